@@ -1,0 +1,86 @@
+// The one plugin shape (name, summary, schema, create) and the three things plugins build.
+import type { ZodType } from 'zod';
+import type { JsonObject } from './json.ts';
+import type { LoadedTools } from './loaded-tools.ts';
+import type { Emit, ToolCall } from './tool-call.ts';
+import type { ToolFunction } from './tool-function.ts';
+import type { ToolResponse, ToolResult } from './tool-response.ts';
+
+/**
+ * Declares a plugin. `create` names the ports it needs in its parameter type and gets nothing else.
+ * `Options` is what one tool (executors, extensions) or one entry of gateway.yaml (loaders) may say.
+ */
+export interface Plugin<Options, Built, Needs> {
+  /** The folder's name, and the YAML value that selects it. */
+  readonly name: string;
+  /** One line for the reference page. */
+  readonly summary: string;
+  readonly optionsSchema: ZodType<Options>;
+  create(needs: Needs): Built;
+}
+
+export type Next = (call: ToolCall) => Promise<ToolResponse>;
+
+/**
+ * One layer of the onion. `request` extensions see every request, unknown tools included; `tool`
+ * extensions are compiled per tool at load and may rely on `call.function` and `call.principal`.
+ * Refuse by throwing ToolFailure. After `await next(call)` the code always runs: `next` never throws.
+ */
+export interface Extension<Options> {
+  readonly stage: 'request' | 'tool';
+  /** What a crash of the extension itself means: refuse the call, or go on without the extension. */
+  readonly onFailure: 'deny' | 'continue';
+  around(call: ToolCall, next: Next, options: Options): Promise<ToolResponse>;
+  /** False leaves this tool's chain without the extension: nothing is paid for what a tool does not use. */
+  appliesTo?(fn: ToolFunction, options: Options): boolean;
+  close?(): Promise<void>;
+}
+
+export interface Executor<Options> {
+  /**
+   * At load: resolves everything a call will need and checks that it exists. Throws ToolFailure or
+   * Error with a sentence for the operator. Runs once per function and content, not once per reload.
+   */
+  prepare(target: ExecutorTarget<Options>): Promise<PreparedFunction> | PreparedFunction;
+  close?(): Promise<void>;
+}
+
+export interface ExecutorTarget<Options> {
+  readonly function: ToolFunction;
+  readonly options: Options;
+  /** The connection that `options.connection` names, references already resolved. */
+  readonly connection?: Connection;
+}
+
+export interface PreparedFunction {
+  /** Runs one attempt. Must end soon after `call.signal` aborts. Throws ToolFailure or anything else. */
+  execute(call: ToolCall, emit: Emit): Promise<ToolResult>;
+  /** Called when no snapshot in use holds the function any more. */
+  close?(): Promise<void>;
+}
+
+/** A pool, host or account apart from tools. `settings` was checked by the schema of its type. */
+export interface Connection {
+  readonly name: string;
+  readonly type: string;
+  readonly settings: JsonObject;
+}
+
+/** Executors whose options may name a connection say which types they take. */
+export interface ExecutorPlugin<Options, Needs> extends Plugin<Options, Executor<Options>, Needs> {
+  readonly connectionTypes?: { readonly [type: string]: ZodType };
+  /** The option fields whose `{placeholder}`s must be parameters of the function. */
+  placeholders?(options: Options): readonly { readonly name: string; readonly path: readonly string[] }[];
+}
+
+export type ExtensionPlugin<Options, Needs> = Plugin<Options, Extension<Options>, Needs>;
+
+export interface Loader {
+  /** The full set, or problems. Never a part of it in silence. */
+  load(signal: AbortSignal): Promise<LoadedTools>;
+  /** Calls `changed` whenever a new load may give something else; returns when `signal` aborts. */
+  watch?(changed: () => void, signal: AbortSignal): Promise<void>;
+}
+
+export interface LoaderPlugin<Options, Needs> extends Plugin<Options, LoaderFactory<Options>, Needs> {}
+export type LoaderFactory<Options> = (options: Options) => Loader;

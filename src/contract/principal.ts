@@ -1,0 +1,27 @@
+// Principal: who a call is made by, once its credential has been checked.
+
+export interface Principal {
+  /** Stable id of the credential, safe to log: an API key's id, never its secret. */
+  readonly id: string;
+  readonly tenantId: string;
+  /** Agents this credential may speak for; `*` = any of the tenant. */
+  readonly agents: readonly string[];
+  /** When set, the only user this credential may speak for. */
+  readonly userId?: string;
+  readonly roles: readonly string[];
+  /** Resolved from the roles at load; may hold `*` and `area:*`. */
+  readonly permissions: ReadonlySet<string>;
+}
+
+/** What a caller presented, as found on the wire. */
+export type Credential = { readonly kind: 'none' } | { readonly kind: 'bearer'; readonly token: string };
+
+export const NO_CREDENTIAL: Credential = { kind: 'none' };
+
+/** True if the permission, its area's wildcard (`math:*`) or `*` is held. */
+export function holds(principal: Principal, permission: string): boolean {
+  const { permissions } = principal;
+  if (permissions.has(permission) || permissions.has('*')) return true;
+  const area = permission.indexOf(':');
+  return area > 0 && permissions.has(`${permission.slice(0, area)}:*`);
+}

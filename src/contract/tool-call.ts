@@ -1,0 +1,66 @@
+// ToolCall: one running invocation. Immutable; an extension that changes it passes a copy to `next`.
+import type { JsonObject, JsonValue } from './json.ts';
+import type { Credential, Principal } from './principal.ts';
+import type { ToolContext } from './tool-context.ts';
+import type { ToolFunction } from './tool-function.ts';
+import type { RateLimitState } from './tool-response.ts';
+
+/** What a door hands to the core. */
+export interface ToolRequest {
+  /** The name as the caller wrote it; provider spellings are accepted. */
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly context: ToolContext;
+  readonly credential: Credential;
+  /** rest | grpc | mcp | queue | cli … for logs and audit. */
+  readonly door: string;
+  /** The caller's own limit, milliseconds from now. */
+  readonly timeoutMs?: number;
+  /** Aborted when the caller goes away. */
+  readonly signal?: AbortSignal;
+  /** Progress, logs and partial results, for doors that can stream them. */
+  readonly emit?: Emit;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly request: ToolRequest;
+  readonly arguments: JsonObject;
+  readonly context: ToolContext;
+  /** Set by auth. */
+  readonly principal?: Principal;
+  /** Set once the tool is resolved: always there in the tool stage. */
+  readonly function?: ToolFunction;
+  /** What the operator set for this agent and tool; public and secret part apart. */
+  readonly config: JsonObject;
+  readonly sensitiveConfig: JsonObject;
+  /** Aborted at the deadline, when the caller goes away, and when the gateway's drain time is over. */
+  readonly signal: AbortSignal;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  /** Epoch milliseconds; the smallest of the caller's, the gateway's and the tool's limit. */
+  readonly deadline: number;
+  readonly registryVersion: string;
+  readonly progress: CallProgress;
+}
+
+/** The one mutable part of a call: what has happened so far, for the envelope's meta. */
+export interface CallProgress {
+  attempts: number;
+  /** True from the moment the executor was entered. */
+  executorEntered: boolean;
+  cached: boolean;
+  replayed: boolean;
+  fallback: boolean;
+  /** Components that worked in a reduced way for this call, e.g. `concurrency`. */
+  degraded: string[];
+  rateLimits: readonly RateLimitState[];
+  traceId: string;
+}
+
+export type CallEvent =
+  | { readonly kind: 'progress'; readonly fraction?: number; readonly message?: string }
+  | { readonly kind: 'log'; readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly message: string }
+  | { readonly kind: 'partial'; readonly data: JsonValue };
+
+export type Emit = (event: CallEvent) => void;

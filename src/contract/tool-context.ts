@@ -1,0 +1,18 @@
+// ToolContext: what comes with a call besides its arguments.
+import type { InteractionMode } from './tool-spec.ts';
+
+/** Every field as the caller said it; the auth extension binds tenant, agent and user to the credential. */
+export interface ToolContext {
+  readonly sessionId?: string;
+  readonly agentId?: string;
+  readonly userId?: string;
+  /** Also accepted as business_id. */
+  readonly tenantId?: string;
+  readonly mode?: InteractionMode;
+  readonly turnId?: string;
+  readonly idempotencyKey?: string;
+  readonly confirmationToken?: string;
+  /** W3C trace context of the caller. */
+  readonly traceparent?: string;
+  readonly tracestate?: string;
+}

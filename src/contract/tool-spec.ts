@@ -1,0 +1,113 @@
+// ToolSpec: what a tool is, as data. Agents see the public part; implementationConfig never leaves the gateway.
+import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
+
+export type RiskLevel = 'low' | 'medium' | 'high' | 'critical';
+export type InteractionMode = 'voice' | 'text';
+
+export interface ToolMetadata {
+  readonly version: string;
+  /** retrieval | action | utility, or the operator's own word. */
+  readonly category?: string;
+  /** What the caller's credential must hold, e.g. `math:use`. */
+  readonly permissions: readonly string[];
+  readonly riskLevel: RiskLevel;
+  readonly isDangerous: boolean;
+  readonly requiresApproval: boolean;
+  readonly readOnly: boolean;
+  /** May be run again with the same arguments without a second effect: the condition for a retry. */
+  readonly idempotent: boolean;
+  readonly modes: readonly InteractionMode[];
+  readonly tags: readonly string[];
+  /** 2–4 lines that are always in prompts. */
+  readonly summary?: string;
+  /** The full text, served on demand. */
+  readonly documentation?: string;
+}
+
+export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'datetime';
+
+export interface ActionParameter {
+  readonly name: string;
+  readonly type: ParameterType;
+  readonly description?: string;
+  readonly required: boolean;
+  readonly default?: JsonValue;
+  /** Name of the agent-config field whose value stands in when the argument is left out. */
+  readonly defaultFromConfig?: string;
+  readonly enum?: readonly JsonValue[];
+  readonly minValue?: number;
+  readonly maxValue?: number;
+}
+
+/** One function of a tool that has several. Called by agents as `tool.action`. */
+export interface ToolAction {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: readonly ActionParameter[];
+  readonly returns?: string;
+}
+
+export interface RetryPolicy {
+  /** Attempts in all, the first included. */
+  readonly maxAttempts: number;
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+}
+
+/** Whom a limit counts: everybody together, or each tenant, agent or user apart. */
+export type LimitScope = 'tool' | 'tenant' | 'agent' | 'user';
+
+export interface ConcurrencyLimit {
+  readonly limit: number;
+  readonly per: LimitScope;
+  /** Calls that may wait for a free place; one more is refused at once. */
+  readonly maxQueue: number;
+  readonly maxWaitMs: number;
+}
+
+export interface RateLimit {
+  readonly per: LimitScope;
+  /** Calls per period. */
+  readonly rate: number;
+  readonly periodMs: number;
+  /** Calls that may come at once. */
+  readonly burst: number;
+}
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** The executor's folder name: python, http, javascript … */
+  readonly toolType: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  /** Present when the tool has several functions; inputSchema is then not used for calls. */
+  readonly actions?: readonly ToolAction[];
+  /** Read and checked by the executor alone. */
+  readonly implementationConfig: JsonObject;
+  readonly metadata: ToolMetadata;
+  readonly timeoutMs: number;
+  readonly retries?: RetryPolicy;
+  readonly concurrency?: ConcurrencyLimit;
+  readonly rateLimits: readonly RateLimit[];
+  /** Options per extension, by extension name; merged over the gateway's defaults at load. */
+  readonly extensions: { readonly [extension: string]: JsonObject };
+  /** JSON Schema of what an operator may set per agent. */
+  readonly configSchema?: JsonSchema;
+  /** How an agent's own account is connected (OAuth2 or an API key), as declared. */
+  readonly auth?: JsonObject;
+  /** Absolute path of the folder that relative paths in implementationConfig start from. */
+  readonly baseDir: string;
+  /** sha256 of the definition's content, hex. Two specs with one hash behave alike. */
+  readonly contentHash: string;
+}
+
+/** Unsafe = marked dangerous, or needing approval, or of high or critical risk. */
+export function isUnsafe(metadata: ToolMetadata): boolean {
+  return (
+    metadata.isDangerous ||
+    metadata.requiresApproval ||
+    metadata.riskLevel === 'high' ||
+    metadata.riskLevel === 'critical'
+  );
+}

@@ -1,0 +1,72 @@
+// ApprovalStore: calls that wait for a human's decision, each bound to its exact arguments.
+import type { JsonObject } from '../contract/json.ts';
+
+export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'used';
+
+export interface Approval {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly tool: string;
+  readonly toolVersion: string;
+  /** Content hash of the tool's definition: a changed tool voids the approval. */
+  readonly toolHash: string;
+  readonly argumentsHash: string;
+  /** For the approver's eyes. */
+  readonly arguments: JsonObject;
+  readonly riskLevel: string;
+  /** Credential id of the requester, and for whom it spoke. */
+  readonly requestedBy: string;
+  readonly agentId: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly status: ApprovalStatus;
+  readonly decidedBy?: string;
+  readonly decidedAt?: number;
+  readonly comment?: string;
+}
+
+export type NewApproval = Omit<Approval, 'status' | 'decidedBy' | 'decidedAt' | 'comment'> & {
+  /** sha256 of the token, hex; the token itself is never stored. */
+  readonly tokenHash: string;
+};
+
+/** What a repeated call shows to use its approval. Everything must be equal to what was approved. */
+export interface Redemption {
+  readonly tokenHash: string;
+  readonly tenantId: string;
+  readonly tool: string;
+  readonly toolHash: string;
+  readonly argumentsHash: string;
+  /** Credential id of the caller: must be the one that asked. */
+  readonly requestedBy: string;
+  readonly agentId: string;
+  readonly userId: string;
+}
+
+export type RedemptionResult =
+  | { readonly redeemed: true; readonly approval: Approval }
+  | {
+      readonly redeemed: false;
+      /** `unknown` also covers another tenant's token: existence is not told. */
+      readonly why: 'unknown' | 'pending' | 'rejected' | 'expired' | 'used' | 'other_call' | 'tool_changed';
+      readonly approval?: Approval;
+    };
+
+export interface ApprovalStore {
+  /** Throws ToolFailure UNAVAILABLE (reason APPROVALS_FULL) when too many are pending. */
+  create(approval: NewApproval): Promise<Approval>;
+  get(tenantId: string, id: string): Promise<Approval | undefined>;
+  /** Newest first. */
+  list(tenantId: string, filter: { status?: ApprovalStatus; limit: number }): Promise<readonly Approval[]>;
+  /** One decision only: the same again is answered with the approval, the opposite with `conflict`. */
+  decide(
+    tenantId: string,
+    id: string,
+    decision: { approve: boolean; by: string; comment?: string },
+  ): Promise<{ outcome: 'decided' | 'conflict' | 'expired'; approval: Approval } | undefined>;
+  /** Uses an approval up, atomically: of two that redeem at once, one wins. */
+  redeem(redemption: Redemption): Promise<RedemptionResult>;
+}
