@@ -1,0 +1,78 @@
+// Templates: text with `{name}` placeholders, parsed once at load. How a value is written is up to each sink.
+
+export interface Placeholder {
+  readonly name: string;
+}
+
+export interface Template {
+  /** Literal text and placeholders in order; no empty and no neighbouring literals. */
+  readonly parts: readonly (string | Placeholder)[];
+  /** The placeholders' names in order of first appearance, each once. */
+  readonly names: readonly string[];
+}
+
+/** `column` counts UTF-16 code units from 1, like editors do. */
+export class TemplateError extends Error {
+  readonly column: number;
+
+  constructor(message: string, column: number) {
+    super(`${message} (column ${column})`);
+    this.name = 'TemplateError';
+    this.column = column;
+  }
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Reads a template; `{{` and `}}` stand for literal braces. Throws TemplateError. */
+export function parseTemplate(text: string): Template {
+  const parts: (string | Placeholder)[] = [];
+  const names = new Set<string>();
+  let literal = '';
+  let at = 0;
+  while (at < text.length) {
+    const character = text.charAt(at);
+    if (character !== '{' && character !== '}') {
+      literal += character;
+      at += 1;
+    } else if (text.charAt(at + 1) === character) {
+      literal += character;
+      at += 2;
+    } else if (character === '}') {
+      throw new TemplateError('Found "}" without a "{" before it: write "}}" for a literal brace', at + 1);
+    } else {
+      const name = readName(text, at);
+      if (literal !== '') parts.push(literal);
+      literal = '';
+      parts.push({ name });
+      names.add(name);
+      at += name.length + 2;
+    }
+  }
+  if (literal !== '') parts.push(literal);
+  return { parts, names: [...names] };
+}
+
+/** The placeholder's name if the template is nothing else, as in `{id}`. */
+export function soleName(template: Template): string | undefined {
+  const [first] = template.parts;
+  return template.parts.length === 1 && typeof first === 'object' ? first.name : undefined;
+}
+
+/** The same text written so that parseTemplate reads it back as one literal. */
+export function escapeTemplate(text: string): string {
+  return text.replaceAll('{', '{{').replaceAll('}', '}}');
+}
+
+function readName(text: string, open: number): string {
+  const close = text.indexOf('}', open);
+  if (close < 0) {
+    throw new TemplateError('Found "{" without a "}" after it: write "{{" for a literal brace', open + 1);
+  }
+  const name = text.slice(open + 1, close);
+  if (NAME.test(name)) return name;
+  throw new TemplateError(
+    `Expected the name of an argument between braces (letters, digits and "_"), found "${name}"`,
+    open + 1,
+  );
+}
