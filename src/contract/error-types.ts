@@ -65,6 +65,12 @@ export function errorRow(type: ErrorType, origin: ErrorOrigin, reason?: string):
   return found;
 }
 
-function row(origin: ErrorOrigin, http: number, grpc: number, mcp: McpFace, retryable: boolean): ErrorTypeRow {
+function row(
+  origin: ErrorOrigin,
+  http: number,
+  grpc: number,
+  mcp: McpFace,
+  retryable: boolean,
+): ErrorTypeRow {
   return { origin, http, grpc, mcp, retryable };
 }

@@ -55,6 +55,8 @@ export interface ExecutorTarget<Options> {
 export interface PreparedFunction {
   /** Runs one attempt. Must end soon after `call.signal` aborts. Throws ToolFailure or anything else. */
   execute(call: ToolCall, emit: Emit): Promise<ToolResult>;
+  /** True if results are always plain JSON values (decoded from JSON text): spares the core a check. */
+  readonly yieldsPlainJson?: boolean;
   /** Called when no snapshot in use holds the function any more. */
   close?(): Promise<void>;
 }
@@ -68,6 +70,8 @@ export interface Connection {
 
 /** Executors whose options may name a connection say which types they take. */
 export interface ExecutorPlugin<Options, Needs> extends Plugin<Options, Executor<Options>, Needs> {
+  /** What gateway.yaml may say for the whole executor; `create` gets it, checked, as `needs.settings`. */
+  settingsSchema?(configDir: string): ZodType;
   readonly connectionTypes?: { readonly [type: string]: ZodType };
   /** The option fields whose `{placeholder}`s must be parameters of the function. */
   placeholders?(options: Options): readonly { readonly name: string; readonly path: readonly string[] }[];
@@ -83,4 +87,5 @@ export interface Loader {
 }
 
 export interface LoaderPlugin<Options, Needs> extends Plugin<Options, LoaderFactory<Options>, Needs> {}
-export type LoaderFactory<Options> = (options: Options) => Loader;
+/** Written as a method's type, so that a shelf can hold loaders of different options (methods are bivariant). */
+export type LoaderFactory<Options> = { open(options: Options): Loader }['open'];

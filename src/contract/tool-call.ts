@@ -1,7 +1,9 @@
 // ToolCall: one running invocation. Immutable; an extension that changes it passes a copy to `next`.
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Credential, Principal } from './principal.ts';
+import type { RegistrySnapshot } from './registry-snapshot.ts';
 import type { ToolContext } from './tool-context.ts';
+import type { ToolFailure } from './tool-failure.ts';
 import type { ToolFunction } from './tool-function.ts';
 import type { RateLimitState } from './tool-response.ts';
 
@@ -18,8 +20,12 @@ export interface ToolRequest {
   readonly timeoutMs?: number;
   /** Aborted when the caller goes away. */
   readonly signal?: AbortSignal;
+  /** The same for doors that can say it by a callback: cheaper than a signal, and on every call's path. */
+  readonly whenGone?: (gone: () => void) => void;
   /** Progress, logs and partial results, for doors that can stream them. */
   readonly emit?: Emit;
+  /** Set by a door that could not read the arguments: the core refuses the call with it, behind auth and audit. */
+  readonly refusal?: ToolFailure;
 }
 
 export interface ToolCall {
@@ -38,17 +44,22 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
+  /** The same moment on the monotonic clock (`performance.now()`), for durations. */
+  readonly startedAt: number;
   /** Epoch milliseconds; the smallest of the caller's, the gateway's and the tool's limit. */
   readonly deadline: number;
-  readonly registryVersion: string;
+  /** The set of tools in force when the call came in; it stays this call's set to the end. */
+  readonly snapshot: RegistrySnapshot;
   readonly progress: CallProgress;
 }
 
-/** The one mutable part of a call: what has happened so far, for the envelope's meta. */
+/** The one mutable part of a call: what has become known so far, for the envelope's meta and for observers. */
 export interface CallProgress {
   attempts: number;
   /** True from the moment the executor was entered. */
   executorEntered: boolean;
+  /** Time spent inside the executor, all attempts together. */
+  executorMs: number;
   cached: boolean;
   replayed: boolean;
   fallback: boolean;
@@ -56,6 +67,8 @@ export interface CallProgress {
   degraded: string[];
   rateLimits: readonly RateLimitState[];
   traceId: string;
+  /** Who turned out to be calling, for the extensions outside auth. */
+  caller?: { readonly principal: Principal; readonly context: ToolContext };
 }
 
 export type CallEvent =

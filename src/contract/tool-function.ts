@@ -1,5 +1,5 @@
 // ToolFunction: one callable of a tool. A plain tool has one; a tool with actions has one per action.
-import type { JsonObject, JsonSchema } from './json.ts';
+import { isJsonObject, type JsonObject, type JsonSchema } from './json.ts';
 import type { ActionParameter, ToolAction, ToolSpec } from './tool-spec.ts';
 
 export interface ToolFunction {
@@ -10,13 +10,16 @@ export interface ToolFunction {
   readonly outputSchema?: JsonSchema;
   readonly spec: ToolSpec;
   readonly action?: ToolAction;
+  /** The defaults that config_schema declares: what every agent's config starts from. */
+  readonly configDefaults: JsonObject;
 }
 
 /** Lists what can be called of a tool: itself, or each of its actions. */
 export function functionsOf(spec: ToolSpec): readonly ToolFunction[] {
+  const configDefaults = Object.freeze(defaultsOf(spec.configSchema));
   if (spec.actions === undefined) {
     const { name, description, inputSchema, outputSchema } = spec;
-    return [{ name, description, inputSchema, outputSchema, spec }];
+    return [{ name, description, inputSchema, outputSchema, spec, configDefaults }];
   }
   return spec.actions.map((action) => ({
     name: `${spec.name}.${action.name}`,
@@ -24,7 +27,18 @@ export function functionsOf(spec: ToolSpec): readonly ToolFunction[] {
     inputSchema: schemaOfParameters(action.parameters),
     spec,
     action,
+    configDefaults,
   }));
+}
+
+function defaultsOf(schema: JsonSchema | undefined): JsonObject {
+  const defaults: JsonObject = {};
+  const properties = schema?.['properties'];
+  if (!isJsonObject(properties)) return defaults;
+  for (const [name, property] of Object.entries(properties)) {
+    if (isJsonObject(property) && property['default'] !== undefined) defaults[name] = property['default'];
+  }
+  return defaults;
 }
 
 /** Makes the JSON Schema (2020-12) that typed parameters stand for. Unknown arguments are refused. */

@@ -27,7 +27,12 @@ export interface LeaseRule {
 }
 
 export type Admission =
-  | { readonly granted: true; readonly rates: readonly RateLimitState[]; readonly waitedMs: number; release(): void }
+  | {
+      readonly granted: true;
+      readonly rates: readonly RateLimitState[];
+      readonly waitedMs: number;
+      release(): void;
+    }
   | {
       readonly granted: false;
       readonly refusedBy: 'rate' | 'concurrency';

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { callOf, echoNext, recordingLog, recordingMetrics } from '../../test/helpers/call-kit.ts';
+import type { Extension } from '../contract/plugin.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import { buildPipeline, type Layer } from './build-pipeline.ts';
+
+function layer(name: string, extension: Partial<Extension<unknown>>): Layer {
+  const seconds = recordingMetrics().histogram({ name, help: name, buckets: [] }).with();
+  return {
+    name,
+    options: {},
+    seconds,
+    extension: { stage: 'tool', onFailure: 'deny', around: (call, next) => next(call), ...extension },
+  };
+}
+
+describe('the pipeline', () => {
+  it('runs extensions outermost first and comes back the same way', async () => {
+    const order: string[] = [];
+    const noting = (name: string) =>
+      layer(name, {
+        async around(call, next) {
+          order.push(`${name} in`);
+          const response = await next(call);
+          order.push(`${name} out`);
+          return response;
+        },
+      });
+    const { next } = echoNext();
+    await buildPipeline([noting('a'), noting('b')], next, recordingLog())(callOf());
+    expect(order).toEqual(['a in', 'b in', 'b out', 'a out']);
+  });
+
+  it('a crashed deny extension refuses the call and the inside never runs', async () => {
+    const { calls, next } = echoNext();
+    const log = recordingLog();
+    const crashing = layer('limiter', { around: () => Promise.reject(new Error('secret detail')) });
+    const response = await buildPipeline([crashing], next, log)(callOf());
+    expect(response).toMatchObject({ ok: false, error: { type: 'INTERNAL', reason: 'EXTENSION_FAILED' } });
+    expect(JSON.stringify(response.ok ? '' : response.error)).not.toContain('secret detail');
+    expect(calls).toHaveLength(0);
+    expect(log.lines[0]?.fields).toMatchObject({ extension: 'limiter' });
+  });
+
+  it('an extension that throws before it returns a promise is a crash like any other', async () => {
+    const crashing = layer('sync', {
+      around: () => {
+        throw new Error('at once');
+      },
+    });
+    const response = await buildPipeline([crashing], echoNext().next, recordingLog())(callOf());
+    expect(response).toMatchObject({ ok: false, error: { reason: 'EXTENSION_FAILED' } });
+  });
+
+  it('a continue extension that crashes before next is skipped', async () => {
+    const { calls, next } = echoNext();
+    const crashing = layer('metrics', {
+      onFailure: 'continue',
+      around: () => Promise.reject(new Error('x')),
+    });
+    const response = await buildPipeline([crashing], next, recordingLog())(callOf());
+    expect(response.ok).toBe(true);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('a continue extension that crashes after next keeps the inner answer, and the inside runs once', async () => {
+    const { calls, next } = echoNext();
+    const crashing = layer('metrics', {
+      onFailure: 'continue',
+      async around(call, inner) {
+        await inner(call);
+        throw new Error('too late');
+      },
+    });
+    const response = await buildPipeline([crashing], next, recordingLog())(callOf());
+    expect(response.ok).toBe(true);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('an extension that calls next twice is refused and the inside runs once', async () => {
+    const { calls, next } = echoNext();
+    const twice = layer('twice', {
+      async around(call, inner) {
+        await inner(call);
+        return inner(call);
+      },
+    });
+    const response = await buildPipeline([twice], next, recordingLog())(callOf());
+    expect(response).toMatchObject({ ok: false, error: { reason: 'EXTENSION_FAILED' } });
+    expect(calls).toHaveLength(1);
+  });
+
+  it("a deny extension's ToolFailure is its refusal, seen by those outside it", async () => {
+    const seen: boolean[] = [];
+    const watching = layer('watch', {
+      async around(call, next) {
+        const response = await next(call);
+        seen.push(response.ok);
+        return response;
+      },
+    });
+    const refusing = layer('auth', {
+      around: () => Promise.reject(new ToolFailure('AUTH', 'Who are you?', { reason: 'CREDENTIAL_MISSING' })),
+    });
+    const response = await buildPipeline([watching, refusing], echoNext().next, recordingLog())(callOf());
+    expect(response).toMatchObject({
+      ok: false,
+      error: {
+        type: 'AUTH',
+        message: 'Who are you?',
+        retryable: false,
+        partialSideEffects: false,
+        origin: 'caller',
+      },
+    });
+    expect(seen).toEqual([false]);
+  });
+
+  it('an observer cannot refuse: its ToolFailure is a crash, and the call goes on', async () => {
+    const observer = layer('logging', {
+      onFailure: 'continue',
+      around: () => Promise.reject(new ToolFailure('AUTH', 'no')),
+    });
+    const response = await buildPipeline([observer], echoNext().next, recordingLog())(callOf());
+    expect(response.ok).toBe(true);
+  });
+
+  it('a deny extension that fails after the tool ran says that side effects are possible', async () => {
+    const late = layer('audit', {
+      async around(call, next) {
+        await next(call);
+        throw new Error('disk full');
+      },
+    });
+    const call = callOf();
+    const { next } = echoNext();
+    const running: typeof next = (inner) => {
+      inner.progress.executorEntered = true;
+      return next(inner);
+    };
+    const response = await buildPipeline([late], running, recordingLog())(call);
+    expect(response).toMatchObject({
+      ok: false,
+      error: { type: 'INTERNAL', partialSideEffects: true },
+      meta: { tool: 'greet' },
+    });
+  });
+});

@@ -1,0 +1,76 @@
+// Deadline: one AbortSignal per call, aborted by time, by a caller who went away, or by the end of the drain.
+import { ToolFailure } from '../contract/tool-failure.ts';
+import type { CallProgress, ToolCall, ToolRequest } from '../contract/tool-call.ts';
+import type { Clock } from '../ports/clock.ts';
+
+export class Deadline {
+  readonly #controller = new AbortController();
+  readonly #clock: Clock;
+  readonly #caller: AbortSignal | undefined;
+  readonly #onCallerGone: () => void;
+  #disarm: (() => void) | undefined;
+  #giveUp: ((reason: ToolFailure) => void) | undefined;
+
+  #over = false;
+
+  constructor(clock: Clock, { signal, whenGone }: Pick<ToolRequest, 'signal' | 'whenGone'>) {
+    this.#clock = clock;
+    this.#caller = signal;
+    this.#onCallerGone = () => {
+      if (!this.#over) this.abort(new ToolFailure('CANCELLED', 'The caller cancelled the call.'));
+    };
+    whenGone?.(this.#onCallerGone);
+    if (signal?.aborted) this.#onCallerGone();
+    else signal?.addEventListener('abort', this.#onCallerGone, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Aborts with TIMEOUT after `remainingMs`. The time is set once, when the tool's own limit is known. */
+  arm(remainingMs: number, limitMs: number): void {
+    this.#disarm = this.#clock.after(Math.max(0, remainingMs), () =>
+      this.abort(
+        new ToolFailure('TIMEOUT', `The call did not finish within ${limitMs} ms.`, {
+          details: { limit_ms: limitMs },
+        }),
+      ),
+    );
+  }
+
+  abort(reason: ToolFailure): void {
+    if (this.signal.aborted) return;
+    this.#controller.abort(reason);
+    this.#giveUp?.(reason);
+  }
+
+  /**
+   * Settles with the promise, or rejects with the reason as soon as the call is aborted: nobody is waited for.
+   * One race at a time. Listening to the signal would do the same at ten times the cost.
+   */
+  race<T>(promise: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      promise.then(resolve, reject);
+      if (this.signal.aborted) reject(this.signal.reason as Error);
+      else this.#giveUp = reject;
+    });
+  }
+
+  /** Call at the end of the call: no timer and no listener stays behind. */
+  clear(): void {
+    this.#over = true;
+    this.#disarm?.();
+    this.#caller?.removeEventListener('abort', this.#onCallerGone);
+  }
+}
+
+/** A call's progress as the core makes it: with the deadline that only the core may touch. */
+export interface TimedProgress extends CallProgress {
+  readonly deadline: Deadline;
+}
+
+/** Only for calls that UnifiedToolExecutor opened. */
+export function deadlineOf(call: ToolCall): Deadline {
+  return (call.progress as TimedProgress).deadline;
+}

@@ -1,0 +1,33 @@
+// fromHooks: a hook before the call and one after it as an extension, for those who need no more than that.
+import type { Extension } from '../contract/plugin.ts';
+import type { ToolCall } from '../contract/tool-call.ts';
+import type { ToolResponse } from '../contract/tool-response.ts';
+
+export interface Hooks<Options> {
+  readonly stage?: 'request' | 'tool';
+  /** Default deny: a hook that crashes must not let a call slip by. */
+  readonly onFailure?: 'deny' | 'continue';
+  /** May return a changed copy of the call; throws ToolFailure to refuse. */
+  before?(call: ToolCall, options: Options): Promise<ToolCall | void> | ToolCall | void;
+  /** Sees every answer, refusals too; may return another one. */
+  after?(
+    call: ToolCall,
+    response: ToolResponse,
+    options: Options,
+  ): Promise<ToolResponse | void> | ToolResponse | void;
+  /** Sees refusals only, before `after`. */
+  onError?(call: ToolCall, response: ToolResponse & { ok: false }, options: Options): Promise<void> | void;
+}
+
+export function fromHooks<Options>(hooks: Hooks<Options>): Extension<Options> {
+  return {
+    stage: hooks.stage ?? 'tool',
+    onFailure: hooks.onFailure ?? 'deny',
+    async around(call, next, options) {
+      const entering = (await hooks.before?.(call, options)) ?? call;
+      const response = await next(entering);
+      if (!response.ok) await hooks.onError?.(entering, response, options);
+      return (await hooks.after?.(entering, response, options)) ?? response;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+// Settles a call: turns a result or anything thrown into the envelope. The only place where envelopes are made.
+import type { ErrorType } from '../contract/error-types.ts';
+import type { Intent } from '../contract/intent.ts';
+import type { JsonValue } from '../contract/json.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import type { ToolCall } from '../contract/tool-call.ts';
+import type { ResponseMeta, ToolRefusal, ToolResult, ToolSuccess } from '../contract/tool-response.ts';
+
+const NO_INTENTS: readonly Intent[] = [];
+
+export function metaOf(call: ToolCall): ResponseMeta {
+  const { progress, function: fn } = call;
+  return {
+    callId: call.id,
+    tool: fn?.name ?? '',
+    toolVersion: fn?.spec.metadata.version ?? '',
+    executor: fn?.spec.toolType ?? '',
+    durationMs: Math.round((performance.now() - call.startedAt) * 1000) / 1000,
+    attempts: progress.attempts,
+    cached: progress.cached,
+    replayed: progress.replayed,
+    fallback: progress.fallback,
+    degraded: progress.degraded,
+    registryVersion: call.snapshot.version,
+    traceId: progress.traceId,
+  };
+}
+
+/**
+ * Encodes the result once and bounds it. Throws ToolFailure OUTPUT_INVALID (not JSON) or OUTPUT_TOO_LARGE.
+ * `plain` says that the data came out of a JSON parser; anything else is read back from its own text, so
+ * that what extensions see is what callers get (a Date is a string, an undefined field is absent).
+ */
+export function successOf(call: ToolCall, result: ToolResult, maxBytes: number, plain: boolean): ToolSuccess {
+  const dataJson = encode(result.data);
+  if (dataJson.length > maxBytes || Buffer.byteLength(dataJson) > maxBytes) {
+    throw new ToolFailure(
+      'OUTPUT_TOO_LARGE',
+      `The tool's result is larger than the limit of ${maxBytes} bytes.`,
+    );
+  }
+  return {
+    ok: true,
+    data: plain ? result.data : (JSON.parse(dataJson) as JsonValue),
+    dataJson,
+    intents: result.intents ?? NO_INTENTS,
+    meta: metaOf(call),
+    rateLimits: call.progress.rateLimits,
+  };
+}
+
+function encode(data: unknown): string {
+  try {
+    return JSON.stringify(data) ?? 'null';
+  } catch (cause) {
+    throw new ToolFailure('OUTPUT_INVALID', "The tool's result cannot be written as JSON.", {
+      reason: 'NOT_JSON',
+      cause,
+    });
+  }
+}
+
+/** Anything that is not a ToolFailure is a defect: INTERNAL outside, the cause for the log inside. */
+export function refusalOf(call: ToolCall, thrown: unknown): ToolRefusal {
+  const failure =
+    thrown instanceof ToolFailure
+      ? thrown
+      : new ToolFailure('INTERNAL', 'The gateway failed to run this call.', { cause: thrown });
+  return {
+    ok: false,
+    error: {
+      type: failure.type,
+      message: failure.message,
+      retryable: retryable(call, failure),
+      partialSideEffects: failure.partialSideEffects ?? sideEffectsPossible(call, thrown),
+      origin: failure.origin,
+      reason: failure.reason,
+      retryAfterMs: failure.retryAfterMs ?? null,
+      details: failure.details,
+    },
+    meta: metaOf(call),
+    rateLimits: call.progress.rateLimits,
+    cause: failure.cause,
+  };
+}
+
+/** Unavailability before the executor was entered can always be tried again; after it, only what may run twice. */
+const REPEAT_IF_IDEMPOTENT: ReadonlySet<ErrorType> = new Set(['TIMEOUT', 'UNAVAILABLE']);
+
+function retryable(call: ToolCall, failure: ToolFailure): boolean {
+  const metadata = call.function?.spec.metadata;
+  // Known not to have run: trying again can do no harm.
+  if (failure.partialSideEffects === false) return failure.retryable;
+  if (!REPEAT_IF_IDEMPOTENT.has(failure.type) || failure.origin === 'tool' || metadata === undefined) {
+    return failure.retryable;
+  }
+  if (!call.progress.executorEntered) return failure.retryable || failure.type === 'TIMEOUT';
+  return metadata.idempotent || metadata.readOnly;
+}
+
+function sideEffectsPossible(call: ToolCall, thrown: unknown): boolean {
+  if (!call.progress.executorEntered) return false;
+  return thrown instanceof ToolFailure ? !(call.function?.spec.metadata.readOnly ?? false) : true;
+}

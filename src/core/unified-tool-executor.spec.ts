@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../test/helpers/fake-clock.ts';
+import { functionOf, recordingLog, recordingMetrics, requestOf } from '../../test/helpers/call-kit.ts';
+import type { PreparedFunction } from '../contract/plugin.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import type { ToolFunction } from '../contract/tool-function.ts';
+import { snapshotOf, ToolSpecRegistry } from '../registry/tool-spec-registry.ts';
+import { compileTool } from './compile-tool.ts';
+import { RetryBudget } from './resilience/retry-budget.ts';
+import { UnifiedToolExecutor } from './unified-tool-executor.ts';
+
+function gatewayWith(fn: ToolFunction, execute: PreparedFunction['execute'], maxResultBytes = 1 << 20) {
+  const clock = new FakeClock(1_000);
+  const registry = new ToolSpecRegistry();
+  registry.publish(snapshotOf([fn.spec], [fn]));
+  const metrics = recordingMetrics();
+  const handle = metrics.counter({ name: 'x', help: 'x' }).with();
+  const attempts = {
+    clock,
+    random: () => 0.5,
+    budget: new RetryBudget(),
+    retries: handle,
+    seconds: metrics.histogram({ name: 'y', help: 'y', buckets: [] }).with(),
+  };
+  const inflight = metrics.gauge({ name: 'inflight', help: 'z' }).with();
+  const chain = compileTool(fn, { execute }, [], { attempts, inflight, log: recordingLog(), maxResultBytes });
+  const executor = new UnifiedToolExecutor({
+    snapshots: registry,
+    requestLayers: [],
+    chainOf: () => chain,
+    maxTimeoutMs: 600_000,
+    clock,
+    log: recordingLog(),
+  });
+  return { clock, registry, executor, metrics };
+}
+
+const never = () => new Promise<never>(() => undefined);
+
+describe('UnifiedToolExecutor', () => {
+  it('answers with the envelope of a success', async () => {
+    const { executor } = gatewayWith(functionOf(), async (call) => ({ data: { hello: call.request.tool } }));
+    expect(await executor.execute(requestOf())).toMatchObject({
+      ok: true,
+      data: { hello: 'greet' },
+      dataJson: '{"hello":"greet"}',
+      intents: [],
+      meta: { tool: 'greet', toolVersion: '1.0.0', executor: 'test', attempts: 1, cached: false },
+    });
+  });
+
+  it('an unknown tool is NOT_FOUND', async () => {
+    const { executor } = gatewayWith(functionOf(), never);
+    expect(await executor.execute(requestOf({ tool: 'nobody' }))).toMatchObject({
+      ok: false,
+      error: { type: 'NOT_FOUND' },
+    });
+  });
+
+  it('whatever an executor throws becomes a typed error, and its text stays inside', async () => {
+    const { executor } = gatewayWith(functionOf(), () => Promise.reject(new Error('password in here')));
+    const response = await executor.execute(requestOf());
+    expect(response).toMatchObject({ ok: false, error: { type: 'INTERNAL', partialSideEffects: true } });
+    expect(response.ok ? '' : response.error.message).not.toContain('password');
+  });
+
+  it("the smallest of the caller's and the tool's limit ends the call, though the executor goes on", async () => {
+    const { executor, clock } = gatewayWith(functionOf({ timeoutMs: 500 }), never);
+    const slow = executor.execute(requestOf());
+    await clock.advance(500);
+    expect(await slow).toMatchObject({ ok: false, error: { type: 'TIMEOUT', details: { limit_ms: 500 } } });
+    const hurried = executor.execute(requestOf({ timeoutMs: 20 }));
+    await clock.advance(20);
+    expect(await hurried).toMatchObject({ ok: false, error: { type: 'TIMEOUT', details: { limit_ms: 20 } } });
+  });
+
+  it('a timeout of a tool that only reads may be retried and left nothing behind', async () => {
+    const reader = functionOf({ timeoutMs: 10, metadata: { readOnly: true, idempotent: true } });
+    const { executor, clock } = gatewayWith(reader, never);
+    const call = executor.execute(requestOf());
+    await clock.advance(10);
+    expect(await call).toMatchObject({
+      error: { type: 'TIMEOUT', retryable: true, partialSideEffects: false },
+    });
+  });
+
+  it('a caller who goes away cancels the call, and the executor sees it', async () => {
+    const gone = new AbortController();
+    let seen: AbortSignal | undefined;
+    const { executor } = gatewayWith(functionOf(), (call) => {
+      seen = call.signal;
+      return never();
+    });
+    const call = executor.execute(requestOf({ signal: gone.signal }));
+    await new Promise((resolve) => setImmediate(resolve));
+    gone.abort();
+    expect(await call).toMatchObject({ ok: false, error: { type: 'CANCELLED', retryable: false } });
+    expect(seen?.aborted).toBe(true);
+  });
+
+  it('an idempotent tool is tried again after a transient failure; another is not', async () => {
+    let runs = 0;
+    const flaky: PreparedFunction['execute'] = async () => {
+      runs += 1;
+      if (runs === 1) throw new ToolFailure('TRANSIENT', 'hiccup');
+      return { data: runs };
+    };
+    const retries = { maxAttempts: 3, baseDelayMs: 100, maxDelayMs: 1_000 };
+    const { executor, clock } = gatewayWith(functionOf({ retries, metadata: { idempotent: true } }), flaky);
+    const call = executor.execute(requestOf());
+    await clock.advance(100);
+    expect(await call).toMatchObject({ ok: true, data: 2, meta: { attempts: 2 } });
+    runs = 0;
+    const once = gatewayWith(functionOf({ retries }), flaky);
+    expect(await once.executor.execute(requestOf())).toMatchObject({
+      ok: false,
+      error: { type: 'TRANSIENT' },
+    });
+    expect(runs).toBe(1);
+  });
+
+  it('a result that is no JSON or too large is refused as the tool’s fault', async () => {
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    const bad = gatewayWith(functionOf(), async () => ({ data: circular as never }));
+    expect(await bad.executor.execute(requestOf())).toMatchObject({
+      error: { type: 'OUTPUT_INVALID', origin: 'tool' },
+    });
+    const big = gatewayWith(functionOf(), async () => ({ data: 'x'.repeat(5_000) }), 1_024);
+    expect(await big.executor.execute(requestOf())).toMatchObject({
+      error: { type: 'OUTPUT_TOO_LARGE', origin: 'tool' },
+    });
+  });
+
+  it('what extensions and callers see of a result is its JSON, not the live object', async () => {
+    const data = { at: new Date(0), nothing: undefined } as never;
+    const { executor } = gatewayWith(functionOf(), async () => ({ data }));
+    expect(await executor.execute(requestOf())).toMatchObject({ data: { at: '1970-01-01T00:00:00.000Z' } });
+  });
+
+  it('the kill switch refuses calls at once, and lets them in again', async () => {
+    const { executor, registry } = gatewayWith(functionOf(), async () => ({ data: 1 }));
+    registry.setDisabled('greet', true);
+    expect(await executor.execute(requestOf())).toMatchObject({
+      error: { type: 'UNAVAILABLE', reason: 'TOOL_DISABLED' },
+    });
+    registry.setDisabled('greet', false);
+    expect((await executor.execute(requestOf())).ok).toBe(true);
+  });
+
+  it('a tool is not called in a mode that it does not serve', async () => {
+    const { executor } = gatewayWith(functionOf({ metadata: { modes: ['voice'] } }), async () => ({
+      data: 1,
+    }));
+    expect(await executor.execute(requestOf({ context: { mode: 'text' } }))).toMatchObject({
+      error: { type: 'MODE_RESTRICTED' },
+    });
+    expect((await executor.execute(requestOf({ context: { mode: 'voice' } }))).ok).toBe(true);
+  });
+
+  it('the end of the drain gives up what still runs, and then nothing runs', async () => {
+    const { executor, metrics } = gatewayWith(functionOf(), never);
+    const call = executor.execute(requestOf());
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(executor.inFlight).toBe(1);
+    executor.abortAll();
+    expect(await call).toMatchObject({ error: { type: 'UNAVAILABLE', reason: 'DRAINING' } });
+    await executor.whenIdle();
+    expect(executor.inFlight).toBe(0);
+    expect(metrics.values.get('inflight')).toBe(0);
+  });
+});

@@ -1,0 +1,174 @@
+// UnifiedToolExecutor: one call for every tool of every type. Request stage, resolve, tool stage, and always an envelope.
+import type { Next } from '../contract/plugin.ts';
+import type { RegistrySnapshot } from '../contract/registry-snapshot.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import type { ToolCall, ToolRequest } from '../contract/tool-call.ts';
+import type { ToolFunction } from '../contract/tool-function.ts';
+import type { ToolResponse } from '../contract/tool-response.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { SnapshotSource } from '../ports/snapshot-source.ts';
+import type { ToolCaller } from '../ports/tool-caller.ts';
+import { uuidv7 } from '../lib/ids.ts';
+import { buildPipeline, type Layer } from './build-pipeline.ts';
+import { Deadline, deadlineOf, type TimedProgress } from './deadline.ts';
+import { refusalOf } from './settle.ts';
+
+export interface ExecutorDeps {
+  readonly snapshots: SnapshotSource;
+  readonly requestLayers: readonly Layer[];
+  /** The compiled chain of a function; undefined only for functions of no snapshot. */
+  readonly chainOf: (fn: ToolFunction) => Next | undefined;
+  /** No call may ask for more time than this. */
+  readonly maxTimeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class UnifiedToolExecutor implements ToolCaller {
+  readonly #deps: ExecutorDeps;
+  readonly #requestStage: Next;
+  readonly #running = new Set<Deadline>();
+  #idle: (() => void) | undefined;
+  #draining = false;
+
+  constructor(deps: ExecutorDeps) {
+    this.#deps = deps;
+    this.#requestStage = buildPipeline(deps.requestLayers, (call) => this.#resolve(call), deps.log);
+  }
+
+  async execute(request: ToolRequest): Promise<ToolResponse> {
+    const { snapshots, clock, maxTimeoutMs } = this.#deps;
+    const snapshot = snapshots.enter();
+    const deadline = new Deadline(clock, request);
+    this.#running.add(deadline);
+    try {
+      return await this.#requestStage(openCall(request, snapshot, deadline, clock.now(), maxTimeoutMs));
+    } finally {
+      deadline.clear();
+      this.#running.delete(deadline);
+      snapshots.leave(snapshot);
+      if (this.#running.size === 0) this.#idle?.();
+    }
+  }
+
+  get inFlight(): number {
+    return this.#running.size;
+  }
+
+  /** From now on new calls are refused; those in flight go on. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /** Resolves when no call runs. */
+  async whenIdle(): Promise<void> {
+    if (this.#running.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
+  /** The end of the drain: every call still running is given up with UNAVAILABLE. */
+  abortAll(): void {
+    for (const deadline of this.#running) deadline.abort(shuttingDown());
+  }
+
+  /** Between the stages: which tool, is it in service, and how long may it take. Never throws. */
+  async #resolve(call: ToolCall): Promise<ToolResponse> {
+    let resolved = call;
+    try {
+      if (this.#draining) throw shuttingDown();
+      const fn = this.#findFunction(call);
+      const deadline = Math.min(call.deadline, call.receivedAt + fn.spec.timeoutMs);
+      resolved = { ...call, function: fn, deadline, config: fn.configDefaults };
+      if (call.request.refusal !== undefined) throw call.request.refusal;
+      this.#checkInService(resolved, fn);
+      const chain = this.#deps.chainOf(fn);
+      if (chain === undefined) throw new Error(`no chain was compiled for ${fn.name}`);
+      const limitMs = deadline - call.receivedAt;
+      deadlineOf(call).arm(deadline - this.#deps.clock.now(), limitMs);
+      return await chain(resolved);
+    } catch (error) {
+      return refusalOf(resolved, error);
+    }
+  }
+
+  #findFunction({ request, snapshot }: ToolCall): ToolFunction {
+    const fn = snapshot.find(request.tool);
+    if (fn !== undefined) return fn;
+    if (request.refusal !== undefined) throw request.refusal;
+    const actions = snapshot.specs.find((spec) => spec.name === request.tool)?.actions;
+    const hint = actions
+      ? ` It has actions: call ${request.tool}.${actions.map((a) => a.name).join(` or ${request.tool}.`)}.`
+      : '';
+    const message = actions ? 'This tool is called by its actions.' : 'There is no tool of this name.';
+    throw new ToolFailure('NOT_FOUND', message + hint, {
+      reason: actions ? 'ACTION_MISSING' : 'TOOL_NOT_FOUND',
+    });
+  }
+
+  #checkInService(call: ToolCall, fn: ToolFunction): void {
+    if (this.#deps.snapshots.isDisabled(fn.spec.name)) {
+      const message = 'An operator has switched this tool off.';
+      throw new ToolFailure('UNAVAILABLE', message, { reason: 'TOOL_DISABLED', retryable: false });
+    }
+    if (call.context.idempotencyKey !== undefined) {
+      const message = 'Idempotency keys are not kept by this version: call without one.';
+      throw new ToolFailure('VALIDATION', message, {
+        reason: 'NOT_IMPLEMENTED',
+        details: { field: 'idempotency_key' },
+      });
+    }
+    const { mode } = call.context;
+    const { modes } = fn.spec.metadata;
+    if (mode !== undefined && !modes.includes(mode)) {
+      const message = `This tool may not be called in ${mode} mode; it serves ${modes.join(' and ')}.`;
+      throw new ToolFailure('MODE_RESTRICTED', message, { details: { mode, modes: [...modes] } });
+    }
+  }
+}
+
+function shuttingDown(): ToolFailure {
+  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', {
+    reason: 'DRAINING',
+    retryAfterMs: 1000,
+  });
+}
+
+function openCall(
+  request: ToolRequest,
+  snapshot: RegistrySnapshot,
+  deadline: Deadline,
+  now: number,
+  maxTimeoutMs: number,
+): ToolCall {
+  return {
+    id: uuidv7(now),
+    request,
+    arguments: request.arguments,
+    context: request.context,
+    config: NO_CONFIG,
+    sensitiveConfig: NO_CONFIG,
+    signal: deadline.signal,
+    receivedAt: now,
+    startedAt: performance.now(),
+    deadline: now + Math.min(request.timeoutMs ?? maxTimeoutMs, maxTimeoutMs),
+    snapshot,
+    progress: newProgress(deadline),
+  };
+}
+
+function newProgress(deadline: Deadline): TimedProgress {
+  return {
+    deadline,
+    attempts: 0,
+    executorEntered: false,
+    executorMs: 0,
+    cached: false,
+    replayed: false,
+    fallback: false,
+    degraded: [],
+    rateLimits: [],
+    traceId: '',
+  };
+}
+
+const NO_CONFIG = Object.freeze({});

@@ -1,0 +1,9 @@
+// SnapshotSource: lends the set of tools in force to a call, and learns when the call is done with it.
+import type { RegistrySnapshot } from '../contract/registry-snapshot.ts';
+
+export interface SnapshotSource {
+  enter(): RegistrySnapshot;
+  /** Exactly once per `enter`. When the last call leaves a superseded snapshot, what only it used is closed. */
+  leave(snapshot: RegistrySnapshot): void;
+  isDisabled(toolName: string): boolean;
+}
