@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../test/helpers/fake-clock.ts';
+import {
+  callOf,
+  echoNext,
+  functionOf,
+  outcomeOf,
+  principalOf,
+  recordingMetrics,
+  requestOf,
+} from '../../../test/helpers/call-kit.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import { MemoryApprovalStore } from '../../infra/memory/memory-approval-store.ts';
+import { approval } from './index.ts';
+
+const OPTIONS = approval.optionsSchema.parse({});
+const dangerous = functionOf({ name: 'delete_note', metadata: { isDangerous: true } });
+
+function setUp() {
+  const clock = new FakeClock(1_000);
+  const approvals = new MemoryApprovalStore(clock, { maxPending: 10 });
+  const extension = approval.create({ approvals, clock, metrics: recordingMetrics() });
+  const { calls, next } = echoNext();
+  async function call(args: JsonObject, token?: string, changes: Partial<ToolCall> = {}) {
+    const context = { tenantId: 'acme', ...changes.context, confirmationToken: token };
+    const made = callOf({
+      function: dangerous,
+      request: requestOf({ arguments: args }),
+      ...changes,
+      context,
+    });
+    return outcomeOf(async () => extension.around(made, next, OPTIONS), made);
+  }
+  async function ask(args: JsonObject) {
+    const response = await call(args);
+    if (response.ok) throw new Error('ran without approval');
+    const { details } = response.error;
+    const { approval_id: id, confirmation_token: token } = details as {
+      approval_id: string;
+      confirmation_token: string;
+    };
+    return { response, id, token };
+  }
+  const decide = (id: string, approve: boolean) => approvals.decide('acme', id, { approve, by: 'boss' });
+  return { clock, ran: calls, call, ask, decide };
+}
+
+describe('approval', () => {
+  it('an unsafe call does not run before somebody approved it', async () => {
+    const { ask, call, ran } = setUp();
+    const { response, token } = await ask({ note_id: 'note-1' });
+    expect(response).toMatchObject({
+      ok: false,
+      error: { type: 'CONFIRMATION_REQUIRED', partialSideEffects: false },
+    });
+    expect(await call({ note_id: 'note-1' }, token)).toMatchObject({
+      ok: false,
+      error: { type: 'CONFIRMATION_REQUIRED', reason: 'APPROVAL_PENDING' },
+    });
+    expect(ran).toHaveLength(0);
+  });
+
+  it('after the approval, the same call with the token runs once', async () => {
+    const { ask, call, decide, ran } = setUp();
+    const { id, token } = await ask({ note_id: 'note-1', also: [1, 2] });
+    await decide(id, true);
+    expect((await call({ also: [1, 2], note_id: 'note-1' }, token)).ok).toBe(true);
+    expect(await call({ note_id: 'note-1', also: [1, 2] }, token)).toMatchObject({
+      error: { reason: 'APPROVAL_USED' },
+    });
+    expect(ran).toHaveLength(1);
+  });
+
+  it('an approval is good for exactly those arguments, that caller and that definition of the tool', async () => {
+    const { ask, call, decide, ran } = setUp();
+    const { id, token } = await ask({ note_id: 'note-1' });
+    await decide(id, true);
+    expect(await call({ note_id: 'note-2' }, token)).toMatchObject({
+      error: { reason: 'APPROVAL_MISMATCH' },
+    });
+    const other = { principal: principalOf({ id: 'key00002' }) };
+    expect(await call({ note_id: 'note-1' }, token, other)).toMatchObject({ ok: false });
+    const changed = {
+      function: functionOf({ name: 'delete_note', contentHash: 'f00d', metadata: { isDangerous: true } }),
+    };
+    expect(await call({ note_id: 'note-1' }, token, changed)).toMatchObject({
+      error: { reason: 'APPROVAL_STALE' },
+    });
+    expect(ran).toHaveLength(0);
+  });
+
+  it('a rejected call never runs', async () => {
+    const { ask, call, decide, ran } = setUp();
+    const { id, token } = await ask({ note_id: 'note-1' });
+    await decide(id, false);
+    expect(await call({ note_id: 'note-1' }, token)).toMatchObject({
+      error: { type: 'PERMISSION_DENIED', reason: 'APPROVAL_REJECTED' },
+    });
+    expect(ran).toHaveLength(0);
+  });
+
+  it('an approval that nobody used in time is worth nothing', async () => {
+    const { ask, call, clock, decide, ran } = setUp();
+    const { id, token } = await ask({ note_id: 'note-1' });
+    await decide(id, true);
+    await clock.advance(OPTIONS.ttl_ms + 1);
+    expect(await call({ note_id: 'note-1' }, token)).toMatchObject({
+      ok: false,
+      error: { type: 'VALIDATION' },
+    });
+    expect(ran).toHaveLength(0);
+  });
+
+  it('a made-up token runs nothing', async () => {
+    const { call, ran } = setUp();
+    expect(await call({}, 'ute_confirm_guess')).toMatchObject({ error: { reason: 'APPROVAL_UNKNOWN' } });
+    expect(ran).toHaveLength(0);
+  });
+
+  it('applies by mode: to none, to unsafe tools, or to all', () => {
+    const clock = new FakeClock(0);
+    const approvals = new MemoryApprovalStore(clock, { maxPending: 10 });
+    const extension = approval.create({ approvals, clock, metrics: recordingMetrics() });
+    const safe = functionOf();
+    const applies = (mode: 'never' | 'unsafe_only' | 'always') =>
+      [safe, dangerous].map((fn) => extension.appliesTo?.(fn, { ...OPTIONS, mode }));
+    expect(applies('never')).toEqual([false, false]);
+    expect(applies('unsafe_only')).toEqual([false, true]);
+    expect(applies('always')).toEqual([true, true]);
+  });
+});

@@ -1,0 +1,154 @@
+// approval: an unsafe call waits for a human. The token a caller gets back runs the same call once, after the decision.
+import { hash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import { isUnsafe } from '../../contract/tool-spec.ts';
+import { canonicalHash } from '../../lib/canonical-json.ts';
+import { uuidv7 } from '../../lib/ids.ts';
+import type { Approval, ApprovalStore, RedemptionResult } from '../../ports/approval-store.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+
+const optionsSchema = z.strictObject({
+  mode: z
+    .enum(['never', 'unsafe_only', 'always'])
+    .default('unsafe_only')
+    .describe(
+      'Which tools need a human: none, those that are dangerous, need approval or are of high risk, or all.',
+    ),
+  ttl_ms: z
+    .number()
+    .int()
+    .min(1_000)
+    .max(7 * 86_400_000)
+    .default(900_000)
+    .describe('How long a request for approval, and the approval, can be used.'),
+});
+type ApprovalOptions = z.infer<typeof optionsSchema>;
+interface Needs {
+  readonly approvals: ApprovalStore;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+export const approval: ExtensionPlugin<ApprovalOptions, Needs> = {
+  name: 'approval',
+  summary: 'Holds unsafe calls until somebody with approvals:decide has approved exactly these arguments.',
+  optionsSchema,
+  create: (needs) => createApproval(needs),
+};
+
+function createApproval({ approvals, clock, metrics }: Needs): Extension<ApprovalOptions> {
+  const counted = metrics.counter({
+    name: 'ute_approvals_total',
+    help: 'Approvals by event: requested, redeemed, or refused at redemption.',
+    labels: ['event'],
+  });
+  const requested = counted.with('requested');
+  const redeemed = counted.with('redeemed');
+  const refused = counted.with('refused');
+  return {
+    stage: 'tool',
+    onFailure: 'deny',
+    appliesTo: (fn, { mode }) => mode === 'always' || (mode === 'unsafe_only' && isUnsafe(fn.spec.metadata)),
+    async around(call, next, options) {
+      const fn = call.function as ToolFunction;
+      const token = call.context.confirmationToken;
+      if (token === undefined) {
+        const request = await ask(approvals, clock, call, fn, options);
+        requested.add();
+        throw required(request.approval, request.token);
+      }
+      const result = await approvals.redeem({ tokenHash: hash('sha256', token), ...boundTo(call, fn) });
+      if (!result.redeemed) {
+        refused.add();
+        throw notRedeemed(result);
+      }
+      redeemed.add();
+      return next(call);
+    },
+  };
+}
+
+/** What an approval is good for: this tool as it is now, these arguments, this caller. */
+function boundTo(call: ToolCall, fn: ToolFunction) {
+  const { tenantId = '', agentId = '', userId = '' } = call.context;
+  return {
+    tenantId,
+    tool: fn.name,
+    toolHash: fn.spec.contentHash,
+    argumentsHash: canonicalHash(call.arguments),
+    requestedBy: call.principal?.id ?? '',
+    agentId,
+    userId,
+  };
+}
+
+async function ask(
+  approvals: ApprovalStore,
+  clock: Clock,
+  call: ToolCall,
+  fn: ToolFunction,
+  options: ApprovalOptions,
+) {
+  const token = `ute_confirm_${randomBytes(32).toString('base64url')}`;
+  const now = clock.now();
+  const { metadata } = fn.spec;
+  const approval = await approvals.create({
+    ...boundTo(call, fn),
+    id: uuidv7(now),
+    tokenHash: hash('sha256', token),
+    toolVersion: metadata.version,
+    arguments: call.arguments,
+    riskLevel: metadata.isDangerous && metadata.riskLevel === 'low' ? 'high' : metadata.riskLevel,
+    sessionId: call.context.sessionId ?? '',
+    createdAt: now,
+    expiresAt: now + options.ttl_ms,
+  });
+  return { approval, token };
+}
+
+function required(approval: Approval, token?: string): ToolFailure {
+  const message =
+    token === undefined
+      ? 'Nobody has decided about this call yet. Repeat it with the same confirmation_token after the approval.'
+      : 'This call needs approval. After it is approved, repeat it with context.confirmation_token.';
+  return new ToolFailure('CONFIRMATION_REQUIRED', message, {
+    reason: token === undefined ? 'APPROVAL_PENDING' : 'APPROVAL_REQUIRED',
+    details: {
+      approval_id: approval.id,
+      approval_url: `/v1/approvals/${approval.id}`,
+      expires_at: new Date(approval.expiresAt).toISOString(),
+      ...(token !== undefined && { confirmation_token: token }),
+    },
+  });
+}
+
+const WHY_NOT = {
+  unknown: ['APPROVAL_UNKNOWN', 'The confirmation token is not known.'],
+  expired: ['APPROVAL_EXPIRED', 'The approval has expired: call again without a token to ask anew.'],
+  used: ['APPROVAL_USED', 'The approval was used already: it is good for one call.'],
+  other_call: [
+    'APPROVAL_MISMATCH',
+    'The approval is for another call: tool, arguments and caller must be the same.',
+  ],
+  tool_changed: [
+    'APPROVAL_STALE',
+    'The tool was changed since the approval: call again without a token to ask anew.',
+  ],
+} as const;
+
+function notRedeemed(result: RedemptionResult & { redeemed: false }): ToolFailure {
+  const { why, approval } = result;
+  if (why === 'pending' && approval !== undefined) return required(approval);
+  if (why === 'rejected') {
+    return new ToolFailure('PERMISSION_DENIED', 'The call was rejected by an approver.', {
+      reason: 'APPROVAL_REJECTED',
+    });
+  }
+  const [reason, message] = WHY_NOT[why === 'pending' ? 'unknown' : why];
+  return new ToolFailure('VALIDATION', message, { reason });
+}

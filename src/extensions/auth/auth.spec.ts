@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { callOf, echoNext, outcomeOf, principalOf, requestOf } from '../../../test/helpers/call-kit.ts';
+import type { Principal } from '../../contract/principal.ts';
+import type { ToolContext } from '../../contract/tool-context.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import { auth } from './index.ts';
+
+const OPTIONS = auth.optionsSchema.parse({});
+
+function authAs(principal: Principal, now = 5_000) {
+  return auth.create({
+    authenticator: { authenticate: () => principal },
+    clock: { now: () => now, after: () => () => undefined },
+  });
+}
+
+async function callWith(principal: Principal, context: ToolContext) {
+  const { calls, next } = echoNext();
+  const call = callOf({ request: requestOf({ context }), context, principal: undefined });
+  const response = await outcomeOf(async () => authAs(principal).around(call, next, OPTIONS), call);
+  return { response, inner: calls[0], call };
+}
+
+describe('auth', () => {
+  it('binds tenant, agent and user of the call to the credential', async () => {
+    const { inner, call } = await callWith(principalOf({ agents: ['front-desk'], userId: 'u1' }), {
+      sessionId: 's',
+    });
+    expect(inner?.context).toMatchObject({
+      tenantId: 'acme',
+      agentId: 'front-desk',
+      userId: 'u1',
+      sessionId: 's',
+    });
+    expect(call.progress.caller?.principal.id).toBe('key00001');
+  });
+
+  it.each([
+    ['tenant', { tenantId: 'other' }, 'TENANT_MISMATCH'],
+    ['agent', { agentId: 'other' }, 'AGENT_MISMATCH'],
+    ['user', { userId: 'other' }, 'USER_MISMATCH'],
+  ])('refuses to speak for another %s', async (_what, context, reason) => {
+    const principal = principalOf({ agents: ['front-desk'], userId: 'u1' });
+    const { response, inner } = await callWith(principal, context);
+    expect(response).toMatchObject({ ok: false, error: { type: 'PERMISSION_DENIED', reason } });
+    expect(inner).toBeUndefined();
+  });
+
+  it("an orchestrator's key may speak for the agents it lists", async () => {
+    const { inner } = await callWith(principalOf({ agents: ['a', 'b'] }), { agentId: 'b' });
+    expect(inner?.context.agentId).toBe('b');
+  });
+
+  it('a credential without tools:call calls nothing', async () => {
+    const { response } = await callWith(principalOf({ permissions: new Set(['tools:read']) }), {});
+    expect(response).toMatchObject({
+      ok: false,
+      error: { type: 'PERMISSION_DENIED', reason: 'PERMISSION_MISSING' },
+    });
+  });
+
+  it('a refused credential leaves no caller behind', async () => {
+    const extension = auth.create({
+      authenticator: {
+        authenticate: () => {
+          throw new ToolFailure('AUTH', 'The credential is not valid.');
+        },
+      },
+      clock: { now: () => 0, after: () => () => undefined },
+    });
+    const call = callOf({ principal: undefined });
+    const response = await outcomeOf(async () => extension.around(call, echoNext().next, OPTIONS), call);
+    expect(response).toMatchObject({ ok: false, error: { type: 'AUTH' } });
+    expect(call.progress.caller).toBeUndefined();
+  });
+
+  it('one flooding credential is stopped within the second, another is not', async () => {
+    const { next } = echoNext();
+    let who = principalOf();
+    const extension = auth.create({
+      authenticator: { authenticate: () => who },
+      clock: { now: () => 5_250, after: () => () => undefined },
+    });
+    const run = () => outcomeOf(async () => extension.around(callOf(), next, { flood_rate: 2 }), callOf());
+    await run();
+    await run();
+    expect(await run()).toMatchObject({
+      ok: false,
+      error: { type: 'RATE_LIMIT', reason: 'FLOOD', retryAfterMs: 750 },
+    });
+    who = principalOf({ id: 'key00002' });
+    expect(await run()).toMatchObject({ ok: true });
+  });
+});

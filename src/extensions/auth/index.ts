@@ -1,0 +1,72 @@
+// auth: who is calling, and for whom may it speak. Binds tenant, agent and user to the credential.
+import { z } from 'zod';
+import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import { holds, type Principal } from '../../contract/principal.ts';
+import type { ToolContext } from '../../contract/tool-context.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { Authenticator } from '../../ports/authenticator.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { FloodGuard } from './flood-guard.ts';
+
+const optionsSchema = z.strictObject({
+  flood_rate: z.number().int().min(1).default(20_000).describe('Calls per second one credential may make.'),
+});
+type AuthOptions = z.infer<typeof optionsSchema>;
+interface Needs {
+  readonly authenticator: Authenticator;
+  readonly clock: Clock;
+}
+
+export const auth: ExtensionPlugin<AuthOptions, Needs> = {
+  name: 'auth',
+  summary: 'Checks the credential and binds tenant, agent and user of the call to it.',
+  optionsSchema,
+  create: ({ authenticator, clock }) => createAuth(authenticator, clock),
+};
+
+function createAuth(authenticator: Authenticator, clock: Clock): Extension<AuthOptions> {
+  const guard = new FloodGuard();
+  return {
+    stage: 'request',
+    onFailure: 'deny',
+    around(call, next, options) {
+      const principal = authenticator.authenticate(call.request.credential);
+      guard.check(principal.id, options.flood_rate, clock.now());
+      if (!holds(principal, 'tools:call')) throw missing('tools:call');
+      const context = bind(principal, call.context);
+      call.progress.caller = { principal, context };
+      return next({ ...call, principal, context });
+    },
+  };
+}
+
+function missing(permission: string): ToolFailure {
+  return new ToolFailure('PERMISSION_DENIED', `This credential does not hold the permission ${permission}.`, {
+    reason: 'PERMISSION_MISSING',
+    details: { permission },
+  });
+}
+
+/** What the body says must be what the credential allows; what it leaves out, the credential fills in. */
+function bind(principal: Principal, said: ToolContext): ToolContext {
+  const { tenantId, agents, userId } = principal;
+  if (said.tenantId !== undefined && said.tenantId !== tenantId) throw foreign('tenant', 'tenant_id');
+  if (userId !== undefined && said.userId !== undefined && said.userId !== userId)
+    throw foreign('user', 'user_id');
+  if (said.agentId !== undefined && !agents.includes('*') && !agents.includes(said.agentId)) {
+    throw foreign('agent', 'agent_id');
+  }
+  const onlyAgent = agents.length === 1 && agents[0] !== '*' ? agents[0] : undefined;
+  return { ...said, tenantId, agentId: said.agentId ?? onlyAgent, userId: userId ?? said.userId };
+}
+
+function foreign(what: string, field: string): ToolFailure {
+  return new ToolFailure(
+    'PERMISSION_DENIED',
+    `This credential may not speak for the ${what} named in ${field}.`,
+    {
+      reason: `${what.toUpperCase()}_MISMATCH`,
+      details: { field },
+    },
+  );
+}

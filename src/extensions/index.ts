@@ -1,0 +1,32 @@
+// The two lists: every call walks them from top to bottom and back up again. The order is policy; each line says why.
+import type { ExtensionPlugin } from '../contract/plugin.ts';
+import type { Ports } from '../ports/ports.ts';
+import { admission } from './admission/index.ts';
+import { approval } from './approval/index.ts';
+import { audit } from './audit/index.ts';
+import { auth } from './auth/index.ts';
+import { authorization } from './authorization/index.ts';
+import { logging } from './logging/index.ts';
+import { metrics } from './metrics/index.ts';
+import { tracing } from './tracing/index.ts';
+import { validation } from './validation/index.ts';
+
+/** An extension as the shelf holds it: its options are its own business, its needs are some of the ports. */
+export type AnyExtensionPlugin = ExtensionPlugin<unknown, Ports>;
+
+/** For every request, unknown tools included. */
+export const REQUEST_EXTENSIONS: readonly AnyExtensionPlugin[] = [
+  tracing, // outermost: the span covers everything, and the others know its trace id
+  metrics, // counts what callers saw, refusals too
+  logging, // the same, as a line
+  audit, // nobody is refused without a record; nothing runs that cannot be recorded
+  auth, // innermost: everything above must see refused credentials
+];
+
+/** For calls whose tool is known; compiled per tool, without what the tool does not use. */
+export const TOOL_EXTENSIONS: readonly AnyExtensionPlugin[] = [
+  authorization, // before anything is said about the tool's arguments
+  validation, // nothing below sees arguments that do not fit
+  approval, // nothing is leased while a human decides
+  admission, // innermost: limits count what runs, and are given back when it ends
+];

@@ -1,0 +1,55 @@
+// logging: one line per call with named fields. Arguments and results are never in it.
+import { z } from 'zod';
+import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { Log } from '../../ports/log.ts';
+
+const optionsSchema = z.strictObject({
+  level: z.enum(['debug', 'info']).default('info').describe('Level of the line for calls that succeed.'),
+});
+type LoggingOptions = z.infer<typeof optionsSchema>;
+interface Needs {
+  readonly log: Log;
+}
+
+export const logging: ExtensionPlugin<LoggingOptions, Needs> = {
+  name: 'logging',
+  summary: 'A structured log line for every call: tool, outcome, latency, result size, failure reason.',
+  optionsSchema,
+  create: ({ log }) => createLogging(log),
+};
+
+/** Outcomes that are the gateway's own trouble, not the caller's or the tool's. */
+const SERIOUS = new Set(['INTERNAL', 'OUTCOME_UNKNOWN']);
+
+function createLogging(log: Log): Extension<LoggingOptions> {
+  return {
+    stage: 'request',
+    onFailure: 'continue',
+    async around(call, next, options) {
+      const response = await next(call);
+      if (response.ok) log[options.level](fieldsOf(call, response), 'call succeeded');
+      else if (SERIOUS.has(response.error.type)) log.error(fieldsOf(call, response), 'call failed');
+      else log.warn(fieldsOf(call, response), 'call refused or failed');
+      return response;
+    },
+  };
+}
+
+function fieldsOf(call: ToolCall, response: ToolResponse) {
+  const { meta } = response;
+  const fields = {
+    callId: call.id,
+    door: call.request.door,
+    tool: meta.tool || undefined,
+    requestedTool: meta.tool === call.request.tool ? undefined : call.request.tool.slice(0, 200),
+    sessionId: call.context.sessionId,
+    durationMs: meta.durationMs,
+    attempts: meta.attempts,
+    traceId: meta.traceId || undefined,
+  };
+  if (response.ok) return { ...fields, outcome: 'ok', resultBytes: response.dataJson.length };
+  const { type, reason } = response.error;
+  return { ...fields, outcome: type, reason, err: response.cause };
+}
