@@ -1,0 +1,59 @@
+// Makes every port's adapter. For now the embedded ones: memory twins, a local audit file, child processes, undici.
+import { join } from 'node:path';
+import type { Ports } from '../ports/ports.ts';
+import type { Settings } from '../settings/settings-schema.ts';
+import { JsonLinesAuditSink } from './audit/json-lines-audit-sink.ts';
+import { UndiciHttpClient } from './http/undici-http-client.ts';
+import { AnonymousAuthenticator, ApiKeyAuthenticator } from './keys/api-key-authenticator.ts';
+import { dataDirKeys } from './keys/first-key.ts';
+import { MemoryAdmissionControl } from './memory/memory-admission-control.ts';
+import { MemoryApprovalStore } from './memory/memory-approval-store.ts';
+import { NodeProcessSpawner } from './process/node-process-spawner.ts';
+import { SystemClock } from './system-clock.ts';
+import { PinoLog } from './telemetry/pino-log.ts';
+import { PrometheusMetrics } from './telemetry/prometheus-metrics.ts';
+
+export interface Infra {
+  readonly ports: Ports;
+  readonly metrics: PrometheusMetrics;
+  readonly log: PinoLog;
+  /** Last of all: children gone, audit on disk, log lines out. */
+  close(): Promise<void>;
+}
+
+/** `announce` shows the operator a line that must not go to the log: the first key. */
+export async function createInfra(settings: Settings, announce: (line: string) => void): Promise<Infra> {
+  const clock = new SystemClock();
+  const log = PinoLog.create({ level: settings.log.level });
+  const metrics = new PrometheusMetrics();
+  metrics.collectProcessMetrics();
+  const spawner = new NodeProcessSpawner();
+  const http = new UndiciHttpClient();
+  const auditSink = await JsonLinesAuditSink.open({
+    path: join(settings.data_dir, 'audit.jsonl'),
+    metrics,
+    clock,
+  });
+  const admission = new MemoryAdmissionControl(clock);
+  const approvals = new MemoryApprovalStore(clock, { maxPending: settings.limits.max_pending_approvals });
+  const authenticator = createAuthenticator(settings, clock, announce);
+  const ports: Ports = { admission, approvals, auditSink, authenticator, clock, http, log, metrics, spawner };
+  async function close(): Promise<void> {
+    await Promise.allSettled([admission.close(), http.close(), spawner.closeAll()]);
+    await auditSink.close().catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
+    await log.flush();
+  }
+  return { ports, metrics, log, close };
+}
+
+function createAuthenticator(settings: Settings, clock: SystemClock, announce: (line: string) => void) {
+  const { mode, keys, roles } = settings.auth;
+  if (mode === 'none') return new AnonymousAuthenticator();
+  const known =
+    keys.length > 0 ? keys : dataDirKeys(settings.data_dir, (key) => announce(firstKeyNotice(key)));
+  return new ApiKeyAuthenticator(known, roles, clock);
+}
+
+function firstKeyNotice(key: string): string {
+  return `\nNo API key was configured, so one was made. It is shown only now:\n\n  export UTE_API_KEY=${key}\n\n`;
+}

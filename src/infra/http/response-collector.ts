@@ -1,0 +1,83 @@
+// ResponseCollector: takes one answer from undici piece by piece, bounded, and settles its promise once.
+import type { Dispatcher } from 'undici';
+import type { HttpRequest, HttpResponse } from '../../ports/http-client.ts';
+import { failureOf, tooLarge } from './http-failures.ts';
+
+export class ResponseCollector implements Dispatcher.DispatchHandler {
+  readonly #request: HttpRequest;
+  readonly #resolve: (response: HttpResponse) => void;
+  readonly #reject: (reason: unknown) => void;
+  /** There from the moment the request goes onto a connection: until then, nothing was sent. */
+  #controller: Dispatcher.DispatchController | undefined;
+  #settled = false;
+  #status = 0;
+  #headers: HttpResponse['headers'] = {};
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  readonly #onAbort = (): void => this.fail(this.#request.signal.reason);
+
+  constructor(
+    request: HttpRequest,
+    resolve: (response: HttpResponse) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    request.signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Rejects now; what is still on the wire is cut off. */
+  fail(reason: unknown): void {
+    if (!this.#settle()) return;
+    this.#reject(reason);
+    this.#controller?.abort(asError(reason));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Aborted while it waited for a free connection: it must not be sent any more.
+    if (this.#settled) controller.abort(new Error('The request was given up before it was sent.'));
+    else this.#controller = controller;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HttpResponse['headers']): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    const announced = Number(headers['content-length'] ?? 0);
+    if (this.#request.method !== 'HEAD' && announced > this.#request.maxResponseBytes) this.#failTooLarge();
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#request.maxResponseBytes) this.#failTooLarge();
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (!this.#settle()) return;
+    const [first] = this.#chunks;
+    const body =
+      this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.#bytes);
+    this.#resolve({ status: this.#status, headers: this.#headers, body });
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#settle()) this.#reject(failureOf(error, this.#controller !== undefined));
+  }
+
+  #failTooLarge(): void {
+    this.fail(tooLarge(this.#request.maxResponseBytes, this.#status));
+  }
+
+  #settle(): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    this.#request.signal.removeEventListener('abort', this.#onAbort);
+    return true;
+  }
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('The request was aborted.', { cause: reason });
+}

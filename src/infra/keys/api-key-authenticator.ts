@@ -1,0 +1,114 @@
+// ApiKeyAuthenticator: API keys, checked against hashes held in memory. AnonymousAuthenticator: UTE_AUTH=none.
+import type { Credential, Principal } from '../../contract/principal.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import { parseApiKey, sameHash } from '../../lib/api-key.ts';
+import type { Authenticator } from '../../ports/authenticator.ts';
+import type { Clock } from '../../ports/clock.ts';
+
+/** A key as gateway.yaml or the data directory holds it: never the secret itself. */
+export interface StoredKey {
+  readonly id: string;
+  /** 64 hex digits. */
+  readonly secret_sha256: string;
+  readonly tenant: string;
+  readonly agents: readonly string[];
+  readonly user?: string;
+  readonly roles: readonly string[];
+  /** ISO 8601. */
+  readonly expires_at?: string;
+}
+
+export type Roles = Readonly<Record<string, readonly string[]>>;
+
+/** There without being declared; gateway.yaml may redefine them. */
+export const BUILT_IN_ROLES: Roles = { admin: ['*'], agent: ['tools:read', 'tools:call'] };
+
+interface KnownKey {
+  readonly secretHash: Buffer;
+  readonly principal: Principal;
+  readonly expiresAt: number;
+}
+
+/** Compared with when the id is unknown, so that an unknown id takes as long as a wrong secret. */
+const NO_HASH = Buffer.alloc(32);
+const MAX_ACCEPTED = 1_000;
+
+export class ApiKeyAuthenticator implements Authenticator {
+  readonly #keys = new Map<string, KnownKey>();
+  /** Keys that were checked before, by their text: agents call often, and a hash a call adds up. In memory only. */
+  readonly #accepted = new Map<string, KnownKey>();
+  readonly #clock: Clock;
+
+  /** Throws Error when a key names a role that is not there, or two keys share an id. */
+  constructor(keys: readonly StoredKey[], roles: Roles, clock: Clock) {
+    this.#clock = clock;
+    for (const key of keys) {
+      if (this.#keys.has(key.id)) throw new Error(`auth.keys: two keys have the id ${key.id}`);
+      this.#keys.set(key.id, knownKey(key, { ...BUILT_IN_ROLES, ...roles }));
+    }
+  }
+
+  authenticate(credential: Credential): Principal {
+    if (credential.kind === 'none')
+      throw refused(
+        'CREDENTIAL_MISSING',
+        'A credential is needed: send an API key as Authorization: Bearer or X-API-Key.',
+      );
+    const seen = this.#accepted.get(credential.token);
+    if (seen !== undefined) return this.#ifNotExpired(seen);
+    const shown = parseApiKey(credential.token);
+    const known = shown === undefined ? undefined : this.#keys.get(shown.id);
+    const matches = sameHash(shown?.secretHash ?? NO_HASH, known?.secretHash ?? NO_HASH);
+    if (known === undefined || !matches) throw refused('CREDENTIAL_INVALID', 'The credential is not valid.');
+    if (this.#accepted.size >= MAX_ACCEPTED) this.#accepted.clear();
+    this.#accepted.set(credential.token, known);
+    return this.#ifNotExpired(known);
+  }
+
+  #ifNotExpired({ principal, expiresAt }: KnownKey): Principal {
+    if (expiresAt <= this.#clock.now()) throw refused('CREDENTIAL_EXPIRED', 'The credential has expired.');
+    return principal;
+  }
+}
+
+export class AnonymousAuthenticator implements Authenticator {
+  readonly #principal: Principal = {
+    id: 'anonymous',
+    tenantId: 'default',
+    agents: ['*'],
+    roles: ['admin'],
+    permissions: new Set(['*']),
+  };
+
+  authenticate(): Principal {
+    return this.#principal;
+  }
+}
+
+function knownKey(key: StoredKey, roles: Roles): KnownKey {
+  const permissions = key.roles.flatMap((role) => {
+    const granted = roles[role];
+    if (granted === undefined) {
+      throw new Error(
+        `auth.keys: key ${key.id} has the role "${role}", which is none of ${Object.keys(roles).join(', ')}`,
+      );
+    }
+    return granted;
+  });
+  return {
+    secretHash: Buffer.from(key.secret_sha256, 'hex'),
+    expiresAt: key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at),
+    principal: Object.freeze({
+      id: key.id,
+      tenantId: key.tenant,
+      agents: key.agents,
+      userId: key.user,
+      roles: key.roles,
+      permissions: new Set(permissions),
+    }),
+  };
+}
+
+function refused(reason: string, message: string): ToolFailure {
+  return new ToolFailure('AUTH', message, { reason });
+}

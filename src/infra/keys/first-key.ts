@@ -1,0 +1,40 @@
+// The first key: made when nobody configured one, printed once, kept as a hash in the data directory.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createApiKey } from '../../lib/api-key.ts';
+import type { StoredKey } from './api-key-authenticator.ts';
+
+const FILE = 'keys.json';
+
+/** The keys of the data directory. `printed` gets the text of a key made just now; it is never seen again. */
+export function dataDirKeys(dataDir: string, printed: (key: string) => void): readonly StoredKey[] {
+  const path = join(dataDir, FILE);
+  const kept = readKeys(path);
+  if (kept !== undefined) return kept;
+  const key = createApiKey();
+  const stored: StoredKey = {
+    id: key.id,
+    secret_sha256: key.secretHash.toString('hex'),
+    tenant: 'default',
+    agents: ['*'],
+    roles: ['admin'],
+  };
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // wx: of two processes that start at once, one makes the key and the other fails loudly.
+  writeFileSync(path, `${JSON.stringify([stored], null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  printed(key.text);
+  return [stored];
+}
+
+function readKeys(path: string): readonly StoredKey[] | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const keys: unknown = JSON.parse(text);
+  if (!Array.isArray(keys)) throw new Error(`${path}: expected a list of keys`);
+  return keys as StoredKey[];
+}

@@ -1,0 +1,58 @@
+// Specs of SystemClock.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SystemClock } from './system-clock.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('SystemClock', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('tells epoch milliseconds', () => {
+    vi.setSystemTime(1_700_000_000_123);
+    expect(new SystemClock().now()).toBe(1_700_000_000_123);
+  });
+
+  it('runs a task once, after its time', () => {
+    const task = vi.fn<() => void>();
+    new SystemClock().after(50, task);
+    vi.advanceTimersByTime(49);
+    expect(task).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1000);
+    expect(task).toHaveBeenCalledTimes(1);
+  });
+
+  it('waits out a delay longer than one timer of Node can hold', () => {
+    const task = vi.fn<() => void>();
+    new SystemClock().after(60 * DAY_MS, task);
+    vi.advanceTimersByTime(60 * DAY_MS - 1);
+    expect(task).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(task).toHaveBeenCalledTimes(1);
+  });
+
+  it('never runs a task that was called off, not even in a later leg of a long delay', () => {
+    const task = vi.fn<() => void>();
+    const cancelShort = new SystemClock().after(10, task);
+    const cancelLong = new SystemClock().after(60 * DAY_MS, task);
+    cancelShort();
+    vi.advanceTimersByTime(40 * DAY_MS);
+    cancelLong();
+    vi.advanceTimersByTime(40 * DAY_MS);
+    expect(task).not.toHaveBeenCalled();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('does not keep the process alive', () => {
+    vi.useRealTimers();
+    const unref = vi.spyOn(globalThis, 'setTimeout');
+    const cancel = new SystemClock().after(60_000, () => undefined);
+    expect(unref.mock.results[0]?.value.hasRef()).toBe(false);
+    cancel();
+    unref.mockRestore();
+  });
+});

@@ -1,0 +1,37 @@
+// The metrics port: /metrics for Prometheus and nothing else. No credential: keep it off public networks.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Exposition {
+  exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export class MetricsServer {
+  readonly #server: Server;
+
+  constructor(metrics: Exposition) {
+    this.#server = createServer((request, response) => {
+      if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
+        response.writeHead(404).end();
+        return;
+      }
+      metrics.exposition().then(
+        ({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text),
+        () => response.writeHead(500).end(),
+      );
+    });
+  }
+
+  /** The port in use. Rejects when it cannot be had. */
+  listen(port: number, host: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

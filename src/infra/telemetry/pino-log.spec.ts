@@ -1,0 +1,132 @@
+// Specs of PinoLog, with a list in the place of stdout; what happens at exit is tested in a process of its own.
+import { describe, expect, it } from 'vitest';
+import { PinoLog, type LogDestination, type LogLevel } from './pino-log.ts';
+
+describe('PinoLog', () => {
+  it('writes a line of JSON with level, ISO time, the fields and the message', () => {
+    const { log, lines } = setUp('debug');
+    log.debug({ callId: 'c1' }, 'one');
+    log.info({}, 'two');
+    log.warn({ attempts: 2 }, 'three');
+    log.error({}, 'four');
+    expect(lines()).toMatchObject([
+      { level: 'debug', callId: 'c1', msg: 'one' },
+      { level: 'info', msg: 'two' },
+      { level: 'warn', attempts: 2, msg: 'three' },
+      { level: 'error', msg: 'four' },
+    ]);
+    expect(lines()[0]?.['time']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  it('leaves out what is below its level', () => {
+    const { log, lines } = setUp('warn');
+    log.debug({}, 'one');
+    log.info({}, 'two');
+    log.warn({}, 'three');
+    expect(lines().map(({ msg }) => msg)).toEqual(['three']);
+    const silent = setUp('silent');
+    silent.log.error({}, 'four');
+    expect(silent.lines()).toEqual([]);
+  });
+
+  it('repeats the fields of a child in each of its lines', () => {
+    const { log, lines } = setUp();
+    const child = log.child({ door: 'rest' }).child({ loader: 'yaml-file', password: 'hunter2' });
+    child.info({ callId: 'c1' }, 'hello');
+    expect(lines()).toMatchObject([
+      { door: 'rest', loader: 'yaml-file', password: '[hidden]', callId: 'c1' },
+    ]);
+  });
+
+  it.each([
+    'authorization',
+    'Authorization',
+    'api_key',
+    'apiKey',
+    'x-api-key',
+    'token',
+    'confirmation_token',
+    'accessToken',
+    'password',
+    'clientSecret',
+    'set-cookie',
+  ])('hides the value of %s, at any depth', (name) => {
+    const { log, lines, text } = setUp();
+    log.info(
+      { [name]: 'hunter2', headers: { [name]: 'hunter2' }, list: [{ deep: { [name]: ['hunter2'] } }] },
+      'hello',
+    );
+    expect(lines()).toMatchObject([
+      { headers: { [name]: '[hidden]' }, list: [{ deep: { [name]: '[hidden]' } }] },
+    ]);
+    expect(text()).not.toContain('hunter2');
+  });
+
+  it('changes nothing of what it was given, and shows what only sounds like a secret', () => {
+    const { log, lines } = setUp();
+    const fields = { maxTokens: 10, tokenHash: 'abc', nested: { secret: 's' } };
+    log.info(fields, 'hello');
+    expect(fields).toEqual({ maxTokens: 10, tokenHash: 'abc', nested: { secret: 's' } });
+    expect(lines()).toMatchObject([{ maxTokens: 10, tokenHash: 'abc' }]);
+  });
+
+  it('writes an error with its stack and its cause, without the secrets that it carries', () => {
+    const { log, lines, text } = setUp();
+    const cause = new Error('connection refused');
+    const error = Object.assign(new Error('upstream failed', { cause }), {
+      headers: { authorization: 'hunter2' },
+    });
+    log.error({ err: error, nested: { reason: error } }, 'hello');
+    const [line] = lines();
+    expect(line).toMatchObject({ err: { type: 'Error', headers: { authorization: '[hidden]' } } });
+    expect(line).toMatchObject({ nested: { reason: { headers: { authorization: '[hidden]' } } } });
+    expect(JSON.stringify(line?.['err'])).toMatch(/upstream failed.*connection refused.*pino-log\.spec\.ts/s);
+    expect(text()).not.toContain('hunter2');
+  });
+
+  it('survives fields without end', () => {
+    const { log, lines } = setUp();
+    const endless: Record<string, unknown> = { name: 'a' };
+    endless['self'] = endless;
+    log.info({ endless }, 'hello');
+    expect(JSON.stringify(lines())).toContain('[too deep]');
+  });
+
+  it('writes a value with a line break as one line', () => {
+    const { log, text } = setUp();
+    log.info({ tool: 'a\n{"level":"error","msg":"forged"}' }, 'hello\nworld');
+    expect(text().trimEnd()).not.toContain('\n');
+  });
+
+  it('flushes without failing, even where the destination cannot', async () => {
+    const { log, flushed } = setUp();
+    await log.child({}).flush();
+    expect(flushed()).toBe(1);
+  });
+});
+
+function setUp(level: LogLevel = 'info') {
+  let text = '';
+  let flushed = 0;
+  const destination: LogDestination = {
+    write: (line) => {
+      text += line;
+    },
+    flush: (done) => {
+      flushed += 1;
+      done(new Error('a pipe cannot be synced'));
+    },
+  };
+  const log = PinoLog.create({ level, destination });
+  const written = () => {
+    void log.flush();
+    return text;
+  };
+  const lines = () => written().trimEnd().split('\n').filter(Boolean);
+  return {
+    log,
+    lines: () => lines().map((line) => JSON.parse(line) as Record<string, unknown>),
+    text: written,
+    flushed: () => flushed,
+  };
+}
