@@ -1,0 +1,93 @@
+"""Writes answers as JSON that the gateway accepts, whatever a function returned."""
+
+import json
+import traceback
+
+# A result may nest this deep; the gateway ends a worker whose answer nests deeper.
+MAX_DEPTH = 64
+_MAX_TEXT = 4000
+_MAX_TRACEBACK = 16000
+_BRACES_TO_BRACKETS = str.maketrans("{}", "[]")
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def success(call_id, data, function_name, max_bytes):
+    """The answer's bytes: the result, or the typed error that stands for a result that cannot be sent."""
+    try:
+        text = _encode({"id": call_id, "ok": True, "data": data})
+        content = text.encode("utf-8")
+    except BaseException as error:  # objects of the tool take part in this
+        why = f"{type(error).__name__}: {_text_of(error)}"
+        return failure(call_id, "OUTPUT_INVALID", f"The result of {function_name} is not JSON: {why}", reason="NOT_JSON")
+    if len(content) > max_bytes:
+        message = f"The result of {function_name} is larger than the limit of {max_bytes} bytes."
+        return failure(call_id, "OUTPUT_TOO_LARGE", message)
+    if text.count("[") + text.count("{") > MAX_DEPTH and _too_deep(text):
+        message = f"The result of {function_name} is nested more than {MAX_DEPTH} levels deep."
+        return failure(call_id, "OUTPUT_INVALID", message, reason="TOO_DEEP")
+    return content
+
+
+def failure(call_id, type, message, *, reason=None, retryable=False, exception=None, trace=None):
+    error = {
+        "type": type,
+        "reason": reason,
+        "message": _sendable(message, _MAX_TEXT),
+        "retryable": retryable,
+        "exception": exception,
+        "traceback": trace,
+    }
+    return _encode({"id": call_id, "ok": False, "error": error}).encode("utf-8")
+
+
+def raised(call_id, error):
+    """An exception of the tool's own code. The traceback is for the gateway's log."""
+    try:
+        trace = "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=-30))
+    except BaseException:  # an exception whose own __str__ fails
+        trace = ""
+    return failure(
+        call_id,
+        "PERMANENT",
+        _text_of(error),
+        reason="EXCEPTION",
+        exception=_sendable(type(error).__name__, 200),
+        trace=_sendable(trace[-_MAX_TRACEBACK:], _MAX_TRACEBACK),
+    )
+
+
+def tool_error(call_id, error):
+    """A ToolError: the tool's own report."""
+    return failure(call_id, _sendable(error.type, 100), error.message, retryable=error.retryable is True)
+
+
+def _text_of(error):
+    try:
+        return str(error)
+    except BaseException:
+        return "(its text cannot be read)"
+
+
+def _sendable(value, limit):
+    """Text that UTF-8 can carry, of bounded length."""
+    try:
+        text = value if isinstance(value, str) else str(value)
+    except BaseException:
+        text = "(its text cannot be read)"
+    return text[:limit].encode("utf-8", "replace").decode("utf-8")
+
+
+def _too_deep(text):
+    """Peels the innermost brackets off, a level at a time; one level belongs to the answer around the result."""
+    brackets = "".join(_brackets_of(text)).translate(_BRACES_TO_BRACKETS)
+    for _ in range(MAX_DEPTH + 1):
+        brackets = brackets.replace("[]", "")
+    return brackets != ""
+
+
+def _brackets_of(text):
+    import re
+
+    without_strings = re.sub(r'"(?:[^"\\]|\\.)*"', "", text)
+    return re.findall(r"[\[\]{}]+", without_strings)

@@ -1,0 +1,87 @@
+// Arguments as text for the places of a request: every value comes from a language model and is checked for its place.
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import type { Template } from '../../lib/template.ts';
+import { isHeaderValue } from './header-rules.ts';
+
+export interface Violation {
+  /** JSON pointer into the arguments. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** Writes one value for its place, or notes what is wrong with it and gives an empty text. */
+export type Place = (value: JsonValue, argument: string, violations: Violation[]) => string;
+
+const UNSAFE_IN_SEGMENT = /[/\\%\x00-\x1f\x7f-\x9f]/;
+
+/** An argument that was left out: missing, or null. */
+export function isAbsent(value: JsonValue | undefined): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+export function refuse(violations: Violation[], argument: string, message: string): string {
+  violations.push({ pointer: `/${argument.replaceAll('~', '~0').replaceAll('/', '~1')}`, message });
+  return '';
+}
+
+/** A part of one path segment: it can never become another segment, or a step up. */
+export const inPath: Place = (value, argument, violations) => {
+  const text = scalar(value, argument, violations);
+  if (text === undefined) return '';
+  if (text === '' || text === '.' || text === '..') {
+    return refuse(violations, argument, 'must not be empty, "." or ".." in a URL path');
+  }
+  if (UNSAFE_IN_SEGMENT.test(text)) {
+    return refuse(violations, argument, 'must not hold "/", "\\", "%" or control characters in a URL path');
+  }
+  return encodeURIComponent(text);
+};
+
+export const inQuery: Place = (value, argument, violations) => {
+  const text = scalar(value, argument, violations);
+  return text === undefined ? '' : encodeURIComponent(text);
+};
+
+export const inHeader: Place = (value, argument, violations) => {
+  const text = scalar(value, argument, violations);
+  if (text === undefined || isHeaderValue(text)) return text ?? '';
+  return refuse(violations, argument, 'must be printable ASCII on one line in a header');
+};
+
+export const inText: Place = (value, argument, violations) => scalar(value, argument, violations) ?? '';
+
+/**
+ * Fills a template: literals go through `literal` once, at load, and arguments through `place`. The result
+ * gives undefined when an argument of the template was left out.
+ */
+export function compileText(
+  template: Template,
+  place: Place,
+  literal: (text: string) => string = (text) => text,
+): (args: JsonObject, violations: Violation[]) => string | undefined {
+  const parts = template.parts.map((part) => (typeof part === 'string' ? literal(part) : part));
+  return (args, violations) => {
+    let text = '';
+    for (const part of parts) {
+      if (typeof part === 'string') {
+        text += part;
+        continue;
+      }
+      const value = args[part.name];
+      if (isAbsent(value)) return undefined;
+      text += place(value, part.name, violations);
+    }
+    return text;
+  };
+}
+
+function scalar(value: JsonValue, argument: string, violations: Violation[]): string | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'string') {
+    refuse(violations, argument, 'must be a string, a number or a boolean here');
+    return undefined;
+  }
+  if (value.isWellFormed()) return value;
+  refuse(violations, argument, 'must be well-formed Unicode');
+  return undefined;
+}

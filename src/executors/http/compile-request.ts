@@ -1,0 +1,181 @@
+// Compiles one request's options at load; a call only fills it. Arguments can never change where it goes.
+import type { JsonObject } from '../../contract/json.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import { parseTemplate, type Template } from '../../lib/template.ts';
+import { compileText, inHeader, inPath, isAbsent, refuse, type Violation } from './argument-text.ts';
+import { compileBody, remainingArguments } from './compile-body.ts';
+import { compileQuery } from './compile-query.ts';
+import type { RequestOptions } from './options-schema.ts';
+import { slotsOfRequest } from './request-slots.ts';
+
+/** Where requests go when a connection says so. */
+export interface RequestBase {
+  readonly url: URL;
+  readonly headers: { readonly [name: string]: string };
+}
+
+export interface FilledRequest {
+  /** Path and query, encoded. */
+  readonly path: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body?: string;
+}
+
+export interface CompiledRequest {
+  readonly method: string;
+  readonly origin: string;
+  /** Throws ToolFailure VALIDATION, reason UNSAFE_ARGUMENT, with every violation. */
+  readonly fill: (args: JsonObject) => FilledRequest;
+}
+
+type Fill<Part> = (args: JsonObject, violations: Violation[]) => Part;
+
+/** Throws Error with a sentence for the operator. */
+export function compileRequest(
+  request: RequestOptions,
+  base: RequestBase | undefined,
+  parameters: readonly string[],
+): CompiledRequest {
+  const { origin, basePath, pathTemplate } = targetOf(request, base);
+  const used = new Set(slotsOfRequest(request).map(({ name }) => name));
+  refuseUnused(request, parameters, used);
+  const fillPath = compilePath(origin, basePath, parseTemplate(pathTemplate));
+  const fillQuery = request.query === undefined ? () => '' : compileQuery(request.query, used);
+  const fillBody = compileBodyText(request.body, used);
+  const fillHeaders = compileHeaders(request, base);
+  return {
+    method: request.method ?? 'GET',
+    origin,
+    fill: (args) => {
+      const violations: Violation[] = [];
+      const path = fillPath(args, violations) + fillQuery(args, violations);
+      const headers = fillHeaders(args, violations);
+      const body = fillBody?.(args, violations);
+      if (violations.length > 0) throw unsafe(violations);
+      return body === undefined ? { path, headers } : { path, headers, body };
+    },
+  };
+}
+
+function targetOf(request: RequestOptions, base: RequestBase | undefined) {
+  if (request.url !== undefined) {
+    const [, authority = '', pathTemplate = ''] = /^(https?:\/\/[^/]+)(.*)$/.exec(request.url) ?? [];
+    if (!URL.canParse(authority)) throw new Error(`url: expected an absolute URL, found "${request.url}".`);
+    return { origin: new URL(authority).origin, basePath: '', pathTemplate: pathTemplate || '/' };
+  }
+  if (base === undefined || request.path === undefined) {
+    throw new Error('Expected either url, or a connection and a path.');
+  }
+  return {
+    origin: base.url.origin,
+    basePath: base.url.pathname.replace(/\/$/, ''),
+    pathTemplate: request.path,
+  };
+}
+
+/** An argument that goes nowhere would be lost in silence. */
+function refuseUnused(
+  request: RequestOptions,
+  parameters: readonly string[],
+  used: ReadonlySet<string>,
+): void {
+  if (request.query === 'remaining' || request.body === 'remaining') return;
+  const unused = parameters.filter((name) => !used.has(name));
+  if (unused.length === 0) return;
+  throw new Error(
+    `The parameters ${unused.join(', ')} stand nowhere in the request: ` +
+      'place them in path, query, headers or body, or say "query: remaining" or "body: remaining".',
+  );
+}
+
+function compilePath(origin: string, basePath: string, template: Template): Fill<string> {
+  checkLiterals(origin, basePath, template);
+  const fill = compileText(template, inPath);
+  const [onlyPlaceholder] = template.names;
+  return (args, violations) => {
+    const filled = fill(args, violations);
+    if (filled === undefined) return refuseAbsent(template, args, violations);
+    const path = basePath + filled;
+    // What the places let through is checked once more as a whole: same origin, no segment resolved away.
+    if (onlyPlaceholder !== undefined && violations.length === 0 && !isNormal(origin, path)) {
+      return refuse(violations, onlyPlaceholder, 'changes the structure of the URL');
+    }
+    return path;
+  };
+}
+
+function refuseAbsent(template: Template, args: JsonObject, violations: Violation[]): string {
+  for (const name of template.names) {
+    if (isAbsent(args[name])) refuse(violations, name, 'is needed in the URL path');
+  }
+  return '';
+}
+
+function checkLiterals(origin: string, basePath: string, template: Template): void {
+  for (const part of template.parts) {
+    if (typeof part === 'string' && /%(?![0-9A-Fa-f]{2})/.test(part)) {
+      throw new Error('path: expected two hexadecimal digits after "%".');
+    }
+  }
+  const sample = basePath + template.parts.map((part) => (typeof part === 'string' ? part : 'x')).join('');
+  if (isNormal(origin, sample)) return;
+  const normal = URL.canParse(origin + sample) ? new URL(origin + sample).pathname : '';
+  throw new Error(`path: expected the path as it is sent, "${normal}", found "${sample}".`);
+}
+
+function isNormal(origin: string, path: string): boolean {
+  const url = URL.parse(origin + path);
+  return url !== null && url.origin === origin && url.username === '' && url.pathname === path;
+}
+
+function compileHeaders(
+  request: RequestOptions,
+  base: RequestBase | undefined,
+): Fill<FilledRequest['headers']> {
+  const fixed: { [name: string]: string } = {
+    'user-agent': 'unified-tool-executor',
+    accept: request.response === 'text' ? 'text/*, */*;q=0.5' : 'application/json, */*;q=0.5',
+  };
+  if (request.body !== undefined) fixed['content-type'] = 'application/json';
+  const connection = Object.entries(base?.headers ?? {}).map(
+    ([name, text]) => [name.toLowerCase(), text] as const,
+  );
+  for (const [name, text] of connection) fixed[name] = text;
+  const owned = new Set(connection.map(([name]) => name));
+  const filled: { readonly name: string; readonly fill: Fill<string | undefined> }[] = [];
+  for (const [header, text] of Object.entries(request.headers ?? {})) {
+    const name = header.toLowerCase();
+    if (owned.has(name)) throw new Error(`headers.${header}: the connection sets this header already.`);
+    filled.push({ name, fill: compileText(parseTemplate(text), inHeader) });
+  }
+  if (filled.length === 0) return () => fixed;
+  return (args, violations) => {
+    const headers = { ...fixed };
+    for (const { name, fill } of filled) {
+      const text = fill(args, violations);
+      if (text !== undefined) headers[name] = text;
+    }
+    return headers;
+  };
+}
+
+function compileBodyText(
+  body: RequestOptions['body'],
+  used: ReadonlySet<string>,
+): Fill<string | undefined> | undefined {
+  if (body === undefined) return undefined;
+  if (body === 'remaining') return (args) => JSON.stringify(remainingArguments(args, used));
+  const fill = compileBody(body);
+  return (args, violations) => {
+    const filled = fill(args, violations);
+    return filled === undefined ? undefined : JSON.stringify(filled);
+  };
+}
+
+function unsafe(violations: readonly Violation[]): ToolFailure {
+  return new ToolFailure('VALIDATION', 'An argument cannot be placed in the request.', {
+    reason: 'UNSAFE_ARGUMENT',
+    partialSideEffects: false,
+    details: { violations: violations.map(({ pointer, message }) => ({ pointer, message })) },
+  });
+}

@@ -1,0 +1,41 @@
+// Which headers a tool's definition and a connection may set. The rest belongs to the transport.
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+const TRANSPORT_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+  'forwarded',
+  'accept-encoding',
+  'content-encoding',
+]);
+const TRANSPORT_PREFIXES = ['proxy-', 'x-forwarded-'];
+
+/** Carriers of secrets: a connection may set them, a tool's definition may not. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'cookie']);
+
+/** What is wrong with a header's name, or undefined. */
+export function headerNameProblem(name: string, setBy: 'tool' | 'connection'): string | undefined {
+  if (!HEADER_NAME.test(name)) return `"${name}" is not a header name.`;
+  const lower = name.toLowerCase();
+  if (TRANSPORT_HEADERS.has(lower) || TRANSPORT_PREFIXES.some((prefix) => lower.startsWith(prefix))) {
+    return `The header "${name}" is set by the gateway and cannot be given.`;
+  }
+  if (setBy === 'tool' && SECRET_HEADERS.has(lower)) {
+    return `The header "${name}" carries a secret: set it in a connection's headers, not in the tool.`;
+  }
+  return undefined;
+}
+
+/** Printable ASCII, spaces and tabs: no line break can smuggle a second header in. */
+export function isHeaderValue(value: string): boolean {
+  return HEADER_VALUE.test(value);
+}

@@ -1,0 +1,198 @@
+// The http executor against a scripted client: what an upstream's answer becomes.
+import { describe, expect, it } from 'vitest';
+import { callOf, functionOf, specOf } from '../../../test/helpers/call-kit.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import { functionsOf } from '../../contract/tool-function.ts';
+import type { HttpClient, HttpRequest, HttpResponse } from '../../ports/http-client.ts';
+import { httpExecutor, type HttpOptions } from './index.ts';
+import { isDeeperThan } from './read-response.ts';
+import { retryAfterMsOf } from './upstream-failure.ts';
+
+interface Scripted {
+  readonly status?: number;
+  readonly headers?: HttpResponse['headers'];
+  readonly body?: string;
+}
+
+function scriptedClient({ status = 200, headers = {}, body = '{}' }: Scripted, failure?: Error) {
+  const requests: HttpRequest[] = [];
+  const http: HttpClient = {
+    request: async (request) => {
+      requests.push(request);
+      if (failure !== undefined) throw failure;
+      return { status, headers: { 'content-type': 'application/json', ...headers }, body: Buffer.from(body) };
+    },
+    close: async () => {},
+  };
+  return { http, requests };
+}
+
+async function run(
+  answer: Scripted,
+  options: HttpOptions = { url: 'https://a.example/x' },
+  args: JsonObject = {},
+) {
+  const { http, requests } = scriptedClient(answer);
+  const prepared = await httpExecutor.create({ http }).prepare({ function: functionOf(), options });
+  const outcome = await prepared
+    .execute(callOf({ arguments: args }), () => {})
+    .catch((error: unknown) => error);
+  return { outcome, request: requests[0] };
+}
+
+describe('the answer of an upstream', () => {
+  it('is the result when it is JSON', async () => {
+    const { outcome } = await run({ body: '{"a":[1,null]}' });
+    expect(outcome).toEqual({ data: { a: [1, null] } });
+  });
+
+  it('is text when its content type says so, in the charset that it names', async () => {
+    const { outcome } = await run({
+      headers: { 'content-type': 'Text/Plain; charset="utf-8"' },
+      body: 'héllo',
+    });
+    expect(outcome).toEqual({ data: 'héllo' });
+  });
+
+  it('is null when it is empty', async () => {
+    expect((await run({ status: 204, body: '' })).outcome).toEqual({ data: null });
+  });
+
+  it.each([
+    [{ headers: { 'content-type': 'image/png' } }, 'UNEXPECTED_CONTENT_TYPE'],
+    [{ headers: { 'content-type': 'text/plain; charset=klingon' } }, 'UNKNOWN_CHARSET'],
+    [{ body: '<html>' }, 'NOT_JSON'],
+    [{ body: `${'['.repeat(65)}${']'.repeat(65)}` }, 'TOO_DEEP'],
+  ])('%j is OUTPUT_INVALID, %s', async (answer, reason) => {
+    expect((await run(answer)).outcome).toMatchObject({ type: 'OUTPUT_INVALID', reason });
+  });
+
+  it('is read as JSON whatever its content type when the tool says json', async () => {
+    const options: HttpOptions = { url: 'https://a.example/x', response: 'json' };
+    expect((await run({ headers: { 'content-type': 'text/html' }, body: '[1]' }, options)).outcome).toEqual({
+      data: [1],
+    });
+  });
+
+  it('to HEAD is the status', async () => {
+    const options: HttpOptions = { url: 'https://a.example/x', method: 'HEAD', success_status: [200, 404] };
+    expect((await run({ status: 404, body: '' }, options)).outcome).toEqual({ data: { status: 404 } });
+  });
+});
+
+describe('the status of an upstream', () => {
+  it.each([
+    [301, 'PERMANENT', 'REDIRECT_REFUSED', false],
+    [400, 'PERMANENT', 'HTTP_400', false],
+    [401, 'AUTH', 'HTTP_401', false],
+    [403, 'PERMISSION_DENIED', 'HTTP_403', false],
+    [404, 'NOT_FOUND', 'HTTP_404', false],
+    [408, 'TRANSIENT', 'HTTP_408', true],
+    [409, 'CONFLICT', 'HTTP_409', false],
+    [425, 'TRANSIENT', 'HTTP_425', true],
+    [429, 'RATE_LIMIT', 'HTTP_429', true],
+    [500, 'TRANSIENT', 'HTTP_500', true],
+    [503, 'TRANSIENT', 'HTTP_503', true],
+  ])('%i is %s, the tool’s own answer', async (status, type, reason, retryable) => {
+    const { outcome } = await run({ status, body: 'token=s3cret' });
+    expect(outcome).toBeInstanceOf(ToolFailure);
+    expect(outcome).toMatchObject({ type, reason, retryable, origin: 'tool', details: { status } });
+  });
+
+  it('never carries the upstream’s words to the caller, but keeps the start of them for the log', async () => {
+    const { outcome } = await run({ status: 500, body: `s3cret${'x'.repeat(10_000)}` });
+    const failure = outcome as ToolFailure & { cause: Error };
+    expect(`${failure.message}${JSON.stringify(failure.details)}`).not.toContain('s3cret');
+    expect(failure.cause.message).toContain('s3cret');
+    expect(failure.cause.message.length).toBeLessThan(2_100);
+  });
+
+  it('is a result when the tool lists it', async () => {
+    const options: HttpOptions = { url: 'https://a.example/x', success_status: [404] };
+    expect((await run({ status: 404 }, options)).outcome).toEqual({ data: {} });
+    expect((await run({ status: 200 }, options)).outcome).toMatchObject({ reason: 'HTTP_200' });
+  });
+
+  it('comes with the time to wait', async () => {
+    const { outcome } = await run({ status: 429, headers: { 'retry-after': '7' } });
+    expect(outcome).toMatchObject({ retryAfterMs: 7000 });
+  });
+
+  it('counts more than an error page that is too large', async () => {
+    const tooLarge = new ToolFailure('OUTPUT_TOO_LARGE', 'x', { details: { status: 502 } });
+    const { http } = scriptedClient({}, tooLarge);
+    const prepared = await httpExecutor
+      .create({ http })
+      .prepare({ function: functionOf(), options: { url: 'https://a.example' } });
+    await expect(prepared.execute(callOf(), () => {})).rejects.toMatchObject({
+      type: 'TRANSIENT',
+      reason: 'HTTP_502',
+    });
+  });
+});
+
+describe('Retry-After', () => {
+  const now = Date.parse('2026-01-30T12:00:00Z');
+
+  it.each([
+    ['0', 0],
+    ['120', 120_000],
+    ['999999999', 86_400_000],
+    ['Fri, 30 Jan 2026 12:00:05 GMT', 5_000],
+    ['Fri, 30 Jan 2026 11:00:00 GMT', 0],
+    ['soon', undefined],
+  ])('%s is %s ms', (header, ms) => {
+    expect(retryAfterMsOf(header, now)).toBe(ms);
+  });
+});
+
+describe('a tool with actions', () => {
+  const [list] = functionsOf(
+    specOf({
+      actions: [
+        { name: 'list', description: 'x', parameters: [{ name: 'q', type: 'string', required: true }] },
+      ],
+    }),
+  );
+  const connection = {
+    name: 'crm',
+    type: 'http',
+    settings: { type: 'http', base_url: 'https://crm.example/api' },
+  };
+
+  it('sends the request of its action', async () => {
+    const { http, requests } = scriptedClient({});
+    const options: HttpOptions = {
+      connection: 'crm',
+      actions: { list: { path: '/l', query: { q: '{q}' } } },
+    };
+    const prepared = await httpExecutor
+      .create({ http })
+      .prepare({ function: list ?? functionOf(), options, connection });
+    await prepared.execute(callOf({ arguments: { q: 'a' } }), () => {});
+    expect(requests[0]).toMatchObject({ method: 'GET', origin: 'https://crm.example', path: '/api/l?q=a' });
+  });
+
+  it('is refused at load when an action has no request', async () => {
+    const executor = httpExecutor.create(scriptedClient({}));
+    const prepare = async () =>
+      executor.prepare({
+        function: list ?? functionOf(),
+        options: { connection: 'crm', actions: {} },
+        connection,
+      });
+    await expect(prepare).rejects.toThrow('has no request for the action "list"');
+  });
+});
+
+describe('isDeeperThan', () => {
+  it('counts nested containers', () => {
+    expect([
+      isDeeperThan(1, 0),
+      isDeeperThan([], 0),
+      isDeeperThan([], 1),
+      isDeeperThan([{ a: [] }], 2),
+    ]).toEqual([false, true, false, true]);
+  });
+});

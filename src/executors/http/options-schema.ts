@@ -1,0 +1,166 @@
+// The http executor's options: one request, or one per action, with templates checked where they are written.
+import { z } from 'zod';
+import { parseTemplate, TemplateError } from '../../lib/template.ts';
+import { headerNameProblem, isHeaderValue } from './header-rules.ts';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
+
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+const template = z.string().superRefine((text, context) => {
+  const message = templateProblem(text);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
+
+const pathTemplate = template.refine((path) => /^\/[^?#]*$/.test(path), {
+  error: 'Expected a path that begins with "/" and holds no "?" or "#"; query parameters stand under query.',
+});
+
+const urlTemplate = template.refine((url) => /^https?:\/\/[^/?#{}@\\\s]+(\/[^?#]*)?$/.test(url), {
+  error:
+    'Expected http:// or https:// and a fixed host, without user, "?" or "#"; placeholders are allowed in the path alone.',
+});
+
+const queryValue = z.union([template, z.number(), z.boolean(), z.strictObject({ from: z.string().min(1) })]);
+
+const requestFields = {
+  method: z.enum(METHODS).optional().describe('GET when left out.'),
+  url: urlTemplate
+    .optional()
+    .describe('Absolute URL, without a connection: https://api.example.com/v1/users/{id}'),
+  path: pathTemplate.optional().describe("Path below the connection's base_url: /users/{id}"),
+  query: z
+    .union([z.literal('remaining'), z.record(z.string(), queryValue)])
+    .optional()
+    .describe('Parameters by name, or "remaining": every argument that stands nowhere else.'),
+  headers: headersBy('tool', template).optional(),
+  body: z
+    .json()
+    .superRefine(checkBody)
+    .optional()
+    .describe('JSON; a string that is just "{name}" becomes the argument\'s value. Or "remaining".'),
+  success_status: z
+    .array(z.int().min(200).max(599))
+    .min(1)
+    .optional()
+    .describe('Statuses that are a result; 200 to 299 when left out.'),
+  max_response_bytes: z.int().min(1).max(MAX_RESPONSE_BYTES).optional().describe('1 MiB when left out.'),
+  response: z
+    .enum(['json', 'text', 'auto'])
+    .optional()
+    .describe('How to read the answer; auto, when left out, goes by its Content-Type.'),
+};
+
+const requestSchema = z.strictObject(requestFields);
+
+export type RequestOptions = z.output<typeof requestSchema>;
+export type QueryValue = z.output<typeof queryValue>;
+
+export const httpOptionsSchema = z
+  .strictObject({
+    ...requestFields,
+    connection: z.string().min(1).optional(),
+    actions: z
+      .record(z.string(), requestSchema)
+      .optional()
+      .describe('One request for each action of the tool.'),
+  })
+  .superRefine((options, context) => {
+    const { actions, connection, ...own } = options;
+    if (actions === undefined) {
+      checkRequest(own, connection, [], context);
+      return;
+    }
+    for (const field of Object.keys(own)) {
+      context.addIssue({
+        code: 'custom',
+        path: [field],
+        message: `With actions, "${field}" belongs to each action.`,
+      });
+    }
+    for (const [name, request] of Object.entries(actions)) {
+      checkRequest(request, connection, ['actions', name], context);
+    }
+  });
+
+export type HttpOptions = z.output<typeof httpOptionsSchema>;
+
+export const httpConnectionSchema = z.strictObject({
+  type: z.literal('http'),
+  base_url: z.string().superRefine((text, context) => {
+    const message = baseUrlProblem(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  }),
+  headers: headersBy('connection', z.string())
+    .optional()
+    .describe('Sent with every request; the place for secrets such as Authorization.'),
+});
+
+function headersBy<Value extends z.ZodType<string>>(setBy: 'tool' | 'connection', value: Value) {
+  return z.record(z.string(), value).superRefine((headers, context) => {
+    const seen = new Set<string>();
+    for (const [name, text] of Object.entries(headers)) {
+      const problem = seen.has(name.toLowerCase())
+        ? `The header "${name}" is given twice.`
+        : headerNameProblem(name, setBy);
+      if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem });
+      if (!isHeaderValue(text)) {
+        context.addIssue({ code: 'custom', path: [name], message: 'Expected printable ASCII on one line.' });
+      }
+      seen.add(name.toLowerCase());
+    }
+  });
+}
+
+function checkRequest(
+  request: RequestOptions,
+  connection: string | undefined,
+  path: readonly string[],
+  context: z.RefinementCtx,
+): void {
+  const issue = (field: string, message: string): void =>
+    context.addIssue({ code: 'custom', path: [...path, field], message });
+  if (request.url === undefined && (connection === undefined || request.path === undefined)) {
+    issue('url', 'Expected either url, or a connection and a path.');
+  } else if (request.url !== undefined && (connection !== undefined || request.path !== undefined)) {
+    issue('url', 'Expected either url, or a connection and a path; found both.');
+  }
+  const { method = 'GET' } = request;
+  if (request.body !== undefined && (method === 'GET' || method === 'HEAD')) {
+    issue('body', `A ${method} request has no body.`);
+  }
+  if (request.query === 'remaining' && request.body === 'remaining') {
+    issue('body', 'The remaining arguments can go to query or to body, not to both.');
+  }
+}
+
+/** Every string inside the body is a template. */
+function checkBody(body: unknown, context: z.RefinementCtx, path: readonly (string | number)[] = []): void {
+  if (typeof body === 'string') {
+    const message = templateProblem(body);
+    if (message !== undefined) context.addIssue({ code: 'custom', path: [...path], message });
+  } else if (Array.isArray(body)) {
+    body.forEach((item, index) => checkBody(item, context, [...path, index]));
+  } else if (typeof body === 'object' && body !== null) {
+    for (const [key, item] of Object.entries(body)) checkBody(item, context, [...path, key]);
+  }
+}
+
+function templateProblem(text: string): string | undefined {
+  try {
+    parseTemplate(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TemplateError) return `${error.message}.`;
+    throw error;
+  }
+}
+
+function baseUrlProblem(text: string): string | undefined {
+  const expected = 'Expected an http or https URL without user, password, query and fragment';
+  if (!URL.canParse(text)) return `${expected}; this is not a URL.`;
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${expected}; found "${url.protocol}//".`;
+  if (url.username !== '' || url.password !== '') return `${expected}; found a user or password.`;
+  return text.includes('?') || text.includes('#') ? `${expected}; found "?" or "#".` : undefined;
+}

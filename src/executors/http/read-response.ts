@@ -1,0 +1,90 @@
+// Reads an upstream's answer into a tool's result: JSON bounded in depth, or text.
+import type { JsonValue } from '../../contract/json.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolResult } from '../../contract/tool-response.ts';
+import type { HttpResponse } from '../../ports/http-client.ts';
+
+export type ResponseKind = 'json' | 'text' | 'auto';
+
+const MAX_DEPTH = 64;
+const JSON_TYPE = /^application\/(?:[^;\s]+\+)?json$/;
+const TEXT_TYPE =
+  /^(?:text\/.*|application\/(?:[^;\s]+\+)?xml|application\/javascript|application\/x-www-form-urlencoded)$/;
+
+/** An empty body is null. Throws ToolFailure OUTPUT_INVALID. */
+export function readResponse(response: HttpResponse, kind: ResponseKind): ToolResult {
+  if (response.body.length === 0) return { data: null };
+  const [mediaType, parameters] = contentTypeOf(response);
+  if (kind === 'json' || (kind === 'auto' && JSON_TYPE.test(mediaType)))
+    return { data: readJson(response.body) };
+  if (kind === 'text' || TEXT_TYPE.test(mediaType)) return { data: readText(response.body, parameters) };
+  throw new ToolFailure(
+    'OUTPUT_INVALID',
+    `The upstream answered with content of type "${mediaType.slice(0, 80)}", which is neither JSON nor text.`,
+    { reason: 'UNEXPECTED_CONTENT_TYPE' },
+  );
+}
+
+export function readJson(body: Buffer): JsonValue {
+  let data: JsonValue;
+  try {
+    data = JSON.parse(body.toString('utf8')) as JsonValue;
+  } catch (cause) {
+    throw new ToolFailure('OUTPUT_INVALID', 'The upstream answered with text that is not JSON.', {
+      reason: 'NOT_JSON',
+      cause,
+    });
+  }
+  if (isDeeperThan(data, MAX_DEPTH)) {
+    throw new ToolFailure(
+      'OUTPUT_INVALID',
+      `The upstream's JSON is nested deeper than ${MAX_DEPTH} levels.`,
+      {
+        reason: 'TOO_DEEP',
+      },
+    );
+  }
+  return data;
+}
+
+/** Level by level and not by recursion: the depth is what is not to be trusted. */
+export function isDeeperThan(value: JsonValue, maxDepth: number): boolean {
+  let level = [value].filter(isContainer);
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > maxDepth) return true;
+    const next: Container[] = [];
+    for (const container of level) {
+      for (const item of Array.isArray(container) ? container : Object.values(container)) {
+        if (isContainer(item)) next.push(item);
+      }
+    }
+    level = next;
+  }
+  return false;
+}
+
+type Container = JsonValue[] | { [key: string]: JsonValue };
+
+function isContainer(value: JsonValue): value is Container {
+  return typeof value === 'object' && value !== null;
+}
+
+function readText(body: Buffer, parameters: string): string {
+  const charset = /charset="?([A-Za-z0-9._-]{1,40})"?/i.exec(parameters)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch (cause) {
+    throw new ToolFailure('OUTPUT_INVALID', `The upstream answered in the unknown charset "${charset}".`, {
+      reason: 'UNKNOWN_CHARSET',
+      cause,
+    });
+  }
+}
+
+function contentTypeOf({ headers }: HttpResponse): [mediaType: string, parameters: string] {
+  const header = headers['content-type'];
+  const text = typeof header === 'string' ? header : 'text/plain';
+  const end = text.indexOf(';');
+  const mediaType = (end < 0 ? text : text.slice(0, end)).trim().toLowerCase();
+  return [mediaType, end < 0 ? '' : text.slice(end + 1)];
+}

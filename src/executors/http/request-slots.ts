@@ -1,0 +1,45 @@
+// Request slots: every place of a request that takes an argument, with its path in the options.
+import type { JsonValue } from '../../contract/json.ts';
+import { parseTemplate } from '../../lib/template.ts';
+import type { HttpOptions, RequestOptions } from './options-schema.ts';
+
+export interface RequestSlot {
+  /** Name of the argument. */
+  readonly name: string;
+  readonly path: readonly string[];
+}
+
+/** The slots of the one request, or of every action's; those paths begin with `actions` and the action's name. */
+export function slotsOfOptions({ actions, ...own }: HttpOptions): readonly RequestSlot[] {
+  if (actions === undefined) return slotsOfRequest(own);
+  return Object.entries(actions).flatMap(([action, request]) =>
+    slotsOfRequest(request).map(({ name, path }) => ({ name, path: ['actions', action, ...path] })),
+  );
+}
+
+export function slotsOfRequest(request: RequestOptions): readonly RequestSlot[] {
+  const { url, path, query, headers, body } = request;
+  const slots: RequestSlot[] = [];
+  if (url !== undefined) addTemplate(url, ['url'], slots);
+  if (path !== undefined) addTemplate(path, ['path'], slots);
+  if (query !== undefined && query !== 'remaining') {
+    for (const [name, value] of Object.entries(query)) {
+      if (typeof value === 'string') addTemplate(value, ['query', name], slots);
+      else if (typeof value === 'object') slots.push({ name: value.from, path: ['query', name, 'from'] });
+    }
+  }
+  for (const [name, text] of Object.entries(headers ?? {})) addTemplate(text, ['headers', name], slots);
+  if (body !== undefined && body !== 'remaining') addBody(body, ['body'], slots);
+  return slots;
+}
+
+function addTemplate(text: string, path: readonly string[], slots: RequestSlot[]): void {
+  for (const name of parseTemplate(text).names) slots.push({ name, path });
+}
+
+function addBody(body: JsonValue, path: readonly string[], slots: RequestSlot[]): void {
+  if (typeof body === 'string') addTemplate(body, path, slots);
+  else if (typeof body === 'object' && body !== null) {
+    for (const [key, item] of Object.entries(body)) addBody(item, [...path, key], slots);
+  }
+}

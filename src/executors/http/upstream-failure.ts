@@ -1,0 +1,63 @@
+// What an upstream's status means when it is not a result. The body goes to the log, never to the caller.
+import type { ErrorType } from '../../contract/error-types.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { HttpResponse } from '../../ports/http-client.ts';
+
+const TYPE_OF_STATUS: { readonly [status: number]: ErrorType } = {
+  401: 'AUTH',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'TRANSIENT',
+  409: 'CONFLICT',
+  425: 'TRANSIENT',
+  429: 'RATE_LIMIT',
+};
+
+/** Upstreams that turned the request down did nothing; a conflict or a timeout may come halfway. */
+const MAY_HAVE_ACTED: ReadonlySet<number> = new Set([408, 409]);
+
+const EXCERPT_BYTES = 2_048;
+const DAY_MS = 86_400_000;
+
+export function upstreamFailure(
+  status: number,
+  response: HttpResponse | undefined,
+  now: number,
+): ToolFailure {
+  const refused = status >= 400 && status < 500 && !MAY_HAVE_ACTED.has(status);
+  const retryAfter = status === 429 || status === 503 ? response?.headers['retry-after'] : undefined;
+  const retryAfterMs = typeof retryAfter === 'string' ? retryAfterMsOf(retryAfter, now) : undefined;
+  return new ToolFailure(typeOf(status), messageOf(status), {
+    origin: 'tool',
+    reason: isRedirect(status) ? 'REDIRECT_REFUSED' : `HTTP_${status}`,
+    details: { status },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(refused ? { partialSideEffects: false } : {}),
+    ...(response === undefined ? {} : { cause: causeOf(status, response) }),
+  });
+}
+
+/** Retry-After is a number of seconds or a date; undefined where it is neither. At most a day. */
+export function retryAfterMsOf(header: string, now: number): number | undefined {
+  const text = header.trim();
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), DAY_MS);
+}
+
+function typeOf(status: number): ErrorType {
+  return TYPE_OF_STATUS[status] ?? (status >= 500 ? 'TRANSIENT' : 'PERMANENT');
+}
+
+function messageOf(status: number): string {
+  return isRedirect(status)
+    ? `The upstream answered with a redirect (HTTP ${status}); redirects are not followed.`
+    : `The upstream answered HTTP ${status}.`;
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
+function causeOf(status: number, response: HttpResponse): Error {
+  return new Error(`HTTP ${status}: ${response.body.subarray(0, EXCERPT_BYTES).toString('utf8')}`);
+}

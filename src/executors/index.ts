@@ -1,0 +1,16 @@
+// The list of executors. A folder's name is the tool_type that selects it.
+import type { ExecutorPlugin } from '../contract/plugin.ts';
+import type { Ports } from '../ports/ports.ts';
+import { httpExecutor } from './http/index.ts';
+import { javascriptExecutor } from './javascript/index.ts';
+import { pythonExecutor } from './python/index.ts';
+
+/** What an executor may ask for: ports, and its own section of gateway.yaml's `executors`, checked by its schema. */
+export interface ExecutorNeeds extends Ports {
+  /** As the executor's own settingsSchema made it: only the executor knows its type. */
+  readonly settings: never;
+}
+
+export type AnyExecutorPlugin = ExecutorPlugin<unknown, ExecutorNeeds>;
+
+export const EXECUTORS: readonly AnyExecutorPlugin[] = [httpExecutor, javascriptExecutor, pythonExecutor];

@@ -1,0 +1,111 @@
+// What a handler returned or threw, as a result or a failure. Handlers may answer in the envelope themselves.
+import { isErrorType } from '../../contract/error-types.ts';
+import type { Intent } from '../../contract/intent.ts';
+import { isJsonObject, type JsonValue } from '../../contract/json.ts';
+import { ToolFailure, type FailureDetails } from '../../contract/tool-failure.ts';
+import type { ToolResult } from '../../contract/tool-response.ts';
+
+const UPPER_SNAKE = /^[A-Z][A-Z0-9_]{0,63}$/;
+const ENVELOPE_FIELDS: ReadonlySet<string> = new Set(['ok', 'data', 'intents', 'meta']);
+const MAX_MESSAGE = 500;
+const MAX_INTENTS = 32;
+const MAX_INTENTS_LENGTH = 65_536;
+
+/** An object with a boolean `ok` is an envelope; anything else is the data. Throws ToolFailure. */
+export function readReturned(returned: unknown): ToolResult {
+  if (returned === undefined) return { data: null };
+  if (!isJsonObject(returned) || typeof returned['ok'] !== 'boolean') return { data: returned as JsonValue };
+  if (!returned['ok']) throw failureFrom(returned['error'], returned['error']);
+  for (const field of Object.keys(returned)) {
+    if (!ENVELOPE_FIELDS.has(field)) throw invalid('ENVELOPE_INVALID', strayField(field));
+  }
+  const { data, intents } = returned;
+  if (intents === undefined || intents === null) return { data: data ?? null };
+  return { data: data ?? null, intents: readIntents(intents) };
+}
+
+/** An error that names a type of the closed list keeps it; any other is the script's own defect. */
+export function failureOfThrown(thrown: unknown): ToolFailure {
+  if (thrown instanceof ToolFailure) return thrown;
+  if (typeof thrown === 'object' && thrown !== null && 'type' in thrown && isErrorType(thrown.type)) {
+    return failureFrom(thrown, thrown);
+  }
+  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `Thrown: ${String(thrown)}`;
+  return new ToolFailure('PERMANENT', text.slice(0, MAX_MESSAGE), {
+    origin: 'tool',
+    reason: 'EXCEPTION',
+    cause: thrown,
+  });
+}
+
+function failureFrom(error: unknown, cause: unknown): ToolFailure {
+  if (typeof error !== 'object' || error === null) {
+    return new ToolFailure('PERMANENT', 'The tool failed and did not say why.', { origin: 'tool', cause });
+  }
+  // Fields are read one by one: a thrown Error is no plain object.
+  const fields = error as { readonly [field: string]: unknown };
+  const type = fields['type'];
+  const message =
+    typeof fields['message'] === 'string' ? fields['message'] : 'The tool failed and did not say why.';
+  const extra = detailsFrom(fields, cause);
+  if (isErrorType(type)) return new ToolFailure(type, message.slice(0, MAX_MESSAGE), extra);
+  const reason = upperSnake(fields['reason']) ?? upperSnake(type);
+  return new ToolFailure('PERMANENT', message.slice(0, MAX_MESSAGE), {
+    ...extra,
+    ...(reason === undefined ? {} : { reason }),
+  });
+}
+
+function detailsFrom(fields: { readonly [field: string]: unknown }, cause: unknown): FailureDetails {
+  const reason = upperSnake(fields['reason']);
+  const retryable = fields['retryable'];
+  const partialSideEffects = fields['partialSideEffects'] ?? fields['partial_side_effects'];
+  const retryAfterMs = fields['retryAfterMs'] ?? fields['retry_after_ms'];
+  const details = plainJson(fields['details']);
+  return {
+    origin: 'tool',
+    cause,
+    ...(reason === undefined ? {} : { reason }),
+    ...(typeof retryable === 'boolean' ? { retryable } : {}),
+    ...(typeof partialSideEffects === 'boolean' ? { partialSideEffects } : {}),
+    ...(typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? { retryAfterMs } : {}),
+    ...(isJsonObject(details) ? { details } : {}),
+  };
+}
+
+function readIntents(intents: JsonValue): readonly Intent[] {
+  const plain = plainJson(intents);
+  if (!Array.isArray(plain) || plain.length > MAX_INTENTS) {
+    throw invalid('INTENTS_INVALID', `intents must be an array of at most ${MAX_INTENTS} JSON objects`);
+  }
+  for (const intent of plain) {
+    if (!isJsonObject(intent) || upperSnake(intent['type']) === undefined) {
+      throw invalid('INTENTS_INVALID', 'every intent must be an object whose type is an UPPER_SNAKE word');
+    }
+  }
+  return plain as readonly Intent[];
+}
+
+/** A copy as JSON would carry it; undefined for what JSON cannot, or for more than an answer should hold. */
+function plainJson(value: unknown): unknown {
+  try {
+    const text = JSON.stringify(value);
+    return text === undefined || text.length > MAX_INTENTS_LENGTH ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function strayField(field: string): string {
+  return `an object with a boolean "ok" is an envelope and may hold data, intents and meta; found "${field.slice(0, 80)}"`;
+}
+
+function invalid(reason: string, what: string): ToolFailure {
+  return new ToolFailure('OUTPUT_INVALID', `The tool's handler returned an invalid result: ${what}.`, {
+    reason,
+  });
+}
+
+function upperSnake(word: unknown): string | undefined {
+  return typeof word === 'string' && UPPER_SNAKE.test(word) ? word : undefined;
+}
