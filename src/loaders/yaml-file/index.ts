@@ -1,0 +1,171 @@
+// yaml-file: tools and connections out of YAML files, with the line and column of whatever is wrong, watched for changes.
+import { hash } from 'node:crypto';
+import { dirname } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { z } from 'zod';
+import { isJsonObject } from '../../contract/json.ts';
+import type { LoadedTools, Problem, RawConnection, RawDeclaration } from '../../contract/loaded-tools.ts';
+import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import { parseSource, type ParsedConnection, type ParsedSource, type PieceCache } from './parse-source.ts';
+import { resolveReferences } from './references.ts';
+import {
+  absolutePaths,
+  contentFingerprint,
+  findFiles,
+  hashContents,
+  hashOf,
+  readText,
+} from './source-files.ts';
+import { watchFiles } from './watch-files.ts';
+
+const optionsSchema = z.strictObject({
+  paths: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe(
+      'Files, or folders of *.yaml and *.yml files; relative ones start from the folder of gateway.yaml.',
+    ),
+});
+
+export type YamlFileOptions = z.infer<typeof optionsSchema>;
+
+interface Needs {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Absolute folder that relative paths start from. */
+  readonly configDir: string;
+}
+
+export const yamlFileLoader: LoaderPlugin<YamlFileOptions, Needs> = {
+  name: 'yaml-file',
+  summary: 'Reads tools and connections from YAML files and notices every change of them.',
+  optionsSchema,
+  create:
+    (needs) =>
+    ({ paths }: YamlFileOptions) =>
+      new YamlFileLoader(absolutePaths(paths, needs.configDir), needs),
+};
+
+/** Longest time in one go before other work gets its turn, in milliseconds. */
+const SLICE_MS = 10;
+
+class YamlFileLoader implements Loader {
+  readonly #paths: readonly string[];
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #pieces = new Map<string, PieceCache>();
+  /** What the last load read, secrets included: path to hash. */
+  #contents: ReadonlyMap<string, string> = new Map();
+  #secretFiles: readonly string[] = [];
+
+  constructor(paths: readonly string[], { clock, log }: Needs) {
+    this.#paths = paths;
+    this.#clock = clock;
+    this.#log = log.child({ loader: 'yaml-file' });
+  }
+
+  async load(signal: AbortSignal): Promise<LoadedTools> {
+    const tools: RawDeclaration[] = [];
+    const connections: RawConnection[] = [];
+    const contents = new Map<string, string>();
+    const secrets = new Map<string, string>();
+    const { files, problems: missing } = await findFiles(this.#paths);
+    const problems: Problem[] = [...missing];
+    for (const { file, message } of missing) contents.set(file, message);
+    const breathe = breather();
+    for (const file of files) {
+      signal.throwIfAborted();
+      const read = await readText(file);
+      contents.set(file, hashOf(read));
+      if ('message' in read) {
+        problems.push({ file, message: read.message });
+        continue;
+      }
+      const parsed = await this.#parse(file, read.text, breathe);
+      tools.push(...parsed.tools);
+      problems.push(...parsed.problems);
+      for (const connection of parsed.connections) {
+        const made = await makeConnection(connection, dirname(file));
+        if (made.connection !== undefined) connections.push(made.connection);
+        problems.push(...made.problems);
+        for (const [secret, content] of made.files) secrets.set(secret, content);
+      }
+    }
+    if (problems.length === 0) this.#forgetExcept(files);
+    this.#contents = new Map([...contents, ...secrets]);
+    this.#secretFiles = [...secrets.keys()];
+    return { tools, connections, problems };
+  }
+
+  watch(changed: () => void, signal: AbortSignal): Promise<void> {
+    return watchFiles(
+      {
+        paths: this.#paths,
+        secretFiles: () => this.#secretFiles,
+        loaded: () => contentFingerprint(this.#contents),
+        onDisk: async () => contentFingerprint(await hashContents(this.#paths, this.#secretFiles)),
+        clock: this.#clock,
+        log: this.#log,
+      },
+      changed,
+      signal,
+    );
+  }
+
+  async #parse(file: string, text: string, breathe: () => Promise<void>): Promise<ParsedSource> {
+    const cache: PieceCache = this.#pieces.get(file) ?? new Map();
+    this.#pieces.set(file, cache);
+    try {
+      return await parseSource({ file, baseDir: dirname(file), text }, cache, breathe);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return { tools: [], connections: [], problems: [{ file, message: 'is nested too deeply to be read' }] };
+    }
+  }
+
+  #forgetExcept(files: readonly string[]): void {
+    for (const file of this.#pieces.keys()) if (!files.includes(file)) this.#pieces.delete(file);
+  }
+}
+
+interface MadeConnection {
+  readonly connection?: RawConnection;
+  readonly problems: readonly Problem[];
+  readonly files: ReadonlyMap<string, string>;
+}
+
+async function makeConnection(parsed: ParsedConnection, baseDir: string): Promise<MadeConnection> {
+  const { name, value } = parsed;
+  const path = `connections.${name}`;
+  if (!isJsonObject(value)) {
+    const problems = [
+      { ...parsed.locate([]), path, message: 'expected a map with a type and the settings of that type' },
+    ];
+    return { problems, files: new Map() };
+  }
+  const resolved = await resolveReferences(value, { env: process.env, baseDir });
+  const problems = resolved.faults.map((fault): Problem => ({
+    ...parsed.locate(fault.path),
+    path: [path, ...fault.path].join('.'),
+    message: fault.message,
+  }));
+  if (!isJsonObject(resolved.value) || problems.length > 0) return { problems, files: resolved.files };
+  const contentHash = hash('sha256', JSON.stringify([name, value, resolved.value]));
+  return {
+    connection: { name, value, resolved: resolved.value, contentHash, baseDir, locate: parsed.locate },
+    problems,
+    files: resolved.files,
+  };
+}
+
+/** Gives way to other work whenever this one has run for a while. */
+function breather(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < SLICE_MS) return;
+    await nextTurn();
+    since = performance.now();
+  };
+}

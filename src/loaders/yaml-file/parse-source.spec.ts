@@ -1,0 +1,264 @@
+// The fast way and the whole way of reading a file agree; what a file may be, and how it is refused.
+import { hash } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseSource, parseWhole, type ParsedSource, type PieceCache } from './parse-source.ts';
+import { splitTools } from './split-tools.ts';
+
+const noBreath = () => Promise.resolve();
+const sourceOf = (text: string) => ({ file: '/etc/tools.yaml', baseDir: '/etc', text });
+const parse = (text: string, cache: PieceCache = new Map()) => parseSource(sourceOf(text), cache, noBreath);
+
+/** Every path inside a value, with the value itself first. */
+function pathsOf(value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return [path, ...entries.flatMap(([key, inner]) => pathsOf(inner, [...path, key]))];
+}
+
+function describeAll({ tools, connections, problems }: ParsedSource) {
+  if (problems.length > 0) return 'refused';
+  return [...tools, ...connections].map((each) =>
+    pathsOf(each.value).map((path) => ({
+      path,
+      value: each.value,
+      at: each.locate(path),
+      key: each.locate(path, 'key'),
+    })),
+  );
+}
+
+const scalar = fc.constantFrom(
+  'plain text',
+  'plain # no comment? yes',
+  '"- quoted: x"',
+  "'it''s # fine'",
+  '""',
+  '12.5',
+  'null',
+  '~',
+  '{ a: 1, b: [x, "- y"] }',
+  '[]',
+  'a & b',
+);
+
+/** Lines of one field, indented relative to the item's keys; the odd ones break YAML, as operators do. */
+const field = (indent: string) =>
+  fc.oneof(
+    scalar.map((text) => [`: ${text}`]),
+    fc.constantFrom('|', '>', '|-', '|+', '>2').map((mark) => {
+      return [
+        `: ${mark}`,
+        `${indent}  - not an item`,
+        '',
+        `${indent}  # not a comment`,
+        `${indent}    deeper: "`,
+      ];
+    }),
+    fc.constant([': "two', `${indent}  - lines"`]),
+    fc.constant([': two', `${indent}  plain lines`]),
+    fc.constant([':', `${indent}  - nested`, `${indent}  -`, `${indent}    - twice`]),
+    fc.constant([':', `${indent}- at the key's own column`, `${indent}- again`]),
+    fc.constant([':', `${indent}  inner: { flow: [1,`, `${indent}    2] }`]),
+    fc.constant([': # comment', `${indent}  inner: x # comment`]),
+  );
+
+const item = (dash: string) => {
+  const indent = `${dash}  `;
+  const key = fc.constantFrom('a', 'b', 'c', '"q q"', 'd e');
+  return fc
+    .uniqueArray(fc.tuple(key, field(indent)), { selector: ([name]) => name, minLength: 1, maxLength: 4 })
+    .map((fields) =>
+      fields.flatMap(([name, [first = '', ...rest]], index) => [
+        `${index === 0 ? `${dash}- ` : indent}${name}${first}`,
+        ...rest,
+      ]),
+    );
+};
+
+const between = (dash: string) =>
+  fc.array(fc.constantFrom('', '   ', '# at the margin', `${dash}# at the dash`, `${dash}   # deeper`), {
+    maxLength: 2,
+  });
+
+const connections = fc.constantFrom(
+  [],
+  [
+    'connections:',
+    '  db: { type: x }',
+    '  # tools:',
+    '  web:',
+    '    type: y',
+    '    text: |',
+    '      tools:',
+    '      - z',
+  ],
+  ['connections: {}'],
+);
+
+const documentText = fc
+  .tuple(fc.constantFrom('', '  ', '    '), connections, fc.boolean(), fc.boolean(), fc.boolean())
+  .chain(([dash, others, first, crlf, atEnd]) =>
+    fc.array(fc.tuple(between(dash), item(dash)), { maxLength: 4 }).map((items) => {
+      const body = items.flatMap(([gap, lines]) => [...gap, ...lines]);
+      const list = ['tools: # the list', ...body];
+      const lines = first ? [...others, ...list] : [...list, ...others];
+      return lines.join(crlf ? '\r\n' : '\n') + (atEnd ? '' : '\n');
+    }),
+  );
+
+const mutation = fc.array(
+  fc.record({
+    at: fc.nat(400),
+    remove: fc.nat(3),
+    insert: fc.constantFrom(
+      '',
+      '"',
+      "'",
+      '- ',
+      '\n',
+      '\n- ',
+      '\n  - x',
+      ':',
+      ' ',
+      '[',
+      '}',
+      '#',
+      '|',
+      '&a ',
+      '*a',
+      '!t ',
+      '\t',
+      '---\n',
+      '%',
+      '<<: ',
+    ),
+  }),
+  { maxLength: 3 },
+);
+
+describe('a file read in pieces and the same file read as a whole', () => {
+  async function agree(text: string): Promise<void> {
+    const fast = await parse(text);
+    expect(describeAll(fast)).toEqual(describeAll(parseWhole(sourceOf(text))));
+  }
+
+  it('agree on values and positions', async () => {
+    await fc.assert(fc.asyncProperty(documentText, agree), { numRuns: 500 });
+  });
+
+  it('agree on broken and unusual files', async () => {
+    const broken = fc
+      .tuple(documentText, mutation)
+      .map(([text, changes]) =>
+        changes.reduce(
+          (now, { at, remove, insert }) => now.slice(0, at) + insert + now.slice(at + remove),
+          text,
+        ),
+      );
+    await fc.assert(fc.asyncProperty(broken, agree), { numRuns: 1500 });
+  });
+});
+
+describe('a file of ordinary shape', () => {
+  const text = 'tools:\n  - name: a\n    text: |\n      - x\n\n  # about b\n  - name: b\n';
+
+  it('is read in pieces', async () => {
+    const { tools } = await parse(text);
+    expect(tools.map(({ contentHash }) => contentHash)).toEqual(
+      splitTools(text)?.pieces.map((piece) => hash('sha256', piece.text)),
+    );
+  });
+
+  it('is parsed again only where it changed', async () => {
+    const cache: PieceCache = new Map();
+    const before = await parse(text, cache);
+    const after = await parse(text.replace('name: b', 'name: c'), cache);
+    expect(after.tools[0]?.value).toBe(before.tools[0]?.value);
+    expect(after.tools[1]?.value).toEqual({ name: 'c' });
+    expect(cache.size).toBe(2);
+  });
+
+  it('keeps a tool unchanged when only what stands around it changed', async () => {
+    const before = await parse(text);
+    const after = await parse(`# new\n${text.replace('about b', 'still about b')}`);
+    expect(after.tools.map(({ contentHash }) => contentHash)).toEqual(
+      before.tools.map(({ contentHash }) => contentHash),
+    );
+    expect(after.tools[1]?.locate(['name'])).toEqual({ file: '/etc/tools.yaml', line: 8, column: 11 });
+  });
+
+  it('tells all syntax errors of all tools, each at its own line', async () => {
+    const { problems } = await parse('tools:\n  - name: a: b\n  - name: ok\n  - name: c\n    name: d\n');
+    expect(problems.map(({ line, column }) => [line, column])).toEqual([
+      [2, 11],
+      [5, 5],
+    ]);
+    expect(problems[1]?.message).toContain('Map keys must be unique');
+  });
+
+  it('lets other work happen while it is read', async () => {
+    let breaths = 0;
+    const many = `tools:\n${Array.from({ length: 50 }, (_, index) => `  - name: t${index}\n`).join('')}`;
+    await parseSource(sourceOf(many), new Map(), async () => void (breaths += 1));
+    expect(breaths).toBe(50);
+  });
+});
+
+describe('what a file may be', () => {
+  it.each(['', '# nothing yet\n', 'tools:\n', 'tools: []\nconnections:\n', 'tools: ~\n'])(
+    '%j holds no tools and no problems',
+    async (text) => {
+      const { tools, connections: none, problems } = await parse(text);
+      expect([tools, none, problems]).toEqual([[], [], []]);
+    },
+  );
+
+  it('flow style and JSON are read too', async () => {
+    expect((await parse('{"tools": [{"name": "a"}]}')).tools.map(({ value }) => value)).toEqual([
+      { name: 'a' },
+    ]);
+  });
+
+  it('anchors, aliases and merge keys are understood across tools', async () => {
+    const { tools, problems } = await parse(
+      'tools:\n  - &base { name: a, timeout_ms: 5 }\n  - { <<: *base, name: b }\n',
+    );
+    expect(problems).toEqual([]);
+    expect(tools.map(({ value }) => value)).toEqual([
+      { name: 'a', timeout_ms: 5 },
+      { name: 'b', timeout_ms: 5 },
+    ]);
+  });
+});
+
+describe('what a file may not be is said with its place', () => {
+  it.each([
+    ['toolz: []\n', 1, 1, 'did you mean "tools"'],
+    ['tools: { a: 1 }\n', 1, 8, 'expected a list of tools'],
+    ['tools: []\ntools: []\n', 2, 1, 'unique'],
+    ['connections: [a]\n', 1, 14, 'expected a map of connections'],
+    ['- a\n', 1, 1, 'expected a map with the keys'],
+    ['tools: []\n---\ntools: []\n', 2, 1, 'multiple documents'],
+    ['tools:\n  - !secret x\n', 2, 5, 'Unresolved tag'],
+    ['tools:\n  - *nothing\n', 2, 5, 'Unresolved alias'],
+    ['tools:\n  - &a [*a]\n', 2, 8, 'cannot be read'],
+    ['tools:\n  - ? [x]\n    : 1\n', 2, 7, 'keys must be strings'],
+  ])('%j', async (text, line, column, message) => {
+    const { problems } = await parse(text);
+    expect(problems[0]).toMatchObject({ file: '/etc/tools.yaml', line, column });
+    expect(problems[0]?.message).toContain(message);
+  });
+
+  it('an alias bomb is refused without being expanded', async () => {
+    const levels = Array.from({ length: 12 }, (_, level) =>
+      level === 0
+        ? 'l0: &l0 [x, x, x, x, x, x, x, x, x]'
+        : `l${level}: &l${level} [${Array(9)
+            .fill(`*l${level - 1}`)
+            .join(', ')}]`,
+    );
+    const { problems } = await parse(`tools:\n  - ${levels.join('\n    ')}\n`);
+    expect(problems[0]?.message).toContain('Excessive alias count');
+  });
+});

@@ -1,0 +1,154 @@
+// Checks one declaration, everything at once: what is wrong in one field does not hide what is wrong in another.
+import { isJsonObject, type JsonObject, type JsonSchema } from '../contract/json.ts';
+import type { RawDeclaration } from '../contract/loaded-tools.ts';
+import type { ConnectionUse } from './check-connections.ts';
+import {
+  checkExecutor,
+  executorNameOf,
+  propertyNames,
+  type ExecutorCheck,
+  type Parameters,
+} from './check-executor.ts';
+import { faultsOfActions } from './check-actions.ts';
+import {
+  asConfigSchema,
+  faultsBesideActions,
+  faultsOfConfigSchema,
+  faultsOfInputSchema,
+  faultsOfOutputSchema,
+} from './check-schemas.ts';
+import { faultsOf, foundText, unknownKey, type Fault } from './faults.ts';
+import { effectsOf, normaliseSpec } from './normalise-spec.ts';
+import { faultsOfPlainValues } from './plain-values.ts';
+import type { CheckedTool, SpecRules } from './spec-rules.ts';
+import { toolDeclarationSchema, type ToolDeclaration } from './tool-spec-schema.ts';
+
+/** Either the tool, or what is wrong with it as far as it could be read. */
+export type ToolCheck =
+  { readonly checked: CheckedTool } | { readonly faults: readonly Fault[]; readonly uses?: ConnectionUse };
+
+export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCheck {
+  const { value, baseDir } = declaration;
+  if (!isJsonObject(value))
+    return { faults: [{ path: [], message: `expected a map with a name, ${foundText(value)}` }] };
+  const impossible = faultsOfPlainValues(value);
+  if (impossible.length > 0) return { faults: impossible };
+  const shape = parseShape(value);
+  const { declared, faults: ofShape } = shape;
+  const executor = checkOptions(shape, rules);
+  const extensions = checkExtensions(declared.extensions ?? {}, rules);
+  const faults = [...ofShape, ...faultsOfMeaning(declared), ...executor.faults, ...extensions.faults];
+  const { options, connectionName } = executor;
+  if (faults.length > 0)
+    return { faults, uses: { connectionName, toolType: executorNameOf(declared.tool_type ?? '') } };
+  const spec = normaliseSpec(declared as ToolDeclaration, baseDir);
+  return { checked: { spec, options, extensionOptions: extensions.options, connectionName, declaration } };
+}
+
+interface Shape {
+  /** Fields that are wrong in themselves are left out, so that the others can be checked further. */
+  readonly declared: Partial<ToolDeclaration>;
+  readonly wrong: ReadonlySet<string>;
+  readonly faults: readonly Fault[];
+}
+
+function parseShape(value: JsonObject): Shape {
+  const parsed = toolDeclarationSchema.safeParse(value);
+  if (parsed.success) return { declared: parsed.data, wrong: new Set(), faults: [] };
+  const declared: Record<string, unknown> = {};
+  const wrong = new Set<string>();
+  for (const [field, schema] of Object.entries(toolDeclarationSchema.shape)) {
+    const own = schema.safeParse(value[field]);
+    if (own.success) declared[field] = own.data;
+    else wrong.add(field);
+  }
+  return {
+    declared,
+    wrong,
+    faults: faultsOf(parsed.error, { schema: toolDeclarationSchema, value }),
+  };
+}
+
+function faultsOfMeaning(declared: Partial<ToolDeclaration>): readonly Fault[] {
+  const { input_schema: input, output_schema: output, config_schema: config, actions, name = '' } = declared;
+  return [
+    ...(input === undefined ? [] : faultsOfInputSchema(input as JsonSchema)),
+    ...(output === undefined ? [] : faultsOfOutputSchema(output as JsonSchema)),
+    ...(config === undefined ? [] : faultsOfConfigSchema(config as JsonObject)),
+    ...(actions === undefined
+      ? []
+      : [...faultsBesideActions(declared), ...faultsOfActions(name, actions, configFields(config))]),
+    ...faultsOfRetries(declared),
+    ...faultsOfApproval(declared.metadata),
+  ];
+}
+
+function configFields(config: Record<string, unknown> | undefined): readonly string[] {
+  return config === undefined ? [] : propertyNames(asConfigSchema(config as JsonObject).schema);
+}
+
+function faultsOfRetries({ retries, metadata }: Partial<ToolDeclaration>): readonly Fault[] {
+  if (retries === undefined) return [];
+  const faults: Fault[] = [];
+  const { max_attempts: attempts, base_delay_ms: base, max_delay_ms: max } = retries;
+  if (base > max)
+    faults.push({
+      path: ['retries', 'base_delay_ms'],
+      message: `base_delay_ms ${base} is greater than max_delay_ms ${max}`,
+    });
+  if (attempts > 1 && metadata !== undefined) {
+    const { readOnly, idempotent } = effectsOf(metadata);
+    const message =
+      'a tool is retried only if its metadata says idempotent: true or read_only: true; say so, or leave retries out';
+    if (!readOnly && !idempotent) faults.push({ path: ['retries'], isKey: true, message });
+  }
+  return faults;
+}
+
+function faultsOfApproval(metadata: ToolDeclaration['metadata'] | undefined): readonly Fault[] {
+  const { requires_approval: own, requiresConfirmation: alias } = metadata ?? {};
+  if (own === undefined || alias === undefined || own === alias) return [];
+  const message =
+    'requires_approval and requiresConfirmation mean the same and say different things: keep one';
+  return [{ path: ['metadata', 'requiresConfirmation'], isKey: true, message }];
+}
+
+function checkOptions(shape: Shape, rules: SpecRules): ExecutorCheck {
+  const { tool_type: toolType, implementation_config: config } = shape.declared;
+  if (toolType === undefined) return { faults: [] };
+  return checkExecutor(toolType, config as JsonObject | undefined, parametersOf(shape), rules);
+}
+
+function parametersOf({ declared, wrong }: Shape): Parameters | undefined {
+  if (wrong.has('actions') || wrong.has('input_schema')) return undefined;
+  return { actions: declared.actions, inputSchema: declared.input_schema as JsonSchema | undefined };
+}
+
+interface ExtensionCheck {
+  readonly options: { readonly [extension: string]: unknown };
+  readonly faults: readonly Fault[];
+}
+
+function checkExtensions(declared: ToolDeclaration['extensions'], rules: SpecRules): ExtensionCheck {
+  const options: Record<string, unknown> = {};
+  const faults: Fault[] = [];
+  for (const [name, own] of Object.entries(declared)) {
+    const extension = rules.extensions.get(name);
+    if (extension === undefined) {
+      const { message, ...fault } = unknownKey(['extensions', name], name, [...rules.extensions.keys()]);
+      faults.push({ ...fault, message: message.replace('unknown key', 'there is no extension') });
+      continue;
+    }
+    const parsed = extension.optionsSchema.safeParse(own);
+    if (parsed.success) options[name] = parsed.data;
+    else
+      faults.push(
+        ...faultsOf(parsed.error, {
+          schema: extension.optionsSchema,
+          value: own,
+          base: ['extensions', name],
+        }),
+      );
+  }
+  return { options, faults };
+}

@@ -1,0 +1,112 @@
+// From a checked declaration, snake_case, to the ToolSpec: defaults filled in, durations counted, content hashed.
+import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts';
+import type {
+  ActionParameter,
+  RateLimit,
+  ToolAction,
+  ToolMetadata,
+  ToolSpec,
+} from '../contract/tool-spec.ts';
+import { canonicalHash } from '../lib/canonical-json.ts';
+import { executorNameOf } from './check-executor.ts';
+import { asConfigSchema, asInputSchema } from './check-schemas.ts';
+import { parseDuration } from './duration.ts';
+import type { ActionDeclaration, ParameterDeclaration, ToolDeclaration } from './tool-spec-schema.ts';
+
+export function normaliseSpec(declared: ToolDeclaration, baseDir: string): ToolSpec {
+  const { output_schema: outputSchema, config_schema: configSchema, actions, auth } = declared;
+  const content: Omit<ToolSpec, 'baseDir' | 'contentHash'> = {
+    name: declared.name,
+    description: declared.description,
+    toolType: executorNameOf(declared.tool_type),
+    inputSchema: asInputSchema(declared.input_schema as JsonSchema | undefined),
+    ...(outputSchema && { outputSchema: outputSchema as JsonSchema }),
+    ...(actions && { actions: actions.map(actionOf) }),
+    implementationConfig: declared.implementation_config as JsonObject,
+    metadata: metadataOf(declared.metadata),
+    timeoutMs: declared.timeout_ms,
+    ...limitsOf(declared),
+    extensions: declared.extensions as Record<string, JsonObject>,
+    ...(configSchema && { configSchema: asConfigSchema(configSchema as JsonObject).schema }),
+    ...(auth && { auth }),
+  };
+  return { ...content, baseDir, contentHash: canonicalHash(content) };
+}
+
+/** Retrieval reads, and reading twice does no harm: the condition for retries. */
+export function effectsOf(
+  metadata: ToolDeclaration['metadata'],
+): Pick<ToolMetadata, 'readOnly' | 'idempotent'> {
+  const isRetrieval = metadata.category === 'retrieval';
+  return { readOnly: metadata.read_only ?? isRetrieval, idempotent: metadata.idempotent ?? isRetrieval };
+}
+
+function metadataOf(declared: ToolDeclaration['metadata']): ToolMetadata {
+  const { category, summary, documentation } = declared;
+  return {
+    version: declared.version,
+    ...(category !== undefined && { category }),
+    permissions: declared.permissions,
+    riskLevel: declared.risk_level,
+    isDangerous: declared.is_dangerous,
+    requiresApproval: declared.requires_approval ?? declared.requiresConfirmation ?? false,
+    ...effectsOf(declared),
+    modes: declared.modes,
+    tags: declared.tags,
+    ...(summary !== undefined && { summary }),
+    ...(documentation !== undefined && { documentation }),
+  };
+}
+
+function limitsOf(declared: ToolDeclaration): Pick<ToolSpec, 'retries' | 'concurrency' | 'rateLimits'> {
+  const { retries, concurrency, timeout_ms: timeoutMs } = declared;
+  return {
+    ...(retries && {
+      retries: {
+        maxAttempts: retries.max_attempts,
+        baseDelayMs: retries.base_delay_ms,
+        maxDelayMs: retries.max_delay_ms,
+      },
+    }),
+    ...(concurrency && {
+      concurrency: {
+        limit: concurrency.limit,
+        per: concurrency.per,
+        maxQueue: concurrency.max_queue,
+        maxWaitMs: concurrency.max_wait_ms ?? timeoutMs,
+      },
+    }),
+    rateLimits: declared.rate_limits.map(rateLimitOf),
+  };
+}
+
+function rateLimitOf({ per, rate, period, burst }: ToolDeclaration['rate_limits'][number]): RateLimit {
+  const periodMs = parseDuration(period);
+  if (periodMs === undefined) throw new Error(`the period "${period}" passed its check and is no duration`);
+  return { per, rate, periodMs, burst: burst ?? rate };
+}
+
+function actionOf({ name, description, parameters, returns }: ActionDeclaration): ToolAction {
+  return {
+    name,
+    description,
+    parameters: parameters.map(parameterOf),
+    ...(returns !== undefined && { returns }),
+  };
+}
+
+function parameterOf(declared: ParameterDeclaration): ActionParameter {
+  const { name, type, required, description, default: fallback, default_from_config: field } = declared;
+  const { enum: allowed, min_value: min, max_value: max } = declared;
+  return {
+    name,
+    type,
+    required,
+    ...(description !== undefined && { description }),
+    ...(fallback !== undefined && { default: fallback as JsonValue }),
+    ...(field !== undefined && { defaultFromConfig: field }),
+    ...(allowed && { enum: allowed as JsonValue[] }),
+    ...(min !== undefined && { minValue: min }),
+    ...(max !== undefined && { maxValue: max }),
+  };
+}

@@ -1,0 +1,30 @@
+// SpecRules: what declarations are held to; CheckedTool: a declaration that was found good.
+import type { ZodType } from 'zod';
+import type { RawDeclaration } from '../contract/loaded-tools.ts';
+import type { ExecutorPlugin } from '../contract/plugin.ts';
+import type { ToolSpec } from '../contract/tool-spec.ts';
+
+export interface SpecRules {
+  /** By tool_type. */
+  readonly executors: ReadonlyMap<string, ExecutorPlugin<unknown, never>>;
+  /** Those whose options a tool may set, by name. */
+  readonly extensions: ReadonlyMap<string, ExtensionRules>;
+}
+
+export interface ExtensionRules {
+  readonly name: string;
+  readonly optionsSchema: ZodType;
+}
+
+/** Keeps its identity over reloads for as long as its content stays the same. */
+export interface CheckedTool {
+  readonly spec: ToolSpec;
+  /** implementation_config as the executor's schema read it. */
+  readonly options: unknown;
+  /** Options by extension, as its schema read them. */
+  readonly extensionOptions: { readonly [extension: string]: unknown };
+  /** The connection that the options name. */
+  readonly connectionName?: string;
+  /** Where it stands now: for problems that are found later. */
+  readonly declaration: RawDeclaration;
+}

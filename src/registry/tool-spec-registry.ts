@@ -1,0 +1,103 @@
+// ToolSpecRegistry: holds the snapshot in force, lends it to calls, and closes what only superseded ones used.
+import { hash } from 'node:crypto';
+import { assignProviderNames } from '../contract/provider-names.ts';
+import type { RegistrySnapshot } from '../contract/registry-snapshot.ts';
+import type { ToolFunction } from '../contract/tool-function.ts';
+import type { ToolSpec } from '../contract/tool-spec.ts';
+import type { SnapshotSource } from '../ports/snapshot-source.ts';
+import type { ToolCatalog } from '../ports/tool-catalog.ts';
+
+/** A snapshot with the number of calls that still use it, and what to close after the last of them. */
+interface Held {
+  readonly snapshot: RegistrySnapshot;
+  inFlight: number;
+  retired: () => void;
+}
+
+export class ToolSpecRegistry implements ToolCatalog, SnapshotSource {
+  #current: Held = { snapshot: snapshotOf([], []), inFlight: 0, retired: nothing };
+  /** Oldest first. */
+  readonly #superseded: Held[] = [];
+  readonly #listeners = new Set<(snapshot: RegistrySnapshot) => void>();
+  readonly #disabled = new Set<string>();
+
+  snapshot(): RegistrySnapshot {
+    return this.#current.snapshot;
+  }
+
+  enter(): RegistrySnapshot {
+    this.#current.inFlight += 1;
+    return this.#current.snapshot;
+  }
+
+  leave(snapshot: RegistrySnapshot): void {
+    const held =
+      snapshot === this.#current.snapshot
+        ? this.#current
+        : this.#superseded.find((candidate) => candidate.snapshot === snapshot);
+    if (held === undefined) return;
+    held.inFlight -= 1;
+    this.#closeIdle();
+  }
+
+  /** Puts a new snapshot in force for calls to come. `retired` runs when no call of an earlier one is left. */
+  publish(snapshot: RegistrySnapshot, retired: () => void = nothing): void {
+    const previous = this.#current;
+    previous.retired = retired;
+    this.#superseded.push(previous);
+    this.#current = { snapshot, inFlight: 0, retired: nothing };
+    this.#closeIdle();
+    this.#tell();
+  }
+
+  /** The kill switch: overrides everything, at once, for this process. False: there is no such tool. */
+  setDisabled(toolName: string, disabled: boolean): boolean {
+    if (!this.#current.snapshot.specs.some((spec) => spec.name === toolName)) return false;
+    if (disabled) this.#disabled.add(toolName);
+    else this.#disabled.delete(toolName);
+    this.#tell();
+    return true;
+  }
+
+  isDisabled(toolName: string): boolean {
+    return this.#disabled.has(toolName);
+  }
+
+  onChange(listener: (snapshot: RegistrySnapshot) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener(this.#current.snapshot);
+  }
+
+  /** Strictly oldest first: what a snapshot retired may still be in use by one before it. */
+  #closeIdle(): void {
+    while (this.#superseded[0]?.inFlight === 0) this.#superseded.shift()?.retired();
+  }
+}
+
+/** Freezes specs and their functions into a snapshot. Equal content gives an equal version, in any order. */
+export function snapshotOf(specs: readonly ToolSpec[], functions: readonly ToolFunction[]): RegistrySnapshot {
+  const sorted = functions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const providerNames = assignProviderNames(sorted.map((fn) => fn.name));
+  const byName = new Map<string, ToolFunction>();
+  for (const fn of sorted) byName.set(providerNames.get(fn.name) ?? fn.name, fn);
+  // Own names last: they win over another's provider spelling.
+  for (const fn of sorted) byName.set(fn.name, fn);
+  return Object.freeze({
+    version: versionOf(specs),
+    specs,
+    functions: sorted,
+    find: (name: string) => byName.get(name),
+    providerName: (name: string) => providerNames.get(name) ?? name,
+  });
+}
+
+function versionOf(specs: readonly ToolSpec[]): string {
+  const content = specs.map((spec) => `${spec.name} ${spec.contentHash}`).toSorted();
+  return `1.0.${hash('sha256', content.join('\n')).slice(0, 8)}`;
+}
+
+function nothing(): void {}
