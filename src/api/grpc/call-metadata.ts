@@ -1,0 +1,50 @@
+// Reads what a call's metadata says: the credential, trace context and idempotency key. One pass, bounded.
+import type { Metadata } from '@grpc/grpc-js';
+import { NO_CREDENTIAL, type Credential } from '../../contract/principal.ts';
+import type { ToolContext } from '../../contract/tool-context.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+
+/** grpc-js takes metadata of any size that HTTP/2 lets through. */
+const MAX_METADATA_BYTES = 8192;
+const NO_CONTEXT: ToolContext = Object.freeze({});
+
+/** Throws ToolFailure PAYLOAD_TOO_LARGE. */
+export function checkMetadataSize(metadata: Metadata): void {
+  const entries = metadata.toJSON();
+  let bytes = 0;
+  for (const key in entries) {
+    for (const value of entries[key] ?? []) bytes += key.length + value.length;
+  }
+  if (bytes <= MAX_METADATA_BYTES) return;
+  throw new ToolFailure(
+    'PAYLOAD_TOO_LARGE',
+    `The call's metadata has ${bytes} bytes; at most ${MAX_METADATA_BYTES} are accepted.`,
+    { reason: 'METADATA_TOO_LARGE' },
+  );
+}
+
+/** An authorization of another scheme is a wrong credential, not a missing one. */
+export function credentialOf(metadata: Metadata): Credential {
+  const authorization = textOf(metadata, 'authorization');
+  if (authorization !== undefined) {
+    const bearer = /^bearer +/i.exec(authorization);
+    return { kind: 'bearer', token: bearer === null ? '' : authorization.slice(bearer[0].length).trim() };
+  }
+  const key = textOf(metadata, 'x-api-key');
+  return key === undefined ? NO_CREDENTIAL : { kind: 'bearer', token: key };
+}
+
+export function contextOf(metadata: Metadata): ToolContext {
+  const traceparent = textOf(metadata, 'traceparent');
+  const idempotencyKey = textOf(metadata, 'idempotency-key');
+  if (traceparent === undefined && idempotencyKey === undefined) return NO_CONTEXT;
+  return {
+    ...(traceparent !== undefined && { traceparent, tracestate: textOf(metadata, 'tracestate') }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
+}
+
+function textOf(metadata: Metadata, key: string): string | undefined {
+  const [value] = metadata.get(key);
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,119 @@
+// The gRPC door's settings as Nest wants them: limits, TLS, keepalive, and what is added to the server besides the controller.
+import { Server, ServerCredentials, type ChannelOptions } from '@grpc/grpc-js';
+import type { MethodDefinition, PackageDefinition, ServiceDefinition } from '@grpc/proto-loader';
+import { ServerGrpc, type CustomStrategy, type GrpcOptions } from '@nestjs/microservices';
+import { protoPath as healthProto } from 'grpc-health-check';
+import type { GrpcHealth } from './grpc-health.ts';
+import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, SERVICE_NAME } from './wire-types.ts';
+import { MAX_SEND_BYTES } from './write-response.ts';
+
+export interface GrpcSettings {
+  readonly host: string;
+  readonly port: number;
+  /** With `ca`, callers must show a certificate that it signed. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer; readonly ca?: Buffer };
+  readonly reflection: boolean;
+  /** Largest request. */
+  readonly maxMessageBytes: number;
+  readonly health: GrpcHealth;
+  /** How long closing waits for calls in flight before it cuts them. */
+  readonly closeWithinMs?: number;
+}
+
+const MINUTE_MS = 60_000;
+const DEFAULT_CLOSE_WITHIN_MS = 65_000;
+
+const CHANNEL_OPTIONS: ChannelOptions = {
+  'grpc.max_concurrent_streams': 100,
+  'grpc.keepalive_time_ms': MINUTE_MS,
+  'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.keepalive_permit_without_calls': 1,
+  // Long-lived clients come to new replicas. The grace is longer than any call should be: what still runs then is cut.
+  'grpc.max_connection_age_ms': 5 * MINUTE_MS,
+  'grpc.max_connection_age_grace_ms': 10 * MINUTE_MS,
+};
+
+export function grpcOptions(settings: GrpcSettings): CustomStrategy {
+  const { host, port, tls, reflection, maxMessageBytes, health } = settings;
+  const credentials = tls === undefined ? ServerCredentials.createInsecure() : tlsCredentials(tls);
+  const options: GrpcOptions['options'] = {
+    url: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    package: PROTO_PACKAGE,
+    protoPath: [PROTO_FILE, healthProto],
+    loader: { keepCase: false, includeDirs: [PROTO_DIR] },
+    credentials,
+    channelOptions: {
+      ...CHANNEL_OPTIONS,
+      'grpc.max_receive_message_length': maxMessageBytes,
+      'grpc.max_send_message_length': MAX_SEND_BYTES,
+    },
+    // Without it Nest cuts the calls in flight at once.
+    gracefulShutdown: true,
+    onLoadPackageDefinition: (definition: PackageDefinition, server: Server) => {
+      useOwnCodec(definition);
+      health.addToServer(server, reflection ? definition : undefined);
+    },
+  };
+  const { closeWithinMs = DEFAULT_CLOSE_WITHIN_MS } = settings;
+  return { strategy: new GrpcServer(options, closeWithinMs, (bound) => health.setPort(bound)) };
+}
+
+/** Nest's gRPC server, which also tells the port it got, and whose graceful close has an end. */
+class GrpcServer extends ServerGrpc {
+  readonly #options: GrpcOptions['options'];
+  readonly #closeWithinMs: number;
+  readonly #onBound: (port: number) => void;
+  #server: Server | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: GrpcOptions['options'], closeWithinMs: number, onBound: (port: number) => void) {
+    super(options);
+    this.#options = options;
+    this.#closeWithinMs = closeWithinMs;
+    this.#onBound = onBound;
+  }
+
+  override async createClient(): Promise<Server> {
+    const server = new Server(this.#options.channelOptions);
+    const credentials = this.#options.credentials as ServerCredentials;
+    const bound = await new Promise<number>((resolve, reject) => {
+      server.bindAsync(this.url, credentials, (error, port) =>
+        error === null ? resolve(port) : reject(error),
+      );
+    });
+    this.#onBound(bound);
+    this.#server = server;
+    return server;
+  }
+
+  /** Safe to call twice: the service closes both doors at once, and Nest closes this one again after REST. */
+  override close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    const force = setTimeout(() => this.#server?.forceShutdown(), this.#closeWithinMs);
+    try {
+      await super.close();
+    } finally {
+      clearTimeout(force);
+    }
+  }
+}
+
+function tlsCredentials({ cert, key, ca }: NonNullable<GrpcSettings['tls']>): ServerCredentials {
+  return ServerCredentials.createSsl(ca ?? null, [{ cert_chain: cert, private_key: key }], ca !== undefined);
+}
+
+/**
+ * Requests are decoded by wire-types.ts, so that a hostile one is refused in words, not with INTERNAL;
+ * handlers return messages already encoded.
+ */
+function useOwnCodec(definition: PackageDefinition): void {
+  const service = definition[SERVICE_NAME] as ServiceDefinition;
+  for (const [name, decode] of Object.entries(REQUESTS)) {
+    const method = service[name] as MethodDefinition<object, object>;
+    method.requestDeserialize = decode as MethodDefinition<object, object>['requestDeserialize'];
+    method.responseSerialize = (bytes) => bytes as Buffer;
+  }
+}

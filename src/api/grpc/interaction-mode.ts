@@ -1,0 +1,13 @@
+// The InteractionMode enum of proto/ and the contract's words for it.
+import type { InteractionMode } from '../../contract/tool-spec.ts';
+
+const NAMES: readonly (InteractionMode | undefined)[] = [undefined, 'voice', 'text'];
+
+/** Undefined for UNSPECIFIED, and for numbers that are no mode. */
+export function modeName(number: number): InteractionMode | undefined {
+  return NAMES[number];
+}
+
+export function modeNumber(mode: InteractionMode): number {
+  return NAMES.indexOf(mode);
+}

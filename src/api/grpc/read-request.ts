@@ -1,0 +1,105 @@
+// Reads an ExecuteRequest into a ToolRequest. What cannot be read becomes a refusal that the core gives, behind auth and audit.
+import { isUtf8 } from 'node:buffer';
+import type { Metadata } from '@grpc/grpc-js';
+import { isJsonObject, type JsonObject } from '../../contract/json.ts';
+import type { ToolContext } from '../../contract/tool-context.ts';
+import type { ToolRequest } from '../../contract/tool-call.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import { checkJsonValue, parseStrictJson, StrictJsonError } from '../../lib/strict-json.ts';
+import { readContext } from '../read-context.ts';
+import { checkMetadataSize, contextOf, credentialOf } from './call-metadata.ts';
+import { invalid } from './invalid.ts';
+import { modeName } from './interaction-mode.ts';
+import { decodeStruct, StructError } from './struct-codec.ts';
+import { UNREADABLE, type ContextMessage, type ExecuteMessage, type Readable } from './wire-types.ts';
+
+const NO_ARGUMENTS: JsonObject = Object.freeze({});
+
+/** Results go back in the form in which the arguments came. */
+export type PayloadForm = 'struct' | 'json';
+
+export function formOf(message: Readable<ExecuteMessage>): PayloadForm {
+  return message !== UNREADABLE && Object.hasOwn(message, 'argumentsJson') ? 'json' : 'struct';
+}
+
+export function readRequest(
+  message: Readable<ExecuteMessage>,
+  metadata: Metadata,
+  life: Pick<ToolRequest, 'timeoutMs' | 'signal' | 'emit'>,
+): ToolRequest {
+  const fixed = {
+    tool: message === UNREADABLE ? '' : message.tool,
+    credential: credentialOf(metadata),
+    door: 'grpc',
+    timeoutMs: life.timeoutMs,
+    signal: life.signal,
+    emit: life.emit,
+  };
+  let context = contextOf(metadata);
+  try {
+    checkMetadataSize(metadata);
+    if (message === UNREADABLE) throw invalid('', 'is not an ExecuteRequest');
+    context = joinContext(message.context, context);
+    return { ...fixed, arguments: readArguments(message), context };
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    return { ...fixed, arguments: NO_ARGUMENTS, context, refusal: error };
+  }
+}
+
+/** The message's fields, then what the metadata says. */
+function joinContext(message: ContextMessage | null | undefined, fromMetadata: ToolContext): ToolContext {
+  if (message === null || message === undefined) return fromMetadata;
+  const fields: JsonObject = {};
+  if (message.sessionId !== '') fields['session_id'] = message.sessionId;
+  if (message.agentId !== '') fields['agent_id'] = message.agentId;
+  if (message.userId !== '') fields['user_id'] = message.userId;
+  if (message.tenantId !== '') fields['tenant_id'] = message.tenantId;
+  if (message.mode !== 0) fields['mode'] = modeName(message.mode) ?? String(message.mode);
+  if (message.turnId !== '') fields['turn_id'] = message.turnId;
+  if (message.idempotencyKey !== '') fields['idempotency_key'] = message.idempotencyKey;
+  if (message.confirmationToken !== '') fields['confirmation_token'] = message.confirmationToken;
+  if (message.traceparent !== '') fields['traceparent'] = message.traceparent;
+  if (message.tracestate !== '') fields['tracestate'] = message.tracestate;
+  return { ...readContext(fields), ...fromMetadata };
+}
+
+function readArguments(message: ExecuteMessage): JsonObject {
+  const asStruct = Object.hasOwn(message, 'arguments');
+  const asJson = Object.hasOwn(message, 'argumentsJson');
+  if (asStruct && asJson)
+    throw invalid('/arguments', 'must come as arguments or as arguments_json, not as both');
+  if (!asStruct && !asJson) return NO_ARGUMENTS;
+  const args = asStruct ? readStruct(message.arguments) : readJson(message.argumentsJson);
+  if (!isJsonObject(args)) throw invalid('/arguments', 'must be an object');
+  return args;
+}
+
+function readStruct(bytes: Uint8Array): JsonObject {
+  try {
+    const value = decodeStruct(bytes);
+    checkJsonValue(value);
+    return value;
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
+
+function readJson(bytes: Uint8Array): unknown {
+  if (!isUtf8(bytes)) throw invalid('/arguments', 'must be JSON text in UTF-8');
+  try {
+    return parseStrictJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
+
+function asRefusal(error: unknown): unknown {
+  if (!(error instanceof StrictJsonError) && !(error instanceof StructError)) return error;
+  const { reason, message } = error;
+  const inside = error instanceof StrictJsonError ? (error.pointer ?? '') : '';
+  return new ToolFailure('VALIDATION', `The arguments are not acceptable JSON: ${message}`, {
+    reason,
+    details: { violations: [{ pointer: `/arguments${inside}`, message }] },
+  });
+}

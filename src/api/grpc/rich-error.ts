@@ -1,0 +1,128 @@
+// Turns a refusal into a gRPC status whose trailer grpc-status-details-bin holds google.rpc details.
+import { Metadata } from '@grpc/grpc-js';
+import { RpcException } from '@nestjs/microservices';
+import { errorRow, type ErrorType } from '../../contract/error-types.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import type { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ResponseMeta, ToolError } from '../../contract/tool-response.ts';
+import { encodeDetail, encodeStatus } from './wire-types.ts';
+
+export const ERROR_DOMAIN = 'unified-tool-executor';
+
+/** Many clients refuse trailers above 8 kB, and the message is in them twice, once percent-encoded. */
+const MAX_MESSAGE_CHARS = 300;
+const MAX_TEXT_CHARS = 200;
+const MAX_VIOLATION_BYTES = 2000;
+
+type CallNames = Pick<ResponseMeta, 'callId' | 'tool'>;
+const NO_CALL: CallNames = { callId: '', tool: '' };
+/** A google.protobuf.Any, with the field names of protobufjs' own copy of it. */
+type Detail = { readonly type_url: string; readonly value: Uint8Array };
+
+/** What grpc-js makes a call's status of. */
+export interface GrpcStatus {
+  readonly code: number;
+  readonly message: string;
+  readonly details: string;
+  readonly metadata: Metadata;
+}
+
+/** The gRPC status code of an error; 0 (OK) where the error is an answer. */
+export function statusCodeOf(error: ToolError): number {
+  return errorRow(error.type, error.origin, error.reason).grpc;
+}
+
+/** What a handler throws, through Nest, to end its call with this error. */
+export function exceptionOf(error: ToolError, call: CallNames = NO_CALL): RpcException {
+  return new RpcException(statusOf(error, call));
+}
+
+export function exceptionOfFailure(failure: ToolFailure, call: CallNames = NO_CALL): RpcException {
+  const { retryAfterMs = null, partialSideEffects = false } = failure;
+  const { type, message, retryable, origin, reason, details } = failure;
+  return exceptionOf(
+    { type, message, retryable, origin, reason, details, retryAfterMs, partialSideEffects },
+    call,
+  );
+}
+
+export function statusOf(error: ToolError, call: CallNames): GrpcStatus {
+  const code = statusCodeOf(error);
+  const message = cut(error.message, MAX_MESSAGE_CHARS);
+  const metadata = new Metadata();
+  const status = encodeStatus({ code, message, details: detailsOf(error, call) });
+  metadata.set('grpc-status-details-bin', Buffer.from(status));
+  return { code, message, details: message, metadata };
+}
+
+function detailsOf(error: ToolError, call: CallNames): Detail[] {
+  const details = [errorInfo(error, call)];
+  if (error.retryAfterMs !== null) details.push(retryInfo(error.retryAfterMs));
+  if (error.type === 'VALIDATION') details.push(badRequest(error));
+  if (QUOTAS.has(error.type)) details.push(quotaFailure(error));
+  if (error.type === 'NOT_FOUND') details.push(resourceInfo(error, call));
+  return details;
+}
+
+const QUOTAS: ReadonlySet<ErrorType> = new Set(['RATE_LIMIT', 'CONCURRENCY_LIMIT', 'BUDGET_EXCEEDED']);
+
+function errorInfo(
+  { type, origin, reason, retryable, partialSideEffects }: ToolError,
+  call: CallNames,
+): Detail {
+  const metadata: Record<string, string> = {
+    type,
+    origin,
+    retryable: String(retryable),
+    partial_side_effects: String(partialSideEffects),
+  };
+  if (call.callId !== '') metadata['call_id'] = call.callId;
+  if (call.tool !== '') metadata['tool'] = cut(call.tool);
+  return detail('ErrorInfo', { reason: cut(reason), domain: ERROR_DOMAIN, metadata });
+}
+
+function retryInfo(ms: number): Detail {
+  const seconds = Math.floor(ms / 1000);
+  return detail('RetryInfo', { retryDelay: { seconds, nanos: Math.round((ms - seconds * 1000) * 1e6) } });
+}
+
+function badRequest({ details, message }: ToolError): Detail {
+  const found = violationsOf(details);
+  const fieldViolations: object[] = [];
+  let bytes = 0;
+  for (const violation of found.length === 0 ? [{ message }] : found) {
+    const field = cut(textOf(violation['pointer']));
+    const description = cut(textOf(violation['message']));
+    bytes += Buffer.byteLength(field) + Buffer.byteLength(description);
+    if (bytes > MAX_VIOLATION_BYTES) break;
+    fieldViolations.push({ field, description });
+  }
+  return detail('BadRequest', { fieldViolations });
+}
+
+function violationsOf(details: JsonObject): JsonObject[] {
+  const violations = details['violations'];
+  return Array.isArray(violations) ? violations.filter(isJsonObject) : [];
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function resourceInfo({ message }: ToolError, { tool }: CallNames): Detail {
+  return detail('ResourceInfo', { resourceType: 'tool', resourceName: cut(tool), description: cut(message) });
+}
+
+function quotaFailure({ details, reason, message }: ToolError): Detail {
+  const subject = typeof details['rule'] === 'string' ? details['rule'] : reason;
+  return detail('QuotaFailure', { violations: [{ subject: cut(subject), description: cut(message) }] });
+}
+
+function detail(name: keyof typeof encodeDetail, message: object): Detail {
+  return { type_url: `type.googleapis.com/google.rpc.${name}`, value: encodeDetail[name](message) };
+}
+
+/** Well formed too: a lone surrogate cannot be percent-encoded. */
+function cut(text: string, limit = MAX_TEXT_CHARS): string {
+  return (text.length <= limit ? text : `${text.slice(0, limit - 1)}…`).toWellFormed();
+}

@@ -1,0 +1,178 @@
+// google.protobuf.Struct and Value to JSON and back, straight on the wire format: one pass, bounded depth.
+import protobuf from 'protobufjs';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+
+const { Reader, Writer } = protobuf;
+
+/** Levels of objects and arrays: many protobuf readers stop at 100 messages, and one level here is up to three. */
+export const MAX_STRUCT_DEPTH = 32;
+
+/** Reasons as in lib/strict-json.ts. */
+export class StructError extends Error {
+  readonly reason: 'TOO_DEEP' | 'SYNTAX';
+
+  constructor(reason: 'TOO_DEEP' | 'SYNTAX', message: string) {
+    super(message);
+    this.name = 'StructError';
+    this.reason = reason;
+  }
+}
+
+// Tags (field number and wire type) of struct.proto.
+const FIELDS = 0x0a;
+const ENTRY_KEY = 0x0a;
+const ENTRY_VALUE = 0x12;
+const LIST_VALUES = 0x0a;
+const NULL_VALUE = 0x08;
+const NUMBER_VALUE = 0x11;
+const STRING_VALUE = 0x1a;
+const BOOL_VALUE = 0x20;
+const STRUCT_VALUE = 0x2a;
+const LIST_VALUE = 0x32;
+
+/**
+ * Reads a Struct. What JSON forbids (NaN, `__proto__` keys) is read as it is, `__proto__` as an own
+ * property: the caller checks the value as it checks JSON text. Throws StructError.
+ */
+export function decodeStruct(bytes: Uint8Array): JsonObject {
+  try {
+    return readStruct(Reader.create(bytes), bytes.length, 1);
+  } catch (error) {
+    if (error instanceof StructError) throw error;
+    throw malformed();
+  }
+}
+
+export function encodeStruct(object: JsonObject): Uint8Array {
+  const writer = Writer.create();
+  writeFields(writer, object, 1);
+  return writer.finish();
+}
+
+export function encodeValue(value: JsonValue): Uint8Array {
+  const writer = Writer.create();
+  writeValue(writer, value, 1);
+  return writer.finish();
+}
+
+function readStruct(reader: protobuf.Reader, end: number, depth: number): JsonObject {
+  if (depth > MAX_STRUCT_DEPTH) throw tooDeep();
+  const object: JsonObject = {};
+  while (reader.pos < end) {
+    if (isNext(reader, FIELDS)) readEntry(reader, endOfNext(reader, end), depth, object);
+  }
+  return object;
+}
+
+function readEntry(reader: protobuf.Reader, end: number, depth: number, object: JsonObject): void {
+  let key = '';
+  let value: JsonValue | undefined;
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    if (tag === ENTRY_KEY) key = readString(reader, end);
+    else if (tag === ENTRY_VALUE) value = readValue(reader, endOfNext(reader, end), depth);
+    else reader.skipType(tag & 7);
+  }
+  if (value === undefined) throw malformed();
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+function readList(reader: protobuf.Reader, end: number, depth: number): JsonValue[] {
+  if (depth > MAX_STRUCT_DEPTH) throw tooDeep();
+  const list: JsonValue[] = [];
+  while (reader.pos < end) {
+    if (isNext(reader, LIST_VALUES)) list.push(readValue(reader, endOfNext(reader, end), depth));
+  }
+  return list;
+}
+
+/** `depth` counts the objects and arrays around the value. */
+function readValue(reader: protobuf.Reader, end: number, depth: number): JsonValue {
+  let value: JsonValue | undefined;
+  while (reader.pos < end) {
+    const tag = reader.uint32();
+    if (tag === STRING_VALUE) value = readString(reader, end);
+    else if (tag === NUMBER_VALUE) value = reader.double();
+    else if (tag === BOOL_VALUE) value = reader.bool();
+    else if (tag === STRUCT_VALUE) value = readStruct(reader, endOfNext(reader, end), depth + 1);
+    else if (tag === LIST_VALUE) value = readList(reader, endOfNext(reader, end), depth + 1);
+    else if (tag === NULL_VALUE) value = readNull(reader);
+    else reader.skipType(tag & 7);
+  }
+  if (value === undefined || reader.pos !== end) throw malformed();
+  return value;
+}
+
+function readNull(reader: protobuf.Reader): null {
+  reader.int32();
+  return null;
+}
+
+function readString(reader: protobuf.Reader, end: number): string {
+  const start = reader.pos;
+  const stringEnd = endOfNext(reader, end);
+  reader.pos = start;
+  const text = reader.string();
+  if (reader.pos !== stringEnd) throw malformed();
+  return text;
+}
+
+/** Reads a tag; anything but the one expected is an unknown field, and skipped. */
+function isNext(reader: protobuf.Reader, expected: number): boolean {
+  const tag = reader.uint32();
+  if (tag !== expected) reader.skipType(tag & 7);
+  return tag === expected;
+}
+
+/** Reads a length; what it measures must lie inside what surrounds it. */
+function endOfNext(reader: protobuf.Reader, outerEnd: number): number {
+  const length = reader.uint32();
+  const end = reader.pos + length;
+  if (end > outerEnd) throw malformed();
+  return end;
+}
+
+function writeFields(writer: protobuf.Writer, object: JsonObject, depth: number): void {
+  if (depth > MAX_STRUCT_DEPTH) throw tooDeep();
+  for (const key in object) {
+    const value = object[key];
+    if (value === undefined) continue;
+    writer.uint32(FIELDS).fork().uint32(ENTRY_KEY).string(key).uint32(ENTRY_VALUE).fork();
+    writeValue(writer, value, depth);
+    writer.ldelim().ldelim();
+  }
+}
+
+function writeValue(writer: protobuf.Writer, value: JsonValue, depth: number): void {
+  if (typeof value === 'string') writer.uint32(STRING_VALUE).string(value);
+  else if (typeof value === 'number') writer.uint32(NUMBER_VALUE).double(value);
+  else if (typeof value === 'boolean') writer.uint32(BOOL_VALUE).bool(value);
+  else if (value === null) writer.uint32(NULL_VALUE).int32(0);
+  else if (Array.isArray(value)) writeList(writer.uint32(LIST_VALUE).fork(), value, depth + 1);
+  else {
+    writeFields(writer.uint32(STRUCT_VALUE).fork(), value, depth + 1);
+    writer.ldelim();
+  }
+}
+
+function writeList(writer: protobuf.Writer, list: readonly JsonValue[], depth: number): void {
+  if (depth > MAX_STRUCT_DEPTH) throw tooDeep();
+  for (const value of list) {
+    writer.uint32(LIST_VALUES).fork();
+    writeValue(writer, value, depth);
+    writer.ldelim();
+  }
+  writer.ldelim();
+}
+
+function tooDeep(): StructError {
+  return new StructError('TOO_DEEP', `it is nested deeper than ${MAX_STRUCT_DEPTH} levels`);
+}
+
+function malformed(): StructError {
+  return new StructError('SYNTAX', 'this is not a google.protobuf.Struct');
+}

@@ -1,0 +1,113 @@
+// The messages of proto/ as this door reads and writes them: protobufjs types over plain objects.
+import { fileURLToPath } from 'node:url';
+import protobuf from 'protobufjs';
+
+export const PROTO_DIR = fileURLToPath(new URL('../../../proto/', import.meta.url));
+export const PROTO_PACKAGE = 'unified_tool_executor.v1';
+export const PROTO_FILE = 'unified_tool_executor/v1/tool_executor_service.proto';
+export const SERVICE_NAME = `${PROTO_PACKAGE}.ToolExecutorService`;
+
+/** What a request that is no message of its type is read as: the handler refuses it in words. */
+export const UNREADABLE = Symbol('unreadable');
+export type Readable<Message> = Message | typeof UNREADABLE;
+
+export interface ContextMessage {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly userId: string;
+  readonly tenantId: string;
+  readonly mode: number;
+  readonly turnId: string;
+  readonly idempotencyKey: string;
+  readonly confirmationToken: string;
+  readonly traceparent: string;
+  readonly tracestate: string;
+}
+
+/** `arguments` and `argumentsJson` are own properties only where they were sent. */
+export interface ExecuteMessage {
+  readonly tool: string;
+  readonly arguments: Uint8Array;
+  readonly argumentsJson: Uint8Array;
+  readonly context?: ContextMessage | null;
+}
+
+export interface ListToolsMessage {
+  readonly pageSize: number;
+  readonly pageToken: string;
+  readonly toolType: string;
+  readonly category: string;
+  readonly tag: string;
+  readonly mode: number;
+}
+
+export interface GetToolMessage {
+  readonly name: string;
+}
+
+const root = loadRoot();
+
+export const REQUESTS = {
+  Execute: reader<ExecuteMessage>('ExecuteRequest'),
+  ExecuteStream: reader<ExecuteMessage>('ExecuteStreamRequest'),
+  ListTools: reader<ListToolsMessage>('ListToolsRequest'),
+  GetTool: reader<GetToolMessage>('GetToolRequest'),
+  WatchTools: reader<object>('WatchToolsRequest'),
+};
+
+export const encodeExecuteResponse = writer('ExecuteResponse');
+export const encodeStreamEvent = writer('ExecuteStreamResponse');
+export const encodeListResponse = writer('ListToolsResponse');
+export const encodeGetResponse = writer('GetToolResponse');
+export const encodeWatchEvent = writer('WatchToolsResponse');
+
+export const encodeStatus = writer('google.rpc.Status');
+export const encodeDetail = {
+  ErrorInfo: writer('google.rpc.ErrorInfo'),
+  RetryInfo: writer('google.rpc.RetryInfo'),
+  QuotaFailure: writer('google.rpc.QuotaFailure'),
+  BadRequest: writer('google.rpc.BadRequest'),
+  ResourceInfo: writer('google.rpc.ResourceInfo'),
+};
+
+function loadRoot(): protobuf.Root {
+  const loaded = new protobuf.Root();
+  loaded.resolvePath = (_origin, target) => PROTO_DIR + target;
+  loaded.loadSync([PROTO_FILE, 'google/rpc/status.proto', 'google/rpc/error_details.proto']);
+  const own = loaded.lookup(PROTO_PACKAGE);
+  if (!(own instanceof protobuf.Namespace)) throw new Error(`no package ${PROTO_PACKAGE} in ${PROTO_FILE}`);
+  for (const nested of own.nestedArray) {
+    if (nested instanceof protobuf.Type) leaveToUs(nested);
+  }
+  loaded.resolveAll();
+  return loaded;
+}
+
+/**
+ * On the wire an embedded message is bytes behind a length, as a string is. So a Struct or Value is seen
+ * here as bytes, which struct-codec.ts turns into JSON and back in one pass, bounded; and a result that
+ * already is JSON text is written as the string it is.
+ */
+function leaveToUs(type: protobuf.Type): void {
+  for (const field of type.fieldsArray) {
+    if (field.type === 'google.protobuf.Struct' || field.type === 'google.protobuf.Value')
+      field.type = 'bytes';
+    if (field.name === 'dataJson') field.type = 'string';
+  }
+}
+
+function reader<Message>(name: string): (bytes: Uint8Array) => Readable<Message> {
+  const type = root.lookupType(`${PROTO_PACKAGE}.${name}`);
+  return (bytes) => {
+    try {
+      return type.decode(bytes) as unknown as Message;
+    } catch {
+      return UNREADABLE;
+    }
+  };
+}
+
+function writer(name: string): (message: object) => Uint8Array {
+  const type = root.lookupType(name.includes('.') ? name : `${PROTO_PACKAGE}.${name}`);
+  return (message) => type.encode(message).finish();
+}

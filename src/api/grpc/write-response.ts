@@ -1,0 +1,81 @@
+// Writes a ToolResponse as ExecuteResponse, and a call's events as ExecuteStreamResponse: bytes, ready to send.
+import type { Intent } from '../../contract/intent.ts';
+import type { CallEvent } from '../../contract/tool-call.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import {
+  ENVELOPE_VERSION,
+  type ResponseMeta,
+  type ToolError,
+  type ToolResponse,
+} from '../../contract/tool-response.ts';
+import type { PayloadForm } from './read-request.ts';
+import { encodeStruct, encodeValue, StructError } from './struct-codec.ts';
+import { encodeExecuteResponse, encodeStreamEvent } from './wire-types.ts';
+
+/** What grpc-js may send in one message. A larger answer would end in a status without details. */
+export const MAX_SEND_BYTES = 16 * 1024 * 1024;
+
+/** Throws ToolFailure OUTPUT_TOO_LARGE where the answer does not fit into the form that was asked for. */
+export function writeResponse(response: ToolResponse, form: PayloadForm): Uint8Array {
+  return bounded(encodeExecuteResponse(responseMessage(response, form)));
+}
+
+export function writeLastEvent(response: ToolResponse, form: PayloadForm): Uint8Array {
+  return bounded(encodeStreamEvent({ response: responseMessage(response, form) }));
+}
+
+export function writeEvent(event: CallEvent, form: PayloadForm): Uint8Array {
+  return bounded(encodeStreamEvent(eventMessage(event, form)));
+}
+
+function eventMessage(event: CallEvent, form: PayloadForm): object {
+  if (event.kind === 'progress') return { progress: { fraction: event.fraction, message: event.message } };
+  if (event.kind === 'log') return { log: { level: event.level, message: event.message } };
+  const { data } = event;
+  if (form === 'json') return { partial: { dataJson: JSON.stringify(data) } };
+  return { partial: { data: orTooDeep(() => encodeValue(data)) } };
+}
+
+function responseMessage(response: ToolResponse, form: PayloadForm): object {
+  const meta = metaMessage(response.meta);
+  if (!response.ok) return { ok: false, error: errorMessage(response.error), meta };
+  const { data, dataJson, intents } = response;
+  const message = { ok: true, intents: intents.length === 0 ? undefined : intents.map(intentMessage), meta };
+  if (form === 'json') return { ...message, dataJson };
+  return { ...message, data: orTooDeep(() => encodeValue(data)) };
+}
+
+function intentMessage({ type, ...fields }: Intent): object {
+  return { type, fields: orTooDeep(() => encodeStruct(fields)) };
+}
+
+function errorMessage(error: ToolError): object {
+  const { type, message, retryable, partialSideEffects, origin, reason, details } = error;
+  const retryAfterMs =
+    error.retryAfterMs === null ? undefined : Math.min(Math.ceil(error.retryAfterMs), 0xffffffff);
+  const fields = orTooDeep(() => encodeStruct(details));
+  return { type, message, retryable, partialSideEffects, origin, reason, retryAfterMs, details: fields };
+}
+
+function metaMessage(meta: ResponseMeta): object {
+  return { schemaVersion: ENVELOPE_VERSION, ...meta };
+}
+
+function orTooDeep(encode: () => Uint8Array): Uint8Array {
+  try {
+    return encode();
+  } catch (error) {
+    if (!(error instanceof StructError)) throw error;
+    throw tooLarge('is nested too deeply for google.protobuf.Value; send arguments_json to get it as JSON');
+  }
+}
+
+function bounded(bytes: Uint8Array): Uint8Array {
+  if (bytes.length <= MAX_SEND_BYTES) return bytes;
+  throw tooLarge(`takes ${bytes.length} bytes as a message; at most ${MAX_SEND_BYTES} can be sent`);
+}
+
+/** The tool has run by then. */
+function tooLarge(what: string): ToolFailure {
+  return new ToolFailure('OUTPUT_TOO_LARGE', `The tool's result ${what}.`, { partialSideEffects: true });
+}

@@ -1,0 +1,64 @@
+// The context of a call: known names, bounded strings, no contradictions.
+import { describe, expect, it } from 'vitest';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import { readContext } from './read-context.ts';
+
+function refusal(value: unknown): string {
+  try {
+    readContext(value);
+  } catch (error) {
+    if (error instanceof ToolFailure && error.type === 'VALIDATION') return error.message;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
+
+describe('readContext', () => {
+  it('reads snake_case into the words of the contract', () => {
+    const said = {
+      session_id: 's',
+      agent_id: 'a',
+      user_id: 'u',
+      tenant_id: 't',
+      mode: 'voice',
+      turn_id: '1',
+      confirmation_token: 'c',
+    };
+    expect(readContext(said)).toEqual({
+      sessionId: 's',
+      agentId: 'a',
+      userId: 'u',
+      tenantId: 't',
+      mode: 'voice',
+      turnId: '1',
+      confirmationToken: 'c', // prettier-ignore
+    });
+  });
+
+  it.each([undefined, null, {}])('takes %j for no context', (value) => {
+    expect(readContext(value)).toEqual({});
+  });
+
+  it('takes business_id for tenant_id, and refuses two different ones', () => {
+    expect(readContext({ business_id: 'acme' })).toEqual({ tenantId: 'acme' });
+    expect(readContext({ business_id: 'acme', tenant_id: 'acme' })).toEqual({ tenantId: 'acme' });
+    expect(refusal({ tenant_id: 'acme', business_id: 'umbrella' })).toContain(
+      '/context/business_id contradicts tenant_id',
+    );
+  });
+
+  it.each([
+    ['a list', [], '/context must be an object'],
+    ['a text', 'voice', '/context must be an object'],
+    ['an unknown field', { sesion_id: 'x' }, '/context/sesion_id is no context field'],
+    ['a number', { user_id: 5 }, '/context/user_id must be a string'],
+    ['nothing', { user_id: null }, '/context/user_id must be a string'],
+    ['an empty text', { user_id: '' }, 'must have 1 to 512 characters'],
+    ['a long text', { user_id: 'x'.repeat(513) }, 'must have 1 to 512 characters'],
+    ['another mode', { mode: 'telepathy' }, '/context/mode must be voice or text'],
+    ['an inherited name', { constructor: 'x' }, '/context/constructor'],
+    ['another inherited name', { toString: 'x' }, '/context/toString'],
+  ])('refuses %s and names the place', (_what, value, message) => {
+    expect(refusal(value)).toContain(message);
+  });
+});

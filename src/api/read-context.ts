@@ -1,0 +1,47 @@
+// Reads the context that a body carries: snake_case strings, checked once here for every door.
+import { isJsonObject } from '../contract/json.ts';
+import type { ToolContext } from '../contract/tool-context.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+
+const FIELDS: Readonly<Record<string, keyof ToolContext>> = {
+  session_id: 'sessionId',
+  agent_id: 'agentId',
+  user_id: 'userId',
+  tenant_id: 'tenantId',
+  business_id: 'tenantId',
+  mode: 'mode',
+  turn_id: 'turnId',
+  idempotency_key: 'idempotencyKey',
+  confirmation_token: 'confirmationToken',
+  traceparent: 'traceparent',
+  tracestate: 'tracestate',
+};
+const NO_CONTEXT: ToolContext = Object.freeze({});
+const MAX_LENGTH = 512;
+
+/** Throws ToolFailure VALIDATION that names the field. */
+export function readContext(value: unknown): ToolContext {
+  if (value === undefined || value === null) return NO_CONTEXT;
+  if (!isJsonObject(value)) throw wrong('', 'must be an object');
+  const context: Partial<Record<keyof ToolContext, string>> = {};
+  for (const [name, said] of Object.entries(value)) {
+    const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+    if (field === undefined)
+      throw wrong(name, `is no context field; known: ${Object.keys(FIELDS).join(', ')}`);
+    if (typeof said !== 'string') throw wrong(name, 'must be a string');
+    if (said.length === 0 || said.length > MAX_LENGTH)
+      throw wrong(name, `must have 1 to ${MAX_LENGTH} characters`);
+    if (field === 'mode' && said !== 'voice' && said !== 'text') throw wrong(name, 'must be voice or text');
+    if (context[field] !== undefined && context[field] !== said) throw wrong(name, 'contradicts tenant_id');
+    context[field] = said;
+  }
+  return context as ToolContext;
+}
+
+function wrong(field: string, message: string): ToolFailure {
+  const pointer = field === '' ? '/context' : `/context/${field}`;
+  return new ToolFailure('VALIDATION', `${pointer} ${message}.`, {
+    reason: 'MALFORMED_CALL',
+    details: { violations: [{ pointer, message }] },
+  });
+}

@@ -1,0 +1,81 @@
+// The call endpoints: one call, or several at once. They always answer with envelopes.
+import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isJsonObject } from '../../contract/json.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolCaller } from '../../ports/tool-caller.ts';
+import { DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../tokens.ts';
+import { environmentOf, invalid, parseBody, readCall, type CallEnvironment } from './read-call.ts';
+import { envelopeJson, sendEnvelope } from './write-envelope.ts';
+
+@Controller('v1')
+export class ExecuteController {
+  constructor(
+    @Inject(TOOL_CALLER) private readonly caller: ToolCaller,
+    @Inject(DOOR_LIMITS) private readonly limits: DoorLimits,
+  ) {}
+
+  @Post('tools/:name/execute')
+  async execute(
+    @Req() request: FastifyRequest<{ Params: { name: string } }>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const env = environmentOf(request.headers, goneFrom(reply));
+    const call = readCall(request.params.name, readable(request), env);
+    sendEnvelope(reply, await this.caller.execute(call));
+  }
+
+  @Post('execute')
+  async executeMany(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const env = environmentOf(request.headers, goneFrom(reply));
+    const calls = this.#callsOf(readable(request));
+    if (calls instanceof ToolFailure) {
+      sendEnvelope(reply, await this.caller.execute(readCall('', calls, env)));
+      return;
+    }
+    const responses = await Promise.all(
+      calls.map((entry, index) => this.caller.execute(readEntry(entry, index, env))),
+    );
+    reply.header('content-type', 'application/json; charset=utf-8');
+    reply.code(200).send(`{"responses":[${responses.map(envelopeJson).join(',')}]}`);
+  }
+
+  #callsOf(body: unknown): readonly unknown[] | ToolFailure {
+    if (body instanceof ToolFailure) return body;
+    const calls = isJsonObject(body) ? body['calls'] : undefined;
+    if (!Array.isArray(calls))
+      return invalid('/calls', 'must be a list of calls: [{"tool": …, "arguments": {…}}]');
+    const { maxParallelCalls } = this.limits;
+    if (calls.length === 0 || calls.length > maxParallelCalls) {
+      return invalid('/calls', `must hold 1 to ${maxParallelCalls} calls, found ${calls.length}`);
+    }
+    return calls;
+  }
+}
+
+function readEntry(entry: unknown, index: number, env: CallEnvironment) {
+  const tool = isJsonObject(entry) ? entry['tool'] : undefined;
+  if (typeof tool === 'string') return readCall(tool, entry, env);
+  return readCall('', invalid(`/calls/${index}/tool`, 'must be the name of a tool'), env);
+}
+
+/** The body, or what was wrong with it: a body that cannot be read is still a call, refused and audited as one. */
+function readable(request: FastifyRequest): unknown {
+  if (request.body instanceof ToolFailure) return request.body;
+  try {
+    return parseBody(request.body);
+  } catch (error) {
+    if (error instanceof ToolFailure) return error;
+    throw error;
+  }
+}
+
+/** Calls everybody back when the connection closes before the answer is out. */
+function goneFrom(reply: FastifyReply): (gone: () => void) => void {
+  const waiting: (() => void)[] = [];
+  reply.raw.once('close', () => {
+    if (reply.raw.writableFinished) return;
+    for (const gone of waiting) gone();
+  });
+  return (gone) => void waiting.push(gone);
+}

@@ -1,0 +1,54 @@
+// Small builders for the OpenAPI document: schemas, references, parameters and responses in one line each.
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+
+export const JSON_TYPE = 'application/json';
+export const PROBLEM_TYPE = 'application/problem+json';
+
+export function schemaRef(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+export function responseRef(name: string): JsonObject {
+  return { $ref: `#/components/responses/${name}` };
+}
+
+export function parameterRef(name: string): JsonObject {
+  return { $ref: `#/components/parameters/${name}` };
+}
+
+export function headerRef(name: string): JsonObject {
+  return { $ref: `#/components/headers/${name}` };
+}
+
+export function text(description: string, extra: JsonObject = {}): JsonObject {
+  return { type: 'string', description, ...extra };
+}
+
+/** An object whose properties are all present; those that are not are named in `optional`. */
+export function record(properties: JsonObject, optional: readonly string[] = []): JsonObject {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required };
+}
+
+export function listOf(items: JsonValue): JsonObject {
+  return { type: 'array', items };
+}
+
+export function orNull(schema: JsonObject): JsonObject {
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+export function query(name: string, description: string, schema: JsonObject): JsonObject {
+  return { name, in: 'query', description, schema };
+}
+
+export function answer(description: string, schema: JsonObject, headers?: JsonObject): JsonObject {
+  return { description, ...(headers && { headers }), content: { [JSON_TYPE]: { schema } } };
+}
+
+export function body(schema: JsonObject, example?: JsonValue): JsonObject {
+  return {
+    required: true,
+    content: { [JSON_TYPE]: { schema, ...(example === undefined ? {} : { example }) } },
+  };
+}

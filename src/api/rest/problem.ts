@@ -1,0 +1,65 @@
+// RFC 9457 problems: how the management side answers errors, and the filter that catches what no route handled.
+import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ERROR_TYPES, errorRow } from '../../contract/error-types.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { Log } from '../../ports/log.ts';
+
+export function sendProblem(reply: FastifyReply, failure: ToolFailure, instance: string): void {
+  const { http } = errorRow(failure.type, 'gateway', failure.reason);
+  const status = failure.type === 'CONFIRMATION_REQUIRED' ? ERROR_TYPES.VALIDATION.http : http;
+  if (failure.type === 'AUTH') reply.header('www-authenticate', 'Bearer');
+  if (failure.retryAfterMs !== undefined)
+    reply.header('retry-after', String(Math.ceil(failure.retryAfterMs / 1000)));
+  reply
+    .code(status)
+    .header('content-type', 'application/problem+json')
+    .send(
+      JSON.stringify({
+        type: `urn:unified-tool-executor:error:${failure.type.toLowerCase()}`,
+        title: failure.type,
+        status,
+        detail: failure.message,
+        instance,
+        code: failure.type,
+        reason: failure.reason,
+        retryable: failure.retryable,
+        ...failure.details,
+      }),
+    );
+}
+
+/** Everything thrown in REST ends here, so that no path answers with a stack trace or a bare 500. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly log: Log) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const reply = http.getResponse<FastifyReply>();
+    const request = http.getRequest<FastifyRequest>();
+    const failure = asFailure(thrown);
+    if (failure.type === 'INTERNAL') this.log.error({ err: thrown, path: request.url }, 'request failed');
+    if (!reply.sent) sendProblem(reply, failure, request.url.split('?')[0] ?? '');
+  }
+}
+
+function asFailure(thrown: unknown): ToolFailure {
+  if (thrown instanceof ToolFailure) return thrown;
+  const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
+  if (status === 404)
+    return new ToolFailure('NOT_FOUND', 'There is no such route.', { reason: 'ROUTE_NOT_FOUND' });
+  if (status === 413) return new ToolFailure('PAYLOAD_TOO_LARGE', 'The body is larger than the limit.');
+  if (status === 503)
+    return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING' });
+  if (status >= 400 && status < 500) {
+    const message = thrown instanceof Error ? thrown.message : 'The request is not valid.';
+    return new ToolFailure('VALIDATION', message, { reason: 'BAD_REQUEST' });
+  }
+  return new ToolFailure('INTERNAL', 'The gateway failed to answer this request.', { cause: thrown });
+}
+
+function statusOf(thrown: unknown): number {
+  const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
+  return typeof status === 'number' ? status : 500;
+}

@@ -1,0 +1,79 @@
+// Writes an envelope to HTTP: the status by the one table, the headers it implies, the body in the wire's snake_case.
+import type { FastifyReply } from 'fastify';
+import { errorRow } from '../../contract/error-types.ts';
+import {
+  ENVELOPE_VERSION,
+  type RateLimitState,
+  type ResponseMeta,
+  type ToolRefusal,
+  type ToolResponse,
+} from '../../contract/tool-response.ts';
+
+export function sendEnvelope(reply: FastifyReply, response: ToolResponse): void {
+  reply.header('content-type', 'application/json; charset=utf-8');
+  if (response.rateLimits.length > 0) rateLimitHeaders(reply, response.rateLimits);
+  if (response.ok) reply.code(200);
+  else refusalHeaders(reply, response);
+  reply.send(envelopeJson(response));
+}
+
+/** The envelope as JSON text. `data` was encoded by the core already and is pasted as it is. */
+export function envelopeJson(response: ToolResponse): string {
+  const meta = JSON.stringify(wireMeta(response.meta));
+  if (response.ok) {
+    return `{"ok":true,"data":${response.dataJson},"intents":${JSON.stringify(response.intents)},"meta":${meta}}`;
+  }
+  return `{"ok":false,"error":${JSON.stringify(wireError(response))},"meta":${meta}}`;
+}
+
+function wireError({ error }: ToolRefusal) {
+  return {
+    type: error.type,
+    message: error.message,
+    retryable: error.retryable,
+    partial_side_effects: error.partialSideEffects,
+    origin: error.origin,
+    reason: error.reason,
+    retry_after_ms: error.retryAfterMs,
+    details: error.details,
+  };
+}
+
+function wireMeta(meta: ResponseMeta) {
+  return {
+    schema_version: ENVELOPE_VERSION,
+    call_id: meta.callId,
+    tool: meta.tool,
+    tool_version: meta.toolVersion,
+    executor: meta.executor,
+    duration_ms: meta.durationMs,
+    attempts: meta.attempts,
+    cached: meta.cached,
+    replayed: meta.replayed,
+    fallback: meta.fallback,
+    degraded: meta.degraded,
+    registry_version: meta.registryVersion,
+    trace_id: meta.traceId,
+  };
+}
+
+function refusalHeaders(reply: FastifyReply, { error }: ToolRefusal): void {
+  reply.code(errorRow(error.type, error.origin, error.reason).http);
+  if (error.retryAfterMs !== null)
+    reply.header('retry-after', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+  if (error.type === 'AUTH' && error.origin !== 'tool') reply.header('www-authenticate', 'Bearer');
+  const approvalUrl = error.type === 'CONFIRMATION_REQUIRED' ? error.details['approval_url'] : undefined;
+  if (typeof approvalUrl === 'string') reply.header('location', approvalUrl);
+}
+
+/** draft-ietf-httpapi-ratelimit-headers: the policies, and where each stands. */
+function rateLimitHeaders(reply: FastifyReply, states: readonly RateLimitState[]): void {
+  const policy = states.map(
+    ({ name, limit, periodMs }) => `"${name}";q=${limit};w=${Math.ceil(periodMs / 1000)}`,
+  );
+  const standing = states.map(
+    ({ name, remaining, resetMs }) => `"${name}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`,
+  );
+  reply.header('ratelimit-policy', policy.join(', '));
+  reply.header('ratelimit', standing.join(', '));
+}
