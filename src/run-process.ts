@@ -1,0 +1,54 @@
+// The running process: settings, service, signals, exit codes. 0 = stopped as asked, 1 = could not start or had to be cut off.
+import 'reflect-metadata';
+import { LoadError } from './registry/registry-sync.ts';
+import { serve, type Service } from './serve.ts';
+import { loadSettings, SettingsError } from './settings/load-settings.ts';
+import { describeProblem } from './lib/describe-problem.ts';
+
+/** After the drain's own limit: closing sockets and workers must not take longer than this. */
+const CLOSE_LIMIT_MS = 5_000;
+
+async function main(): Promise<void> {
+  const settings = loadSettings(process.env, process.cwd());
+  const service = await serve(settings, (line) => process.stderr.write(line));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => void stop(service, settings.shutdown.drain_ms));
+  process.on('SIGHUP', () => void service.gateway.sync.reload());
+  service.infra.log.info(
+    {
+      rest: service.restUrl,
+      grpc: service.grpcAddress,
+      metrics: service.metricsUrl,
+      pipeline: orderOf(service),
+    },
+    'ready',
+  );
+}
+
+let stopping = false;
+
+async function stop(service: Service, drainMs: number): Promise<void> {
+  if (stopping) process.exit(1);
+  stopping = true;
+  setTimeout(() => process.exit(1), drainMs + CLOSE_LIMIT_MS).unref();
+  await service.stop();
+  process.exit(0);
+}
+
+function orderOf({ gateway }: Service) {
+  const names = (steps: readonly { name: string }[]) => steps.map(({ name }) => name);
+  return { request: names(gateway.pipeline.request), tool: names(gateway.pipeline.tool) };
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${startFailure(error)}\n`);
+  process.exit(1);
+});
+
+function startFailure(error: unknown): string {
+  if (error instanceof LoadError)
+    return [`unified-tool-executor: ${error.message}`, ...error.problems.map(describeProblem)].join('\n');
+  if (error instanceof SettingsError)
+    return `unified-tool-executor: the settings are not valid\n${error.message}`;
+  return `unified-tool-executor could not start: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,66 @@
+// The environment variables the gateway knows, and where each lands in the settings.
+
+interface Variable {
+  readonly path: readonly string[];
+  readonly kind: 'text' | 'integer' | 'boolean' | 'paths';
+  readonly help: string;
+}
+
+/** UTE_CONFIG itself (the path of gateway.yaml) is read by the loader. */
+export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
+  UTE_HOST: variable(['host'], 'text', 'Address that all doors listen on.'),
+  UTE_HTTP_PORT: variable(['http', 'port'], 'integer', 'REST port; 0 takes a free one.'),
+  UTE_GRPC_PORT: variable(['grpc', 'port'], 'integer', 'gRPC port; 0 takes a free one.'),
+  UTE_METRICS_PORT: variable(['metrics', 'port'], 'integer', 'Port of /metrics; 0 takes a free one.'),
+  UTE_DATA_DIR: variable(['data_dir'], 'text', 'Keys made at first start, the audit log.'),
+  UTE_AUTH: variable(['auth', 'mode'], 'text', 'api_keys, or none (only on loopback).'),
+  UTE_TOOLS: variable(
+    ['loaders'],
+    'paths',
+    'Files or folders of tools, separated by commas, instead of the loaders.',
+  ),
+  UTE_TLS_CERT_FILE: variable(['tls', 'cert_file'], 'text', 'PEM certificate chain for REST and gRPC.'),
+  UTE_TLS_KEY_FILE: variable(['tls', 'key_file'], 'text', 'PEM private key for REST and gRPC.'),
+  UTE_TLS_CLIENT_CA_FILE: variable(
+    ['tls', 'client_ca_file'],
+    'text',
+    'PEM CA that clients must be signed by.',
+  ),
+  UTE_LOG_LEVEL: variable(['log', 'level'], 'text', 'debug, info, warn, error or silent.'),
+  UTE_DRAIN_MS: variable(
+    ['shutdown', 'drain_ms'],
+    'integer',
+    'How long calls in flight may take after SIGTERM.',
+  ),
+  UTE_DEMO_UPSTREAM: variable(
+    ['demo', 'upstream'],
+    'boolean',
+    'Starts the small server that the demo http tool calls.',
+  ),
+};
+
+/** Read elsewhere, so not unknown: the CLI's own, and what the demo gives to ${env:…}. */
+export const FOREIGN_VARIABLES: ReadonlySet<string> = new Set([
+  'UTE_CONFIG',
+  'UTE_API_KEY',
+  'UTE_URL',
+  'UTE_DEMO_UPSTREAM_URL',
+]);
+
+function variable(path: readonly string[], kind: Variable['kind'], help: string): Variable {
+  return { path, kind, help };
+}
+
+type Reader = (text: string) => unknown;
+
+const READERS: Record<Variable['kind'], Reader> = {
+  integer: (text) => (/^-?\d+$/.test(text) ? Number(text) : undefined),
+  boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
+  paths: (text) => [{ type: 'yaml-file', paths: text.split(',').map((path) => path.trim()) }],
+  text: (text) => text,
+};
+
+/** The value as the schema wants it; undefined: it is not of the kind. */
+export function readVariable(kind: Variable['kind'], text: string): unknown {
+  return READERS[kind](text);
+}

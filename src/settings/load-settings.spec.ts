@@ -1,0 +1,131 @@
+// Settings: defaults, the file over them, the environment over both, and everything wrong at once.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadSettings, SettingsError, type Environment } from './load-settings.ts';
+
+let dir: string;
+let file: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'ute-settings-'));
+  file = join(dir, 'gateway.yaml');
+});
+
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function load(text: string, env: Environment = {}) {
+  writeFileSync(file, text);
+  return loadSettings({ UTE_CONFIG: file, ...env }, dir);
+}
+
+function problemsOf(text: string, env: Environment = {}) {
+  try {
+    load(text, env);
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('loadSettings', () => {
+  it('needs no file: the defaults are closed to the outside and ask for keys', () => {
+    const settings = loadSettings({}, dir);
+    expect(settings).toMatchObject({
+      host: '127.0.0.1',
+      http: { port: 8080 },
+      grpc: { port: 50_051 },
+      auth: { mode: 'api_keys', keys: [] },
+      approvals: { allow_self_approval: false },
+      configDir: join(dir, 'config'),
+      data_dir: join(dir, 'data'),
+    });
+  });
+
+  it('a file that UTE_CONFIG names must be there', () => {
+    expect(() => loadSettings({ UTE_CONFIG: join(dir, 'none.yaml') }, dir)).toThrow(
+      /none\.yaml.*cannot be read/,
+    );
+  });
+
+  it('the file lies over the defaults, the environment over the file', () => {
+    const settings = load('http: { port: 1000, docs: false }\nlog: { level: warn }\n', {
+      UTE_HTTP_PORT: '2000',
+    });
+    expect(settings.http).toEqual({ port: 2000, docs: false });
+    expect(settings.log.level).toBe('warn');
+    expect(settings.grpc.port).toBe(50_051);
+  });
+
+  it('UTE_TOOLS stands in for the loaders', () => {
+    const { loaders } = load('loaders: [{ type: other }]\n', { UTE_TOOLS: 'a.yaml, folder' });
+    expect(loaders).toEqual([{ type: 'yaml-file', paths: ['a.yaml', 'folder'] }]);
+  });
+
+  it('paths of the file start at its folder', () => {
+    const { tls, custom_extensions: custom } = load(
+      'tls: { cert_file: cert.pem, key_file: /keys/key.pem }\ncustom_extensions: [{ path: ./own.js }]\n',
+    );
+    expect(tls).toMatchObject({ cert_file: join(dir, 'cert.pem'), key_file: '/keys/key.pem' });
+    expect(custom).toEqual([{ path: join(dir, 'own.js'), priority: 0 }]);
+  });
+
+  it('tells every problem at once, each with its place', () => {
+    const problems = problemsOf('http:\n  port: 70000\ngrpc:\n  reflection: maybe\n', {
+      UTE_METRICS_PORT: 'many',
+    });
+    expect(problems).toHaveLength(3);
+    expect(problems).toContainEqual(expect.objectContaining({ file, line: 2, column: 3, path: 'http.port' }));
+    expect(problems).toContainEqual(
+      expect.objectContaining({ file, line: 4, column: 3, path: 'grpc.reflection' }),
+    );
+    expect(problems.some((problem) => JSON.stringify(problem).includes('UTE_METRICS_PORT'))).toBe(true);
+  });
+
+  it('guesses what a misspelt key or variable was meant to be', () => {
+    expect(problemsOf('http:\n  prot: 1\n')).toEqual([
+      { file, line: 2, column: 3, path: 'http.prot', message: 'unknown key; did you mean "port"?' },
+    ]);
+    expect(problemsOf('', { UTE_HTTP_PROT: '1' })).toEqual([
+      { file: 'environment', path: 'UTE_HTTP_PROT', message: 'no such setting; did you mean UTE_HTTP_PORT?' },
+    ]);
+  });
+
+  it('a value of the environment that does not fit names its variable', () => {
+    expect(problemsOf('http:\n  port: 1\n', { UTE_HTTP_PORT: '70000' })).toEqual([
+      expect.objectContaining({ file: 'environment UTE_HTTP_PORT', path: 'http.port' }),
+    ]);
+  });
+
+  it('YAML that cannot be read, a duplicate key and a list instead of a map are told with their place', () => {
+    expect(problemsOf('http: {\n')[0]).toMatchObject({ file, line: expect.any(Number) });
+    expect(problemsOf('host: a\nhost: b\n')[0]).toMatchObject({ file, line: 2, column: 1 });
+    expect(problemsOf('- host\n')[0]).toMatchObject({
+      file,
+      line: 1,
+      column: 1,
+      message: 'expected a map of settings',
+    });
+  });
+
+  it.each(['0.0.0.0', '::', '192.168.1.5', 'gateway.internal'])(
+    'refuses to go without authentication on %s',
+    (host) => {
+      expect(problemsOf(`host: '${host}'\nauth: { mode: none }\n`)).toEqual([
+        expect.objectContaining({ path: 'auth.mode' }),
+      ]);
+    },
+  );
+
+  it.each(['127.0.0.1', '::1', 'localhost'])('goes without authentication on %s when told so', (host) => {
+    expect(load(`host: '${host}'\n`, { UTE_AUTH: 'none' }).auth.mode).toBe('none');
+  });
+
+  it('is frozen to the bottom', () => {
+    const settings = load('auth: { roles: { clerk: [tools:read] } }\n');
+    expect(() => (settings.http as { port: number }).port++).toThrow(TypeError);
+    expect(() => (settings.auth.roles['clerk'] as string[]).push('*')).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,206 @@
+// Loads the settings once, at boot: gateway.yaml, the environment over it, every problem at once, the result frozen.
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isMap, LineCounter, parseDocument, type Document } from 'yaml';
+import type { ZodError } from 'zod';
+import type { Problem } from '../contract/loaded-tools.ts';
+import { describeProblem } from '../lib/describe-problem.ts';
+import { didYouMean } from '../lib/did-you-mean.ts';
+import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable } from './environment.ts';
+import { settingsSchema, type Settings, type SettingsFile } from './settings-schema.ts';
+
+export class SettingsError extends Error {
+  constructor(readonly problems: readonly Problem[]) {
+    super(problems.map(describeProblem).join('\n'));
+    this.name = 'SettingsError';
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const DEFAULT_FILE = 'config/gateway.yaml';
+
+/** Throws SettingsError. A missing config/gateway.yaml is all defaults; a missing UTE_CONFIG is an error. */
+export function loadSettings(env: Environment, cwd: string): Settings {
+  const file = resolve(cwd, env['UTE_CONFIG'] ?? DEFAULT_FILE);
+  const source = readSource(file, env['UTE_CONFIG'] !== undefined);
+  const problems: Problem[] = [...source.problems];
+  const values = overlay(source.values, env, problems);
+  const parsed = settingsSchema.safeParse(values);
+  if (!parsed.success) problems.push(...problemsOf(parsed.error, source, env));
+  if (parsed.success) problems.push(...contradictions(parsed.data, file));
+  if (problems.length > 0 || !parsed.success) throw new SettingsError(problems);
+  return deepFreeze(withAbsolutePaths(parsed.data, dirname(file), cwd));
+}
+
+interface Source {
+  readonly file: string;
+  readonly values: Record<string, unknown>;
+  readonly problems: readonly Problem[];
+  readonly document?: Document;
+  readonly lines: LineCounter;
+}
+
+function readSource(file: string, mustExist: boolean): Source {
+  const lines = new LineCounter();
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const problems =
+      missing && !mustExist ? [] : [{ file, message: `cannot be read: ${(error as Error).message}` }];
+    return { file, values: {}, problems, lines };
+  }
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const problems = document.errors.map((error): Problem => {
+    const { line, col } = lines.linePos(error.pos[0]);
+    return { file, line, column: col, message: error.message };
+  });
+  if (problems.length > 0) return { file, values: {}, problems, document, lines };
+  const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
+    return {
+      file,
+      values: {},
+      problems: [{ file, line: 1, column: 1, message: 'expected a map of settings' }],
+      lines,
+    };
+  }
+  return { file, values: values as Record<string, unknown>, problems, document, lines };
+}
+
+function overlay(
+  values: Record<string, unknown>,
+  env: Environment,
+  problems: Problem[],
+): Record<string, unknown> {
+  const merged = structuredClone(values);
+  for (const [name, text] of Object.entries(env)) {
+    if (!name.startsWith('UTE_') || text === undefined || FOREIGN_VARIABLES.has(name)) continue;
+    const known = ENVIRONMENT[name];
+    if (known === undefined) {
+      const near = didYouMean(name, Object.keys(ENVIRONMENT));
+      problems.push({
+        file: 'environment',
+        path: name,
+        message: `no such setting${near ? `; did you mean ${near}?` : ''}`,
+      });
+      continue;
+    }
+    const value = readVariable(known.kind, text);
+    if (value === undefined) {
+      problems.push({
+        file: 'environment',
+        path: name,
+        message: `expected ${known.kind === 'integer' ? 'an integer' : 'true or false'}, found "${text}"`,
+      });
+      continue;
+    }
+    assign(merged, known.path, value);
+  }
+  return merged;
+}
+
+function assign(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [head = '', ...rest] = path;
+  if (rest.length === 0) {
+    target[head] = value;
+    return;
+  }
+  const inner = target[head];
+  const map = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? inner : {};
+  target[head] = map;
+  assign(map as Record<string, unknown>, rest, value);
+}
+
+function problemsOf(error: ZodError, source: Source, env: Environment): Problem[] {
+  return error.issues.flatMap((issue): Problem[] => {
+    const path = issue.path.map(String);
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => {
+        const near = didYouMean(key, knownKeysAt(path));
+        const hint = near === undefined ? '' : `; did you mean "${near}"?`;
+        return {
+          ...positionOf([...path, key], source, env),
+          path: [...path, key].join('.'),
+          message: `unknown key${hint}`,
+        };
+      });
+    }
+    return [{ ...positionOf(path, source, env), path: path.join('.'), message: issue.message }];
+  });
+}
+
+function knownKeysAt(path: readonly string[]): string[] {
+  let at: unknown = settingsSchema.shape;
+  for (const key of path) at = shapeOf((at as Record<string, unknown>)[key]);
+  return typeof at === 'object' && at !== null ? Object.keys(at) : [];
+}
+
+/** Defaults and optionals wrap the object that holds the keys. */
+function shapeOf(schema: unknown): unknown {
+  let inner = schema as { shape?: unknown; def?: { innerType?: unknown } } | undefined;
+  while (inner !== undefined && inner.shape === undefined) {
+    inner = inner.def?.innerType as typeof inner;
+  }
+  return inner?.shape ?? {};
+}
+
+function positionOf(
+  path: readonly string[],
+  source: Source,
+  env: Environment,
+): { file: string; line?: number; column?: number } {
+  const variable = Object.entries(ENVIRONMENT).find(
+    ([name, { path: at }]) => env[name] !== undefined && at.join('.') === path.slice(0, at.length).join('.'),
+  );
+  if (variable !== undefined) return { file: `environment ${variable[0]}` };
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const range = keyRange(source.document, path.slice(0, depth));
+    if (range === undefined) continue;
+    const { line, col } = source.lines.linePos(range);
+    return { file: source.file, line, column: col };
+  }
+  return { file: source.file };
+}
+
+function keyRange(document: Document | undefined, path: readonly string[]): number | undefined {
+  const parent = path.length === 1 ? document?.contents : document?.getIn(path.slice(0, -1), true);
+  if (!isMap(parent)) return (document?.getIn(path, true) as { range?: [number] } | undefined)?.range?.[0];
+  const pair = parent.items.find((item) => String((item.key as { value?: unknown }).value) === path.at(-1));
+  return (pair?.key as { range?: [number] } | undefined)?.range?.[0];
+}
+
+/** What is well-formed and still cannot be. */
+function contradictions(settings: SettingsFile, file: string): Problem[] {
+  const loopback = ['127.0.0.1', '::1', 'localhost'].includes(settings.host);
+  if (settings.auth.mode === 'none' && !loopback) {
+    const message = `auth "none" is only for loopback, but host is "${settings.host}": use api_keys, or host 127.0.0.1`;
+    return [{ file, path: 'auth.mode', message }];
+  }
+  return [];
+}
+
+function withAbsolutePaths(file: SettingsFile, configDir: string, cwd: string): Settings {
+  const from = (path: string) => resolve(configDir, path);
+  return {
+    ...file,
+    configDir,
+    data_dir: resolve(cwd, file.data_dir),
+    tls: file.tls && {
+      cert_file: from(file.tls.cert_file),
+      key_file: from(file.tls.key_file),
+      client_ca_file: file.tls.client_ca_file && from(file.tls.client_ca_file),
+    },
+    custom_extensions: file.custom_extensions.map((entry) => ({ ...entry, path: from(entry.path) })),
+  };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) deepFreeze(inner);
+  }
+  return value;
+}

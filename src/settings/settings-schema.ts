@@ -1,0 +1,122 @@
+// What gateway.yaml may say, with every default. Environment variables lie over it: see environment.ts.
+import { z } from 'zod';
+
+const port = z.number().int().min(0).max(65_535);
+const names = z.array(z.string().min(1));
+const words = z.record(z.string(), z.unknown());
+
+const tls = z.strictObject({
+  cert_file: z.string().min(1).describe('PEM certificate chain.'),
+  key_file: z.string().min(1).describe('PEM private key.'),
+  client_ca_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('PEM; when set, clients must show a certificate of this CA.'),
+});
+
+const apiKey = z.strictObject({
+  id: z.string().regex(/^[A-Za-z0-9]{8}$/, 'must be the 8 characters after ute_live_'),
+  secret_sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits: the sha256 of the secret part'),
+  tenant: z.string().min(1),
+  agents: names.min(1).default(['*']).describe('Agents the key may speak for; * = any of the tenant.'),
+  user: z.string().min(1).optional().describe('When set, the only user the key may speak for.'),
+  roles: names.min(1),
+  expires_at: z.iso.datetime({ offset: true }).optional(),
+});
+
+const auth = z.strictObject({
+  mode: z
+    .enum(['api_keys', 'none'])
+    .default('api_keys')
+    .describe('none = everybody is admin; only on loopback.'),
+  keys: z.array(apiKey).default([]),
+  roles: z
+    .record(z.string(), names)
+    .default({})
+    .describe(
+      'Permissions per role. admin (everything) and agent (tools:read, tools:call) are there already.',
+    ),
+});
+
+const limits = z.strictObject({
+  max_body_bytes: z
+    .number()
+    .int()
+    .min(1024)
+    .max(64 << 20)
+    .default(1 << 20),
+  max_result_bytes: z
+    .number()
+    .int()
+    .min(1024)
+    .max(256 << 20)
+    .default(4 << 20),
+  max_parallel_calls: z
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .default(16)
+    .describe('Calls in one POST /v1/execute.'),
+  max_timeout_ms: z.number().int().min(1).max(3_600_000).default(600_000),
+  max_pending_approvals: z.number().int().min(1).default(10_000),
+});
+
+export const settingsSchema = z.strictObject({
+  host: z.string().min(1).default('127.0.0.1').describe('Address that all doors listen on.'),
+  http: z.strictObject({ port: port.default(8080), docs: z.boolean().default(true) }).prefault({}),
+  grpc: z.strictObject({ port: port.default(50_051), reflection: z.boolean().default(true) }).prefault({}),
+  metrics: z.strictObject({ port: port.default(9464) }).prefault({}),
+  tls: tls.optional().describe('TLS for REST and gRPC.'),
+  data_dir: z.string().min(1).default('./data').describe('Keys made at first start, the audit log.'),
+  auth: auth.prefault({}),
+  loaders: z
+    .array(z.looseObject({ type: z.string().min(1) }))
+    .min(1)
+    .default([{ type: 'yaml-file', paths: ['tools.yaml'] }])
+    .describe('Where tools come from. Relative paths start at the folder of gateway.yaml.'),
+  pipeline: z
+    .strictObject({ request: names.optional(), tool: names.optional() })
+    .prefault({})
+    .describe('Another order than the built-in one, outermost first. What is not named does not run.'),
+  extensions: z.record(z.string(), words).default({}).describe('Options per extension, for all tools.'),
+  custom_extensions: z
+    .array(
+      z.strictObject({
+        path: z
+          .string()
+          .min(1)
+          .describe('A module that exports `plugin`; relative to the folder of gateway.yaml.'),
+        priority: z.number().default(0).describe('Among the custom ones: higher runs further out.'),
+      }),
+    )
+    .default([]),
+  executors: z
+    .record(z.string(), words)
+    .default({})
+    .describe('Settings per executor, for the whole gateway.'),
+  limits: limits.prefault({}),
+  approvals: z
+    .strictObject({ allow_self_approval: z.boolean().default(false) })
+    .prefault({})
+    .describe('Whether the credential that asked may also approve.'),
+  shutdown: z.strictObject({ drain_ms: z.number().int().min(0).max(600_000).default(30_000) }).prefault({}),
+  log: z
+    .strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') })
+    .prefault({}),
+  demo: z
+    .strictObject({ upstream: z.boolean().default(false) })
+    .prefault({})
+    .describe('Starts the small weather server that the demo tool get_weather calls.'),
+});
+
+export type SettingsFile = z.infer<typeof settingsSchema>;
+
+/** The settings in force: the file with the environment over it, relative paths made absolute. Frozen. */
+export interface Settings extends SettingsFile {
+  /** Absolute folder that relative paths started from. */
+  readonly configDir: string;
+}
