@@ -1,0 +1,53 @@
+// Reads what the user wrote for one call: arguments as JSON, @file or standard input, and context as key=value.
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import { isJsonObject, type JsonObject } from '../contract/json.ts';
+import type { CliIo } from './cli-io.ts';
+import { CliFailure, EXIT } from './exit-code.ts';
+import { reasonOf } from './gateway-client.ts';
+
+/** `{}` where nothing was written. */
+export async function readArguments(written: string | undefined, io: CliIo): Promise<JsonObject> {
+  const text = await textOf(written, io);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new CliFailure(EXIT.usage, `the arguments are not JSON: ${reasonOf(error)}`);
+  }
+  if (isJsonObject(value)) return value;
+  throw new CliFailure(EXIT.usage, `the arguments must be a JSON object, found ${kindOf(value)}`);
+}
+
+/** Adds one `key=value`; commander calls it for each. */
+export function addContextField(
+  written: string,
+  collected: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const split = written.indexOf('=');
+  if (split < 1) throw new InvalidArgumentError('Expected key=value, for example session_id=s-1.');
+  return new Map([...collected, [written.slice(0, split), written.slice(split + 1)]]);
+}
+
+export function milliseconds(written: string): string {
+  if (/^[1-9]\d{0,8}$/.test(written)) return written;
+  throw new InvalidArgumentError('Expected a whole number of milliseconds above 0.');
+}
+
+async function textOf(written: string | undefined, io: CliIo): Promise<string> {
+  if (written === undefined) return '{}';
+  if (written === '-') return io.readStdin();
+  if (!written.startsWith('@')) return written;
+  const path = written.slice(1);
+  try {
+    return await readFile(resolve(io.cwd, path), 'utf8');
+  } catch (error) {
+    throw new CliFailure(EXIT.usage, `the arguments file ${path} cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}

@@ -1,0 +1,35 @@
+// Reads the gateway's answers: JSON, envelopes, and the problems of the management side.
+import { isJsonObject, type JsonObject } from '../contract/json.ts';
+import { CliFailure, EXIT } from './exit-code.ts';
+import type { GatewayAnswer } from './gateway-client.ts';
+
+/** The text of an answer that says yes. Throws with the problem's own words otherwise. */
+export function accepted(answer: GatewayAnswer): string {
+  if (answer.ok) return answer.text;
+  const problem = parse(answer.text);
+  const detail = isJsonObject(problem) ? problem['detail'] : undefined;
+  const said = typeof detail === 'string' ? detail : 'the answer is not one of this gateway';
+  throw new CliFailure(EXIT.refused, `the gateway refused (${answer.status}): ${said}`);
+}
+
+/** The answer as a JSON object. */
+export function asObject(answer: GatewayAnswer): JsonObject {
+  const value = parse(accepted(answer));
+  if (isJsonObject(value)) return value;
+  throw new CliFailure(EXIT.failed, 'the gateway answered something else than a JSON object');
+}
+
+/** Refusals are envelopes too, whatever the status. */
+export function asEnvelope(answer: GatewayAnswer): JsonObject {
+  const value = parse(answer.text);
+  if (isJsonObject(value) && typeof value['ok'] === 'boolean') return value;
+  throw new CliFailure(EXIT.failed, `the gateway answered ${answer.status} without an envelope`);
+}
+
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

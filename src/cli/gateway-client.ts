@@ -1,0 +1,115 @@
+// GatewayClient: REST requests to a running gateway, with the caller's key.
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { CliIo } from './cli-io.ts';
+import { CliFailure, EXIT } from './exit-code.ts';
+
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+export interface GatewayOptions {
+  readonly url?: string;
+  readonly key?: string;
+  readonly keyFile?: string;
+}
+
+export interface GatewayAnswer {
+  readonly status: number;
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+/** The options of every command that talks to a gateway. */
+export function withGatewayOptions(command: Command): Command {
+  return command
+    .option('--url <url>', `where the gateway is (default: UTE_URL, or ${DEFAULT_URL})`)
+    .option('--key <key>', 'API key; better kept in UTE_API_KEY or a file')
+    .option('--key-file <path>', 'file that holds the API key');
+}
+
+export class GatewayClient {
+  readonly #io: CliIo;
+  readonly #base: URL;
+  readonly #headers: { readonly [name: string]: string };
+
+  private constructor(io: CliIo, base: URL, key: string | undefined) {
+    this.#io = io;
+    this.#base = base;
+    this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  }
+
+  static async open(options: GatewayOptions, io: CliIo): Promise<GatewayClient> {
+    const key = await keyOf(options, io);
+    if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
+      // fetch would refuse it too, and print it.
+      throw new CliFailure(
+        EXIT.usage,
+        'the API key may hold printable ASCII characters only, without spaces',
+      );
+    }
+    return new GatewayClient(io, parseUrl(options.url ?? (io.env['UTE_URL'] || DEFAULT_URL)), key);
+  }
+
+  get(path: string, query: { readonly [name: string]: string | undefined } = {}): Promise<GatewayAnswer> {
+    const url = this.#urlOf(path);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, value);
+    }
+    return this.#request(url, { headers: this.#headers });
+  }
+
+  post(path: string, body: string, headers: { readonly [name: string]: string }): Promise<GatewayAnswer> {
+    return this.#request(this.#urlOf(path), {
+      method: 'POST',
+      body,
+      headers: { ...this.#headers, ...headers, 'content-type': 'application/json' },
+    });
+  }
+
+  /** A gateway may live under a path of its own. */
+  #urlOf(path: string): URL {
+    const url = new URL(this.#base);
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
+    // `..` is a step up in every spelling.
+    if (url.pathname.endsWith(path)) return url;
+    throw new CliFailure(EXIT.usage, `${path} is no path of a gateway`);
+  }
+
+  async #request(url: URL, init: RequestInit): Promise<GatewayAnswer> {
+    try {
+      // A redirect would carry the key to a place that nobody named.
+      const response = await this.#io.fetch(url, { ...init, redirect: 'error' });
+      return { status: response.status, ok: response.ok, text: await response.text() };
+    } catch (error) {
+      throw new CliFailure(
+        EXIT.failed,
+        `the gateway at ${this.#base.origin} cannot be reached: ${reasonOf(error)}`,
+      );
+    }
+  }
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  throw new CliFailure(EXIT.usage, `--url must be an http or https URL, found ${JSON.stringify(text)}`);
+}
+
+async function keyOf({ key, keyFile }: GatewayOptions, io: CliIo): Promise<string | undefined> {
+  if (key !== undefined) return key;
+  if (keyFile === undefined) return io.env['UTE_API_KEY'] || undefined;
+  try {
+    return (await readFile(resolve(io.cwd, keyFile), 'utf8')).trim();
+  } catch (error) {
+    throw new CliFailure(EXIT.usage, `--key-file ${keyFile} cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+/** fetch hides why it failed in the cause. */
+export function reasonOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  const inner = cause instanceof Error ? cause : error;
+  if (!(inner instanceof Error)) return String(inner);
+  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : '';
+  return inner.message === '' ? code : inner.message;
+}

@@ -1,0 +1,260 @@
+// The command line: what it asks the gateway, what it prints, and how it ends.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../contract/json.ts';
+import type { CliIo } from './cli-io.ts';
+import { run } from './run.ts';
+
+interface Asked {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly asked: readonly Asked[];
+}
+
+type Reply = { readonly status?: number; readonly body: JsonValue | string };
+
+let cwd: string;
+beforeEach(() => (cwd = mkdtempSync(join(tmpdir(), 'ute-cli-'))));
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+/** Runs `ute` with a gateway that gives these replies in turn. */
+async function ute(
+  argv: readonly string[],
+  replies: readonly Reply[] = [],
+  over: Partial<CliIo> = {},
+): Promise<Outcome> {
+  const out = { stdout: '', stderr: '' };
+  const asked: Asked[] = [];
+  const left = [...replies];
+  const code = await run(argv, {
+    stdout: (text) => (out.stdout += text),
+    stderr: (text) => (out.stderr += text),
+    readStdin: async () => '{"from": "stdin"}',
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      const body = await request.text();
+      asked.push({
+        url: request.url,
+        method: request.method,
+        headers: request.headers,
+        body: body && JSON.parse(body),
+      });
+      const reply = left.shift();
+      if (reply === undefined)
+        throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+      const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
+      return new Response(text, { status: reply.status ?? 200 });
+    },
+    env: {},
+    cwd,
+    ...over,
+  });
+  return { code, ...out, asked };
+}
+
+const success = { body: { ok: true, data: 3, intents: [], meta: {} } };
+const refusal = (type: string, status: number): Reply => ({
+  status,
+  body: { ok: false, error: { type, message: 'No.' }, meta: {} },
+});
+
+describe('ute call', () => {
+  it('sends arguments and context to the tool and prints the envelope', async () => {
+    const argv = [
+      'call',
+      'mail.send',
+      '{"to": "a"}',
+      '--context',
+      'session_id=s=1',
+      '--context',
+      'mode=text',
+    ];
+    const { code, stdout, asked } = await ute([...argv, '--token', 't', '--timeout-ms', '500'], [success]);
+    expect(code).toBe(0);
+    expect(stdout).toBe(`${JSON.stringify(success.body, null, 2)}\n`);
+    expect(asked).toMatchObject([
+      {
+        url: 'http://127.0.0.1:8080/v1/tools/mail.send/execute',
+        method: 'POST',
+        body: {
+          arguments: { to: 'a' },
+          context: { session_id: 's=1', mode: 'text', confirmation_token: 't' },
+        },
+      },
+    ]);
+    expect(asked[0]?.headers.get('x-request-timeout-ms')).toBe('500');
+    expect(asked[0]?.headers.get('content-type')).toBe('application/json');
+  });
+
+  it('sends no arguments as an empty object, and prints one line on --json', async () => {
+    const { stdout, asked } = await ute(['call', 'now', '--json'], [success]);
+    expect(asked[0]?.body).toEqual({ arguments: {}, context: {} });
+    expect(stdout).toBe(`${JSON.stringify(success.body)}\n`);
+  });
+
+  it('takes arguments from standard input and from a file', async () => {
+    expect((await ute(['call', 'now', '-'], [success])).asked[0]?.body).toMatchObject({
+      arguments: { from: 'stdin' },
+    });
+    writeFileSync(join(cwd, 'args.json'), '{"from": "file"}');
+    const { asked } = await ute(['call', 'now', '@args.json'], [success]);
+    expect(asked[0]?.body).toMatchObject({ arguments: { from: 'file' } });
+  });
+
+  it('ends with 3 when the envelope says no, whatever the status', async () => {
+    expect((await ute(['call', 'now'], [refusal('VALIDATION', 400)])).code).toBe(3);
+    expect((await ute(['call', 'now'], [refusal('PERMANENT', 200)])).code).toBe(3);
+  });
+
+  it('ends with 4 when an approval is needed', async () => {
+    const { code, stdout } = await ute(['call', 'now'], [refusal('CONFIRMATION_REQUIRED', 202)]);
+    expect(code).toBe(4);
+    expect(stdout).toContain('CONFIRMATION_REQUIRED');
+  });
+
+  it('ends with 1 and one line when the gateway cannot be reached', async () => {
+    const { code, stdout, stderr } = await ute(['call', 'now', '--url', 'http://127.0.0.1:9/']);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'ute: the gateway at http://127.0.0.1:9 cannot be reached: connect ECONNREFUSED\n',
+    });
+  });
+
+  it('ends with 1 when something else than a gateway answers', async () => {
+    const { code, stderr } = await ute(['call', 'now'], [{ status: 502, body: '<html>' }]);
+    expect(code).toBe(1);
+    expect(stderr).toBe('ute: the gateway answered 502 without an envelope\n');
+  });
+
+  it('writes a name into the path so that it cannot become another path', async () => {
+    const { asked } = await ute(['call', '../admin/reload', '--url', 'https://h.example/ute/'], [success]);
+    expect(asked[0]?.url).toBe('https://h.example/ute/v1/tools/..%2Fadmin%2Freload/execute');
+  });
+
+  it.each([
+    ['arguments that are not JSON', ['call', 'now', '{a}'], 'the arguments are not JSON'],
+    [
+      'arguments that are no object',
+      ['call', 'now', '[]'],
+      'the arguments must be a JSON object, found a list',
+    ],
+    ['a file that is not there', ['call', 'now', '@no.json'], 'the arguments file no.json cannot be read'],
+    ['a context field without a value', ['call', 'now', '--context', 'mode'], 'Expected key=value'],
+    ['a timeout that is no number', ['call', 'now', '--timeout-ms', '1s'], 'whole number of milliseconds'],
+    ['a URL of another kind', ['call', 'now', '--url', 'file:///etc'], '--url must be an http or https URL'],
+    ['a tool named like a step up', ['call', '..'], '/v1/tools/../execute is no path of a gateway'],
+    ['no tool', ['call'], "missing required argument 'tool'"],
+    ['an unknown option', ['call', 'now', '--nope'], "unknown option '--nope'"],
+    ['an unknown command', ['nope'], "unknown command 'nope'"],
+    ['an unknown format', ['tools', '--format', 'yaml'], 'Allowed choices are openai, openai-responses'],
+  ])('ends with 2 and asks nothing for %s', async (_what, argv, message) => {
+    const { code, stderr, asked } = await ute(argv, [success]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('the key', () => {
+  const sentKey = async (argv: readonly string[], env: CliIo['env']) =>
+    (await ute(['call', 'now', ...argv], [success], { env })).asked[0]?.headers.get('authorization');
+
+  it('comes from --key, then --key-file, then UTE_API_KEY', async () => {
+    writeFileSync(join(cwd, 'key'), 'from-file\n');
+    const env = { UTE_API_KEY: 'from-env' };
+    expect(await sentKey(['--key', 'from-flag', '--key-file', 'key'], env)).toBe('Bearer from-flag');
+    expect(await sentKey(['--key-file', 'key'], env)).toBe('Bearer from-file');
+    expect(await sentKey([], env)).toBe('Bearer from-env');
+    expect(await sentKey([], {})).toBeNull();
+  });
+
+  it('is not printed when it cannot be sent', async () => {
+    const { code, stdout, stderr } = await ute(['call', 'now', '--key', 'secret\nkey'], [success]);
+    expect(code).toBe(2);
+    expect(stdout + stderr).not.toContain('secret');
+  });
+});
+
+describe('ute tools', () => {
+  const page = (names: readonly string[], token: string): Reply => ({
+    body: {
+      tools: names.map((name) => ({
+        name,
+        tool_type: 'python',
+        risk_level: 'low',
+        description: 'Does\u001b[31m it.\nAnd more.',
+        disabled: name === 'b',
+      })),
+      next_page_token: token,
+    },
+  });
+
+  it('prints a table of all pages, without control characters', async () => {
+    const { code, stdout, asked } = await ute(
+      ['tools', '--type', 'python', '--tag', 'demo'],
+      [page(['a'], 'next'), page(['b'], '')],
+    );
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        'NAME  TYPE    RISK  DESCRIPTION',
+        'a     python  low   Does [31m it.',
+        'b     python  low   (disabled) Does [31m it.',
+        '',
+      ].join('\n'),
+    );
+    expect(asked.map(({ url }) => new URL(url).search)).toEqual([
+      '?tool_type=python&tag=demo',
+      '?tool_type=python&tag=demo&page_token=next',
+    ]);
+  });
+
+  it('prints all pages as one list on --json', async () => {
+    const { stdout } = await ute(['tools', '--json'], [page(['a'], 'next'), page(['b'], '')]);
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'a' }, { name: 'b' }]);
+  });
+
+  it('ends although a gateway repeats its page token', async () => {
+    const { asked } = await ute(['tools'], [page(['a'], 'same'), page(['b'], 'same'), page(['c'], 'same')]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('prints an export as the gateway gives it', async () => {
+    const { stdout, asked } = await ute(['tools', '--format', 'gemini', '--strict'], [{ body: [{ a: 1 }] }]);
+    expect(JSON.parse(stdout)).toEqual([{ a: 1 }]);
+    expect(asked[0]?.url).toContain('?format=gemini&strict=true');
+    expect((await ute(['tools', '--format', 'prompt'], [{ body: '# TOOLS\n' }])).stdout).toBe('# TOOLS\n');
+  });
+
+  it('ends with 3 and the words of the problem when the gateway refuses', async () => {
+    const problem = {
+      status: 403,
+      body: { title: 'PERMISSION_DENIED', detail: 'This needs the permission tools:read.' },
+    };
+    const { code, stderr } = await ute(['tools'], [problem]);
+    expect(code).toBe(3);
+    expect(stderr).toBe('ute: the gateway refused (403): This needs the permission tools:read.\n');
+  });
+});
+
+describe('ute', () => {
+  it('prints help and version with 0, and help with 2 when asked for nothing', async () => {
+    expect(await ute(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('validate') });
+    expect(await ute(['--version'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    });
+    expect(await ute([])).toMatchObject({ code: 2, stderr: expect.stringContaining('Usage: ute') });
+  });
+});

@@ -1,0 +1,30 @@
+// The `ute` command: reads the command line, runs one command, answers with its exit code.
+import { Command, CommanderError } from 'commander';
+import { VERSION } from '../version.ts';
+import { addCallCommand } from './call-command.ts';
+import type { CliIo } from './cli-io.ts';
+import { CliFailure, EXIT, type ExitCode } from './exit-code.ts';
+import { addToolsCommand } from './tools-command.ts';
+import { addValidateCommand } from './validate-command.ts';
+
+/** `argv` without the program's own name. Never throws: whatever goes wrong is one line on stderr and a code. */
+export async function run(argv: readonly string[], io: CliIo): Promise<number> {
+  let exitCode: ExitCode = EXIT.ok;
+  const program = new Command('ute')
+    .description('The command line of UnifiedToolExecutor.')
+    .version(VERSION)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.stdout(text), writeErr: (text) => io.stderr(text) });
+  for (const add of [addValidateCommand, addToolsCommand, addCallCommand]) {
+    add(program, io, (code) => (exitCode = code));
+  }
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    // Help and version end like this too, with code 0.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    io.stderr(`ute: ${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof CliFailure ? error.exitCode : EXIT.failed;
+  }
+}
