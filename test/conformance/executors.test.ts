@@ -1,0 +1,134 @@
+// The executors, held to the suite that every one of them passes.
+import { writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+import { describeExecutor, MAX_RESULT_BYTES, SLOW_TIMEOUT_MS } from './executor.suite.ts';
+
+const TIMEOUTS: Readonly<Record<string, number>> = { slow: SLOW_TIMEOUT_MS, hang: 30_000 };
+const TOOLS = ['echo', 'slow', 'hang', 'large', 'failing', 'crash'];
+
+/** Writes the suite's tools into `dir`, each implemented as `implementation` says. */
+function writeSuite(
+  dir: string,
+  toolType: string,
+  implementation: (tool: string) => unknown,
+  connections?: unknown,
+): string {
+  const tools = TOOLS.map((name) => ({
+    name,
+    description: `The suite's ${name}`,
+    tool_type: toolType,
+    input_schema:
+      name === 'echo'
+        ? { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
+        : { type: 'object' },
+    implementation_config: implementation(name),
+    timeout_ms: TIMEOUTS[name] ?? 5_000,
+  }));
+  const path = join(dir, 'tools.yaml');
+  writeFileSync(path, stringify({ ...(connections === undefined ? {} : { connections }), tools }));
+  return path;
+}
+
+const JAVASCRIPT = `
+export const echo = ({ n }) => ({ n });
+export const slow = () => new Promise(() => {});
+export const hang = (_args, { signal }) => new Promise((_, fail) => signal.addEventListener('abort', () => fail(signal.reason)));
+export const large = () => 'x'.repeat(${MAX_RESULT_BYTES + 1});
+export function failing() { throw new Error('no such luck'); }
+export function crash() { throw null; }
+`;
+
+describeExecutor('javascript', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'suite.js'), JAVASCRIPT);
+  const tools = writeSuite(dir, 'javascript', (tool) => ({
+    handler: './suite.js',
+    export: tool,
+    trusted: true,
+  }));
+  return { tools, close: () => removeDir(dir) };
+});
+
+const PYTHON = `
+import os, signal, time
+
+def echo(n):
+    return {"n": n}
+
+def slow():
+    while True:
+        pass
+
+def hang():
+    time.sleep(60)
+
+def large():
+    return "x" * ${MAX_RESULT_BYTES + 1}
+
+def failing():
+    raise ValueError("no such luck")
+
+def crash():
+    time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGKILL)
+`;
+
+describeExecutor('python', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'suite_tools.py'), PYTHON);
+  const tools = writeSuite(dir, 'python', (tool) => ({ module: 'suite_tools', function_name: tool }));
+  return { tools, settings: { executors: { python: { module_paths: [dir] } } }, close: () => removeDir(dir) };
+});
+
+const SECRET = 'upstream-secret-4711';
+
+/** Answers /echo only to who shows the secret: a call that works proves that the header was sent. */
+const upstream: RequestListener = (incoming, response) => {
+  const url = new URL(incoming.url ?? '/', 'http://upstream');
+  const json = (status: number, body: unknown) => {
+    response
+      .writeHead(status, { 'content-type': 'application/json', 'x-seen': SECRET })
+      .end(JSON.stringify(body));
+  };
+  if (incoming.headers.authorization !== `Bearer ${SECRET}`) return json(401, {});
+  switch (url.pathname) {
+    case '/echo':
+      return json(200, { n: Number(url.searchParams.get('n')) });
+    case '/large':
+      return json(200, 'x'.repeat(MAX_RESULT_BYTES + 1));
+    case '/failing':
+      return json(500, { stack: SECRET });
+    case '/crash':
+      return void incoming.socket.destroy();
+    default:
+      return undefined; // slow, hang: no answer at all
+  }
+};
+
+describeExecutor('http', async () => {
+  const dir = tempDir();
+  const server = createServer(upstream);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  writeFileSync(join(dir, 'secret'), `Bearer ${SECRET}`);
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const connections = {
+    upstream: { type: 'http', base_url: base, headers: { Authorization: `\${file:${join(dir, 'secret')}}` } },
+  };
+  const query = (tool: string) => (tool === 'echo' ? { query: { n: '{n}' } } : {});
+  const tools = writeSuite(
+    dir,
+    'http',
+    (tool) => ({ connection: 'upstream', path: `/${tool}`, ...query(tool) }),
+    connections,
+  );
+  async function close() {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+    removeDir(dir);
+  }
+  return { tools, secret: SECRET, close };
+});

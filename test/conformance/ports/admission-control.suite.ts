@@ -1,0 +1,377 @@
+// What every AdmissionControl must keep, whatever it is made of. Times are tolerant: a twin may have a clock of its own.
+import { randomUUID } from 'node:crypto';
+import * as fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type {
+  Admission,
+  AdmissionControl,
+  AdmissionRequest,
+  LeaseRule,
+  RateRule,
+} from '../../../src/ports/admission-control.ts';
+
+export interface AdmissionHarness {
+  readonly control: AdmissionControl;
+  /** Lets time pass: at once on a fake clock, really on a store's own. */
+  pass(ms: number): Promise<void>;
+}
+
+const GRANTED = { granted: true };
+const REFUSED = { granted: false };
+
+type Granted = Admission & { granted: true };
+type Refused = Admission & { granted: false };
+
+/** Long enough for anything that needs no waiting to have happened. */
+const A_MOMENT_MS = 20;
+const NEVER = new AbortController().signal;
+
+export function describeAdmissionControl(name: string, factory: () => Promise<AdmissionHarness>): void {
+  describe(`AdmissionControl: ${name}`, () => {
+    let harness: AdmissionHarness;
+    /** Keys of their own for each test: a twin may share its store between tests. */
+    let here: string;
+    let calls = 0;
+
+    beforeEach(async () => {
+      harness = await factory();
+      here = randomUUID();
+      calls = 0;
+      return () => harness.control.close();
+    });
+
+    function request(changes: Partial<AdmissionRequest>): AdmissionRequest {
+      calls += 1;
+      return { callId: `${here}:${calls}`, fairnessKey: 'acme', rates: [], leases: [], ...changes };
+    }
+
+    function rate(changes: Partial<RateRule> = {}): RateRule {
+      return {
+        name: 'calls',
+        rate: 1,
+        periodMs: 60_000,
+        burst: 1,
+        ...changes,
+        key: `${here}:${changes.key ?? 'rate'}`,
+      };
+    }
+
+    function lease(changes: Partial<LeaseRule> = {}): LeaseRule {
+      return {
+        limit: 1,
+        maxQueue: 10,
+        maxWaitMs: 10_000,
+        ...changes,
+        key: `${here}:${changes.key ?? 'lease'}`,
+      };
+    }
+
+    function ask(changes: Partial<AdmissionRequest>, signal: AbortSignal = NEVER): Promise<Admission> {
+      return harness.control.admit(request(changes), signal);
+    }
+
+    async function granted(changes: Partial<AdmissionRequest>): Promise<Granted> {
+      const admission = await ask(changes);
+      expect(admission).toMatchObject(GRANTED);
+      return admission as Granted;
+    }
+
+    async function refused(changes: Partial<AdmissionRequest>): Promise<Refused> {
+      const admission = await ask(changes);
+      expect(admission).toMatchObject(REFUSED);
+      return admission as Refused;
+    }
+
+    /** Asks and does not wait: `state` tells how far it has got. */
+    function begun(changes: Partial<AdmissionRequest>, signal: AbortSignal = NEVER): Begun {
+      return new Begun(ask(changes, signal));
+    }
+
+    describe('rates', () => {
+      it('grants a request without rules at once', async () => {
+        const admission = await granted({});
+        expect(admission).toMatchObject({ rates: [], waitedMs: 0 });
+        admission.release();
+      });
+
+      it('grants as many calls as the burst says and refuses the next at once, by name and with a time', async () => {
+        const perMinute = rate({ name: 'tenant-60-per-60s', rate: 60, burst: 3 });
+        const states = [];
+        for (let call = 0; call < 3; call += 1) states.push(...(await granted({ rates: [perMinute] })).rates);
+        expect(states.map(({ remaining }) => remaining)).toEqual([2, 1, 0]);
+        expect(states[0]).toMatchObject({ name: 'tenant-60-per-60s', limit: 3, periodMs: 60_000 });
+        const refusal = await refused({ rates: [perMinute] });
+        expect(refusal).toMatchObject({ refusedBy: 'rate', rule: 'tenant-60-per-60s' });
+        expect(refusal.rates).toMatchObject([{ remaining: 0 }]);
+        expect(refusal.retryAfterMs).toBeGreaterThan(0);
+        expect(refusal.retryAfterMs).toBeLessThanOrEqual(1000);
+      });
+
+      it('grants again after the time it told', async () => {
+        const quick = rate({ rate: 20, periodMs: 1000, burst: 1 });
+        await granted({ rates: [quick] });
+        const { retryAfterMs } = await refused({ rates: [quick] });
+        await harness.pass(retryAfterMs);
+        expect(await ask({ rates: [quick] })).toMatchObject(GRANTED);
+      });
+
+      it('counts each key apart', async () => {
+        expect(await ask({ rates: [rate({ key: 'a' })] })).toMatchObject(GRANTED);
+        expect(await ask({ rates: [rate({ key: 'b' })] })).toMatchObject(GRANTED);
+        expect(await ask({ rates: [rate({ key: 'a' })] })).toMatchObject(REFUSED);
+      });
+
+      it('spends nothing of one rule when another one refuses', async () => {
+        const wide = rate({ key: 'wide', name: 'wide', burst: 2 });
+        const narrow = rate({ key: 'narrow', name: 'narrow', burst: 1 });
+        await granted({ rates: [wide, narrow] });
+        const refusal = await refused({ rates: [wide, narrow] });
+        expect(refusal.rule).toBe('narrow');
+        expect(refusal.rates).toMatchObject([{ remaining: 1 }, { remaining: 0 }]);
+        await granted({ rates: [wide] });
+        await refused({ rates: [wide] });
+      });
+
+      it('refuses by rate without taking a place', async () => {
+        await granted({ rates: [rate()] });
+        expect(await ask({ rates: [rate()], leases: [lease()] })).toMatchObject(REFUSED);
+        expect(await ask({ leases: [lease()] })).toMatchObject(GRANTED);
+      });
+
+      it('spends nothing for a call that only waited', async () => {
+        const limited = { rates: [rate()], leases: [lease()] };
+        const holder = await granted({ leases: [lease()] });
+        const controller = new AbortController();
+        const waiting = begun(limited, controller.signal);
+        await harness.pass(A_MOMENT_MS);
+        controller.abort(new Error('gone'));
+        await waiting.ended();
+        holder.release();
+        expect(await ask(limited)).toMatchObject(GRANTED);
+      });
+
+      it('refuses a call whose rate was used up while it waited, and serves the next', async () => {
+        const holder = await granted({ leases: [lease()] });
+        const late = begun({ rates: [rate()], leases: [lease()] });
+        await harness.pass(A_MOMENT_MS);
+        const next = begun({ leases: [lease()] });
+        await harness.pass(A_MOMENT_MS);
+        await granted({ rates: [rate()] });
+        holder.release();
+        await harness.pass(A_MOMENT_MS);
+        expect([late.state, next.state]).toEqual(['refused', 'granted']);
+      });
+    });
+
+    describe('leases', () => {
+      it('lets as many calls in as the limit says; the next waits until a place is given back', async () => {
+        const two = lease({ limit: 2 });
+        const first = await granted({ leases: [two] });
+        await granted({ leases: [two] });
+        const third = begun({ leases: [two] });
+        await harness.pass(50);
+        expect(third.state).toBe('waiting');
+        first.release();
+        await harness.pass(A_MOMENT_MS);
+        expect(third.state).toBe('granted');
+        expect((third.admission as Granted).waitedMs).toBeGreaterThanOrEqual(40);
+      });
+
+      it('frees one place however often a call is released', async () => {
+        const two = lease({ limit: 2 });
+        const first = await granted({ leases: [two] });
+        await granted({ leases: [two] });
+        first.release();
+        first.release();
+        await harness.pass(A_MOMENT_MS);
+        await granted({ leases: [two] });
+        first.release();
+        await harness.pass(A_MOMENT_MS);
+        const fourth = begun({ leases: [two] });
+        await harness.pass(A_MOMENT_MS);
+        expect(fourth.state).toBe('waiting');
+      });
+
+      it('refuses at once when the queue is full, by key and with a time', async () => {
+        const short = lease({ maxQueue: 1 });
+        await granted({ leases: [short] });
+        const waiting = begun({ leases: [short] });
+        await harness.pass(A_MOMENT_MS);
+        const refusal = await refused({ leases: [short] });
+        expect(refusal).toMatchObject({ refusedBy: 'concurrency', rule: short.key });
+        expect(refusal.retryAfterMs).toBeGreaterThanOrEqual(1);
+        expect(waiting.state).toBe('waiting');
+      });
+
+      it('refuses at once where nobody may wait', async () => {
+        await granted({ leases: [lease()] });
+        expect(await ask({ leases: [lease({ maxQueue: 0 })] })).toMatchObject(REFUSED);
+        expect(await ask({ leases: [lease({ maxWaitMs: 0 })] })).toMatchObject(REFUSED);
+      });
+
+      it('refuses a call that waited as long as it may', async () => {
+        await granted({ leases: [lease()] });
+        const waiting = begun({ leases: [lease({ maxWaitMs: 60 })] });
+        await harness.pass(30);
+        expect(waiting.state).toBe('waiting');
+        await harness.pass(60);
+        expect(waiting.state).toBe('refused');
+        expect(waiting.admission).toMatchObject({ refusedBy: 'concurrency', rule: lease().key });
+      });
+
+      it('rejects a waiting call with the reason of its abort, and gives its place in the queue away', async () => {
+        const short = lease({ maxQueue: 1 });
+        const holder = await granted({ leases: [short] });
+        const controller = new AbortController();
+        const gone = begun({ leases: [short] }, controller.signal);
+        await harness.pass(A_MOMENT_MS);
+        const reason = new Error('the caller went away');
+        controller.abort(reason);
+        await gone.ended();
+        expect(gone.error).toBe(reason);
+        const next = begun({ leases: [short] });
+        await harness.pass(A_MOMENT_MS);
+        holder.release();
+        await harness.pass(A_MOMENT_MS);
+        expect(next.state).toBe('granted');
+      });
+
+      it('rejects a call that was aborted before it asked', async () => {
+        const reason = new Error('too late');
+        await expect(ask({ leases: [lease()] }, AbortSignal.abort(reason))).rejects.toBe(reason);
+        await granted({ leases: [lease()] });
+      });
+
+      it('takes a call that asks twice for one call: one place, one token', async () => {
+        const both = { rates: [rate({ burst: 2 })], leases: [lease({ limit: 2 })] };
+        const twice = request(both);
+        const first = await harness.control.admit(twice, NEVER);
+        const second = await harness.control.admit(twice, NEVER);
+        expect([first.granted, second.granted]).toEqual([true, true]);
+        await granted(both);
+        expect(await refused({ rates: both.rates })).toMatchObject({ refusedBy: 'rate' });
+      });
+
+      it('takes all leases of a call or none: who waits for one place does not hold another', async () => {
+        const a = lease({ key: 'a' });
+        const b = lease({ key: 'b' });
+        const holder = await granted({ leases: [b] });
+        const both = begun({ leases: [a, b] });
+        await harness.pass(A_MOMENT_MS);
+        const alone = await granted({ leases: [a] });
+        holder.release();
+        await harness.pass(A_MOMENT_MS);
+        expect(both.state).toBe('waiting');
+        alone.release();
+        await harness.pass(A_MOMENT_MS);
+        expect(both.state).toBe('granted');
+      });
+
+      it('has no deadlock between calls that name the same leases in opposite order', async () => {
+        const a = lease({ key: 'a' });
+        const b = lease({ key: 'b' });
+        const orders = [0, 1, 2, 3].map((index) => begun({ leases: index % 2 === 0 ? [a, b] : [b, a] }));
+        for (let round = 0; round < orders.length; round += 1) {
+          await harness.pass(A_MOMENT_MS);
+          const inside = orders.filter((order) => order.state === 'granted');
+          expect(inside).toHaveLength(round + 1);
+          for (const order of inside) (order.admission as Granted).release();
+        }
+      });
+
+      it('serves waiting tenants in turn: a flood of one does not starve another', async () => {
+        const holder = await granted({ leases: [lease()] });
+        const flood = [];
+        for (let call = 0; call < 6; call += 1) {
+          flood.push(begun({ fairnessKey: 'flood', leases: [lease()] }));
+          await harness.pass(1);
+        }
+        const small = begun({ fairnessKey: 'small', leases: [lease()] });
+        await harness.pass(A_MOMENT_MS);
+        const order = await servedInTurn(holder, [...flood, small], harness);
+        expect(order.indexOf(small)).toBeLessThanOrEqual(1);
+        expect(order.filter((call) => call !== small)).toEqual(flood);
+      });
+
+      it('never lets more in than the limit and leaves no place unused, under any mix of calls', async () => {
+        const places = fc.integer({ min: 1, max: 3 });
+        const holds = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 12 });
+        await fc.assert(
+          fc.asyncProperty(places, holds, async (limit, holdTimes) => {
+            const shared = lease({ key: randomUUID(), limit, maxQueue: 100 });
+            let inside = 0;
+            let most = 0;
+            const runs = holdTimes.map(async (holdMs, index) => {
+              const admission = await granted({ fairnessKey: `tenant-${index % 3}`, leases: [shared] });
+              inside += 1;
+              most = Math.max(most, inside);
+              await harness.pass(holdMs);
+              inside -= 1;
+              admission.release();
+            });
+            await Promise.all(runs);
+            expect(most).toBe(Math.min(limit, holdTimes.length));
+          }),
+          { numRuns: 10 },
+        );
+      });
+    });
+
+    it('rejects with UNAVAILABLE who waits when it is closed, and who comes after', async () => {
+      const holder = await granted({ leases: [lease()] });
+      const waiting = begun({ leases: [lease()] });
+      await harness.pass(A_MOMENT_MS);
+      await harness.control.close();
+      await waiting.ended();
+      expect(waiting.error).toMatchObject({ type: 'UNAVAILABLE' });
+      await expect(ask({ leases: [lease()] })).rejects.toMatchObject({ type: 'UNAVAILABLE' });
+      holder.release();
+    });
+  });
+}
+
+class Begun {
+  admission: Admission | undefined;
+  error: unknown;
+  readonly #settled: Promise<void>;
+
+  constructor(asked: Promise<Admission>) {
+    this.#settled = asked.then(
+      (admission) => {
+        this.admission = admission;
+      },
+      (error: unknown) => {
+        this.error = error;
+      },
+    );
+  }
+
+  get state(): 'waiting' | 'granted' | 'refused' | 'rejected' {
+    if (this.error !== undefined) return 'rejected';
+    if (this.admission === undefined) return 'waiting';
+    return this.admission.granted ? 'granted' : 'refused';
+  }
+
+  ended(): Promise<void> {
+    return this.#settled;
+  }
+}
+
+/** Releases one call after the other; the calls in the order in which they got in. */
+async function servedInTurn(
+  holder: Granted,
+  waiting: readonly Begun[],
+  harness: AdmissionHarness,
+): Promise<Begun[]> {
+  const order: Begun[] = [];
+  let inside = holder;
+  while (order.length < waiting.length) {
+    inside.release();
+    await harness.pass(A_MOMENT_MS);
+    const entered = waiting.filter((call) => call.state === 'granted' && !order.includes(call));
+    expect(entered).toHaveLength(1);
+    order.push(...entered);
+    inside = entered[0]?.admission as Granted;
+  }
+  return order;
+}

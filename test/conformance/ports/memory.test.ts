@@ -1,0 +1,16 @@
+// The in-memory twins of the ports, held to the suites that every twin passes.
+import { MemoryAdmissionControl } from '../../../src/infra/memory/memory-admission-control.ts';
+import { MemoryApprovalStore } from '../../../src/infra/memory/memory-approval-store.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
+import { describeAdmissionControl } from './admission-control.suite.ts';
+import { describeApprovalStore } from './approval-store.suite.ts';
+
+describeAdmissionControl('memory', async () => {
+  const clock = new FakeClock();
+  return { control: new MemoryAdmissionControl(clock), pass: (ms) => clock.advance(ms) };
+});
+
+describeApprovalStore('memory', async () => {
+  const clock = new FakeClock();
+  return { store: new MemoryApprovalStore(clock), now: () => clock.now(), pass: (ms) => clock.advance(ms) };
+});

@@ -1,0 +1,237 @@
+// Changing the tools of a running gateway: noticed, taken whole or not at all, and never felt by a call.
+import { appendFileSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { grpcDoor } from '../helpers/doors.ts';
+import { callTool, metricValue, request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import { ECHO_HANDLER, javascriptTool, removeDir, tempDir, writeTools } from '../helpers/temp-tools.ts';
+
+interface Status {
+  readonly ok: boolean;
+  readonly registry_version: string;
+  readonly tools: number;
+  readonly problems: readonly {
+    readonly file: string;
+    readonly line?: number;
+    readonly column?: number;
+    readonly message: string;
+  }[];
+}
+
+/** What the gateway promises between a change on disk and its effect. */
+const NOTICED = { timeout: 2_000, interval: 20 };
+const RELOAD_METRIC = 'ute_config_last_reload_successful';
+
+let dir: string;
+let gateway: RunningGateway | undefined;
+
+beforeEach(() => {
+  dir = tempDir();
+  writeFileSync(join(dir, 'echo.js'), ECHO_HANDLER);
+});
+
+afterEach(async () => {
+  await gateway?.stop();
+  gateway = undefined;
+  removeDir(dir);
+});
+
+async function started(tools: string): Promise<{ gateway: RunningGateway; admin: RestTarget }> {
+  gateway = await startGateway({ tools: [tools] });
+  return { gateway, admin: targetOf(gateway) };
+}
+
+const statusOf = async (admin: RestTarget) => (await request<Status>(admin, 'GET', '/v1/admin/reload')).body;
+
+/** Calls `echo` from `callers` loops until told to stop, and counts the statuses that came back. */
+function steadyLoad(target: RestTarget, callers = 8, mostCalls = 40_000) {
+  const statuses = new Map<number, number>();
+  let calls = 0;
+  const stopping = new AbortController();
+  const loop = async () => {
+    while (!stopping.signal.aborted && calls < mostCalls) {
+      calls += 1;
+      const { status } = await callTool(target, 'echo', { text: 'steady' });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+  };
+  const loops = Promise.all(Array.from({ length: callers }, loop));
+  const served = () => statuses.get(200) ?? 0;
+  async function stop() {
+    stopping.abort();
+    await loops;
+    return { served: served(), failed: [...statuses].filter(([status]) => status !== 200) };
+  }
+  return { served, stop };
+}
+
+describe('a tools file that changes under load', () => {
+  it('makes a new tool callable within 2 s, and no call of the load fails', async () => {
+    const tools = writeTools(dir, javascriptTool('echo', './echo.js'));
+    const { admin } = await started(tools);
+    const load = steadyLoad(admin);
+    await expect.poll(() => load.served(), NOTICED).toBeGreaterThan(50);
+    for (const name of ['second', 'third', 'fourth']) {
+      appendFileSync(tools, javascriptTool(name, './echo.js'));
+      await expect
+        .poll(async () => (await callTool(admin, name, { n: 1 })).body.data, NOTICED)
+        .toEqual({ n: 1 });
+    }
+    const before = load.served();
+    await expect.poll(() => load.served(), NOTICED).toBeGreaterThan(before);
+    const { served, failed } = await load.stop();
+    expect(failed).toEqual([]);
+    expect(served).toBeGreaterThan(100);
+  });
+
+  it('keeps the last good set when it breaks, says where, and heals when it is repaired', async () => {
+    const tools = writeTools(dir, javascriptTool('echo', './echo.js'));
+    const { gateway: running, admin } = await started(tools);
+    const { metricsUrl } = running.service;
+    expect(await metricValue(metricsUrl, RELOAD_METRIC)).toBe(1);
+    const { registry_version: version } = await statusOf(admin);
+    const load = steadyLoad(admin);
+
+    writeTools(dir, javascriptTool('echo', './echo.js'), javascriptTool('broken', './no-such-handler.js'));
+    await expect.poll(async () => (await statusOf(admin)).ok, NOTICED).toBe(false);
+    const refused = await statusOf(admin);
+    expect(refused).toMatchObject({ registry_version: version, tools: 1 });
+    expect(refused.problems).toEqual([
+      expect.objectContaining({ file: tools, line: 9, column: expect.any(Number), tool: 'broken' }),
+    ]);
+    expect(await metricValue(metricsUrl, RELOAD_METRIC)).toBe(0);
+    expect(await callTool(admin, 'echo', { n: 2 })).toMatchObject({ status: 200, body: { data: { n: 2 } } });
+
+    writeFileSync(tools, 'tools:\n  - name: echo\n   description: [never closed\n');
+    await expect
+      .poll(async () => (await statusOf(admin)).problems[0]?.message, NOTICED)
+      .not.toBe(refused.problems[0]?.message);
+    const unreadable = await statusOf(admin);
+    expect(unreadable).toMatchObject({ ok: false, registry_version: version });
+    expect(unreadable.problems[0]).toMatchObject({ file: tools, line: 3, column: expect.any(Number) });
+
+    writeTools(dir, javascriptTool('echo', './echo.js'), javascriptTool('healed', './echo.js'));
+    await expect.poll(async () => (await callTool(admin, 'healed')).status, NOTICED).toBe(200);
+    expect(await statusOf(admin)).toMatchObject({ ok: true, tools: 2, problems: [] });
+    expect(await metricValue(metricsUrl, RELOAD_METRIC)).toBe(1);
+    expect((await load.stop()).failed).toEqual([]);
+  });
+});
+
+it('notices a mounted folder whose ..data link is swapped in one step, as Kubernetes does', async () => {
+  const mount = join(dir, 'mount');
+  for (const [name, tool] of [
+    ['first', 'before'],
+    ['next', 'after'],
+  ] as const) {
+    mkdirSync(join(mount, name), { recursive: true });
+    writeFileSync(join(mount, name, 'echo.js'), ECHO_HANDLER);
+    writeTools(join(mount, name), javascriptTool(tool, join(dir, 'echo.js')));
+  }
+  symlinkSync('first', join(mount, '..data'));
+  symlinkSync('..data/tools.yaml', join(mount, 'tools.yaml'));
+  const { admin } = await started(mount);
+  expect(await callTool(admin, 'before')).toMatchObject({ status: 200 });
+  expect(await callTool(admin, 'after')).toMatchObject({ status: 404 });
+
+  symlinkSync('next', join(mount, '..data_tmp'));
+  renameSync(join(mount, '..data_tmp'), join(mount, '..data'));
+  await expect.poll(async () => (await callTool(admin, 'after')).status, NOTICED).toBe(200);
+  expect(await callTool(admin, 'before')).toMatchObject({ status: 404 });
+});
+
+it('lets a call in flight finish on the set it began with, while later calls get the new one', async () => {
+  const gate = Promise.withResolvers<void>();
+  const entered = Promise.withResolvers<void>();
+  Object.assign(globalThis, { uteReloadTest: { gate: gate.promise, entered: () => entered.resolve() } });
+  writeFileSync(
+    join(dir, 'old.js'),
+    'export async function execute() {\n  globalThis.uteReloadTest.entered();\n  await globalThis.uteReloadTest.gate;\n  return "old";\n}\n',
+  );
+  writeFileSync(join(dir, 'new.js'), 'export function execute() {\n  return "new";\n}\n');
+  writeTools(dir, javascriptTool('version', './old.js'));
+  const { admin } = await started(join(dir, 'tools.yaml'));
+  const { registry_version: oldVersion } = await statusOf(admin);
+
+  const inFlight = callTool(admin, 'version');
+  await entered.promise;
+  writeTools(dir, javascriptTool('version', './new.js'));
+  const { body: reloaded } = await request<Status>(admin, 'POST', '/v1/admin/reload');
+  expect(reloaded.registry_version).not.toBe(oldVersion);
+  expect((await callTool(admin, 'version')).body).toMatchObject({
+    data: 'new',
+    meta: { registry_version: reloaded.registry_version },
+  });
+
+  gate.resolve();
+  expect((await inFlight).body).toMatchObject({
+    ok: true,
+    data: 'old',
+    meta: { registry_version: oldVersion },
+  });
+});
+
+describe('the operator', () => {
+  it('reloads on demand and is told what came of it', async () => {
+    const { gateway: running, admin } = await started(writeTools(dir, javascriptTool('echo', './echo.js')));
+    writeTools(dir, javascriptTool('echo', './echo.js'), javascriptTool('more', './echo.js'));
+    expect(await request(admin, 'POST', '/v1/admin/reload')).toMatchObject({
+      status: 200,
+      body: { ok: true, tools: 2, problems: [] },
+    });
+    expect(await callTool(admin, 'more')).toMatchObject({ status: 200 });
+    expect(await request(targetOf(running, 'agent'), 'POST', '/v1/admin/reload')).toMatchObject({
+      status: 403,
+    });
+  });
+
+  it('turns a tool off for both doors and in the listing, and on again', async () => {
+    const { gateway: running, admin } = await started(
+      writeTools(dir, javascriptTool('echo', './echo.js'), javascriptTool('other', './echo.js')),
+    );
+    const grpc = grpcDoor(running);
+    const byGrpc = () => grpc.call({ tool: 'echo', argumentsJson: '{"n":1}', key: admin.key });
+    const listed = async () => {
+      const { body } = await request<{ tools: { name: string; disabled: boolean }[] }>(
+        admin,
+        'GET',
+        '/v1/tools',
+      );
+      return body.tools.map(({ name, disabled }) => [name, disabled]);
+    };
+    const exported = async () => (await request<unknown>(admin, 'GET', '/v1/tools?format=mcp')).body;
+
+    expect(await byGrpc()).toMatchObject({ ok: true, data: { n: 1 } });
+    expect(await request(admin, 'POST', '/v1/admin/tools/echo/disable')).toMatchObject({ status: 200 });
+    expect(await callTool(admin, 'echo')).toMatchObject({
+      status: 503,
+      body: { error: { type: 'UNAVAILABLE', reason: 'TOOL_DISABLED' } },
+    });
+    expect(await byGrpc()).toMatchObject({
+      ok: false,
+      type: 'UNAVAILABLE',
+      reason: 'TOOL_DISABLED',
+      status: 14,
+    });
+    expect(await callTool(admin, 'other')).toMatchObject({ status: 200 });
+    expect(await listed()).toEqual([
+      ['echo', true],
+      ['other', false],
+    ]);
+    expect(JSON.stringify(await exported())).not.toContain('"echo"');
+    // A reload is no way around the switch.
+    await request(admin, 'POST', '/v1/admin/reload');
+    expect(await callTool(admin, 'echo')).toMatchObject({ status: 503 });
+
+    expect(await request(admin, 'POST', '/v1/admin/tools/echo/enable')).toMatchObject({ status: 200 });
+    expect(await callTool(admin, 'echo', { n: 3 })).toMatchObject({ status: 200, body: { data: { n: 3 } } });
+    expect(await byGrpc()).toMatchObject({ ok: true });
+    expect(await listed()).toEqual([
+      ['echo', false],
+      ['other', false],
+    ]);
+    expect(await request(admin, 'POST', '/v1/admin/tools/nobody/disable')).toMatchObject({ status: 404 });
+    grpc.close();
+  });
+});

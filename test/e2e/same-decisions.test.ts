@@ -1,0 +1,291 @@
+// One table of cases through REST and gRPC: the same decisions, whichever door a call comes through.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { grpcDoor, restDoor, type Decision, type Door, type DoorCall } from '../helpers/doors.ts';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+
+let gateway: RunningGateway;
+let doors: readonly Door[];
+
+beforeAll(async () => {
+  gateway = await startGateway({ tools: ['config/tools.yaml', 'test/fixtures/e2e/tools.yaml'] });
+  doors = [restDoor(gateway), grpcDoor(gateway)];
+});
+
+afterAll(async () => {
+  for (const door of doors ?? []) door.close();
+  await gateway?.stop();
+});
+
+type Case = readonly [
+  guarantee: string,
+  call: Omit<DoorCall, 'key'> & { key?: string | null },
+  expected: Partial<Decision>,
+  rest: number,
+  grpc: number,
+];
+
+const OK = 0, INVALID = 3, LATE = 4, NOT_FOUND = 5, DENIED = 7, EXHAUSTED = 8, PRECONDITION = 9, INTERNAL = 13, UNAVAILABLE = 14, WHO = 16; // prettier-ignore
+const call = (tool: string, args: unknown = {}, more: Partial<DoorCall> = {}) => ({
+  tool,
+  argumentsJson: JSON.stringify(args),
+  ...more,
+});
+const raw = (tool: string, argumentsJson: string) => ({ tool, argumentsJson });
+
+const CASES: readonly Case[] = [
+  ['a python tool answers', call('add', { a: 2, b: 40 }), { ok: true, data: 42 }, 200, OK],
+  ['a javascript tool answers', call('echo', { text: 'hé' }), { ok: true }, 200, OK],
+  ['an http tool answers', call('get_weather', { city: 'Berlin' }), { ok: true }, 200, OK],
+  [
+    'an action is a function of its own',
+    call('calendar.list_events', { time_min: '2026-01-01T00:00:00Z' }),
+    { ok: true },
+    200,
+    OK,
+  ],
+  [
+    "an action answers to its provider's spelling",
+    call('calendar__list_events', { time_min: '2026-01-01T00:00:00Z' }),
+    { ok: true },
+    200,
+    OK,
+  ],
+  [
+    'a tool with actions is not called by its own name',
+    call('calendar'),
+    { ok: false, type: 'NOT_FOUND', reason: 'ACTION_MISSING' },
+    404,
+    NOT_FOUND,
+  ],
+  [
+    'an unknown tool is told to somebody known',
+    call('nobody'),
+    { ok: false, type: 'NOT_FOUND' },
+    404,
+    NOT_FOUND,
+  ],
+  [
+    'nobody learns which tools exist without a credential',
+    call('nobody', {}, { key: null as never }),
+    { ok: false, type: 'AUTH' },
+    401,
+    WHO,
+  ],
+  [
+    'a made-up credential is refused',
+    call('add', {}, { key: 'ute_live_AAAAAAAA_x_0' }),
+    { ok: false, type: 'AUTH', reason: 'CREDENTIAL_INVALID' },
+    401,
+    WHO,
+  ],
+  [
+    'wrong types are refused with the place',
+    call('add', { a: 'x', b: 1 }),
+    { ok: false, type: 'VALIDATION', reason: 'SCHEMA_MISMATCH' },
+    400,
+    INVALID,
+  ],
+  [
+    'an unknown argument is refused',
+    call('add', { a: 1, b: 2, c: 3 }),
+    { ok: false, type: 'VALIDATION' },
+    400,
+    INVALID,
+  ],
+  [
+    'a date that is none is refused',
+    call('calendar.list_events', { time_min: 'soon' }),
+    { ok: false, type: 'VALIDATION' },
+    400,
+    INVALID,
+  ],
+  ['arguments must be an object', raw('add', '[1,2]'), { ok: false, type: 'VALIDATION' }, 400, INVALID],
+  ['broken JSON is refused', raw('add', '{"a":'), { ok: false, type: 'VALIDATION' }, 400, INVALID],
+  [
+    'JSON of a million levels is refused',
+    raw('echo', `{"text":${'['.repeat(400_000)}${']'.repeat(400_000)}}`),
+    { ok: false, type: 'VALIDATION' },
+    400,
+    INVALID,
+  ],
+  [
+    '__proto__ is refused',
+    raw('echo', '{"text":"x","__proto__":{"admin":true}}'),
+    { ok: false, type: 'VALIDATION', reason: 'FORBIDDEN_KEY' },
+    400,
+    INVALID,
+  ],
+  [
+    'a duplicate key is refused',
+    raw('add', '{"a":1,"a":2,"b":3}'),
+    { ok: false, type: 'VALIDATION', reason: 'DUPLICATE_KEY' },
+    400,
+    INVALID,
+  ],
+  [
+    'NUL is refused',
+    raw('echo', String.raw`{"text":"a\u0000b"}`),
+    { ok: false, type: 'VALIDATION', reason: 'NUL' },
+    400,
+    INVALID,
+  ],
+  [
+    'a lone surrogate is refused',
+    raw('echo', String.raw`{"text":"\ud800"}`),
+    { ok: false, type: 'VALIDATION', reason: 'LONE_SURROGATE' },
+    400,
+    INVALID,
+  ],
+  [
+    'a number beyond JSON is refused',
+    raw('add', '{"a":1e999,"b":1}'),
+    { ok: false, type: 'VALIDATION', reason: 'NUMBER_RANGE' },
+    400,
+    INVALID,
+  ],
+  [
+    'an evil pattern costs nothing',
+    call('tidy', { word: `${'a'.repeat(50_000)}!` }),
+    { ok: false, type: 'VALIDATION' },
+    400,
+    INVALID,
+  ],
+  [
+    'a permission that is missing is named',
+    call('secretive'),
+    { ok: false, type: 'PERMISSION_DENIED', reason: 'PERMISSION_MISSING' },
+    403,
+    DENIED,
+  ],
+  [
+    "another tenant's name is refused",
+    call('add', { a: 1, b: 2 }, { context: { tenant_id: 'umbrella' } }),
+    { ok: false, type: 'PERMISSION_DENIED', reason: 'TENANT_MISMATCH' },
+    403,
+    DENIED,
+  ],
+  [
+    "another tenant's business_id is refused",
+    call('add', { a: 1, b: 2, business_id: 'umbrella' }),
+    { ok: false, type: 'PERMISSION_DENIED' },
+    403,
+    DENIED,
+  ],
+  [
+    "one's own business_id is stripped",
+    call('add', { a: 1, b: 2, business_id: 'acme' }),
+    { ok: true, data: 3 },
+    200,
+    OK,
+  ],
+  [
+    'a voice tool is not called in text mode',
+    call('end_call', {}, { context: { mode: 'text' } }),
+    { ok: false, type: 'MODE_RESTRICTED' },
+    403,
+    PRECONDITION,
+  ],
+  [
+    'a dangerous tool asks for approval',
+    call('delete_note', { note_id: 'note-1' }),
+    { ok: false, type: 'CONFIRMATION_REQUIRED' },
+    202,
+    OK,
+  ],
+  [
+    'a script that raises is the tool’s own answer',
+    call('explode'),
+    { ok: false, type: 'PERMANENT', reason: 'EXCEPTION' },
+    200,
+    OK,
+  ],
+  ['a script that never ends is stopped on time', call('spin'), { ok: false, type: 'TIMEOUT' }, 504, LATE],
+  ["the caller's own limit counts", call('slow', { ms: 5000 }, { timeoutMs: 300 }), { ok: false }, 504, LATE],
+  [
+    'a worker that dies in mid-call is a typed error',
+    call('die'),
+    { ok: false, type: 'UNAVAILABLE', reason: 'WORKER_DIED' },
+    503,
+    UNAVAILABLE,
+  ],
+  ['garbage on stdout changes nothing', call('babble'), { ok: true, data: { honest: true } }, 200, OK],
+  [
+    'a result that breaks its schema is not passed on',
+    call('lying'),
+    { ok: false, type: 'OUTPUT_INVALID' },
+    502,
+    INTERNAL,
+  ],
+  [
+    'an idempotency key is not taken in silence: it is not kept yet',
+    call('add', { a: 1, b: 2 }, { context: { idempotency_key: 'k' } }),
+    { ok: false, type: 'VALIDATION', reason: 'NOT_IMPLEMENTED' },
+    400,
+    INVALID,
+  ],
+];
+
+describe.each(['rest', 'grpc'] as const)('through %s', (name) => {
+  const door = () => doors.find((each) => each.name === name) as Door;
+
+  it.each(CASES)('%s', async (_guarantee, { key, ...request }, expected, rest, grpc) => {
+    const decision = await door().call({
+      ...request,
+      key: key === null ? undefined : (key ?? gateway.keys.agent.text),
+    });
+    expect(decision).toMatchObject({ ...expected, status: name === 'rest' ? rest : grpc });
+    expect(await door().call({ ...call('add', { a: 1, b: 1 }), key: gateway.keys.agent.text })).toMatchObject(
+      { ok: true, data: 2 },
+    );
+  });
+
+  it('a body of two megabytes is refused, and the next call is served', async () => {
+    const decision = await door().call({
+      ...call('echo', { text: 'x'.repeat(2 << 20) }),
+      key: gateway.keys.agent.text,
+    });
+    expect(decision).toMatchObject({ ok: false, status: name === 'rest' ? 413 : EXHAUSTED });
+    expect(await door().call({ ...call('add', { a: 1, b: 1 }), key: gateway.keys.agent.text })).toMatchObject(
+      { ok: true },
+    );
+  });
+
+  it('an approved call runs once, for exactly those arguments', async () => {
+    const key = gateway.keys.agent.text;
+    const asked = await door().call({ ...call('delete_note', { note_id: 'note-2' }), key });
+    const { confirmation_token: token, approval_id: id } = asked.details as Record<string, string>;
+    const approve = () =>
+      fetch(`${gateway.url}/v1/approvals/${id}/decision`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${gateway.keys.admin.text}` },
+        body: '{"decision":"approve"}',
+      });
+    expect((await approve()).status).toBe(200);
+    const context = { confirmation_token: token ?? '' };
+    const other = await door().call({ ...call('delete_note', { note_id: 'note-3' }), key, context });
+    expect(other).toMatchObject({ ok: false, type: 'VALIDATION', reason: 'APPROVAL_MISMATCH' });
+    const [one, two] = await Promise.all([
+      door().call({ ...call('delete_note', { note_id: 'note-2' }), key, context }),
+      door().call({ ...call('delete_note', { note_id: 'note-2' }), key, context }),
+    ]);
+    expect([one.reason, two.reason].filter((reason) => reason === 'APPROVAL_USED')).toHaveLength(1);
+  });
+});
+
+describe('limits', () => {
+  it('a rate limit counts calls of both doors together', async () => {
+    const key = gateway.keys.agent.text;
+    const [rest, grpc] = doors as [Door, Door];
+    expect(await rest.call({ ...call('limited'), key })).toMatchObject({ ok: true });
+    expect(await grpc.call({ ...call('limited'), key })).toMatchObject({
+      ok: false,
+      type: 'RATE_LIMIT',
+      status: EXHAUSTED,
+    });
+    expect(await rest.call({ ...call('limited'), key })).toMatchObject({
+      ok: false,
+      type: 'RATE_LIMIT',
+      status: 429,
+    });
+  });
+});

@@ -1,0 +1,153 @@
+// Small makers of specs, functions, calls and ports for unit tests of core and extensions.
+import { functionsOf, type ToolFunction } from '../../src/contract/tool-function.ts';
+import type { ToolCall, ToolRequest } from '../../src/contract/tool-call.ts';
+import type { ToolSpec } from '../../src/contract/tool-spec.ts';
+import type { Principal } from '../../src/contract/principal.ts';
+import type { ToolResponse } from '../../src/contract/tool-response.ts';
+import { snapshotOf } from '../../src/registry/tool-spec-registry.ts';
+import { refusalOf, successOf } from '../../src/core/settle.ts';
+import type { Log } from '../../src/ports/log.ts';
+import type { Metrics } from '../../src/ports/metrics.ts';
+
+type SpecChanges = Partial<Omit<ToolSpec, 'metadata'>> & { metadata?: Partial<ToolSpec['metadata']> };
+
+export function specOf(changes: SpecChanges = {}): ToolSpec {
+  return {
+    name: 'greet',
+    description: 'Greets',
+    toolType: 'test',
+    inputSchema: { type: 'object' },
+    implementationConfig: {},
+    timeoutMs: 1000,
+    rateLimits: [],
+    extensions: {},
+    baseDir: '/nowhere',
+    contentHash: 'c0ffee',
+    ...changes,
+    metadata: {
+      version: '1.0.0',
+      permissions: [],
+      riskLevel: 'low',
+      isDangerous: false,
+      requiresApproval: false,
+      readOnly: false,
+      idempotent: false,
+      modes: ['voice', 'text'],
+      tags: [],
+      ...changes.metadata,
+    },
+  };
+}
+
+export function functionOf(changes: SpecChanges = {}): ToolFunction {
+  const [fn] = functionsOf(specOf(changes));
+  if (fn === undefined) throw new Error('the spec has no function');
+  return fn;
+}
+
+export function principalOf(changes: Partial<Principal> = {}): Principal {
+  return {
+    id: 'key00001',
+    tenantId: 'acme',
+    agents: ['*'],
+    roles: ['admin'],
+    permissions: new Set(['*']),
+    ...changes,
+  };
+}
+
+export function requestOf(changes: Partial<ToolRequest> = {}): ToolRequest {
+  return {
+    tool: 'greet',
+    arguments: {},
+    context: {},
+    credential: { kind: 'bearer', token: 'token' },
+    door: 'test',
+    ...changes,
+  };
+}
+
+export function callOf(changes: Partial<ToolCall> = {}): ToolCall {
+  const request = changes.request ?? requestOf();
+  return {
+    id: 'call-1',
+    request,
+    arguments: request.arguments,
+    context: { tenantId: 'acme' },
+    principal: principalOf(),
+    function: functionOf(),
+    config: {},
+    sensitiveConfig: {},
+    signal: new AbortController().signal,
+    receivedAt: 1_000,
+    startedAt: performance.now(),
+    deadline: 61_000,
+    snapshot: snapshotOf([], []),
+    progress: {
+      attempts: 0,
+      executorEntered: false,
+      executorMs: 0,
+      cached: false,
+      replayed: false,
+      fallback: false,
+      degraded: [],
+      rateLimits: [],
+      traceId: '',
+    },
+    ...changes,
+  };
+}
+
+/** An innermost `next` that records the calls it got and answers with their arguments. */
+export function echoNext() {
+  const calls: ToolCall[] = [];
+  async function next(call: ToolCall): Promise<ToolResponse> {
+    calls.push(call);
+    return successOf(call, { data: call.arguments }, 1 << 20, true);
+  }
+  return { calls, next };
+}
+
+/** What a chain makes of an extension that throws. */
+export async function outcomeOf(promise: () => Promise<ToolResponse>, call: ToolCall): Promise<ToolResponse> {
+  try {
+    return await promise();
+  } catch (error) {
+    return refusalOf(call, error);
+  }
+}
+
+export interface RecordedLine {
+  readonly level: string;
+  readonly fields: Record<string, unknown>;
+  readonly message: string;
+}
+
+export function recordingLog(): Log & { readonly lines: RecordedLine[] } {
+  const lines: RecordedLine[] = [];
+  const at = (level: string) => (fields: object, message: string) =>
+    void lines.push({ level, fields: { ...fields }, message });
+  const log = {
+    lines,
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: () => log,
+  };
+  return log;
+}
+
+/** Keeps every value by `name{labels}`. */
+export function recordingMetrics(): Metrics & { readonly values: Map<string, number> } {
+  const values = new Map<string, number>();
+  const handle = (name: string) => ({
+    with: (...labels: string[]) => {
+      const key = labels.length === 0 ? name : `${name}{${labels.join(',')}}`;
+      const add = (amount = 1) => void values.set(key, (values.get(key) ?? 0) + amount);
+      return { add, set: (value: number) => void values.set(key, value), observe: () => add(1) };
+    },
+  });
+  const define = ({ name }: { name: string }) => handle(name);
+  return { values, counter: define, gauge: define, histogram: define };
+}

@@ -1,0 +1,181 @@
+// Both doors behind one face: send a call, get back what was decided, so that one table of cases serves REST and gRPC.
+import { resolve } from 'node:path';
+import { credentials, loadPackageDefinition, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import protobuf from 'protobufjs';
+import type { RunningGateway } from './running-gateway.ts';
+
+export interface DoorCall {
+  readonly tool: string;
+  /** JSON text, sent as it is: malformed text is a case too. */
+  readonly argumentsJson: string;
+  readonly context?: Readonly<Record<string, string>>;
+  readonly key?: string;
+  readonly timeoutMs?: number;
+}
+
+/** What a caller learns, whichever door it came through. */
+export interface Decision {
+  readonly ok: boolean;
+  readonly data?: unknown;
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: Record<string, unknown>;
+  readonly intents?: unknown;
+  /** HTTP status or gRPC code. */
+  readonly status: number;
+}
+
+export interface Door {
+  readonly name: 'rest' | 'grpc';
+  call(call: DoorCall): Promise<Decision>;
+  close(): void;
+}
+
+export function restDoor(gateway: RunningGateway): Door {
+  async function call({ tool, argumentsJson, context, key, timeoutMs }: DoorCall): Promise<Decision> {
+    const body = `{"arguments":${argumentsJson}${context === undefined ? '' : `,"context":${JSON.stringify(context)}`}}`;
+    const headers: Record<string, string> = { 'content-type': 'application/json' };
+    if (key !== undefined) headers['authorization'] = `Bearer ${key}`;
+    if (timeoutMs !== undefined) headers['x-request-timeout-ms'] = String(timeoutMs);
+    const url = `${gateway.url}/v1/tools/${encodeURIComponent(tool)}/execute`;
+    const response = await fetch(url, { method: 'POST', headers, body });
+    const envelope = (await response.json()) as {
+      ok: boolean;
+      data?: unknown;
+      intents?: unknown;
+      error?: Record<string, unknown>;
+    };
+    if (envelope.ok)
+      return { ok: true, data: envelope.data, intents: envelope.intents, status: response.status };
+    return {
+      ok: false,
+      status: response.status,
+      ...(envelope.error as { type: string; reason: string; message: string }),
+    };
+  }
+  return { name: 'rest', call, close: () => undefined };
+}
+
+const PROTO_DIR = resolve(import.meta.dirname, '../../proto');
+
+interface GrpcClient {
+  Execute(
+    request: object,
+    metadata: Metadata,
+    options: object,
+    done: (error: ServiceError | null, reply?: GrpcReply) => void,
+  ): void;
+  close(): void;
+}
+interface GrpcReply {
+  readonly ok: boolean;
+  readonly dataJson?: Buffer;
+  readonly intents?: unknown;
+  readonly error?: {
+    type: string;
+    reason: string;
+    message: string;
+    details?: { fields?: Record<string, WireValue> };
+  };
+}
+
+export interface GrpcTarget {
+  readonly service: { readonly grpcAddress: string };
+  /** PEM of the CA to trust; without it the door is spoken to in plain text. */
+  readonly rootCertificate?: Buffer;
+}
+
+export function grpcDoor(gateway: GrpcTarget): Door {
+  const definition = loadSync('unified_tool_executor/v1/tool_executor_service.proto', {
+    includeDirs: [PROTO_DIR],
+    enums: String,
+    oneofs: true,
+  });
+  const loaded = loadPackageDefinition(definition) as unknown as {
+    unified_tool_executor: {
+      v1: { ToolExecutorService: new (address: string, credentials: object) => GrpcClient };
+    };
+  };
+  const { service, rootCertificate } = gateway;
+  const channel =
+    rootCertificate === undefined ? credentials.createInsecure() : credentials.createSsl(rootCertificate);
+  const client = new loaded.unified_tool_executor.v1.ToolExecutorService(service.grpcAddress, channel);
+  function call({ tool, argumentsJson, context, key, timeoutMs }: DoorCall): Promise<Decision> {
+    const metadata = new Metadata();
+    if (key !== undefined) metadata.set('authorization', `Bearer ${key}`);
+    const options = timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs };
+    const request = {
+      tool,
+      argumentsJson: Buffer.from(argumentsJson),
+      context: context && wireContext(context),
+    };
+    return new Promise((done, fail) => {
+      client.Execute(request, metadata, options, (error, reply) => {
+        if (error !== null) done(decisionOfError(error));
+        else if (reply === undefined) fail(new Error('no reply'));
+        else done(decisionOfReply(reply));
+      });
+    });
+  }
+  return { name: 'grpc', call, close: () => client.close() };
+}
+
+function wireContext(context: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(context).map(([key, value]) => [
+    key.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
+    key === 'mode' ? `INTERACTION_MODE_${value.toUpperCase()}` : value,
+  ]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+function decisionOfReply(reply: GrpcReply): Decision {
+  if (reply.ok) {
+    const data =
+      reply.dataJson === undefined ? undefined : (JSON.parse(reply.dataJson.toString()) as unknown);
+    return { ok: true, data, intents: reply.intents, status: 0 };
+  }
+  const { type, reason, message, details } = reply.error ?? {};
+  return { ok: false, status: 0, type, reason, message, details: plainStruct(details) };
+}
+
+interface WireValue {
+  readonly kind?: string;
+  readonly stringValue?: string;
+}
+
+/** The text fields of a Struct: all that the tests read. */
+function plainStruct(struct: { fields?: Record<string, WireValue> } | undefined): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(struct?.fields ?? {}).map(([key, value]) => [key, value.stringValue]),
+  );
+}
+
+const rpc = new protobuf.Root();
+rpc.resolvePath = (_origin, target) => (target.startsWith('google/') ? resolve(PROTO_DIR, target) : target);
+rpc.loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto']);
+
+interface ErrorInfo {
+  readonly reason: string;
+  readonly metadata: Record<string, string>;
+}
+
+/** Type and reason travel in google.rpc.ErrorInfo. */
+function decisionOfError(error: ServiceError): Decision {
+  const [bytes] = error.metadata.get('grpc-status-details-bin');
+  if (!Buffer.isBuffer(bytes)) return { ok: false, status: error.code, message: error.details };
+  const status = rpc.lookupType('google.rpc.Status').decode(bytes) as unknown as {
+    details: { type_url: string; value: Uint8Array }[];
+  };
+  const packed = status.details.find(({ type_url: url }) => url.endsWith('google.rpc.ErrorInfo'));
+  if (packed === undefined) return { ok: false, status: error.code, message: error.details };
+  const info = rpc.lookupType('google.rpc.ErrorInfo').decode(packed.value) as unknown as ErrorInfo;
+  return {
+    ok: false,
+    status: error.code,
+    message: error.details,
+    type: info.metadata['type'],
+    reason: info.reason,
+  };
+}

@@ -1,0 +1,59 @@
+// REST as a test speaks it: call a tool, use the operator's side, read a metric.
+import type { RunningGateway } from './running-gateway.ts';
+
+export interface Envelope {
+  readonly ok: boolean;
+  readonly data?: unknown;
+  readonly error?: {
+    readonly type: string;
+    readonly reason: string;
+    readonly message: string;
+    readonly origin: string;
+  };
+  readonly meta: { readonly registry_version: string; readonly tool: string };
+}
+
+/** Where REST is and with which key: a gateway in this process, or a child's. */
+export interface RestTarget {
+  readonly url: string;
+  readonly key: string;
+}
+
+export function targetOf(gateway: RunningGateway, who: keyof RunningGateway['keys'] = 'admin'): RestTarget {
+  return { url: gateway.url, key: gateway.keys[who].text };
+}
+
+export interface Answer<Body> {
+  readonly status: number;
+  readonly body: Body;
+}
+
+export async function request<Body>(
+  { url, key }: RestTarget,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer<Body>> {
+  const headers: Record<string, string> = { authorization: `Bearer ${key}` };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers,
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Body };
+}
+
+export function callTool(target: RestTarget, tool: string, args: unknown = {}): Promise<Answer<Envelope>> {
+  return request<Envelope>(target, 'POST', `/v1/tools/${encodeURIComponent(tool)}/execute`, {
+    arguments: args,
+  });
+}
+
+/** The value of a series without labels at the metrics port. */
+export async function metricValue(metricsUrl: string, name: string): Promise<number> {
+  const text = await (await fetch(metricsUrl)).text();
+  const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
+  if (value === undefined) throw new Error(`no series ${name} at ${metricsUrl}`);
+  return Number(value);
+}

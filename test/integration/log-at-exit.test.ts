@@ -1,0 +1,37 @@
+// What the log keeps when its process ends: by itself, by process.exit, or by an error nobody caught.
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+
+const MODULE = new URL('../../src/infra/telemetry/pino-log.ts', import.meta.url).href;
+
+describe('PinoLog on stdout', () => {
+  it.each([
+    { how: 'by itself', end: '' },
+    { how: 'by process.exit', end: 'process.exit(0);' },
+    { how: 'by an error nobody caught', end: 'setTimeout(() => { throw new Error("crash"); }, 1);' },
+  ])('has written every line when its process ends $how', ({ end }) => {
+    expect(linesOf(`for (let i = 0; i < 3; i += 1) log.info({ i }, 'line'); ${end}`)).toEqual([0, 1, 2]);
+  });
+
+  it('writes a lonely line after a moment, without being told', () => {
+    const killed = `log.info({ i: 7 }, 'line'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1000);`;
+    expect(linesOf(killed)).toEqual([7]);
+  });
+
+  it('has written what was logged before once flush resolves', () => {
+    const killed = `log.info({ i: 9 }, 'line'); await log.flush(); process.kill(process.pid, 'SIGKILL');`;
+    expect(linesOf(killed)).toEqual([9]);
+  });
+});
+
+/** Runs the script with a `log` on stdout; the numbers it logged. */
+function linesOf(script: string): number[] {
+  const source = `import { PinoLog } from ${JSON.stringify(MODULE)};
+    const log = PinoLog.create({ level: 'info' });
+    ${script}`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', source], {
+    encoding: 'utf8',
+  });
+  const lines = stdout.split('\n').filter(Boolean);
+  return lines.map((line) => (JSON.parse(line) as { i: number }).i);
+}
