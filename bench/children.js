@@ -1,0 +1,108 @@
+// Child processes of the benchmarks: started on free ports, spoken to by IPC, ended at the end.
+import { fork, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { createApiKey } from '../dist/lib/api-key.js';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** Forks a script of this folder and waits for its first message. Its output is thrown away, as a log shipper would take it. */
+export function startChild(script, ...args) {
+  const child = fork(join(import.meta.dirname, script), args, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve({ message, child, stop: () => stopChild(child) }));
+    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)));
+  });
+}
+
+/** Starts the built gateway as an operator would, and waits until its REST port answers. */
+export async function startGateway({ tools, settings = {} }) {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-bench-'));
+  const key = createApiKey();
+  const [http, grpc, metrics] = await freePorts(3);
+  writeFileSync(
+    join(dir, 'gateway.yaml'),
+    stringify({
+      http: { port: http },
+      grpc: { port: grpc },
+      metrics: { port: metrics },
+      data_dir: join(dir, 'data'),
+      auth: {
+        keys: [
+          { id: key.id, secret_sha256: key.secretHash.toString('hex'), tenant: 'bench', roles: ['admin'] },
+        ],
+      },
+      loaders: [{ type: 'yaml-file', paths: [tools] }],
+      executors: { python: { module_paths: [join(ROOT, 'tools/python')] } },
+      extensions: { auth: { flood_rate: 1_000_000 } },
+      demo: { upstream: true },
+      ...settings,
+    }),
+  );
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ['--max-semi-space-size=4', join(ROOT, 'dist/main.js')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { PATH: process.env.PATH, UTE_CONFIG: join(dir, 'gateway.yaml') },
+  });
+  await untilAccepts(http, child);
+  const readyMs = performance.now() - startedAt;
+  return {
+    url: `http://127.0.0.1:${http}`,
+    grpc: `127.0.0.1:${grpc}`,
+    key: key.text,
+    readyMs,
+    residentMb: () => residentMb(child.pid),
+    async stop() {
+      await stopChild(child);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function stopChild(child) {
+  if (child.exitCode !== null) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await gone;
+}
+
+/** Resident memory of one process, without its workers. */
+function residentMb(pid) {
+  const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/);
+  return Number(line?.[1] ?? 0) / 1024;
+}
+
+async function untilAccepts(port, child) {
+  for (let attempt = 0; attempt < 6000; attempt += 1) {
+    if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}`);
+    if (await accepts(port)) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error('the gateway did not come up');
+}
+
+function accepts(port) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+async function freePorts(count) {
+  const { createServer } = await import('node:net');
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => new Promise((resolve) => {
+      const server = createServer();
+      server.listen(0, '127.0.0.1', () => resolve(server));
+    })),
+  ); // prettier-ignore
+  const ports = servers.map((server) => server.address().port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

@@ -1,0 +1,285 @@
+// `npm run bench`: what a call costs, each figure beside its baseline from the same run, and against its target.
+// Rounds of both sides alternate, so that a noisy machine is noisy for both. Ends with 1 when a target is missed.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+import { credentials, loadPackageDefinition, Metadata } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+import { stringify } from 'yaml';
+import { createApiKey } from '../dist/lib/api-key.js';
+import { startChild, startGateway } from './children.js';
+
+const ROOT = join(import.meta.dirname, '..');
+const ROUNDS = 3;
+const SECONDS = 4;
+const TOOLS = join(ROOT, 'bench/tools.yaml');
+const BODY = { text: 'the quick brown fox jumps over the lazy dog' };
+const rows = [];
+
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+const number = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2));
+
+function report(name, figure, baseline, ratio, target, met) {
+  rows.push({ name, figure, baseline, ratio, target, met });
+  process.stdout.write(
+    `${met ? 'met   ' : 'MISSED'}  ${name}: ${figure}; baseline ${baseline}; ${ratio} (target ${target})\n`,
+  );
+}
+
+async function rest() {
+  const bare = await startChild('fastify-echo.js');
+  const gateway = await startGateway({ tools: TOOLS });
+  const headers = { 'content-type': 'application/json' };
+  const ours = {
+    url: `${gateway.url}/v1/tools/echo/execute`,
+    headers: { ...headers, authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify({ arguments: BODY }),
+  };
+  const theirs = {
+    url: `http://127.0.0.1:${bare.message.port}/echo`,
+    headers,
+    body: JSON.stringify({ arguments: BODY }),
+  };
+  const shoot = async (target, duration) => {
+    const result = await autocannon({ ...target, method: 'POST', connections: 32, duration });
+    if (result.non2xx > 0 || result.errors > 0)
+      throw new Error(`${target.url}: ${result.non2xx} not 2xx, ${result.errors} errors`);
+    return result.requests.average;
+  };
+  await shoot(ours, 2);
+  await shoot(theirs, 2);
+  const pairs = [];
+  for (let round = 0; round < ROUNDS; round += 1)
+    pairs.push([await shoot(theirs, SECONDS), await shoot(ours, SECONDS)]);
+  await Promise.all([bare.stop(), gateway.stop()]);
+  const ratio = median(pairs.map(([base, own]) => own / base));
+  report(
+    'REST echo, whole pipeline',
+    `${number(median(pairs.map(([, own]) => own)))} calls/s`,
+    `${number(median(pairs.map(([base]) => base)))} calls/s (bare Fastify)`,
+    `${number(ratio * 100)} %`,
+    '≥ 35 %',
+    ratio >= 0.35,
+  );
+}
+
+async function grpc() {
+  const bare = await startChild('grpc-echo.js');
+  const gateway = await startGateway({ tools: TOOLS });
+  const definition = loadSync('unified_tool_executor/v1/tool_executor_service.proto', {
+    includeDirs: [join(ROOT, 'proto')],
+  });
+  const { ToolExecutorService } = loadPackageDefinition(definition).unified_tool_executor.v1;
+  const request = { tool: 'echo', argumentsJson: Buffer.from(JSON.stringify(BODY)) };
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${gateway.key}`);
+  const shoot = async (address, seconds) => {
+    const client = new ToolExecutorService(address, credentials.createInsecure());
+    const until = performance.now() + seconds * 1000;
+    let count = 0;
+    const one = () => new Promise((resolve, reject) => client.Execute(request, metadata, (error, reply) => (error || !reply.ok ? reject(error ?? new Error('not ok')) : resolve()))); // prettier-ignore
+    const caller = async () => {
+      while (performance.now() < until) {
+        await one();
+        count += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: 32 }, caller));
+    client.close();
+    return count / seconds;
+  };
+  const theirs = `127.0.0.1:${bare.message.port}`;
+  await shoot(gateway.grpc, 2);
+  await shoot(theirs, 2);
+  const pairs = [];
+  for (let round = 0; round < ROUNDS; round += 1)
+    pairs.push([await shoot(theirs, SECONDS), await shoot(gateway.grpc, SECONDS)]);
+  await Promise.all([bare.stop(), gateway.stop()]);
+  const ratio = median(pairs.map(([base, own]) => own / base));
+  report(
+    'gRPC Execute echo',
+    `${number(median(pairs.map(([, own]) => own)))} calls/s`,
+    `${number(median(pairs.map(([base]) => base)))} calls/s (bare grpc-js)`,
+    `${number(ratio * 100)} %`,
+    '≥ 70 %',
+    ratio >= 0.7,
+  );
+}
+
+/** Runs the pipeline in a process of its own and returns what it measured. */
+async function inProcess(tool, args, inFlight, count) {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-bench-'));
+  const key = createApiKey();
+  writeFileSync(
+    join(dir, 'gateway.yaml'),
+    stringify({
+      data_dir: join(dir, 'data'),
+      auth: {
+        keys: [
+          { id: key.id, secret_sha256: key.secretHash.toString('hex'), tenant: 'bench', roles: ['admin'] },
+        ],
+      },
+      loaders: [{ type: 'yaml-file', paths: [TOOLS] }],
+      executors: { python: { module_paths: [join(ROOT, 'tools/python')] } },
+      extensions: { auth: { flood_rate: 10_000_000 } },
+    }),
+  );
+  const { message } = await startChild(
+    'pipeline-child.js',
+    join(dir, 'gateway.yaml'),
+    key.text,
+    tool,
+    JSON.stringify(args),
+    inFlight,
+    count,
+  );
+  rmSync(dir, { recursive: true, force: true });
+  return message;
+}
+
+async function pipeline() {
+  const runs = [];
+  for (let round = 0; round < ROUNDS; round += 1) runs.push(await inProcess('echo', BODY, 1, 50_000));
+  const medianUs = median(runs.map((run) => run.medianUs));
+  report(
+    'execute() in process, all default extensions',
+    `${number(medianUs)} µs median (p99 ${number(median(runs.map((run) => run.p99Us)))} µs)`,
+    '–',
+    '–',
+    '≤ 15 µs',
+    medianUs <= 15,
+  );
+}
+
+async function python() {
+  // The interpreter itself: a version manager's shim would only make us look better.
+  const interpreter = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], {
+    encoding: 'utf8',
+  }).stdout.trim();
+  const spawned = [];
+  for (let i = 0; i < 30; i += 1) {
+    const at = performance.now();
+    spawnSync(interpreter, ['-c', 'print(2 + 3)']);
+    spawned.push(performance.now() - at);
+  }
+  const perSecond = 1000 / median(spawned);
+  const { perSecond: warm } = await inProcess('add', { a: 2, b: 3 }, 8, 20_000);
+  report(
+    'warm python call',
+    `${number(warm)} calls/s`,
+    `${number(perSecond)} calls/s (python3 -c each)`,
+    `${number(warm / perSecond)} ×`,
+    '≥ 50 ×',
+    warm / perSecond >= 50,
+  );
+}
+
+async function startUp() {
+  const starts = [];
+  let resident = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const gateway = await startGateway({ tools: join(ROOT, 'config/tools.yaml') });
+    starts.push(gateway.readyMs);
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    resident = Math.max(resident, gateway.residentMb());
+    await gateway.stop();
+  }
+  report(
+    'demo set, start to ready',
+    `${number(median(starts))} ms`,
+    '–',
+    '–',
+    '< 1,500 ms',
+    median(starts) < 1500,
+  );
+  report('demo set, resident when idle', `${number(resident)} MB`, '–', '–', '< 150 MB', resident < 150);
+}
+
+function manyTools(count, changed = '') {
+  const one = (i) => `  - name: tool_${i}
+    description: Tool number ${i} echoes what it is given${i === 17 ? changed : ''}
+    tool_type: javascript
+    input_schema:
+      type: object
+      properties:
+        text: { type: string, maxLength: 200 }
+        count: { type: integer, minimum: 0, maximum: ${i + 1} }
+      required: [text]
+      additionalProperties: false
+    implementation_config: { handler: ${ROOT}/tools/handlers/echo.js, trusted: true }
+    metadata: { version: 1.0.0, category: utility, read_only: true, tags: [bulk] }
+`;
+  return `tools:\n${Array.from({ length: count }, (_, i) => one(i)).join('')}`;
+}
+
+async function callMedianMs(gateway, count) {
+  const times = [];
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${gateway.key}` };
+  for (let i = 0; i < 2000; i += 1) {
+    const at = performance.now();
+    const response = await fetch(`${gateway.url}/v1/tools/tool_${i % count}/execute`, {
+      method: 'POST',
+      headers,
+      body: '{"arguments":{"text":"x"}}',
+    });
+    await response.arrayBuffer();
+    if (response.status !== 200) throw new Error(`status ${response.status}`);
+    if (i >= 500) times.push(performance.now() - at);
+  }
+  return median(times);
+}
+
+async function tenThousand() {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-bench-'));
+  const file = join(dir, 'tools.yaml');
+  writeFileSync(file, manyTools(10));
+  const few = await startGateway({ tools: file });
+  const fewMs = await callMedianMs(few, 10);
+  await few.stop();
+  writeFileSync(file, manyTools(10_000));
+  const many = await startGateway({ tools: file });
+  const resident = many.residentMb();
+  const manyMs = await callMedianMs(many, 10);
+  const headers = { authorization: `Bearer ${many.key}` };
+  const reload = async (text) => {
+    writeFileSync(file, text);
+    const response = await fetch(`${many.url}/v1/admin/reload`, { method: 'POST', headers });
+    return (await response.json()).duration_ms;
+  };
+  const reloadMs = [];
+  for (let i = 0; i < ROUNDS; i += 1) reloadMs.push(await reload(manyTools(10_000, ` (${i})`)));
+  await many.stop();
+  rmSync(dir, { recursive: true, force: true });
+  report(
+    '10,000 tools, start to ready',
+    `${number(many.readyMs)} ms`,
+    `${number(few.readyMs)} ms (10 tools)`,
+    '–',
+    '< 6,000 ms',
+    many.readyMs < 6000,
+  );
+  report('10,000 tools, resident', `${number(resident)} MB`, '–', '–', '< 450 MB', resident < 450);
+  report(
+    '10,000 tools, a later call',
+    `${number(manyMs)} ms median`,
+    `${number(fewMs)} ms (10 tools)`,
+    `${number(manyMs / fewMs)} ×`,
+    '≤ 1.25 ×',
+    manyMs / fewMs <= 1.25,
+  );
+  report(
+    '10,000 tools, reload with one changed',
+    `${number(median(reloadMs))} ms`,
+    `${number(many.readyMs)} ms (all)`,
+    `${number((median(reloadMs) / many.readyMs) * 100)} %`,
+    '≤ 25 %',
+    median(reloadMs) / many.readyMs <= 0.25,
+  );
+}
+
+const parts = { rest, grpc, pipeline, python, startUp, tenThousand };
+const asked = process.argv.slice(2);
+for (const name of asked.length > 0 ? asked : Object.keys(parts)) await parts[name]();
+if (rows.some(({ met }) => !met)) process.exit(1);
