@@ -1,0 +1,168 @@
+// The import rules of docs/ARCHITECTURE.md as code. Each rule's comment says what to do instead.
+const SPEC = '\\.spec\\.ts$';
+/** What a folder of src may import from src, besides itself. */
+const MAY_IMPORT = {
+  contract: {
+    to: [],
+    instead: 'contract is the vocabulary: move what you need into contract, or do the work elsewhere.',
+  },
+  lib: { to: [], instead: 'lib knows nothing of tools: pass the value in as a parameter.' },
+  ports: {
+    to: ['contract'],
+    instead: 'A port is an interface in the words of contract; put code into an adapter in infra.',
+  },
+  settings: {
+    to: ['contract', 'lib'],
+    instead: 'Settings are read before anything is built: pass them to what needs them.',
+  },
+  core: {
+    to: ['contract', 'ports', 'lib'],
+    instead: 'Core knows no plugin and no client library: declare a port and let infra implement it.',
+  },
+  registry: {
+    to: ['contract', 'ports', 'lib'],
+    instead: 'The registry is handed what it needs (rules, executors, compile) by create-gateway.ts.',
+  },
+  api: {
+    to: ['contract', 'ports', 'core', 'lib'],
+    instead: 'Doors translate and call core through a port; inject it by a token of api/tokens.ts.',
+  },
+  cli: {
+    to: [
+      'contract',
+      'lib',
+      'ports',
+      'registry',
+      'loaders',
+      'infra/system-clock',
+      'api/llm-formats',
+      'registry-rules',
+      'version',
+      'demo-upstream',
+    ],
+    instead:
+      'A command talks to a running gateway by REST, or checks files with the loader and the registry; it starts nothing.',
+  },
+  infra: {
+    to: ['contract', 'ports', 'lib', 'settings'],
+    instead: 'An adapter implements a port; logic about tools belongs to core or a plugin.',
+  },
+};
+const SHELVES = ['loaders', 'extensions', 'executors'];
+
+const layers = Object.entries(MAY_IMPORT).map(([folder, { to, instead }]) => ({
+  name: `${folder}-imports-only-${to.length === 0 ? 'itself' : to.join('-').replaceAll('/', '-')}`,
+  comment: instead,
+  severity: 'error',
+  from: { path: `^src/${folder}/`, pathNot: SPEC },
+  to: { path: '^src/', pathNot: `^src/(${[folder, ...to].join('|')})(/|\\.ts$)` },
+}));
+
+const plugins = SHELVES.flatMap((shelf) => [
+  {
+    name: `${shelf}-import-only-contract-ports-lib-and-themselves`,
+    comment: 'A plugin stands alone: what two plugins need goes into lib or behind a port.',
+    severity: 'error',
+    from: { path: `^src/${shelf}/([^/]+)/`, pathNot: SPEC },
+    to: { path: '^src/', pathNot: `^src/(contract|ports|lib)/|^src/${shelf}/$1/` },
+  },
+]);
+
+const fence = (name, packages, allowed, instead) => ({
+  name,
+  comment: instead,
+  severity: 'error',
+  from: { path: '^src/', pathNot: `${SPEC}|${allowed}` },
+  to: { path: packages },
+});
+
+const fences = [
+  fence(
+    'ajv-only-in-json-schema',
+    'node_modules/ajv',
+    '^src/lib/json-schema/',
+    'Use createValidator or lintSchema of lib/json-schema: they carry the guards.',
+  ),
+  fence(
+    'child-processes-only-in-infra-process',
+    '^(node:)?child_process$',
+    '^src/infra/process/',
+    'Ask for the port ProcessSpawner: its adapter leaves no survivors.',
+  ),
+  fence(
+    'outbound-http-only-in-infra-http',
+    'node_modules/undici/',
+    '^src/infra/http/',
+    'Ask for the port HttpClient: its adapter carries the caps.',
+  ),
+  fence(
+    'grpc-only-in-its-door',
+    'node_modules/(@grpc|protobufjs)/',
+    '^src/api/grpc/',
+    'gRPC ends at its door: hand the core a ToolRequest.',
+  ),
+  fence(
+    'metrics-client-only-in-infra',
+    'node_modules/prom-client/',
+    '^src/infra/',
+    'Ask for the port Metrics.',
+  ),
+  fence('pino-only-in-infra', 'node_modules/pino/', '^src/infra/', 'Ask for the port Log.'),
+  fence(
+    'stores-only-in-infra',
+    'node_modules/(ioredis|bullmq|pg|@electric-sql)/',
+    '^src/infra/',
+    'Declare a port and give it a memory and a real twin in infra.',
+  ),
+  fence(
+    'otel-sdk-only-in-infra',
+    'node_modules/@opentelemetry/(?!api/)',
+    '^src/infra/',
+    'Plugins use @opentelemetry/api alone; the SDK is wired in infra/telemetry.',
+  ),
+  fence(
+    'nest-only-at-the-edge',
+    'node_modules/@nestjs/',
+    '^src/(api|infra)/|^src/[^/]+\\.ts$',
+    'Nest serves doors and wiring; write plain TypeScript and let a module provide it.',
+  ),
+];
+
+export default {
+  forbidden: [
+    ...layers,
+    ...plugins,
+    ...fences,
+    {
+      name: 'no-circular',
+      comment: 'A cycle breaks at load under ESM: move the shared piece to a file of its own.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-undeclared-package',
+      comment: 'Declare the package in package.json (dependencies: it runs in production).',
+      severity: 'error',
+      from: { path: '^src/', pathNot: SPEC },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'] },
+    },
+    {
+      name: 'the-runtime-does-not-import-tests',
+      comment: 'Move what production needs out of test/.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: SPEC },
+      to: { path: '^(test|bench|examples)/' },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|data)/' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.mjs'],
+      conditionNames: ['import', 'node', 'default'],
+    },
+  },
+};
