@@ -85,6 +85,8 @@ describe('ApiKeyAuthenticator', () => {
     expect(() => new ApiKeyAuthenticator([stored], {}, new FakeClock())).toThrow(
       /role "ghost".*none of admin, agent/,
     );
+    const inherited = keyOf({ roles: ['constructor'] }).stored;
+    expect(() => new ApiKeyAuthenticator([inherited], {}, new FakeClock())).toThrow(/role "constructor"/);
     const twice = keyOf().stored;
     expect(() => new ApiKeyAuthenticator([twice, twice], {}, new FakeClock())).toThrow(
       `two keys have the id ${twice.id}`,

@@ -87,7 +87,7 @@ export class AnonymousAuthenticator implements Authenticator {
 
 function knownKey(key: StoredKey, roles: Roles): KnownKey {
   const permissions = key.roles.flatMap((role) => {
-    const granted = roles[role];
+    const granted = Object.hasOwn(roles, role) ? roles[role] : undefined;
     if (granted === undefined) {
       throw new Error(
         `auth.keys: key ${key.id} has the role "${role}", which is none of ${Object.keys(roles).join(', ')}`,
