@@ -8,6 +8,10 @@ import { stringify } from 'yaml';
 import { createApiKey } from '../dist/lib/api-key.js';
 
 const ROOT = join(import.meta.dirname, '..');
+/** Those of `npm start`. */
+const FLAGS = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  .scripts.start.split(' ')
+  .filter((word) => word.startsWith('--'));
 
 /** Forks a script of this folder and waits for its first message. Its output is thrown away, as a log shipper would take it. */
 export function startChild(script, ...args) {
@@ -45,7 +49,7 @@ export async function startGateway({ tools, settings = {} }) {
     }),
   );
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['--max-semi-space-size=4', join(ROOT, 'dist/main.js')], {
+  const child = spawn(process.execPath, [...FLAGS, join(ROOT, 'dist/main.js')], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env.PATH, UTE_CONFIG: join(dir, 'gateway.yaml') },
   });

@@ -8,7 +8,8 @@ export interface EndingCall {
   on(event: 'cancelled', listener: () => void): unknown;
 }
 
-export interface CallLife extends Required<Pick<ToolRequest, 'signal'>>, Pick<ToolRequest, 'timeoutMs'> {
+export interface CallLife extends Required<Pick<ToolRequest, 'whenGone'>>, Pick<ToolRequest, 'timeoutMs'> {
+  /** As if the caller had gone away. */
   readonly abort: () => void;
   /** The core has answered: whatever the stream reports from now on is of no interest. */
   readonly settle: () => void;
@@ -19,18 +20,26 @@ const DEADLINE_SLACK_MS = 5;
 
 export function lifeOf(call: EndingCall): CallLife {
   const deadline = Number(call.getDeadline());
-  const controller = new AbortController();
+  let listener: (() => void) | undefined;
+  let gone = false;
   let settled = false;
+  const abort = () => {
+    gone = true;
+    listener?.();
+  };
   // grpc-js says `cancelled` when any stream closes, after a good answer too.
   const onCancelled = () => {
-    if (!settled && Date.now() < deadline - DEADLINE_SLACK_MS) controller.abort();
+    if (!settled && Date.now() < deadline - DEADLINE_SLACK_MS) abort();
   };
   if (call.cancelled) onCancelled();
   else call.on('cancelled', onCancelled);
   return {
     timeoutMs: deadline === Number.POSITIVE_INFINITY ? undefined : Math.max(0, deadline - Date.now()),
-    signal: controller.signal,
-    abort: () => controller.abort(),
+    whenGone: (listen) => {
+      listener = listen;
+      if (gone) listen();
+    },
+    abort,
     settle: () => {
       settled = true;
     },

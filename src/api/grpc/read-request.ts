@@ -25,14 +25,14 @@ export function formOf(message: Readable<ExecuteMessage>): PayloadForm {
 export function readRequest(
   message: Readable<ExecuteMessage>,
   metadata: Metadata,
-  life: Pick<ToolRequest, 'timeoutMs' | 'signal' | 'emit'>,
+  life: Pick<ToolRequest, 'timeoutMs' | 'whenGone' | 'emit'>,
 ): ToolRequest {
   const fixed = {
     tool: message === UNREADABLE ? '' : message.tool,
     credential: credentialOf(metadata),
     door: 'grpc',
     timeoutMs: life.timeoutMs,
-    signal: life.signal,
+    whenGone: life.whenGone,
     emit: life.emit,
   };
   let context = contextOf(metadata);
@@ -61,6 +61,8 @@ function joinContext(message: ContextMessage | null | undefined, fromMetadata: T
   if (message.confirmationToken !== '') fields['confirmation_token'] = message.confirmationToken;
   if (message.traceparent !== '') fields['traceparent'] = message.traceparent;
   if (message.tracestate !== '') fields['tracestate'] = message.tracestate;
+  if (message.dryRun) fields['dry_run'] = true;
+  if (message.cursor !== '') fields['cursor'] = message.cursor;
   return { ...readContext(fields), ...fromMetadata };
 }
 

@@ -22,6 +22,8 @@ export interface ContextMessage {
   readonly confirmationToken: string;
   readonly traceparent: string;
   readonly tracestate: string;
+  readonly dryRun: boolean;
+  readonly cursor: string;
 }
 
 /** `arguments` and `argumentsJson` are own properties only where they were sent. */
