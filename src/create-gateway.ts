@@ -1,5 +1,6 @@
 // Assembles the gateway: pipeline, executors, loaders, registry and core, out of settings and ports. No Nest in here.
 import type { PipelineView } from './api/tokens.ts';
+import { StepCalls } from './core/nested-calls.ts';
 import { compileTool, type CompileDeps } from './core/compile-tool.ts';
 import { RetryBudget } from './core/resilience/retry-budget.ts';
 import { UnifiedToolExecutor } from './core/unified-tool-executor.ts';
@@ -10,7 +11,7 @@ import { EXECUTORS } from './executors/index.ts';
 import { LOADERS } from './loaders/index.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Metrics } from './ports/metrics.ts';
-import type { Ports } from './ports/ports.ts';
+import type { OutsidePorts, Ports } from './ports/ports.ts';
 import { specRules } from './registry-rules.ts';
 import { RegistrySync } from './registry/registry-sync.ts';
 import { ToolSpecRegistry } from './registry/tool-spec-registry.ts';
@@ -26,7 +27,9 @@ export interface Gateway {
 }
 
 /** Throws Error with every reason why these settings cannot work. The registry is empty until `sync.start()`. */
-export async function createGateway(settings: Settings, ports: Ports): Promise<Gateway> {
+export async function createGateway(settings: Settings, outside: OutsidePorts): Promise<Gateway> {
+  const steps = new StepCalls(outside.clock);
+  const ports: Ports = { ...outside, nestedCalls: steps };
   const custom = await loadCustomExtensions(settings.custom_extensions);
   const pipeline = new Pipeline(settings, ports, custom);
   const toolStage = new Set(pipeline.view.tool.map(({ name }) => name));
@@ -44,6 +47,7 @@ export async function createGateway(settings: Settings, ports: Ports): Promise<G
     clock: ports.clock,
     log: ports.log,
   });
+  steps.bind(executor);
   async function close(): Promise<void> {
     await sync.stop();
     await Promise.allSettled([...executors.values()].map(async (each) => each.close?.()));

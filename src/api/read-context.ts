@@ -13,6 +13,8 @@ const FIELDS: Readonly<Record<string, keyof ToolContext>> = {
   turn_id: 'turnId',
   idempotency_key: 'idempotencyKey',
   confirmation_token: 'confirmationToken',
+  dry_run: 'dryRun',
+  cursor: 'cursor',
   traceparent: 'traceparent',
   tracestate: 'tracestate',
 };
@@ -24,10 +26,16 @@ export function readContext(value: unknown): ToolContext {
   if (value === undefined || value === null) return NO_CONTEXT;
   if (!isJsonObject(value)) throw wrong('', 'must be an object');
   const context: Partial<Record<keyof ToolContext, string>> = {};
+  let dryRun = false;
   for (const [name, said] of Object.entries(value)) {
     const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
     if (field === undefined)
       throw wrong(name, `is no context field; known: ${Object.keys(FIELDS).join(', ')}`);
+    if (field === 'dryRun') {
+      if (typeof said !== 'boolean') throw wrong(name, 'must be true or false');
+      if (said) dryRun = true;
+      continue;
+    }
     if (typeof said !== 'string') throw wrong(name, 'must be a string');
     if (said.length === 0 || said.length > MAX_LENGTH)
       throw wrong(name, `must have 1 to ${MAX_LENGTH} characters`);
@@ -35,7 +43,7 @@ export function readContext(value: unknown): ToolContext {
     if (context[field] !== undefined && context[field] !== said) throw wrong(name, 'contradicts tenant_id');
     context[field] = said;
   }
-  return context as ToolContext;
+  return (dryRun ? { ...context, dryRun } : context) as ToolContext;
 }
 
 function wrong(field: string, message: string): ToolFailure {

@@ -55,6 +55,11 @@ export interface ExecutorTarget<Options> {
 export interface PreparedFunction {
   /** Runs one attempt. Must end soon after `call.signal` aborts. Throws ToolFailure or anything else. */
   execute(call: ToolCall, emit: Emit): Promise<ToolResult>;
+  /**
+   * What `execute` would do, for a dry run: the final argv, URL and body, SQL and parameters. Runs nothing,
+   * shows no secret. Throws what `execute` would throw before it acts. Without it the tool cannot be run dry.
+   */
+  render?(call: ToolCall): JsonObject | Promise<JsonObject>;
   /** True if results are always plain JSON values (decoded from JSON text): spares the core a check. */
   readonly yieldsPlainJson?: boolean;
   /** Called when no snapshot in use holds the function any more. */

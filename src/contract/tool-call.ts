@@ -24,8 +24,20 @@ export interface ToolRequest {
   readonly whenGone?: (gone: () => void) => void;
   /** Progress, logs and partial results, for doors that can stream them. */
   readonly emit?: Emit;
+  /** The call that this one is a step of; set by NestedCalls and by no door. */
+  readonly parent?: ParentCall;
   /** Set by a door that could not read the arguments: the core refuses the call with it, behind auth and audit. */
   readonly refusal?: ToolFailure;
+}
+
+export interface ParentCall {
+  readonly callId: string;
+  /** The set of tools that the parent began with. */
+  readonly snapshot: RegistrySnapshot;
+  /** 1 for a step of a call that came through a door. */
+  readonly depth: number;
+  /** Shared by every step below one call that came through a door. */
+  readonly budget: { stepsLeft: number };
 }
 
 export interface ToolCall {
@@ -67,6 +79,8 @@ export interface CallProgress {
   degraded: string[];
   rateLimits: readonly RateLimitState[];
   traceId: string;
+  /** What the audit record says besides, e.g. the sandbox that ran a command. */
+  notes?: { readonly [name: string]: JsonValue };
   /** Who turned out to be calling, for the extensions outside auth. */
   caller?: { readonly principal: Principal; readonly context: ToolContext };
 }

@@ -12,6 +12,10 @@ export interface ToolContext {
   readonly turnId?: string;
   readonly idempotencyKey?: string;
   readonly confirmationToken?: string;
+  /** Asks what the call would do, without doing it. */
+  readonly dryRun?: boolean;
+  /** From `meta.truncated` of an earlier answer: go on after the last item it gave. */
+  readonly cursor?: string;
   /** W3C trace context of the caller. */
   readonly traceparent?: string;
   readonly tracestate?: string;

@@ -19,6 +19,19 @@ export interface ResponseMeta {
   readonly degraded: readonly string[];
   readonly registryVersion: string;
   readonly traceId: string;
+  /** The data is what the call would do; nothing was done. */
+  readonly dryRun?: true;
+  readonly truncated?: Truncation;
+}
+
+/** What a result budget left out. */
+export interface Truncation {
+  /** JSON Pointer of the list that was cut. */
+  readonly pointer: string;
+  readonly kept: number;
+  readonly omitted: number;
+  /** Give it as context.cursor with the same arguments to get the next items; absent where the tool cannot run again. */
+  readonly cursor?: string;
 }
 
 export interface ToolError {

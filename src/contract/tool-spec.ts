@@ -74,6 +74,12 @@ export interface RateLimit {
   readonly burst: number;
 }
 
+/** The most that one answer may hold; the rest is left out at whole items, and said to be. */
+export interface ResultBudget {
+  readonly maxBytes?: number;
+  readonly maxItems?: number;
+}
+
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -90,6 +96,7 @@ export interface ToolSpec {
   readonly retries?: RetryPolicy;
   readonly concurrency?: ConcurrencyLimit;
   readonly rateLimits: readonly RateLimit[];
+  readonly resultBudget?: ResultBudget;
   /** Options per extension, by extension name; merged over the gateway's defaults at load. */
   readonly extensions: { readonly [extension: string]: JsonObject };
   /** JSON Schema of what an operator may set per agent. */

@@ -1,11 +1,15 @@
 // Compiles a tool at load: its extensions bound to their options, its executor at the heart, one function to call.
 import type { Next, PreparedFunction } from '../contract/plugin.ts';
+import type { ToolCall } from '../contract/tool-call.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
+import type { ToolResult } from '../contract/tool-response.ts';
 import type { Log } from '../ports/log.ts';
 import type { Gauge } from '../ports/metrics.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
 import { runAttempts, type AttemptDeps } from './resilience/run-attempts.ts';
-import { refusalOf, successOf } from './settle.ts';
+import { startOf, withinBudget } from './result-budget.ts';
+import { refusalOf, shortened, successOf } from './settle.ts';
 
 export interface CompileDeps {
   readonly attempts: AttemptDeps;
@@ -23,11 +27,18 @@ export function compileTool(
 ): Next {
   const { attempts, inflight, log, maxResultBytes } = deps;
   const plain = prepared.yieldsPlainJson ?? false;
+  const { resultBudget } = fn.spec;
   const runExecutor: Next = async (call) => {
     inflight.add(1);
     try {
+      if (call.context.dryRun === true)
+        return successOf(call, await rehearse(call, prepared), maxResultBytes, false);
+      if (resultBudget !== undefined || call.context.cursor !== undefined) startOf(fn, call);
       const result = await runAttempts(call, fn, prepared, attempts);
-      return successOf(call, result, maxResultBytes, plain);
+      const whole = successOf(call, result, maxResultBytes, plain);
+      if (resultBudget === undefined) return whole;
+      const cut = withinBudget(whole.data, resultBudget, fn, call);
+      return cut.truncated === undefined ? whole : shortened(whole, cut.data, cut.truncated);
     } catch (error) {
       return refusalOf(call, error);
     } finally {
@@ -36,4 +47,13 @@ export function compileTool(
   };
   const applying = layers.filter(({ extension, options }) => extension.appliesTo?.(fn, options) ?? true);
   return buildPipeline(applying, runExecutor, log);
+}
+
+/** What the call would do, from the executor that would do it. */
+async function rehearse(call: ToolCall, prepared: PreparedFunction): Promise<ToolResult> {
+  if (prepared.render === undefined) {
+    const message = 'This kind of tool cannot say what it would do: it has no dry run.';
+    throw new ToolFailure('VALIDATION', message, { reason: 'NO_DRY_RUN', details: { field: 'dry_run' } });
+  }
+  return { data: { dry_run: true, would: await prepared.render(call) } };
 }

@@ -4,7 +4,13 @@ import type { Intent } from '../contract/intent.ts';
 import type { JsonValue } from '../contract/json.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolCall } from '../contract/tool-call.ts';
-import type { ResponseMeta, ToolRefusal, ToolResult, ToolSuccess } from '../contract/tool-response.ts';
+import type {
+  ResponseMeta,
+  ToolRefusal,
+  ToolResult,
+  ToolSuccess,
+  Truncation,
+} from '../contract/tool-response.ts';
 
 const NO_INTENTS: readonly Intent[] = [];
 
@@ -23,8 +29,11 @@ export function metaOf(call: ToolCall): ResponseMeta {
     degraded: progress.degraded,
     registryVersion: call.snapshot.version,
     traceId: progress.traceId,
+    ...(call.context.dryRun === true && DRY_RUN),
   };
 }
+
+const DRY_RUN = { dryRun: true } as const;
 
 /**
  * Encodes the result once and bounds it. Throws ToolFailure OUTPUT_INVALID (not JSON) or OUTPUT_TOO_LARGE.
@@ -47,6 +56,11 @@ export function successOf(call: ToolCall, result: ToolResult, maxBytes: number, 
     meta: metaOf(call),
     rateLimits: call.progress.rateLimits,
   };
+}
+
+/** The same success with less of its data, and a note of what is missing. */
+export function shortened(whole: ToolSuccess, data: JsonValue, truncated: Truncation): ToolSuccess {
+  return { ...whole, data, dataJson: JSON.stringify(data), meta: { ...whole.meta, truncated } };
 }
 
 function encode(data: unknown): string {

@@ -9,7 +9,12 @@ import { compileTool } from './compile-tool.ts';
 import { RetryBudget } from './resilience/retry-budget.ts';
 import { UnifiedToolExecutor } from './unified-tool-executor.ts';
 
-function gatewayWith(fn: ToolFunction, execute: PreparedFunction['execute'], maxResultBytes = 1 << 20) {
+function gatewayWith(
+  fn: ToolFunction,
+  execute: PreparedFunction['execute'],
+  maxResultBytes = 1 << 20,
+  render?: PreparedFunction['render'],
+) {
   const clock = new FakeClock(1_000);
   const registry = new ToolSpecRegistry();
   registry.publish(snapshotOf([fn.spec], [fn]));
@@ -23,7 +28,12 @@ function gatewayWith(fn: ToolFunction, execute: PreparedFunction['execute'], max
     seconds: metrics.histogram({ name: 'y', help: 'y', buckets: [] }).with(),
   };
   const inflight = metrics.gauge({ name: 'inflight', help: 'z' }).with();
-  const chain = compileTool(fn, { execute }, [], { attempts, inflight, log: recordingLog(), maxResultBytes });
+  const chain = compileTool(fn, { execute, ...(render && { render }) }, [], {
+    attempts,
+    inflight,
+    log: recordingLog(),
+    maxResultBytes,
+  });
   const executor = new UnifiedToolExecutor({
     snapshots: registry,
     requestLayers: [],
@@ -33,6 +43,10 @@ function gatewayWith(fn: ToolFunction, execute: PreparedFunction['execute'], max
     log: recordingLog(),
   });
   return { clock, registry, executor, metrics };
+}
+
+function dryRun(context = {}) {
+  return requestOf({ context: { dryRun: true, ...context } });
 }
 
 const never = () => new Promise<never>(() => undefined);
@@ -168,5 +182,44 @@ describe('UnifiedToolExecutor', () => {
     await executor.whenIdle();
     expect(executor.inFlight).toBe(0);
     expect(metrics.values.get('inflight')).toBe(0);
+  });
+
+  it('a dry run says what would be done and does nothing', async () => {
+    const unwanted = () => Promise.reject(new Error('it ran'));
+    const { executor } = gatewayWith(functionOf(), unwanted, 1000, () => ({ argv: ['rm', './x'] }));
+    expect(await executor.execute(dryRun())).toMatchObject({
+      ok: true,
+      data: { dry_run: true, would: { argv: ['rm', './x'] } },
+      meta: { attempts: 0, dryRun: true },
+    });
+  });
+
+  it('a tool that cannot say what it would do refuses a dry run, and does not run', async () => {
+    const { executor } = gatewayWith(functionOf(), () => Promise.reject(new Error('it ran')));
+    expect(await executor.execute(dryRun())).toMatchObject({
+      ok: false,
+      error: { type: 'VALIDATION', reason: 'NO_DRY_RUN', partialSideEffects: false },
+    });
+  });
+
+  it('a result over its budget is cut, says so, and goes on at the cursor', async () => {
+    const fn = functionOf({ resultBudget: { maxItems: 2 }, metadata: { readOnly: true } });
+    const { executor } = gatewayWith(fn, async () => ({ data: [1, 2, 3] }));
+    const first = await executor.execute(requestOf());
+    expect(first).toMatchObject({
+      data: [1, 2],
+      dataJson: '[1,2]',
+      meta: { truncated: { kept: 2, omitted: 1 } },
+    });
+    const cursor = first.meta.truncated?.cursor ?? '';
+    const second = await executor.execute(requestOf({ context: { cursor } }));
+    expect(second).toMatchObject({ ok: true, data: [3], meta: { truncated: { kept: 1, omitted: 0 } } });
+  });
+
+  it('a cursor for a tool without a budget is refused before the tool runs', async () => {
+    const { executor } = gatewayWith(functionOf(), () => Promise.reject(new Error('it ran')));
+    expect(await executor.execute(requestOf({ context: { cursor: '1.abc' } }))).toMatchObject({
+      error: { type: 'VALIDATION', reason: 'CURSOR_INVALID' },
+    });
   });
 });

@@ -39,7 +39,7 @@ export class UnifiedToolExecutor implements ToolCaller {
 
   async execute(request: ToolRequest): Promise<ToolResponse> {
     const { snapshots, clock, maxTimeoutMs } = this.#deps;
-    const snapshot = snapshots.enter();
+    const snapshot = snapshots.enter(request.parent?.snapshot);
     const deadline = new Deadline(clock, request);
     this.#running.add(deadline);
     try {
@@ -75,7 +75,7 @@ export class UnifiedToolExecutor implements ToolCaller {
   async #resolve(call: ToolCall): Promise<ToolResponse> {
     let resolved = call;
     try {
-      if (this.#draining) throw shuttingDown();
+      if (this.#draining && call.request.parent === undefined) throw shuttingDown();
       const fn = this.#findFunction(call);
       const deadline = Math.min(call.deadline, call.receivedAt + fn.spec.timeoutMs);
       resolved = { ...call, function: fn, deadline, config: fn.configDefaults };

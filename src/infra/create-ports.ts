@@ -1,6 +1,6 @@
 // Makes every port's adapter. For now the embedded ones: memory twins, a local audit file, child processes, undici.
 import { join } from 'node:path';
-import type { Ports } from '../ports/ports.ts';
+import type { OutsidePorts } from '../ports/ports.ts';
 import type { Settings } from '../settings/settings-schema.ts';
 import { JsonLinesAuditSink } from './audit/json-lines-audit-sink.ts';
 import { UndiciHttpClient } from './http/undici-http-client.ts';
@@ -14,7 +14,7 @@ import { PinoLog } from './telemetry/pino-log.ts';
 import { PrometheusMetrics } from './telemetry/prometheus-metrics.ts';
 
 export interface Infra {
-  readonly ports: Ports;
+  readonly ports: OutsidePorts;
   readonly metrics: PrometheusMetrics;
   readonly log: PinoLog;
   /** Last of all: children gone, audit on disk, log lines out. */
@@ -37,7 +37,7 @@ export async function createInfra(settings: Settings, announce: (line: string) =
   const admission = new MemoryAdmissionControl(clock);
   const approvals = new MemoryApprovalStore(clock, { maxPending: settings.limits.max_pending_approvals });
   const authenticator = createAuthenticator(settings, clock, announce);
-  const ports: Ports = { admission, approvals, auditSink, authenticator, clock, http, log, metrics, spawner };
+  const ports: OutsidePorts = { admission, approvals, auditSink, authenticator, clock, http, log, metrics, spawner };
   async function close(): Promise<void> {
     await Promise.allSettled([admission.close(), http.close(), spawner.closeAll()]);
     await auditSink.close().catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));

@@ -7,9 +7,11 @@ import type { Clock } from './clock.ts';
 import type { HttpClient } from './http-client.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { NestedCalls } from './nested-calls.ts';
 import type { ProcessSpawner } from './process-spawner.ts';
 
-export interface Ports {
+/** What infra brings. */
+export interface OutsidePorts {
   readonly admission: AdmissionControl;
   readonly approvals: ApprovalStore;
   readonly auditSink: AuditSink;
@@ -19,4 +21,9 @@ export interface Ports {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly spawner: ProcessSpawner;
+}
+
+/** And what only the gateway itself can give: its own call. */
+export interface Ports extends OutsidePorts {
+  readonly nestedCalls: NestedCalls;
 }

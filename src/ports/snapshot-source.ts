@@ -2,7 +2,8 @@
 import type { RegistrySnapshot } from '../contract/registry-snapshot.ts';
 
 export interface SnapshotSource {
-  enter(): RegistrySnapshot;
+  /** The set in force, or the one given, which a call that runs must hold already. */
+  enter(held?: RegistrySnapshot): RegistrySnapshot;
   /** Exactly once per `enter`. When the last call leaves a superseded snapshot, what only it used is closed. */
   leave(snapshot: RegistrySnapshot): void;
   isDisabled(toolName: string): boolean;

@@ -3,6 +3,7 @@ import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts';
 import type {
   ActionParameter,
   RateLimit,
+  ResultBudget,
   ToolAction,
   ToolMetadata,
   ToolSpec,
@@ -15,6 +16,7 @@ import type { ActionDeclaration, ParameterDeclaration, ToolDeclaration } from '.
 
 export function normaliseSpec(declared: ToolDeclaration, baseDir: string): ToolSpec {
   const { output_schema: outputSchema, config_schema: configSchema, actions, auth } = declared;
+  const budget = budgetOf(declared);
   const content: Omit<ToolSpec, 'baseDir' | 'contentHash'> = {
     name: declared.name,
     description: declared.description,
@@ -26,11 +28,18 @@ export function normaliseSpec(declared: ToolDeclaration, baseDir: string): ToolS
     metadata: metadataOf(declared.metadata),
     timeoutMs: declared.timeout_ms,
     ...limitsOf(declared),
+    ...(budget && { resultBudget: budget }),
     extensions: declared.extensions as Record<string, JsonObject>,
     ...(configSchema && { configSchema: asConfigSchema(configSchema as JsonObject).schema }),
     ...(auth && { auth }),
   };
   return { ...content, baseDir, contentHash: canonicalHash(content) };
+}
+
+function budgetOf(declared: ToolDeclaration): ResultBudget | undefined {
+  const { max_result_bytes: maxBytes, max_result_items: maxItems } = declared;
+  if (maxBytes === undefined && maxItems === undefined) return undefined;
+  return { ...(maxBytes !== undefined && { maxBytes }), ...(maxItems !== undefined && { maxItems }) };
 }
 
 /** Retrieval reads, and reading twice does no harm: the condition for retries. */

@@ -25,16 +25,14 @@ export class ToolSpecRegistry implements ToolCatalog, SnapshotSource {
     return this.#current.snapshot;
   }
 
-  enter(): RegistrySnapshot {
-    this.#current.inFlight += 1;
-    return this.#current.snapshot;
+  enter(held = this.#current.snapshot): RegistrySnapshot {
+    const lent = this.#find(held) ?? this.#current;
+    lent.inFlight += 1;
+    return lent.snapshot;
   }
 
   leave(snapshot: RegistrySnapshot): void {
-    const held =
-      snapshot === this.#current.snapshot
-        ? this.#current
-        : this.#superseded.find((candidate) => candidate.snapshot === snapshot);
+    const held = this.#find(snapshot);
     if (held === undefined) return;
     held.inFlight -= 1;
     this.#closeIdle();
@@ -66,6 +64,11 @@ export class ToolSpecRegistry implements ToolCatalog, SnapshotSource {
   onChange(listener: (snapshot: RegistrySnapshot) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #find(snapshot: RegistrySnapshot): Held | undefined {
+    if (snapshot === this.#current.snapshot) return this.#current;
+    return this.#superseded.find((candidate) => candidate.snapshot === snapshot);
   }
 
   #tell(): void {

@@ -179,6 +179,20 @@ export const toolDeclarationSchema = z.strictObject({
     .describe('Left out: one attempt. Only for tools that are read_only or idempotent.'),
   concurrency: concurrency.optional().describe('How many calls run at the same time.'),
   rate_limits: z.array(rateLimit).default([]).describe('All of them must allow a call.'),
+  max_result_bytes: z
+    .int()
+    .min(256)
+    .max(16_777_216)
+    .optional()
+    .describe(
+      'Most bytes of JSON in one answer. A longer list is cut at whole items; meta.truncated says so.',
+    ),
+  max_result_items: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe('Most items of the list in one answer. The rest can be asked for by meta.truncated.cursor.'),
   extensions: z
     .record(z.string(), z.record(z.string(), z.unknown()))
     .default({})

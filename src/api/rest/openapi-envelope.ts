@@ -7,24 +7,37 @@ import { answer, headerRef, listOf, orNull, record, schemaRef, text } from './op
 
 const TYPES: readonly ErrorType[] = Object.keys(ERROR_TYPES).filter(isErrorType);
 
-const meta = record({
-  schema_version: { const: ENVELOPE_VERSION },
-  call_id: text('Names this call in logs, traces and the audit trail.'),
-  tool: text('The function that was called; empty where none was found.'),
-  tool_version: { type: 'string' },
-  executor: { type: 'string' },
-  duration_ms: { type: 'number', minimum: 0 },
-  attempts: { type: 'integer', minimum: 0 },
-  cached: { type: 'boolean' },
-  replayed: {
-    type: 'boolean',
-    description: 'The stored answer to an earlier call with the same Idempotency-Key.',
+const meta = record(
+  {
+    schema_version: { const: ENVELOPE_VERSION },
+    call_id: text('Names this call in logs, traces and the audit trail.'),
+    tool: text('The function that was called; empty where none was found.'),
+    tool_version: { type: 'string' },
+    executor: { type: 'string' },
+    duration_ms: { type: 'number', minimum: 0 },
+    attempts: { type: 'integer', minimum: 0 },
+    cached: { type: 'boolean' },
+    replayed: {
+      type: 'boolean',
+      description: 'The stored answer to an earlier call with the same Idempotency-Key.',
+    },
+    fallback: { type: 'boolean' },
+    degraded: listOf(text('A component that worked in a reduced way for this call.')),
+    registry_version: text('The set of tools this call was made in.'),
+    trace_id: { type: 'string' },
+    dry_run: { const: true, description: 'The data is what the call would do; nothing was done.' },
+    truncated: record(
+      {
+        pointer: text('JSON Pointer of the list that was cut; empty for the result itself.'),
+        kept: { type: 'integer', minimum: 0 },
+        omitted: { type: 'integer', minimum: 0 },
+        cursor: text('Give it as context.cursor with the same arguments to get the next items.'),
+      },
+      ['cursor'],
+    ),
   },
-  fallback: { type: 'boolean' },
-  degraded: listOf(text('A component that worked in a reduced way for this call.')),
-  registry_version: text('The set of tools this call was made in.'),
-  trace_id: { type: 'string' },
-});
+  ['dry_run', 'truncated'],
+);
 
 const intent: JsonObject = {
   type: 'object',

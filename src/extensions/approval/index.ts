@@ -55,6 +55,8 @@ function createApproval({ approvals, clock, metrics }: Needs): Extension<Approva
     onFailure: 'deny',
     appliesTo: (fn, { mode }) => mode === 'always' || (mode === 'unsafe_only' && isUnsafe(fn.spec.metadata)),
     async around(call, next, options) {
+      // Nothing is done that anybody would have to approve.
+      if (call.context.dryRun === true) return next(call);
       const fn = call.function as ToolFunction;
       const token = call.context.confirmationToken;
       if (token === undefined) {

@@ -84,6 +84,17 @@ function recordOf(call: ToolCall, response: ToolResponse): AuditRecord {
     partialSideEffects: response.ok ? false : response.error.partialSideEffects,
     registryVersion: meta.registryVersion,
     traceId: meta.traceId,
+    notes: notesOf(call),
+  };
+}
+
+function notesOf({ context, progress, request }: ToolCall): AuditRecord['notes'] {
+  const { parent } = request;
+  if (progress.notes === undefined && parent === undefined && context.dryRun !== true) return undefined;
+  return {
+    ...progress.notes,
+    ...(context.dryRun === true && { dry_run: true }),
+    ...(parent !== undefined && { parent_call_id: parent.callId }),
   };
 }
 

@@ -43,7 +43,12 @@ function createValidation(): Extension<ValidationOptions> {
       if (checks === undefined) known.set(fn, (checks = checksOf(fn)));
       const args = fitting(prepareArguments(call, call.arguments, checks), call, fn, checks);
       const response = await next(args === call.arguments ? call : { ...call, arguments: args });
-      if (response.ok && checks.output !== undefined && options.output === 'enforce') {
+      if (
+        response.ok &&
+        checks.output !== undefined &&
+        options.output === 'enforce' &&
+        !call.context.dryRun
+      ) {
         const wrong = checks.output.validate(response.data);
         if (wrong.length > 0) throw outputInvalid(wrong);
       }

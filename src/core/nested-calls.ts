@@ -1,0 +1,78 @@
+// StepCalls: NestedCalls over the core. Each step is a call like any other, inside what its parent still may do.
+import type { JsonObject } from '../contract/json.ts';
+import type { CallProgress, ParentCall, ToolCall, ToolRequest } from '../contract/tool-call.ts';
+import type { ToolContext } from '../contract/tool-context.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import type { ToolResponse } from '../contract/tool-response.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { NestedCalls } from '../ports/nested-calls.ts';
+import type { ToolCaller } from '../ports/tool-caller.ts';
+
+/** Steps inside steps. */
+const MAX_DEPTH = 8;
+/** Steps of any depth below one call that came through a door. */
+const MAX_STEPS = 500;
+
+export class StepCalls implements NestedCalls {
+  readonly #clock: Clock;
+  #caller: ToolCaller | undefined;
+  /** By a call's progress, which all copies of the call share. */
+  readonly #budgets = new WeakMap<CallProgress, ParentCall['budget']>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Executors are made before the core that runs them: it comes later. */
+  bind(caller: ToolCaller): void {
+    this.#caller = caller;
+  }
+
+  async run(parent: ToolCall, tool: string, args: JsonObject): Promise<ToolResponse> {
+    if (this.#caller === undefined) throw new Error('no call runs before the core is there');
+    const step = this.#stepOf(parent);
+    const refusal = parent.signal.aborted ? cancelled() : refusalOf(step);
+    const { credential, door } = parent.request;
+    const request: ToolRequest = {
+      tool,
+      arguments: args,
+      context: contextOf(parent.context),
+      credential,
+      door,
+      timeoutMs: Math.max(0, parent.deadline - this.#clock.now()),
+      signal: parent.signal,
+      parent: step,
+      ...(refusal !== undefined && { refusal }),
+    };
+    return this.#caller.execute(request);
+  }
+
+  #stepOf(parent: ToolCall): ParentCall {
+    const above = parent.request.parent;
+    let budget = above?.budget ?? this.#budgets.get(parent.progress);
+    if (budget === undefined) this.#budgets.set(parent.progress, (budget = { stepsLeft: MAX_STEPS }));
+    budget.stepsLeft -= 1;
+    return { callId: parent.id, snapshot: parent.snapshot, depth: (above?.depth ?? 0) + 1, budget };
+  }
+}
+
+/** What was said about the parent alone does not hold for its steps: neither an approval nor a key against repetition. */
+function contextOf({ confirmationToken, idempotencyKey, cursor, ...context }: ToolContext): ToolContext {
+  return context;
+}
+
+function refusalOf({ depth, budget }: ParentCall): ToolFailure | undefined {
+  if (depth > MAX_DEPTH)
+    return overdone('STEPS_TOO_DEEP', `Tools may call tools ${MAX_DEPTH} levels deep, and no deeper.`);
+  if (budget.stepsLeft < 0)
+    return overdone('TOO_MANY_STEPS', `One call may cause ${MAX_STEPS} calls of other tools, and no more.`);
+  return undefined;
+}
+
+function overdone(reason: string, message: string): ToolFailure {
+  return new ToolFailure('BUDGET_EXCEEDED', message, { reason, retryable: false });
+}
+
+function cancelled(): ToolFailure {
+  return new ToolFailure('CANCELLED', 'The call that this is a step of has ended.');
+}
