@@ -124,6 +124,7 @@ async function bootNest(
     reflection,
     maxMessageBytes: limits.max_body_bytes,
     health,
+    caller: gateway.executor,
     closeWithinMs,
   });
   app.connectMicroservice(grpc);

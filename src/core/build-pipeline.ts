@@ -5,6 +5,7 @@ import type { ToolCall } from '../contract/tool-call.ts';
 import type { ToolResponse } from '../contract/tool-response.ts';
 import type { Log } from '../ports/log.ts';
 import type { Histogram } from '../ports/metrics.ts';
+import { leftAt, stampLeft } from './deadline.ts';
 import { refusalOf } from './settle.ts';
 
 /** An extension with its options merged and checked: what a chain is made of. */
@@ -24,42 +25,43 @@ export function buildPipeline(layers: readonly Layer[], innermost: Next, log: Lo
 }
 
 function wrap(layer: Layer, inner: Next, log: Log): Next {
-  const { extension, options } = layer;
+  const { extension, options, seconds } = layer;
   return async (call) => {
     const crossing = new Crossing(inner);
-    const startedAt = performance.now();
+    const enteredAt = performance.now();
     try {
       return await extension.around(call, crossing.next, options);
     } catch (error) {
       return await afterThrow(layer, call, crossing, error, log);
     } finally {
-      layer.seconds.observe((performance.now() - startedAt - crossing.innerMs) / 1000);
+      const now = performance.now();
+      seconds.observe((now - enteredAt - crossing.insideMs(call)) / 1000);
+      stampLeft(call, now);
     }
   };
 }
 
 /** One passage of one call through one layer: guards against a second `next` and keeps the inner answer. */
 class Crossing {
-  innerMs = 0;
   /** The inside's answer, once asked for. Never rejects. */
   answer: Promise<ToolResponse> | undefined;
   readonly next: Next;
+  #askedAt = 0;
 
   constructor(inner: Next) {
     this.next = (call) => {
       if (this.answer !== undefined) {
         return Promise.reject(new Error('next() was called a second time: a call runs once'));
       }
-      this.answer = this.#run(inner, call);
+      this.#askedAt = performance.now();
+      this.answer = inner(call);
       return this.answer;
     };
   }
 
-  async #run(inner: Next, call: ToolCall): Promise<ToolResponse> {
-    const startedAt = performance.now();
-    const response = await inner(call);
-    this.innerMs = performance.now() - startedAt;
-    return response;
+  /** Read when the layer is done: the last to be left before it was the one inside. */
+  insideMs(call: ToolCall): number {
+    return this.answer === undefined ? 0 : Math.max(0, leftAt(call) - this.#askedAt);
   }
 }
 

@@ -7,6 +7,7 @@ import type { ToolResult } from '../contract/tool-response.ts';
 import type { Log } from '../ports/log.ts';
 import type { Gauge } from '../ports/metrics.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
+import { stampLeft } from './deadline.ts';
 import { runAttempts, type AttemptDeps } from './resilience/run-attempts.ts';
 import { startOf, withinBudget } from './result-budget.ts';
 import { refusalOf, shortened, successOf } from './settle.ts';
@@ -43,6 +44,7 @@ export function compileTool(
       return refusalOf(call, error);
     } finally {
       inflight.add(-1);
+      stampLeft(call, performance.now());
     }
   };
   const applying = layers.filter(({ extension, options }) => extension.appliesTo?.(fn, options) ?? true);

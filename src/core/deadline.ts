@@ -68,6 +68,16 @@ export class Deadline {
 /** A call's progress as the core makes it: with the deadline that only the core may touch. */
 export interface TimedProgress extends CallProgress {
   readonly deadline: Deadline;
+  /** When the innermost step that is done was left, on the monotonic clock. */
+  leftAt: number;
+}
+
+export function leftAt(call: ToolCall): number {
+  return (call.progress as TimedProgress).leftAt;
+}
+
+export function stampLeft(call: ToolCall, now: number): void {
+  (call.progress as TimedProgress).leftAt = now;
 }
 
 /** Only for calls that UnifiedToolExecutor opened. */

@@ -159,6 +159,7 @@ function openCall(
 function newProgress(deadline: Deadline): TimedProgress {
   return {
     deadline,
+    leftAt: 0,
     attempts: 0,
     executorEntered: false,
     executorMs: 0,

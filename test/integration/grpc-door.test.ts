@@ -176,6 +176,7 @@ async function openDoor(changes: Partial<GrpcSettings> = {}, channel?: ChannelCr
     port: 0,
     reflection: true,
     maxMessageBytes: 1 << 20,
+    caller: core,
     health,
     ...changes,
   };
@@ -390,9 +391,9 @@ describe('Execute', () => {
     const { client, core } = await openDoor();
     const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
     const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
-    core.script = async ({ signal }) => {
+    core.script = async ({ whenGone }) => {
       enter();
-      signal?.addEventListener('abort', () => abort());
+      whenGone?.(abort);
       await aborted;
       return refusal('CANCELLED');
     };
@@ -506,8 +507,8 @@ describe('ExecuteStream', () => {
   it('gives a call up whose partial results nobody reads', async () => {
     const { client, core } = await openDoor();
     const { promise: given, resolve: giveUp } = Promise.withResolvers<void>();
-    core.script = async ({ emit, signal }) => {
-      signal?.addEventListener('abort', () => giveUp());
+    core.script = async ({ emit, whenGone }) => {
+      whenGone?.(giveUp);
       const data = 'x'.repeat(1 << 20);
       for (let index = 0; index < 64; index += 1) emit?.({ kind: 'partial', data });
       await given;
@@ -525,8 +526,8 @@ describe('ExecuteStream', () => {
   it('lets the cancellation of a stream reach the call', async () => {
     const { client, core } = await openDoor();
     const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
-    core.script = async ({ emit, signal }) => {
-      signal?.addEventListener('abort', () => abort());
+    core.script = async ({ emit, whenGone }) => {
+      whenGone?.(abort);
       emit?.({ kind: 'progress', message: 'started' });
       await aborted;
       return refusal('CANCELLED');
@@ -685,9 +686,9 @@ describe('graceful shutdown', () => {
     const { app, client, core } = await openDoor({ closeWithinMs: 50 });
     const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
     const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
-    core.script = async ({ signal }) => {
+    core.script = async ({ whenGone }) => {
       enter();
-      signal?.addEventListener('abort', () => abort());
+      whenGone?.(abort);
       await aborted;
       return refusal('CANCELLED');
     };

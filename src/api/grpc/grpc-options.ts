@@ -1,19 +1,12 @@
 // The gRPC door's settings as Nest wants them: limits, TLS, keepalive, and what is added to the server besides the controller.
-import {
-  Server,
-  ServerCredentials,
-  type ChannelOptions,
-  type Metadata,
-  type sendUnaryData,
-  type ServerUnaryCall,
-  type ServiceError,
-} from '@grpc/grpc-js';
+import { Server, ServerCredentials, type ChannelOptions } from '@grpc/grpc-js';
 import type { MethodDefinition, PackageDefinition, ServiceDefinition } from '@grpc/proto-loader';
 import { ServerGrpc, type CustomStrategy, type GrpcOptions } from '@nestjs/microservices';
 import { protoPath as healthProto } from 'grpc-health-check';
-import { isObservable, type Observable } from 'rxjs';
+import type { ToolCaller } from '../../ports/tool-caller.ts';
+import { executeBy } from './execute.ts';
 import type { GrpcHealth } from './grpc-health.ts';
-import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, SERVICE_NAME } from './wire-types.ts';
+import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, SERVICE, SERVICE_NAME } from './wire-types.ts';
 import { MAX_SEND_BYTES } from './write-response.ts';
 
 export interface GrpcSettings {
@@ -25,6 +18,7 @@ export interface GrpcSettings {
   /** Largest request. */
   readonly maxMessageBytes: number;
   readonly health: GrpcHealth;
+  readonly caller: ToolCaller;
   /** How long closing waits for calls in flight before it cuts them. */
   readonly closeWithinMs?: number;
 }
@@ -43,7 +37,7 @@ const CHANNEL_OPTIONS: ChannelOptions = {
 };
 
 export function grpcOptions(settings: GrpcSettings): CustomStrategy {
-  const { host, port, tls, reflection, maxMessageBytes, health } = settings;
+  const { host, port, tls, reflection, maxMessageBytes, health, caller } = settings;
   const credentials = tls === undefined ? ServerCredentials.createInsecure() : tlsCredentials(tls);
   const options: GrpcOptions['options'] = {
     url: `${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -64,28 +58,29 @@ export function grpcOptions(settings: GrpcSettings): CustomStrategy {
     },
   };
   const { closeWithinMs = DEFAULT_CLOSE_WITHIN_MS } = settings;
-  return { strategy: new GrpcServer(options, closeWithinMs, (bound) => health.setPort(bound)) };
+  const execute = executeBy(caller);
+  return { strategy: new GrpcServer(options, closeWithinMs, execute, (bound) => health.setPort(bound)) };
 }
 
-type Unary = ServerUnaryCall<unknown, Uint8Array>;
-type Answer = sendUnaryData<Uint8Array>;
-/** A controller's method, as Nest wraps it. */
-type UnaryHandler = (
-  message: unknown,
-  metadata: Metadata,
-  call: Unary,
-) => Promise<Uint8Array | Observable<never>>;
+type Execute = ReturnType<typeof executeBy>;
 
 /** Nest's gRPC server, which also tells the port it got, and whose graceful close has an end. */
 class GrpcServer extends ServerGrpc {
   readonly #options: GrpcOptions['options'];
   readonly #closeWithinMs: number;
+  readonly #execute: Execute;
   readonly #onBound: (port: number) => void;
   #server: Server | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(options: GrpcOptions['options'], closeWithinMs: number, onBound: (port: number) => void) {
+  constructor(
+    options: GrpcOptions['options'],
+    closeWithinMs: number,
+    execute: Execute,
+    onBound: (port: number) => void,
+  ) {
     super(options);
+    this.#execute = execute;
     this.#options = options;
     this.#closeWithinMs = closeWithinMs;
     this.#onBound = onBound;
@@ -104,19 +99,10 @@ class GrpcServer extends ServerGrpc {
     return server;
   }
 
-  /**
-   * Nest's own takes four more promises and an observable for one message. Here answers that are ready in one turn
-   * of the event loop are sent together at its end, as REST does.
-   */
-  override createUnaryServiceMethod(handle: UnaryHandler): (call: Unary, answer: Answer) => void {
-    return (call, answer) => {
-      const refuse = (error: Error) => answer(error as ServiceError);
-      handle(call.request, call.metadata, call).then((handled) => {
-        // What an exception filter made of an error.
-        if (isObservable(handled)) handled.subscribe({ error: refuse });
-        else setImmediate(answer, null, handled);
-      }, refuse);
-    };
+  /** Execute is not a controller's: see execute.ts. */
+  override async createService(definition: unknown, name: string): Promise<object> {
+    const service = await super.createService(definition, name);
+    return name === SERVICE ? { ...service, Execute: this.#execute } : service;
   }
 
   /** Safe to call twice: the service closes both doors at once, and Nest closes this one again after REST. */

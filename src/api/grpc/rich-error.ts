@@ -1,9 +1,10 @@
 // Turns a refusal into a gRPC status whose trailer grpc-status-details-bin holds google.rpc details.
 import { Metadata } from '@grpc/grpc-js';
+import { Logger } from '@nestjs/common';
 import { RpcException } from '@nestjs/microservices';
 import { errorRow, type ErrorType } from '../../contract/error-types.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import type { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ResponseMeta, ToolError } from '../../contract/tool-response.ts';
 import { encodeDetail, encodeStatus } from './wire-types.ts';
 
@@ -44,6 +45,16 @@ export function exceptionOfFailure(failure: ToolFailure, call: CallNames = NO_CA
     { type, message, retryable, origin, reason, details, retryAfterMs, partialSideEffects },
     call,
   );
+}
+
+const log = new Logger('grpc');
+
+/** Anything but a refusal is a defect: it goes to the log, and INTERNAL to the caller. */
+export function exceptionFor(thrown: unknown, call?: CallNames): RpcException {
+  if (thrown instanceof RpcException) return thrown;
+  if (thrown instanceof ToolFailure) return exceptionOfFailure(thrown, call);
+  log.error(thrown);
+  return exceptionOfFailure(new ToolFailure('INTERNAL', 'The gateway failed to answer.'), call);
 }
 
 export function statusOf(error: ToolError, call: CallNames): GrpcStatus {

@@ -1,38 +1,34 @@
-// The gRPC door: translates a request, calls the core or the catalog, translates back. Nothing is decided here.
-import type { Metadata, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
-import { Controller, Inject, Logger } from '@nestjs/common';
-import { GrpcMethod, RpcException } from '@nestjs/microservices';
+// The gRPC door, all but Execute: translates a request, calls the core or the catalog, translates back.
+import type { Metadata, ServerWritableStream } from '@grpc/grpc-js';
+import { Controller, Inject } from '@nestjs/common';
+import { GrpcMethod } from '@nestjs/microservices';
 import { defer, finalize, type Observable } from 'rxjs';
 import { holds } from '../../contract/principal.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { ToolCatalog } from '../../ports/tool-catalog.ts';
 import { AUTHENTICATOR, TOOL_CALLER, TOOL_CATALOG } from '../tokens.ts';
 import { lifeOf } from './call-life.ts';
 import { checkMetadataSize, credentialOf } from './call-metadata.ts';
+import { answerTo } from './execute.ts';
 import { executeStream } from './execute-stream.ts';
 import { GrpcHealth } from './grpc-health.ts';
 import { invalid } from './invalid.ts';
 import { listTools } from './list-tools.ts';
 import { formOf, readRequest } from './read-request.ts';
-import { exceptionOf, exceptionOfFailure, statusCodeOf } from './rich-error.ts';
+import { exceptionFor, exceptionOfFailure } from './rich-error.ts';
 import { toolMessage } from './tool-message.ts';
 import { watchTools } from './watch-tools.ts';
-import { encodeGetResponse, encodeListResponse, UNREADABLE, type Readable } from './wire-types.ts';
+import { encodeGetResponse, encodeListResponse, SERVICE, UNREADABLE, type Readable } from './wire-types.ts';
 import type { ExecuteMessage, GetToolMessage, ListToolsMessage } from './wire-types.ts';
-import { writeResponse } from './write-response.ts';
 
-type Unary = ServerUnaryCall<unknown, Uint8Array>;
 type Stream = ServerWritableStream<unknown, Uint8Array>;
 
-const SERVICE = 'ToolExecutorService';
 const MAX_WATCHERS = 1000;
 
 @Controller()
 export class ToolExecutorController {
-  readonly #log = new Logger(ToolExecutorController.name);
   #watchers = 0;
 
   constructor(
@@ -41,18 +37,6 @@ export class ToolExecutorController {
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(GrpcHealth) private readonly health: GrpcHealth,
   ) {}
-
-  @GrpcMethod(SERVICE, 'Execute')
-  async execute(message: Readable<ExecuteMessage>, metadata: Metadata, call: Unary): Promise<Uint8Array> {
-    const life = lifeOf(call);
-    const response = await this.caller.execute(readRequest(message, metadata, life));
-    life.settle();
-    try {
-      return writeResponse(answerTo(message, response), formOf(message));
-    } catch (thrown) {
-      throw this.#asError(thrown, response);
-    }
-  }
 
   @GrpcMethod(SERVICE, 'ExecuteStream')
   executeStream(message: Readable<ExecuteMessage>, metadata: Metadata, call: Stream): Observable<Uint8Array> {
@@ -63,7 +47,7 @@ export class ToolExecutorController {
       run: (emit) => this.caller.execute(readRequest(message, metadata, { ...life, emit })),
       life,
       answerOf: (response) => answerTo(message, response),
-      asError: (thrown) => this.#asError(thrown),
+      asError: exceptionFor,
     });
   }
 
@@ -99,7 +83,7 @@ export class ToolExecutorController {
           pace: call,
           authorize: () => this.#authorize(metadata),
           onDrain: (end) => this.health.onDrain(end),
-          asError: (thrown) => this.#asError(thrown),
+          asError: exceptionFor,
         });
         return watch.pipe(finalize(leave));
       }),
@@ -124,7 +108,7 @@ export class ToolExecutorController {
       if (message === UNREADABLE) throw invalid('', 'is not a message of its type');
       return answer(message);
     } catch (thrown) {
-      throw this.#asError(thrown);
+      throw exceptionFor(thrown);
     }
   }
 
@@ -137,24 +121,6 @@ export class ToolExecutorController {
       details: { permission: 'tools:read' },
     });
   }
-
-  /** Anything but a refusal is a defect: it goes to the log, and INTERNAL to the caller. */
-  #asError(thrown: unknown, response?: ToolResponse): RpcException {
-    if (thrown instanceof RpcException) return thrown;
-    if (thrown instanceof ToolFailure) return exceptionOfFailure(thrown, response?.meta);
-    this.#log.error(thrown);
-    return exceptionOfFailure(new ToolFailure('INTERNAL', 'The gateway failed to answer.'), response?.meta);
-  }
-}
-
-/** Throws where the envelope's error is a failure of the call and not a tool's own answer. */
-function answerTo(message: Readable<ExecuteMessage>, response: ToolResponse): ToolResponse {
-  if (response.ok || statusCodeOf(response.error) === 0) return response;
-  const { callId, tool } = response.meta;
-  throw exceptionOf(response.error, {
-    callId,
-    tool: tool !== '' || message === UNREADABLE ? tool : message.tool,
-  });
 }
 
 function tooManyWatchers(): ToolFailure {

@@ -5,7 +5,8 @@ import protobuf from 'protobufjs';
 export const PROTO_DIR = fileURLToPath(new URL('../../../proto/', import.meta.url));
 export const PROTO_PACKAGE = 'unified_tool_executor.v1';
 export const PROTO_FILE = 'unified_tool_executor/v1/tool_executor_service.proto';
-export const SERVICE_NAME = `${PROTO_PACKAGE}.ToolExecutorService`;
+export const SERVICE = 'ToolExecutorService';
+export const SERVICE_NAME = `${PROTO_PACKAGE}.${SERVICE}`;
 
 /** What a request that is no message of its type is read as: the handler refuses it in words. */
 export const UNREADABLE = Symbol('unreadable');

@@ -1,0 +1,41 @@
+// Execute: one message in, one out. On the path of every call, so it goes without Nest's layers between message and core.
+import type { handleUnaryCall, ServerUnaryCall, ServiceError } from '@grpc/grpc-js';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { ToolCaller } from '../../ports/tool-caller.ts';
+import { lifeOf } from './call-life.ts';
+import { formOf, readRequest } from './read-request.ts';
+import { exceptionFor, exceptionOf, statusCodeOf } from './rich-error.ts';
+import { UNREADABLE, type ExecuteMessage, type Readable } from './wire-types.ts';
+import { writeResponse } from './write-response.ts';
+
+type Message = Readable<ExecuteMessage>;
+
+/** Answers that are ready in one turn of the event loop leave together at its end, as REST's do. */
+export function executeBy(caller: ToolCaller): handleUnaryCall<Message, Uint8Array> {
+  return (call, answer) => {
+    const refuse = (thrown: unknown) => answer(exceptionFor(thrown).getError() as ServiceError);
+    run(caller, call).then((bytes) => setImmediate(answer, null, bytes), refuse);
+  };
+}
+
+async function run(caller: ToolCaller, call: ServerUnaryCall<Message, Uint8Array>): Promise<Uint8Array> {
+  const { request: message, metadata } = call;
+  const life = lifeOf(call);
+  const response = await caller.execute(readRequest(message, metadata, life));
+  life.settle();
+  try {
+    return writeResponse(answerTo(message, response), formOf(message));
+  } catch (thrown) {
+    throw exceptionFor(thrown, response.meta);
+  }
+}
+
+/** Throws where the envelope's error is a failure of the call and not a tool's own answer. */
+export function answerTo(message: Message, response: ToolResponse): ToolResponse {
+  if (response.ok || statusCodeOf(response.error) === 0) return response;
+  const { callId, tool } = response.meta;
+  throw exceptionOf(response.error, {
+    callId,
+    tool: tool !== '' || message === UNREADABLE ? tool : message.tool,
+  });
+}
