@@ -7,6 +7,8 @@ const pool = Buffer.alloc(512 * RANDOM_BYTES);
 let used = pool.length;
 let lastMs = 0;
 let sequence = 0;
+let writtenMs = Number.NaN;
+let writtenTime = '';
 
 const MAX_SEQUENCE = 0xfff;
 
@@ -25,10 +27,17 @@ export function uuidv7(now: number): string {
     lastMs += 1;
     sequence = 0;
   }
-  const time = lastMs.toString(16).padStart(12, '0');
+  if (lastMs !== writtenMs) writeTime(lastMs);
   const counter = (0x7000 | sequence).toString(16);
   const random = nextRandom();
-  return `${time.slice(0, 8)}-${time.slice(8)}-${counter}-${random.slice(0, 4)}-${random.slice(4)}`;
+  return `${writtenTime}-${counter}-${random.slice(0, 4)}-${random.slice(4)}`;
+}
+
+/** Many ids share a millisecond. */
+function writeTime(ms: number): void {
+  const time = ms.toString(16).padStart(12, '0');
+  writtenTime = `${time.slice(0, 8)}-${time.slice(8)}`;
+  writtenMs = ms;
 }
 
 /** 16 hex digits, the first two bits set to the variant of RFC 9562. */

@@ -27,6 +27,8 @@ const MINUTE_MS = 60_000;
 const DEFAULT_CLOSE_WITHIN_MS = 65_000;
 
 const CHANNEL_OPTIONS: ChannelOptions = {
+  // Bookkeeping per call for a debugging service that this server does not have.
+  'grpc.enable_channelz': 0,
   'grpc.max_concurrent_streams': 100,
   'grpc.keepalive_time_ms': MINUTE_MS,
   'grpc.keepalive_timeout_ms': 20_000,

@@ -33,8 +33,9 @@ interface Line {
 
 /** Lines wait here for the end of the event loop's turn: no call waits while its line is put into words. */
 class Backlog {
-  /** When the line that is being written was logged. */
-  writing = 0;
+  /** When the line that is being written was logged, as the member that pino puts into it. */
+  time = '';
+  #writing = Number.NaN;
   #lines: Line[] = [];
 
   add(line: Line): void {
@@ -47,9 +48,15 @@ class Backlog {
     const lines = this.#lines;
     this.#lines = [];
     for (const { logger, level, fields, message, at } of lines) {
-      this.writing = at;
+      if (at !== this.#writing) this.#setTime(at);
       logger[level](hideSecrets(fields), message);
     }
+  }
+
+  /** Many lines share a millisecond. */
+  #setTime(at: number): void {
+    this.#writing = at;
+    this.time = `,"time":"${new Date(at).toISOString()}"`;
   }
 }
 
@@ -79,7 +86,7 @@ export class PinoLog implements Log {
     const options: LoggerOptions = {
       level,
       base: null,
-      timestamp: () => `,"time":"${new Date(backlog.writing).toISOString()}"`,
+      timestamp: () => backlog.time,
       formatters: { level: (label) => ({ level: label }) },
       // Errors are made into fields by hideSecrets.
       serializers: { err: (fields: unknown) => fields },
