@@ -1,5 +1,16 @@
 // HttpClient: outbound HTTP for executors and loaders. Follows no redirects, reads no proxy settings.
 
+/** Where a connection's requests may go. Checked on the literal, on every DNS answer, and on the connected socket. */
+export interface EgressPolicy {
+  /** `api.example.com`, `*.example.com`, each with an optional `:port`. Empty: whatever origin `request` names. */
+  readonly allowHosts: readonly string[];
+  /**
+   * Private, loopback and link-local addresses are refused unless one of these CIDR ranges holds them; a metadata
+   * service unless a range is its one address. A refusal is a ToolFailure PERMANENT, reason EGRESS_DENIED.
+   */
+  readonly allowPrivate: readonly string[];
+}
+
 export interface HttpRequest {
   readonly method: string;
   /** Scheme, host and port: https://api.example.com */
@@ -8,6 +19,7 @@ export interface HttpRequest {
   readonly path: string;
   readonly headers: { readonly [name: string]: string };
   readonly body?: string;
+  readonly egress: EgressPolicy;
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;
 }
@@ -25,5 +37,11 @@ export interface HttpResponse {
  */
 export interface HttpClient {
   request(request: HttpRequest): Promise<HttpResponse>;
+  /**
+   * `fetch` for client libraries that bring their own protocol (MCP, OAuth): the same guards, redirects and content
+   * codings refused, at most `maxResponseBytes` (16 MiB) unless it is an event stream. Such a library may be told any
+   * URL by its server, so that `allowHosts` must not be empty: throws Error.
+   */
+  fetch(egress: EgressPolicy, maxResponseBytes?: number): typeof globalThis.fetch;
   close(): Promise<void>;
 }

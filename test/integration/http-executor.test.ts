@@ -11,8 +11,12 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { httpExecutor, type HttpOptions } from '../../src/executors/http/index.ts';
+import type { HttpSettings } from '../../src/executors/http/settings.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
+import { SystemClock } from '../../src/infra/system-clock.ts';
 import { callOf, functionOf } from '../helpers/call-kit.ts';
+import { FakeOutside } from '../helpers/fake-outside.ts';
+import { callHttp } from '../helpers/http-kit.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 let http: UndiciHttpClient;
@@ -52,8 +56,11 @@ function rawUpstream(speak: (socket: Socket) => void): Promise<string> {
   );
 }
 
+const settings: HttpSettings = { allowPrivate: ['127.0.0.0/8'] };
+
 async function call(options: HttpOptions, args: JsonObject = {}, signal = AbortSignal.timeout(10_000)) {
-  const prepared = await httpExecutor.create({ http }).prepare({ function: functionOf(), options });
+  const executor = httpExecutor.create({ http, clock: new SystemClock(), settings });
+  const prepared = await executor.prepare({ function: functionOf(), options });
   return prepared.execute(callOf({ arguments: args, signal }), () => {});
 }
 
@@ -146,9 +153,11 @@ describe('an upstream that gives no answer', () => {
   });
 
   it('is CONNECT_FAILED when its name does not resolve or it does not speak TLS', async () => {
-    await expect(call({ url: 'http://nowhere.invalid/' })).rejects.toMatchObject({
-      reason: 'CONNECT_FAILED',
-    });
+    const world = new UndiciHttpClient({ outside: new FakeOutside() });
+    cleanups.push(() => world.close());
+    await expect(
+      callHttp({ http: world, options: { url: 'http://nowhere.invalid/' } }),
+    ).rejects.toMatchObject({ reason: 'CONNECT_FAILED' });
     const url = await rawUpstream((socket) => socket.end('not TLS\r\n'));
     await expect(call({ url: url.replace('http:', 'https:') })).rejects.toMatchObject({
       reason: 'CONNECT_FAILED',

@@ -2,8 +2,9 @@
 import type { JsonObject } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import { parseTemplate, type Template } from '../../lib/template.ts';
-import { compileText, inHeader, inPath, isAbsent, refuse, type Violation } from './argument-text.ts';
+import { compileText, inPath, isAbsent, refuse, type Violation } from './argument-text.ts';
 import { compileBody, remainingArguments } from './compile-body.ts';
+import { compileHeaders, type Headers } from './compile-headers.ts';
 import { compileQuery } from './compile-query.ts';
 import type { RequestOptions } from './options-schema.ts';
 import { slotsOfRequest } from './request-slots.ts';
@@ -11,13 +12,17 @@ import { slotsOfRequest } from './request-slots.ts';
 /** Where requests go when a connection says so. */
 export interface RequestBase {
   readonly url: URL;
-  readonly headers: { readonly [name: string]: string };
+  readonly headers: Headers;
+  /** A header, in lower case, that is added when the request is sent. */
+  readonly laterHeader?: string;
+  /** A parameter that ends every query; its value is encoded already. */
+  readonly query?: { readonly name: string; readonly value: string };
 }
 
 export interface FilledRequest {
   /** Path and query, encoded. */
   readonly path: string;
-  readonly headers: { readonly [name: string]: string };
+  readonly headers: Headers;
   readonly body?: string;
 }
 
@@ -40,9 +45,9 @@ export function compileRequest(
   const used = new Set(slotsOfRequest(request).map(({ name }) => name));
   refuseUnused(request, parameters, used);
   const fillPath = compilePath(origin, basePath, parseTemplate(pathTemplate));
-  const fillQuery = request.query === undefined ? () => '' : compileQuery(request.query, used);
+  const fillQuery = compileWholeQuery(request, base, used);
   const fillBody = compileBodyText(request.body, used);
-  const fillHeaders = compileHeaders(request, base);
+  const fillHeaders = compileHeaders(request, base?.headers ?? {}, ownedHeaders(base));
   return {
     method: request.method ?? 'GET',
     origin,
@@ -128,35 +133,24 @@ function isNormal(origin: string, path: string): boolean {
   return url !== null && url.origin === origin && url.username === '' && url.pathname === path;
 }
 
-function compileHeaders(
-  request: RequestOptions,
+function compileWholeQuery(
+  { query = {} }: RequestOptions,
   base: RequestBase | undefined,
-): Fill<FilledRequest['headers']> {
-  const fixed: { [name: string]: string } = {
-    'user-agent': 'unified-tool-executor',
-    accept: request.response === 'text' ? 'text/*, */*;q=0.5' : 'application/json, */*;q=0.5',
-  };
-  if (request.body !== undefined) fixed['content-type'] = 'application/json';
-  const connection = Object.entries(base?.headers ?? {}).map(
-    ([name, text]) => [name.toLowerCase(), text] as const,
-  );
-  for (const [name, text] of connection) fixed[name] = text;
-  const owned = new Set(connection.map(([name]) => name));
-  const filled: { readonly name: string; readonly fill: Fill<string | undefined> }[] = [];
-  for (const [header, text] of Object.entries(request.headers ?? {})) {
-    const name = header.toLowerCase();
-    if (owned.has(name)) throw new Error(`headers.${header}: the connection sets this header already.`);
-    filled.push({ name, fill: compileText(parseTemplate(text), inHeader) });
-  }
-  if (filled.length === 0) return () => fixed;
+  used: ReadonlySet<string>,
+): Fill<string> {
+  const { query: last } = base ?? {};
+  const fill = compileQuery(query, used, new Set(last === undefined ? [] : [last.name]));
+  if (last === undefined) return fill;
+  const pair = `${encodeURIComponent(last.name)}=${last.value}`;
   return (args, violations) => {
-    const headers = { ...fixed };
-    for (const { name, fill } of filled) {
-      const text = fill(args, violations);
-      if (text !== undefined) headers[name] = text;
-    }
-    return headers;
+    const text = fill(args, violations);
+    return text === '' ? `?${pair}` : `${text}&${pair}`;
   };
+}
+
+function ownedHeaders({ headers = {}, laterHeader }: Partial<RequestBase> = {}): ReadonlySet<string> {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  return new Set(laterHeader === undefined ? names : [...names, laterHeader]);
 }
 
 function compileBodyText(

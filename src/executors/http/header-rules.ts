@@ -1,4 +1,5 @@
 // Which headers a tool's definition and a connection may set. The rest belongs to the transport.
+import { z } from 'zod';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
@@ -38,4 +39,21 @@ export function headerNameProblem(name: string, setBy: 'tool' | 'connection'): s
 /** Printable ASCII, spaces and tabs: no line break can smuggle a second header in. */
 export function isHeaderValue(value: string): boolean {
   return HEADER_VALUE.test(value);
+}
+
+/** Schema of headers by name, each value checked by `value` too. */
+export function headersBy<Value extends z.ZodType<string>>(setBy: 'tool' | 'connection', value: Value) {
+  return z.record(z.string(), value).superRefine((headers, context) => {
+    const seen = new Set<string>();
+    for (const [name, text] of Object.entries(headers)) {
+      const problem = seen.has(name.toLowerCase())
+        ? `The header "${name}" is given twice.`
+        : headerNameProblem(name, setBy);
+      if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem });
+      if (!isHeaderValue(text)) {
+        context.addIssue({ code: 'custom', path: [name], message: 'Expected printable ASCII on one line.' });
+      }
+      seen.add(name.toLowerCase());
+    }
+  });
 }

@@ -1,13 +1,17 @@
 // The http executor against a scripted client: what an upstream's answer becomes.
 import { describe, expect, it } from 'vitest';
 import { callOf, functionOf, specOf } from '../../../test/helpers/call-kit.ts';
+import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import { functionsOf } from '../../contract/tool-function.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from '../../ports/http-client.ts';
 import { httpExecutor, type HttpOptions } from './index.ts';
 import { isDeeperThan } from './read-response.ts';
+import { HTTP_DEFAULTS } from './settings.ts';
 import { retryAfterMsOf } from './upstream-failure.ts';
+
+const NOW = Date.parse('2026-01-30T12:00:00Z');
 
 interface Scripted {
   readonly status?: number;
@@ -23,9 +27,10 @@ function scriptedClient({ status = 200, headers = {}, body = '{}' }: Scripted, f
       if (failure !== undefined) throw failure;
       return { status, headers: { 'content-type': 'application/json', ...headers }, body: Buffer.from(body) };
     },
+    fetch: () => () => Promise.reject(new Error('no token is asked for here')),
     close: async () => {},
   };
-  return { http, requests };
+  return { needs: { http, clock: new FakeClock(NOW), settings: HTTP_DEFAULTS }, requests };
 }
 
 async function run(
@@ -33,8 +38,8 @@ async function run(
   options: HttpOptions = { url: 'https://a.example/x' },
   args: JsonObject = {},
 ) {
-  const { http, requests } = scriptedClient(answer);
-  const prepared = await httpExecutor.create({ http }).prepare({ function: functionOf(), options });
+  const { needs, requests } = scriptedClient(answer);
+  const prepared = await httpExecutor.create(needs).prepare({ function: functionOf(), options });
   const outcome = await prepared
     .execute(callOf({ arguments: args }), () => {})
     .catch((error: unknown) => error);
@@ -121,9 +126,9 @@ describe('the status of an upstream', () => {
 
   it('counts more than an error page that is too large', async () => {
     const tooLarge = new ToolFailure('OUTPUT_TOO_LARGE', 'x', { details: { status: 502 } });
-    const { http } = scriptedClient({}, tooLarge);
+    const { needs } = scriptedClient({}, tooLarge);
     const prepared = await httpExecutor
-      .create({ http })
+      .create(needs)
       .prepare({ function: functionOf(), options: { url: 'https://a.example' } });
     await expect(prepared.execute(callOf(), () => {})).rejects.toMatchObject({
       type: 'TRANSIENT',
@@ -162,20 +167,20 @@ describe('a tool with actions', () => {
   };
 
   it('sends the request of its action', async () => {
-    const { http, requests } = scriptedClient({});
+    const { needs, requests } = scriptedClient({});
     const options: HttpOptions = {
       connection: 'crm',
       actions: { list: { path: '/l', query: { q: '{q}' } } },
     };
     const prepared = await httpExecutor
-      .create({ http })
+      .create(needs)
       .prepare({ function: list ?? functionOf(), options, connection });
     await prepared.execute(callOf({ arguments: { q: 'a' } }), () => {});
     expect(requests[0]).toMatchObject({ method: 'GET', origin: 'https://crm.example', path: '/api/l?q=a' });
   });
 
   it('is refused at load when an action has no request', async () => {
-    const executor = httpExecutor.create(scriptedClient({}));
+    const executor = httpExecutor.create(scriptedClient({}).needs);
     const prepare = async () =>
       executor.prepare({
         function: list ?? functionOf(),

@@ -1,4 +1,5 @@
 // The http executor: a tool is one request to a fixed upstream, with typed places for the arguments.
+import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../contract/json.ts';
 import type {
   Connection,
@@ -7,79 +8,99 @@ import type {
   ExecutorTarget,
   PreparedFunction,
 } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
-import type { HttpClient, HttpResponse } from '../../ports/http-client.ts';
-import { compileRequest, type CompiledRequest, type RequestBase } from './compile-request.ts';
-import {
-  httpConnectionSchema,
-  httpOptionsSchema,
-  type HttpOptions,
-  type RequestOptions,
-} from './options-schema.ts';
-import { readResponse } from './read-response.ts';
+import { egressOf } from '../../lib/egress.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EgressPolicy, HttpClient } from '../../ports/http-client.ts';
+import { compileRequest } from './compile-request.ts';
+import { httpConnectionSchema, type HttpConnection } from './connection-schema.ts';
+import { baseOf, Credentials, maskedBase, secretsOf } from './credentials.ts';
+import { TokenSource } from './oauth-token.ts';
+import { httpOptionsSchema, type HttpOptions, type RequestOptions } from './options-schema.ts';
+import { renderRequest } from './render-request.ts';
 import { slotsOfOptions } from './request-slots.ts';
-import { upstreamFailure } from './upstream-failure.ts';
+import { requestSender } from './send-request.ts';
+import { httpSettingsSchema, type HttpSettings } from './settings.ts';
 
 export type { HttpOptions } from './options-schema.ts';
 
-const DEFAULT_MAX_RESPONSE_BYTES = 1024 * 1024;
+export interface HttpNeeds {
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly settings: HttpSettings;
+}
 
-export const httpExecutor: ExecutorPlugin<HttpOptions, { http: HttpClient }> = {
+const MAX_TOKEN_ANSWER_BYTES = 64 * 1024;
+
+export const httpExecutor: ExecutorPlugin<HttpOptions, HttpNeeds> = {
   name: 'http',
   summary:
-    'Calls a REST API: fixed scheme, host and path, arguments in typed places, no redirects, bounded answers.',
+    'Calls a REST API: fixed scheme, host and path, arguments in typed places, guarded egress, no redirects, bounded answers.',
   optionsSchema: httpOptionsSchema,
+  settingsSchema: httpSettingsSchema,
   connectionTypes: { http: httpConnectionSchema },
   placeholders: slotsOfOptions,
-  create: ({ http }) => new HttpExecutor(http),
+  create: (needs) => new HttpExecutor(needs),
 };
 
 class HttpExecutor implements Executor<HttpOptions> {
-  readonly #http: HttpClient;
+  readonly #needs: HttpNeeds;
+  /** One for all functions of a connection, by its content: they share one token. */
+  readonly #tokens = new Map<string, { readonly source: TokenSource; users: number }>();
 
-  constructor(http: HttpClient) {
-    this.#http = http;
+  constructor(needs: HttpNeeds) {
+    this.#needs = needs;
   }
 
   prepare({ function: fn, options, connection }: ExecutorTarget<HttpOptions>): PreparedFunction {
     const request = requestOf(options, fn);
-    const compiled = compileRequest(request, baseOf(options, connection), parametersOf(fn));
-    const isSuccess = successTest(request);
+    const settings = settingsOf(options, connection);
+    const base = settings && baseOf(settings);
+    const parameters = parametersOf(fn);
+    const compiled = compileRequest(request, base, parameters);
+    const masked = compileRequest(request, base && maskedBase(base), parameters);
+    const egress = this.#egressOf(settings ?? options, new URL(compiled.origin));
+    const tokens = settings && this.#shareTokens(settings);
+    const credentials = new Credentials(settings === undefined ? [] : secretsOf(settings), tokens?.source);
+    const { http, clock } = this.#needs;
+    const mayRepeat = fn.spec.metadata.idempotent;
+    const send = requestSender({ http, clock, request, compiled, egress, credentials, mayRepeat });
     return {
-      execute: (call) => this.#execute(call, request, compiled, isSuccess),
-      yieldsPlainJson: true,
+      execute: send,
+      render: (call) => renderRequest(masked, call.arguments, credentials.scrubber),
+      // What a selection makes need not be JSON: core checks it.
+      yieldsPlainJson: typeof request.response !== 'object',
+      close: async () => tokens?.release(),
     };
   }
 
-  async #execute(
-    call: ToolCall,
-    {
-      max_response_bytes: maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES,
-      response: kind = 'auto',
-    }: RequestOptions,
-    compiled: CompiledRequest,
-    isSuccess: (status: number) => boolean,
-  ): Promise<ToolResult> {
-    const { method, origin } = compiled;
-    const filled = compiled.fill(call.arguments);
-    let response: HttpResponse;
-    try {
-      response = await this.#http.request({
-        ...filled,
-        method,
-        origin,
-        maxResponseBytes,
-        signal: call.signal,
-      });
-    } catch (error) {
-      throw preferStatus(error, isSuccess);
-    }
-    const { status } = response;
-    if (!isSuccess(status)) throw upstreamFailure(status, response, Date.now());
-    return method === 'HEAD' ? { data: { status } } : readResponse(response, kind);
+  /** What the connection or the tool says, and what gateway.yaml allows every http tool. */
+  #egressOf(said: Parameters<typeof egressOf>[0], url: URL): EgressPolicy {
+    const { allowHosts, allowPrivate } = egressOf(said, url);
+    return { allowHosts, allowPrivate: [...allowPrivate, ...this.#needs.settings.allowPrivate] };
+  }
+
+  #shareTokens(settings: HttpConnection) {
+    const { auth } = settings;
+    if (auth?.type !== 'oauth2_client_credentials') return undefined;
+    const egress = this.#egressOf(settings, new URL(auth.token_url));
+    const key = createHash('sha256')
+      .update(JSON.stringify([auth, egress]))
+      .digest('hex');
+    const shared = this.#tokens.get(key) ?? {
+      source: new TokenSource(auth, {
+        fetch: this.#needs.http.fetch(egress, MAX_TOKEN_ANSWER_BYTES),
+        clock: this.#needs.clock,
+      }),
+      users: 0,
+    };
+    shared.users += 1;
+    this.#tokens.set(key, shared);
+    const release = (): void => {
+      shared.users -= 1;
+      if (shared.users === 0) this.#tokens.delete(key);
+    };
+    return { source: shared.source, release };
   }
 }
 
@@ -94,29 +115,13 @@ function requestOf({ actions, ...own }: HttpOptions, { action }: ToolFunction): 
   throw new Error(`implementation_config.actions has no request for the action "${action.name}".`);
 }
 
-function baseOf(options: HttpOptions, connection: Connection | undefined): RequestBase | undefined {
+function settingsOf(options: HttpOptions, connection: Connection | undefined): HttpConnection | undefined {
   if (options.connection === undefined) return undefined;
   if (connection === undefined) throw new Error(`There is no connection "${options.connection}".`);
-  const { base_url: baseUrl, headers = {} } = httpConnectionSchema.parse(connection.settings);
-  return { url: new URL(baseUrl), headers };
+  return httpConnectionSchema.parse(connection.settings);
 }
 
 function parametersOf({ inputSchema }: ToolFunction): readonly string[] {
   const properties = inputSchema['properties'];
   return isJsonObject(properties) ? Object.keys(properties) : [];
-}
-
-function successTest({ success_status: listed }: RequestOptions): (status: number) => boolean {
-  if (listed === undefined) return (status) => status >= 200 && status < 300;
-  const statuses = new Set(listed);
-  return (status) => statuses.has(status);
-}
-
-/** An error page that is too large is still first of all the upstream's error. */
-function preferStatus(error: unknown, isSuccess: (status: number) => boolean): unknown {
-  if (!(error instanceof ToolFailure) || error.type !== 'OUTPUT_TOO_LARGE') return error;
-  const { status } = error.details;
-  return typeof status === 'number' && !isSuccess(status)
-    ? upstreamFailure(status, undefined, Date.now())
-    : error;
 }

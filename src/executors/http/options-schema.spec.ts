@@ -1,7 +1,8 @@
 // The http options: what an operator may not write is refused at load, at its place.
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { httpConnectionSchema, httpOptionsSchema } from './options-schema.ts';
+import { httpConnectionSchema } from './connection-schema.ts';
+import { httpOptionsSchema } from './options-schema.ts';
 import { slotsOfOptions } from './request-slots.ts';
 
 function problems(options: unknown): string[] {

@@ -1,7 +1,13 @@
 // The http executor's options: one request, or one per action, with templates checked where they are written.
+// What an OpenAPI operation becomes: path parameters are {placeholders} of `path`; query parameters are
+// `query: {name: {from: argument, style, explode}}`; header parameters `headers: {Name: '{argument}'}`; a JSON body
+// is `body: '{argument}'`, or an object whose members each hold a placeholder. An argument that is left out takes
+// its query parameter, header or member along; only the path needs all of its own.
 import { z } from 'zod';
+import { egressFields } from '../../lib/egress.ts';
 import { parseTemplate, TemplateError } from '../../lib/template.ts';
-import { headerNameProblem, isHeaderValue } from './header-rules.ts';
+import { headersBy } from './header-rules.ts';
+import { selectionProblem } from './select-data.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
 
@@ -21,7 +27,26 @@ const urlTemplate = template.refine((url) => /^https?:\/\/[^/?#{}@\\\s]+(\/[^?#]
     'Expected http:// or https:// and a fixed host, without user, "?" or "#"; placeholders are allowed in the path alone.',
 });
 
-const queryValue = z.union([template, z.number(), z.boolean(), z.strictObject({ from: z.string().min(1) })]);
+const queryArgument = z.strictObject({
+  from: z.string().min(1).describe('Name of the argument.'),
+  style: z
+    .enum(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'])
+    .optional()
+    .describe('How OpenAPI writes lists and objects; form when left out.'),
+  explode: z
+    .boolean()
+    .optional()
+    .describe('A pair for each item or property, or one pair for all; true for form when left out.'),
+});
+
+const queryValue = z.union([template, z.number(), z.boolean(), queryArgument]);
+
+const responseKind = z.enum(['json', 'text', 'auto']);
+
+const selection = z.string().superRefine((expression, context) => {
+  const message = selectionProblem(expression);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
 
 const requestFields = {
   method: z.enum(METHODS).optional().describe('GET when left out.'),
@@ -46,27 +71,35 @@ const requestFields = {
     .describe('Statuses that are a result; 200 to 299 when left out.'),
   max_response_bytes: z.int().min(1).max(MAX_RESPONSE_BYTES).optional().describe('1 MiB when left out.'),
   response: z
-    .enum(['json', 'text', 'auto'])
+    .union([responseKind, z.strictObject({ as: responseKind.optional(), jmespath: selection })])
     .optional()
-    .describe('How to read the answer; auto, when left out, goes by its Content-Type.'),
+    .describe(
+      'How to read the answer; auto, when left out, goes by its Content-Type. With jmespath, the part to return.',
+    ),
 };
 
 const requestSchema = z.strictObject(requestFields);
 
 export type RequestOptions = z.output<typeof requestSchema>;
+export type QueryArgument = z.output<typeof queryArgument>;
 export type QueryValue = z.output<typeof queryValue>;
 
 export const httpOptionsSchema = z
   .strictObject({
     ...requestFields,
     connection: z.string().min(1).optional(),
+    allow_private: egressFields.allow_private,
     actions: z
       .record(z.string(), requestSchema)
       .optional()
       .describe('One request for each action of the tool.'),
   })
   .superRefine((options, context) => {
-    const { actions, connection, ...own } = options;
+    const { actions, connection, allow_private: ranges, ...own } = options;
+    if (connection !== undefined && ranges !== undefined) {
+      const message = 'With a connection, allow_private belongs to the connection.';
+      context.addIssue({ code: 'custom', path: ['allow_private'], message });
+    }
     if (actions === undefined) {
       checkRequest(own, connection, [], context);
       return;
@@ -84,33 +117,6 @@ export const httpOptionsSchema = z
   });
 
 export type HttpOptions = z.output<typeof httpOptionsSchema>;
-
-export const httpConnectionSchema = z.strictObject({
-  type: z.literal('http'),
-  base_url: z.string().superRefine((text, context) => {
-    const message = baseUrlProblem(text);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  }),
-  headers: headersBy('connection', z.string())
-    .optional()
-    .describe('Sent with every request; the place for secrets such as Authorization.'),
-});
-
-function headersBy<Value extends z.ZodType<string>>(setBy: 'tool' | 'connection', value: Value) {
-  return z.record(z.string(), value).superRefine((headers, context) => {
-    const seen = new Set<string>();
-    for (const [name, text] of Object.entries(headers)) {
-      const problem = seen.has(name.toLowerCase())
-        ? `The header "${name}" is given twice.`
-        : headerNameProblem(name, setBy);
-      if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem });
-      if (!isHeaderValue(text)) {
-        context.addIssue({ code: 'custom', path: [name], message: 'Expected printable ASCII on one line.' });
-      }
-      seen.add(name.toLowerCase());
-    }
-  });
-}
 
 function checkRequest(
   request: RequestOptions,
@@ -154,13 +160,4 @@ function templateProblem(text: string): string | undefined {
     if (error instanceof TemplateError) return `${error.message}.`;
     throw error;
   }
-}
-
-function baseUrlProblem(text: string): string | undefined {
-  const expected = 'Expected an http or https URL without user, password, query and fragment';
-  if (!URL.canParse(text)) return `${expected}; this is not a URL.`;
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${expected}; found "${url.protocol}//".`;
-  if (url.username !== '' || url.password !== '') return `${expected}; found a user or password.`;
-  return text.includes('?') || text.includes('#') ? `${expected}; found "?" or "#".` : undefined;
 }

@@ -16,13 +16,16 @@ const TYPE_OF_STATUS: { readonly [status: number]: ErrorType } = {
 /** Upstreams that turned the request down did nothing; a conflict or a timeout may come halfway. */
 const MAY_HAVE_ACTED: ReadonlySet<number> = new Set([408, 409]);
 
-const EXCERPT_BYTES = 2_048;
+const EXCERPT_LENGTH = 2_048;
+/** Far more than the excerpt: a secret must not be cut in two before it is scrubbed. */
+const SCRUBBED_BYTES = 65_536;
 const DAY_MS = 86_400_000;
 
 export function upstreamFailure(
   status: number,
   response: HttpResponse | undefined,
   now: number,
+  scrub: (text: string) => string,
 ): ToolFailure {
   const refused = status >= 400 && status < 500 && !MAY_HAVE_ACTED.has(status);
   const retryAfter = status === 429 || status === 503 ? response?.headers['retry-after'] : undefined;
@@ -33,7 +36,7 @@ export function upstreamFailure(
     details: { status },
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(refused ? { partialSideEffects: false } : {}),
-    ...(response === undefined ? {} : { cause: causeOf(status, response) }),
+    ...(response === undefined ? {} : { cause: causeOf(status, response, scrub) }),
   });
 }
 
@@ -58,6 +61,7 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-function causeOf(status: number, response: HttpResponse): Error {
-  return new Error(`HTTP ${status}: ${response.body.subarray(0, EXCERPT_BYTES).toString('utf8')}`);
+function causeOf(status: number, { body }: HttpResponse, scrub: (text: string) => string): Error {
+  const text = scrub(body.subarray(0, SCRUBBED_BYTES).toString('utf8'));
+  return new Error(`HTTP ${status}: ${text.slice(0, EXCERPT_LENGTH)}`);
 }

@@ -2,6 +2,18 @@
 import { errors } from 'undici';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 
+/** No honest text shrinks so far. */
+export function overCompressed(ratio: number, status: number): ToolFailure {
+  return new ToolFailure(
+    'OUTPUT_TOO_LARGE',
+    `The upstream's answer unpacks to more than ${ratio} times its size.`,
+    {
+      reason: 'COMPRESSION_RATIO',
+      details: { status },
+    },
+  );
+}
+
 /** `status` in the details: a caller may care more for a 500 than for the size of its error page. */
 export function tooLarge(maxBytes: number, status: number): ToolFailure {
   return new ToolFailure(
@@ -13,8 +25,19 @@ export function tooLarge(maxBytes: number, status: number): ToolFailure {
   );
 }
 
+/** The operator's policy refuses the target: no use in trying again. Which address it was is for the log alone. */
+export function egressDenied(why: string): ToolFailure {
+  return new ToolFailure('PERMANENT', 'The egress policy does not let this tool reach its upstream.', {
+    reason: 'EGRESS_DENIED',
+    origin: 'gateway',
+    partialSideEffects: false,
+    cause: new Error(`${why}. See allow_hosts and allow_private.`),
+  });
+}
+
 /** What undici's error means; `sent`: the request may have reached the upstream. */
 export function failureOf(error: Error, sent: boolean): unknown {
+  if (error instanceof ToolFailure) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code === 'UND_ERR_INVALID_ARG') return error;
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
@@ -27,7 +50,8 @@ export function failureOf(error: Error, sent: boolean): unknown {
   if (error instanceof errors.HTTPParserError && 'data' in error && error.data !== '') {
     return new ToolFailure('OUTPUT_INVALID', 'The upstream answered with something that is not HTTP.', {
       reason: 'MALFORMED_RESPONSE',
-      cause: error,
+      // Without the bytes themselves, which may hold anything.
+      cause: new Error(error.message),
     });
   }
   if (sent) {
@@ -36,6 +60,12 @@ export function failureOf(error: Error, sent: boolean): unknown {
       cause: error,
     });
   }
+  return connectFailed(error);
+}
+
+/** Nothing was sent. A refusal of the policy stays what it is. */
+export function connectFailed(error: Error): ToolFailure {
+  if (error instanceof ToolFailure) return error;
   return new ToolFailure('UNAVAILABLE', 'No connection to the upstream could be made.', {
     reason: 'CONNECT_FAILED',
     partialSideEffects: false,

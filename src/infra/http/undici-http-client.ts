@@ -1,36 +1,37 @@
-// HttpClient on undici: pooled connections, no redirects, no proxy, bounded answers, one total deadline.
-import { Agent, type Dispatcher } from 'undici';
+// HttpClient on undici: pooled and guarded connections, no redirects, no proxy, bounded answers, one total deadline.
+import type { Dispatcher } from 'undici';
 import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { HttpClient, HttpRequest, HttpResponse } from '../../ports/http-client.ts';
+import type { EgressPolicy, HttpClient, HttpRequest, HttpResponse } from '../../ports/http-client.ts';
 import { decodeContent } from './decode-content.ts';
+import { guardedFetch } from './guarded-fetch.ts';
+import { REAL_OUTSIDE, type Outside } from './guarded-connector.ts';
+import { PolicyAgents } from './policy-agents.ts';
 import { ResponseCollector } from './response-collector.ts';
 
 export interface UndiciHttpClientOptions {
   readonly connectionsPerOrigin?: number;
   readonly connectTimeoutMs?: number;
+  /** Policies that keep connections at the same time; the one used longest ago gives way. */
+  readonly maxPolicies?: number;
+  readonly outside?: Outside;
+  /** Certificate authority that is trusted instead of the system's. */
+  readonly ca?: Buffer;
 }
 
-/** A server that keeps idle connections for less than 5 s would close one just as we write to it. */
-const KEEP_ALIVE_MS = 4_000;
-const MAX_HEADER_BYTES = 16_384;
+const DEFAULT_FETCH_BYTES = 16 * 1024 * 1024;
 
 export class UndiciHttpClient implements HttpClient {
-  readonly #agent: Agent;
+  readonly #agents: PolicyAgents;
 
-  constructor({ connectionsPerOrigin = 64, connectTimeoutMs = 5_000 }: UndiciHttpClientOptions = {}) {
-    // A plain Agent reads no proxy variables. Undici's own header and body timeouts are off: they start
-    // again with every byte, so only the request's signal bounds a server that drips.
-    this.#agent = new Agent({
-      connections: connectionsPerOrigin,
-      pipelining: 1,
-      allowH2: false,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: 60_000,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { timeout: connectTimeoutMs },
-    });
+  constructor(options: UndiciHttpClientOptions = {}) {
+    const {
+      connectionsPerOrigin = 64,
+      connectTimeoutMs = 5_000,
+      maxPolicies = 256,
+      outside = REAL_OUTSIDE,
+      ca,
+    } = options;
+    this.#agents = new PolicyAgents({ connectionsPerOrigin, connectTimeoutMs, maxPolicies, outside, ca });
   }
 
   async request(request: HttpRequest): Promise<HttpResponse> {
@@ -43,8 +44,15 @@ export class UndiciHttpClient implements HttpClient {
     return { ...response, body };
   }
 
+  fetch(egress: EgressPolicy, maxResponseBytes = DEFAULT_FETCH_BYTES): typeof globalThis.fetch {
+    if (egress.allowHosts.length === 0) {
+      throw new Error('fetch needs allowHosts: the library it is made for may be told any URL.');
+    }
+    return guardedFetch(() => this.#agents.for(egress), maxResponseBytes);
+  }
+
   async close(): Promise<void> {
-    await this.#agent.close();
+    await this.#agents.close();
   }
 
   #exchange(request: HttpRequest): Promise<HttpResponse> {
@@ -58,15 +66,15 @@ export class UndiciHttpClient implements HttpClient {
         body: request.body ?? null,
       };
       try {
-        this.#agent.dispatch(options, collector);
+        this.#agents.for(request.egress).dispatch(options, collector);
       } catch (cause) {
         // Undici throws what it cannot even begin: after close(), or for a request that is not well formed.
-        collector.fail(
-          this.#agent.closed
-            ? new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING', cause })
-            : cause,
-        );
+        collector.fail(this.#agents.closed ? draining(cause) : cause);
       }
     });
   }
+}
+
+function draining(cause: unknown): ToolFailure {
+  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING', cause });
 }

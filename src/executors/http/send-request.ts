@@ -1,0 +1,137 @@
+// Sends a call's request and makes its answer a result. Whatever comes back, error texts too, is scrubbed of secrets.
+import type { PreparedFunction } from '../../contract/plugin.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolResult } from '../../contract/tool-response.ts';
+import type { SecretScrubber } from '../../lib/scrub-secrets.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EgressPolicy, HttpClient, HttpResponse } from '../../ports/http-client.ts';
+import type { CompiledRequest, FilledRequest } from './compile-request.ts';
+import type { Authorization, Credentials } from './credentials.ts';
+import type { RequestOptions } from './options-schema.ts';
+import { readResponse } from './read-response.ts';
+import { selectData } from './select-data.ts';
+import { upstreamFailure } from './upstream-failure.ts';
+
+export interface Sending {
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly request: RequestOptions;
+  readonly compiled: CompiledRequest;
+  readonly egress: EgressPolicy;
+  readonly credentials: Credentials;
+  /** A request whose token was refused may be sent a second time. */
+  readonly mayRepeat: boolean;
+}
+
+const DEFAULT_MAX_RESPONSE_BYTES = 1024 * 1024;
+
+export function requestSender(sending: Sending): PreparedFunction['execute'] {
+  const { http, clock, request, compiled, egress, credentials, mayRepeat } = sending;
+  const { method, origin } = compiled;
+  const maxResponseBytes = request.max_response_bytes ?? DEFAULT_MAX_RESPONSE_BYTES;
+  const isSuccess = successTest(request);
+  const read = reader(request, method, maxResponseBytes);
+
+  function send(
+    filled: FilledRequest,
+    authorization: Authorization,
+    signal: AbortSignal,
+  ): Promise<HttpResponse> {
+    const headers = { ...filled.headers, ...authorization.headers };
+    return http.request({ ...filled, headers, method, origin, egress, maxResponseBytes, signal });
+  }
+
+  async function answer(
+    call: ToolCall,
+    filled: FilledRequest,
+    authorization: Authorization,
+  ): Promise<ToolResult> {
+    try {
+      const response = await send(filled, authorization, call.signal);
+      if (!isSuccess(response.status)) {
+        throw upstreamFailure(response.status, response, clock.now(), authorization.scrubber.text);
+      }
+      return authorization.scrubber.json(read(response));
+    } catch (error) {
+      throw scrubbed(preferStatus(error, isSuccess, clock.now()), authorization.scrubber);
+    }
+  }
+
+  async function authorize(call: ToolCall): Promise<Authorization> {
+    try {
+      return credentials.fixed ?? (await credentials.authorize(call.signal));
+    } catch (error) {
+      throw scrubbed(error, credentials.scrubber);
+    }
+  }
+
+  return async (call) => {
+    const filled = compiled.fill(call.arguments);
+    const authorization = await authorize(call);
+    try {
+      return await answer(call, filled, authorization);
+    } catch (error) {
+      const again = isRefusedToken(error) && credentials.refused(authorization) && mayRepeat;
+      if (!again) throw error;
+    }
+    return answer(call, filled, await authorize(call));
+  };
+}
+
+function isRefusedToken(error: unknown): boolean {
+  return error instanceof ToolFailure && error.reason === 'HTTP_401';
+}
+
+function reader({ response = 'auto' }: RequestOptions, method: string, maxBytes: number) {
+  const kind = typeof response === 'object' ? (response.as ?? 'json') : response;
+  const expression = typeof response === 'object' ? response.jmespath : undefined;
+  return (answer: HttpResponse): ToolResult => {
+    if (method === 'HEAD') return { data: { status: answer.status } };
+    const result = readResponse(answer, kind);
+    return expression === undefined ? result : { data: selectData(result.data, expression, maxBytes) };
+  };
+}
+
+function successTest({ success_status: listed }: RequestOptions): (status: number) => boolean {
+  if (listed === undefined) return (status) => status >= 200 && status < 300;
+  const statuses = new Set(listed);
+  return (status) => statuses.has(status);
+}
+
+/** An error page that is too large is still first of all the upstream's error. */
+function preferStatus(error: unknown, isSuccess: (status: number) => boolean, now: number): unknown {
+  if (!(error instanceof ToolFailure) || error.type !== 'OUTPUT_TOO_LARGE') return error;
+  const { status } = error.details;
+  return typeof status === 'number' && !isSuccess(status)
+    ? upstreamFailure(status, undefined, now, String)
+    : error;
+}
+
+/** The same failure without secrets, in its cause as well: that goes to the log. */
+function scrubbed(error: unknown, scrubber: SecretScrubber): unknown {
+  if (!(error instanceof ToolFailure)) return error;
+  const { type, message, reason, origin, retryable, retryAfterMs, partialSideEffects, details, cause } =
+    error;
+  const clean = {
+    message: scrubber.text(message),
+    details: scrubber.json(details),
+    cause: cleanCause(cause, scrubber),
+  };
+  if (clean.message === message && clean.details === details && clean.cause === cause) return error;
+  return new ToolFailure(type, clean.message, {
+    reason,
+    origin,
+    retryable,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(partialSideEffects === undefined ? {} : { partialSideEffects }),
+    details: clean.details,
+    cause: clean.cause,
+  });
+}
+
+function cleanCause(cause: unknown, scrubber: SecretScrubber): unknown {
+  if (!(cause instanceof Error)) return cause;
+  const text = scrubber.text(cause.message);
+  return text === cause.message ? cause : new Error(text);
+}

@@ -1,0 +1,109 @@
+// AddressGuard: which addresses a policy lets a request reach. Knows addresses alone; names are resolved before.
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [network: Address, bits: number];
+
+/** Where clouds hand out credentials. Only a range that is this one address lets them through. */
+const METADATA: ReadonlySet<string> = new Set(
+  [
+    '169.254.169.254',
+    '169.254.170.2',
+    '169.254.170.23',
+    '168.63.129.16',
+    '100.100.100.200',
+    '192.0.0.192',
+    'fd00:ec2::254',
+    'fd00:ec2::23',
+    'fd20:ce::254',
+  ].map((text) => ipaddr.parse(text).toString()),
+);
+
+/** Never a host to talk to; on many systems 0.0.0.0 and :: mean this machine. */
+const NEVER: ReadonlySet<string> = new Set(['unspecified', 'broadcast', 'multicast']);
+
+export class AddressGuard {
+  readonly #allowed: readonly Range[];
+  readonly #ownAddresses: () => readonly string[];
+
+  constructor(allowPrivate: readonly string[], ownAddresses: () => readonly string[] = interfaceAddresses) {
+    this.#allowed = allowPrivate.map((range) => {
+      const [network, bits] = ipaddr.parseCIDR(range);
+      // A range of v4-in-v6 addresses is one of v4 addresses: that is what they are compared as.
+      return network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= 96
+        ? ([network.toIPv4Address(), bits - 96] as const)
+        : ([network, bits] as const);
+    });
+    this.#ownAddresses = ownAddresses;
+  }
+
+  /** Why the address may not be reached, for the log; undefined when it may. */
+  refusal(text: string): string | undefined {
+    const bare = text.replace(/%.*$/, '');
+    // Only the usual spelling counts as an address: no octal, no hexadecimal, no missing parts.
+    if (isIP(bare) === 0) return `"${text.slice(0, 80)}" is not an address`;
+    return this.#refusalOf(ipaddr.process(bare));
+  }
+
+  #refusalOf(address: Address): string | undefined {
+    const text = address.toString();
+    const range = address.range();
+    if (NEVER.has(range)) return `${text} is ${range}`;
+    const bitsNamed = this.#narrowestRange(address);
+    if (METADATA.has(text)) {
+      return bitsNamed === widthOf(address) ? undefined : `${text} is a cloud's metadata service`;
+    }
+    const inner = embeddedIPv4(address);
+    const why = inner === undefined ? undefined : this.#refusalOf(inner);
+    if (why !== undefined) return `${text} leads to an address of its own: ${why}`;
+    if (bitsNamed !== undefined) return undefined;
+    if (!isPublic(address)) return `${text} is not public (${range})`;
+    return this.#isOwn(text) ? `${text} is an address of this machine` : undefined;
+  }
+
+  /** Bits of the most exact allowed range that holds the address. */
+  #narrowestRange(address: Address): number | undefined {
+    const bits = this.#allowed
+      .filter(([network, size]) => holds(network, size, address))
+      .map(([, size]) => size);
+    return bits.length === 0 ? undefined : Math.max(...bits);
+  }
+
+  #isOwn(text: string): boolean {
+    return this.#ownAddresses().some((own) => isIP(own) !== 0 && ipaddr.process(own).toString() === text);
+  }
+}
+
+function holds(network: Address, bits: number, address: Address): boolean {
+  return network.kind() === address.kind() && address.match(network, bits);
+}
+
+function widthOf(address: Address): number {
+  return address.kind() === 'ipv4' ? 32 : 128;
+}
+
+/** Beyond what the registry calls unicast, IPv6 is public in 2000::/3 alone: that is all that was ever given out. */
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast') return false;
+  return address instanceof ipaddr.IPv4 || ((address.parts[0] ?? 0) & 0xe000) === 0x2000;
+}
+
+/** The IPv4 address that 6to4, NAT64 and the old compatible form carry inside. */
+function embeddedIPv4(address: Address): ipaddr.IPv4 | undefined {
+  if (address instanceof ipaddr.IPv4) return undefined;
+  const bytes = address.toByteArray();
+  const range = address.range();
+  if (range === '6to4') return new ipaddr.IPv4(bytes.slice(2, 6));
+  const compatible = bytes.slice(0, 12).every((byte) => byte === 0) && range !== 'loopback';
+  return range === 'rfc6052' || range === 'rfc6145' || compatible
+    ? new ipaddr.IPv4(bytes.slice(12))
+    : undefined;
+}
+
+function interfaceAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap(
+    (entries) => entries?.map(({ address }) => address) ?? [],
+  );
+}

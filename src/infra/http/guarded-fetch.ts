@@ -1,0 +1,102 @@
+// `fetch` over guarded connections, for libraries that bring their own protocol. Redirects and content codings are
+// refused, the answer is bounded; an event stream, which is read event by event, is not.
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import { failureOf, tooLarge } from './http-failures.ts';
+
+type Fetch = typeof globalThis.fetch;
+type Headers = Dispatcher.ResponseData['headers'];
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+export function guardedFetch(dispatcher: () => Dispatcher, maxBytes: number): Fetch {
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const { signal } = request;
+    const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
+    signal.throwIfAborted();
+    const { origin, pathname, search } = new URL(request.url);
+    const headers = { ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' };
+    let answer: Dispatcher.ResponseData;
+    try {
+      answer = await dispatcher().request({
+        origin,
+        path: pathname + search,
+        method: request.method,
+        headers,
+        body,
+        signal,
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof Error ? failureOf(error, true) : error;
+    }
+    return responseOf(answer, maxBytes);
+  };
+}
+
+function responseOf(
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+  maxBytes: number,
+): Response {
+  const problem = problemOf(status, headers, maxBytes);
+  if (problem !== undefined || WITHOUT_BODY.has(status)) {
+    body.on('error', () => {}).destroy();
+    if (problem !== undefined) throw problem;
+    return new Response(null, { status, headers: pairsOf(headers) });
+  }
+  const content = isEventStream(headers)
+    ? body
+    : Readable.from(bounded(body, maxBytes, status), { objectMode: false });
+  return new Response(Readable.toWeb(content) as ReadableStream<Uint8Array>, {
+    status,
+    headers: pairsOf(headers),
+  });
+}
+
+function problemOf(status: number, headers: Headers, maxBytes: number): ToolFailure | undefined {
+  if (REDIRECTS.has(status)) {
+    return new ToolFailure(
+      'PERMANENT',
+      `The upstream answered with a redirect (HTTP ${status}); redirects are not followed.`,
+      { reason: 'REDIRECT_REFUSED', details: { status } },
+    );
+  }
+  const coding = String(headers['content-encoding'] ?? 'identity')
+    .trim()
+    .toLowerCase();
+  if (coding !== 'identity') {
+    return new ToolFailure(
+      'OUTPUT_INVALID',
+      'The upstream answered with a content coding that was not asked for.',
+      {
+        reason: 'UNSUPPORTED_ENCODING',
+      },
+    );
+  }
+  const announced = Number(headers['content-length'] ?? 0);
+  return announced > maxBytes ? tooLarge(maxBytes, status) : undefined;
+}
+
+async function* bounded(body: Readable, maxBytes: number, status: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(maxBytes, status);
+    yield chunk;
+  }
+}
+
+function isEventStream(headers: Headers): boolean {
+  return String(headers['content-type'] ?? '')
+    .toLowerCase()
+    .startsWith('text/event-stream');
+}
+
+function pairsOf(headers: Headers): [name: string, value: string][] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((item): [string, string] => [name, item]),
+  );
+}
