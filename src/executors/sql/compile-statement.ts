@@ -1,0 +1,104 @@
+// Compiles one tool's statement at load; a call only encodes its arguments.
+import { isJsonObject, type JsonObject } from '../../contract/json.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { SqlStatement } from '../../ports/sql-databases.ts';
+import { encoderOf, type Violation } from './encode-argument.ts';
+import type { SqlOptions, StatementOptions } from './options-schema.ts';
+import { scanSql, type ScannedSql } from './scan-sql.ts';
+
+export interface CompiledStatement {
+  readonly statement: SqlStatement;
+  readonly names: readonly string[];
+}
+
+const READING: ReadonlySet<string> = new Set(['select', 'with', 'values', 'table']);
+const WRITING: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'merge', 'with', 'select']);
+
+/** They run SQL that comes as text, change the session beyond the transaction, or reach outside the tables. */
+const REFUSED_FUNCTIONS =
+  /^(?:set_config|(?:query|table|schema|database|cursor)_to_xml.*|ts_stat|ts_rewrite|crosstab.*|connectby|xpath_table|dblink.*|pg_(?:try_)?advisory_(?:lock|unlock)(?:_shared|_all)?|lo_.*|loread|lowrite|pg_read_.*|pg_ls_.*|pg_stat_file|pg_terminate_backend|pg_cancel_backend|pg_reload_conf)$/;
+
+/** Throws Error with a sentence for the operator. */
+export function compileStatement(options: StatementOptions, fn: ToolFunction): CompiledStatement {
+  const { statement: source = '', writes = false } = options;
+  if (writes && fn.spec.metadata.readOnly) {
+    throw new Error('writes: true needs a tool that is not read_only; metadata.read_only is true here.');
+  }
+  const scanned = scanSql(source);
+  refuseCommand(scanned.command, writes);
+  for (const name of scanned.called) {
+    if (REFUSED_FUNCTIONS.test(name)) throw new Error(`statement: the function ${name} is not for tools.`);
+  }
+  refuseLostParameters(scanned, fn);
+  const { text, names } = scanned;
+  return { statement: { text, parameterCount: names.length, writes }, names };
+}
+
+/** Gives what a call's arguments are on the wire. Throws ToolFailure VALIDATION, reason UNSAFE_ARGUMENT. */
+export function compileArguments(
+  names: readonly string[],
+  types: readonly string[],
+): (args: JsonObject) => readonly (string | null)[] {
+  const slots = names.map((name, index) => ({ name, encode: encoderOf(types[index] ?? 'text') }));
+  return (args) => {
+    const violations: Violation[] = [];
+    const values = slots.map(({ name, encode }) => encode(args[name] ?? null, name, violations));
+    if (violations.length === 0) return values;
+    throw new ToolFailure('VALIDATION', 'An argument cannot be a parameter of the statement.', {
+      reason: 'UNSAFE_ARGUMENT',
+      partialSideEffects: false,
+      details: { violations: violations.map(({ pointer, message }) => ({ pointer, message })) },
+    });
+  };
+}
+
+/** The one statement, or the action's. */
+export function statementOptionsOf(
+  { actions, connection: _connection, ...own }: SqlOptions,
+  { action }: ToolFunction,
+): StatementOptions {
+  if (action === undefined) {
+    if (actions === undefined) return own;
+    throw new Error('implementation_config.actions is given, but the tool declares no actions.');
+  }
+  const found =
+    actions !== undefined && Object.hasOwn(actions, action.name) ? actions[action.name] : undefined;
+  if (found !== undefined) return found;
+  throw new Error(`implementation_config.actions has no statement for the action "${action.name}".`);
+}
+
+/** Every place of the options that takes an argument. */
+export function placeholdersOf({ actions, statement }: SqlOptions) {
+  const at = (text: string | undefined, path: readonly string[]) =>
+    scanSql(text ?? '').names.map((name) => ({ name, path }));
+  if (actions === undefined) return at(statement, ['statement']);
+  return Object.entries(actions).flatMap(([name, action]) =>
+    at(action.statement, ['actions', name, 'statement']),
+  );
+}
+
+function refuseCommand(command: string, writes: boolean): void {
+  if ((writes ? WRITING : READING).has(command)) return;
+  const found = `found "${command.toUpperCase()}"`;
+  if (WRITING.has(command))
+    throw new Error(`statement: ${found}; a statement that writes needs writes: true.`);
+  throw new Error(
+    `statement: expected SELECT, WITH, VALUES or TABLE, or with writes: true INSERT, UPDATE, DELETE or MERGE; ${found}.`,
+  );
+}
+
+function refuseLostParameters({ names, bracedInLiterals }: ScannedSql, { inputSchema }: ToolFunction): void {
+  const properties = inputSchema['properties'];
+  const parameters = isJsonObject(properties) ? Object.keys(properties) : [];
+  const quoted = parameters.find((name) => bracedInLiterals.has(name));
+  if (quoted !== undefined) {
+    throw new Error(
+      `statement: {${quoted}} stands inside quotes, where it is text: write it without them, as in 'a' || {${quoted}}.`,
+    );
+  }
+  const unused = parameters.filter((name) => !names.includes(name));
+  if (unused.length > 0) {
+    throw new Error(`The parameters ${unused.join(', ')} stand nowhere in the statement.`);
+  }
+}

@@ -1,0 +1,143 @@
+// The sql executor: a tool is one registered statement. Arguments are parameters; the tenant is the credential's.
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import type {
+  Connection,
+  Executor,
+  ExecutorPlugin,
+  ExecutorTarget,
+  PreparedFunction,
+} from '../../contract/plugin.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { SqlDatabases, SqlResult } from '../../ports/sql-databases.ts';
+import { compileStatement, placeholdersOf, statementOptionsOf } from './compile-statement.ts';
+import {
+  pgliteConnectionSchema,
+  postgresConnectionSchema,
+  sqlOptionsSchema,
+  type SqlOptions,
+} from './options-schema.ts';
+import { SharedDatabases, tenancyOf } from './shared-databases.ts';
+import { StatementCheck } from './statement-check.ts';
+
+export type { SqlOptions } from './options-schema.ts';
+
+interface Needs {
+  readonly sqlDatabases: SqlDatabases;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const DEFAULT_MAX_ROWS = 100;
+const DEFAULT_MAX_BYTES = 1024 * 1024;
+
+export const sqlExecutor: ExecutorPlugin<SqlOptions, Needs> = {
+  name: 'sql',
+  summary:
+    'Runs one registered SQL statement on PostgreSQL: arguments as parameters, rows of the own tenant alone, bounded answers.',
+  optionsSchema: sqlOptionsSchema,
+  connectionTypes: { postgres: postgresConnectionSchema, pglite: pgliteConnectionSchema },
+  placeholders: placeholdersOf,
+  create: (needs) => new SqlExecutor(needs),
+};
+
+class SqlExecutor implements Executor<SqlOptions> {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #databases: SharedDatabases;
+
+  constructor({ sqlDatabases, clock, log }: Needs) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#databases = new SharedDatabases(sqlDatabases);
+  }
+
+  async prepare({
+    function: fn,
+    options,
+    connection,
+  }: ExecutorTarget<SqlOptions>): Promise<PreparedFunction> {
+    if (connection === undefined) throw new Error(`There is no connection "${options.connection}".`);
+    const own = statementOptionsOf(options, fn);
+    const { statement, names } = compileStatement(own, fn);
+    const tenant = own.tenant ?? tenancyOf(connection);
+    const lease = this.#databases.lease(connection);
+    const { database } = lease;
+    const check = new StatementCheck(database, statement, names, { ...own, tenant });
+    try {
+      await this.#checkAtLoad(check, fn.name, connection);
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
+    const {
+      max_rows: maxRows = DEFAULT_MAX_ROWS,
+      max_bytes: maxBytes = DEFAULT_MAX_BYTES,
+      result: shape,
+    } = own;
+    return {
+      execute: async (call) => {
+        // Before anything else: a call without a tenant learns nothing.
+        const tenantId = tenant === 'bound' ? tenantOf(call) : undefined;
+        const encode = check.encode ?? (await check.passed());
+        const result = await database.run({
+          statement,
+          values: encode(call.arguments),
+          tenantId,
+          timeoutMs: call.deadline - this.#clock.now(),
+          maxRows,
+          maxBytes,
+          signal: call.signal,
+        });
+        return { data: shape === 'row' ? onlyRow(result) : rowsOf(result) };
+      },
+      render: async (call) => {
+        const encode = check.encode ?? (await check.passed());
+        return { statement: statement.text, parameters: [...encode(call.arguments)] };
+      },
+      yieldsPlainJson: true,
+      close: () => lease.release(),
+    };
+  }
+
+  /** A server that is down is no fault of the tool: it is checked at its first call instead. */
+  async #checkAtLoad(check: StatementCheck, tool: string, { name }: Connection): Promise<void> {
+    try {
+      await check.run();
+    } catch (error) {
+      if (!(error instanceof ToolFailure && error.type === 'UNAVAILABLE')) throw error;
+      this.#log.warn(
+        { tool, connection: name, reason: error.reason, err: error.cause },
+        'the database cannot be reached: the statement is checked at its first call',
+      );
+    }
+  }
+}
+
+/** As auth bound it to the credential: what a caller says of itself counts for nothing here. */
+function tenantOf({ principal }: ToolCall): string {
+  if (principal !== undefined && principal.tenantId !== '') return principal.tenantId;
+  throw new ToolFailure('PERMISSION_DENIED', 'This tool serves only callers that belong to a tenant.', {
+    reason: 'TENANT_REQUIRED',
+    partialSideEffects: false,
+  });
+}
+
+function rowsOf({ rows, cutBy, affectedRows }: SqlResult): JsonObject {
+  return {
+    rows,
+    row_count: rows.length,
+    ...(affectedRows === undefined ? {} : { affected_rows: affectedRows }),
+    ...(cutBy === undefined ? {} : { truncated: { more: true, limit: cutBy } }),
+  };
+}
+
+function onlyRow({ rows, cutBy }: SqlResult): JsonValue {
+  const [row = null] = rows;
+  if (rows.length <= 1 && cutBy === undefined) return row;
+  throw new ToolFailure('OUTPUT_INVALID', 'The statement gave more than the one row it may give.', {
+    reason: 'MORE_THAN_ONE_ROW',
+  });
+}

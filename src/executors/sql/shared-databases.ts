@@ -1,0 +1,72 @@
+// One pool per connection, shared by all tools that name it, closed when the last of them is gone.
+import type { Connection } from '../../contract/plugin.ts';
+import type { SqlDatabase, SqlDatabases, SqlDatabaseSettings } from '../../ports/sql-databases.ts';
+import { pgliteConnectionSchema, postgresConnectionSchema } from './options-schema.ts';
+
+export interface DatabaseLease {
+  readonly database: SqlDatabase;
+  release: () => Promise<void>;
+}
+
+const DEFAULT_POOL_SIZE = 10;
+const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
+
+export class SharedDatabases {
+  readonly #databases: SqlDatabases;
+  readonly #shared = new Map<string, { readonly database: SqlDatabase; leases: number }>();
+
+  constructor(databases: SqlDatabases) {
+    this.#databases = databases;
+  }
+
+  lease({ name, settings }: Connection): DatabaseLease {
+    const key = JSON.stringify([name, settings]);
+    const shared = this.#shared.get(key) ?? {
+      database: this.#databases.open(databaseSettings(settings)),
+      leases: 0,
+    };
+    this.#shared.set(key, shared);
+    shared.leases += 1;
+    let held = true;
+    const release = async () => {
+      if (!held) return;
+      held = false;
+      shared.leases -= 1;
+      if (shared.leases > 0) return;
+      this.#shared.delete(key);
+      await shared.database.close();
+    };
+    return { database: shared.database, release };
+  }
+}
+
+/** The connection's `tenant`, for tools that say nothing themselves. */
+export function tenancyOf({ type, settings }: Connection): 'bound' | 'none' {
+  const schema = type === 'pglite' ? pgliteConnectionSchema : postgresConnectionSchema;
+  return schema.parse(settings).tenant ?? 'bound';
+}
+
+function databaseSettings(settings: Connection['settings']): SqlDatabaseSettings {
+  if (settings['type'] === 'pglite') {
+    const { data_dir: dataDir, init_sql: initSql, role } = pgliteConnectionSchema.parse(settings);
+    return { kind: 'pglite', dataDir, initSql, role };
+  }
+  const found = postgresConnectionSchema.parse(settings);
+  return {
+    kind: 'postgres',
+    url: found.url,
+    poolSize: found.pool_size ?? DEFAULT_POOL_SIZE,
+    connectTimeoutMs: found.connect_timeout_ms ?? DEFAULT_CONNECT_TIMEOUT_MS,
+    ssl: found.ssl ?? (isLocal(found.url) ? 'disable' : 'verify-full'),
+    sslCa: found.ssl_ca,
+  };
+}
+
+/** A unix socket, or a literal of this machine. */
+function isLocal(text: string): boolean {
+  const url = URL.parse(text);
+  const host = url?.searchParams.get('host') ?? url?.hostname ?? '';
+  return (
+    host.startsWith('/') || host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
+  );
+}

@@ -1,0 +1,84 @@
+// Checks a statement against its database, once: at load, or at the first call when there was no server at load.
+import type { JsonObject } from '../../contract/json.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { SqlDatabase, SqlInspection, SqlStatement } from '../../ports/sql-databases.ts';
+import { isolationFaults } from './check-isolation.ts';
+import { compileArguments } from './compile-statement.ts';
+
+export interface CheckOptions {
+  readonly tenant: 'bound' | 'none';
+  readonly trusted_functions?: readonly string[] | undefined;
+}
+
+type EncodeArguments = (args: JsonObject) => readonly (string | null)[];
+
+export class StatementCheck {
+  readonly #database: SqlDatabase;
+  readonly #statement: SqlStatement;
+  readonly #names: readonly string[];
+  readonly #options: CheckOptions;
+  #encode: EncodeArguments | undefined;
+  #running: Promise<EncodeArguments> | undefined;
+
+  constructor(
+    database: SqlDatabase,
+    statement: SqlStatement,
+    names: readonly string[],
+    options: CheckOptions,
+  ) {
+    this.#database = database;
+    this.#statement = statement;
+    this.#names = names;
+    this.#options = options;
+  }
+
+  /** Set once the statement has passed. */
+  get encode(): EncodeArguments | undefined {
+    return this.#encode;
+  }
+
+  /** Throws ToolFailure UNAVAILABLE without a server, and Error with a sentence for the operator. */
+  async run(): Promise<EncodeArguments> {
+    const { tenant, trusted_functions: trusted } = this.#options;
+    const inspection = await this.#database.inspect(
+      this.#statement,
+      tenant === 'bound' ? 'isolation' : 'shape',
+    );
+    refuseShape(inspection, this.#statement);
+    if (tenant === 'bound') {
+      const faults = inspection.isolation === undefined ? [] : isolationFaults(inspection.isolation, trusted);
+      if (faults.length > 0) throw new Error(`The tenants' rows are not kept apart: ${faults.join('; ')}.`);
+    }
+    this.#encode = compileArguments(this.#names, inspection.parameterTypes);
+    return this.#encode;
+  }
+
+  /** For a call: many at once make one check, and the operator's sentence stays in the log. */
+  async passed(): Promise<EncodeArguments> {
+    this.#running ??= this.run().finally(() => (this.#running = undefined));
+    try {
+      return await this.#running;
+    } catch (cause) {
+      if (cause instanceof ToolFailure) throw cause;
+      throw new ToolFailure('UNAVAILABLE', "This tool's statement did not pass the gateway's checks.", {
+        reason: 'STATEMENT_REFUSED',
+        retryable: false,
+        partialSideEffects: false,
+        cause,
+      });
+    }
+  }
+}
+
+function refuseShape({ columns, writes: changes }: SqlInspection, { writes }: SqlStatement): void {
+  if (changes && !writes) {
+    throw new Error(
+      'The statement changes or locks rows: that needs writes: true, and a tool that is not read_only.',
+    );
+  }
+  if (columns === undefined && !writes) throw new Error('The statement gives no rows.');
+  const twice = columns?.find((name, index) => columns.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new Error(`Two columns are named "${twice}": give each a name of its own with AS.`);
+  if (columns?.includes('__proto__')) throw new Error('No column may be named "__proto__".');
+}

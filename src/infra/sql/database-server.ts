@@ -1,0 +1,92 @@
+// What a pool of connections leads to, and how a statement that runs there is ended from outside.
+import { Connection, type ClientBase, type ConnectionConfig, type PoolConfig } from 'pg';
+import type { PostgresSettings } from '../../ports/sql-databases.ts';
+
+/** The part in which a PostgreSQL elsewhere and one inside this process differ. */
+export interface DatabaseServer {
+  readonly pool: PoolConfig;
+  /** Ends what runs on the connection; the connection is not used again. */
+  cancel(client: ClientBase): Promise<void>;
+  close(): Promise<void>;
+}
+
+const IDLE_MS = 30_000;
+/** Bounds how long prepared statements of tools that are gone stay on a connection. */
+const MAX_LIFETIME_S = 1_800;
+const CANCEL_WAIT_MS = 2_000;
+
+/** Results are read as text: this is the text that decode-value.ts reads. */
+export const SESSION_DEFAULTS: readonly (readonly [name: string, value: string])[] = [
+  ['TimeZone', 'UTC'],
+  ['DateStyle', 'ISO,YMD'],
+  ['IntervalStyle', 'iso_8601'],
+  ['bytea_output', 'hex'],
+  ['extra_float_digits', '1'],
+  ['standard_conforming_strings', 'on'],
+];
+
+export class PostgresServer implements DatabaseServer {
+  readonly pool: PoolConfig;
+
+  constructor({ url, poolSize, connectTimeoutMs, ssl, sslCa }: PostgresSettings) {
+    this.pool = {
+      connectionString: withoutSslMode(url),
+      max: poolSize,
+      connectionTimeoutMillis: connectTimeoutMs,
+      idleTimeoutMillis: IDLE_MS,
+      maxLifetimeSeconds: MAX_LIFETIME_S,
+      keepAlive: true,
+      ssl: ssl === 'disable' ? false : { rejectUnauthorized: ssl === 'verify-full', ca: sslCa },
+      application_name: 'unified-tool-executor',
+      options: SESSION_DEFAULTS.map(([name, value]) => `-c ${name}=${value}`).join(' '),
+      // For when the gateway dies or a call is lost: the server ends what nobody waits for.
+      statement_timeout: 600_000,
+      idle_in_transaction_session_timeout: 60_000,
+    };
+  }
+
+  /** A cancel request goes over a connection of its own; the server closes that one once it has acted. */
+  cancel(client: ClientBase): Promise<void> {
+    const { processID, secretKey, host, port, ssl } = client as CancellableClient;
+    if (processID === null || secretKey === null) return Promise.resolve();
+    const connection = new Connection({ ssl }) as CancelConnection;
+    return new Promise<void>((resolve) => {
+      const giveUp = setTimeout(() => connection.stream.destroy(), CANCEL_WAIT_MS);
+      const send = () => connection.cancel(processID, secretKey);
+      connection.on('connect', () => (ssl ? connection.requestSsl() : send()));
+      connection.on('sslconnect', send);
+      connection.on('error', () => connection.stream.destroy());
+      connection.once('end', () => {
+        clearTimeout(giveUp);
+        resolve();
+      });
+      if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+      else connection.connect(port, host);
+    });
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Of pg's Client and Connection, what @types/pg leaves out. */
+interface CancellableClient extends ClientBase {
+  readonly processID: number | null;
+  readonly secretKey: number | null;
+  readonly host: string;
+  readonly port: number;
+  readonly ssl: ConnectionConfig['ssl'];
+}
+interface CancelConnection extends Connection {
+  connect(portOrPath: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processID: number, secretKey: number): void;
+}
+
+/** The connection's `ssl` decides, and it has read the URL's sslmode. */
+function withoutSslMode(url: string): string {
+  const at = url.indexOf('?');
+  if (at < 0) return url;
+  const query = new URLSearchParams(url.slice(at + 1));
+  for (const name of ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey']) query.delete(name);
+  return `${url.slice(0, at)}?${query.toString()}`;
+}

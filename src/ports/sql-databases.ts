@@ -1,0 +1,121 @@
+// SqlDatabases: databases that run registered statements. Values are parameters of the protocol, never part of the text.
+import type { JsonObject } from '../contract/json.ts';
+
+/** The transaction-local setting that row-level security policies compare with. */
+export const TENANT_SETTING = 'app.tenant_id';
+
+export type SqlDatabaseSettings = PostgresSettings | PgliteSettings;
+
+export interface PostgresSettings {
+  readonly kind: 'postgres';
+  readonly url: string;
+  readonly poolSize: number;
+  readonly connectTimeoutMs: number;
+  /** `require` encrypts without checking who answers. */
+  readonly ssl: 'disable' | 'require' | 'verify-full';
+  /** PEM. Without it, the system's own authorities are trusted. */
+  readonly sslCa?: string;
+}
+
+/** A PostgreSQL inside this process, in a thread of its own. */
+export interface PgliteSettings {
+  readonly kind: 'pglite';
+  /** Absent: in memory. */
+  readonly dataDir?: string;
+  /** Run each time the database starts, as its owner. */
+  readonly initSql?: string;
+  /** What statements run as; without it they run as the owner, a superuser. */
+  readonly role?: string;
+}
+
+export interface SqlDatabases {
+  /** Touches nothing yet: the first use connects. */
+  open(settings: SqlDatabaseSettings): SqlDatabase;
+  close(): Promise<void>;
+}
+
+export interface SqlDatabase {
+  /**
+   * Looks at a statement without running it. Throws ToolFailure UNAVAILABLE where there is no server, and
+   * Error with a sentence for the operator where the server refuses the statement.
+   */
+  inspect(statement: SqlStatement, depth: 'shape' | 'isolation'): Promise<SqlInspection>;
+  /**
+   * Runs a statement in a transaction of its own: read-only and rolled back, unless it `writes`. Throws
+   * ToolFailure; an abort rejects with the signal's reason, and ends the statement on the server too.
+   */
+  run(request: SqlRun): Promise<SqlResult>;
+  close(): Promise<void>;
+}
+
+export interface SqlStatement {
+  /** One statement with `$1 … $n`. */
+  readonly text: string;
+  readonly parameterCount: number;
+  readonly writes: boolean;
+}
+
+export interface SqlRun {
+  readonly statement: SqlStatement;
+  /** In PostgreSQL's text format. */
+  readonly values: readonly (string | null)[];
+  /** What TENANT_SETTING is during this transaction. */
+  readonly tenantId?: string;
+  readonly timeoutMs: number;
+  readonly maxRows: number;
+  /** Of row data, as the server sends it. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+export interface SqlResult {
+  readonly rows: JsonObject[];
+  /** Set when rows were left out: by which limit. */
+  readonly cutBy?: 'max_rows' | 'max_bytes';
+  /** How many rows a statement that writes has changed. */
+  readonly affectedRows?: number;
+}
+
+export interface SqlInspection {
+  /** Names of the parameters' types: `integer`, `text[]`, `jsonb`. */
+  readonly parameterTypes: readonly string[];
+  /** Absent: the statement gives no rows. */
+  readonly columns?: readonly string[];
+  /** A row is changed or locked somewhere in the plan. */
+  readonly writes: boolean;
+  readonly isolation?: SqlIsolation;
+}
+
+/** Everything that decides whether row-level security holds for a statement. */
+export interface SqlIsolation {
+  readonly role: { readonly name: string; readonly superuser: boolean; readonly bypassesRls: boolean };
+  /** What the statement reaches, through views and functions too. */
+  readonly relations: readonly SqlRelation[];
+  readonly functions: readonly SqlFunction[];
+}
+
+export interface SqlRelation {
+  readonly name: string;
+  readonly kind: 'table' | 'view' | 'materialized view' | 'foreign table' | 'sequence';
+  readonly ownedByRole: boolean;
+  readonly securityInvoker: boolean;
+  readonly rowSecurity: boolean;
+  readonly forced: boolean;
+  /** Those that apply to the role. */
+  readonly policies: readonly SqlPolicy[];
+}
+
+export interface SqlPolicy {
+  readonly name: string;
+  readonly permissive: boolean;
+  readonly forAllCommands: boolean;
+  /** USING and WITH CHECK, as far as given. */
+  readonly expressions: readonly string[];
+}
+
+export interface SqlFunction {
+  readonly name: string;
+  readonly securityDefiner: boolean;
+  /** Its body is text, so that what it reaches cannot be seen. */
+  readonly opaque: boolean;
+}

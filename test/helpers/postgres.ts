@@ -1,0 +1,126 @@
+// A real PostgreSQL for tests: its own cluster in a temp dir, on a free loopback port, gone at the end.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { Pool } from 'pg';
+
+export interface Postgres {
+  readonly port: number;
+  /** For the superuser, or another login; no password is asked for on loopback. */
+  url(user?: string, port?: number): string;
+  /** Runs SQL as the superuser. */
+  sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  stop(): Promise<void>;
+}
+
+const SUPERUSER = 'root_of_all';
+const START_WITHIN_MS = 30_000;
+
+/** `initSql` runs once, as the superuser. */
+export async function startPostgres(initSql = ''): Promise<Postgres> {
+  const bin = binaries();
+  const dir = mkdtempSync(join(tmpdir(), 'ute-postgres-'));
+  const user = ordinaryUser(dir);
+  const data = join(dir, 'data');
+  const made = spawnSync(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', SUPERUSER, '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    { ...user, cwd: dir, encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  const port = await freePort();
+  writeFileSync(join(data, 'postgresql.auto.conf'), configuration(port));
+  const server = spawn(join(bin, 'postgres'), ['-D', data], { ...user, cwd: dir, stdio: 'ignore' });
+  const url = (who = SUPERUSER, at = port) => `postgres://${who}@127.0.0.1:${at}/postgres`;
+  const stop = () => end(server, dir);
+  try {
+    const pool = await connected(url(), server);
+    if (initSql !== '') await pool.query(initSql);
+    return {
+      port,
+      url,
+      sql: async (text, values) => (await pool.query<Record<string, unknown>>(text, values)).rows,
+      stop: async () => {
+        await pool.end();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function configuration(port: number): string {
+  return [
+    "listen_addresses = '127.0.0.1'",
+    `port = ${port}`,
+    "unix_socket_directories = ''",
+    'fsync = off',
+    'max_connections = 60',
+    'shared_buffers = 16MB',
+    '',
+  ].join('\n');
+}
+
+function binaries(): string {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const candidates = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(delimiter),
+  ];
+  const found = candidates.find(
+    (dir) => existsSync(join(dir, 'initdb')) && existsSync(join(dir, 'postgres')),
+  );
+  if (found === undefined) {
+    throw new Error('These tests need PostgreSQL 15 or later: install it with "apt-get install postgresql".');
+  }
+  return found;
+}
+
+/** initdb refuses root; nobody's own uid does. */
+function ordinaryUser(dir: string): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const nobody = { uid: 65_534, gid: 65_534 };
+  chownSync(dir, nobody.uid, nobody.gid);
+  return nobody;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+async function connected(url: string, server: ChildProcess): Promise<Pool> {
+  const giveUpAt = Date.now() + START_WITHIN_MS;
+  const pool = new Pool({ connectionString: url, max: 2 });
+  pool.on('error', () => {});
+  for (;;) {
+    const error = await pool.query('SELECT 1').then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (error === undefined) return pool;
+    if (server.exitCode !== null || Date.now() > giveUpAt) {
+      await pool.end();
+      throw new Error('PostgreSQL did not start', { cause: error });
+    }
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}
+
+async function end(server: ChildProcess, dir: string): Promise<void> {
+  const exited = new Promise((done) => server.once('exit', done));
+  if (server.exitCode === null && server.signalCode === null) {
+    // Immediate shutdown: it is thrown away.
+    server.kill('SIGQUIT');
+    await exited;
+  }
+  rmSync(dir, { recursive: true, force: true });
+}

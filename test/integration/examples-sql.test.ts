@@ -1,0 +1,36 @@
+// examples/sql as its README tells it: two businesses, one table, nothing in between.
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { callTool, targetOf } from '../helpers/rest-client.ts';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ tools: [resolve('examples/sql/tools.yaml')] });
+}, 120_000);
+afterAll(() => gateway?.stop());
+
+it('each business finds its own bookings, and cannot ask for more', async () => {
+  const acme = targetOf(gateway, 'agent');
+  const umbrella = targetOf(gateway, 'other');
+  const a = await callTool(acme, 'bookings.find', { guest: 'a' });
+  expect(a.body.data).toMatchObject({
+    row_count: 2,
+    rows: [{ guest: 'Ada Lovelace' }, { guest: 'Alan Turing' }],
+  });
+  const b = await callTool(umbrella, 'bookings.find', { guest: 'a' });
+  expect(b.body.data).toMatchObject({ rows: [{ guest: 'Grace Hopper', starts_at: '2026-12-01T09:00:00Z' }] });
+  const hostile = await callTool(acme, 'bookings.find', { guest: "' OR tenant_id = 'umbrella" });
+  expect(hostile.body).toMatchObject({ ok: true, data: { rows: [], row_count: 0 } });
+});
+
+it('what one business writes is its own', async () => {
+  const booked = { guest: 'Edsger Dijkstra', starts_at: '2027-01-05T14:00:00Z' };
+  const made = await callTool(targetOf(gateway, 'agent'), 'bookings.create', booked);
+  expect(made.body).toMatchObject({ ok: true, data: booked });
+  const latest = async (who: 'agent' | 'other') =>
+    (await callTool(targetOf(gateway, who), 'bookings.latest')).body.data;
+  expect(await latest('agent')).toMatchObject(booked);
+  expect(await latest('other')).toMatchObject({ guest: 'Grace Hopper' });
+});

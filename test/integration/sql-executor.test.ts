@@ -1,0 +1,173 @@
+// The sql executor on a real PostgreSQL: what a call costs on the wire, shapes of answers, pools and their end.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PgSqlDatabases } from '../../src/infra/sql/pg-sql-databases.ts';
+import type { SqlDatabase } from '../../src/ports/sql-databases.ts';
+import { startPostgres, type Postgres } from '../helpers/postgres.ts';
+import { sqlKit, TWO_TENANTS, type SqlKit } from '../helpers/sql-kit.ts';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
+
+let postgres: Postgres;
+let proxy: TcpProxy;
+let kit: SqlKit;
+
+beforeAll(async () => {
+  postgres = await startPostgres(TWO_TENANTS);
+});
+afterAll(() => postgres?.stop());
+beforeEach(async () => {
+  proxy = await startTcpProxy(postgres.port);
+  kit = sqlKit(postgres.url('reader', proxy.port));
+});
+afterEach(async () => {
+  await kit.close();
+  await proxy.close();
+});
+
+/** What the next thing done costs, in round trips. */
+async function tripsOf(done: () => Promise<unknown>): Promise<number> {
+  proxy.reset();
+  await done();
+  return proxy.roundTrips;
+}
+
+describe('round trips', () => {
+  const connection = { pool_size: 1 };
+
+  it('a call that reads takes one: BEGIN, tenant, statement and ROLLBACK together', async () => {
+    const statement = 'SELECT guest FROM app.bookings WHERE id = {id}';
+    const tool = await kit.load({ statement }, { connection });
+    await tool.call({ id: 1 });
+    for (const tenant of ['acme', 'umbrella']) {
+      expect(await tripsOf(() => tool.call({ id: 1 }, { tenant }))).toBe(1);
+    }
+    const capped = await kit.load({ statement: 'SELECT id FROM app.bookings', max_rows: 2 }, { connection });
+    await capped.call();
+    expect(await tripsOf(() => capped.call())).toBe(1);
+  });
+
+  it('the first use of a statement on a connection takes one more, to prepare it', async () => {
+    const first = await kit.load({ statement: 'SELECT 1 AS a' }, { connection });
+    const second = await kit.load({ statement: 'SELECT 2 AS a' }, { connection });
+    await first.call();
+    expect(await tripsOf(() => second.call())).toBe(2);
+    expect(await tripsOf(() => second.call())).toBe(1);
+  });
+
+  it('a call that writes takes two, the COMMIT being the second', async () => {
+    const tool = await kit.load(
+      { statement: 'UPDATE app.bookings SET note = {note} WHERE id = {id}', writes: true },
+      { connection, metadata: { readOnly: false } },
+    );
+    await tool.call({ id: 1, note: {} });
+    expect(await tripsOf(() => tool.call({ id: 1, note: { a: 1 } }))).toBe(2);
+  });
+
+  it('a call that fails takes two, the ROLLBACK being the second', async () => {
+    const tool = await kit.load({ statement: 'SELECT 1 / {n}::int AS x' }, { connection });
+    await tool.call({ n: 1 });
+    const trips = await tripsOf(async () => {
+      await expect(tool.call({ n: 0 })).rejects.toMatchObject({ type: 'PERMANENT' });
+      await expect.poll(() => proxy.roundTrips).toBe(2);
+    });
+    expect(trips).toBe(2);
+    expect(await tripsOf(() => tool.call({ n: 1 }))).toBe(1);
+  });
+});
+
+describe('answers', () => {
+  it('result: row is the row itself or null, and a second row is an error', async () => {
+    const statement = 'SELECT id, guest FROM app.bookings WHERE id >= {id}';
+    const tool = await kit.load({ statement, result: 'row' });
+    expect(await tool.call({ id: 10 })).toEqual({ id: 10, guest: 'guest-10' });
+    expect(await tool.call({ id: 11 })).toBeNull();
+    await expect(tool.call({ id: 9 })).rejects.toMatchObject({
+      type: 'OUTPUT_INVALID',
+      reason: 'MORE_THAN_ONE_ROW',
+    });
+  });
+
+  it('an argument that is left out is NULL', async () => {
+    const tool = await kit.load({ statement: 'SELECT {a}::int IS NULL AS absent', tenant: 'none' });
+    expect((await tool.call()).rows).toEqual([{ absent: true }]);
+  });
+});
+
+describe('loading', () => {
+  it.each([
+    ['SELECT nothing FROM app.bookings', 'column "nothing" does not exist (SQLSTATE 42703)'],
+    ['SELECT code FROM pg_catalog.pg_authid', 'column "code" does not exist'],
+    ['SELECT rolpassword FROM pg_authid', 'permission denied for table pg_authid'],
+    ['SELECT 1 AS a, 2 AS a', 'Two columns are named "a"'],
+    ['SELECT 1 AS "__proto__"', 'No column may be named'],
+    ['SELECT guest INTO app.copy FROM app.bookings', 'SELECT ... INTO is not allowed here'],
+  ])('%s is refused: %s', async (statement, reason) => {
+    await expect(kit.load({ statement })).rejects.toThrow(reason);
+  });
+
+  it('one pool serves all tools of a connection, and ends with the last of them', async () => {
+    const connections = async () =>
+      (await postgres.sql("SELECT count(*)::int AS n FROM pg_stat_activity WHERE usename = 'reader'"))[0]?.[
+        'n'
+      ];
+    const first = await kit.load({ statement: 'SELECT 1 AS a' }, { connection: { pool_size: 1 } });
+    const second = await kit.load({ statement: 'SELECT 2 AS a' }, { connection: { pool_size: 1 } });
+    await Promise.all([first.call(), second.call(), first.call()]);
+    await expect.poll(connections).toBe(1);
+    await first.prepared.close?.();
+    expect((await second.call()).rows).toEqual([{ a: 2 }]);
+    await second.prepared.close?.();
+    await expect.poll(connections).toBe(0);
+  });
+});
+
+describe('pglite in a folder', () => {
+  const initSql = 'CREATE TABLE IF NOT EXISTS notes (text text)';
+  const signal = new AbortController().signal;
+  const run = (database: SqlDatabase, text: string, writes: boolean, by: AbortSignal = signal) => {
+    const statement = { text, parameterCount: 0, writes };
+    return database.run({
+      statement,
+      values: [],
+      timeoutMs: 30_000,
+      maxRows: 10,
+      maxBytes: 1_000,
+      signal: by,
+    });
+  };
+
+  it(
+    'keeps what was committed over an ended statement, and over a restart',
+    { timeout: 120_000 },
+    async () => {
+      const dataDir = tempDir();
+      const databases = new PgSqlDatabases();
+      const first = databases.open({ kind: 'pglite', dataDir, initSql });
+      await run(first, "INSERT INTO notes VALUES ('kept')", true);
+      const controller = new AbortController();
+      const endless = run(
+        first,
+        'SELECT count(*) FROM generate_series(1, 100000000000)',
+        false,
+        controller.signal,
+      );
+      setTimeout(() => controller.abort(new Error('enough')), 50);
+      await expect(endless).rejects.toThrow('enough');
+      expect((await run(first, 'SELECT text FROM notes', false)).rows).toEqual([{ text: 'kept' }]);
+      await first.close();
+      const second = databases.open({ kind: 'pglite', dataDir, initSql });
+      expect((await run(second, 'SELECT text FROM notes', false)).rows).toEqual([{ text: 'kept' }]);
+      await databases.close();
+      removeDir(dataDir);
+    },
+  );
+
+  it('a schema that is wrong is UNAVAILABLE, and its cause says why', { timeout: 60_000 }, async () => {
+    const databases = new PgSqlDatabases();
+    const database = databases.open({ kind: 'pglite', initSql: 'CREATE TABEL x ()' });
+    const failure: unknown = await run(database, 'SELECT 1', false).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ type: 'UNAVAILABLE', reason: 'CONNECT_FAILED' });
+    expect(String((failure as Error).cause)).toContain('TABEL');
+    await databases.close();
+  });
+});
