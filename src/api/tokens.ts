@@ -1,4 +1,5 @@
 // Injection tokens of the doors: which port stands behind which constructor parameter.
+import type { JsonObject } from '../contract/json.ts';
 
 /** ports/tool-caller.ts */
 export const TOOL_CALLER = Symbol('ToolCaller');
@@ -37,6 +38,8 @@ export interface PipelineStep {
 export interface Readiness {
   /** Undefined: ready. Otherwise the reason why not. */
   notReady(): string | undefined;
+  /** What confines commands on this machine; undefined until it has been found out. */
+  sandbox(): JsonObject | undefined;
 }
 /** The OpenAPI document of REST. */
 export const OPENAPI_DOCUMENT = Symbol('OpenApiDocument');

@@ -48,5 +48,6 @@ export function viewOf(fn: ToolFunction, snapshot: RegistrySnapshot, disabled: b
     tags: metadata.tags,
     timeout_ms: spec.timeoutMs,
     disabled,
+    deprecated: fn.byAction !== undefined,
   };
 }

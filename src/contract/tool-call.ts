@@ -79,6 +79,8 @@ export interface CallProgress {
   degraded: string[];
   rateLimits: readonly RateLimitState[];
   traceId: string;
+  /** Set when the call came in a deprecated form: the function that it was turned into. */
+  successor?: string;
   /** What the audit record says besides, e.g. the sandbox that ran a command. */
   notes?: { readonly [name: string]: JsonValue };
   /** Who turned out to be calling, for the extensions outside auth. */

@@ -12,16 +12,21 @@ export interface ToolFunction {
   readonly action?: ToolAction;
   /** The defaults that config_schema declares: what every agent's config starts from. */
   readonly configDefaults: JsonObject;
+  /**
+   * Only on the deprecated `execute(action, details)` of a tool with actions: the functions it stands for. Nothing
+   * runs under its own name: the core turns the call into one of these, with all that is asked of such a call.
+   */
+  readonly byAction?: ReadonlyMap<string, ToolFunction>;
 }
 
-/** Lists what can be called of a tool: itself, or each of its actions. */
+/** Lists what can be called of a tool: itself, or each of its actions; last, where asked for, the legacy form. */
 export function functionsOf(spec: ToolSpec): readonly ToolFunction[] {
   const configDefaults = Object.freeze(defaultsOf(spec.configSchema));
   if (spec.actions === undefined) {
     const { name, description, inputSchema, outputSchema } = spec;
     return [{ name, description, inputSchema, outputSchema, spec, configDefaults }];
   }
-  return spec.actions.map((action) => ({
+  const functions = spec.actions.map((action) => ({
     name: `${spec.name}.${action.name}`,
     description: action.returns ? `${action.description}\nReturns: ${action.returns}` : action.description,
     inputSchema: schemaOfParameters(action.parameters),
@@ -29,6 +34,33 @@ export function functionsOf(spec: ToolSpec): readonly ToolFunction[] {
     action,
     configDefaults,
   }));
+  return spec.metadata.legacyExecute === true ? [...functions, legacyFunction(spec, functions)] : functions;
+}
+
+function legacyFunction(
+  spec: ToolSpec,
+  functions: readonly (ToolFunction & { readonly action: ToolAction })[],
+): ToolFunction {
+  const names = functions.map(({ name }) => name).join(', ');
+  return {
+    name: spec.name,
+    description: `${spec.description}\nDeprecated: call ${names} instead.`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        action: { type: 'string', enum: functions.map(({ action }) => action.name) },
+        details: {
+          description: 'The arguments of the action, as an object or as the JSON text of one.',
+          type: ['object', 'string', 'null'],
+        },
+      },
+      required: ['action'],
+      additionalProperties: false,
+    },
+    spec,
+    configDefaults: functions[0]?.configDefaults ?? {},
+    byAction: new Map(functions.map((fn) => [fn.action.name, fn])),
+  };
 }
 
 function defaultsOf(schema: JsonSchema | undefined): JsonObject {

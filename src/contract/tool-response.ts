@@ -22,6 +22,8 @@ export interface ResponseMeta {
   /** The data is what the call would do; nothing was done. */
   readonly dryRun?: true;
   readonly truncated?: Truncation;
+  /** The call was made in a deprecated form: what to call instead. */
+  readonly successor?: string;
 }
 
 /** What a result budget left out. */

@@ -18,6 +18,8 @@ export interface ToolMetadata {
   readonly idempotent: boolean;
   readonly modes: readonly InteractionMode[];
   readonly tags: readonly string[];
+  /** A tool with actions is also called by its own name, with `{action, details}`, as older callers do. */
+  readonly legacyExecute?: true;
   /** 2–4 lines that are always in prompts. */
   readonly summary?: string;
   /** The full text, served on demand. */

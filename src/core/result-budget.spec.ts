@@ -71,7 +71,7 @@ describe('withinBudget', () => {
           const seen: JsonValue[] = [];
           let cursor: string | undefined;
           do {
-            const { data, truncated } = withinBudget(list as JsonValue, budget, fn, callWith(cursor));
+            const { data, truncated } = withinBudget(list, budget, fn, callWith(cursor));
             const page = data as JsonValue[];
             expect(page.length).toBeLessThanOrEqual(maxItems);
             expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThanOrEqual(maxBytes);

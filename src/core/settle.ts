@@ -30,6 +30,7 @@ export function metaOf(call: ToolCall): ResponseMeta {
     registryVersion: call.snapshot.version,
     traceId: progress.traceId,
     ...(call.context.dryRun === true && DRY_RUN),
+    ...(progress.successor !== undefined && { successor: progress.successor }),
   };
 }
 

@@ -13,6 +13,7 @@ import { uuidv7 } from '../lib/ids.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
 import { Deadline, deadlineOf, type TimedProgress } from './deadline.ts';
 import { refusalOf } from './settle.ts';
+import { typedCall } from './typed-call.ts';
 
 export interface ExecutorDeps {
   readonly snapshots: SnapshotSource;
@@ -76,11 +77,16 @@ export class UnifiedToolExecutor implements ToolCaller {
     let resolved = call;
     try {
       if (this.#draining && call.request.parent === undefined) throw shuttingDown();
-      const fn = this.#findFunction(call);
+      let fn = this.#findFunction(call);
       const deadline = Math.min(call.deadline, call.receivedAt + fn.spec.timeoutMs);
       resolved = { ...call, function: fn, deadline, config: fn.configDefaults };
       if (call.request.refusal !== undefined) throw call.request.refusal;
       this.#checkInService(resolved, fn);
+      if (fn.byAction !== undefined) {
+        const typed = typedCall(resolved, fn.byAction);
+        fn = typed.function;
+        resolved = typed;
+      }
       const chain = this.#deps.chainOf(fn);
       if (chain === undefined) throw new Error(`no chain was compiled for ${fn.name}`);
       const limitMs = deadline - call.receivedAt;

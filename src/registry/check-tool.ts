@@ -80,7 +80,14 @@ function faultsOfMeaning(declared: Partial<ToolDeclaration>): readonly Fault[] {
       : [...faultsBesideActions(declared), ...faultsOfActions(name, actions, configFields(config))]),
     ...faultsOfRetries(declared),
     ...faultsOfApproval(declared.metadata),
+    ...faultsOfLegacy(declared),
   ];
+}
+
+function faultsOfLegacy({ actions, metadata }: Partial<ToolDeclaration>): readonly Fault[] {
+  if (metadata?.legacy_execute !== true || actions !== undefined) return [];
+  const message = 'is for a tool with actions: this one is called by its own name already';
+  return [{ path: ['metadata', 'legacy_execute'], isKey: true, message }];
 }
 
 function configFields(config: Record<string, unknown> | undefined): readonly string[] {

@@ -62,6 +62,7 @@ function metadataOf(declared: ToolDeclaration['metadata']): ToolMetadata {
     ...effectsOf(declared),
     modes: declared.modes,
     tags: declared.tags,
+    ...(declared.legacy_execute === true && { legacyExecute: true as const }),
     ...(summary !== undefined && { summary }),
     ...(documentation !== undefined && { documentation }),
   };

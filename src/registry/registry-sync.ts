@@ -175,7 +175,8 @@ export class RegistrySync implements RegistryControl {
     const functions = functionsOf(spec);
     const prepared: PreparedFunction[] = [];
     try {
-      for (const fn of functions)
+      // The legacy form comes last and runs nothing of its own.
+      for (const fn of functions.filter(({ byAction }) => byAction === undefined))
         prepared.push(await executor.prepare({ function: fn, options, connection }));
     } catch (error) {
       const place = checked.declaration.locate(['implementation_config']);

@@ -57,6 +57,10 @@ const metadata = z.strictObject({
     .default(['voice', 'text'])
     .describe('Where the tool may be called.'),
   tags: z.array(sentence).default([]).describe('For filtering lists.'),
+  legacy_execute: z
+    .boolean()
+    .optional()
+    .describe('With actions: also answers to its own name with {action, details}, marked deprecated.'),
   summary: sentence.optional().describe('Two to four lines that are always in prompts.'),
   documentation: sentence.optional().describe('The full text, served on demand.'),
 });

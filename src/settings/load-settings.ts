@@ -193,6 +193,7 @@ function withAbsolutePaths(file: SettingsFile, configDir: string, cwd: string): 
       key_file: from(file.tls.key_file),
       client_ca_file: file.tls.client_ca_file && from(file.tls.client_ca_file),
     },
+    custom_executors: file.custom_executors.map((entry) => ({ ...entry, path: from(entry.path) })),
     custom_extensions: file.custom_extensions.map((entry) => ({ ...entry, path: from(entry.path) })),
   };
 }

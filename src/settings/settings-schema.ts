@@ -94,6 +94,16 @@ export const settingsSchema = z.strictObject({
       }),
     )
     .default([]),
+  custom_executors: z
+    .array(
+      z.strictObject({
+        path: z
+          .string()
+          .min(1)
+          .describe('A module that exports `executor`; relative to the folder of gateway.yaml.'),
+      }),
+    )
+    .default([]),
   executors: z
     .record(z.string(), words)
     .default({})

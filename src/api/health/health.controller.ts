@@ -17,6 +17,9 @@ export class HealthController {
     const reason = this.readiness.notReady();
     reply
       .code(reason === undefined ? 200 : 503)
-      .send(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason });
+      .send({
+        ...(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason }),
+        sandbox: this.readiness.sandbox(),
+      });
   }
 }

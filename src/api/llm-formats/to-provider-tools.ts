@@ -32,5 +32,7 @@ export function toProviderTools(
   format: ToolFormat,
   options: { readonly strict?: boolean } = {},
 ): JsonValue {
-  return WRITERS[format]({ functions, nameOf, strict: options.strict ?? false });
+  // What is deprecated is still served, and no longer offered.
+  const offered = functions.filter(({ byAction }) => byAction === undefined);
+  return WRITERS[format]({ functions: offered, nameOf, strict: options.strict ?? false });
 }

@@ -35,8 +35,9 @@ const meta = record(
       },
       ['cursor'],
     ),
+    successor: text('The call was made in a deprecated form: the function to call instead.'),
   },
-  ['dry_run', 'truncated'],
+  ['dry_run', 'truncated', 'successor'],
 );
 
 const intent: JsonObject = {
@@ -86,6 +87,8 @@ export const ENVELOPE_SCHEMAS: JsonObject = {
 };
 
 export const LIMIT_HEADERS: JsonObject = {
+  Deprecation: { $ref: '#/components/headers/Deprecation' },
+  Link: { $ref: '#/components/headers/Link' },
   RateLimit: { $ref: '#/components/headers/RateLimit' },
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimit-Policy' },
 };

@@ -81,6 +81,10 @@ const tool = record({
   tags: strings,
   timeout_ms: { type: 'number' },
   disabled: { type: 'boolean', description: 'Switched off by the kill switch.' },
+  deprecated: {
+    type: 'boolean',
+    description: 'An older form of calling the tool; left out of exports for LLM providers.',
+  },
 });
 
 const approval = record({

@@ -46,6 +46,17 @@ const PARAMETERS: JsonObject = {
 };
 
 const HEADERS: JsonObject = {
+  Deprecation: {
+    description: 'The call was made in a deprecated form; since when (RFC 9745).',
+    schema: { type: 'string', examples: ['@1767225600'] },
+  },
+  Link: {
+    description: 'With Deprecation: what to call instead.',
+    schema: {
+      type: 'string',
+      examples: ['</v1/tools/calendar.list_events/execute>; rel="successor-version"'],
+    },
+  },
   RateLimit: {
     description: 'Where each limit stands: name, remaining calls (r), seconds until reset (t).',
     schema: { type: 'string', examples: ['"tenant";r=19;t=3'] },

@@ -20,6 +20,7 @@ export function sendEnvelope(reply: FastifyReply, response: ToolResponse): void 
 function sendNow(reply: FastifyReply, response: ToolResponse): void {
   reply.header('content-type', 'application/json; charset=utf-8');
   if (response.rateLimits.length > 0) rateLimitHeaders(reply, response.rateLimits);
+  if (response.meta.successor !== undefined) deprecationHeaders(reply, response.meta.successor);
   if (response.ok) reply.code(200);
   else refusalHeaders(reply, response);
   reply.send(envelopeJson(response));
@@ -64,6 +65,7 @@ function wireMeta(meta: ResponseMeta) {
     trace_id: meta.traceId,
     dry_run: meta.dryRun,
     truncated: meta.truncated,
+    successor: meta.successor,
   };
 }
 
@@ -74,6 +76,15 @@ function refusalHeaders(reply: FastifyReply, { error }: ToolRefusal): void {
   if (error.type === 'AUTH' && error.origin !== 'tool') reply.header('www-authenticate', 'Bearer');
   const approvalUrl = error.type === 'CONFIRMATION_REQUIRED' ? error.details['approval_url'] : undefined;
   if (typeof approvalUrl === 'string') reply.header('location', approvalUrl);
+}
+
+/** When the typed actions took the place of `execute(action, details)`, as RFC 9745 writes a date. */
+const LEGACY_SINCE = `@${Date.UTC(2026, 0, 1) / 1000}`;
+
+/** RFC 9745, with the successor as a link of RFC 5829. */
+function deprecationHeaders(reply: FastifyReply, successor: string): void {
+  reply.header('deprecation', LEGACY_SINCE);
+  reply.header('link', `</v1/tools/${encodeURIComponent(successor)}/execute>; rel="successor-version"`);
 }
 
 /** draft-ietf-httpapi-ratelimit-headers: the policies, and where each stands. */

@@ -1,0 +1,50 @@
+// The legacy form `execute(action, details)`: turned into the call of the typed action before anything is decided about it.
+import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts';
+import type { ToolCall } from '../contract/tool-call.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import type { ToolFunction } from '../contract/tool-function.ts';
+import { parseStrictJson, StrictJsonError } from '../lib/strict-json.ts';
+
+const KNOWN: ReadonlySet<string> = new Set(['action', 'details', 'business_id']);
+
+/**
+ * From here on it is a call of the action: permissions, validation, approval, limits and the executor see no other.
+ * Throws ToolFailure VALIDATION.
+ */
+export function typedCall(
+  call: ToolCall,
+  byAction: ReadonlyMap<string, ToolFunction>,
+): ToolCall & { readonly function: ToolFunction } {
+  const { action, details, business_id: businessId } = call.arguments;
+  const stray = Object.keys(call.arguments).find((key) => !KNOWN.has(key));
+  if (stray !== undefined)
+    throw misfit(`/${stray.slice(0, 64)}`, 'is unknown: the arguments of the action belong into details');
+  const fn = typeof action === 'string' ? byAction.get(action) : undefined;
+  if (fn === undefined)
+    throw misfit('/action', `must be one of ${[...byAction.keys()].join(', ')}`, 'UNKNOWN_ACTION');
+  call.progress.successor = fn.name;
+  const args = { ...argumentsOf(details), ...(businessId !== undefined && { business_id: businessId }) };
+  return { ...call, function: fn, arguments: args };
+}
+
+/** Older callers had one string for everything. */
+function argumentsOf(details: JsonValue | undefined): JsonObject {
+  if (details === undefined || details === null || details === '') return {};
+  if (isJsonObject(details)) return details;
+  if (typeof details !== 'string') throw misfit('/details', 'must be an object, or the JSON text of one');
+  try {
+    const parsed = parseStrictJson(details);
+    if (isJsonObject(parsed)) return parsed;
+  } catch (error) {
+    if (!(error instanceof StrictJsonError)) throw error;
+    throw misfit('/details', `must be the JSON text of an object: ${error.message}`);
+  }
+  throw misfit('/details', 'must be the JSON text of an object');
+}
+
+function misfit(pointer: string, message: string, reason = 'SCHEMA_MISMATCH'): ToolFailure {
+  return new ToolFailure('VALIDATION', `The arguments do not fit the tool: ${pointer} ${message}.`, {
+    reason,
+    details: { violations: [{ pointer, message }] },
+  });
+}

@@ -1,0 +1,59 @@
+// The composite executor: a tool made of other tools. Each step is a full call: its own permissions, approval and limits.
+import type { JsonObject } from '../../contract/json.ts';
+import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { NestedCalls } from '../../ports/nested-calls.ts';
+import { compileSteps, type Program } from './compile-steps.ts';
+import type { CompositeOptions } from './options.ts';
+import { compositeOptionsSchema } from './options-schema.ts';
+import { renderSteps } from './render-steps.ts';
+import { StepRun } from './run-steps.ts';
+
+export const compositeExecutor: ExecutorPlugin<CompositeOptions, { nestedCalls: NestedCalls }> = {
+  name: 'composite',
+  summary: 'Calls other tools in steps, each a full call of its own, and passes results on by expressions.',
+  optionsSchema: compositeOptionsSchema,
+  placeholders: (options) =>
+    compileSteps(options).inputs.map(({ name, path }) => ({ name, path: path.map(String) })),
+  create: ({ nestedCalls }) => createComposite(nestedCalls),
+};
+
+function createComposite(nestedCalls: NestedCalls): Executor<CompositeOptions> {
+  return { prepare: (target) => prepare(target, nestedCalls) };
+}
+
+function prepare(
+  { function: fn, options }: ExecutorTarget<CompositeOptions>,
+  nestedCalls: NestedCalls,
+): PreparedFunction {
+  if (fn.action !== undefined) {
+    throw new Error('A composite tool has no actions: give each of them a composite tool of its own.');
+  }
+  const program = compileSteps(options);
+  const itself = program.steps.find(({ tool }) => tool === fn.name);
+  if (itself !== undefined) throw new Error(`The step "${itself.id}" calls the tool that it is a step of.`);
+  return {
+    async execute(call, emit) {
+      checkTools(program, call);
+      return new StepRun(program, call, nestedCalls, emit).run();
+    },
+    render(call): JsonObject {
+      checkTools(program, call);
+      return renderSteps(program, call.arguments);
+    },
+    yieldsPlainJson: true,
+  };
+}
+
+/** Before the first step: a set without one of the tools must not leave the work half done. */
+function checkTools({ steps }: Program, { snapshot }: ToolCall): void {
+  const missing = steps.find(({ tool }) => snapshot.find(tool) === undefined);
+  if (missing === undefined) return;
+  const { id, tool } = missing;
+  throw new ToolFailure('NOT_FOUND', `The step "${id}" calls the tool "${tool}", which is not there.`, {
+    reason: 'STEP_TOOL_NOT_FOUND',
+    partialSideEffects: false,
+    details: { step: id, tool },
+  });
+}
