@@ -1,6 +1,8 @@
 """What a Python tool may import from the gateway. Standard library only, Python 3.9 and newer."""
 
-__all__ = ["ToolError"]
+from unified_tools.tool import tool
+
+__all__ = ["ToolError", "tool"]
 
 
 class ToolError(Exception):

@@ -3,7 +3,7 @@
 import json
 import traceback
 
-# A result may nest this deep; the gateway ends a worker whose answer nests deeper.
+# A result may nest this deep; the gateway takes a deeper one for a breach of the protocol.
 MAX_DEPTH = 64
 _MAX_TEXT = 4000
 _MAX_TRACEBACK = 16000
@@ -12,24 +12,47 @@ _BRACES_TO_BRACKETS = str.maketrans("{}", "[]")
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def success(call_id, data, function_name, max_bytes):
-    """The answer's bytes: the result, or the typed error that stands for a result that cannot be sent."""
+class NotSendable(Exception):
+    """A result that cannot be passed on, with the error that stands for it."""
+
+    def __init__(self, type, message, reason=None):
+        super().__init__(message)
+        self.type = type
+        self.message = message
+        self.reason = reason
+
+
+def encoded(data, function_name, max_bytes):
+    """The bytes of a result's JSON. Raises NotSendable."""
     try:
-        text = _encode({"id": call_id, "ok": True, "data": data})
+        text = _encode(data)
         content = text.encode("utf-8")
     except BaseException as error:  # objects of the tool take part in this
-        why = f"{type(error).__name__}: {_text_of(error)}"
-        return failure(call_id, "OUTPUT_INVALID", f"The result of {function_name} is not JSON: {why}", reason="NOT_JSON")
+        why = f"{type(error).__name__}: {text_of(error)}"
+        raise NotSendable("OUTPUT_INVALID", f"The result of {function_name} is not JSON: {why}", "NOT_JSON") from None
     if len(content) > max_bytes:
-        message = f"The result of {function_name} is larger than the limit of {max_bytes} bytes."
-        return failure(call_id, "OUTPUT_TOO_LARGE", message)
+        raise NotSendable(
+            "OUTPUT_TOO_LARGE", f"The result of {function_name} is larger than the limit of {max_bytes} bytes."
+        )
     if text.count("[") + text.count("{") > MAX_DEPTH and _too_deep(text):
         message = f"The result of {function_name} is nested more than {MAX_DEPTH} levels deep."
-        return failure(call_id, "OUTPUT_INVALID", message, reason="TOO_DEEP")
+        raise NotSendable("OUTPUT_INVALID", message, "TOO_DEEP")
     return content
 
 
-def failure(call_id, type, message, *, reason=None, retryable=False, exception=None, trace=None):
+def success(data, function_name, max_bytes):
+    """The answer's bytes: the result, or the typed error that stands for a result that cannot be sent."""
+    try:
+        return b'{"ok":true,"data":' + encoded(data, function_name, max_bytes) + b"}"
+    except NotSendable as problem:
+        return not_sendable(problem)
+
+
+def not_sendable(problem):
+    return failure(problem.type, problem.message, reason=problem.reason)
+
+
+def failure(type, message, *, reason=None, retryable=False, exception=None, trace=None):
     error = {
         "type": type,
         "reason": reason,
@@ -38,31 +61,30 @@ def failure(call_id, type, message, *, reason=None, retryable=False, exception=N
         "exception": exception,
         "traceback": trace,
     }
-    return _encode({"id": call_id, "ok": False, "error": error}).encode("utf-8")
+    return _encode({"ok": False, "error": error}).encode("utf-8")
 
 
-def raised(call_id, error):
+def raised(error):
     """An exception of the tool's own code. The traceback is for the gateway's log."""
     try:
         trace = "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=-30))
     except BaseException:  # an exception whose own __str__ fails
         trace = ""
     return failure(
-        call_id,
         "PERMANENT",
-        _text_of(error),
+        text_of(error),
         reason="EXCEPTION",
         exception=_sendable(type(error).__name__, 200),
         trace=_sendable(trace[-_MAX_TRACEBACK:], _MAX_TRACEBACK),
     )
 
 
-def tool_error(call_id, error):
+def tool_error(error):
     """A ToolError: the tool's own report."""
-    return failure(call_id, _sendable(error.type, 100), error.message, retryable=error.retryable is True)
+    return failure(_sendable(error.type, 100), error.message, retryable=error.retryable is True)
 
 
-def _text_of(error):
+def text_of(error):
     try:
         return str(error)
     except BaseException:
@@ -79,9 +101,9 @@ def _sendable(value, limit):
 
 
 def _too_deep(text):
-    """Peels the innermost brackets off, a level at a time; one level belongs to the answer around the result."""
+    """Peels the innermost brackets off, a level at a time."""
     brackets = "".join(_brackets_of(text)).translate(_BRACES_TO_BRACKETS)
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         brackets = brackets.replace("[]", "")
     return brackets != ""
 

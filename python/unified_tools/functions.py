@@ -1,9 +1,11 @@
-"""Finds the functions that tools name: imports the module once, reads the signature once."""
+"""Finds the functions that tools name: imports the module once, reads the signature once, and only listed modules."""
 
 import importlib
 import importlib.util
 import inspect
 import os
+import sys
+from importlib.machinery import PathFinder
 
 _KEYWORD_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _CONTEXT = "context"
@@ -26,7 +28,7 @@ class Function:
     def __init__(self, name, target):
         self.name = name
         self.call = target
-        self.is_async = inspect.iscoroutinefunction(target)
+        self.is_async = inspect.iscoroutinefunction(target) or inspect.isasyncgenfunction(target)
         self.accepts_any = False
         self.takes_context = False
         required = []
@@ -81,10 +83,13 @@ class Function:
 class Functions:
     """The functions used so far, by module and name."""
 
-    def __init__(self, folders):
+    def __init__(self, folders, allowed):
         self._folders = folders
-        self._roots = [os.path.join(os.path.realpath(folder), "") for folder in folders]
+        self._roots = tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
         self._found = {}
+        if allowed:
+            sys.meta_path.insert(0, _AllowList(allowed, folders))
+        sys.path.extend(folders)
 
     def find(self, module_name, function_name):
         key = (module_name, function_name)
@@ -92,6 +97,11 @@ class Functions:
         if found is None:
             found = self._found[key] = self._load(module_name, function_name)
         return found
+
+    def files(self):
+        """The files in the tools' folders that have been imported so far."""
+        places = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+        return sorted({place for place in places if place and os.path.realpath(place).startswith(self._roots)})
 
     def _load(self, module_name, function_name):
         self._check_place(module_name)
@@ -115,12 +125,15 @@ class Functions:
         """A tool names code in the operator's folders, never Python's own library or an installed package."""
         importlib.invalidate_caches()
         top = module_name.split(".", 1)[0]
-        spec = importlib.util.find_spec(top)
+        try:
+            spec = importlib.util.find_spec(top)
+        except ImportError as error:
+            raise NotUsable("MODULE_NOT_ALLOWED", str(error)) from None
         if spec is None:
             raise self._not_found(module_name)
         places = list(spec.submodule_search_locations or ()) or [spec.origin or ""]
         for place in places:
-            if not os.path.realpath(place).startswith(tuple(self._roots)):
+            if not os.path.realpath(place).startswith(self._roots):
                 raise NotUsable(
                     "MODULE_OUTSIDE",
                     f"the Python module `{module_name}` is not in the tools' folders ({', '.join(self._folders)}): "
@@ -129,3 +142,29 @@ class Functions:
 
     def _not_found(self, module_name):
         return NotUsable("MODULE_NOT_FOUND", f"there is no Python module `{module_name}` in {', '.join(self._folders)}")
+
+
+class _AllowList:
+    """Refuses modules of the tools' folders that the operator did not list. Python's own and installed ones pass."""
+
+    def __init__(self, allowed, folders):
+        self._allowed = tuple(allowed)
+        self._folders = folders
+        # As Python found them before the tools' folders were added.
+        self._before = list(sys.path)
+
+    def find_spec(self, name, path=None, target=None):
+        if self._is_listed(name) or not self._is_a_tools(name):
+            return None
+        raise ImportError(f"the module `{name}` is not on the list of modules that Python tools may use", name=name)
+
+    def _is_listed(self, name):
+        return any(
+            name == listed or name.startswith(listed + ".") or listed.startswith(name + ".") for listed in self._allowed
+        )
+
+    def _is_a_tools(self, name):
+        top = name.split(".", 1)[0]
+        if top in sys.builtin_module_names or PathFinder.find_spec(top, self._before) is not None:
+            return False
+        return PathFinder.find_spec(top, self._folders) is not None

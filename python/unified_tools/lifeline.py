@@ -2,16 +2,14 @@
 
 import os
 import select
-import signal
-import sys
 import threading
 
-_PR_SET_PDEATHSIG = 1
+from unified_tools import process_limits
 
 
 def end_with_gateway(fd):
-    """On Linux the kernel sends SIGKILL, which also stops C code that never returns; elsewhere a thread watches."""
-    if not (sys.platform.startswith("linux") and _kill_on_parent_death()):
+    """On Linux the kernel does it; elsewhere a thread watches the channel."""
+    if not process_limits.die_with_parent():
         threading.Thread(target=exit_on_hang_up, args=(fd,), daemon=True).start()
 
 
@@ -21,12 +19,3 @@ def exit_on_hang_up(fd):
     poll.register(fd, 0)
     poll.poll()
     os._exit(1)
-
-
-def _kill_on_parent_death():
-    try:
-        import ctypes
-
-        return ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) == 0
-    except (ImportError, OSError, AttributeError):
-        return False

@@ -1,103 +1,56 @@
-"""The worker: answers the gateway's requests, one at a time, until the gateway closes the channel.
+"""The worker: answers the gateway's requests until the gateway closes the channel.
 
-Started as `python3 -I -B -u worker.py FOLDER...`; the folders are searched for tool modules after Python's own.
-Requests come in on descriptor 3 and answers go out on 4. What tool code prints goes to 1 and 2, which the
-gateway reads as log lines only.
+Started as `python3 -I -B -u worker.py`. Requests come in on descriptor 3 and answers go out on 4. The first
+request says how the worker shall work: `fork` runs each call in a process of its own, `reuse` in this one. What
+tool code prints goes to 1 and 2 and is a log line at most.
 """
 
 import faulthandler
 import json
 import os
-import resource
 import sys
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from unified_tools import ToolError, answers  # noqa: E402  (the package is found by the line above)
-from unified_tools.channel import Channel  # noqa: E402
-from unified_tools.functions import Functions, NotUsable  # noqa: E402
+from unified_tools import answers, process_limits  # noqa: E402  (the package is found by the line above)
+from unified_tools.channel import ANSWER, Channel, split  # noqa: E402
+from unified_tools.functions import Functions  # noqa: E402
 from unified_tools.lifeline import end_with_gateway  # noqa: E402
+from unified_tools.management import Management  # noqa: E402
+from unified_tools.output import flush_output  # noqa: E402
+from unified_tools.reuse_worker import ReuseWorker  # noqa: E402
+from unified_tools.zygote import Zygote  # noqa: E402
+
+# Whatever the gateway itself was given by who started it is none of the tools' business.
+_INHERITED_FDS = 4096
 
 
-class Worker:
-    def __init__(self, channel, folders):
-        self._channel = channel
-        self._functions = Functions(folders)
-        self._max_bytes = 1 << 20
-        self._loop = None
-        self._operations = {"hello": self._hello, "check": self._check, "call": self._call}
-
-    def serve(self):
-        receive, send = self._channel.receive, self._channel.send
-        while True:
-            frame = receive()
-            if frame is None:
-                return
-            request = json.loads(frame)
-            content = self._operations[request["op"]](request["id"], request)
-            flush_output()
-            send(content)
-
-    def _hello(self, call_id, request):
-        self._max_bytes = request["max_frame_bytes"]
-        version = ".".join(str(part) for part in sys.version_info[:3])
-        return answers.success(call_id, version, "hello", self._max_bytes)
-
-    def _check(self, call_id, request):
-        try:
-            function = self._functions.find(request["module"], request["function"])
-        except NotUsable as problem:
-            return answers.failure(call_id, "PERMANENT", problem.message, reason=problem.reason)
-        return answers.success(call_id, function.describe(), "check", self._max_bytes)
-
-    def _call(self, call_id, request):
-        try:
-            function = self._functions.find(request["module"], request["function"])
-        except NotUsable as problem:
-            return answers.failure(call_id, "PERMANENT", problem.message, reason=problem.reason)
-        arguments = request["arguments"]
-        mismatch = function.mismatch(arguments)
-        if mismatch is not None:
-            return answers.failure(call_id, "PERMANENT", mismatch, reason="ARGUMENT_MISMATCH")
-        if function.takes_context:
-            arguments["context"] = request["context"]
-        try:
-            data = function.call(**arguments)
-            if function.is_async or hasattr(data, "__await__"):
-                data = self._wait_for(data)
-        except ToolError as error:
-            return answers.tool_error(call_id, error)
-        except BaseException as error:  # SystemExit and KeyboardInterrupt must not end the worker
-            return answers.raised(call_id, error)
-        return answers.success(call_id, data, function.name, self._max_bytes)
-
-    def _wait_for(self, awaitable):
-        """One event loop for all calls, so that clients that belong to a loop can be kept between them."""
-        if self._loop is None:
-            import asyncio  # 40 ms that only asynchronous tools pay
-
-            self._loop = asyncio.new_event_loop()
-            asyncio.set_event_loop(self._loop)
-        return self._loop.run_until_complete(awaitable)
+def serve(channel):
+    frame = channel.receive()
+    if frame is None:
+        return
+    options = json.loads(split(frame)[0])
+    # A request holds the arguments, which may be as large as a result, and a head.
+    channel.reader.max_bytes = options["max_frame_bytes"] + (1 << 16)
+    functions = Functions(options["folders"], options["modules"])
+    kind = ReuseWorker if options["mode"] == "reuse" else Zygote
+    worker = kind(channel, Management(functions), options)
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    unreadable = [folder for folder in options["folders"] if not os.access(folder, os.R_OK | os.X_OK)]
+    greeting = {"python": version, "unreadable": unreadable}
+    channel.send(options["id"].encode("ascii"), ANSWER, answers.success(greeting, "hello", 1 << 16))
+    worker.serve()
 
 
-def flush_output():
-    """What was printed must be on its way before the answer is."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except Exception:  # closed or replaced by tool code: nothing to flush
-            pass
-
-
-def main(folders):
+def main():
+    os.closerange(5, _INHERITED_FDS)
     channel = Channel(3, 4)
-    end_with_gateway(channel.lifeline)
+    end_with_gateway(channel.requests)
+    process_limits.keep_memory_private()
+    process_limits.no_core_files()
     faulthandler.enable()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    sys.path.extend(folders)
     try:
-        Worker(channel, folders).serve()
+        serve(channel)
     except BaseException:
         sys.excepthook(*sys.exc_info())
         flush_output()
@@ -108,4 +61,4 @@ def main(folders):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

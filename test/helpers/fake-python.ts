@@ -11,6 +11,7 @@ interface Request {
   readonly id: string;
 }
 
+const GREETING = { python: '3.11.0', unreadable: [] };
 const SIGNATURE = { is_async: false, takes_context: false, accepts_any: true, parameters: [], required: [] };
 
 export class FakePython implements ProcessSpawner {
@@ -53,7 +54,10 @@ export class FakeWorker implements ChildProcess {
     this.exited = new Promise((resolve) => (this.#exit = resolve));
     const decoder = new FrameDecoder(1 << 20);
     this.toChild.on('data', (chunk: Buffer) => {
-      for (const frame of decoder.push(chunk)) this.#handle(JSON.parse(String(frame)) as Request, behaviour);
+      for (const frame of decoder.push(chunk)) {
+        const [head = ''] = String(frame).split('\n');
+        this.#handle(JSON.parse(head) as Request, behaviour);
+      }
     });
     this.toChild.on('end', () => {
       this.closed = true;
@@ -81,8 +85,17 @@ export class FakeWorker implements ChildProcess {
     this.sendBytes(Buffer.concat([this.#frame(outcome), this.#frame(outcome)]));
   }
 
-  send(text: string): void {
-    this.sendBytes(encodeFrame(text));
+  /** A frame of the kind, under the id. */
+  send(id: string, content: string, kind = 'a'): void {
+    this.sendBytes(encodeFrame(id + kind + content));
+  }
+
+  /** A frame of the kind, under the id of the open call. */
+  sendOfCall(content: string | Buffer, kind = 'a'): void {
+    const frame = Buffer.concat([Buffer.from((this.#openCall ?? '') + kind), Buffer.from(content)]);
+    const header = Buffer.alloc(4);
+    header.writeUInt32BE(frame.length);
+    this.sendBytes(Buffer.concat([header, frame]));
   }
 
   sendBytes(bytes: Buffer): void {
@@ -91,7 +104,7 @@ export class FakeWorker implements ChildProcess {
 
   #frame(outcome: JsonObject): Buffer {
     if (this.#openCall === undefined) throw new Error('no call is open');
-    return encodeFrame(JSON.stringify({ id: this.#openCall, ...outcome }));
+    return encodeFrame(`${this.#openCall}a${JSON.stringify(outcome)}`);
   }
 
   #handle({ op, id }: Request, behaviour: StartBehaviour): void {
@@ -99,7 +112,10 @@ export class FakeWorker implements ChildProcess {
     if (behaviour === 'hangs at start') return;
     if (behaviour === 'dies at start') this.die();
     else if (op === 'call') this.#openCall = id;
-    else this.send(JSON.stringify({ id, ok: true, data: op === 'hello' ? '3.11.0' : SIGNATURE }));
+    else if (op !== 'cancel') {
+      const data = op === 'hello' ? GREETING : { signature: SIGNATURE, files: [] };
+      this.send(id, JSON.stringify({ ok: true, data }));
+    }
   }
 
   #end(exit: ProcessExit): void {

@@ -1,7 +1,8 @@
 // What tests of the python executor need around it: real time, a log and metrics that remember, calls, targets.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pythonExecutor, type PythonOptions } from '../../src/executors/python/index.ts';
+import { pythonExecutor } from '../../src/executors/python/index.ts';
+import type { PythonOptions } from '../../src/executors/python/options.ts';
 import { PYTHON_DEFAULTS, type PythonSettings } from '../../src/executors/python/settings.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { Executor, ExecutorTarget, PreparedFunction } from '../../src/contract/plugin.ts';
@@ -68,23 +69,39 @@ export class PythonBench {
   readonly metrics = new RecordingMetrics();
   readonly executor: Executor<PythonOptions>;
 
-  constructor(spawner: ProcessSpawner, settings: Partial<PythonSettings> = {}, clock: Clock = realClock) {
+  readonly #options: Partial<PythonOptions>;
+
+  /** `options` go to every tool made by `callable`. */
+  constructor(
+    spawner: ProcessSpawner,
+    settings: Partial<PythonSettings> = {},
+    clock: Clock = realClock,
+    options: Partial<PythonOptions> = {},
+  ) {
     const { log, metrics } = this;
-    const path = process.env['PATH'] ?? PYTHON_DEFAULTS.path;
-    const all = { ...PYTHON_DEFAULTS, path, modulePaths: [FIXTURES], startTimeoutMs: 30_000, ...settings };
+    this.#options = options;
+    // A developer's own Python may lie where the sandbox's user has no business.
+    const own =
+      settings.sandbox === undefined || settings.sandbox === 'off' ? process.env['PATH'] : undefined;
+    const path = own ?? PYTHON_DEFAULTS.path;
+    const common = { path, modulePaths: [FIXTURES], startTimeoutMs: 30_000, sandbox: 'off' } as const;
+    const all = { ...PYTHON_DEFAULTS, ...common, ...settings };
     this.executor = pythonExecutor.create({ spawner, log, metrics, clock, settings: all });
   }
 
   async prepare(module: string, functionName: string, extra: TargetExtras = {}): Promise<PreparedFunction> {
-    return this.executor.prepare(targetOf({ module, function_name: functionName }, extra));
+    const { options } = extra;
+    return this.executor.prepare(targetOf({ module, function_name: functionName, ...options }, extra));
   }
 
   /** Prepares `module.function` and returns a function that calls it. */
   async callable(
     qualifiedName: string,
+    target: TargetExtras = {},
   ): Promise<(args?: JsonObject, extra?: CallExtras) => Promise<unknown>> {
     const [module = '', functionName = ''] = qualifiedName.split('.');
-    const prepared = await this.prepare(module, functionName);
+    const options = { ...this.#options, ...target.options };
+    const prepared = await this.prepare(module, functionName, { ...target, options });
     return async (args = {}, extra = {}) => {
       const emit = extra.emit ?? (() => undefined);
       return (await prepared.execute(callOf(args, extra), emit)).data;
@@ -97,13 +114,15 @@ export class PythonBench {
 }
 
 export interface TargetExtras {
+  readonly options?: Partial<PythonOptions>;
+  readonly isDangerous?: boolean;
   readonly inputSchema?: JsonObject;
   readonly action?: ToolAction;
   readonly baseDir?: string;
 }
 
 export function targetOf(options: PythonOptions, extra: TargetExtras = {}): ExecutorTarget<PythonOptions> {
-  const { inputSchema = {}, action, baseDir = FIXTURES } = extra;
+  const { inputSchema = {}, action, baseDir = FIXTURES, isDangerous = false } = extra;
   const name = `${options.module}.${options.function_name ?? action?.name ?? ''}`;
   const spec: ToolSpec = {
     name,
@@ -115,7 +134,7 @@ export function targetOf(options: PythonOptions, extra: TargetExtras = {}): Exec
       version: '1.0.0',
       permissions: [],
       riskLevel: 'low',
-      isDangerous: false,
+      isDangerous,
       requiresApproval: false,
       readOnly: false,
       idempotent: false,

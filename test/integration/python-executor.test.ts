@@ -1,10 +1,22 @@
 // The python executor with real Python: what well-behaved tools get, and what hostile ones do not.
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
 import type { CallEvent } from '../../src/contract/tool-call.ts';
 import { ToolFailure } from '../../src/contract/tool-failure.ts';
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
-import { callOf, eventually, FIXTURES, isAlive, PythonBench, targetOf } from '../helpers/python-ports.ts';
+import type { PythonSettings } from '../../src/executors/python/settings.ts';
+import type { ProcessSpawner } from '../../src/ports/process-spawner.ts';
+import {
+  callOf,
+  eventually,
+  FIXTURES,
+  isAlive,
+  PythonBench,
+  realClock,
+  targetOf,
+} from '../helpers/python-ports.ts';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 const spawner = new NodeProcessSpawner();
 afterAll(() => spawner.closeAll());
@@ -19,6 +31,10 @@ const failureOf = (promise: Promise<unknown>): Promise<ToolFailure> =>
       throw error;
     },
   );
+
+/** Tools marked pure: they run in the worker itself. */
+const reusing = (processes: ProcessSpawner, settings: Partial<PythonSettings>) =>
+  new PythonBench(processes, settings, realClock, { pure: true });
 
 describe('calls', () => {
   const bench = new PythonBench(spawner);
@@ -52,7 +68,7 @@ describe('calls', () => {
     expect(await bench.call('good.sleep_async', { seconds: 0.01 })).toBe('slept');
     const failure = await failureOf(bench.call('good.fail_async'));
     expect(failure.message).toBe('LookupError: nothing there');
-    const single = new PythonBench(spawner, { workers: 1 });
+    const single = reusing(spawner, { workers: 1 });
     const loopId = await single.callable('good.loop_id');
     const first = await loopId();
     expect(await loopId()).toBe(first);
@@ -116,6 +132,168 @@ describe('calls', () => {
     const pids = await Promise.all([sleep({ seconds: 0.5 }), sleep({ seconds: 0.5 })]);
     expect(performance.now() - started).toBeLessThan(950);
     expect(new Set(pids).size).toBe(2);
+  });
+});
+
+describe('results in pieces', () => {
+  const bench = new PythonBench(spawner);
+  afterAll(() => bench.executor.close?.());
+
+  const MODES = [
+    ['in a process of its own', false],
+    ['in the worker', true],
+  ] as const;
+
+  describe.each(MODES)('%s', (_name, pure) => {
+    const collect = async (name: string, args: JsonObject) => {
+      const events: CallEvent[] = [];
+      const call = await bench.callable(`good.${name}`, { options: { pure } });
+      const data = await call(args, { emit: (event) => void events.push(event) });
+      return { data, events };
+    };
+    const partial = (data: JsonValue) => ({ kind: 'partial', data });
+
+    it.each(['counts', 'counts_async'])(
+      '%s: each yielded value, and all of them in the end',
+      async (name) => {
+        expect(await collect(name, { to: 3 })).toEqual({
+          data: [0, 1, 2],
+          events: [partial(0), partial(1), partial(2)],
+        });
+      },
+    );
+
+    it('what a generator returns is the result', async () => {
+      expect(await collect('adds_up', { numbers: [1, 2] })).toEqual({
+        data: 3,
+        events: [partial({ so_far: 1 }), partial({ so_far: 3 })],
+      });
+    });
+
+    it('context.progress says how far the work has come', async () => {
+      expect(await collect('reports', { steps: 2 })).toEqual({
+        data: 2,
+        events: [
+          { kind: 'progress', fraction: 0.5, message: 'step 1' },
+          { kind: 'progress', fraction: 1, message: 'step 2' },
+          { kind: 'progress', message: 'done' },
+        ],
+      });
+    });
+  });
+});
+
+describe('several calls in one worker', () => {
+  it('forked calls run side by side, and what each prints is its own', async () => {
+    const bench = new PythonBench(spawner, { workers: 1, callsPerWorker: 4 });
+    const call = await bench.callable('good.prints_async');
+    await call({ text: 'warm', seconds: 0 });
+    bench.log.lines.length = 0;
+    const started = performance.now();
+    const texts = ['a', 'b', 'c', 'd'];
+    await Promise.all(texts.map((text) => call({ text, seconds: 0.4 }, { call: { id: text } })));
+    expect(performance.now() - started).toBeLessThan(1200);
+    for (const text of texts) {
+      const own = bench.log.lines.filter(({ fields }) => fields['callId'] === text);
+      expect(own.map(({ fields }) => fields['output'])).toEqual([`${text} begins`, `${text} ends`]);
+    }
+    await bench.executor.close?.();
+  });
+
+  it('asynchronous functions marked pure share a worker and its event loop, and still print apart', async () => {
+    const bench = reusing(spawner, { workers: 1, callsPerWorker: 4 });
+    const [call, pid] = [await bench.callable('good.prints_async'), await bench.callable('good.pid_async')];
+    const started = performance.now();
+    const texts = ['a', 'b', 'c'];
+    const calls = texts.map((text) => call({ text, seconds: 0.4 }, { call: { id: text } }));
+    const pids = await Promise.all([pid(), ...calls.map((each) => each.then(() => pid()))]);
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(new Set(pids).size).toBe(1);
+    for (const text of texts) {
+      const own = bench.log.lines.filter(({ fields }) => fields['callId'] === text);
+      expect(own.map(({ fields }) => fields['output'])).toEqual([`${text} begins`, `${text} ends`]);
+    }
+    await bench.executor.close?.();
+  });
+
+  it('an asynchronous call that is given up is cancelled alone; one that blocks the loop takes the worker', async () => {
+    const bench = reusing(spawner, { workers: 1, callsPerWorker: 4 });
+    const [sleep, pid] = [await bench.callable('good.pid_async'), await bench.callable('good.pid_async')];
+    const block = await bench.callable('good.block_the_loop');
+    const before = await pid();
+    const gone = new AbortController();
+    const given = failureOf(sleep({ seconds: 30 }, { signal: gone.signal }));
+    const neighbour = sleep({ seconds: 0.5 });
+    gone.abort(new ToolFailure('CANCELLED', 'gone'));
+    expect(await given).toMatchObject({ type: 'CANCELLED' });
+    expect(await neighbour).toBe(before);
+    const late = new AbortController();
+    const blocked = failureOf(block({}, { signal: late.signal }));
+    setTimeout(() => late.abort(new ToolFailure('TIMEOUT', 'late')), 50);
+    expect(await blocked).toMatchObject({ type: 'TIMEOUT' });
+    expect(await pid()).not.toBe(before);
+    expect(bench.metrics.value('ute_executor_worker_restarts_total{python,unresponsive}')).toBe(1);
+    await bench.executor.close?.();
+  });
+
+  it('a forked call that is given up ends alone, and its worker stays', async () => {
+    const bench = new PythonBench(spawner, { workers: 1 });
+    const worker = await bench.callable('good.pid_of_worker');
+    const [before, sleep] = [await worker(), await bench.callable('good.sleep')];
+    const gone = new AbortController();
+    const given = failureOf(sleep({ seconds: 30 }, { signal: gone.signal }));
+    gone.abort(new ToolFailure('CANCELLED', 'gone'));
+    expect(await given).toMatchObject({ type: 'CANCELLED' });
+    expect(await worker()).toBe(before);
+    await bench.executor.close?.();
+  });
+
+  it('a worker past its age is replaced, and no call notices', async () => {
+    const bench = new PythonBench(spawner, { workers: 1, maxWorkerAgeMs: 50 });
+    const worker = await bench.callable('good.pid_of_worker');
+    const before = await worker();
+    await eventually(() => bench.metrics.value('ute_executor_workers{python}') === 1, 'it is up');
+    let now = before;
+    const end = Date.now() + 5000;
+    while (now === before && Date.now() < end) now = await worker();
+    expect(now).not.toBe(before);
+    await bench.executor.close?.();
+  });
+});
+
+describe('interpreters', () => {
+  it('a tool runs with the one it names; a name that nobody gave is refused', async () => {
+    const dir = tempDir();
+    const venv = await spawner.spawn({
+      argv: ['python3', '-m', 'venv', '--without-pip', dir],
+      cwd: '/',
+      env: { PATH: process.env['PATH'] ?? '' },
+      channel: false,
+    });
+    expect(await venv.exited).toMatchObject({ code: 0 });
+    const bench = new PythonBench(spawner, { interpreters: { own: join(dir, 'bin/python') } });
+    const program = await bench.callable('good.program', { options: { interpreter: 'own' } });
+    expect(await program()).toBe(dir);
+    expect(await bench.call('good.program')).not.toBe(dir);
+    await expect(bench.prepare('good', 'program', { options: { interpreter: 'toString' } })).rejects.toThrow(
+      'the interpreter toString is not one of executors.python.interpreters (known: own).',
+    );
+    await bench.executor.close?.();
+    removeDir(dir);
+  });
+});
+
+describe('a dry run', () => {
+  it('shows the module, the function and the arguments, and runs nothing', async () => {
+    const bench = new PythonBench(spawner, { maxFrameBytes: 10_000 });
+    const tool = await bench.prepare('bad', 'exit_now');
+    expect(await tool.render?.(callOf({ a: 1 }))).toEqual({
+      module: 'bad',
+      function: 'exit_now',
+      arguments: { a: 1 },
+    });
+    expect(() => tool.render?.(callOf({ a: 'x'.repeat(10_000) }))).toThrow(/larger than the limit/);
+    await bench.executor.close?.();
   });
 });
 
@@ -216,7 +394,7 @@ describe('what tools print', () => {
       { kind: 'log', level: 'info', message: 'two' },
       { kind: 'log', level: 'warn', message: 'to stderr' },
     ]);
-    expect(bench.log.lines[0]).toEqual({
+    expect(bench.log.lines.find(({ fields }) => fields['callId'] !== undefined)).toEqual({
       level: 'info',
       fields: { callId: 'call-1', tool: 'good.prints', output: 'one' },
       message: 'a Python tool printed',
@@ -247,7 +425,7 @@ describe('what tools print', () => {
 
 describe('a worker that ends', () => {
   let bench: PythonBench;
-  beforeAll(() => void (bench = new PythonBench(spawner, { workers: 1 })));
+  beforeAll(() => void (bench = reusing(spawner, { workers: 1 })));
   afterAll(() => bench.executor.close?.());
 
   it.each(['kill_self', 'exit_now', 'crash', 'close_channel'])(
@@ -293,7 +471,7 @@ describe('a worker that ends', () => {
 });
 
 describe('a worker that breaks the protocol', () => {
-  const bench = new PythonBench(spawner, { workers: 1 });
+  const bench = reusing(spawner, { workers: 1 });
   afterAll(() => bench.executor.close?.());
 
   it('an answer nobody asked for: WORKER_PROTOCOL_VIOLATION, and the worker is gone', async () => {
@@ -317,8 +495,8 @@ describe('a worker that breaks the protocol', () => {
   });
 });
 
-describe('an abort', () => {
-  const bench = new PythonBench(spawner, { workers: 1 });
+describe('an abort of a call that shares its process', () => {
+  const bench = reusing(spawner, { workers: 1 });
   afterAll(() => bench.executor.close?.());
 
   it.each(['bad.spin', 'bad.spin_in_c'])(
@@ -363,7 +541,7 @@ describe('an abort', () => {
 
 describe('limits', () => {
   it('a full queue refuses at once, and says when to try again', async () => {
-    const bench = new PythonBench(spawner, { workers: 1, maxQueue: 1 });
+    const bench = new PythonBench(spawner, { workers: 1, callsPerWorker: 1, maxQueue: 1 });
     const sleep = await bench.callable('good.sleep');
     await sleep({ seconds: 0 });
     const calls = [sleep({ seconds: 0.2 }), sleep({ seconds: 0 })];
@@ -380,7 +558,7 @@ describe('limits', () => {
   });
 
   it('a worker is replaced after its number of calls, and no call notices', async () => {
-    const bench = new PythonBench(spawner, { workers: 1, maxCallsPerWorker: 20 });
+    const bench = reusing(spawner, { workers: 1, maxCallsPerWorker: 20 });
     const pidOf = await bench.callable('good.pid');
     const pids = new Set<number>();
     const recycled = () => bench.metrics.value('ute_executor_worker_restarts_total{python,recycled}');

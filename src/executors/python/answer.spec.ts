@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import { failureOf, ProtocolViolation, readAnswer, type ReportedError } from './answer.ts';
 
-const read = (text: string, id = 'x') => readAnswer(Buffer.from(text), id);
+const read = (text: string) => readAnswer(Buffer.from(text));
 const caught = (action: () => unknown): Error | undefined => {
   try {
     action();
@@ -28,7 +28,7 @@ describe('an answer', () => {
       fc.property(fc.jsonValue({ maxDepth: 10 }), (data) => {
         // JavaScript writes some floats as long integers; Python never does.
         fc.pre(!/\d{16}/.test(JSON.stringify(data)));
-        const text = JSON.stringify({ id: 'x', ok: true, data });
+        const text = JSON.stringify({ ok: true, data });
         expect(read(text)).toEqual({ ok: true, data: JSON.parse(JSON.stringify(data)) });
       }),
     );
@@ -39,42 +39,33 @@ describe('an answer', () => {
     ['empty', ''],
     ['an array', '[]'],
     ['null', 'null'],
-    ['for another request', '{"id":"y","ok":true,"data":1}'],
-    ['without an id', '{"ok":true,"data":1}'],
-    ['without data', '{"id":"x","ok":true}'],
-    ['without ok', '{"id":"x","data":1}'],
-    ['with an ok that is no boolean', '{"id":"x","ok":1,"data":1}'],
-    ['with an error that is none', '{"id":"x","ok":false,"error":"no"}'],
-    [
-      'with fields of the wrong type',
-      '{"id":"x","ok":false,"error":{"type":1,"message":"no","retryable":false}}',
-    ],
-    ['with NaN', '{"id":"x","ok":true,"data":NaN}'],
-    ['that two answers share', '{"id":"x","ok":true,"data":1}{"id":"x","ok":true,"data":1}'],
-    ['that nests too deep', `{"id":"x","ok":true,"data":${nested(65)}}`],
+    ['without data', '{"ok":true}'],
+    ['without ok', '{"data":1}'],
+    ['with an ok that is no boolean', '{"ok":1,"data":1}'],
+    ['with an error that is none', '{"ok":false,"error":"no"}'],
+    ['with fields of the wrong type', '{"ok":false,"error":{"type":1,"message":"no","retryable":false}}'],
+    ['with NaN', '{"ok":true,"data":NaN}'],
+    ['that two answers share', '{"ok":true,"data":1}{"ok":true,"data":1}'],
+    ['that nests too deep', `{"ok":true,"data":${nested(65)}}`],
   ])('%s is a protocol violation', (_name, text) => {
     expect(() => read(text)).toThrow(ProtocolViolation);
   });
 
   it('with bytes that are no UTF-8 is a protocol violation', () => {
-    const frame = Buffer.concat([
-      Buffer.from('{"id":"x","ok":true,"data":"'),
-      Buffer.of(0xff),
-      Buffer.from('"}'),
-    ]);
-    expect(() => readAnswer(frame, 'x')).toThrow(ProtocolViolation);
+    const frame = Buffer.concat([Buffer.from('{"ok":true,"data":"'), Buffer.of(0xff), Buffer.from('"}')]);
+    expect(() => readAnswer(frame)).toThrow(ProtocolViolation);
   });
 
   it('may nest 64 levels, and brackets inside strings are no nesting', () => {
-    expect(read(`{"id":"x","ok":true,"data":${nested(64)}}`).ok).toBe(true);
+    expect(read(`{"ok":true,"data":${nested(64)}}`).ok).toBe(true);
     const brackets = JSON.stringify(`\\"${'['.repeat(200)}`);
-    expect(read(`{"id":"x","ok":true,"data":${brackets}}`)).toMatchObject({ data: `\\"${'['.repeat(200)}` });
+    expect(read(`{"ok":true,"data":${brackets}}`)).toMatchObject({ data: `\\"${'['.repeat(200)}` });
   });
 
   it.each(['9007199254740993', '-9007199254740993', '1e400', `1${'0'.repeat(400)}`])(
     'with the number %s is refused instead of rounded',
     (number) => {
-      const attempt = () => read(`{"id":"x","ok":true,"data":{"deep":[${number}]}}`);
+      const attempt = () => read(`{"ok":true,"data":{"deep":[${number}]}}`);
       expect(attempt).toThrow(ToolFailure);
       expect(attempt).toThrow(/JSON readers round/);
     },
@@ -87,14 +78,14 @@ describe('an answer', () => {
     '1.7976931348623157e308',
     '"9007199254740993"',
   ])('with %s is taken', (value) => {
-    expect(read(`{"id":"x","ok":true,"data":${value}}`)).toEqual({ ok: true, data: JSON.parse(value) });
+    expect(read(`{"ok":true,"data":${value}}`)).toEqual({ ok: true, data: JSON.parse(value) });
   });
 
   it('of bytes that are no answer is always refused, and never crashes the reader', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), fc.json()), (content) => {
         const frame = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content);
-        const thrown = caught(() => readAnswer(frame, 'x'));
+        const thrown = caught(() => readAnswer(frame));
         expect([ProtocolViolation, ToolFailure]).toContain(thrown?.constructor);
       }),
     );

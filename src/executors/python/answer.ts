@@ -24,22 +24,28 @@ export class ProtocolViolation extends Error {
   }
 }
 
-/** 64 levels for the result and one for the answer around it. */
-const MAX_DEPTH = 65;
+/** Levels of a result; an answer has one more around it. */
+const MAX_DEPTH = 64;
 const MAX_MESSAGE = 500;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Throws ProtocolViolation, or ToolFailure where the answer is honest and its result cannot be passed on. */
-export function readAnswer(frame: Buffer, expectedId: string): Answer {
-  const { text, value } = parse(frame);
+export function readAnswer(content: Buffer): Answer {
+  const { text, value } = parse(content, MAX_DEPTH + 1);
   if (!isJsonObject(value)) throw new ProtocolViolation('the answer is not an object');
-  if (value['id'] !== expectedId) throw new ProtocolViolation('the answer belongs to no request');
   if (value['ok'] === true && value['data'] !== undefined) {
     refuseUnsafeNumbers(text);
     return { ok: true, data: value['data'] };
   }
   if (value['ok'] === false) return { ok: false, error: reportedError(value['error']) };
   throw new ProtocolViolation('the answer has neither data nor error');
+}
+
+/** A partial result or what was said of the progress. Throws like readAnswer. */
+export function readJson(content: Buffer): JsonValue {
+  const { text, value } = parse(content, MAX_DEPTH);
+  refuseUnsafeNumbers(text);
+  return value;
 }
 
 /** The ToolFailure that an error reported by a worker stands for. */
@@ -61,14 +67,14 @@ export function failureOf(error: ReportedError): ToolFailure {
   });
 }
 
-function parse(frame: Buffer): { readonly text: string; readonly value: unknown } {
+function parse(frame: Buffer, maxDepth: number): { readonly text: string; readonly value: JsonValue } {
   // A nesting of n needs 2n bytes: short answers are spared the scan.
-  if (frame.length > 2 * MAX_DEPTH && nestsDeeperThan(frame, MAX_DEPTH)) {
-    throw new ProtocolViolation(`the answer is nested more than ${MAX_DEPTH} levels deep`);
+  if (frame.length > 2 * maxDepth && nestsDeeperThan(frame, maxDepth)) {
+    throw new ProtocolViolation(`the answer is nested more than ${maxDepth} levels deep`);
   }
   try {
     const text = UTF8.decode(frame);
-    return { text, value: JSON.parse(text) };
+    return { text, value: JSON.parse(text) as JsonValue };
   } catch {
     throw new ProtocolViolation('the answer is not JSON in UTF-8');
   }

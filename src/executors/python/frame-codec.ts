@@ -1,6 +1,39 @@
-// Frames on the worker's channel: four bytes of big-endian length, then that many bytes of UTF-8 JSON.
+// Frames on the worker's channel: four bytes of big-endian length, then that many bytes.
+// A request is `HEAD\nBODY`, both JSON; what comes back is a request's id, one letter for its kind, and the content.
 
 const HEADER_BYTES = 4;
+const ID_LENGTH = 22;
+
+/** How a frame from the worker begins, besides the id. */
+export const FRAME_KINDS = {
+  a: 'answer',
+  d: 'ended',
+  y: 'partial',
+  p: 'progress',
+  o: 'stdout',
+  e: 'stderr',
+} as const;
+
+export type FrameKind = (typeof FRAME_KINDS)[keyof typeof FRAME_KINDS];
+
+export interface WorkerFrame {
+  readonly id: string;
+  readonly kind: FrameKind;
+  readonly content: Buffer;
+}
+
+/** Undefined: no honest worker sends this. */
+export function readFrame(frame: Buffer): WorkerFrame | undefined {
+  if (frame.length <= ID_LENGTH) return undefined;
+  const letter = String.fromCharCode(frame[ID_LENGTH] ?? 0);
+  if (!isKind(letter)) return undefined;
+  const id = frame.toString('latin1', 0, ID_LENGTH);
+  return { id, kind: FRAME_KINDS[letter], content: frame.subarray(ID_LENGTH + 1) };
+}
+
+function isKind(letter: string): letter is keyof typeof FRAME_KINDS {
+  return Object.hasOwn(FRAME_KINDS, letter);
+}
 
 export function encodeFrame(text: string): Buffer {
   const length = Buffer.byteLength(text);

@@ -1,40 +1,22 @@
-// python: calls a function of a Python module, in worker processes that stay warm between calls.
+// python: calls a function of a Python module, each call in a process forked for it from one that has it imported.
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Emit, ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { ProcessSpawner } from '../../ports/process-spawner.ts';
 import { failureOf } from './answer.ts';
+import { checkCodeArguments, checkCodeTool, Printed } from './code-tool.ts';
+import { functionName, isListed, optionsSchema, type PythonOptions } from './options.ts';
+import type { CallListener } from './pending-call.ts';
 import { PoolLeases, type PoolLease } from './pool-leases.ts';
 import { pythonSettingsSchema, type PythonSettings } from './settings.ts';
-import { checkSignature, type Signature } from './signature.ts';
-import type { LineListener } from './worker-output.ts';
-
-/** No name starts with an underscore: what a module keeps to itself is no tool. */
-const MODULE = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$/;
-const FUNCTION = /^[A-Za-z][A-Za-z0-9_]*$/;
-
-const optionsSchema = z.strictObject({
-  module: z
-    .string()
-    .regex(MODULE, 'must be a Python module such as math_tools or billing.invoices; no part starts with _')
-    .describe('Python module, looked for in the module folders and beside the file that declares the tool.'),
-  function_name: z
-    .string()
-    .regex(FUNCTION, 'must be the name of a Python function; it does not start with _')
-    .optional()
-    .describe(
-      'Function in the module. Left out for a tool with actions: each action calls the function of its name.',
-    ),
-});
-
-export type PythonOptions = z.infer<typeof optionsSchema>;
+import { checkSignature, readChecked, type Signature } from './signature.ts';
+import type { WorkerKind } from './worker-kind.ts';
 
 export interface PythonNeeds {
   readonly spawner: ProcessSpawner;
@@ -46,7 +28,7 @@ export interface PythonNeeds {
 
 export const pythonExecutor: ExecutorPlugin<PythonOptions, PythonNeeds> = {
   name: 'python',
-  summary: 'Calls a function of a Python module in a warm worker process, synchronous or asynchronous.',
+  summary: 'Calls a function of a Python module in a warm, sandboxed worker: a fresh process for every call.',
   optionsSchema,
   settingsSchema: pythonSettingsSchema,
   create: (needs) => new PythonExecutor(needs),
@@ -54,6 +36,13 @@ export const pythonExecutor: ExecutorPlugin<PythonOptions, PythonNeeds> = {
 
 /** The same place seen from src and from dist. */
 const WORKER_FILE = fileURLToPath(new URL('../../../python/unified_tools/worker.py', import.meta.url));
+
+/** One request to the worker, but for the arguments. */
+interface Route {
+  readonly lease: PoolLease;
+  readonly head: string;
+  readonly exclusive: boolean;
+}
 
 class PythonExecutor implements Executor<PythonOptions> {
   readonly #log: Log;
@@ -66,75 +55,140 @@ class PythonExecutor implements Executor<PythonOptions> {
     this.#leases = new PoolLeases(needs, WORKER_FILE);
   }
 
-  async prepare({ function: fn, options }: ExecutorTarget<PythonOptions>): Promise<PreparedFunction> {
-    const names = `"module":${JSON.stringify(options.module)},"function":${JSON.stringify(functionName(fn, options))}`;
-    const lease = await this.#leases.take(
-      [...this.#settings.modulePaths, fn.spec.baseDir],
-      `"op":"check",${names}`,
-    );
-    try {
-      checkSignature(fn, lease.signature);
-    } catch (error) {
-      await lease.release();
-      throw error;
-    }
-    const request = `"op":"call",${names},"arguments":`;
-    return {
-      yieldsPlainJson: true,
-      execute: (call, emit) => this.#call(lease, fn, request, call, emit),
-      close: () => lease.release(),
-    };
+  prepare({ function: fn, options }: ExecutorTarget<PythonOptions>): Promise<PreparedFunction> {
+    return options.code === true ? this.#prepareCode(fn, options) : this.#prepareFunction(fn, options);
   }
 
   close(): Promise<void> {
     return this.#leases.close();
   }
 
-  async #call(
-    lease: PoolLease,
+  async #prepareFunction(fn: ToolFunction, options: PythonOptions): Promise<PreparedFunction> {
+    const { module = '' } = options;
+    if (!isListed(module, this.#settings.modules)) {
+      throw new Error(`the Python module \`${module}\` is not on the list executors.python.modules.`);
+    }
+    const name = functionName(fn, options);
+    const names = `"module":${JSON.stringify(module)},"function":${JSON.stringify(name)}`;
+    const mode = options.pure === true ? 'reuse' : 'fork';
+    const folders = [...this.#settings.modulePaths, fn.spec.baseDir];
+    let signature: Signature | undefined;
+    const lease = await this.#leases.take(
+      { ...this.#kind(options), folders, mode, needsSandbox: false },
+      `"op":"check",${names}`,
+      (data) => {
+        const checked = readChecked(data);
+        checkSignature(fn, checked.signature);
+        signature = checked.signature;
+        return checked.files;
+      },
+    );
+    const bodyOf = (call: ToolCall) => {
+      const body = `{"arguments":${JSON.stringify(call.arguments)}${contextMember(signature, call)}}`;
+      return this.#fitting(body);
+    };
+    return {
+      yieldsPlainJson: true,
+      execute: async (call, emit) => {
+        const exclusive = mode === 'reuse' && signature?.is_async !== true;
+        const route = { lease, head: `"op":"call",${names}`, exclusive };
+        return { data: await this.#run(route, fn, bodyOf(call), call, emit) };
+      },
+      render: (call) => {
+        bodyOf(call);
+        return { module, function: name, arguments: call.arguments };
+      },
+      close: () => lease.release(),
+    };
+  }
+
+  async #prepareCode(fn: ToolFunction, options: PythonOptions): Promise<PreparedFunction> {
+    checkCodeTool(fn, options, this.#settings.sandbox);
+    const kind: WorkerKind = { ...this.#kind(options), folders: [], mode: 'fork', needsSandbox: true };
+    const lease = await this.#leases.take(
+      options.network === undefined ? { ...kind, network: 'none' } : kind,
+      '"op":"health"',
+      () => [],
+    );
+    const bodyOf = (call: ToolCall) => {
+      checkCodeArguments(call.arguments);
+      return this.#fitting(`{"arguments":${JSON.stringify(call.arguments)}}`);
+    };
+    return {
+      yieldsPlainJson: true,
+      execute: async (call, emit) => {
+        const printed = new Printed();
+        const route = { lease, head: '"op":"code"', exclusive: false };
+        const said = await this.#run(route, fn, bodyOf(call), call, emit, printed.add);
+        return { data: printed.resultOf(said) };
+      },
+      render: (call): JsonObject => {
+        bodyOf(call);
+        return { sandbox: true, arguments: call.arguments };
+      },
+      close: () => lease.release(),
+    };
+  }
+
+  #kind({ interpreter, network = this.#settings.network }: PythonOptions) {
+    if (interpreter === undefined) return { interpreter: this.#settings.interpreter, network };
+    const { interpreters } = this.#settings;
+    const program = Object.hasOwn(interpreters, interpreter) ? interpreters[interpreter] : undefined;
+    if (program !== undefined) return { interpreter: program, network };
+    const known = Object.keys(interpreters).join(', ') || 'none';
+    throw new Error(
+      `the interpreter ${interpreter} is not one of executors.python.interpreters (known: ${known}).`,
+    );
+  }
+
+  async #run(
+    { lease, head, exclusive }: Route,
     fn: ToolFunction,
-    request: string,
+    body: string,
     call: ToolCall,
     emit: Emit,
-  ): Promise<ToolResult> {
-    const members = request + JSON.stringify(call.arguments) + contextMember(lease.signature, call);
-    refuseOversize(members, this.#settings.maxFrameBytes);
-    let running = true;
-    const onLine: LineListener = (level, output) => {
-      this.#log[level]({ callId: call.id, tool: fn.name, output }, 'a Python tool printed');
-      if (running) emit({ kind: 'log', level, message: output });
+    onOutput?: CallListener['onOutput'],
+  ): Promise<JsonValue> {
+    const listener: CallListener = {
+      onLine: (level, output) => {
+        this.#log[level]({ callId: call.id, tool: fn.name, output }, 'a Python tool printed');
+        if (running) emit({ kind: 'log', level, message: output });
+      },
+      onEvent: emit,
+      ...(onOutput && { onOutput }),
     };
+    const { signal, deadline } = call;
+    const tenant = call.principal?.tenantId ?? '';
+    let running = true;
     try {
-      const answer = await lease.run({ members, signal: call.signal, onLine });
+      const answer = await lease.run({
+        request: { head, body },
+        listener,
+        signal,
+        deadline,
+        exclusive,
+        tenant,
+      });
       if (!answer.ok) throw failureOf(answer.error);
-      return { data: answer.data };
+      return answer.data;
     } finally {
       running = false;
     }
   }
-}
 
-function functionName({ spec, action }: ToolFunction, { function_name }: PythonOptions): string {
-  if (action === undefined) {
-    if (function_name !== undefined) return function_name;
-    throw new Error(
-      'function_name is missing: a tool without actions must say which function of the module it calls.',
-    );
+  /** Throws PAYLOAD_TOO_LARGE. */
+  #fitting(body: string): string {
+    const { maxFrameBytes } = this.#settings;
+    // A UTF-16 unit is at most three bytes of UTF-8: small requests need no counting.
+    if (body.length * 3 <= maxFrameBytes || Buffer.byteLength(body) <= maxFrameBytes) return body;
+    const message = `The arguments are larger than the limit of ${maxFrameBytes} bytes.`;
+    throw new ToolFailure('PAYLOAD_TOO_LARGE', message, { partialSideEffects: false });
   }
-  if (function_name !== undefined) {
-    throw new Error(
-      `function_name must be left out of a tool with actions: ${spec.name} calls the function named like each action.`,
-    );
-  }
-  if (FUNCTION.test(action.name)) return action.name;
-  throw new Error(
-    `the action ${action.name} cannot be a Python function's name: it must be letters, digits and _, and not start with _.`,
-  );
 }
 
 /** Only functions that ask for it by a parameter named `context` are told who is calling. */
-function contextMember(signature: Signature, call: ToolCall): string {
-  if (!signature.takes_context) return '';
+function contextMember(signature: Signature | undefined, call: ToolCall): string {
+  if (signature?.takes_context !== true) return '';
   const { sessionId, agentId, userId, tenantId, mode } = call.context;
   const context = {
     call_id: call.id,
@@ -147,16 +201,4 @@ function contextMember(signature: Signature, call: ToolCall): string {
     sensitive_config: call.sensitiveConfig,
   };
   return `,"context":${JSON.stringify(context)}`;
-}
-
-function refuseOversize(members: string, maxBytes: number): void {
-  // A UTF-16 unit is at most three bytes of UTF-8: small requests need no counting.
-  if (members.length * 3 <= maxBytes || Buffer.byteLength(members) <= maxBytes) return;
-  throw new ToolFailure(
-    'PAYLOAD_TOO_LARGE',
-    `The arguments are larger than the limit of ${maxBytes} bytes.`,
-    {
-      partialSideEffects: false,
-    },
-  );
 }

@@ -1,13 +1,17 @@
-// PoolLeases: one worker pool per list of folders, kept for as long as some function uses it.
+// PoolLeases: one worker pool per kind of worker, kept for as long as some function uses it.
+import type { JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Gauge, Labelled, Metrics } from '../../ports/metrics.ts';
 import type { ProcessSpawner } from '../../ports/process-spawner.ts';
 import type { Answer } from './answer.ts';
+import { LeasedFunction, type Accept } from './leased-function.ts';
+import { ModuleWatch } from './module-watch.ts';
+import { SandboxChoice } from './sandbox-choice.ts';
 import type { PythonSettings } from './settings.ts';
-import { readSignature, type Signature } from './signature.ts';
 import type { Task } from './task-queue.ts';
+import type { WorkerKind } from './worker-kind.ts';
 import { WorkerPool } from './worker-pool.ts';
 import { ignoreLines, WorkerStarter } from './worker-starter.ts';
 
@@ -21,19 +25,23 @@ interface LeaseNeeds {
 
 /** A function that was found, and the pool that runs it. */
 export interface PoolLease {
-  readonly signature: Signature;
   run(task: Task): Promise<Answer>;
   release(): Promise<void>;
 }
 
 interface SharedPool {
   readonly pool: WorkerPool;
+  readonly watch: ModuleWatch;
+  readonly functions: Set<LeasedFunction>;
   users: number;
+  /** A file changed and the operator wants that to be refused. */
+  changed: boolean;
 }
 
 export class PoolLeases {
   readonly #needs: LeaseNeeds;
   readonly #workerFile: string;
+  readonly #sandbox: SandboxChoice;
   readonly #pools = new Map<string, SharedPool>();
   readonly #workers: Gauge;
   readonly #restarts: Labelled<Counter>;
@@ -41,6 +49,7 @@ export class PoolLeases {
   constructor(needs: LeaseNeeds, workerFile: string) {
     this.#needs = needs;
     this.#workerFile = workerFile;
+    this.#sandbox = new SandboxChoice(needs.settings.sandbox, needs.log);
     this.#workers = needs.metrics
       .gauge({
         name: 'ute_executor_workers',
@@ -55,21 +64,30 @@ export class PoolLeases {
     });
   }
 
-  /** `check` is the request that imports the function. Throws a sentence for the operator when it cannot be. */
-  async take(folders: readonly string[], check: string): Promise<PoolLease> {
-    const distinct = [...new Set(folders)];
+  /**
+   * `check` is the head of the request whose answer shows that calls can be served, and `accept` judges that answer,
+   * now and whenever the code has changed. Throws a sentence for the operator when they cannot be.
+   */
+  async take(kind: WorkerKind, check: string, accept: Accept): Promise<PoolLease> {
+    const distinct = { ...kind, folders: [...new Set(kind.folders)] };
     const key = JSON.stringify(distinct);
-    const shared = this.#pools.get(key) ?? this.#open(key, distinct);
+    const shared = this.#current(key) ?? this.#open(key, distinct);
     shared.users += 1;
     const leave = once(() => this.#leave(key, shared));
     try {
-      const signature = await this.#check(shared.pool, check);
-      shared.pool.keepWarm(check);
+      const fn = new LeasedFunction(check, accept, shared.watch);
+      await fn.judge(await this.#check(shared.pool, check));
+      shared.functions.add(fn);
+      shared.pool.keepWarm(fn);
       const release = once(() => {
-        shared.pool.forget(check);
+        shared.functions.delete(fn);
+        shared.pool.forget(fn);
         return leave();
       });
-      return { signature, run: (task) => shared.pool.run(task), release };
+      const separate = kind.mode === 'fork' && this.#sandbox.tries(kind.needsSandbox);
+      const run = ({ tenant = '', ...task }: Task) =>
+        this.#run(shared, fn, separate ? { ...task, tenant } : task);
+      return { run, release };
     } catch (error) {
       await leave();
       throw error;
@@ -82,9 +100,25 @@ export class PoolLeases {
     await Promise.all(pools.map(({ pool }) => pool.close()));
   }
 
-  #open(key: string, folders: readonly string[]): SharedPool {
-    const { spawner, clock, log, settings } = this.#needs;
-    const starter = new WorkerStarter(spawner, clock, settings, this.#workerFile, folders);
+  #run(shared: SharedPool, fn: LeasedFunction, task: Task): Promise<Answer> {
+    shared.watch.lookSometimes();
+    const refusal = shared.changed ? changedFailure() : fn.refusal;
+    return refusal === undefined ? shared.pool.run(task) : Promise.reject(refusal);
+  }
+
+  /** A pool whose files have changed is good for nothing new. */
+  #current(key: string): SharedPool | undefined {
+    const shared = this.#pools.get(key);
+    return shared?.changed === true ? undefined : shared;
+  }
+
+  #open(key: string, kind: WorkerKind): SharedPool {
+    const { clock, log, settings } = this.#needs;
+    const starter = new WorkerStarter(
+      { ...this.#needs, sandbox: this.#sandbox, workerFile: this.#workerFile },
+      kind,
+    );
+    const watch = new ModuleWatch(clock, (file, sha256) => this.#fileChanged(shared, file, sha256));
     const pool = new WorkerPool({
       starter,
       clock,
@@ -92,20 +126,35 @@ export class PoolLeases {
       settings,
       workers: this.#workers,
       restarts: this.#restarts,
+      beforeWelcome: () => watch.look(),
     });
-    const shared = { pool, users: 0 };
+    const shared: SharedPool = { pool, watch, functions: new Set(), users: 0, changed: false };
     this.#pools.set(key, shared);
     return shared;
   }
 
+  #fileChanged(shared: SharedPool, file: string, sha256: string): void {
+    const refuse = this.#needs.settings.whenChanged === 'refuse';
+    const what = refuse
+      ? 'its tools refuse every call until they are loaded again'
+      : 'it is checked and imported anew';
+    this.#needs.log.warn({ executor: 'python', file, sha256 }, `a Python module changed: ${what}`);
+    if (refuse) {
+      shared.changed = true;
+      return;
+    }
+    for (const fn of shared.functions) fn.mayHaveChanged();
+    shared.pool.renew();
+  }
+
   async #leave(key: string, shared: SharedPool): Promise<void> {
     shared.users -= 1;
-    if (shared.users > 0 || this.#pools.get(key) !== shared) return;
-    this.#pools.delete(key);
+    if (shared.users > 0) return;
+    if (this.#pools.get(key) === shared) this.#pools.delete(key);
     await shared.pool.close();
   }
 
-  async #check(pool: WorkerPool, members: string): Promise<Signature> {
+  async #check(pool: WorkerPool, head: string): Promise<JsonValue> {
     const { clock, settings } = this.#needs;
     // Once for the interpreter and once for the module.
     const limitMs = 2 * settings.startTimeoutMs;
@@ -114,22 +163,46 @@ export class PoolLeases {
       controller.abort(new Error(`importing the Python module did not finish within ${limitMs} ms.`)),
     );
     try {
-      const answer = await pool.run({ members, signal: controller.signal, onLine: ignoreLines });
+      const answer = await pool.run({
+        request: { head },
+        listener: ignoreLines,
+        signal: controller.signal,
+        deadline: Number.POSITIVE_INFINITY,
+        exclusive: false,
+      });
       if (!answer.ok) throw new Error(`${answer.error.message.slice(0, 500)}.`);
-      return readSignature(answer.data);
+      return answer.data;
     } catch (error) {
-      throw this.#explained(error);
+      throw explained(error);
     } finally {
       disarm();
     }
   }
+}
 
-  #explained(error: unknown): unknown {
-    if (!(error instanceof ToolFailure) || error.reason !== 'WORKER_START_FAILED') return error;
-    const why = error.cause instanceof Error ? error.cause.message : error.message;
-    const advice = 'Install Python 3.9 or newer, or set python.interpreter to one.';
-    return new Error(`Python tools cannot run: ${why} ${advice}`, { cause: error });
+function changedFailure(): ToolFailure {
+  const message =
+    'The code of this Python tool has changed since it was loaded; an operator must load it again.';
+  return new ToolFailure('UNAVAILABLE', message, {
+    reason: 'TOOL_DEFINITION_CHANGED',
+    retryable: false,
+    partialSideEffects: false,
+  });
+}
+
+function explained(error: unknown): unknown {
+  if (!(error instanceof ToolFailure) || error.reason !== 'WORKER_START_FAILED') return error;
+  const { cause } = error;
+  const why = cause instanceof Error ? cause.message : error.message;
+  if (cause instanceof ToolFailure && isAboutSandbox(cause)) {
+    return new Error(`Python tools cannot run in the sandbox: ${why}`, { cause: error });
   }
+  const advice = 'Install Python 3.9 or newer, or set python.interpreter to one.';
+  return new Error(`Python tools cannot run: ${why} ${advice}`, { cause: error });
+}
+
+function isAboutSandbox({ reason, cause }: ToolFailure): boolean {
+  return reason === 'SANDBOX_UNAVAILABLE' || (cause instanceof ToolFailure && isAboutSandbox(cause));
 }
 
 function once(task: () => Promise<void>): () => Promise<void> {

@@ -1,57 +1,81 @@
-// PythonWorker: one worker process, asked one thing at a time and believed nothing.
+// PythonWorker: one worker process, asked several things at a time and believed nothing.
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChildProcess, ProcessExit } from '../../ports/process-spawner.ts';
 import { ProtocolViolation, readAnswer, type Answer } from './answer.ts';
-import { encodeFrame, FrameDecoder, FrameTooLarge } from './frame-codec.ts';
+import { endedCall, logFlood, outputTooLarge, protocolViolation, workerDied } from './ended-call.ts';
+import { encodeFrame, FrameDecoder, FrameTooLarge, readFrame, type WorkerFrame } from './frame-codec.ts';
+import { PendingCall, type CallListener } from './pending-call.ts';
 import { requestId } from './request-id.ts';
-import { WorkerOutput, type LineListener } from './worker-output.ts';
+import { CallOutput, WorkerOutput, type LineListener } from './worker-output.ts';
 
 /** Why a worker is no more; also the label of the restart counter. */
 export type EndReason =
-  'aborted' | 'closed' | 'died' | 'flooded' | 'output_too_large' | 'protocol_violation' | 'start_timeout';
+  | 'aborted'
+  | 'closed'
+  | 'died'
+  | 'flooded'
+  | 'output_too_large'
+  | 'protocol_violation'
+  | 'start_timeout'
+  | 'unresponsive';
 
-interface Outstanding {
-  readonly id: string;
-  resolve(answer: Answer): void;
-  reject(error: unknown): void;
+export interface WorkerRequest {
+  /** JSON members of the head, without the id. */
+  readonly head: string;
+  /** JSON of the arguments and what belongs to them; kept apart so that only who runs the call reads it. */
+  readonly body?: string;
 }
 
-export interface WorkerLimits {
+export interface WorkerOptions {
   readonly maxFrameBytes: number;
+  /** Calls run in processes of their own: what one sends can be held against it alone. */
+  readonly forks: boolean;
+  readonly clock: Clock;
+  /** What the worker prints outside any call. */
+  readonly listener: LineListener;
+  readonly onEnd: (worker: PythonWorker, reason: EndReason) => void;
+  /** A request is over: there is room for another. */
+  readonly onRoom: (worker: PythonWorker) => void;
 }
 
 const LAST_WORDS_MS = 200;
+/** A worker has so long to end a call that nobody waits for any more. */
+const CANCEL_GRACE_MS = 250;
+/** Id and kind of a frame, and what an answer has around its result. */
+const FRAME_EXTRA_BYTES = 1024;
 
 export class PythonWorker {
   readonly #child: ChildProcess;
+  readonly #options: WorkerOptions;
   readonly #decoder: FrameDecoder;
   readonly #output: WorkerOutput;
-  readonly #onEnd: (worker: PythonWorker, reason: EndReason) => void;
-  #outstanding: Outstanding | undefined;
+  readonly #pending = new Map<string, PendingCall>();
+  #background: CallOutput;
+  #givenUp = 0;
   readonly #over = Promise.withResolvers<void>();
   #closing = false;
   #ended = false;
-  /** Calls served so far; counted by the pool. */
-  calls = 0;
 
   /** Settles when the process is gone and what it printed has been read. */
   readonly outputOver: Promise<void>;
 
-  constructor(
-    child: ChildProcess,
-    limits: WorkerLimits,
-    listener: LineListener,
-    onEnd: (worker: PythonWorker, reason: EndReason) => void,
-  ) {
+  constructor(child: ChildProcess, options: WorkerOptions) {
     this.#child = child;
-    this.#decoder = new FrameDecoder(limits.maxFrameBytes);
-    this.#onEnd = onEnd;
-    this.#output = new WorkerOutput(child.stdout, child.stderr, listener, () => this.#flooded());
+    this.#options = options;
+    this.#decoder = new FrameDecoder(options.maxFrameBytes + FRAME_EXTRA_BYTES);
+    this.#background = new CallOutput(options.listener);
+    this.#output = new WorkerOutput(
+      child.stdout,
+      child.stderr,
+      () => this.#printing(),
+      () => this.kill('flooded', logFlood()),
+    );
     child.fromChild?.on('data', (chunk: Buffer) => this.#receive(chunk));
-    child.fromChild?.on('end', () => this.#channelClosed());
+    // The process is ending, or tool code closed the channel and no answer can come. `exited` follows either way.
+    child.fromChild?.on('end', () => child.kill());
     this.outputOver = child.exited.then(() => over([child.stdout, child.stderr]));
     // One turn of the loop, so that an answer that is already in the pipe still counts.
     void child.exited.then((exit) => setImmediate(() => this.#died(exit)));
@@ -65,45 +89,59 @@ export class PythonWorker {
     return this.#ended;
   }
 
-  /** Settles when the process itself is gone. */
-  get exited(): Promise<ProcessExit> {
-    return this.#child.exited;
+  get inFlight(): number {
+    return this.#pending.size;
   }
 
-  /** `members` are the request's JSON members without its id. */
-  request(members: string, listener: LineListener): Promise<Answer> {
+  /** It was told to end a call and has not done so yet: it may be stuck, and about to be ended itself. */
+  get isInDoubt(): boolean {
+    return this.#givenUp > 0;
+  }
+
+  /** Rejects with the signal's reason as soon as it aborts; the worker then ends the call, or is ended itself. */
+  request({ head, body = '' }: WorkerRequest, listener: CallListener, signal?: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(workerDied('before the call reached it'));
-      if (this.#outstanding !== undefined) return reject(new Error('a worker is asked one thing at a time'));
       const id = requestId();
-      this.#outstanding = { id, resolve, reject };
-      this.#output.begin(listener);
-      this.#child.toChild?.write(encodeFrame(`{"id":"${id}",${members}}`));
+      const onAbort = () => this.#giveUp(call, signal?.reason);
+      const call = new PendingCall(id, listener, this.#options.maxFrameBytes, {
+        resolve,
+        reject,
+        settled: () => signal?.removeEventListener('abort', onAbort),
+      });
+      this.#pending.set(id, call);
+      if (this.#pending.size === 1) this.#background = new CallOutput(this.#options.listener);
+      this.#output.begin();
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#child.toChild?.write(encodeFrame(`{"id":"${id}",${head}}\n${body}`));
     });
   }
 
-  /** Ends the process group at once; a request that is outstanding fails with `failure`. */
+  /** Ends the process group at once; every request that is outstanding fails with `failure`. */
   kill(reason: EndReason, failure: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#child.kill();
-    this.#output.flush();
     this.#child.fromChild?.destroy();
     this.#child.toChild?.destroy();
     // Only when the process is gone: its last words may still be in these pipes.
     void this.outputOver.then(() => this.#destroyOutput());
-    const outstanding = this.#outstanding;
-    this.#outstanding = undefined;
-    outstanding?.reject(failure);
-    this.#onEnd(this, reason);
+    const calls = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const call of calls) {
+      call.disarm?.();
+      call.reject(failure);
+    }
+    this.#options.onEnd(this, reason);
     this.#over.resolve();
   }
 
   /** Lets the worker finish what it does and end by itself; kills it when `graceMs` are over. */
-  async close(clock: Clock, graceMs: number): Promise<void> {
+  async close(graceMs: number): Promise<void> {
     this.#closing = true;
     this.#child.toChild?.end();
-    const disarm = clock.after(graceMs, () => this.kill('closed', workerDied('while the gateway shut down')));
+    const die = () => this.kill('closed', workerDied('while the gateway shut down'));
+    const disarm = this.#options.clock.after(graceMs, die);
     await this.#over.promise;
     disarm();
     await this.#child.exited;
@@ -112,56 +150,84 @@ export class PythonWorker {
   #receive(chunk: Buffer): void {
     if (this.#ended) return;
     try {
-      const [frame, second] = this.#decoder.push(chunk);
-      if (frame === undefined) return;
-      if (second !== undefined || this.#outstanding === undefined) {
-        throw new ProtocolViolation('an answer came unasked');
+      for (const bytes of this.#decoder.push(chunk)) {
+        const frame = readFrame(bytes);
+        const call = frame && this.#pending.get(frame.id);
+        if (frame === undefined || call === undefined) {
+          throw new ProtocolViolation('something came that belongs to no request');
+        }
+        this.#handle(frame, call);
+        if (this.#ended) return;
       }
-      this.#settle(this.#outstanding, frame);
     } catch (error) {
-      this.#endFor(error);
+      if (error instanceof FrameTooLarge) return this.kill('output_too_large', outputTooLarge(error));
+      this.kill('protocol_violation', protocolViolation(error));
     }
   }
 
-  #settle(outstanding: Outstanding, frame: Buffer): void {
-    let answer: Answer;
+  #handle({ kind, content }: WorkerFrame, call: PendingCall): void {
     try {
-      answer = readAnswer(frame, outstanding.id);
+      if (kind === 'stdout') call.printed('info', content);
+      else if (kind === 'stderr') call.printed('warn', content);
+      else if (call.settled) this.#confirm(kind, call);
+      else if (kind === 'partial') call.partial(content);
+      else if (kind === 'progress') call.progress(content);
+      else if (kind === 'ended') this.#settle(call, undefined, endedCall(content));
+      else this.#settle(call, readAnswer(content));
     } catch (error) {
-      if (!(error instanceof ToolFailure)) throw error;
-      this.#finish();
-      outstanding.reject(error);
-      return;
+      this.#breach(kind, call, error);
     }
-    this.#finish();
-    outstanding.resolve(answer);
   }
 
-  #finish(): void {
-    this.#outstanding = undefined;
-    this.#output.flush();
+  /** Of a call that was given up, only its end is of interest. */
+  #confirm(kind: WorkerFrame['kind'], call: PendingCall): void {
+    if (kind === 'ended' || kind === 'answer') this.#forget(call);
   }
 
-  #endFor(error: unknown): void {
-    if (error instanceof FrameTooLarge) {
-      const message = 'The result is larger than the gateway accepts.';
-      return this.kill('output_too_large', new ToolFailure('OUTPUT_TOO_LARGE', message, { cause: error }));
+  #breach(kind: WorkerFrame['kind'], call: PendingCall, error: unknown): void {
+    const honest = error instanceof ToolFailure;
+    if (!honest && (!this.#options.forks || call.answered)) throw error;
+    const failure = honest ? error : protocolViolation(error);
+    if (kind === 'answer') this.#settle(call, undefined, failure);
+    else this.#giveUp(call, failure);
+  }
+
+  #settle(call: PendingCall, answer: Answer | undefined, failure?: unknown): void {
+    if (call.answered) throw new ProtocolViolation('a request was answered twice');
+    call.answered = true;
+    const settle = () => {
+      if (call.settled) return;
+      this.#forget(call, () => (answer === undefined ? call.reject(failure) : call.resolve(answer)));
+    };
+    // A forked call's output came through the channel, ahead of this. What a reused worker's tool wrote to its own
+    // descriptors before it answered is readable by now, and is read in this same turn of the event loop.
+    if (this.#options.forks) settle();
+    else setImmediate(settle);
+  }
+
+  #forget(call: PendingCall, settle?: () => void): void {
+    if (!this.#pending.delete(call.id)) return;
+    if (call.disarm !== undefined) {
+      call.disarm();
+      this.#givenUp -= 1;
     }
-    const message = 'The Python worker broke the protocol between it and the gateway.';
-    this.kill(
-      'protocol_violation',
-      new ToolFailure('INTERNAL', message, { reason: 'WORKER_PROTOCOL_VIOLATION', cause: error }),
-    );
+    settle?.();
+    this.#options.onRoom(this);
   }
 
-  #flooded(): void {
-    const message = 'The tool printed without end.';
-    this.kill('flooded', new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'LOG_FLOOD' }));
+  #giveUp(call: PendingCall, reason: unknown): void {
+    if (call.settled || !this.#pending.has(call.id)) return;
+    call.reject(reason);
+    this.#child.toChild?.write(encodeFrame(`{"id":"${call.id}","op":"cancel"}\n`));
+    this.#givenUp += 1;
+    const stuck = workerDied('because it did not end a call that was given up');
+    call.disarm = this.#options.clock.after(CANCEL_GRACE_MS, () => this.kill('unresponsive', stuck));
   }
 
-  #channelClosed(): void {
-    // The process is ending, or tool code closed the channel and no answer can come. `exited` follows either way.
-    this.#child.kill();
+  /** Whose output it is when a worker prints: the call's, if there is but one. */
+  #printing(): CallOutput {
+    const [only, another] = this.#pending.values();
+    return only === undefined || another !== undefined ? this.#background : only.output;
   }
 
   #died({ code, signal }: ProcessExit): void {
@@ -171,7 +237,7 @@ export class PythonWorker {
   }
 
   #destroyOutput(): void {
-    this.#output.flush();
+    this.#background.flush();
     this.#child.stdout.destroy();
     this.#child.stderr.destroy();
   }
@@ -181,8 +247,4 @@ export class PythonWorker {
 async function over(streams: readonly Readable[]): Promise<void> {
   const signal = AbortSignal.timeout(LAST_WORDS_MS);
   await Promise.allSettled(streams.map((stream) => finished(stream, { signal })));
-}
-
-function workerDied(when: string): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', `The Python worker ended ${when}.`, { reason: 'WORKER_DIED' });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { targetOf } from '../../../test/helpers/python-ports.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { checkSignature, readSignature, type Signature } from './signature.ts';
+import { checkSignature, readChecked, type Signature } from './signature.ts';
 
 const add: Signature = {
   is_async: false,
@@ -44,7 +44,11 @@ describe('a signature and its schema', () => {
   });
 
   it('that a worker makes up are refused', () => {
-    expect(() => readSignature({ parameters: 'all' })).toThrow(/expected array/);
-    expect(readSignature({ ...add, parameters: ['a', 'b'], required: [] })).toMatchObject({ required: [] });
+    expect(() => readChecked({ signature: { ...add, parameters: 'all' }, files: [] })).toThrow(
+      /expected array/,
+    );
+    expect(() => readChecked({ signature: add as never })).toThrow(/files/);
+    const checked = { signature: { ...add, parameters: ['a', 'b'], required: [] }, files: ['/m.py'] };
+    expect(readChecked(checked)).toEqual(checked);
   });
 });

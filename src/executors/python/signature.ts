@@ -14,8 +14,11 @@ const signatureSchema = z.object({
 
 export type Signature = Readonly<z.infer<typeof signatureSchema>>;
 
-export function readSignature(data: JsonValue): Signature {
-  return signatureSchema.parse(data);
+const checkedSchema = z.object({ signature: signatureSchema, files: z.array(z.string()) });
+
+/** The answer to a check: what the function takes, and the files that have been imported for it. */
+export function readChecked(data: JsonValue): z.infer<typeof checkedSchema> {
+  return checkedSchema.parse(data);
 }
 
 /** Throws where the schema allows calls that the function is certain to refuse. */

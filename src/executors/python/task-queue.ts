@@ -1,14 +1,20 @@
-// TaskQueue: tasks that wait for a free worker, first come, first served. A task that is aborted leaves by itself.
+// TaskQueue: tasks that wait for room in a worker, first come, first served. An aborted task leaves by itself.
 import type { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Answer } from './answer.ts';
-import type { LineListener } from './worker-output.ts';
+import type { CallListener } from './pending-call.ts';
+import type { WorkerRequest } from './python-worker.ts';
 
 /** One request to any worker. */
 export interface Task {
-  /** JSON members of the request, without its id. */
-  readonly members: string;
+  readonly request: WorkerRequest;
+  readonly listener: CallListener;
   readonly signal: AbortSignal;
-  readonly onLine: LineListener;
+  /** Epoch milliseconds; the worker ends the call then, whatever the gateway does. */
+  readonly deadline: number;
+  /** Nothing else runs in the worker meanwhile, and an abort ends the worker: its code cannot be stopped from inside. */
+  readonly exclusive: boolean;
+  /** Calls of two tenants never meet in one worker. Undefined: meets anybody. */
+  readonly tenant?: string;
 }
 
 interface WaitingTask {
@@ -42,11 +48,13 @@ export class TaskQueue {
     });
   }
 
-  /** Hands the longest-waiting task to `serve`; false if none waits. */
-  serveNext(serve: (task: Task) => Promise<Answer>): boolean {
+  /** Hands the longest-waiting task to `serve`, which may find that it must wait on. False if it did, or none waits. */
+  serveNext(serve: (task: Task) => Promise<Answer> | undefined): boolean {
     const [next] = this.#waiting;
-    next?.leave(serve(next.task));
-    return next !== undefined;
+    const outcome = next && serve(next.task);
+    if (outcome === undefined) return false;
+    next?.leave(outcome);
+    return true;
   }
 
   refuseAll(failure: ToolFailure): void {

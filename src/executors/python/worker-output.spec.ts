@@ -1,19 +1,20 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { settled } from '../../../test/helpers/fake-clock.ts';
-import { WorkerOutput } from './worker-output.ts';
+import { CallOutput, WorkerOutput } from './worker-output.ts';
 
 function setUp() {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const lines: string[] = [];
   let floods = 0;
-  const output = new WorkerOutput(
+  const output = new CallOutput((level, line) => void lines.push(`${level}: ${line}`));
+  const worker = new WorkerOutput(
     stdout,
     stderr,
-    (level, line) => void lines.push(`${level}: ${line}`),
+    () => output,
     () => void floods++,
   );
-  return { stdout, stderr, lines, output, floods: () => floods };
+  return { stdout, stderr, lines, output, worker, floods: () => floods };
 }
 
 describe('worker output', () => {
@@ -27,17 +28,12 @@ describe('worker output', () => {
     expect(lines.sort()).toEqual(['info: grüße', 'info: second', 'warn: trouble']);
   });
 
-  it('has a fresh allowance with each call', async () => {
-    const { stdout, lines, output } = setUp();
-    const more: string[] = [];
+  it('is cut at its allowance, and says so', async () => {
+    const { stdout, lines } = setUp();
     stdout.write(`${'x'.repeat(70_000)}\nnever seen\n`);
     await settled();
     expect(lines.map((line) => line.length)).toEqual([6 + 65_536, expect.any(Number)]);
     expect(lines[1]).toContain('truncated after 65536 bytes');
-    output.begin((_level, line) => void more.push(line));
-    stdout.write('seen\n');
-    await settled();
-    expect(more).toEqual(['seen']);
   });
 
   it('that reaches the allowance to the byte is not called truncated; one byte more is', async () => {
@@ -54,12 +50,16 @@ describe('worker output', () => {
   });
 
   it('without end is a flood', async () => {
-    const { stdout, floods } = setUp();
+    const { stdout, worker, floods } = setUp();
     const chunk = Buffer.alloc(1024 * 1024);
     for (let i = 0; i < 64; i++) stdout.write(chunk);
     await settled();
     expect(floods()).toBe(0);
+    worker.begin();
     stdout.write('one more');
+    await settled();
+    expect(floods()).toBe(0);
+    for (let i = 0; i < 64; i++) stdout.write(chunk);
     await settled();
     expect(floods()).toBe(1);
   });

@@ -1,4 +1,4 @@
-// WorkerOutput: what a worker prints, as log lines of the call that runs. Bounded per call; never a result.
+// What tools print, as log lines. Bounded per call; never a result.
 import { StringDecoder } from 'node:string_decoder';
 import type { Readable } from 'node:stream';
 
@@ -7,48 +7,60 @@ export type LineListener = (level: LogLevel, line: string) => void;
 
 /** Bytes per call that become log lines; the rest is read and thrown away. */
 const MAX_LOGGED_BYTES = 64 * 1024;
-/** Bytes per call after which the worker is taken for one that only floods. */
+/** Bytes between two requests after which the worker is taken for one that only floods. */
 const FLOOD_BYTES = 64 * 1024 * 1024;
 
-export class WorkerOutput {
-  readonly #onFlood: () => void;
-  readonly #lines: readonly LineBuffer[];
-  #listener: LineListener;
+/** What one call prints, cut into lines. */
+export class CallOutput {
+  readonly #listener: LineListener;
+  readonly #lines: Readonly<Record<LogLevel, LineBuffer>>;
   #received = 0;
 
-  /** `listener` gets the lines until the first call begins. `onFlood` may be called more than once. */
-  constructor(stdout: Readable, stderr: Readable, listener: LineListener, onFlood: () => void) {
+  constructor(listener: LineListener) {
     this.#listener = listener;
-    this.#onFlood = onFlood;
-    this.#lines = [this.#read(stdout, 'info'), this.#read(stderr, 'warn')];
+    this.#lines = {
+      info: new LineBuffer((line) => listener('info', line)),
+      warn: new LineBuffer((line) => listener('warn', line)),
+    };
   }
 
-  /** Lines go to `listener` from now on, with a fresh allowance. */
-  begin(listener: LineListener): void {
-    this.#listener = listener;
-    this.#received = 0;
+  push(level: LogLevel, chunk: Buffer): void {
+    const left = MAX_LOGGED_BYTES - this.#received;
+    this.#received += chunk.length;
+    if (left > 0) this.#lines[level].push(chunk.length <= left ? chunk : chunk.subarray(0, left));
+    if (left >= 0 && chunk.length > left) this.#truncated();
   }
 
-  /** Passes on what was printed without a line end. The listener stays: late lines are still its own. */
+  /** Passes on what was printed without a line end. */
   flush(): void {
-    for (const lines of this.#lines) lines.flush();
-  }
-
-  #read(stream: Readable, level: LogLevel): LineBuffer {
-    const lines = new LineBuffer((line) => this.#listener(level, line));
-    stream.on('data', (chunk: Buffer) => {
-      const left = MAX_LOGGED_BYTES - this.#received;
-      this.#received += chunk.length;
-      if (left > 0) lines.push(chunk.length <= left ? chunk : chunk.subarray(0, left));
-      if (left >= 0 && chunk.length > left) this.#truncated();
-      if (this.#received > FLOOD_BYTES) this.#onFlood();
-    });
-    return lines;
+    this.#lines.info.flush();
+    this.#lines.warn.flush();
   }
 
   #truncated(): void {
     this.flush();
     this.#listener('warn', `(output truncated after ${MAX_LOGGED_BYTES} bytes)`);
+  }
+}
+
+/** Reads a worker's own stdout and stderr; `target` says whose each piece is. `onFlood` may be called more than once. */
+export class WorkerOutput {
+  #received = 0;
+
+  constructor(stdout: Readable, stderr: Readable, target: () => CallOutput, onFlood: () => void) {
+    const read = (stream: Readable, level: LogLevel) =>
+      stream.on('data', (chunk: Buffer) => {
+        this.#received += chunk.length;
+        target().push(level, chunk);
+        if (this.#received > FLOOD_BYTES) onFlood();
+      });
+    read(stdout, 'info');
+    read(stderr, 'warn');
+  }
+
+  /** A new request: a fresh allowance. */
+  begin(): void {
+    this.#received = 0;
   }
 }
 

@@ -9,8 +9,12 @@ import type { PythonSettings } from './settings.ts';
 async function setUp(settings: Partial<PythonSettings> = {}) {
   const clock = new FakeClock();
   const python = new FakePython();
-  const bench = new PythonBench(python, { workers: 1, startTimeoutMs: 1000, ...settings }, clock);
-  const prepared = await bench.prepare('m', 'f');
+  const bench = new PythonBench(
+    python,
+    { workers: 1, callsPerWorker: 1, startTimeoutMs: 1000, ...settings },
+    clock,
+  );
+  const prepared = await bench.prepare('m', 'f', { options: { pure: true } });
   await settled();
   const call = async (signal?: AbortSignal) => {
     const running = callOf({}, signal === undefined ? {} : { signal });
@@ -57,10 +61,10 @@ describe('the worker pool', () => {
   });
 
   it.each([
-    ['no JSON', (worker: FakeWorker) => worker.send('nonsense')],
-    ['another id', (worker: FakeWorker) => worker.send('{"id":"guess","ok":true,"data":1}')],
+    ['no JSON', (worker: FakeWorker) => worker.sendOfCall('nonsense')],
+    ['another id', (worker: FakeWorker) => worker.send('guess'.padEnd(22, '-'), '{"ok":true,"data":1}')],
     ['two answers at once', (worker: FakeWorker) => worker.answerTwice({ ok: true, data: 1 })],
-    ['no UTF-8', (worker: FakeWorker) => worker.sendBytes(Buffer.of(0, 0, 0, 1, 0xff))],
+    ['no UTF-8', (worker: FakeWorker) => worker.sendOfCall(Buffer.of(0xff))],
   ])('kills a worker that sends %s', async (_what, misbehave) => {
     const { python, call, restarts } = await setUp();
     const worker = firstOf(python);
@@ -74,7 +78,7 @@ describe('the worker pool', () => {
   it('kills a worker that speaks between calls, and no call notices', async () => {
     const { python, call } = await setUp();
     const worker = firstOf(python);
-    worker.send('{"id":"early","ok":true,"data":"forged"}');
+    worker.send('early'.padEnd(22, '-'), '{"ok":true,"data":"forged"}');
     await settled();
     await settled();
     expect(worker.killed).toBe(true);

@@ -1,100 +1,171 @@
 // WorkerStarter: brings a worker to the point where calls cost nothing extra: started, greeted, modules imported.
+import { dirname } from 'node:path';
+import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ProcessSpawner, SpawnRequest } from '../../ports/process-spawner.ts';
+import type { Log } from '../../ports/log.ts';
+import type { ProcessSpawner } from '../../ports/process-spawner.ts';
 import type { Answer } from './answer.ts';
+import type { CallListener } from './pending-call.ts';
 import { PythonWorker, type EndReason } from './python-worker.ts';
+import type { SandboxChoice } from './sandbox-choice.ts';
 import type { PythonSettings } from './settings.ts';
+import { confinementOf, type WorkerKind } from './worker-kind.ts';
 import type { LineListener } from './worker-output.ts';
 
 const OLDEST_PYTHON = [3, 9] as const;
 
-export const ignoreLines: LineListener = () => undefined;
+export const ignoreLines: CallListener = { onLine: () => undefined };
+
+export interface StarterNeeds {
+  readonly spawner: ProcessSpawner;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: PythonSettings;
+  readonly sandbox: SandboxChoice;
+  /** python/unified_tools/worker.py */
+  readonly workerFile: string;
+}
+
+export interface WorkerOwner {
+  readonly onEnd: (worker: PythonWorker, reason: EndReason) => void;
+  readonly onRoom: (worker: PythonWorker) => void;
+  /** Asked late: there may be more than when the interpreter was started. */
+  warmUps(): readonly WarmUp[];
+  readonly signal: AbortSignal;
+}
+
+/** A check of a function in use, so that no call pays for an import. */
+export interface WarmUp {
+  readonly head: string;
+  onAnswer(answer: Answer): void;
+}
+
+/** One check for each function, however many tools use it; all of them hear the answer. */
+export function distinctWarmUps(inUse: ReadonlySet<WarmUp>): readonly WarmUp[] {
+  const byHead = Map.groupBy(inUse, ({ head }) => head);
+  return [...byHead].map(([head, users]) => ({
+    head,
+    onAnswer: (answer) => users.forEach((user) => user.onAnswer(answer)),
+  }));
+}
 
 export class WorkerStarter {
-  readonly #spawner: ProcessSpawner;
-  readonly #clock: Clock;
-  readonly #settings: PythonSettings;
-  readonly #request: SpawnRequest;
+  readonly #needs: StarterNeeds;
+  readonly #kind: WorkerKind;
 
-  constructor(
-    spawner: ProcessSpawner,
-    clock: Clock,
-    settings: PythonSettings,
-    workerFile: string,
-    folders: readonly string[],
-  ) {
-    this.#spawner = spawner;
-    this.#clock = clock;
-    this.#settings = settings;
-    this.#request = {
-      // -I: no PYTHON* variable and no user folder has a say. -B: writes nothing beside the tools. -u: prints at once.
-      argv: [settings.interpreter, '-I', '-B', '-u', workerFile, ...folders],
-      cwd: '/',
-      env: { PATH: settings.path, LANG: 'C.UTF-8' },
-      channel: true,
-    };
+  constructor(needs: StarterNeeds, kind: WorkerKind) {
+    this.#needs = needs;
+    this.#kind = kind;
   }
 
-  /** `warmUps` is asked late: it may have grown while the interpreter started. */
-  async start(
-    warmUps: () => readonly string[],
-    onEnd: (worker: PythonWorker, reason: EndReason) => void,
-    signal: AbortSignal,
-  ): Promise<PythonWorker> {
-    let lastLine = '';
-    const listener: LineListener = (_level, line) => {
-      lastLine = line;
-    };
-    const child = await this.#spawner.spawn(this.#request);
-    const worker = new PythonWorker(child, this.#settings, listener, onEnd);
-    const onAbort = () => worker.kill('closed', signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+  async start(owner: WorkerOwner): Promise<PythonWorker> {
+    const { sandbox } = this.#needs;
+    const { needsSandbox } = this.#kind;
+    if (!sandbox.tries(needsSandbox)) return this.#reach(owner, false);
     try {
-      signal.throwIfAborted();
-      await this.#greet(worker, listener);
-      for (const members of warmUps()) await this.ask(worker, members, listener);
-      return worker;
+      return await this.#reach(owner, true);
     } catch (error) {
-      worker.kill('died', error);
-      await worker.outputOver;
-      throw startFailure(error, lastLine);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
+      if (!sandbox.mayDoWithout(needsSandbox) || owner.signal.aborted) throw error;
+      const worker = await this.#reach(owner, false);
+      sandbox.failed(error);
+      return worker;
     }
   }
 
   /** A request outside any call: limited in time, on pain of death. */
-  async ask(worker: PythonWorker, members: string, listener: LineListener): Promise<Answer> {
-    const { startTimeoutMs } = this.#settings;
-    const disarm = this.#clock.after(startTimeoutMs, () => {
-      const message = `The Python worker did not start or import its modules within ${startTimeoutMs} ms.`;
+  async ask(worker: PythonWorker, head: string, listener: CallListener): Promise<Answer> {
+    const { clock, settings } = this.#needs;
+    const disarm = clock.after(settings.startTimeoutMs, () => {
+      const message = `The Python worker did not start or import its modules within ${settings.startTimeoutMs} ms.`;
       worker.kill(
         'start_timeout',
         new ToolFailure('UNAVAILABLE', message, { reason: 'WORKER_START_FAILED' }),
       );
     });
     try {
-      return await worker.request(members, listener);
+      return await worker.request({ head }, listener);
     } finally {
       disarm();
     }
   }
 
-  async #greet(worker: PythonWorker, listener: LineListener): Promise<void> {
-    const members = `"op":"hello","max_frame_bytes":${this.#settings.maxFrameBytes}`;
-    const answer = await this.ask(worker, members, listener);
-    const python = answer.ok && typeof answer.data === 'string' ? answer.data : 'of an unknown version';
+  async #reach(owner: WorkerOwner, confined: boolean): Promise<PythonWorker> {
+    const { spawner, clock, log, settings, sandbox, workerFile } = this.#needs;
+    const { interpreter, mode } = this.#kind;
+    let lastLine = '';
+    const onLine: LineListener = (level, output) => {
+      lastLine = output;
+      log[level]({ executor: 'python', output }, 'a Python worker printed');
+    };
+    const child = await spawner.spawn({
+      // -I: no PYTHON* variable and no user folder has a say. -B: writes nothing beside the tools. -u: prints at once.
+      argv: [interpreter, '-I', '-B', '-u', workerFile],
+      cwd: '/',
+      env: { PATH: settings.path, LANG: 'C.UTF-8' },
+      channel: true,
+      ...(confined && { confinement: confinementOf(this.#kind, settings, dirname(workerFile)) }),
+    });
+    const { onEnd, onRoom, signal } = owner;
+    const { maxFrameBytes } = settings;
+    const forks = mode === 'fork';
+    const worker = new PythonWorker(child, { maxFrameBytes, forks, clock, listener: onLine, onEnd, onRoom });
+    const onAbort = () => worker.kill('closed', signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      signal.throwIfAborted();
+      await this.#greet(worker, { onLine }, confined);
+      for (const warmUp of owner.warmUps()) {
+        warmUp.onAnswer(await this.ask(worker, warmUp.head, { onLine }));
+      }
+      sandbox.worked(confined);
+      return worker;
+    } catch (error) {
+      worker.kill('died', error);
+      await worker.outputOver;
+      throw startFailure(error, lastLine, confined);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #greet(worker: PythonWorker, listener: CallListener, confined: boolean): Promise<void> {
+    const { settings } = this.#needs;
+    const options = {
+      mode: this.#kind.mode,
+      folders: this.#kind.folders,
+      modules: settings.modules,
+      confined,
+      max_frame_bytes: settings.maxFrameBytes,
+      memory_bytes: settings.memoryBytes,
+      // Only in a sandbox are the user's processes the worker's own.
+      max_processes: confined ? settings.maxProcesses : null,
+    };
+    const answer = await this.ask(worker, `"op":"hello",${JSON.stringify(options).slice(1, -1)}`, listener);
+    const { python, unreadable } = readGreeting(answer.ok ? answer.data : null);
     const [major = 0, minor = 0] = python.split('.').map(Number);
     const [wantedMajor, wantedMinor] = OLDEST_PYTHON;
-    if (major === wantedMajor && minor >= wantedMinor) return;
-    throw new Error(`${this.#settings.interpreter} is Python ${python}; 3.9 or newer is needed.`);
+    if (major !== wantedMajor || minor < wantedMinor) {
+      throw new Error(`${this.#kind.interpreter} is Python ${python}; 3.9 or newer is needed.`);
+    }
+    // With an allow-list, the folders themselves are not there to be read; their modules are.
+    const [hidden] = settings.modules.length === 0 && confined ? unreadable : [];
+    if (hidden !== undefined) throw new Error(`the sandbox's user cannot read the folder ${hidden}.`);
   }
 }
 
+function readGreeting(data: JsonValue): { readonly python: string; readonly unreadable: readonly string[] } {
+  const { python, unreadable } = isJsonObject(data) ? data : {};
+  return {
+    python: typeof python === 'string' ? python : 'of an unknown version',
+    unreadable: Array.isArray(unreadable) ? unreadable.map(String) : [],
+  };
+}
+
 /** Mostly the last printed line, such as a SyntaxError, is what tells an operator why. */
-function startFailure(cause: unknown, lastLine: string): ToolFailure {
-  const why = cause instanceof Error ? cause.message : String(cause);
+function startFailure(cause: unknown, lastLine: string, confined: boolean): ToolFailure {
+  const what = cause instanceof Error ? cause.message : String(cause);
+  const why = confined ? `In the sandbox: ${what}` : what;
   const message = lastLine === '' ? why : `${why} It last printed: ${lastLine.slice(0, 300)}`;
   return new ToolFailure('UNAVAILABLE', message, { reason: 'WORKER_START_FAILED', cause });
 }

@@ -1,0 +1,166 @@
+"""Starts one program behind Landlock, seccomp and resource limits, where no namespaces can be made. Stdlib only.
+
+Its one argument is the number of a descriptor with the orders, JSON. It becomes the program: nothing of it is left.
+"""
+
+import base64
+import ctypes
+import json
+import os
+import resource
+import signal
+import struct
+import sys
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NO_NEW_PRIVS = 38
+PR_SET_SECCOMP = 22
+SECCOMP_MODE_FILTER = 2
+CREATE_RULESET_VERSION = 1
+RULE_PATH_BENEATH = 1
+#: The same numbers on every machine that the gateway knows.
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+#: Before it, a file outside could be cut to nothing.
+OLDEST_ABI = 3
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+TRUNCATE, IOCTL_DEV = 1 << 14, 1 << 15
+READ = EXECUTE | READ_FILE | READ_DIR
+OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def checked(result, what):
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+    return result
+
+
+def syscall(what, *arguments):
+    return checked(libc.syscall(*[ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]), what)
+
+
+def prctl(what, option, *arguments):
+    padded = (list(arguments) + [0, 0, 0, 0])[:4]
+    checked(libc.prctl(option, *[ctypes.c_ulong(a) if isinstance(a, int) else a for a in padded]), what)
+
+
+def rights_of(abi):
+    """Every right to files that this kernel can withhold."""
+    return (1 << {3: 15, 4: 15}.get(abi, 16)) - 1
+
+
+def restrict_files(orders):
+    abi = syscall("landlock", CREATE_RULESET, None, 0, CREATE_RULESET_VERSION)
+    if abi < OLDEST_ABI:
+        raise OSError(f"landlock of this kernel is version {abi}; {OLDEST_ABI} or newer is needed")
+    rights = rights_of(abi)
+    # Connecting and listening need a socket, which seccomp refuses; a program with a network may use all of it.
+    scopes = 3 if abi >= 6 else 0
+    attributes = struct.pack("QQQ", rights, 0, scopes)[: 24 if abi >= 6 else 8]
+    ruleset = syscall("landlock", CREATE_RULESET, attributes, len(attributes), 0)
+
+    def allow(fd, allowed):
+        if not os.path.isdir(f"/proc/self/fd/{fd}"):
+            allowed &= OF_FILES
+        rule = struct.pack("=Qi", allowed & rights, fd)
+        syscall("landlock", ADD_RULE, ruleset, RULE_PATH_BENEATH, rule, 0)
+
+    def allow_path(path, allowed, flags=0):
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC | flags)
+        allow(fd, allowed)
+        os.close(fd)
+
+    for path in orders["readable"]:
+        allow_path(path, READ)
+    for path in orders["writable"]:
+        allow_path(path, rights & ~IOCTL_DEV, os.O_NOFOLLOW)
+    if orders["workspace_fd"] is not None:
+        allow(orders["workspace_fd"], rights & ~IOCTL_DEV)
+    return ruleset
+
+
+def limit_resources(orders):
+    for name, (soft, hard) in orders["limits"].items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name.upper()}"), (soft, hard))
+    # Counted for the user on the whole machine: what runs already must not use it up.
+    most = processes_of_this_user() + orders["max_processes"]
+    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+
+
+def processes_of_this_user():
+    threads = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.stat(f"/proc/{name}").st_uid == os.getuid():
+                threads += len(os.listdir(f"/proc/{name}/task"))
+        except OSError:
+            continue
+    return threads
+
+
+def filter_calls(program):
+    records = ctypes.create_string_buffer(program)
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("records", ctypes.c_void_p)]
+
+    described = Program(len(program) // 8, ctypes.addressof(records))
+    prctl("seccomp", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(described))
+
+
+def wait_at_gate(orders):
+    os.write(orders["status_fd"], b'{ "child-pid": %d }\n' % os.getpid())
+    if os.read(orders["gate_fd"], 1) == b"":
+        sys.exit(125)
+
+
+def find_program(name, path):
+    """Before the walls: afterwards a program that is not there and one that may not be seen look alike."""
+    if "/" in name:
+        return name
+    for folder in path.split(":"):
+        place = os.path.join(folder, name)
+        if os.access(place, os.X_OK):
+            return place
+    raise OSError(f"there is no program {name}")
+
+
+def close_all_but(keep):
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        if fd in keep:
+            os.set_inheritable(fd, True)
+        else:
+            try:
+                os.set_inheritable(fd, False)
+            except OSError:
+                continue
+
+
+def main():
+    with os.fdopen(int(sys.argv[1]), "rb") as file:
+        orders = json.load(file)
+    # Ended with the gateway, even if it was killed.
+    prctl("death signal", PR_SET_PDEATHSIG, signal.SIGKILL)
+    wait_at_gate(orders)
+    program = find_program(orders["argv"][0], orders["env"].get("PATH", "/usr/bin:/bin"))
+    ruleset = restrict_files(orders)
+    if orders["cwd"] is None:
+        os.fchdir(orders["workspace_fd"])
+    else:
+        os.chdir(orders["cwd"])
+    close_all_but(set(orders["keep_fds"]))
+    limit_resources(orders)
+    prctl("no new privileges", PR_SET_NO_NEW_PRIVS, 1)
+    syscall("landlock", RESTRICT_SELF, ruleset, 0)
+    filter_calls(base64.b64decode(orders["seccomp"]))
+    os.write(orders["status_fd"], b'{ "ready": 1 }\n')
+    os.execve(program, orders["argv"], orders["env"])
+
+
+try:
+    main()
+except OSError as error:
+    print(f"landlock_launcher: {error}", file=sys.stderr)
+    os._exit(125)

@@ -1,0 +1,75 @@
+"""What the kernel is asked to enforce on workers and on the processes that run calls. Best effort off Linux."""
+
+import os
+import resource
+import signal
+import sys
+
+_CPUS = os.cpu_count() or 1
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
+
+
+def _load_prctl():
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        import ctypes
+
+        return ctypes.CDLL(None, use_errno=True).prctl
+    except (ImportError, OSError, AttributeError):
+        return None
+
+
+# Loaded before the first fork: a process that runs a call only uses it.
+_prctl = _load_prctl()
+
+
+def _ask(option, value):
+    return _prctl is not None and _prctl(option, value, 0, 0, 0) == 0
+
+
+def die_with_parent():
+    """The kernel sends SIGKILL when the parent ends, which also stops C code that never returns."""
+    return _ask(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def keep_memory_private():
+    """No process of the same user may read this one's memory or trace it. Forked children inherit it."""
+    return _ask(_PR_SET_DUMPABLE, 0)
+
+
+def adopt_orphans():
+    """Descendants whose parent ended become children of this process, where they can be found."""
+    return _ask(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def limit(kind, value):
+    """Lowers a limit; never raises it."""
+    try:
+        _, hard = resource.getrlimit(kind)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))
+    except (ValueError, OSError):
+        pass
+
+
+def no_core_files():
+    limit(resource.RLIMIT_CORE, 0)
+
+
+def limit_call(seconds, memory_bytes, max_processes):
+    """For a process that runs one call. The wall clock is the zygote's business; this is for what escapes it."""
+    limit(resource.RLIMIT_CPU, int(seconds) * _CPUS + 1)
+    if memory_bytes:
+        limit(resource.RLIMIT_AS, memory_bytes)
+    if max_processes:
+        limit(resource.RLIMIT_NPROC, max_processes)
+
+
+def resident_bytes():
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,103 @@
+"""Runs a piece of Python in a folder of its own and tells what became of it. Only ever inside the sandbox."""
+
+import ast
+import base64
+import json
+import os
+import stat
+import tempfile
+import traceback
+
+from unified_tools import answers
+
+_NAME = "<code>"
+_MOST_FILES = 32
+_MOST_FILE_BYTES = 1 << 20
+_MOST_REPR = 4000
+
+
+def run(body, max_bytes):
+    folder = tempfile.mkdtemp(prefix="code-")
+    os.environ.update(HOME=folder, TMPDIR=folder)
+    os.chdir(folder)
+    given = body["arguments"].get("files", {})
+    for name, content in given.items():
+        _write(folder, name, content)
+    result, error = _run(body["arguments"]["code"])
+    files, left_out = _files(folder, given)
+    data = {"result": result, "error": error, "files": files, "files_left_out": left_out}
+    return answers.success(data, "the code", max_bytes)
+
+
+def _run(code):
+    """The value of the last expression, and the error that ended the code."""
+    scope = {"__name__": "__main__"}
+    try:
+        tree = ast.parse(code, _NAME)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, _NAME, "exec"), scope)
+        if last is None:
+            return None, None
+        return _shown(eval(compile(ast.Expression(last.value), _NAME, "eval"), scope)), None
+    except SystemExit as exit:
+        return None, None if exit.code in (None, 0) else f"SystemExit: {answers.text_of(exit)[:_MOST_REPR]}"
+    except BaseException as error:
+        trace = error.__traceback__.tb_next if error.__traceback__ else None
+        traceback.print_exception(type(error), error, trace, limit=-30)
+        return None, f"{type(error).__name__}: {answers.text_of(error)}"[:_MOST_REPR]
+
+
+def _shown(value):
+    """The value itself where JSON can hold it as it is, otherwise what Python shows of it."""
+    try:
+        if json.loads(answers.encoded(value, _NAME, _MOST_FILE_BYTES)) == value:
+            return value
+    except answers.NotSendable:
+        pass
+    return repr(value)[:_MOST_REPR]
+
+
+def _write(folder, name, content):
+    """`name` was checked by the gateway: a relative path without `..`."""
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(content)
+
+
+def _files(folder, given):
+    """What the code wrote or changed: regular files only, the first few, up to a size in all."""
+    files, left_out, room = {}, 0, _MOST_FILE_BYTES
+    for path in _regular_files(folder):
+        name = os.path.relpath(path, folder)
+        content = _content(path, room) if len(files) < _MOST_FILES else None
+        if content is None or not name.isprintable():
+            left_out += 1
+            continue
+        shown = _as_text(content)
+        if shown != given.get(name):
+            files[name] = shown
+            room -= len(content)
+    return files, left_out
+
+
+def _regular_files(folder):
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                yield path
+
+
+def _content(path, most):
+    with open(path, "rb") as file:
+        content = file.read(most + 1)
+    return None if len(content) > most else content
+
+
+def _as_text(content):
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(content).decode("ascii")}

@@ -1,0 +1,502 @@
+// Python tools written by an attacker, and arguments sent by one: what they reach, and what they leave behind.
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/contract/json.ts';
+import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import { confiningSpawner } from '../helpers/confining-spawner.ts';
+import {
+  callOf,
+  eventually,
+  isAlive,
+  PythonBench,
+  targetOf,
+  type CallExtras,
+} from '../helpers/python-ports.ts';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+
+const spawner = confiningSpawner();
+afterAll(() => spawner.closeAll());
+
+const failureOf = (promise: Promise<unknown>): Promise<ToolFailure> =>
+  promise.then(
+    (value) => {
+      throw new Error(`expected a failure, got ${JSON.stringify(value)}`);
+    },
+    (error: unknown) => {
+      if (error instanceof ToolFailure) return error;
+      throw error;
+    },
+  );
+
+const LIMIT_MS = 600;
+/** A call that the gateway gives up after a while, as the core does at its deadline. */
+function limited(ms = LIMIT_MS): CallExtras {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new ToolFailure('TIMEOUT', 'too slow')), ms);
+  return { signal: controller.signal, call: { deadline: Date.now() + ms } };
+}
+
+const of = (tenantId: string): CallExtras => ({
+  call: { principal: { id: 'key', tenantId, agents: ['*'], roles: [], permissions: new Set() } },
+});
+
+const PROTOCOL = { type: 'INTERNAL', reason: 'WORKER_PROTOCOL_VIOLATION' };
+const DIED = { type: 'UNAVAILABLE', reason: 'WORKER_DIED' };
+const answer = (data: unknown) => JSON.stringify({ ok: true, data });
+
+/** One worker for every case, with a neighbour's call in it: no attack may reach either. */
+const MODES = [
+  ['without a sandbox', 'off'],
+  ['in the sandbox', 'required'],
+] as const;
+
+describe.each(MODES)('a tool %s', (_name, sandbox) => {
+  let bench: PythonBench;
+  let worker: () => Promise<unknown>;
+  beforeAll(async () => {
+    bench = new PythonBench(spawner, { workers: 1, sandbox, maxFrameBytes: 1 << 20 });
+    const parent = await bench.callable('hostile.parent');
+    worker = () => parent();
+  });
+  afterAll(() => bench.executor.close?.());
+
+  const restarts = () =>
+    [...bench.metrics.values].filter(
+      ([series]) => series.includes('restarts') && !series.includes('recycled'),
+    );
+
+  /** Runs the attack beside a neighbour; both workers and neighbours must be unharmed. */
+  async function attack(name: string, args: JsonObject = {}, extra?: CallExtras): Promise<unknown> {
+    const before = await worker();
+    const neighbour = bench.call('good.sleep', { seconds: 0.3 });
+    const [outcome] = await Promise.allSettled([bench.call(`hostile.${name}`, args, extra)]);
+    expect(await neighbour).toBeGreaterThan(0);
+    expect(await worker()).toBe(before);
+    expect(restarts()).toEqual([]);
+    if (outcome.status === 'fulfilled') return outcome.value;
+    throw outcome.reason;
+  }
+
+  it('forged frames on stdout, stderr and every other descriptor are never an answer', async () => {
+    expect(await attack('write_everywhere', { text: answer('forged') })).toBe('right');
+  });
+
+  it('an answer forged with an id of its own is no answer to anybody else', async () => {
+    const forged = { kind: 'A'.repeat(22), text: `a${answer('forged')}` };
+    expect(await failureOf(attack('send_frame', forged))).toMatchObject(PROTOCOL);
+  });
+
+  it('of several answers sent at once only the first counts, and for this call alone', async () => {
+    const texts = [answer('first'), answer('second'), answer('third')];
+    expect(await attack('send_answers', { texts })).toBe('first');
+  });
+
+  it.each([
+    ['an unknown kind', 'send_frame', { kind: 'x', text: '{}' }, PROTOCOL],
+    [
+      'an end that only the zygote may tell',
+      'send_frame',
+      { kind: 'd', text: '{"reason":"timeout","detail":""}' },
+      PROTOCOL,
+    ],
+    ['an answer that is no JSON', 'send_frame', { kind: 'a', text: '{"ok":' }, PROTOCOL],
+    ['an answer with NaN', 'send_frame', { kind: 'a', text: '{"ok":true,"data":NaN}' }, PROTOCOL],
+    ['progress that is none', 'send_frame', { kind: 'p', text: '{"fraction":"all"}' }, PROTOCOL],
+    ['an empty frame', 'send_raw', { text: '\0\0\0\0' }, PROTOCOL],
+    ['a frame of 4 GiB', 'send_raw', { text: '\xff\xff\xff\xff' }, { type: 'OUTPUT_TOO_LARGE' }],
+  ])('%s on the way to answer ends this call alone', async (_what, name, args, failure) => {
+    expect(await failureOf(attack(name, args))).toMatchObject(failure);
+  });
+
+  it('a hundred thousand brackets end this call alone', async () => {
+    expect(await failureOf(attack('json_bomb'))).toMatchObject(PROTOCOL);
+  });
+
+  it('partial results and progress without end are cut off', async () => {
+    const partial = { kind: 'y', text: JSON.stringify('x'.repeat(60_000)) };
+    expect(await failureOf(attack('send_forever', partial))).toMatchObject({ type: 'OUTPUT_TOO_LARGE' });
+    expect(await failureOf(attack('send_forever', { kind: 'p', text: '{}' }))).toMatchObject(PROTOCOL);
+    expect(await failureOf(attack('yield_forever'))).toMatchObject({ type: 'OUTPUT_TOO_LARGE' });
+  });
+
+  it('a tool finds no descriptor of the gateway, only its own way to answer', async () => {
+    expect(await attack('pipes')).toHaveLength(1);
+  });
+
+  it('output without end is cut off', async () => {
+    const failure = await failureOf(bench.call('bad.print_forever'));
+    expect(failure).toMatchObject({ type: 'OUTPUT_TOO_LARGE', reason: 'LOG_FLOOD' });
+    expect(restarts()).toEqual([]);
+  });
+
+  it.each(['bad.spin', 'bad.spin_in_c', 'hostile.stop_self'])(
+    '%s ends on time and takes no neighbour with it',
+    async (name) => {
+      const before = await worker();
+      const neighbour = bench.call('good.sleep', { seconds: LIMIT_MS / 1000 + 0.5 });
+      const started = performance.now();
+      expect(await failureOf(bench.call(name, {}, limited()))).toMatchObject({ type: 'TIMEOUT' });
+      expect(performance.now() - started).toBeLessThan(LIMIT_MS + 250);
+      expect(await neighbour).toBeGreaterThan(0);
+      expect(await worker()).toBe(before);
+      expect(restarts()).toEqual([]);
+    },
+  );
+
+  it('an endless call ends by the worker alone when the gateway forgets to say so', async () => {
+    const call = { deadline: Date.now() + LIMIT_MS };
+    expect(await failureOf(bench.call('bad.spin', {}, { call }))).toMatchObject({ type: 'TIMEOUT' });
+  });
+
+  it('memory without end is a MemoryError of this call', async () => {
+    expect((await failureOf(attack('memory_bomb'))).message).toMatch(/^MemoryError/);
+  });
+
+  it.each([0, 7])('os._exit(%i) is no answer', async (code) => {
+    expect(await failureOf(attack('exit_with', { code }))).toMatchObject(DIED);
+  });
+
+  it('closing every descriptor ends this call alone', async () => {
+    expect(await failureOf(attack('close_everything'))).toMatchObject(DIED);
+  });
+
+  it.each([
+    ['a huge result', 'huge', { megabytes: 2 }, { type: 'OUTPUT_TOO_LARGE' }],
+    ['a result nested too deep', 'deep', { depth: 65 }, { type: 'OUTPUT_INVALID', reason: 'TOO_DEEP' }],
+    ['a result nested beyond any stack', 'deep', { depth: 200_000 }, { type: 'OUTPUT_INVALID' }],
+    ['NaN', 'not_a_number', { kind: 'nan' }, { type: 'OUTPUT_INVALID', reason: 'NOT_JSON' }],
+    ['infinity', 'not_a_number', { kind: '-inf' }, { type: 'OUTPUT_INVALID', reason: 'NOT_JSON' }],
+  ])('%s is a typed error', async (_what, name, args, failure) => {
+    expect(await failureOf(attack(name, args))).toMatchObject(failure);
+  });
+
+  it('argument names that are Python keywords or dunders are values, never code', async () => {
+    const odd = { class: 1, lambda: 2, None: 3, __class__: 4, self: 5, 'a b': 6, '__import__("os")': 7 };
+    expect(await attack('anything', odd)).toEqual(odd);
+    expect(await failureOf(attack('exactly', { value: 1, lambda: 2 }))).toMatchObject({
+      reason: 'ARGUMENT_MISMATCH',
+    });
+  });
+
+  it('nothing of the gateway is in the environment', async () => {
+    process.env['UTE_TEST_SECRET'] = 'environment-secret';
+    const seen = JSON.stringify(await bench.call('hostile.environment'));
+    expect(seen).not.toMatch(/environment-secret|UTE_|NODE_|VITEST|HOME/);
+  });
+
+  it('what a call leaves in memory is not there for the next', async () => {
+    const remember = await bench.callable('hostile.remember');
+    expect(await remember({ secret: 'one' })).toBe(1);
+    expect(await remember({ secret: 'two' })).toBe(1);
+  });
+
+  it('the arguments of earlier calls are nowhere in the memory of a later one', async () => {
+    const parts = ['tenant-secret', String(process.pid), '-4711'];
+    const secret = parts.join('');
+    const foundAfterCalls = async (options: { pure?: boolean }) => {
+      const exactly = await bench.callable('hostile.exactly', { options });
+      for (const size of [0, 100, 10_000, 300_000]) await exactly({ value: secret + 'x'.repeat(size) });
+      const search = await bench.callable('hostile.search_own_memory', { options });
+      return search({ parts });
+    };
+    expect(await foundAfterCalls({})).toBe(0);
+    // The search does find what is there.
+    expect(await foundAfterCalls({ pure: true })).toBeGreaterThan(0);
+  });
+
+  it('a daemon that left its parent, its group and its session is gone with the answer', async () => {
+    const pid = Number(await bench.call('hostile.daemonise'));
+    // Inside the sandbox pids have a meaning of their own.
+    const inside = (await bench.call('hostile.processes')) as number[];
+    expect(sandbox === 'off' ? isAlive(pid) : inside.includes(pid)).toBe(false);
+  });
+
+  it('a module that is not on the list is not there, for a tool and for its code', async () => {
+    const own = new PythonBench(spawner, { workers: 1, sandbox, modules: ['hostile'] });
+    await expect(own.prepare('good', 'echo')).rejects.toThrow(/`good` is not on the list/);
+    const failure = await failureOf(own.call('hostile.import_module', { name: 'good' }));
+    expect(failure.message).toMatch(/ImportError|ModuleNotFoundError/);
+    expect(await own.call('hostile.import_module', { name: 'decimal' })).toContain('decimal');
+    await own.executor.close?.();
+  });
+});
+
+describe('the sandbox', () => {
+  let bench: PythonBench;
+  beforeAll(() => void (bench = new PythonBench(spawner, { workers: 1, sandbox: 'required' })));
+  afterAll(() => bench.executor.close?.());
+
+  it('holds a fork bomb: it stops at its limit, and is gone when its time is over', async () => {
+    const small = new PythonBench(spawner, { workers: 1, sandbox: 'required', maxProcesses: 20 });
+    const processes = await small.callable('hostile.processes');
+    const bomb = await small.callable('hostile.fork_bomb');
+    const before = (await processes()) as number[];
+    const running = failureOf(bomb({ processes: 100 }, limited(1500)));
+    // There is still room for the neighbours.
+    expect(await small.call('good.echo', { value: 'in between' })).toBe('in between');
+    expect(await running).toMatchObject({ type: 'TIMEOUT' });
+    expect((await processes()) as number[]).toHaveLength(before.length);
+    const [printed] = small.log.lines.filter(({ fields }) => fields['tool'] === 'hostile.fork_bomb');
+    expect(Number(printed?.fields['output'])).toBeLessThan(20);
+    await small.executor.close?.();
+  });
+
+  it("keeps the zygote's memory, environment and descriptors from its children", async () => {
+    expect(await bench.call('hostile.parents_memory')).toEqual({
+      mem: 'PermissionError',
+      environ: 'PermissionError',
+      maps: 'PermissionError',
+      fd: 'PermissionError',
+      ptrace: 'refused',
+    });
+  });
+
+  it('keeps the limits where they are', async () => {
+    expect(await bench.call('hostile.raise_limits')).not.toContain('RLIMIT_AS');
+  });
+
+  it('holds no file of a module that is not on the list', async () => {
+    const own = new PythonBench(spawner, { workers: 1, sandbox: 'required', modules: ['hostile'] });
+    const there = await own.callable('hostile.exists');
+    const folder = join(import.meta.dirname, '../fixtures/python');
+    expect(await there({ path: `${folder}/hostile.py` })).toBe(true);
+    expect(await there({ path: `${folder}/good.py` })).toBe(false);
+    await own.executor.close?.();
+  });
+
+  it.each(['kill_parent', 'kill_everybody'])('%s reaches nobody outside the call', async (name) => {
+    const parent = await bench.callable('hostile.parent');
+    const before = await parent();
+    await Promise.allSettled([bench.call(`hostile.${name}`)]);
+    expect(await parent()).toBe(before);
+    expect(bench.metrics.value('ute_executor_worker_restarts_total{python,died}')).toBe(0);
+  });
+
+  it.each(['/tmp/left', '/dev/shm/left'])('empties %s between calls', async (path) => {
+    expect(await bench.call('hostile.write_file', { path, text: 'x' })).toBe(true);
+    expect(await bench.call('hostile.exists', { path })).toBe(false);
+  });
+
+  it('never runs calls of two tenants in one worker at a time', async () => {
+    const path = '/tmp/of-acme';
+    const [hold, exists] = [await bench.callable('hostile.hold'), await bench.callable('hostile.exists')];
+    const acme = hold({ path, text: 'secret', seconds: 0.5 }, of('acme'));
+    await eventually(() => bench.metrics.value('ute_executor_workers{python}') === 1, 'the worker is up');
+    const [own, others] = await Promise.all([
+      new Promise((resolve) => setTimeout(resolve, 200)).then(() => exists({ path }, of('acme'))),
+      new Promise((resolve) => setTimeout(resolve, 250)).then(() => exists({ path }, of('umbrella'))),
+    ]);
+    expect([own, others]).toEqual([true, false]);
+    await acme;
+  });
+
+  it('shows nothing of the machine and writes nowhere', async () => {
+    const dir = tempDir();
+    chmodSync(dir, 0o777);
+    writeFileSync(join(dir, 'secret'), 'secret', { mode: 0o644 });
+    for (const path of [join(dir, 'secret'), '/etc/passwd', '/etc/shadow', '/root', '/var/log']) {
+      expect([path, await bench.call('hostile.exists', { path })]).toEqual([path, false]);
+    }
+    const folder = join(import.meta.dirname, '../fixtures/python');
+    for (const path of [`${folder}/planted.py`, '/usr/planted', '/planted', '/dev/planted']) {
+      const failure = await failureOf(bench.call('hostile.write_file', { path, text: 'x' }));
+      expect(failure.message).toMatch(/OSError: \[Errno 30\]|PermissionError|Read-only/);
+    }
+    removeDir(dir);
+  });
+
+  it('reaches no network, the loopback of the machine included', async () => {
+    const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+    await new Promise((done) => server.once('listening', done));
+    const { port } = server.address() as AddressInfo;
+    const failure = await failureOf(bench.call('hostile.connect', { host: '127.0.0.1', port }));
+    expect(failure.message).toMatch(/Error/);
+    await new Promise((done) => server.close(done));
+  });
+
+  it('required where there is none, loads no tool; preferred, says that it is not there', async () => {
+    const without = confiningSpawner({ available: false });
+    const strict = new PythonBench(without, { sandbox: 'required' });
+    await expect(strict.prepare('good', 'echo')).rejects.toThrow(/cannot run in the sandbox/);
+    const lenient = new PythonBench(without, { sandbox: 'preferred', workers: 2 });
+    expect(await lenient.call('good.echo', { value: 1 })).toBe(1);
+    const said = lenient.log.lines.filter(({ message }) => message.startsWith('Python tools run'));
+    expect(said).toMatchObject([{ level: 'warn', message: 'Python tools run without a sandbox' }]);
+    await Promise.all([strict.executor.close?.(), lenient.executor.close?.(), without.closeAll()]);
+  });
+});
+
+describe('code from the caller', () => {
+  const inputSchema = {
+    type: 'object',
+    properties: { code: { type: 'string' }, files: { type: 'object' } },
+    required: ['code'],
+  };
+  let bench: PythonBench;
+  let run: (code: string, files?: JsonObject, extra?: CallExtras) => Promise<JsonObject>;
+  beforeAll(async () => {
+    bench = new PythonBench(spawner, { workers: 1, sandbox: 'preferred', maxProcesses: 20 });
+    const tool = await bench.executor.prepare(targetOf({ code: true }, { inputSchema, isDangerous: true }));
+    run = async (code, files, extra) => {
+      const call = callOf({ code, ...(files && { files }) }, extra);
+      return (await tool.execute(call, () => undefined)).data as JsonObject;
+    };
+  });
+  afterAll(() => bench.executor.close?.());
+
+  it('is loaded only where it is said to be dangerous, and where there is a sandbox', async () => {
+    const prepare = (sandbox: 'off' | 'preferred', isDangerous: boolean, available = true) =>
+      new PythonBench(confiningSpawner({ available }), { sandbox }).executor.prepare(
+        targetOf({ code: true }, { inputSchema, isDangerous }),
+      );
+    await expect(prepare('preferred', false)).rejects.toThrow(/is_dangerous/);
+    await expect(prepare('off', true)).rejects.toThrow(/sandbox is off/);
+    await expect(prepare('preferred', true, false)).rejects.toThrow(/in the sandbox/);
+  });
+
+  it('answers with what it printed, its last value and the files it wrote', async () => {
+    const code = [
+      'import sys, csv',
+      'rows = list(csv.reader(open("in/data.csv")))',
+      'print("rows:", len(rows)); print("careful", file=sys.stderr)',
+      'open("out.txt", "w").write("done"); open("raw.bin", "wb").write(bytes([255, 0]))',
+      '{"sum": sum(int(row[0]) for row in rows)}',
+    ].join('\n');
+    expect(await run(code, { 'in/data.csv': '1\n2\n' })).toEqual({
+      stdout: 'rows: 2\n',
+      stderr: 'careful\n',
+      output_truncated: false,
+      result: { sum: 3 },
+      error: null,
+      files: { 'out.txt': 'done', 'raw.bin': { base64: '/wA=' } },
+      files_left_out: 0,
+    });
+    expect(await run('{1, 2}')).toMatchObject({ result: '{1, 2}', error: null });
+    expect(await run('x = 1')).toMatchObject({ result: null, error: null });
+  });
+
+  it('that fails is an answer, with its own lines in the traceback and none of ours', async () => {
+    const failed = await run('def f():\n    return 1 / 0\nf()');
+    expect(failed).toMatchObject({ error: 'ZeroDivisionError: division by zero', result: null });
+    expect(failed['stderr']).toContain('File "<code>", line 2, in f');
+    expect(failed['stderr']).not.toContain('unified_tools');
+    expect(await run('def')).toMatchObject({ error: expect.stringContaining('SyntaxError') });
+    expect(await run('import sys; sys.exit(3)')).toMatchObject({ error: 'SystemExit: 3' });
+  });
+
+  it('without end is a TIMEOUT', async () => {
+    expect(await failureOf(run('while True: pass', undefined, limited()))).toMatchObject({ type: 'TIMEOUT' });
+  });
+
+  it('finds nothing of an earlier run: no file, no variable, no process', async () => {
+    await run('import os\nkept = 1\nopen("/tmp/kept", "w").write("x")\nopen("kept", "w").write("x")');
+    const found = await run(
+      'import os\n[os.listdir("/tmp") == [os.path.basename(os.getcwd())], "kept" in globals(), os.listdir(".")]',
+    );
+    expect(found['result']).toEqual([true, false, []]);
+  });
+
+  it('a symlink among its files leads nowhere', async () => {
+    const { files } = await run(
+      'import os\nos.symlink("/proc/self/environ", "link")\nopen("real", "w").write("r")',
+    );
+    expect(files).toEqual({ real: 'r' });
+  });
+
+  it('more files, and larger ones, than an answer holds are left out and counted', async () => {
+    const many = await run('for i in range(40): open(f"f{i:02}", "w").write("x")');
+    expect(Object.keys(many['files'] as JsonObject)).toHaveLength(32);
+    expect(many['files_left_out']).toBe(8);
+    const large = await run('open("large", "w").write("x" * (2 << 20))');
+    expect(large).toMatchObject({ files: {}, files_left_out: 1 });
+  });
+
+  it.each(['../up', '/etc/x', 'a/../../b', '..', 'a//b', '', 'a\0b', 'a\nb', './x'])(
+    'the file name %j is refused before anything runs',
+    async (name) => {
+      expect(await failureOf(run('1', { [name]: 'x' }))).toMatchObject({
+        type: 'VALIDATION',
+        partialSideEffects: false,
+      });
+    },
+  );
+
+  it('has no network and sees no file of the machine', async () => {
+    expect(await run('import socket\nsocket.create_connection(("127.0.0.1", 80), 1)')).toMatchObject({
+      error: expect.stringMatching(/Error/),
+    });
+    expect(
+      await run('import os\n[os.path.exists(p) for p in ("/etc/passwd", "/root", "/home")]'),
+    ).toMatchObject({
+      result: [false, false, false],
+    });
+  });
+});
+
+describe('a module file that changes after it was loaded', () => {
+  const source = (body: string) => `def answer():\n    return ${body}\n`;
+  let dir: string;
+  const write = (body: string) => writeFileSync(join(dir, 'changing.py'), body, { mode: 0o644 });
+  beforeAll(() => {
+    dir = tempDir();
+    chmodSync(dir, 0o755);
+    mkdirSync(join(dir, 'unused'));
+  });
+  afterAll(() => removeDir(dir));
+
+  async function changed(whenChanged: 'reload' | 'refuse', body: string) {
+    write(source('"before"'));
+    const bench = new PythonBench(spawner, { workers: 1, modulePaths: [dir], whenChanged });
+    const prepare = () => bench.prepare('changing', 'answer', { baseDir: dir });
+    const tool = await prepare();
+    const call = async () => (await tool.execute(callOf({}), () => undefined)).data;
+    expect(await call()).toBe('before');
+    write(body);
+    return { bench, call, prepare };
+  }
+
+  const until = async (call: () => Promise<unknown>, done: (value: unknown) => boolean) => {
+    let value: unknown;
+    const end = Date.now() + 5000;
+    do {
+      value = await call().catch((error: unknown) => error);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    } while (!done(value) && Date.now() < end);
+    return value;
+  };
+
+  it('is imported anew, and no call fails meanwhile', async () => {
+    const { bench, call } = await changed('reload', source('"after"'));
+    expect(await until(call, (value) => value !== 'before')).toBe('after');
+    expect(bench.metrics.value('ute_executor_worker_restarts_total{python,recycled}')).toBe(1);
+    expect(bench.log.lines).toContainEqual(
+      expect.objectContaining({
+        fields: expect.objectContaining({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }),
+      }),
+    );
+    await bench.executor.close?.();
+  });
+
+  it('in a way that does not fit the tool any more, is refused', async () => {
+    const { bench, call } = await changed('reload', 'def another():\n    pass\n');
+    expect(await until(call, (value) => value !== 'before')).toMatchObject({
+      type: 'UNAVAILABLE',
+      reason: 'TOOL_DEFINITION_CHANGED',
+      retryable: false,
+    });
+    await bench.executor.close?.();
+  });
+
+  it('is refused where the operator wants that, until the tool is loaded again', async () => {
+    const { bench, call, prepare } = await changed('refuse', source('"planted"'));
+    expect(await until(call, (value) => value !== 'before')).toMatchObject({
+      reason: 'TOOL_DEFINITION_CHANGED',
+    });
+    const again = await prepare();
+    expect((await again.execute(callOf({}), () => undefined)).data).toBe('planted');
+    expect(await failureOf(call())).toMatchObject({ reason: 'TOOL_DEFINITION_CHANGED' });
+    await bench.executor.close?.();
+  });
+});
