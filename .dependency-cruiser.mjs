@@ -37,6 +37,9 @@ const MAY_IMPORT = {
       'infra/system-clock',
       'api/llm-formats',
       'registry-rules',
+      'settings',
+      'custom-executors',
+      'custom-extensions',
       'version',
       'demo-upstream',
     ],
@@ -94,6 +97,18 @@ const fences = [
     'node_modules/undici/',
     '^src/infra/http/',
     'Ask for the port HttpClient: its adapter carries the caps.',
+  ),
+  fence(
+    'addresses-are-judged-only-in-infra-http',
+    'node_modules/ipaddr\\.js/',
+    '^src/infra/http/',
+    'Pass an EgressPolicy to the port HttpClient: its adapter judges addresses; patterns and ranges are in lib/egress.',
+  ),
+  fence(
+    'oauth-client-only-where-its-fetch-is-guarded',
+    'node_modules/oauth4webapi/',
+    '^src/executors/http/|^src/infra/',
+    'Give it the fetch of the port HttpClient, in the http executor or in infra.',
   ),
   fence(
     'grpc-only-in-its-door',

@@ -6,8 +6,9 @@ import { RetryBudget } from './core/resilience/retry-budget.ts';
 import { UnifiedToolExecutor } from './core/unified-tool-executor.ts';
 import type { Executor, Loader, PreparedFunction } from './contract/plugin.ts';
 import type { ToolFunction } from './contract/tool-function.ts';
+import { loadCustomExecutors } from './custom-executors.ts';
 import { loadCustomExtensions } from './custom-extensions.ts';
-import { EXECUTORS } from './executors/index.ts';
+import { EXECUTORS, type AnyExecutorPlugin } from './executors/index.ts';
 import { LOADERS } from './loaders/index.ts';
 import { Pipeline } from './pipeline.ts';
 import type { Metrics } from './ports/metrics.ts';
@@ -32,10 +33,14 @@ export async function createGateway(settings: Settings, outside: OutsidePorts): 
   const ports: Ports = { ...outside, nestedCalls: steps };
   const custom = await loadCustomExtensions(settings.custom_extensions);
   const pipeline = new Pipeline(settings, ports, custom);
+  const ownExecutors = await loadCustomExecutors(settings.custom_executors);
   const toolStage = new Set(pipeline.view.tool.map(({ name }) => name));
-  const rules = specRules(custom.map(({ plugin }) => plugin).filter(({ name }) => toolStage.has(name)));
+  const rules = specRules(
+    custom.map(({ plugin }) => plugin).filter(({ name }) => toolStage.has(name)),
+    ownExecutors,
+  );
   const registry = new ToolSpecRegistry();
-  const executors = createExecutors(settings, ports);
+  const executors = createExecutors([...EXECUTORS, ...ownExecutors], settings, ports);
   const compile = compilerOf(pipeline, settings, ports);
   const loaders = createLoaders(settings, ports);
   const sync = new RegistrySync({ ...ports, registry, loaders, rules, executors, compile });
@@ -56,14 +61,18 @@ export async function createGateway(settings: Settings, outside: OutsidePorts): 
   return { executor, registry, sync, pipeline: pipeline.view, close };
 }
 
-function createExecutors(settings: Settings, ports: Ports): ReadonlyMap<string, Executor<unknown>> {
-  const known = EXECUTORS.map(({ name }) => name);
+function createExecutors(
+  plugins: readonly AnyExecutorPlugin[],
+  settings: Settings,
+  ports: Ports,
+): ReadonlyMap<string, Executor<unknown>> {
+  const known = plugins.map(({ name }) => name);
   for (const name of Object.keys(settings.executors)) {
     if (!known.includes(name))
       throw new Error(`executors: there is no executor "${name}" here; known: ${known.join(', ')}`);
   }
   return new Map(
-    EXECUTORS.map((plugin) => {
+    plugins.map((plugin) => {
       const parsed = plugin
         .settingsSchema?.(settings.configDir)
         .safeParse(settings.executors[plugin.name] ?? {});

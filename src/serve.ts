@@ -13,6 +13,8 @@ import { NestLog } from './infra/telemetry/nest-log.ts';
 import { createInfra, type Infra } from './infra/create-ports.ts';
 import { MetricsServer } from './infra/telemetry/metrics-server.ts';
 import { startDemoUpstream, type DemoUpstream } from './demo-upstream.ts';
+import type { JsonObject } from './contract/json.ts';
+import type { SandboxReport } from './ports/sandbox.ts';
 import type { Settings } from './settings/settings-schema.ts';
 import { VERSION } from './version.ts';
 
@@ -63,6 +65,7 @@ async function start(
   await app.listen(settings.http.port, settings.host);
   state.ready();
   health.setServing(true);
+  void lookAtSandbox(infra, state, announce);
   const scheme = settings.tls === undefined ? 'http' : 'https';
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   return {
@@ -78,6 +81,7 @@ async function start(
 /** What /readyz tells. */
 class ServiceState {
   #reason: string | undefined = 'starting';
+  #sandbox: SandboxReport | undefined;
 
   ready(): void {
     this.#reason = undefined;
@@ -90,6 +94,30 @@ class ServiceState {
   notReady(): string | undefined {
     return this.#reason;
   }
+
+  confinedBy(report: SandboxReport): void {
+    this.#sandbox = report;
+  }
+
+  sandbox(): JsonObject | undefined {
+    if (this.#sandbox === undefined) return undefined;
+    const { backend, memoryLimit, processLimit } = this.#sandbox;
+    return { backend, memory_limit: memoryLimit, process_limit: processLimit };
+  }
+}
+
+/** Behind the start, not before it: starting does not depend on what it finds. */
+async function lookAtSandbox(
+  infra: Infra,
+  state: ServiceState,
+  announce: (line: string) => void,
+): Promise<void> {
+  const report = await infra.ports.sandbox.describe();
+  state.confinedBy(report);
+  if (report.backend === 'none')
+    announce(
+      'There is no sandbox here, so shell tools refuse every call. Install one: apt-get install bubblewrap\n',
+    );
 }
 
 async function bootNest(

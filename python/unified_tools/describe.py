@@ -15,7 +15,7 @@ import traceback
 
 # Imported first thing: a module of the operator's must not stand in for it.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import unified_tools.tool as decorator  # noqa: E402
+from unified_tools.tool import MARK, ToolDefinitionError, tool_spec  # noqa: E402
 
 _LONGEST = 2000
 
@@ -55,7 +55,7 @@ def _described(name, paths):
         return {"module": name, "tools": [], "problems": [_import_problem(name, error, paths)]}
     tools, problems = [], []
     for attribute, value in list(vars(module).items()):
-        marked = getattr(value, decorator.MARK, None) if inspect.isroutine(value) else None
+        marked = getattr(value, MARK, None) if inspect.isroutine(value) else None
         if marked is not None and marked[0].__module__ == name:
             _describe(attribute, value, folder, tools, problems)
     if not tools and not problems:
@@ -68,14 +68,14 @@ def _describe(attribute, function, folder, tools, problems):
     try:
         if function.__name__ != attribute:
             message = f"the function {function.__name__} is called {attribute!r} in its module: give it one name"
-            raise decorator.ToolDefinitionError(message)
+            raise ToolDefinitionError(message)
         if attribute.startswith("_"):
-            raise decorator.ToolDefinitionError("the name of a tool's function must not start with _")
-        spec = decorator.tool_spec(function)
+            raise ToolDefinitionError("the name of a tool's function must not start with _")
+        spec = tool_spec(function)
         json.dumps(spec, allow_nan=False)
         tools.append({"spec": spec, "folder": folder, **place})
     except Exception as error:
-        what = str(error) if isinstance(error, decorator.ToolDefinitionError) else f"{type(error).__name__}: {error}"
+        what = str(error) if isinstance(error, ToolDefinitionError) else f"{type(error).__name__}: {error}"
         problems.append({"message": f"the tool {attribute}: {_shortened(what)}", **place})
 
 
@@ -84,20 +84,20 @@ def _folder_of(name, paths):
     top = name.split(".", 1)[0]
     spec = importlib.util.find_spec(top)
     if spec is None:
-        raise decorator.ToolDefinitionError(f"there is no module {name} in {', '.join(paths)}")
+        raise ToolDefinitionError(f"there is no module {name} in {', '.join(paths)}")
     places = list(spec.submodule_search_locations or ()) or [spec.origin or ""]
     for place in places:
         real = os.path.realpath(place)
         for path in paths:
             if real.startswith(os.path.join(path, "")):
                 return path
-    raise decorator.ToolDefinitionError(
+    raise ToolDefinitionError(
         f"the name {name} belongs to {places[0] if places else 'another module'}, which is not in {', '.join(paths)}"
     )
 
 
 def _import_problem(name, error, paths):
-    if isinstance(error, decorator.ToolDefinitionError):
+    if isinstance(error, ToolDefinitionError):
         return {"message": str(error)}
     message = f"importing the module {name} failed: {type(error).__name__}: {_shortened(_text_of(error))}"
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
@@ -110,7 +110,7 @@ def _import_problem(name, error, paths):
 
 
 def _place_of(function):
-    original = getattr(function, decorator.MARK)[0]
+    original = getattr(function, MARK)[0]
     code = getattr(original, "__code__", None)
     return {"file": os.path.realpath(code.co_filename), "line": code.co_firstlineno} if code else {}
 

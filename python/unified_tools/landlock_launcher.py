@@ -161,6 +161,6 @@ def main():
 
 try:
     main()
-except OSError as error:
+except (OSError, ValueError) as error:
     print(f"landlock_launcher: {error}", file=sys.stderr)
     os._exit(125)

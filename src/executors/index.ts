@@ -1,9 +1,12 @@
 // The list of executors. A folder's name is the tool_type that selects it.
 import type { ExecutorPlugin } from '../contract/plugin.ts';
 import type { Ports } from '../ports/ports.ts';
+import { compositeExecutor } from './composite/index.ts';
 import { httpExecutor } from './http/index.ts';
 import { javascriptExecutor } from './javascript/index.ts';
 import { pythonExecutor } from './python/index.ts';
+import { shellExecutor } from './shell/index.ts';
+import { sqlExecutor } from './sql/index.ts';
 
 /** What an executor may ask for: ports, and its own section of gateway.yaml's `executors`, checked by its schema. */
 export interface ExecutorNeeds extends Ports {
@@ -13,4 +16,11 @@ export interface ExecutorNeeds extends Ports {
 
 export type AnyExecutorPlugin = ExecutorPlugin<unknown, ExecutorNeeds>;
 
-export const EXECUTORS: readonly AnyExecutorPlugin[] = [httpExecutor, javascriptExecutor, pythonExecutor];
+export const EXECUTORS: readonly AnyExecutorPlugin[] = [
+  compositeExecutor,
+  httpExecutor,
+  javascriptExecutor,
+  pythonExecutor,
+  shellExecutor,
+  sqlExecutor,
+];

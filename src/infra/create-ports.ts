@@ -1,6 +1,7 @@
 // Makes every port's adapter. For now the embedded ones: memory twins, a local audit file, child processes, undici.
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { OutsidePorts } from '../ports/ports.ts';
+import { readSandboxSettings, SANDBOX_DEFAULTS } from '../lib/sandbox-settings.ts';
 import type { Settings } from '../settings/settings-schema.ts';
 import { JsonLinesAuditSink } from './audit/json-lines-audit-sink.ts';
 import { UndiciHttpClient } from './http/undici-http-client.ts';
@@ -9,6 +10,9 @@ import { dataDirKeys } from './keys/first-key.ts';
 import { MemoryAdmissionControl } from './memory/memory-admission-control.ts';
 import { MemoryApprovalStore } from './memory/memory-approval-store.ts';
 import { NodeProcessSpawner } from './process/node-process-spawner.ts';
+import { ProcessStarter } from './process/process-starter.ts';
+import { LocalSandbox } from './sandbox/local-sandbox.ts';
+import { PgSqlDatabases } from './sql/pg-sql-databases.ts';
 import { SystemClock } from './system-clock.ts';
 import { PinoLog } from './telemetry/pino-log.ts';
 import { PrometheusMetrics } from './telemetry/prometheus-metrics.ts';
@@ -27,8 +31,11 @@ export async function createInfra(settings: Settings, announce: (line: string) =
   const log = PinoLog.create({ level: settings.log.level });
   const metrics = new PrometheusMetrics();
   metrics.collectProcessMetrics();
-  const spawner = new NodeProcessSpawner();
+  const starter = new ProcessStarter();
+  const sandbox = createSandbox(settings, starter, clock);
+  const spawner = new NodeProcessSpawner(starter, sandbox);
   const http = new UndiciHttpClient();
+  const sqlDatabases = new PgSqlDatabases();
   const auditSink = await JsonLinesAuditSink.open({
     path: join(settings.data_dir, 'audit.jsonl'),
     metrics,
@@ -37,13 +44,35 @@ export async function createInfra(settings: Settings, announce: (line: string) =
   const admission = new MemoryAdmissionControl(clock);
   const approvals = new MemoryApprovalStore(clock, { maxPending: settings.limits.max_pending_approvals });
   const authenticator = createAuthenticator(settings, clock, announce);
-  const ports: OutsidePorts = { admission, approvals, auditSink, authenticator, clock, http, log, metrics, spawner };
+  const ports: OutsidePorts = {
+    admission,
+    approvals,
+    auditSink,
+    authenticator,
+    clock,
+    http,
+    log,
+    metrics,
+    sandbox,
+    spawner,
+    sqlDatabases,
+  };
   async function close(): Promise<void> {
-    await Promise.allSettled([admission.close(), http.close(), spawner.closeAll()]);
+    await Promise.allSettled([admission.close(), http.close(), spawner.closeAll(), sqlDatabases.close()]);
     await auditSink.close().catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
     await log.flush();
   }
   return { ports, metrics, log, close };
+}
+
+/** Settings that are not valid are the shell executor's to refuse, right after this. */
+function createSandbox(settings: Settings, starter: ProcessStarter, clock: SystemClock): LocalSandbox {
+  const said = readSandboxSettings(settings.executors['shell']) ?? SANDBOX_DEFAULTS;
+  const root =
+    said.workspace_dir === undefined
+      ? join(settings.data_dir, 'workspaces')
+      : resolve(settings.configDir, said.workspace_dir);
+  return new LocalSandbox({ settings: said, root, starter, clock });
 }
 
 function createAuthenticator(settings: Settings, clock: SystemClock, announce: (line: string) => void) {

@@ -9,6 +9,8 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { NestedCalls } from './nested-calls.ts';
 import type { ProcessSpawner } from './process-spawner.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { SqlDatabases } from './sql-databases.ts';
 
 /** What infra brings. */
 export interface OutsidePorts {
@@ -20,7 +22,9 @@ export interface OutsidePorts {
   readonly http: HttpClient;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly sandbox: Sandbox;
   readonly spawner: ProcessSpawner;
+  readonly sqlDatabases: SqlDatabases;
 }
 
 /** And what only the gateway itself can give: its own call. */

@@ -71,7 +71,7 @@ export function describeExecutor(name: string, factory: () => Promise<ExecutorHa
         body: '{}',
         signal: caller.signal,
       });
-      await expect.poll(() => executor.inFlight, { timeout: 2_000, interval: 5 }).toBe(1);
+      await expect.poll(() => executor.inFlight, { timeout: 2_000, interval: 5 }).toBeGreaterThan(0);
       caller.abort();
       await expect(sent).rejects.toThrow('aborted');
       await expect.poll(() => executor.inFlight, { timeout: 2_000, interval: 5 }).toBe(0);

@@ -1,9 +1,10 @@
 // The executors, held to the suite that every one of them passes.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
+import { startPostgres } from '../helpers/postgres.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 import { describeExecutor, MAX_RESULT_BYTES, SLOW_TIMEOUT_MS } from './executor.suite.ts';
 
@@ -42,7 +43,21 @@ export function failing() { throw new Error('no such luck'); }
 export function crash() { throw null; }
 `;
 
+const IN_WORKER = `
+export { echo, hang, large, failing } from './suite.js';
+export function slow() { while (true); }
+export function crash() { process.exit(3); }
+`;
+
 describeExecutor('javascript', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'suite.js'), JAVASCRIPT);
+  writeFileSync(join(dir, 'in-worker.js'), IN_WORKER);
+  const tools = writeSuite(dir, 'javascript', (tool) => ({ handler: './in-worker.js', export: tool }));
+  return { tools, close: () => removeDir(dir) };
+});
+
+describeExecutor('javascript, trusted', async () => {
   const dir = tempDir();
   writeFileSync(join(dir, 'suite.js'), JAVASCRIPT);
   const tools = writeSuite(dir, 'javascript', (tool) => ({
@@ -51,6 +66,27 @@ describeExecutor('javascript', async () => {
     trusted: true,
   }));
   return { tools, close: () => removeDir(dir) };
+});
+
+/** Each of the suite's tools as one step, which a javascript tool `inner_…` runs. */
+describeExecutor('composite', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'suite.js'), JAVASCRIPT);
+  const inner = TOOLS.map((tool) => ({
+    name: `inner_${tool}`,
+    description: `Runs ${tool}`,
+    tool_type: 'javascript',
+    implementation_config: { handler: './suite.js', export: tool, trusted: true },
+  }));
+  const path = writeSuite(dir, 'composite', (tool) => ({
+    steps: [
+      { id: 'it', tool: `inner_${tool}`, ...(tool === 'echo' && { arguments: { n: { $: 'input.n' } } }) },
+    ],
+    result: 'steps.it',
+  }));
+  const { tools } = parse(readFileSync(path, 'utf8')) as { tools: unknown[] };
+  writeFileSync(path, stringify({ tools: [...tools, ...inner] }));
+  return { tools: path, close: () => removeDir(dir) };
 });
 
 const PYTHON = `
@@ -116,7 +152,12 @@ describeExecutor('http', async () => {
   writeFileSync(join(dir, 'secret'), `Bearer ${SECRET}`);
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const connections = {
-    upstream: { type: 'http', base_url: base, headers: { Authorization: `\${file:${join(dir, 'secret')}}` } },
+    upstream: {
+      type: 'http',
+      base_url: base,
+      headers: { Authorization: `\${file:${join(dir, 'secret')}}` },
+      allow_private: ['127.0.0.0/8'],
+    },
   };
   const query = (tool: string) => (tool === 'echo' ? { query: { n: '{n}' } } : {});
   const tools = writeSuite(
@@ -131,4 +172,48 @@ describeExecutor('http', async () => {
     removeDir(dir);
   }
   return { tools, secret: SECRET, close };
+});
+
+const SQL_CRASH = `CREATE ROLE agent LOGIN; CREATE FUNCTION crash() RETURNS int LANGUAGE plpgsql
+  AS 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN 1; END';`;
+
+const STATEMENTS: Readonly<Record<string, string>> = {
+  echo: 'SELECT {n}::int AS n',
+  slow: 'SELECT pg_sleep(60)::text AS s',
+  hang: 'SELECT pg_sleep(60)::text AS s',
+  large: `SELECT repeat('x', ${MAX_RESULT_BYTES + 1}) AS x`,
+  failing: 'SELECT 1 / (random() * 0)::int AS x',
+  crash: 'SELECT crash() AS x',
+};
+
+describeExecutor('sql', async () => {
+  const dir = tempDir();
+  const postgres = await startPostgres(SQL_CRASH);
+  const url = postgres.url('agent').replace('agent@', `agent:${SECRET}@`);
+  const tools = writeSuite(
+    dir,
+    'sql',
+    (tool) => ({ connection: 'main', statement: STATEMENTS[tool], result: 'row' }),
+    { main: { type: 'postgres', url, tenant: 'none' } },
+  );
+  async function close() {
+    await postgres.stop();
+    removeDir(dir);
+  }
+  return { tools, secret: SECRET, close };
+});
+
+const SHELL: Readonly<Record<string, unknown>> = {
+  echo: { command: ['printf', '{{"n":%s}}', '{n}'], output: 'json' },
+  slow: { command: 'sleep 60' },
+  hang: { command: 'sleep 60' },
+  large: { command: `head -c ${MAX_RESULT_BYTES + 1} /dev/zero` },
+  failing: { command: 'ls no-such-luck' },
+  crash: { command: 'yes' },
+};
+
+describeExecutor('shell', async () => {
+  const dir = tempDir();
+  const tools = writeSuite(dir, 'shell', (tool) => SHELL[tool]);
+  return { tools, close: () => removeDir(dir) };
 });

@@ -1,59 +1,73 @@
-// The two-tool example of the original design notes: refused as a whole where it asks for a shell, served where it does not.
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+// The two-tool example of the original design notes loads as it is written: one tool reads, the other deletes once a human agrees.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { LoadError } from '../../src/registry/registry-sync.ts';
-import { callTool, targetOf } from '../helpers/rest-client.ts';
-import { startGateway } from '../helpers/running-gateway.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { callTool, request, targetOf, type Envelope } from '../helpers/rest-client.ts';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
-const FIXTURE = join(import.meta.dirname, '../fixtures/seed-002');
-const EXAMPLE = join(FIXTURE, 'tools.yaml');
+const EXAMPLE = join(import.meta.dirname, '../fixtures/seed-002/tools.yaml');
 
 let dir: string;
+let gateway: RunningGateway;
 
-beforeEach(() => {
+beforeAll(async () => {
   dir = tempDir();
+  // It reads files of the whole machine: the operator has to allow that.
+  const settings = { executors: { python: { sandbox: 'off' } } };
+  gateway = await startGateway({ tools: [EXAMPLE], settings });
 });
 
-afterEach(() => removeDir(dir));
-
-it('the example as a whole is refused: it names the tool, its line, and the executors there are', async () => {
-  const line =
-    readFileSync(EXAMPLE, 'utf8')
-      .split('\n')
-      .findIndex((text) => text.includes('tool_type: shell')) + 1;
-  const refused: unknown = await startGateway({ tools: [EXAMPLE] }).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(LoadError);
-  const { problems } = refused as LoadError;
-  expect(problems).toHaveLength(1);
-  expect(problems[0]).toMatchObject({
-    file: EXAMPLE,
-    line,
-    column: expect.any(Number),
-    tool: 'dangerous_delete',
-    path: 'tool_type',
-  });
-  expect(problems[0]?.message).toMatch(/"shell".*no executor.*known: http, javascript, python/);
+afterAll(async () => {
+  await gateway?.stop();
+  removeDir(dir);
 });
 
-it('the file_reader of the example loads as it is written, and a call reads a file', async () => {
-  const [fileReader = ''] = readFileSync(EXAMPLE, 'utf8').split(/^ {2}- name: dangerous_delete$/m);
-  const tools = join(dir, 'tools.yaml');
-  writeFileSync(tools, fileReader);
-  copyFileSync(join(FIXTURE, 'file_tools.py'), join(dir, 'file_tools.py'));
-  writeFileSync(join(dir, 'note.txt'), 'grüße\n');
-  const gateway = await startGateway({
-    tools: [tools],
-    settings: { executors: { python: { module_paths: [dir] } } },
+it('file_reader reads a file', async () => {
+  const path = join(dir, 'note.txt');
+  writeFileSync(path, 'grüße\n');
+  const { status, body } = await callTool(targetOf(gateway, 'agent'), 'file_reader', { path });
+  expect(body).toMatchObject({ ok: true, data: 'grüße\n' });
+  expect(status).toBe(200);
+});
+
+it('dangerous_delete waits for approval, then runs once, in a workspace that is empty', async () => {
+  const agent = targetOf(gateway, 'agent');
+  const asked = await callTool(agent, 'dangerous_delete', { path: 'note.txt' });
+  expect(asked).toMatchObject({ status: 202, body: { error: { type: 'CONFIRMATION_REQUIRED' } } });
+  const { approval_id: id, confirmation_token: token } = detailsOf(asked.body);
+  const decided = await request(targetOf(gateway), 'POST', `/v1/approvals/${id}/decision`, {
+    decision: 'approve',
   });
-  try {
-    const { status, body } = await callTool(targetOf(gateway, 'agent'), 'file_reader', {
-      path: join(dir, 'note.txt'),
+  expect(decided.status).toBe(200);
+  const redeem = () =>
+    request<Envelope>(agent, 'POST', '/v1/tools/dangerous_delete/execute', {
+      arguments: { path: 'note.txt' },
+      context: { confirmation_token: token },
     });
-    expect(body).toMatchObject({ ok: true, data: 'grüße\n' });
-    expect(status).toBe(200);
-  } finally {
-    await gateway.stop();
-  }
+  expect((await redeem()).body.error).toMatchObject({
+    type: 'PERMANENT',
+    reason: 'EXIT_CODE',
+    message: expect.stringMatching(/rm: cannot remove 'note\.txt': No such file or directory/),
+  });
+  expect((await redeem()).body.error).toMatchObject({ reason: 'APPROVAL_USED' });
 });
+
+it.each(['-rf', '--no-preserve-root'])(
+  'dangerous_delete of %j is refused, even if a human agrees',
+  async (path) => {
+    const agent = targetOf(gateway, 'agent');
+    const asked = await callTool(agent, 'dangerous_delete', { path });
+    const { approval_id: id, confirmation_token: token } = detailsOf(asked.body);
+    await request(targetOf(gateway), 'POST', `/v1/approvals/${id}/decision`, { decision: 'approve' });
+    const { body } = await request<Envelope>(agent, 'POST', '/v1/tools/dangerous_delete/execute', {
+      arguments: { path },
+      context: { confirmation_token: token },
+    });
+    expect(body.error).toMatchObject({ type: 'VALIDATION', reason: 'UNSAFE_ARGUMENT' });
+  },
+);
+
+function detailsOf({ error }: Envelope): Readonly<Record<string, string>> {
+  return (error as { readonly details?: Readonly<Record<string, string>> } | undefined)?.details ?? {};
+}

@@ -1,0 +1,193 @@
+// The shell executor: a tool is one command with typed places for arguments, run inside the sandbox, never by a shell.
+import type { JsonObject } from '../../contract/json.ts';
+import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { Emit, ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolResult } from '../../contract/tool-response.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Counter, Labelled, Metrics } from '../../ports/metrics.ts';
+import type { Sandbox, SandboxLimits, SandboxRun } from '../../ports/sandbox.ts';
+import { compileCommand, placesOf, type CompiledCommand } from './compile-command.ts';
+import { findProgram } from './find-program.ts';
+import { LineEmitter } from './line-emitter.ts';
+import { shellOptionsSchema, type CommandOptions, type ShellOptions } from './options-schema.ts';
+import { readOutcome } from './read-outcome.ts';
+import { shellSettingsSchema, type ShellSettings } from './settings.ts';
+import { WaitingLine } from './waiting-line.ts';
+
+export interface ShellNeeds {
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly settings: ShellSettings;
+}
+
+export const shellExecutor: ExecutorPlugin<ShellOptions, ShellNeeds> = {
+  name: 'shell',
+  summary:
+    'Runs one command in a sandbox: arguments in typed places of its argv, no shell, no network, bounded in everything.',
+  optionsSchema: shellOptionsSchema,
+  settingsSchema: shellSettingsSchema,
+  placeholders: placeholdersOf,
+  create: (needs) => new ShellExecutor(needs),
+};
+
+type CommandLimits = Omit<SandboxLimits, 'wallMs'>;
+
+interface Prepared {
+  readonly options: CommandOptions;
+  readonly compiled: CompiledCommand;
+  readonly program: string;
+  readonly limits: CommandLimits;
+}
+
+class ShellExecutor implements Executor<ShellOptions> {
+  readonly #needs: ShellNeeds;
+  readonly #line: WaitingLine;
+  readonly #runs: Labelled<Counter>;
+  #looked = false;
+
+  constructor(needs: ShellNeeds) {
+    this.#needs = needs;
+    this.#line = new WaitingLine(needs.settings.maxParallel, needs.settings.maxQueue);
+    this.#runs = needs.metrics.counter({
+      name: 'ute_sandbox_runs_total',
+      help: 'Commands run in the sandbox, by back end and how they ended.',
+      labels: ['backend', 'ended'],
+    });
+  }
+
+  prepare({ function: fn, options }: ExecutorTarget<ShellOptions>): PreparedFunction {
+    const { settings } = this.#needs;
+    const command = commandOf(options, fn);
+    const compiled = compileCommand(command, fn.inputSchema);
+    const program = findProgram(compiled.program, settings.readable, fn.spec.metadata.isDangerous);
+    const prepared: Prepared = { options: command, compiled, program, limits: limitsOf(command, settings) };
+    this.#lookAround();
+    return {
+      yieldsPlainJson: true,
+      execute: (call, emit) => this.#execute(prepared, call, emit),
+      render: (call) => this.#render(prepared, call),
+    };
+  }
+
+  async #execute(prepared: Prepared, call: ToolCall, emit: Emit): Promise<ToolResult> {
+    const { sandbox } = this.#needs;
+    const lines = new LineEmitter(emit);
+    const run = this.#runOf(prepared, call);
+    const report = await sandbox.describe();
+    call.progress.notes = {
+      ...call.progress.notes,
+      sandbox: report.backend,
+      sandbox_limits: `memory ${report.memoryLimit}, processes ${report.processLimit}`,
+    };
+    const outcome = await this.#line.run(() => sandbox.run({ ...run, onOutput: lines.take }), call.signal);
+    lines.end();
+    this.#runs.with(outcome.backend, outcome.ended).add();
+    return readOutcome(outcome, prepared.options);
+  }
+
+  async #render(prepared: Prepared, call: ToolCall): Promise<JsonObject> {
+    const { argv, workspace, files = [], collect = [], stdin, limits } = this.#runOf(prepared, call);
+    const { backend } = await this.#needs.sandbox.describe();
+    return {
+      argv: [...argv],
+      ...(stdin !== undefined && { stdin }),
+      files: files.map(({ path, content }) => ({ path, bytes: content.length })),
+      collect: [...collect],
+      workspace: workspace.kind === 'kept' ? 'session' : 'ephemeral',
+      // Names alone: values may be secrets.
+      environment: Object.keys(prepared.options.env),
+      sandbox: backend,
+      limits: { ...limits },
+    };
+  }
+
+  #runOf({ options, compiled, program, limits }: Prepared, call: ToolCall): SandboxRun {
+    const { clock, settings } = this.#needs;
+    const { argv, stdin, files, collect } = compiled.fill(call.arguments);
+    return {
+      argv: [program, ...argv.slice(1)],
+      env: options.env,
+      workspace:
+        options.workspace === 'session' ? { kind: 'kept', key: sessionKey(call) } : { kind: 'ephemeral' },
+      readable: settings.readable,
+      files,
+      collect,
+      ...(stdin !== undefined && { stdin }),
+      limits: { ...limits, wallMs: Math.max(1, Math.min(call.deadline - clock.now(), MAX_WALL_MS)) },
+      signal: call.signal,
+    };
+  }
+
+  /** Once, with the first tool, and without keeping the load waiting: what there is goes to the log. */
+  #lookAround(): void {
+    if (this.#looked) return;
+    this.#looked = true;
+    const { sandbox, log } = this.#needs;
+    sandbox.describe().then(
+      ({ backend, refused, ...report }) => {
+        const fields = { executor: 'shell', backend, refused, ...report };
+        if (backend === 'none') log.error(fields, 'there is no sandbox here: shell tools refuse every call');
+        else log.info(fields, 'shell tools run in the sandbox');
+      },
+      (error: unknown) => log.error({ executor: 'shell', err: error }, 'the sandbox could not be looked for'),
+    );
+  }
+}
+
+/** A timer cannot be set further away. */
+const MAX_WALL_MS = 2 ** 31 - 1;
+
+function placeholdersOf({ actions, command, ...rest }: ShellOptions) {
+  if (command !== undefined) return placesOf({ ...rest, command });
+  return Object.entries(actions ?? {}).flatMap(([action, options]) =>
+    placesOf(options).map(({ name, path }) => ({ name, path: ['actions', action, ...path] })),
+  );
+}
+
+function commandOf({ actions, command, ...rest }: ShellOptions, { action }: ToolFunction): CommandOptions {
+  if (action === undefined) {
+    if (command !== undefined) return { ...rest, command };
+    throw new Error('implementation_config.actions is given, but the tool declares no actions.');
+  }
+  const own = actions !== undefined && Object.hasOwn(actions, action.name) ? actions[action.name] : undefined;
+  if (own !== undefined) return own;
+  throw new Error(`implementation_config.actions has no command for the action "${action.name}".`);
+}
+
+function limitsOf({ limits }: CommandOptions, { limits: most }: ShellSettings): CommandLimits {
+  for (const [name, value] of Object.entries(limits)) {
+    const allowed = most[name as keyof typeof most];
+    if (value > allowed)
+      throw new Error(`limits.${name}: ${value} is more than the gateway allows (${allowed}).`);
+  }
+  const all = { ...most, ...limits };
+  return {
+    cpuSeconds: all.cpu_seconds,
+    memoryBytes: all.memory_bytes,
+    maxProcesses: all.max_processes,
+    outputBytes: all.output_bytes,
+    fileBytes: all.file_bytes,
+    workspaceBytes: all.workspace_bytes,
+    collectBytes: all.collect_bytes,
+  };
+}
+
+/** The tenant is the credential's: no caller reaches another tenant's workspace by naming its session. */
+function sessionKey({ principal, context }: ToolCall): string {
+  const { sessionId } = context;
+  if (sessionId !== undefined && sessionId !== '')
+    return JSON.stringify([principal?.tenantId ?? '', sessionId]);
+  throw new ToolFailure(
+    'VALIDATION',
+    'context.session_id is missing: the workspace of this tool belongs to a session.',
+    {
+      reason: 'SESSION_REQUIRED',
+      partialSideEffects: false,
+    },
+  );
+}

@@ -1,0 +1,177 @@
+// The invocation of bubblewrap. The order of its options is the order of its mounts, and much of the safety is in it.
+import { closeSync, constants, openSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { firstFreeFd, type StartPlan, type Supervisor } from '../process/start-plan.ts';
+import { processLimits, WORKSPACE, type BackendContext, type ConfinedProgram } from './confined-program.ts';
+import { O_PATH } from './workspace-files.ts';
+
+const SHM_BYTES = 1 << 20;
+
+export interface BwrapOptions {
+  /** False in containers that mask /proc: none can be mounted then, and namespaces cannot be counted. */
+  readonly hasProc: boolean;
+  readonly filter: Buffer;
+}
+
+export function bwrapPlan(
+  program: ConfinedProgram,
+  { hasProc, filter }: BwrapOptions,
+  context: BackendContext,
+  supervisor: Supervisor,
+): StartPlan {
+  const { bwrap, prlimit } = context.host;
+  if (bwrap === undefined || prlimit === undefined) throw new Error('bwrap and prlimit are not here');
+  const lent = new LentFds(supervisor.gateFd + 1);
+  try {
+    const options = [
+      namespaces(program, hasProc),
+      environment(program),
+      system(program, context),
+      hasProc ? ['--proc', '/proc'] : [],
+      ['--dev', '/dev'],
+      tmpfs('/dev/shm', SHM_BYTES),
+      tmpfs('/tmp', program.limits.tmpBytes),
+      binds(program, lent),
+      workspace(program, lent, context),
+      sealed(hasProc),
+      ['--chdir', program.cwd ?? WORKSPACE],
+      ['--seccomp', lent.add(context.lend(filter))],
+      ['--json-status-fd', String(supervisor.statusFd), '--block-fd', String(supervisor.gateFd)],
+    ].flat();
+    const { limits } = program;
+    const perProcess = Object.entries(processLimits(limits, context.cgroups?.memory !== undefined));
+    const argv = [
+      [prlimit, ...perProcess.map(([name, [soft, hard]]) => `--${name}=${soft}:${hard}`), '--'],
+      // Options go through a descriptor: their values, secrets among them, are in no process list.
+      [bwrap, '--args', lent.add(context.lend(joined(options))), '--'],
+      // Inside: here its user's processes are those of this sandbox alone.
+      [prlimit, `--nproc=${limits.maxProcesses}:${limits.maxProcesses}`, '--'],
+      program.argv,
+    ].flat();
+    return {
+      argv,
+      cwd: '/',
+      env: {},
+      channel: program.channel,
+      stdin: program.stdin,
+      ...(context.user && { user: context.user }),
+      lent: lent.all,
+      masked: context.masked.filter((fd) => fd > lent.last || fd < firstFreeFd(program)),
+      supervisor,
+    };
+  } catch (error) {
+    lent.closeAll();
+    throw error;
+  }
+}
+
+function namespaces({ network }: ConfinedProgram, hasProc: boolean): readonly string[] {
+  return [
+    ['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup'],
+    network === 'none' ? ['--unshare-net'] : [],
+    hasProc ? ['--disable-userns', '--assert-userns-disabled'] : [],
+    ['--uid', '65534', '--gid', '65534', '--hostname', 'sandbox', '--cap-drop', 'ALL'],
+    ['--die-with-parent', '--new-session', '--as-pid-1'],
+  ].flat();
+}
+
+/** A NUL inside an option would begin another one. */
+function joined(options: readonly string[]): string {
+  if (options.some((option) => option.includes('\0'))) {
+    throw new Error('a path or a variable of its environment holds a NUL character.');
+  }
+  return options.map((option) => `${option}\0`).join('');
+}
+
+/** After every mount: what is behind it cannot be made any more. */
+function sealed(hasProc: boolean): readonly string[] {
+  return (hasProc ? ['/proc', '/dev', '/'] : ['/dev', '/']).flatMap((place) => ['--remount-ro', place]);
+}
+
+function environment({ env }: ConfinedProgram): readonly string[] {
+  return ['--clearenv', ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value])];
+}
+
+function system({ network }: ConfinedProgram, { host }: BackendContext): readonly string[] {
+  const files = network === 'host' ? [...host.systemFiles, ...host.networkFiles] : host.systemFiles;
+  return [
+    ['--perms', '0755', '--dir', '/etc'],
+    [...host.systemFolders, ...files].flatMap((path) => ['--ro-bind-try', path, path]),
+    [...host.systemLinks].flatMap(([path, target]) => ['--symlink', target, path]),
+  ].flat();
+}
+
+/** Opened here, so that what is bound is what stood there now, and a link in the place of a folder is refused. */
+function binds({ readable, writable }: ConfinedProgram, lent: LentFds): readonly string[] {
+  refuseUnsafePlaces(readable, writable);
+  const { O_DIRECTORY, O_NOFOLLOW } = constants;
+  return [
+    ...readable.flatMap((path) => ['--ro-bind-fd', lent.add(openSync(path, O_PATH)), path]),
+    ...writable.flatMap((path) => [
+      '--bind-fd',
+      lent.add(openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW)),
+      path,
+    ]),
+  ];
+}
+
+/** Nothing may be mounted below a folder that can be written: a link planted there leads the mount elsewhere. */
+function refuseUnsafePlaces(readable: readonly string[], writable: readonly string[]): void {
+  for (const path of [...readable, ...writable]) {
+    if (resolve(path) !== path || /^\/(?:$|(?:proc|dev|sys)(?:\/|$))/.test(path)) {
+      throw new Error(
+        `${path} cannot be shown in the sandbox: expected an absolute path, without "..", outside /proc, /dev and /sys.`,
+      );
+    }
+    const above = writable.find((folder) => path !== folder && `${path}/`.startsWith(`${folder}/`));
+    if (above !== undefined) {
+      throw new Error(`${path} cannot be shown in the sandbox: it lies in the writable folder ${above}.`);
+    }
+  }
+}
+
+function workspace(
+  { workspace }: ConfinedProgram,
+  lent: LentFds,
+  { lend }: BackendContext,
+): readonly string[] {
+  if (workspace.kind === 'none') return [];
+  if (workspace.kind === 'folder') {
+    const again = openSync(`/proc/self/fd/${workspace.fd}`, O_PATH | constants.O_DIRECTORY);
+    return ['--bind-fd', lent.add(again), WORKSPACE];
+  }
+  // Fresh and empty: no link can have been planted in it.
+  const files = workspace.files.flatMap(({ path, content }) => {
+    const fd = lent.add(lend(content));
+    return ['--perms', '0644', '--file', fd, `${WORKSPACE}/${path}`];
+  });
+  return ['--size', String(workspace.bytes), '--tmpfs', WORKSPACE, ...files];
+}
+
+function tmpfs(path: string, bytes: number): readonly string[] {
+  return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path];
+}
+
+/** Numbers for descriptors in the child, one after another. */
+class LentFds {
+  readonly all = new Map<number, number>();
+  #next: number;
+
+  constructor(first: number) {
+    this.#next = first;
+  }
+
+  get last(): number {
+    return this.#next - 1;
+  }
+
+  add(own: number): string {
+    this.all.set(this.#next, own);
+    this.#next += 1;
+    return String(this.#next - 1);
+  }
+
+  closeAll(): void {
+    for (const own of this.all.values()) closeSync(own);
+  }
+}

@@ -1,0 +1,163 @@
+// LocalSandbox: the sandbox of this machine, found out by the first who asks, for one-shot runs and for processes that stay.
+import { getuid } from 'node:process';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { SandboxSettings } from '../../lib/sandbox-settings.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { SpawnRequest } from '../../ports/process-spawner.ts';
+import type { Sandbox, SandboxOutcome, SandboxReport, SandboxRun } from '../../ports/sandbox.ts';
+import type { ProcessStarter } from '../process/process-starter.ts';
+import { firstFreeFd, type Confiner, type StartPlan } from '../process/start-plan.ts';
+import { ADVICE, type Backend } from './backends.ts';
+import { CgroupTree } from './cgroups.ts';
+import type { BackendContext } from './confined-program.ts';
+import { leakingFds, readHostFacts } from './host-facts.ts';
+import { probeLadder, type Probed } from './ladder.ts';
+import { runOnce } from './run-once.ts';
+import { RunSupervisor } from './run-supervisor.ts';
+import { isPlainPath, writeFiles } from './workspace-files.ts';
+import { Workspaces, type WorkspaceFolder } from './workspaces.ts';
+
+/** A machine on which nothing worked is looked at again: it may have been a moment's want of memory or processes. */
+const ASK_AGAIN_MS = 30_000;
+const TMP_BYTES = 64 << 20;
+const OPEN_FILES = 1024;
+
+export interface LocalSandboxOptions {
+  readonly settings: SandboxSettings;
+  /** Absolute folder of workspaces. */
+  readonly root: string;
+  readonly starter: ProcessStarter;
+  readonly clock: Clock;
+}
+
+interface Ready extends Probed {
+  readonly context: BackendContext;
+  readonly workspaces: Workspaces;
+}
+
+export class LocalSandbox implements Sandbox, Confiner {
+  readonly #options: LocalSandboxOptions;
+  #ready: Promise<Ready> | undefined;
+  #failedAt = 0;
+
+  constructor(options: LocalSandboxOptions) {
+    this.#options = options;
+  }
+
+  async describe(): Promise<SandboxReport> {
+    return (await this.#probe()).report;
+  }
+
+  async run(run: SandboxRun): Promise<SandboxOutcome> {
+    const { backend, context, workspaces } = await this.#backend();
+    for (const { path } of run.files ?? []) {
+      if (!isPlainPath(path)) throw unsafePath(path);
+    }
+    run.signal.throwIfAborted();
+    const folder = await folderFor(run, backend, workspaces);
+    let overfull = false;
+    try {
+      if (folder !== undefined) writeFiles(folder.fd, run.files ?? [], context.user);
+      const { starter, clock } = this.#options;
+      const outcome = await runOnce({ backend, starter, clock, cgroups: context.cgroups }, run, folder);
+      overfull = outcome.ended === 'disk_limit';
+      return outcome;
+    } finally {
+      overfull ||= folder !== undefined && (await folder.usage()) > run.limits.workspaceBytes;
+      await folder?.release(overfull);
+    }
+  }
+
+  async confine({ argv, cwd, env, channel, stdin = false, confinement }: SpawnRequest): Promise<StartPlan> {
+    const { backend, context } = await this.#backend();
+    if (confinement === undefined) throw new Error('the request asks for no sandbox');
+    const { readable, writable = [], network, memoryBytes, maxProcesses } = confinement;
+    const supervisor = new RunSupervisor({
+      statusFd: firstFreeFd({ channel }),
+      cgroup: context.cgroups?.open(confinement),
+      replaces: !backend.hasMounts,
+    });
+    const limits = {
+      memoryBytes,
+      maxProcesses,
+      tmpBytes: TMP_BYTES,
+      openFiles: OPEN_FILES,
+      countsAddresses: false,
+    };
+    const workspace = { kind: 'none' } as const;
+    try {
+      return backend.plan(
+        { argv, cwd, env, channel, stdin, readable, writable, network, workspace, limits },
+        supervisor,
+      );
+    } catch (error) {
+      supervisor.ended();
+      throw cannotConfine(error);
+    }
+  }
+
+  async #backend(): Promise<Ready & { readonly backend: Backend }> {
+    const ready = await this.#probe();
+    const { backend, report } = ready;
+    if (backend !== undefined) return { ...ready, backend };
+    const why = report.refused.map((each) => `${each.backend}: ${each.why}`).join('; ');
+    throw new ToolFailure('UNAVAILABLE', `There is no sandbox on this machine. ${ADVICE}`, {
+      reason: 'SANDBOX_UNAVAILABLE',
+      retryable: false,
+      partialSideEffects: false,
+      cause: new Error(why),
+    });
+  }
+
+  async #probe(): Promise<Ready> {
+    const { clock } = this.#options;
+    const known = await this.#ready;
+    if (known !== undefined && known.backend === undefined && clock.now() - this.#failedAt >= ASK_AGAIN_MS) {
+      this.#ready = undefined;
+    }
+    this.#ready ??= this.#lookAround();
+    return this.#ready;
+  }
+
+  async #lookAround(): Promise<Ready> {
+    const { settings, root, starter, clock } = this.#options;
+    const isLinux = process.platform === 'linux';
+    // A root of a container is one all the same: what runs as it can undo most walls.
+    const owner = getuid?.() === 0 ? { uid: settings.uid, gid: settings.gid } : undefined;
+    const workspaces = new Workspaces({ root, ttlMs: settings.workspace_ttl_ms, owner, starter, clock });
+    const context: BackendContext = {
+      host: readHostFacts(),
+      cgroups: settings.cgroups && isLinux ? CgroupTree.probe() : undefined,
+      user: owner,
+      masked: isLinux ? leakingFds() : [],
+      lend: (content) => workspaces.lend(content),
+    };
+    const probed = await probeLadder(settings.backends, { starter, clock, workspaces, context });
+    this.#failedAt = clock.now();
+    return { ...probed, context, workspaces };
+  }
+}
+
+async function folderFor(
+  { workspace, signal }: SandboxRun,
+  backend: Backend,
+  workspaces: Workspaces,
+): Promise<WorkspaceFolder | undefined> {
+  if (workspace.kind === 'kept') return workspaces.keep(workspace.key, signal);
+  return backend.hasMounts ? undefined : workspaces.temporary();
+}
+
+function cannotConfine(cause: unknown): ToolFailure {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new ToolFailure('UNAVAILABLE', `The program cannot be put into the sandbox: ${message}`, {
+    reason: 'SANDBOX_FAILED',
+    retryable: false,
+    partialSideEffects: false,
+    cause,
+  });
+}
+
+function unsafePath(path: string): ToolFailure {
+  const message = `The file ${JSON.stringify(path)} cannot be written: it must stay in the workspace.`;
+  return new ToolFailure('VALIDATION', message, { reason: 'UNSAFE_ARGUMENT', partialSideEffects: false });
+}

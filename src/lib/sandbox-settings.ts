@@ -1,0 +1,55 @@
+// What an operator may say about the sandbox itself: back ends, whom it runs as, where workspaces are kept.
+import { z } from 'zod';
+
+export const BACKENDS = ['bwrap-full', 'bwrap-container', 'landlock'] as const;
+
+/** Fields of gateway.yaml's `executors.shell`; in force for every executor that runs something in the sandbox. */
+export const sandboxFields = {
+  backends: z
+    .array(z.enum(BACKENDS))
+    .min(1)
+    .default([...BACKENDS])
+    .describe(
+      'Back ends that may be used, the best first. The first that works here is used for everything.',
+    ),
+  uid: z
+    .number()
+    .int()
+    .min(1)
+    .max(2 ** 31)
+    .default(65_533)
+    .describe('User that commands run as when the gateway is root; nobody else should have this number.'),
+  gid: z
+    .number()
+    .int()
+    .min(1)
+    .max(2 ** 31)
+    .default(65_533)
+    .describe('Group that commands run as when the gateway is root.'),
+  cgroups: z
+    .boolean()
+    .default(true)
+    .describe('Use cgroups for memory and processes where the gateway may make them.'),
+  workspace_dir: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Where kept workspaces are; `workspaces` in the data folder when left out.'),
+  workspace_ttl_ms: z
+    .number()
+    .int()
+    .min(60_000)
+    .default(24 * 3_600_000)
+    .describe('A kept workspace that was not used for so long is removed.'),
+};
+
+const sandboxSettingsSchema = z.object(sandboxFields);
+
+export type SandboxSettings = z.infer<typeof sandboxSettingsSchema>;
+
+export const SANDBOX_DEFAULTS: SandboxSettings = sandboxSettingsSchema.parse({});
+
+/** Undefined: they are not valid. The executor's own check says why. */
+export function readSandboxSettings(section: unknown): SandboxSettings | undefined {
+  return sandboxSettingsSchema.safeParse(section ?? {}).data;
+}
