@@ -37,9 +37,7 @@ export async function startGateway({ tools, settings = {} }) {
       metrics: { port: metrics },
       data_dir: join(dir, 'data'),
       auth: {
-        keys: [
-          { id: key.id, secret_sha256: key.secretHash.toString('hex'), tenant: 'bench', roles: ['admin'] },
-        ],
+        keys: [keyEntry(key)],
       },
       loaders: [{ type: 'yaml-file', paths: [tools] }],
       executors: { python: { module_paths: [join(ROOT, 'tools/python')] } },
@@ -66,6 +64,47 @@ export async function startGateway({ tools, settings = {} }) {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Runs the pipeline in a process of its own and returns what it measured. */
+export async function inProcess({
+  tools,
+  tool,
+  args,
+  inFlight,
+  count,
+  warmUp = 20_000 / inFlight,
+  settings = {},
+}) {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-bench-'));
+  const key = createApiKey();
+  writeFileSync(
+    join(dir, 'gateway.yaml'),
+    stringify({
+      data_dir: join(dir, 'data'),
+      auth: { keys: [keyEntry(key)] },
+      loaders: [{ type: 'yaml-file', paths: [tools] }],
+      executors: { python: { module_paths: [join(ROOT, 'tools/python')] } },
+      extensions: { auth: { flood_rate: 10_000_000 } },
+      ...settings,
+    }),
+  );
+  const child = await startChild(
+    'pipeline-child.js',
+    join(dir, 'gateway.yaml'),
+    key.text,
+    tool,
+    JSON.stringify(args),
+    inFlight,
+    count,
+    warmUp,
+  );
+  rmSync(dir, { recursive: true, force: true });
+  return child.message;
+}
+
+function keyEntry({ id, secretHash }) {
+  return { id, secret_sha256: secretHash.toString('hex'), tenant: 'bench', roles: ['admin'] };
 }
 
 async function stopChild(child) {

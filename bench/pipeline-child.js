@@ -3,7 +3,7 @@ import { loadSettings } from '../dist/settings/load-settings.js';
 import { createInfra } from '../dist/infra/create-ports.js';
 import { createGateway } from '../dist/create-gateway.js';
 
-const [config, key, tool, argumentsJson, inFlight, count] = process.argv.slice(2);
+const [config, key, tool, argumentsJson, inFlight, count, warmUp] = process.argv.slice(2);
 const settings = loadSettings({ UTE_CONFIG: config }, process.cwd());
 const infra = await createInfra(settings, () => undefined);
 const gateway = await createGateway(settings, infra.ports);
@@ -23,7 +23,7 @@ async function timed() {
   if (!response.ok) throw new Error(JSON.stringify(response.error));
   return spent;
 }
-for (let i = 0; i < 20_000 / Number(inFlight); i += 1) {
+for (let i = 0; i < Number(warmUp); i += 1) {
   await timed();
   if (i % 16 === 0) await turn();
 }

@@ -15,8 +15,7 @@ value is made into it before the function runs. Standard library only, Python 3.
 import functools
 import inspect
 
-from unified_tools.hints import HintError, conversion_for, hints_of, schema_of
-from unified_tools.signature_docs import parse_docstring
+# What reads hints is imported by the first @tool: a worker whose tools have none does not pay for it.
 
 MARK = "__unified_tool__"
 _CONTEXT = "context"
@@ -70,6 +69,8 @@ def tool_spec(function):
     if marked is None:
         raise ToolDefinitionError(f"{getattr(function, '__name__', function)!r} is not marked with @tool")
     original, options = marked
+    from unified_tools.hints import HintError
+
     try:
         return _declaration(original, options)
     except HintError as error:
@@ -97,7 +98,9 @@ def _marked(function, options):
 
 def _converting(function):
     """A function that makes dates, enum members and dataclasses out of JSON, of the same kind as the original."""
-    convert = _ArgumentConversion(function)
+    from unified_tools.conversions import ArgumentConversion
+
+    convert = ArgumentConversion(function, without=("return", _CONTEXT))
 
     if inspect.iscoroutinefunction(function):
 
@@ -127,30 +130,10 @@ def _converting(function):
     return call
 
 
-class _ArgumentConversion:
-    """Found out at the first call: names in hints may be defined after the function."""
-
-    __slots__ = ("_conversions", "_function")
-
-    def __init__(self, function):
-        self._function = function
-        self._conversions = None
-
-    def __call__(self, arguments):
-        if self._conversions is None:
-            found = {}
-            for name, hint in hints_of(self._function).items():
-                conversion = None if name in ("return", _CONTEXT) else conversion_for(hint)
-                if conversion is not None:
-                    found[name] = conversion
-            self._conversions = found
-        for name, conversion in self._conversions.items():
-            if name in arguments:
-                arguments[name] = conversion(arguments[name])
-        return arguments
-
-
 def _declaration(function, options):
+    from unified_tools.hints import hints_of
+    from unified_tools.signature_docs import parse_docstring
+
     docs = parse_docstring(inspect.getdoc(function) or "")
     hints = hints_of(function)
     declared = {
@@ -176,6 +159,8 @@ def _declaration(function, options):
 
 
 def _input_schema(function, hints, documented):
+    from unified_tools.hints import schema_of
+
     properties, required, is_open = {}, [], False
     for parameter in inspect.signature(function).parameters.values():
         name = parameter.name
@@ -212,7 +197,11 @@ def _with_default(schema, default):
 
 def _output_schema(function, hint):
     """Only where it says something, and where the result is JSON as it is returned."""
-    if hint is None or hint is type(None) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+    from unified_tools.conversions import conversion_for
+    from unified_tools.hints import HintError, schema_of
+
+    is_generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+    if hint is None or hint is type(None) or is_generator:
         return None
     try:
         schema = schema_of(hint, f"what {function.__name__} returns")

@@ -57,8 +57,9 @@ export class StepCalls implements NestedCalls {
 }
 
 /** What was said about the parent alone does not hold for its steps: neither an approval nor a key against repetition. */
-function contextOf({ confirmationToken, idempotencyKey, cursor, ...context }: ToolContext): ToolContext {
-  return context;
+function contextOf(context: ToolContext): ToolContext {
+  const { confirmationToken: _token, idempotencyKey: _key, cursor: _cursor, ...rest } = context;
+  return rest;
 }
 
 function refusalOf({ depth, budget }: ParentCall): ToolFailure | undefined {

@@ -1,5 +1,5 @@
 // Result budgets: whole items only, the rest counted, and a cursor that walks the whole list exactly once.
-import fc from 'fast-check';
+import { array, assert, integer, oneof, property, record, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { callOf, functionOf, requestOf } from '../../test/helpers/call-kit.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
@@ -54,17 +54,14 @@ describe('withinBudget', () => {
   });
 
   it('any list is read whole by following the cursors, every answer within the budget', () => {
-    const items = fc.array(
-      fc.oneof(fc.string({ maxLength: 40 }), fc.integer(), fc.record({ n: fc.integer() })),
-      {
-        maxLength: 60,
-      },
-    );
-    fc.assert(
-      fc.property(
+    const items = array(oneof(string({ maxLength: 40 }), integer(), record({ n: integer() })), {
+      maxLength: 60,
+    });
+    assert(
+      property(
         items,
-        fc.integer({ min: 1, max: 20 }),
-        fc.integer({ min: 300, max: 2000 }),
+        integer({ min: 1, max: 20 }),
+        integer({ min: 300, max: 2000 }),
         (list, maxItems, maxBytes) => {
           const budget = { maxItems, maxBytes };
           const fn = reader(budget);

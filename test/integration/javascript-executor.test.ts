@@ -1,15 +1,19 @@
-// The javascript executor with real modules on disk: loading, reloading, the handler's context, the demo handlers.
+// The javascript executor with real modules on disk, in worker threads and inside the process: loading, reloading, context.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { CallEvent, ToolCall } from '../../src/contract/tool-call.ts';
 import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import { refusalOf, successOf } from '../../src/core/settle.ts';
 import { functionsOf, type ToolFunction } from '../../src/contract/tool-function.ts';
-import { javascriptExecutor, type JsOptions } from '../../src/executors/javascript/index.ts';
-import { callOf, functionOf, recordingLog, specOf } from '../helpers/call-kit.ts';
+import { javascriptExecutor } from '../../src/executors/javascript/index.ts';
+import type { JsOptions } from '../../src/executors/javascript/options.ts';
+import type { NestedCalls } from '../../src/ports/nested-calls.ts';
+import { callOf, functionOf, specOf } from '../helpers/call-kit.ts';
+import { javascriptNeeds } from '../helpers/javascript-kit.ts';
 
 let baseDir: string;
 
@@ -18,8 +22,17 @@ beforeEach(async () => {
 });
 afterEach(() => rm(baseDir, { recursive: true }));
 
-const log = recordingLog();
-const executor = javascriptExecutor.create({ log });
+const needs = javascriptNeeds();
+const { log } = needs;
+/** What callTool reaches: a tool that echoes, one that fails. */
+const nestedCalls: NestedCalls = {
+  run: async (parent, tool, args) =>
+    tool === 'echo'
+      ? successOf(parent, { data: { args, by: parent.id } }, 1 << 20, true)
+      : refusalOf(parent, new ToolFailure('CONFLICT', 'Taken.', { reason: 'SLOT_TAKEN', details: { tool } })),
+};
+const executor = javascriptExecutor.create({ ...needs, nestedCalls });
+afterAll(() => executor.close?.());
 
 function prepare(handler: string, fn: ToolFunction = functionOf({ baseDir }), more: Partial<JsOptions> = {}) {
   return executor.prepare({ function: fn, options: { handler, trusted: true, ...more } });
@@ -34,8 +47,9 @@ async function run(
   text: string,
   changes: Partial<ToolCall> = {},
   emit: (event: CallEvent) => void = () => {},
+  mode: Partial<JsOptions> = {},
 ) {
-  const prepared = await prepare(await write(text));
+  const prepared = await prepare(await write(text), undefined, mode);
   return prepared.execute(callOf(changes), emit);
 }
 
@@ -92,24 +106,32 @@ describe('loading a handler', () => {
     });
   });
 
-  it('asks for a plain word of trust', () => {
-    const parsed = javascriptExecutor.optionsSchema.safeParse({ handler: 'a.js' });
-    expect(parsed.error?.issues[0]?.message).toContain('say trusted: true');
+  it('refuses options that mean nothing together', () => {
+    const options = { handler: 'a.js', trusted: true, concurrent: true };
+    const parsed = javascriptExecutor.optionsSchema.safeParse(options);
+    expect(parsed.error?.issues[0]).toMatchObject({ path: ['concurrent'] });
   });
 });
 
-describe('running a handler', () => {
+const IN_WORKER: Partial<JsOptions> = { trusted: undefined };
+
+describe.each([
+  ['inside the process', {}],
+  ['in a worker thread', IN_WORKER],
+  ['in a shared worker thread', { ...IN_WORKER, concurrent: true as const }],
+])('running a handler %s', (_where, mode) => {
   it('gives it the arguments and the call around them', async () => {
     const text = `export const execute = async (args, context) => {
       const { callId, sessionId, agentId, userId, tenantId, mode, tool, action, config, secrets, signal } = context;
       return { args, callId, sessionId, agentId, userId, tenantId, mode, tool, action, config, secrets, aborted: signal.aborted };
     }`;
-    const { data } = await run(text, {
+    const changes: Partial<ToolCall> = {
       arguments: { a: [1] },
       context: { sessionId: 's', agentId: 'a', userId: 'u', tenantId: 't', mode: 'voice' },
       config: { c: 1 },
       sensitiveConfig: { token: 'x' },
-    });
+    };
+    const { data } = await run(text, changes, undefined, mode);
     expect(data).toEqual({
       args: { a: [1] },
       callId: 'call-1',
@@ -128,16 +150,17 @@ describe('running a handler', () => {
 
   it('does not let it change the call', async () => {
     const args: JsonObject = { a: 1, deep: { b: [1] } };
-    await run('export const execute = (args) => { args.a = 2; args.deep.b.push(2); }', { arguments: args });
+    const change = 'export const execute = (args) => { args.a = 2; args.deep.b.push(2); }';
+    await run(change, { arguments: args }, undefined, mode);
     expect(args).toEqual({ a: 1, deep: { b: [1] } });
-    const changing = run('export const execute = (_, context) => { context.extra = 1; }');
+    const text = 'export const execute = (_, context) => { context.extra = 1; }';
+    const changing = run(text, {}, undefined, mode);
     await expect(changing).rejects.toMatchObject({ reason: 'EXCEPTION' });
   });
 
   it('keeps secrets out of a context that is written as JSON', async () => {
-    const { data } = await run('export const execute = (_, c) => JSON.stringify(c)', {
-      sensitiveConfig: { t: 's3cret' },
-    });
+    const text = 'export const execute = (_, c) => JSON.stringify(c)';
+    const { data } = await run(text, { sensitiveConfig: { t: 's3cret' } }, undefined, mode);
     expect(data).toBe('{}');
   });
 
@@ -149,7 +172,7 @@ describe('running a handler', () => {
       progress();
       partial({ at: new Date(0) });
     }`;
-    await run(text, {}, (event) => events.push(event));
+    await run(text, {}, (event) => events.push(event), mode);
     expect(events).toEqual([
       { kind: 'log', level: 'warn', message: 'careful' },
       { kind: 'progress', fraction: 1, message: 'half' },
@@ -167,17 +190,150 @@ describe('running a handler', () => {
     const reason = new ToolFailure('TIMEOUT', 'late');
     const text =
       'export const execute = (_, { signal }) => { signal.throwIfAborted(); throw new Error("x"); }';
-    await expect(run(text, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(run(text, { signal: AbortSignal.abort(reason) }, undefined, mode)).rejects.toBe(reason);
+  });
+
+  it('calls other tools, and hears how they failed', async () => {
+    const text = `export const execute = async (_, { callTool, callId }) => {
+      const echoed = await callTool('echo', { n: [1] });
+      const failed = await callTool('other').catch(({ name, type, reason, message, details }) => ({ name, type, reason, message, details }));
+      const refused = await callTool('echo', [1]).catch(({ name }) => name);
+      return { echoed, failed, refused };
+    }`;
+    const { data } = await run(text, {}, undefined, mode);
+    expect(data).toEqual({
+      echoed: { args: { n: [1] }, by: 'call-1' },
+      failed: {
+        name: 'ToolCallError',
+        type: 'CONFLICT',
+        reason: 'SLOT_TAKEN',
+        message: 'Taken.',
+        details: { tool: 'other' },
+      },
+      refused: 'TypeError',
+    });
+    const uncaught = run('export const execute = (_, c) => c.callTool("other")', {}, undefined, mode);
+    await expect(uncaught).rejects.toMatchObject({ type: 'CONFLICT', reason: 'SLOT_TAKEN', origin: 'tool' });
+  });
+
+  it('answers in the envelope, with intents', async () => {
+    const text =
+      'export const execute = () => ({ ok: true, data: 1, intents: [{ type: "END_VOICE_SESSION" }] })';
+    expect(await run(text, {}, undefined, mode)).toEqual({
+      data: 1,
+      intents: [{ type: 'END_VOICE_SESSION' }],
+    });
+    const failing =
+      'export const execute = () => ({ ok: false, error: { type: "NOT_FOUND", message: "None." } })';
+    await expect(run(failing, {}, undefined, mode)).rejects.toMatchObject({
+      type: 'NOT_FOUND',
+      message: 'None.',
+    });
+  });
+
+  it('is told in a dry run', async () => {
+    const prepared = await prepare(await write('export const execute = () => 1'), undefined, mode);
+    expect(await prepared.render?.(callOf({ arguments: { a: 1 } }))).toEqual({
+      handler: 'handler.js',
+      export: 'execute',
+      arguments: { a: 1 },
+    });
   });
 
   it('turns an exception into a failure, thrown at once or later', async () => {
     for (const text of ['throw new TypeError("no")', 'return Promise.reject(new TypeError("no"))']) {
-      await expect(run(`export const execute = () => { ${text} }`)).rejects.toMatchObject({
+      const thrown = run(`export const execute = () => { ${text} }`, {}, undefined, mode);
+      await expect(thrown).rejects.toMatchObject({
         type: 'PERMANENT',
         reason: 'EXCEPTION',
         message: 'TypeError: no',
       });
     }
+  });
+});
+
+describe('in worker threads', () => {
+  it('a handler hears of the end of its call, and its thread goes on', async () => {
+    const text = `
+      let heard = null;
+      import { threadId } from 'node:worker_threads';
+      export const wait = (_, { signal, progress }) => new Promise((_, fail) => {
+        signal.addEventListener('abort', () => {
+          heard = [signal.reason.type, signal.reason.message, threadId];
+          fail(signal.reason);
+        });
+        progress();
+      });
+      export const look = () => ({ heard, threadId });`;
+    const name = await write(text);
+    const wait = await prepare(name, undefined, { ...IN_WORKER, export: 'wait' });
+    const look = await prepare(name, undefined, { ...IN_WORKER, export: 'look' });
+    const aborter = new AbortController();
+    const reason = new ToolFailure('CANCELLED', 'nobody waits');
+    const waiting = wait.execute(callOf({ signal: aborter.signal }), () => aborter.abort(reason));
+    await expect(waiting).rejects.toBe(reason);
+    const { data } = await look.execute(callOf(), () => {});
+    const { heard, threadId } = data as { heard: unknown; threadId: number };
+    expect(heard).toEqual(['CANCELLED', 'nobody waits', threadId]);
+  });
+
+  it('what a module imports is imported anew when the module changed', async () => {
+    await write('export const word = "old"', 'word.js');
+    const text =
+      'export { word } from "./word.js"; export const execute = async () => (await import("./word.js")).word;';
+    const before = await prepare(await write(text), undefined, IN_WORKER);
+    expect(await before.execute(callOf(), () => {})).toEqual({ data: 'old' });
+    await write('export const word = "new"', 'word.js');
+    const after = await prepare(await write(`${text}//`), undefined, IN_WORKER);
+    expect(await after.execute(callOf(), () => {})).toEqual({ data: 'new' });
+  });
+
+  it('what a handler prints goes to the log and to who listens', async () => {
+    const events: CallEvent[] = [];
+    const text = 'export const execute = () => { console.log("one\\ntwo"); console.error("three"); }';
+    await run(text, {}, (event) => events.push(event), IN_WORKER);
+    expect(events).toEqual(
+      [
+        ['info', 'one'],
+        ['info', 'two'],
+        ['warn', 'three'],
+      ].map(([level, message]) => ({ kind: 'log', level, message })),
+    );
+    expect(log.lines.at(-1)).toEqual({
+      level: 'warn',
+      fields: { callId: 'call-1', tool: 'greet', output: 'three' },
+      message: 'a JavaScript handler printed',
+    });
+  });
+
+  it('several calls of a concurrent tool share a thread, and each is told its own', async () => {
+    const text = `
+      import { threadId } from 'node:worker_threads';
+      export const execute = ({ n }) => new Promise((done) => setTimeout(done, 50, { n, threadId }));`;
+    const prepared = await prepare(await write(text), undefined, { ...IN_WORKER, concurrent: true });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => prepared.execute(callOf({ arguments: { n } }), () => {})),
+    );
+    const data = answers.map((answer) => answer.data as { n: number; threadId: number });
+    expect(data.map(({ n }) => n)).toEqual(data.map((_, n) => n));
+    expect(new Set(data.map(({ threadId }) => threadId)).size).toBeLessThanOrEqual(4);
+  });
+
+  it('says why a module cannot be imported, and what it exports', async () => {
+    const broken = await write('throw new RangeError("at load")', 'broken.js');
+    await expect(prepare(broken, undefined, IN_WORKER)).rejects.toThrow(
+      'handler: broken.js cannot be imported: RangeError: at load',
+    );
+    const other = await write('export const a = 1; export function b() {}');
+    await expect(prepare(other, undefined, IN_WORKER)).rejects.toThrow(
+      'exports no function named execute; it exports a, b.',
+    );
+  });
+
+  it('too large arguments are refused before anything runs', async () => {
+    const prepared = await prepare(await write('export const execute = () => 1'), undefined, IN_WORKER);
+    const call = callOf({ arguments: { text: 'x'.repeat(9 << 20) } });
+    await expect(prepared.execute(call, () => {})).rejects.toMatchObject({ type: 'PAYLOAD_TOO_LARGE' });
   });
 });
 

@@ -15,11 +15,9 @@ export class HealthController {
   @Get('readyz')
   ready(@Res() reply: FastifyReply): void {
     const reason = this.readiness.notReady();
-    reply
-      .code(reason === undefined ? 200 : 503)
-      .send({
-        ...(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason }),
-        sandbox: this.readiness.sandbox(),
-      });
+    reply.code(reason === undefined ? 200 : 503).send({
+      ...(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason }),
+      sandbox: this.readiness.sandbox(),
+    });
   }
 }

@@ -1,54 +1,70 @@
-// HandlerContext: what a handler sees of its call besides the arguments. Built per call, its parts when asked for.
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { CallEvent, Emit, ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+// HandlerContext: what a handler sees of its call besides the arguments; the same inside the gateway and in a worker.
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import type { CallEvent } from '../../contract/tool-call.ts';
 import type { InteractionMode } from '../../contract/tool-spec.ts';
-import type { Log } from '../../ports/log.ts';
 
 type LogLevel = (CallEvent & { kind: 'log' })['level'];
 /** `unknown`: handlers are JavaScript, and no compiler has checked what they pass. */
-export type HandlerLog = { readonly [level in LogLevel]: (message: unknown) => void };
+export type HandlerLogger = { readonly [level in LogLevel]: (message: unknown) => void };
+
+export interface CallMeta {
+  readonly callId: string;
+  readonly sessionId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly tenantId?: string | undefined;
+  readonly mode?: InteractionMode | undefined;
+  readonly tool: string;
+  readonly action?: string | undefined;
+}
+
+/** The call as a context needs it. */
+export interface HandlerCall {
+  readonly meta: CallMeta;
+  readonly config: JsonObject;
+  readonly secrets: JsonObject;
+  readonly signal: AbortSignal;
+  tell(event: CallEvent): void;
+  callTool(tool: string, args: JsonObject): Promise<JsonValue>;
+}
+
+// Taken before any handler is loaded: one that replaces them deceives itself alone.
+const { parse, stringify } = JSON;
 
 const MAX_LOG_MESSAGE = 2_000;
 
 /** Getters on the class keep secrets out of a handler's own logging: as JSON, a context is `{}`. */
 export class HandlerContext {
-  readonly #call: ToolCall;
-  readonly #function: ToolFunction;
-  readonly #emit: Emit;
-  readonly #log: Log;
+  readonly #call: HandlerCall;
 
-  constructor(call: ToolCall, fn: ToolFunction, emit: Emit, log: Log) {
+  constructor(call: HandlerCall) {
     this.#call = call;
-    this.#function = fn;
-    this.#emit = emit;
-    this.#log = log;
     Object.freeze(this);
   }
 
   get callId(): string {
-    return this.#call.id;
+    return this.#call.meta.callId;
   }
   get sessionId(): string | undefined {
-    return this.#call.context.sessionId;
+    return this.#call.meta.sessionId;
   }
   get agentId(): string | undefined {
-    return this.#call.context.agentId;
+    return this.#call.meta.agentId;
   }
   get userId(): string | undefined {
-    return this.#call.context.userId;
+    return this.#call.meta.userId;
   }
   get tenantId(): string | undefined {
-    return this.#call.context.tenantId;
+    return this.#call.meta.tenantId;
   }
   get mode(): InteractionMode | undefined {
-    return this.#call.context.mode;
+    return this.#call.meta.mode;
   }
   get tool(): string {
-    return this.#function.spec.name;
+    return this.#call.meta.tool;
   }
   get action(): string | undefined {
-    return this.#function.action?.name;
+    return this.#call.meta.action;
   }
   /** What the operator set for this agent and tool. */
   get config(): JsonObject {
@@ -56,19 +72,16 @@ export class HandlerContext {
   }
   /** The secret part of the config. */
   get secrets(): JsonObject {
-    return this.#call.sensitiveConfig;
+    return this.#call.secrets;
   }
   /** Aborted when the call's time is over or nobody waits for it any more. */
   get signal(): AbortSignal {
     return this.#call.signal;
   }
 
-  get log(): HandlerLog {
-    const write = (level: LogLevel, message: unknown): void => {
-      const text = String(message).slice(0, MAX_LOG_MESSAGE);
-      this.#log[level]({ callId: this.#call.id, tool: this.#function.name }, text);
-      this.#emit({ kind: 'log', level, message: text });
-    };
+  get logger(): HandlerLogger {
+    const write = (level: LogLevel, message: unknown): void =>
+      this.#call.tell({ kind: 'log', level, message: String(message).slice(0, MAX_LOG_MESSAGE) });
     return {
       debug: (message) => write('debug', message),
       info: (message) => write('info', message),
@@ -77,10 +90,15 @@ export class HandlerContext {
     };
   }
 
+  /** The older name of `logger`. */
+  get log(): HandlerLogger {
+    return this.logger;
+  }
+
   /** `progress(fraction?, message?)`: how far the call has got, from 0 to 1. */
   get progress(): (fraction?: unknown, message?: string) => void {
     return (fraction, message) => {
-      this.#emit({
+      this.#call.tell({
         kind: 'progress',
         ...(typeof fraction === 'number' && Number.isFinite(fraction)
           ? { fraction: Math.min(Math.max(fraction, 0), 1) }
@@ -92,6 +110,24 @@ export class HandlerContext {
 
   /** `partial(data)`: a piece of the result ahead of the rest. Throws for what is not JSON. */
   get partial(): (data: JsonValue) => void {
-    return (data) => this.#emit({ kind: 'partial', data: JSON.parse(JSON.stringify(data)) as JsonValue });
+    return (data) => this.#call.tell({ kind: 'partial', data: copyOf(data) });
   }
+
+  /**
+   * `callTool(name, args)`: another tool, called as the same caller, inside the time that is left. Gives its data, or
+   * throws an error with the `type`, `reason` and `message` of what the tool or the gateway answered.
+   */
+  get callTool(): (tool: unknown, args?: unknown) => Promise<JsonValue> {
+    return async (tool, args = {}) => {
+      if (typeof tool !== 'string')
+        throw new TypeError('callTool: the first argument must be a tool’s name.');
+      const plain: unknown = copyOf(args);
+      if (!isJsonObject(plain)) throw new TypeError('callTool: the arguments must be an object.');
+      return this.#call.callTool(tool, plain);
+    };
+  }
+}
+
+function copyOf(value: unknown): JsonValue {
+  return parse(stringify(value)) as JsonValue;
 }

@@ -1,28 +1,64 @@
-// Loads a handler module: an ES module of the operator's own, imported anew when its content changed.
+// Finds a handler module: an ES module of the operator's own, known by its content.
 import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { JsOptions } from './options.ts';
 
 export type HandlerModule = { readonly [name: string]: unknown };
 
+export interface HandlerFile {
+  readonly path: string;
+  /** With the content's hash: another content is another module, and calls in flight keep the one they began with. */
+  readonly url: string;
+  readonly text: string;
+}
+
 const EXTENSIONS: ReadonlySet<string> = new Set(['.js', '.mjs']);
 
-/**
- * The content's hash is part of the module's URL: a reload runs changed code, while calls in flight keep
- * the module they began with. Throws Error with a sentence for the operator.
- */
-export async function loadHandler(handler: string, baseDir: string): Promise<HandlerModule> {
-  const file = await findHandler(handler, baseDir);
-  const url = pathToFileURL(file);
-  const hash = createHash('sha256').update(await readFile(file));
-  url.searchParams.set('v', hash.digest('hex'));
+/** Throws Error with a sentence for the operator. */
+export async function readHandler(handler: string, baseDir: string): Promise<HandlerFile> {
+  const path = await findHandler(handler, baseDir);
+  const text = await readFile(path, 'utf8');
+  const url = pathToFileURL(path);
+  url.searchParams.set('v', createHash('sha256').update(text).digest('hex'));
+  return { path, url: url.href, text };
+}
+
+/** Imports it into this process. Throws Error with a sentence for the operator. */
+export async function importHandler(handler: string, { url }: HandlerFile): Promise<HandlerModule> {
   try {
-    return (await import(/* @vite-ignore */ url.href)) as HandlerModule;
+    return (await import(/* @vite-ignore */ url)) as HandlerModule;
   } catch (cause) {
-    const why = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    throw new Error(`handler: ${handler} cannot be imported: ${why}`, { cause });
+    throw notImportable(
+      handler,
+      cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause),
+      cause,
+    );
   }
+}
+
+export function notImportable(handler: string, why: string, cause?: unknown): Error {
+  return new Error(`handler: ${handler} cannot be imported: ${why}`, { cause });
+}
+
+/**
+ * Which of a module's functions serves a callable. Throws a sentence for the operator where there is none.
+ * `functions` are the names of exports that are functions, `exported` those of all.
+ */
+export function chooseExport(
+  options: JsOptions,
+  { action }: ToolFunction,
+  { functions, exported }: { readonly functions: readonly string[]; readonly exported: readonly string[] },
+): string {
+  const byDefault = action === undefined ? ['execute'] : [action.name, 'execute'];
+  const names = options.export === undefined ? byDefault : [options.export];
+  const found = names.find((name) => functions.includes(name));
+  if (found !== undefined) return found;
+  throw new Error(
+    `handler: ${options.handler} exports no function named ${names.join(' or ')}; it exports ${exported.join(', ') || 'nothing'}.`,
+  );
 }
 
 async function findHandler(handler: string, baseDir: string): Promise<string> {

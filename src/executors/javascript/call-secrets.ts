@@ -1,0 +1,52 @@
+// CallSecrets: keeps the secrets that a handler was given out of everything it says.
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolResult } from '../../contract/tool-response.ts';
+import { secretScrubber, type SecretScrubber } from '../../lib/scrub-secrets.ts';
+
+/** One agent's config serves many calls. */
+const known = new WeakMap<JsonObject, SecretScrubber>();
+
+/** Undefined: the call has no secrets. */
+export function scrubberOf({ sensitiveConfig }: ToolCall): SecretScrubber | undefined {
+  let scrubber = known.get(sensitiveConfig);
+  if (scrubber !== undefined) return scrubber;
+  const secrets = [...leavesOf(sensitiveConfig)];
+  if (secrets.length === 0) return undefined;
+  scrubber = secretScrubber(secrets);
+  known.set(sensitiveConfig, scrubber);
+  return scrubber;
+}
+
+export function scrubResult(result: ToolResult, scrubber: SecretScrubber): ToolResult {
+  const { data, intents } = result;
+  return {
+    data: scrubber.json(data),
+    ...(intents !== undefined && { intents: scrubber.json(intents) }),
+  };
+}
+
+/** Of anything thrown: the same kind of failure, without the secrets. Its cause goes to the log, and is told as text. */
+export function scrubFailure(failure: ToolFailure, scrubber: SecretScrubber): ToolFailure {
+  const { type, message, reason, origin, retryable, retryAfterMs, partialSideEffects, details, cause } =
+    failure;
+  const said = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  return new ToolFailure(type, scrubber.text(message), {
+    reason,
+    origin,
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(partialSideEffects !== undefined && { partialSideEffects }),
+    details: scrubber.json(details),
+    ...(cause !== undefined && { cause: scrubber.text(said) }),
+  });
+}
+
+function* leavesOf(value: JsonValue): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'number') yield String(value);
+  else if (typeof value === 'object' && value !== null) {
+    for (const item of Object.values(value)) yield* leavesOf(item);
+  }
+}

@@ -1,0 +1,170 @@
+// WorkerExecutor: handlers in worker threads. Checked in one at load, run in those of the pool.
+import type { PreparedFunction } from '../../contract/plugin.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { Emit, ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolResult } from '../../contract/tool-response.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { NestedCalls } from '../../ports/nested-calls.ts';
+import { scrubberOf, scrubFailure, scrubResult } from './call-secrets.ts';
+import { metaOf, pass } from './in-process.ts';
+import { chooseExport, type HandlerFile } from './load-handler.ts';
+import type { CallBody, StepReply, StepRequest } from './messages.ts';
+import { ModuleChecker } from './module-checker.ts';
+import type { JsOptions } from './options.ts';
+import type { Answer, CallListener } from './pending-call.ts';
+import { readReturned } from './read-outcome.ts';
+import type { JavascriptSettings } from './settings.ts';
+import { failureOfReport } from './thrown-report.ts';
+import { argumentsTooLarge } from './worker-failures.ts';
+import { WorkerPool } from './worker-pool.ts';
+
+export interface WorkerNeeds {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly nestedCalls: NestedCalls;
+  readonly settings: JavascriptSettings;
+}
+
+export class WorkerExecutor {
+  readonly #needs: WorkerNeeds;
+  readonly #pool: WorkerPool;
+  readonly #checker: ModuleChecker;
+  /** By path: the content that was checked last. */
+  readonly #newest = new Map<string, string>();
+  /** By URL: how many functions use the module. */
+  readonly #users = new Map<string, number>();
+
+  constructor(needs: WorkerNeeds) {
+    this.#needs = needs;
+    const { settings, clock, log, metrics } = needs;
+    const onStray = (level: 'info' | 'warn', text: string) =>
+      log[level](
+        { executor: 'javascript', output: text },
+        'a JavaScript worker thread said something outside any call',
+      );
+    this.#checker = new ModuleChecker({ settings, clock, onStray });
+    this.#pool = new WorkerPool({
+      settings,
+      clock,
+      log,
+      onStray,
+      workers: metrics
+        .gauge({
+          name: 'ute_executor_workers',
+          help: 'Worker processes that are ready, by executor.',
+          labels: ['executor'],
+        })
+        .with('javascript'),
+      restarts: metrics.counter({
+        name: 'ute_executor_worker_restarts_total',
+        help: 'Worker processes that ended and were replaced, by executor and reason.',
+        labels: ['executor', 'reason'],
+      }),
+    });
+  }
+
+  /** Throws Error with a sentence for the operator. */
+  async prepare(
+    file: HandlerFile,
+    fn: ToolFunction,
+    options: JsOptions,
+  ): Promise<Pick<PreparedFunction, 'execute' | 'close' | 'yieldsPlainJson'> & { readonly name: string }> {
+    const name = chooseExport(options, fn, await this.#checker.check(options.handler, file));
+    this.#take(file);
+    const concurrent = options.concurrent === true;
+    return {
+      name,
+      yieldsPlainJson: true,
+      execute: (call, emit) => this.#execute({ url: file.url, name, concurrent }, fn, call, emit),
+      close: async () => this.#release(file),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#checker.close();
+    await this.#pool.close();
+  }
+
+  #take({ path, url, text }: HandlerFile): void {
+    const before = this.#newest.get(path);
+    this.#newest.set(path, url);
+    this.#users.set(url, (this.#users.get(url) ?? 0) + 1);
+    // What the file imports may have changed with it, and a thread imports nothing twice.
+    if (before !== undefined && before !== url) this.#pool.renew();
+    this.#pool.use({ url, text });
+  }
+
+  #release({ path, url }: HandlerFile): void {
+    const left = (this.#users.get(url) ?? 1) - 1;
+    this.#users.set(url, left);
+    if (left > 0) return;
+    this.#users.delete(url);
+    this.#pool.forget(url);
+    if (this.#newest.get(path) === url) this.#newest.delete(path);
+  }
+
+  async #execute(
+    { url, name, concurrent }: { readonly url: string; readonly name: string; readonly concurrent: boolean },
+    fn: ToolFunction,
+    call: ToolCall,
+    emit: Emit,
+  ): Promise<ToolResult> {
+    const body = bodyOf(call, fn, this.#needs.settings.maxMessageBytes);
+    const listener = this.#listenerOf(fn, call, emit);
+    const { signal } = call;
+    const level = call.request.parent?.depth ?? 0;
+    const scrubber = scrubberOf(call);
+    try {
+      const request = { url, name, body };
+      const result = resultOf(await this.#pool.run({ request, listener, signal, concurrent, level }));
+      return scrubber === undefined ? result : scrubResult(result, scrubber);
+    } catch (error) {
+      const ours = error instanceof ToolFailure && error !== signal.reason;
+      throw scrubber === undefined || !ours ? error : scrubFailure(error, scrubber);
+    }
+  }
+
+  #listenerOf(fn: ToolFunction, call: ToolCall, emit: Emit): CallListener {
+    const { log } = this.#needs;
+    return {
+      onEvent: (event) => pass(event, call, fn, emit, log),
+      onPrinted: (level, line) => {
+        const output = scrubberOf(call)?.text(line) ?? line;
+        log[level]({ callId: call.id, tool: fn.name, output }, 'a JavaScript handler printed');
+        emit({ kind: 'log', level, message: output });
+      },
+      onStep: (request) => this.#step(call, request),
+    };
+  }
+
+  async #step(call: ToolCall, { tool, arguments: args }: StepRequest): Promise<string> {
+    const response = await this.#needs.nestedCalls.run(call, tool, args);
+    if (response.ok) return `{"ok":true,"data":${response.dataJson}}`;
+    const { type, reason, message, retryable, retryAfterMs, details } = response.error;
+    const error = { type, reason, message, retryable, retryAfterMs, details };
+    return JSON.stringify({ ok: false, error } satisfies StepReply);
+  }
+}
+
+/** Throws PAYLOAD_TOO_LARGE. */
+function bodyOf(call: ToolCall, fn: ToolFunction, limit: number): string {
+  const { arguments: args, config, sensitiveConfig: secrets } = call;
+  const body = JSON.stringify({
+    arguments: args,
+    config,
+    secrets,
+    meta: metaOf(call, fn),
+  } satisfies CallBody);
+  if (body.length > limit) throw argumentsTooLarge(limit);
+  return body;
+}
+
+/** Throws ToolFailure. */
+function resultOf(answer: Answer): ToolResult {
+  if (answer.kind === 'thrown') throw failureOfReport(answer.report);
+  return readReturned(answer.value);
+}

@@ -1,0 +1,50 @@
+// HandlerModules: the modules of one thread, run from the text that the gateway read and not from what lies on disk by now.
+import { registerHooks } from 'node:module';
+import type { HandlerText } from '../messages.ts';
+import type { PrototypeWatch } from './prototype-watch.ts';
+
+export type Exports = { readonly [name: string]: unknown };
+
+export class HandlerModules {
+  readonly #texts = new Map<string, string>();
+  readonly #loaded = new Map<string, Promise<Exports>>();
+  readonly #watch: PrototypeWatch;
+
+  constructor(watch: PrototypeWatch) {
+    this.#watch = watch;
+    registerHooks({
+      resolve: (specifier, context, next) =>
+        this.#texts.has(specifier)
+          ? { url: specifier, format: 'module', shortCircuit: true }
+          : next(specifier, context),
+      load: (url, context, next) => {
+        const source = this.#texts.get(url);
+        return source === undefined ? next(url, context) : { format: 'module', source, shortCircuit: true };
+      },
+    });
+  }
+
+  load({ url, text }: HandlerText): Promise<Exports> {
+    let loaded = this.#loaded.get(url);
+    if (loaded === undefined) {
+      this.#texts.set(url, text);
+      loaded = this.#import(url);
+      // Whoever asks for it later hears of it.
+      loaded.catch(() => {});
+      this.#loaded.set(url, loaded);
+    }
+    return loaded;
+  }
+
+  /** Undefined: it was never sent. */
+  find(url: string): Promise<Exports> | undefined {
+    return this.#loaded.get(url);
+  }
+
+  async #import(url: string): Promise<Exports> {
+    const clean = !this.#watch.spoiled;
+    const module = (await import(url)) as Exports;
+    if (clean) this.#watch.accept();
+    return module;
+  }
+}

@@ -1,0 +1,45 @@
+// Looks again and again whether what was loaded is still what is there. Content is the judge, not times.
+
+export interface PolledContent {
+  readonly everyMs: number;
+  readonly clock: { after(ms: number, task: () => void): () => void };
+  /** Fingerprint of what was loaded last. */
+  loaded(): string;
+  /** Fingerprint of what is there now. */
+  current(signal: AbortSignal): Promise<string>;
+  failed(error: unknown): void;
+}
+
+/** Settles when the signal aborts. Calls `changed` once per state that was not loaded. */
+export async function pollContent(
+  content: PolledContent,
+  changed: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let announced: string | undefined;
+  while (!signal.aborted) {
+    await pause(content, signal);
+    if (signal.aborted) return;
+    try {
+      const current = await content.current(signal);
+      if (current === content.loaded()) announced = undefined;
+      else if (current !== announced && !signal.aborted) {
+        announced = current;
+        changed();
+      }
+    } catch (error) {
+      if (!signal.aborted) content.failed(error);
+    }
+  }
+}
+
+function pause({ clock, everyMs }: PolledContent, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(everyMs, resolve);
+  const onAbort = () => {
+    cancel();
+    resolve();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  return promise.finally(() => signal.removeEventListener('abort', onAbort));
+}

@@ -1,0 +1,113 @@
+// openapi: the operations of an OpenAPI document as http tools.
+import { dirname } from 'node:path';
+import type { LoadedTools, Problem } from '../../contract/loaded-tools.ts';
+import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
+import { pollContent } from '../../lib/poll-content.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Converted } from './convert-document.ts';
+import { convertElsewhere } from './convert-elsewhere.ts';
+import { documentSource, hashOf, type DocumentSource, type SourceNeeds } from './document-source.ts';
+import { optionsSchema, type OpenApiOptions } from './options.ts';
+
+interface Needs extends SourceNeeds {
+  readonly log: Log;
+}
+
+export const openApiLoader: LoaderPlugin<OpenApiOptions, Needs> = {
+  name: 'openapi',
+  summary: 'Makes an http tool of each operation in an OpenAPI 3.0 or 3.1 document, from a file or a URL.',
+  optionsSchema,
+  create: (needs) => (options: OpenApiOptions) =>
+    new OpenApiLoader(documentSource(options, needs), options, needs),
+};
+
+const CONVERT_TIMEOUT_MS = 60_000;
+/** Further ones are counted. */
+const MOST_LINES = 100;
+const NOTHING: LoadedTools = { tools: [], connections: [], problems: [] };
+
+class OpenApiLoader implements Loader {
+  readonly #source: DocumentSource;
+  readonly #options: OpenApiOptions;
+  readonly #needs: Needs;
+  readonly #log: Log;
+  /** What the last document became: the same document is not converted again. */
+  #last: { readonly hash: string; readonly loaded: LoadedTools } = { hash: '', loaded: NOTHING };
+
+  constructor(source: DocumentSource, options: OpenApiOptions, needs: Needs) {
+    this.#source = source;
+    this.#options = options;
+    this.#needs = needs;
+    this.#log = needs.log.child({ loader: 'openapi', document: source.name });
+  }
+
+  async load(signal: AbortSignal): Promise<LoadedTools> {
+    const read = await this.#source.read(signal);
+    const hash = hashOf(read);
+    if (hash === this.#last.hash) return this.#last.loaded;
+    const loaded = 'text' in read ? await this.#convert(read.text, signal) : this.#refused(read.message);
+    this.#last = { hash, loaded };
+    return loaded;
+  }
+
+  async watch(changed: () => void, signal: AbortSignal): Promise<void> {
+    const { pollMs } = this.#source;
+    if (pollMs === undefined) return;
+    const content = {
+      everyMs: pollMs,
+      clock: this.#needs.clock,
+      loaded: () => this.#last.hash,
+      current: (stop: AbortSignal) => this.#source.fingerprint(stop),
+      failed: (error: unknown) => this.#log.warn({ err: error }, 'looking for a new document failed'),
+    };
+    await pollContent(content, changed, signal);
+  }
+
+  async #convert(text: string, signal: AbortSignal): Promise<LoadedTools> {
+    const { clock, configDir } = this.#needs;
+    const { name: file, url } = this.#source;
+    let converted: Converted;
+    try {
+      const request = { text, documentUrl: url, options: this.#options };
+      converted = await convertElsewhere(request, { clock, timeoutMs: CONVERT_TIMEOUT_MS, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      return this.#refused(error instanceof Error ? error.message : String(error));
+    }
+    this.#report(converted);
+    const baseDir = url === undefined ? dirname(file) : configDir;
+    return {
+      tools: converted.tools.map(({ value, contentHash, line }) => ({
+        value,
+        contentHash,
+        baseDir,
+        locate: () => ({ file, ...(line !== undefined && { line }) }),
+      })),
+      connections: [],
+      problems: converted.problems.map(({ message, line }): Problem => ({
+        file,
+        ...(line !== undefined && { line }),
+        message,
+      })),
+    };
+  }
+
+  #refused(message: string): LoadedTools {
+    return { ...NOTHING, problems: [{ file: this.#source.name, message }] };
+  }
+
+  /** Everything that is not as the document has it. */
+  #report({ tools, leftOut, notes, cut, problems }: Converted): void {
+    if (problems.length > 0) return;
+    for (const each of leftOut.slice(0, MOST_LINES)) this.#log.warn({ ...each }, 'an operation was left out');
+    for (const each of notes.slice(0, MOST_LINES))
+      this.#log.warn({ ...each }, 'an operation is not complete');
+    const fields = {
+      tools: tools.length,
+      left_out: leftOut.length,
+      incomplete: notes.length,
+      cut_schemas: cut,
+    };
+    this.#log[leftOut.length > 0 ? 'warn' : 'info'](fields, 'OpenAPI document read');
+  }
+}

@@ -1,0 +1,18 @@
+// What the javascript executor needs, real but for nested calls, for tests that run it without a gateway.
+import { SystemClock } from '../../src/infra/system-clock.ts';
+import { JAVASCRIPT_DEFAULTS, type JavascriptSettings } from '../../src/executors/javascript/settings.ts';
+import type { NestedCalls } from '../../src/ports/nested-calls.ts';
+import { recordingLog, recordingMetrics } from './call-kit.ts';
+
+export function javascriptNeeds(
+  settings: Partial<JavascriptSettings> = {},
+  run: NestedCalls['run'] = () => Promise.reject(new Error('no tool is called here')),
+) {
+  return {
+    log: recordingLog(),
+    metrics: recordingMetrics(),
+    clock: new SystemClock(),
+    nestedCalls: { run },
+    settings: { ...JAVASCRIPT_DEFAULTS, ...settings },
+  };
+}
