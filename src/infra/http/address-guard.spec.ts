@@ -44,6 +44,7 @@ describe('AddressGuard', () => {
     });
     fc.assert(fc.property(outsideOfGlobal, (address) => guard().refusal(address) !== undefined));
     expect(guard().refusal('4000::1')).toContain('not public');
+    expect(guard().refusal('::1.0.0.0')).toContain('not public');
   });
 
   it('opens exactly the ranges that are allowed', () => {

@@ -44,7 +44,7 @@ export class AddressGuard {
     const bare = text.replace(/%.*$/, '');
     // Only the usual spelling counts as an address: no octal, no hexadecimal, no missing parts.
     if (isIP(bare) === 0) return `"${text.slice(0, 80)}" is not an address`;
-    return this.#refusalOf(ipaddr.process(bare));
+    return this.#refusalOf(ipaddr.process(isIP(bare) === 6 ? hexOnly(bare) : bare));
   }
 
   #refusalOf(address: Address): string | undefined {
@@ -74,6 +74,11 @@ export class AddressGuard {
   #isOwn(text: string): boolean {
     return this.#ownAddresses().some((own) => isIP(own) !== 0 && ipaddr.process(own).toString() === text);
   }
+}
+
+/** `::1.2.3.4` as `::102:304`: ipaddr.js reads the dotted form as `::ffff:1.2.3.4`, which is another address. */
+function hexOnly(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
 function holds(network: Address, bits: number, address: Address): boolean {
