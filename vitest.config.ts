@@ -1,11 +1,22 @@
 // Two projects: unit specs beside their source (fast, no processes), and everything under test/ (real parts).
 import { defineConfig } from 'vitest/config';
 
+/** Property tests run on a seed of their own, alike on every run; FC_SEED=<number> looks elsewhere. */
+const setupFiles = ['test/helpers/property-seed.ts'];
+
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.spec.ts'], testTimeout: 10_000 } },
-      { test: { name: 'suites', include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 } },
+      { test: { name: 'unit', setupFiles, include: ['src/**/*.spec.ts'], testTimeout: 10_000 } },
+      {
+        test: {
+          name: 'suites',
+          setupFiles,
+          include: ['test/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
     ],
   },
 });

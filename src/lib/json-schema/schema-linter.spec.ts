@@ -203,6 +203,7 @@ describe('lintSchema', () => {
     ['a bomb of properties', propertyBomb(25), /too many branches/],
     ['a reference to itself', { $ref: '#' }, /without an end/],
     ['an asynchronous schema, whose promise would count as true', { $async: true }, /^\$async/],
+    ['an $id where no keyword makes a schema', { a: { type: { a: { $id: '#' } } } }, /root only/],
     ['a nested $id', { properties: { a: { $id: 'https://example.com/' } } }, /root only/],
     ['the id of draft-04', { id: 'x' }, /not a keyword/],
     ['a property called __proto__', JSON.parse('{"properties":{"__proto__":{"default":{}}}}'), /__proto__/],

@@ -3,6 +3,7 @@ import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { fromPointer, type JsonPath } from '../json-pointer.ts';
 import { dialectOf, newMetaAjv, type Dialect } from './ajv-instance.ts';
 import { checkingCosts, expandedSize, innermostFirst } from './schema-cost.ts';
+import { hiddenNameProblems } from './hidden-names.ts';
 import { schemaGraph, type SchemaNode, type SchemaProblem } from './schema-graph.ts';
 import { keywordProblems } from './schema-keywords.ts';
 import { excessOf } from './schema-size.ts';
@@ -31,7 +32,9 @@ export function lintSchema(schema: unknown): readonly SchemaProblem[] {
   const keywords = nodes.flatMap(keywordProblems);
   // The graph takes malformed keywords for absent; here they are named.
   const found = [...problems, ...keywords, ...metaProblems(schema, strays)];
-  return found.length > 0 ? found.slice(0, MAX_PROBLEMS) : costProblems(nodes);
+  if (found.length > 0) return found.slice(0, MAX_PROBLEMS);
+  const hidden = hiddenNameProblems(schema);
+  return hidden.length > 0 ? hidden.slice(0, MAX_PROBLEMS) : costProblems(nodes);
 }
 
 function costProblems(nodes: readonly SchemaNode[]): SchemaProblem[] {
