@@ -125,9 +125,15 @@ const fences = [
   fence('pino-only-in-infra', 'node_modules/pino/', '^src/infra/', 'Ask for the port Log.'),
   fence(
     'stores-only-in-infra',
-    'node_modules/(ioredis|bullmq|pg|@electric-sql)/',
+    'node_modules/(ioredis|bullmq|pg|kysely|@electric-sql)/',
     '^src/infra/',
     'Declare a port and give it a memory and a real twin in infra.',
+  ),
+  fence(
+    'mcp-sdk-only-in-infra-mcp',
+    'node_modules/@modelcontextprotocol/',
+    '^src/infra/mcp/',
+    'Ask for the port McpServers: its adapter keeps one connection per server and trusts none of them.',
   ),
   fence(
     'otel-sdk-only-in-infra',

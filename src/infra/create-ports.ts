@@ -1,4 +1,4 @@
-// Makes every port's adapter. For now the embedded ones: memory twins, a local audit file, child processes, undici.
+// Makes every port's adapter: the embedded ones, or those on Redis and PostgreSQL where their URLs are set.
 import { join, resolve } from 'node:path';
 import type { OutsidePorts } from '../ports/ports.ts';
 import { readSandboxSettings, SANDBOX_DEFAULTS } from '../lib/sandbox-settings.ts';
@@ -11,6 +11,7 @@ import { MemoryAdmissionControl } from './memory/memory-admission-control.ts';
 import { MemoryApprovalStore } from './memory/memory-approval-store.ts';
 import { NodeProcessSpawner } from './process/node-process-spawner.ts';
 import { ProcessStarter } from './process/process-starter.ts';
+import { RedisClients } from './redis/redis-clients.ts';
 import { LocalSandbox } from './sandbox/local-sandbox.ts';
 import { PgSqlDatabases } from './sql/pg-sql-databases.ts';
 import { SystemClock } from './system-clock.ts';
@@ -31,6 +32,8 @@ export async function createInfra(settings: Settings, announce: (line: string) =
   const log = PinoLog.create({ level: settings.log.level });
   const metrics = new PrometheusMetrics();
   metrics.collectProcessMetrics();
+  const { url: redisUrl, prefix } = settings.redis;
+  const redis = redisUrl === undefined ? undefined : new RedisClients({ url: redisUrl, prefix }, log);
   const starter = new ProcessStarter();
   const sandbox = createSandbox(settings, starter, clock);
   const spawner = new NodeProcessSpawner(starter, sandbox);
@@ -59,6 +62,7 @@ export async function createInfra(settings: Settings, announce: (line: string) =
   };
   async function close(): Promise<void> {
     await Promise.allSettled([admission.close(), http.close(), spawner.closeAll(), sqlDatabases.close()]);
+    redis?.close();
     await auditSink.close().catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
     await log.flush();
   }

@@ -19,6 +19,16 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
     'paths',
     'Files or folders of tools, separated by commas, instead of the loaders.',
   ),
+  UTE_REDIS_URL: variable(
+    ['redis', 'url'],
+    'text',
+    'redis:// or rediss:// URL: limits hold across replicas.',
+  ),
+  UTE_DATABASE_URL: variable(
+    ['database', 'url'],
+    'text',
+    'postgres:// URL of the records, instead of a PGlite under the data directory.',
+  ),
   UTE_TLS_CERT_FILE: variable(['tls', 'cert_file'], 'text', 'PEM certificate chain for REST and gRPC.'),
   UTE_TLS_KEY_FILE: variable(['tls', 'key_file'], 'text', 'PEM private key for REST and gRPC.'),
   UTE_TLS_CLIENT_CA_FILE: variable(

@@ -65,6 +65,36 @@ const limits = z.strictObject({
   max_pending_approvals: z.number().int().min(1).default(10_000),
 });
 
+const redis = z.strictObject({
+  url: z
+    .string()
+    .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+    .optional()
+    .describe('Shares limits, caches and queues between replicas. Without it, each process keeps its own.'),
+  prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,32}$/, 'must be 1 to 32 letters, digits, _, . or -')
+    .default('ute')
+    .describe('What every key begins with: gateways that share a Redis and a prefix share their limits.'),
+});
+
+const database = z.strictObject({
+  url: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+    .optional()
+    .describe('Holds calls, approvals, schedules and audit. Without it, a PGlite under data_dir does.'),
+  pool_size: z.number().int().min(1).max(200).default(10),
+  ssl: z
+    .enum(['disable', 'require', 'verify-full'])
+    .default('disable')
+    .describe('require encrypts without checking who answers.'),
+  migrate: z
+    .boolean()
+    .default(true)
+    .describe('Brings the schema up to date at boot, under a lock. Otherwise: ute migrate.'),
+});
+
 export const settingsSchema = z.strictObject({
   host: z.string().min(1).default('127.0.0.1').describe('Address that all doors listen on.'),
   http: z.strictObject({ port: port.default(8080), docs: z.boolean().default(true) }).prefault({}),
@@ -113,6 +143,8 @@ export const settingsSchema = z.strictObject({
     .strictObject({ allow_self_approval: z.boolean().default(false) })
     .prefault({})
     .describe('Whether the credential that asked may also approve.'),
+  redis: redis.prefault({}),
+  database: database.prefault({}),
   shutdown: z.strictObject({ drain_ms: z.number().int().min(0).max(600_000).default(30_000) }).prefault({}),
   log: z
     .strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') })

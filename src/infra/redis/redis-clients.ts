@@ -1,0 +1,85 @@
+// RedisClients: the connections to one Redis, each tuned for what it is for.
+import { Redis, type RedisOptions } from 'ioredis';
+import type { Log } from '../../ports/log.ts';
+
+/** A command that is not answered by then counts as failed: who waits for Redis is a call in flight. */
+const COMMAND_TIMEOUT_MS = 150;
+const CONNECT_TIMEOUT_MS = 500;
+const MAX_RECONNECT_DELAY_MS = 2_000;
+
+export class RedisClients {
+  /** For decisions on a call's path: fails at once while there is no Redis, and soon when it does not answer. */
+  readonly coordination: Redis;
+  readonly prefix: string;
+  readonly #url: string;
+  readonly #log: Log;
+  readonly #others = new Set<Redis>();
+
+  constructor({ url, prefix }: { readonly url: string; readonly prefix: string }, log: Log) {
+    this.#url = url;
+    this.prefix = prefix;
+    this.#log = log;
+    this.coordination = this.#open('coordination', {
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      maxRetriesPerRequest: 1,
+      enableOfflineQueue: false,
+    });
+  }
+
+  /** A connection of its own, for subscriptions: subscribes anew by itself after each reconnection. */
+  subscriber(): Redis {
+    return this.#other('subscriber', { maxRetriesPerRequest: null });
+  }
+
+  /** For a queue's worker, whose commands wait at the server. */
+  blocking(): Redis {
+    return this.#other('worker', { maxRetriesPerRequest: null });
+  }
+
+  /** Waits for the first connection; throws Error with the reason when there is none in time. */
+  async connected(withinMs: number): Promise<void> {
+    if (this.coordination.status === 'ready') return;
+    await new Promise<void>((resolve, reject) => {
+      let last: Error | undefined;
+      const onError = (error: Error) => (last = error);
+      const giveUp = setTimeout(() => done(last ?? new Error('no answer')), withinMs);
+      const onReady = () => done();
+      const done = (error?: Error) => {
+        clearTimeout(giveUp);
+        this.coordination.off('ready', onReady).off('error', onError);
+        if (error === undefined) resolve();
+        else reject(new Error(`Redis cannot be reached: ${error.message}`));
+      };
+      this.coordination.on('ready', onReady).on('error', onError);
+    });
+  }
+
+  close(): void {
+    for (const client of [this.coordination, ...this.#others]) client.disconnect();
+  }
+
+  #other(role: string, options: RedisOptions): Redis {
+    const client = this.#open(role, options);
+    this.#others.add(client);
+    return client;
+  }
+
+  #open(role: string, options: RedisOptions): Redis {
+    const client = new Redis(this.#url, {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      retryStrategy: (attempt) => Math.random() * Math.min(50 * 2 ** attempt, MAX_RECONNECT_DELAY_MS),
+      connectionName: `${this.prefix}:${role}`,
+      ...options,
+    });
+    let down = false;
+    client.on('error', (error: Error) => {
+      if (!down) this.#log.warn({ role, err: error }, 'Redis is away');
+      down = true;
+    });
+    client.on('ready', () => {
+      if (down) this.#log.info({ role }, 'Redis is back');
+      down = false;
+    });
+    return client;
+  }
+}

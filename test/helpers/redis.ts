@@ -1,0 +1,89 @@
+// A real Redis for tests: a server of its own on a free loopback port, nothing on disk, gone at the end.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { Redis } from 'ioredis';
+
+export interface RedisServer {
+  readonly port: number;
+  readonly url: string;
+  /** A connection for the test's own commands. */
+  readonly client: Redis;
+  /** The same port again, empty. */
+  restart(): Promise<void>;
+  /** Ends the server at once, as a crash would. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const START_WITHIN_MS = 15_000;
+
+/** `args` go behind the defaults: `['--maxmemory', '8mb']`. */
+export async function startRedis(args: readonly string[] = []): Promise<RedisServer> {
+  const port = await freePort();
+  let server = launch(port, args);
+  const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 25, maxRetriesPerRequest: null });
+  client.on('error', () => {});
+  await answers(client, server);
+  const kill = () => end(server);
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    client,
+    kill,
+    async restart() {
+      await kill();
+      server = launch(port, args);
+      await answers(client, server);
+    },
+    async stop() {
+      client.disconnect();
+      await kill();
+    },
+  };
+}
+
+function launch(port: number, args: readonly string[]): ChildProcess {
+  const defaults = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  return spawn(binary(), [...defaults, '--maxmemory-policy', 'noeviction', ...args], {
+    cwd: tmpdir(),
+    stdio: 'ignore',
+  });
+}
+
+function binary(): string {
+  const dirs = ['/usr/bin', '/usr/local/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
+  const found = dirs.map((dir) => join(dir, 'redis-server')).find((path) => existsSync(path));
+  if (found === undefined)
+    throw new Error('These tests need Redis 6.2 or later: install it with "apt-get install redis-server".');
+  return found;
+}
+
+async function answers(client: Redis, server: ChildProcess): Promise<void> {
+  const giveUp = Date.now() + START_WITHIN_MS;
+  while ((await Promise.race([client.ping().catch(() => ''), pause(500)])) !== 'PONG') {
+    if (server.exitCode !== null || Date.now() > giveUp) throw new Error('Redis did not start');
+    await pause(20);
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+async function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = new Promise((done) => server.once('exit', done));
+  server.kill('SIGKILL');
+  await exited;
+}
