@@ -35,6 +35,7 @@ const MAY_IMPORT = {
       'registry',
       'loaders',
       'infra/system-clock',
+      'infra/database',
       'api/llm-formats',
       'registry-rules',
       'settings',

@@ -1,5 +1,6 @@
 // Serves the gateway: boots Nest with both doors and the metrics port, and stops them without losing a call.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { GrpcHealth } from './api/grpc/grpc-health.ts';
@@ -56,6 +57,7 @@ async function start(
   const [{ app, grpc }] = await Promise.all([
     bootNest(settings, infra, gateway, state, health),
     gateway.sync.start(),
+    openRecords(settings, infra),
   ]);
   undo.push(() => app.close());
   const metrics = new MetricsServer(infra.metrics);
@@ -76,6 +78,15 @@ async function start(
     infra,
     stop: once(() => stop({ settings, app, grpc, metrics, gateway, infra, state, health, demo })),
   };
+}
+
+/**
+ * A PostgreSQL that is named must be there, like everything else that settings name. An embedded database opens
+ * beside the start when it holds something, and otherwise when there is something to keep.
+ */
+async function openRecords({ database, data_dir }: Settings, { records }: Infra): Promise<void> {
+  if (database.url !== undefined) await records.openNow();
+  else if (existsSync(join(data_dir, 'database'))) records.database().catch(() => {});
 }
 
 /** What /readyz tells. */

@@ -4,6 +4,7 @@ import { VERSION } from '../version.ts';
 import { addCallCommand } from './call-command.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from './exit-code.ts';
+import { addMigrateCommand } from './migrate-command.ts';
 import { addToolsCommand } from './tools-command.ts';
 import { addValidateCommand } from './validate-command.ts';
 
@@ -15,7 +16,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<number> {
     .version(VERSION)
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.stdout(text), writeErr: (text) => io.stderr(text) });
-  for (const add of [addValidateCommand, addToolsCommand, addCallCommand]) {
+  for (const add of [addValidateCommand, addToolsCommand, addCallCommand, addMigrateCommand]) {
     add(program, io, (code) => (exitCode = code));
   }
   try {

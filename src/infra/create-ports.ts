@@ -11,6 +11,8 @@ import { MemoryAdmissionControl } from './memory/memory-admission-control.ts';
 import { MemoryApprovalStore } from './memory/memory-approval-store.ts';
 import { NodeProcessSpawner } from './process/node-process-spawner.ts';
 import { ProcessStarter } from './process/process-starter.ts';
+import type { DatabaseSettings } from './database/database.ts';
+import { Records } from './database/records.ts';
 import { RedisClients } from './redis/redis-clients.ts';
 import { LocalSandbox } from './sandbox/local-sandbox.ts';
 import { PgSqlDatabases } from './sql/pg-sql-databases.ts';
@@ -22,6 +24,8 @@ export interface Infra {
   readonly ports: OutsidePorts;
   readonly metrics: PrometheusMetrics;
   readonly log: PinoLog;
+  /** What is kept in the gateway's own database; opened at its first use. */
+  readonly records: Records;
   /** Last of all: children gone, audit on disk, log lines out. */
   close(): Promise<void>;
 }
@@ -34,6 +38,7 @@ export async function createInfra(settings: Settings, announce: (line: string) =
   metrics.collectProcessMetrics();
   const { url: redisUrl, prefix } = settings.redis;
   const redis = redisUrl === undefined ? undefined : new RedisClients({ url: redisUrl, prefix }, log);
+  const records = new Records(databaseSettings(settings), { clock, log });
   const starter = new ProcessStarter();
   const sandbox = createSandbox(settings, starter, clock);
   const spawner = new NodeProcessSpawner(starter, sandbox);
@@ -63,10 +68,17 @@ export async function createInfra(settings: Settings, announce: (line: string) =
   async function close(): Promise<void> {
     await Promise.allSettled([admission.close(), http.close(), spawner.closeAll(), sqlDatabases.close()]);
     redis?.close();
+    await records.close();
     await auditSink.close().catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
     await log.flush();
   }
-  return { ports, metrics, log, close };
+  return { ports, metrics, log, records, close };
+}
+
+function databaseSettings({ database, data_dir }: Settings): DatabaseSettings {
+  const { url, pool_size: poolSize, ssl, migrate } = database;
+  if (url === undefined) return { kind: 'pglite', dataDir: join(data_dir, 'database'), migrate: true };
+  return { kind: 'postgres', url, poolSize, ssl, migrate };
 }
 
 /** Settings that are not valid are the shell executor's to refuse, right after this. */

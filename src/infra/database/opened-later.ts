@@ -1,0 +1,26 @@
+// OpenedLater: an adapter that is there at once, in front of one that takes time to open or is perhaps never needed.
+
+/** Every member is a method that returns a promise, so nobody can tell when the real one came. */
+export type Deferrable<T> = {
+  readonly [Name in keyof T]: T[Name] extends (...args: never[]) => Promise<unknown> ? T[Name] : never;
+};
+
+/** Each call waits for `open`, which is asked each time: it decides whether a failure is tried anew. */
+export function openedLater<T extends Deferrable<T>>(open: () => Promise<T>): T {
+  const methods = new Map<PropertyKey, (...args: unknown[]) => Promise<unknown>>();
+  return new Proxy({} as T, {
+    get(_target, name) {
+      // An object with `then` would be taken for a promise by whoever awaits it.
+      if (name === 'then') return undefined;
+      let method = methods.get(name);
+      if (method === undefined) {
+        method = async (...args) => {
+          const opened = (await open()) as Record<PropertyKey, (...given: unknown[]) => Promise<unknown>>;
+          return opened[name]?.(...args);
+        };
+        methods.set(name, method);
+      }
+      return method;
+    },
+  });
+}

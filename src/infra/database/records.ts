@@ -1,0 +1,79 @@
+// Records: everything that is kept in the gateway's own database, opened at its first use or when told to.
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { Database, DatabaseSettings } from './database.ts';
+
+/** After a failure, callers are refused for so long before the next try. */
+const RETRY_AFTER_MS = 1_000;
+
+export type RecordsState = 'closed' | 'opening' | 'open' | 'failed';
+
+export class Records {
+  readonly #settings: DatabaseSettings;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #opening: Promise<Database> | undefined;
+  #state: RecordsState = 'closed';
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #ended = false;
+
+  constructor(settings: DatabaseSettings, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get state(): RecordsState {
+    return this.#state;
+  }
+
+  /** Throws ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE) where it cannot be opened; a later call tries again. */
+  database(): Promise<Database> {
+    if (this.#opening !== undefined) return this.#opening;
+    if (this.#ended || this.#clock.now() - this.#failedAt < RETRY_AFTER_MS)
+      return Promise.reject(unavailable(undefined));
+    const opening = this.#open();
+    this.#opening = opening;
+    return opening;
+  }
+
+  /** Opens it now; throws Error with the reason, for a start that cannot go on without. */
+  async openNow(): Promise<void> {
+    await this.database().catch((error: unknown) => {
+      throw error instanceof ToolFailure && error.cause instanceof Error ? error.cause : error;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#ended = true;
+    const opened = await this.#opening?.catch(() => undefined);
+    await opened?.close();
+    this.#state = 'closed';
+  }
+
+  async #open(): Promise<Database> {
+    this.#state = 'opening';
+    try {
+      // Not before it is needed: the query builder takes longer to load than the rest of the gateway's start.
+      const { Database } = await import('./database.ts');
+      const opened = await Database.open(this.#settings, this.#log);
+      this.#state = 'open';
+      return opened;
+    } catch (error) {
+      this.#state = 'failed';
+      this.#opening = undefined;
+      this.#failedAt = this.#clock.now();
+      this.#log.error({ err: error }, 'the database cannot be opened');
+      throw unavailable(error);
+    }
+  }
+}
+
+function unavailable(cause: unknown): ToolFailure {
+  return new ToolFailure('UNAVAILABLE', 'The gateway cannot reach its records now.', {
+    reason: 'DATABASE_UNAVAILABLE',
+    retryAfterMs: RETRY_AFTER_MS,
+    cause,
+  });
+}

@@ -1,0 +1,60 @@
+// The two databases that every store must work on: a PGlite of its own, and a real PostgreSQL.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Records } from '../../src/infra/database/records.ts';
+import { SystemClock } from '../../src/infra/system-clock.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+import { quietLog } from './quiet-log.ts';
+import { startPostgres } from './postgres.ts';
+
+export interface TestDatabase {
+  readonly records: Records;
+  /** Another replica on the same database; only PostgreSQL has any. */
+  another?(clock?: Clock): Records;
+  end(): Promise<void>;
+}
+
+export async function pgliteDatabase(clock: Clock = new SystemClock()): Promise<TestDatabase> {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-pglite-'));
+  const settings = { kind: 'pglite', dataDir: join(dir, 'database'), migrate: true } as const;
+  const records = new Records(settings, { clock, log: quietLog });
+  return {
+    records,
+    async end() {
+      await records.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function postgresDatabase(clock: Clock = new SystemClock()): Promise<TestDatabase> {
+  const server = await startPostgres();
+  const opened: Records[] = [];
+  const another = (its: Clock = clock) => {
+    const settings = {
+      kind: 'postgres',
+      url: server.url(),
+      poolSize: 5,
+      ssl: 'disable',
+      migrate: true,
+    } as const;
+    const records = new Records(settings, { clock: its, log: quietLog });
+    opened.push(records);
+    return records;
+  };
+  return {
+    records: another(),
+    another,
+    async end() {
+      await Promise.all(opened.map((records) => records.close()));
+      await server.stop();
+    },
+  };
+}
+
+/** For `describe.each`: each port suite runs on both. */
+export const DATABASES = [
+  ['PGlite', pgliteDatabase],
+  ['PostgreSQL', postgresDatabase],
+] as const;

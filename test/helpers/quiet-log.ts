@@ -1,0 +1,12 @@
+// A log that says nothing.
+import type { Log } from '../../src/ports/log.ts';
+
+const ignore = () => {};
+
+export const quietLog: Log = {
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  child: () => quietLog,
+};

@@ -1,0 +1,124 @@
+// The gateway's own database: opened once, migrated once, on PGlite and on PostgreSQL alike.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { Records } from '../../src/infra/database/records.ts';
+import { SystemClock } from '../../src/infra/system-clock.ts';
+import { DATABASES, postgresDatabase } from '../helpers/databases.ts';
+import { FakeClock } from '../helpers/fake-clock.ts';
+import { startPostgres } from '../helpers/postgres.ts';
+import { quietLog } from '../helpers/quiet-log.ts';
+
+describe.each(DATABASES)('Records on %s', (_name, start) => {
+  it('is opened by many at once and migrated once', async () => {
+    const { records, end } = await start();
+    try {
+      const all = await Promise.all(Array.from({ length: 8 }, () => records.database()));
+      expect(new Set(all).size).toBe(1);
+      expect(records.state).toBe('open');
+      const [database] = all;
+      expect(await database?.migrate(quietLog)).toEqual([]);
+      expect(await database?.db.selectFrom('calls').selectAll().execute()).toEqual([]);
+    } finally {
+      await end();
+    }
+  });
+});
+
+describe('Records', () => {
+  it('three replicas that start at once migrate an empty PostgreSQL once', async () => {
+    const { another, end } = await postgresDatabase();
+    try {
+      const replicas = [another?.(), another?.(), another?.()];
+      await Promise.all(replicas.map((records) => records?.openNow()));
+      expect(replicas.map((records) => records?.state)).toEqual(['open', 'open', 'open']);
+    } finally {
+      await end();
+    }
+  });
+
+  it('"ute migrate" brings a database up to date for a gateway that may not, which refuses to start before', async () => {
+    const server = await startPostgres();
+    try {
+      const env = { UTE_DATABASE_URL: server.url() };
+      const database = { kind: 'postgres', url: server.url(), poolSize: 1, ssl: 'disable' } as const;
+      const gateway = () =>
+        new Records({ ...database, migrate: false }, { clock: new SystemClock(), log: quietLog });
+      const early = gateway();
+      await expect(early.openNow()).rejects.toThrow(/schema is behind: run "ute migrate"/);
+      await early.close();
+      expect(await ute(['migrate'], env)).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('0001-calls\n') as string,
+      });
+      expect(await ute(['migrate'], env)).toMatchObject({ code: 0, stdout: 'up to date\n' });
+      const late = gateway();
+      await late.openNow();
+      await late.close();
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('a second process is told who holds the embedded database, and a lock left by a crash is taken over', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'ute-lock-'));
+    const dataDir = join(dir, 'database');
+    const settings = { kind: 'pglite', dataDir, migrate: true } as const;
+    const open = () => new Records(settings, { clock: new SystemClock(), log: quietLog });
+    // A process that is there, and one that cannot be.
+    writeFileSync(`${dataDir}.lock`, `1 ${startTimeOf(1)}\n`);
+    await expect(open().openNow()).rejects.toThrow(/in use by process 1: stop it, or set UTE_DATABASE_URL/);
+    writeFileSync(`${dataDir}.lock`, '99999999 1\n');
+    const records = open();
+    await records.openNow();
+    await expect(open().openNow()).rejects.toThrow(`in use by process ${process.pid}`);
+    await records.close();
+    const next = open();
+    await next.openNow();
+    await next.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  it('a database that is away is UNAVAILABLE, at once within a second, and is found when it is back', async () => {
+    const clock = new FakeClock();
+    const nowhere = {
+      kind: 'postgres',
+      url: 'postgres://nobody@127.0.0.1:1/none',
+      poolSize: 1,
+      ssl: 'disable',
+      migrate: true,
+    } as const;
+    const records = new Records(nowhere, { clock, log: quietLog });
+    await expect(records.openNow()).rejects.toThrow(/the database cannot be migrated: .*ECONNREFUSED/);
+    await expect(records.database()).rejects.toMatchObject({
+      type: 'UNAVAILABLE',
+      reason: 'DATABASE_UNAVAILABLE',
+      message: 'The gateway cannot reach its records now.',
+    });
+    expect(records.state).toBe('failed');
+    await clock.advance(1_000);
+    await expect(records.openNow()).rejects.toThrow(/ECONNREFUSED/);
+    await records.close();
+  });
+});
+
+async function ute(argv: readonly string[], env: Record<string, string>) {
+  let stdout = '';
+  const code = await run(argv, {
+    stdout: (chunk) => void (stdout += chunk),
+    stderr: (chunk) => void (stdout += chunk),
+    readStdin: () => Promise.resolve(''),
+    fetch,
+    env,
+    cwd: mkdtempSync(join(tmpdir(), 'ute-migrate-')),
+  });
+  return { code, stdout };
+}
+
+/** As the kernel counts it: the 22nd field. */
+function startTimeOf(pid: number): string {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
