@@ -73,6 +73,7 @@ class GrpcServer extends ServerGrpc {
   readonly #execute: Execute;
   readonly #onBound: (port: number) => void;
   #server: Server | undefined;
+  #address = '';
   #closed: Promise<void> | undefined;
 
   constructor(
@@ -97,6 +98,7 @@ class GrpcServer extends ServerGrpc {
       );
     });
     this.#onBound(bound);
+    this.#address = this.url.replace(/:\d+$/, `:${bound}`);
     this.#server = server;
     return server;
   }
@@ -112,13 +114,10 @@ class GrpcServer extends ServerGrpc {
     return (this.#closed ??= this.#close());
   }
 
+  /** Without channelz grpc-js forgets its sessions for forceShutdown; drain knows them, and cuts them in time. */
   async #close(): Promise<void> {
-    const force = setTimeout(() => this.#server?.forceShutdown(), this.#closeWithinMs);
-    try {
-      await super.close();
-    } finally {
-      clearTimeout(force);
-    }
+    this.#server?.drain(this.#address, this.#closeWithinMs);
+    await super.close();
   }
 }
 
