@@ -97,6 +97,20 @@ describe('mayRetry', () => {
       expected: false,
     },
     {
+      why: 'a failure that is known to have left nothing behind, of any tool',
+      type: 'UNAVAILABLE',
+      extra: { reason: 'CONNECTION_LOST', partialSideEffects: false },
+      tool: 'other',
+      expected: true,
+    },
+    {
+      why: "a tool's own word that it left nothing behind",
+      type: 'TRANSIENT',
+      extra: { origin: 'tool', partialSideEffects: false },
+      tool: 'other',
+      expected: false,
+    },
+    {
       why: "a tool's own word that it could not connect",
       type: 'UNAVAILABLE',
       extra: { reason: 'CONNECT_FAILED', origin: 'tool' },
@@ -139,10 +153,11 @@ describe('mayRetry', () => {
         fc.constantFrom(...proofs, 'CONNECTION_LOST', 'OTHER'),
         fc.constantFrom('caller' as const, 'gateway' as const, 'tool' as const),
         fc.boolean(),
-        fc.boolean(),
+        fc.constantFrom(true, false, undefined),
         (type, reason, origin, retryable, partialSideEffects) => {
           const failure = new ToolFailure(type, 'failed', { reason, origin, retryable, partialSideEffects });
-          const proven = proofs.includes(reason) && origin === 'gateway' && !partialSideEffects;
+          const unsaid = partialSideEffects === undefined && proofs.includes(reason);
+          const proven = origin === 'gateway' && (partialSideEffects === false || unsaid);
           const again = mayRetry(question({ failure, function: toolOf('other') }));
           expect(again && !(proven && retryable)).toBe(false);
         },

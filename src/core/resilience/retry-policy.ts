@@ -10,7 +10,7 @@ const MIN_ATTEMPT_MS = 50;
 /** TIMEOUT is not among them: the call's time is over, and what it had set off may still be running. */
 const TRANSIENT: ReadonlySet<ErrorType> = new Set(['TRANSIENT', 'UNAVAILABLE']);
 
-/** Failures that prove the tool never ran. Believed of the gateway only: a tool may write any word. */
+/** Failures that prove the tool never ran, where they say nothing of side effects themselves. */
 const NOT_STARTED: ReadonlySet<string> = new Set([
   'CONNECT_FAILED',
   'SPAWN_FAILED',
@@ -55,7 +55,8 @@ export function mayRetry(question: RetryQuestion): boolean {
   );
 }
 
-function isTransient({ type, origin }: ToolFailure): boolean {
+/** Whether the class of the failure is one that may pass by itself. */
+export function isTransient({ type, origin }: ToolFailure): boolean {
   return TRANSIENT.has(type) || (type === 'RATE_LIMIT' && origin === 'tool');
 }
 
@@ -63,6 +64,9 @@ function mayRunTwice({ spec }: ToolFunction): boolean {
   return spec.metadata.idempotent || spec.metadata.readOnly;
 }
 
+/** Believed of the gateway only: a tool may write any word. */
 function provesNotStarted({ origin, reason, partialSideEffects }: ToolFailure): boolean {
-  return origin === 'gateway' && partialSideEffects !== true && NOT_STARTED.has(reason);
+  return (
+    origin === 'gateway' && (partialSideEffects === undefined ? NOT_STARTED.has(reason) : !partialSideEffects)
+  );
 }

@@ -6,34 +6,51 @@ import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { ToolResult } from '../../contract/tool-response.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Counter, Histogram } from '../../ports/metrics.ts';
-import { deadlineOf } from '../deadline.ts';
+import { raceCall } from '../deadline.ts';
+import { REFUSED, type CircuitBreaker } from './circuit-breaker.ts';
+import { judgeAttempt } from './judge-attempt.ts';
 import type { RetryBudget } from './retry-budget.ts';
-import { mayRetry, retryDelayMs } from './retry-policy.ts';
+import { isTransient, mayRetry, retryDelayMs } from './retry-policy.ts';
 
 export interface AttemptDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly budget: RetryBudget;
+  /** Of the upstream that the function calls; undefined for those that call none. */
+  readonly circuit?: CircuitBreaker;
   readonly retries: Counter;
+  /** Counts the retries that the budget did not allow. */
+  readonly exhausted: Counter;
   readonly seconds: Histogram;
 }
 
-/** Rejects with the last attempt's failure, or with the signal's reason once the call's time is over. */
+/**
+ * Rejects with the last attempt's failure, or with the signal's reason once the call's time is over. An open circuit
+ * refuses at once: nothing waits for it, and a retry that it stops leaves the failure before it as it is.
+ */
 export async function runAttempts(
   call: ToolCall,
   fn: ToolFunction,
   prepared: PreparedFunction,
   deps: AttemptDeps,
 ): Promise<ToolResult> {
+  const { circuit } = deps;
   const emit = call.request.emit ?? ignore;
+  let failure: unknown;
   for (let attempt = 1; ; attempt += 1) {
+    // Waiting, in an extension or before this attempt, may have taken all the time there was.
+    if (call.signal.aborted) throw call.signal.reason;
+    const pass = circuit?.enter();
+    if (circuit !== undefined && pass === REFUSED) throw failure ?? circuit.refusal();
     try {
-      const result = await oneAttempt(call, prepared, emit, deps);
+      const result = await oneAttempt(call, fn, prepared, emit, deps, pass);
       if (fn.spec.retries !== undefined) deps.budget.succeeded();
       return result;
     } catch (error) {
+      failure = error;
       const delayMs = delayBeforeNext(call, fn, error, attempt, deps);
-      if (delayMs === undefined) throw error;
+      // Open, and so for longer than a delay is worth: what is certain to be refused is not waited for.
+      if (delayMs === undefined || circuit?.state === 'open') throw error;
       deps.retries.add();
       await pause(delayMs, call, deps.clock);
     }
@@ -42,20 +59,29 @@ export async function runAttempts(
 
 async function oneAttempt(
   call: ToolCall,
+  { spec }: ToolFunction,
   prepared: PreparedFunction,
   emit: Emit,
-  deps: AttemptDeps,
+  { circuit, clock, seconds }: AttemptDeps,
+  pass = REFUSED,
 ): Promise<ToolResult> {
   const { progress } = call;
   progress.attempts += 1;
   progress.executorEntered = true;
+  const beganAt = circuit === undefined ? 0 : clock.now();
   const startedAt = performance.now();
   try {
-    return await deadlineOf(call).race(prepared.execute(call, emit));
+    const result = await raceCall(call, prepared.execute(call, emit));
+    circuit?.settle(pass, 'answered');
+    return result;
+  } catch (error) {
+    const attempt = { error, prepared, spentMs: clock.now() - beganAt, timeoutMs: spec.timeoutMs };
+    circuit?.settle(pass, judgeAttempt(attempt));
+    throw error;
   } finally {
     const spentMs = performance.now() - startedAt;
     progress.executorMs += spentMs;
-    deps.seconds.observe(spentMs / 1000);
+    seconds.observe(spentMs / 1000);
   }
 }
 
@@ -65,22 +91,23 @@ function delayBeforeNext(
   fn: ToolFunction,
   error: unknown,
   attempt: number,
-  { clock, random, budget }: AttemptDeps,
+  { clock, random, budget, exhausted }: AttemptDeps,
 ): number | undefined {
   const policy = fn.spec.retries;
   if (policy === undefined || !(error instanceof ToolFailure) || call.signal.aborted) return undefined;
   const delayMs = retryDelayMs(policy, attempt, random, error.retryAfterMs);
   const remainingMs = call.deadline - clock.now();
+  // As the gRFC counts: every transient failure takes a token, whether a retry follows or not.
+  const withinBudget = !isTransient(error) || budget.failed();
   if (!mayRetry({ function: fn, failure: error, attempt, policy, remainingMs, delayMs })) return undefined;
-  return budget.failed() ? delayMs : undefined;
+  if (!withinBudget) exhausted.add();
+  return withinBudget ? delayMs : undefined;
 }
 
 function pause(ms: number, call: ToolCall, clock: Clock): Promise<void> {
   let disarm: () => void = ignore;
   const waited = new Promise<void>((resolve) => (disarm = clock.after(ms, resolve)));
-  return deadlineOf(call)
-    .race(waited)
-    .finally(() => disarm());
+  return raceCall(call, waited).finally(() => disarm());
 }
 
 function ignore(): void {}

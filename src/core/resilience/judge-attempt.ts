@@ -1,0 +1,45 @@
+// Judges an attempt that failed: does it say that the upstream is in trouble, that it is there, or nothing at all?
+import type { PreparedFunction } from '../../contract/plugin.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { Outcome } from './circuit-breaker.ts';
+
+export interface FailedAttempt {
+  readonly error: unknown;
+  readonly prepared: PreparedFunction;
+  /** How long the attempt had, and how long the tool may take. */
+  readonly spentMs: number;
+  readonly timeoutMs: number;
+}
+
+/** Unavailability that comes from the gateway itself, from who gives out tokens, or from one tool's own code. */
+const NOT_THE_UPSTREAM: ReadonlySet<string> = new Set([
+  'CIRCUIT_OPEN',
+  'CREDENTIALS_REFUSED',
+  'DRAINING',
+  'EXECUTOR_CLOSED',
+  'NO_PROCESS',
+  'OVERLOADED',
+  'POOL_EXHAUSTED',
+  'QUEUE_FULL',
+  'TOKEN_UNAVAILABLE',
+  'TOOL_DEFINITION_CHANGED',
+  'WORKER_DIED',
+]);
+
+/**
+ * Only infrastructure counts against an upstream: a 5xx, no connection, a lost one, no answer in the tool's time. What a
+ * tool reports itself is an answer. What never left the gateway, and what the caller cut short, says nothing: arguments
+ * must neither open a circuit nor keep one closed.
+ */
+export function judgeAttempt({ error, prepared, spentMs, timeoutMs }: FailedAttempt): Outcome {
+  if (!(error instanceof ToolFailure)) return 'unknown';
+  const { type, origin, reason, retryable } = error;
+  if (origin === 'tool') return type === 'TRANSIENT' && reason.startsWith('HTTP_5') ? 'failed' : 'answered';
+  if (origin === 'caller') return 'unknown';
+  if (type === 'TIMEOUT') {
+    // A caller's short deadline, or what retries left of it, is no measure of the upstream.
+    return prepared.runsOwnCode !== true && spentMs * 2 >= timeoutMs ? 'failed' : 'unknown';
+  }
+  if (type === 'TRANSIENT') return 'failed';
+  return type === 'UNAVAILABLE' && retryable && !NOT_THE_UPSTREAM.has(reason) ? 'failed' : 'unknown';
+}

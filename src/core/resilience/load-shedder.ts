@@ -1,0 +1,81 @@
+// LoadShedder: refuses calls while the gateway has more to do than it can, the least important ones first.
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { CallPriority } from '../../contract/tool-spec.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { LoopLag } from '../../ports/loop-lag.ts';
+import type { Counter, Metrics } from '../../ports/metrics.ts';
+
+export interface ShedLimits {
+  readonly maxInflightCalls: number;
+  readonly shedAtLagMs: number;
+}
+
+export interface ShedDeps {
+  readonly lag: LoopLag;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Share of the places for calls in flight that a priority may fill: the last fifth is kept for what is important. */
+const SHARES: { readonly [priority in CallPriority]: number } = { low: 0.6, normal: 0.8, high: 1 };
+/** How many times the lag limit a priority bears; calls of high priority are refused for their number alone. */
+const BEARABLE_LAG: { readonly [priority in CallPriority]: number } = {
+  low: 1,
+  normal: 2,
+  high: Number.POSITIVE_INFINITY,
+};
+
+const RETRY_MS = 1_000;
+const LOG_EVERY_MS = 10_000;
+
+interface Level {
+  readonly places: number;
+  readonly lagMs: number;
+  readonly shed: Counter;
+}
+
+export class LoadShedder {
+  readonly #deps: ShedDeps;
+  readonly #levels: { readonly [priority in CallPriority]: Level };
+  #quietUntil = 0;
+
+  constructor(limits: ShedLimits, deps: ShedDeps) {
+    this.#deps = deps;
+    const shed = deps.metrics.counter({
+      name: 'ute_shed_calls_total',
+      help: 'Calls refused because the gateway had too much to do, by priority of the tool.',
+      labels: ['priority'],
+    });
+    const level = (priority: CallPriority): Level => ({
+      places: Math.max(1, Math.floor(limits.maxInflightCalls * SHARES[priority])),
+      lagMs: limits.shedAtLagMs * BEARABLE_LAG[priority],
+      shed: shed.with(priority),
+    });
+    this.#levels = { low: level('low'), normal: level('normal'), high: level('high') };
+  }
+
+  /** `inFlight`: calls that run now, this one among them. Throws ToolFailure UNAVAILABLE, reason OVERLOADED. */
+  check(inFlight: number, priority: CallPriority = 'normal'): void {
+    const { places, lagMs } = this.#levels[priority];
+    if (inFlight <= places && this.#deps.lag.p99Ms() <= lagMs) return;
+    throw this.#refusal(priority, inFlight);
+  }
+
+  #refusal(priority: CallPriority, inFlight: number): ToolFailure {
+    const { clock, random, lag, log } = this.#deps;
+    this.#levels[priority].shed.add();
+    const now = clock.now();
+    // Every refusal is audited and counted; the log says that it has begun, and that it goes on.
+    if (now >= this.#quietUntil || now < this.#quietUntil - LOG_EVERY_MS) {
+      this.#quietUntil = now + LOG_EVERY_MS;
+      log.warn({ priority, inFlight, lagMs: Math.round(lag.p99Ms()) }, 'too much to do: calls are refused');
+    }
+    return new ToolFailure('UNAVAILABLE', 'The gateway has too much to do at the moment.', {
+      reason: 'OVERLOADED',
+      retryAfterMs: Math.round(RETRY_MS * (1 + random())),
+    });
+  }
+}
