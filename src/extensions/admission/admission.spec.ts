@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { callOf, echoNext, functionOf, outcomeOf, recordingMetrics } from '../../../test/helpers/call-kit.ts';
+import type { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { Admission, AdmissionRequest } from '../../ports/admission-control.ts';
 import { MemoryAdmissionControl } from '../../infra/memory/memory-admission-control.ts';
 import { admission } from './index.ts';
 
@@ -14,8 +16,24 @@ function setUp() {
   return { clock, extension };
 }
 
-const rated = functionOf({ rateLimits: [{ per: 'tenant', rate: 2, periodMs: 60_000, burst: 2 }] });
-const single = functionOf({ concurrency: { limit: 1, per: 'tool', maxQueue: 0, maxWaitMs: 1_000 } });
+const perTenant = {
+  per: 'tenant',
+  rate: 2,
+  periodMs: 60_000,
+  burst: 2,
+  onStoreFailure: 'local',
+  mode: 'enforce',
+} as const;
+const one = {
+  limit: 1,
+  per: 'tool',
+  maxQueue: 0,
+  maxWaitMs: 1_000,
+  onStoreFailure: 'local',
+  onLeaseLost: 'cancel',
+} as const;
+const rated = functionOf({ rateLimits: [perTenant] });
+const single = functionOf({ concurrency: [one] });
 
 describe('admission', () => {
   it('a call over the rate is RATE_LIMIT with the time to wait, and another tenant is not affected', async () => {
@@ -66,5 +84,99 @@ describe('admission', () => {
     const { extension } = setUp();
     expect(extension.appliesTo?.(functionOf(), {})).toBe(false);
     expect(extension.appliesTo?.(rated, {})).toBe(true);
+  });
+});
+
+describe('admission over a shared store', () => {
+  const held = { granted: true, rates: [], waitedMs: 0, release: () => undefined } as const;
+
+  function over(decision: Admission) {
+    const asked: AdmissionRequest[] = [];
+    const metrics = recordingMetrics();
+    const control = {
+      admit: async (request: AdmissionRequest) => {
+        asked.push(request);
+        return decision;
+      },
+      close: async () => undefined,
+    };
+    return { asked, metrics, extension: admission.create({ admission: control, metrics }) };
+  }
+
+  it('asks for every limit of the tool and of its connection at once, each under a key of its own', async () => {
+    const { asked, extension } = over(held);
+    const scopes = ['tool', 'tenant', 'agent', 'user'] as const;
+    const limited = functionOf({
+      concurrency: scopes.map((per) => ({ ...one, per })),
+      rateLimits: [perTenant],
+    });
+    const connectionLimit = { connection: 'crm', limit: 3, maxQueue: 4 };
+    const context = { tenantId: 'acme', agentId: 'a1', userId: 'u1' };
+    await extension.around(
+      callOf({ function: { ...limited, connectionLimit }, context }),
+      echoNext().next,
+      {},
+    );
+    expect(asked[0]?.leases.map(({ key }) => key)).toEqual([
+      'lease:["greet"]',
+      'lease:["greet","t","acme"]',
+      'lease:["greet","a","acme","a1"]',
+      'lease:["greet","u","acme","u1"]',
+      'connection:crm',
+    ]);
+    expect(asked[0]?.leases.at(-1)).toMatchObject({ limit: 3, maxQueue: 4, maxWaitMs: 1000 });
+    expect(asked[0]?.rates).toMatchObject([{ key: 'rate:0:["greet","t","acme"]', onStoreFailure: 'local' }]);
+  });
+
+  it('says what was decided without the store, whom a shadow rate would have refused, and the fencing token', async () => {
+    const { extension, metrics } = over({
+      ...held,
+      degraded: ['concurrency'],
+      shadowRefusals: ['slow'],
+      fencingToken: '41',
+    });
+    const call = callOf({ function: single });
+    await extension.around(call, echoNext().next, {});
+    expect(call.progress).toMatchObject({ degraded: ['concurrency'], notes: { fencing_token: '41' } });
+    expect(metrics.values.get('ute_rate_limit_shadow_total')).toBe(1);
+    expect(metrics.values.get('ute_concurrency_in_use{greet}')).toBe(0);
+  });
+
+  it.each([
+    ['cancel', { type: 'UNAVAILABLE', reason: 'LEASE_LOST' }],
+    ['continue', undefined],
+  ] as const)('a lost place under %s', async (onLeaseLost, reason) => {
+    let lose = () => undefined as void;
+    const { extension } = over({ ...held, whenLost: (listener) => (lose = listener) });
+    const fn = functionOf({ concurrency: [{ ...one, onLeaseLost }] });
+    const call = callOf({ function: fn });
+    let signal = call.signal;
+    await extension.around(
+      call,
+      async (passed) => {
+        ({ signal } = passed);
+        lose();
+        return echoNext().next(passed);
+      },
+      {},
+    );
+    const { type, reason: why } = (signal.reason as ToolFailure | undefined) ?? {};
+    expect(type && { type, reason: why }).toEqual(reason);
+  });
+
+  it('the deadline still ends a call that has a signal of its own', async () => {
+    const { extension } = over({ ...held, whenLost: () => undefined });
+    const controller = new AbortController();
+    const call = callOf({ function: single, signal: controller.signal });
+    const reason = new Error('too late');
+    await extension.around(
+      call,
+      async (passed) => {
+        controller.abort(reason);
+        expect(passed.signal.reason).toBe(reason);
+        return echoNext().next(passed);
+      },
+      {},
+    );
   });
 });

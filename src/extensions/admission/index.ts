@@ -1,12 +1,14 @@
 // admission: rate limits and the concurrency lease, one decision just before the tool runs, given back when it ends.
 import { z } from 'zod';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { LimitScope } from '../../contract/tool-spec.ts';
-import type { Admission, AdmissionControl, LeaseRule, RateRule } from '../../ports/admission-control.ts';
-import type { Counter, Histogram, Metrics } from '../../ports/metrics.ts';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { Admission, AdmissionControl } from '../../ports/admission-control.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import { admissionMetrics } from './admission-metrics.ts';
+import { planOf, type LimitPlan } from './limit-plan.ts';
 
 const optionsSchema = z.strictObject({});
 interface Needs {
@@ -16,75 +18,80 @@ interface Needs {
 
 export const admission: ExtensionPlugin<z.infer<typeof optionsSchema>, Needs> = {
   name: 'admission',
-  summary: 'Rate limits and concurrency with a bounded fair queue, decided together in one step.',
+  summary:
+    'Rate limits and concurrency with a bounded fair queue, decided together in one step; over all replicas where there is Redis.',
   optionsSchema,
   create: (needs) => createAdmission(needs),
 };
 
 function createAdmission({ admission, metrics }: Needs): Extension<object> {
-  const refused = metrics.counter({
-    name: 'ute_rate_limited_total',
-    help: 'Calls refused by a limit, by kind (rate or concurrency).',
-    labels: ['kind'],
-  });
-  const refusals: Record<'rate' | 'concurrency', Counter> = {
-    rate: refused.with('rate'),
-    concurrency: refused.with('concurrency'),
+  const series = admissionMetrics(metrics);
+  const plans = new WeakMap<ToolFunction, LimitPlan>();
+  const planFor = (fn: ToolFunction): LimitPlan => {
+    let plan = plans.get(fn);
+    if (plan === undefined) plans.set(fn, (plan = planOf(fn)));
+    return plan;
   };
-  const waited: Histogram = metrics
-    .histogram({
-      name: 'ute_queue_wait_seconds',
-      help: 'Time that admitted calls waited for a free place.',
-      buckets: [0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
-    })
-    .with();
   return {
     stage: 'tool',
     onFailure: 'deny',
-    appliesTo: ({ spec }) => spec.rateLimits.length > 0 || spec.concurrency !== undefined,
+    appliesTo: (fn) => planFor(fn).limits,
     async around(call, next) {
-      const decision = await admission.admit(requestFor(call, call.function as ToolFunction), call.signal);
+      const fn = call.function as ToolFunction;
+      const plan = planFor(fn);
+      const decision = await admission.admit(plan.requestFor(call), call.signal);
       call.progress.rateLimits = decision.rates;
       if (!decision.granted) {
-        refusals[decision.refusedBy].add();
+        series.refused[decision.refusedBy].add();
         throw refusal(decision);
       }
-      waited.observe(decision.waitedMs / 1000);
+      note(call, decision);
+      for (const _rule of decision.shadowRefusals ?? []) series.shadowRefused.add();
+      series.waited.observe(decision.waitedMs / 1000);
+      const inUse = plan.leases ? series.inUse(fn.spec) : undefined;
+      inUse?.add(1);
       try {
-        return await next(call);
+        return await run(call, next, decision, plan);
       } finally {
+        inUse?.add(-1);
         decision.release();
       }
     },
   };
 }
 
-function requestFor(call: ToolCall, { spec }: ToolFunction) {
-  const rates: RateRule[] = spec.rateLimits.map((limit, index) => ({
-    key: `rate:${index}:${keyOf(call, spec.name, limit.per)}`,
-    name: `${limit.per}-${limit.rate}-per-${limit.periodMs / 1000}s`,
-    rate: limit.rate,
-    periodMs: limit.periodMs,
-    burst: limit.burst,
-  }));
-  const { concurrency } = spec;
-  const leases: LeaseRule[] =
-    concurrency === undefined
-      ? []
-      : [{ key: `lease:${keyOf(call, spec.name, concurrency.per)}`, ...concurrency }];
-  return { callId: call.id, fairnessKey: call.context.tenantId ?? '', rates, leases };
+type Granted = Admission & { readonly granted: true };
+
+function note(call: ToolCall, { degraded, fencingToken }: Granted): void {
+  const { progress } = call;
+  if (degraded !== undefined) progress.degraded.push(...degraded);
+  if (fencingToken !== undefined) progress.notes = { ...progress.notes, fencing_token: fencingToken };
 }
 
-/** Limits never mix tools or tenants: an agent or a user is counted inside its tenant. */
-function keyOf(call: ToolCall, tool: string, scope: LimitScope): string {
-  const { tenantId = '', agentId = '', userId = '' } = call.context;
-  const whose = {
-    tool: [],
-    tenant: ['t', tenantId],
-    agent: ['a', tenantId, agentId],
-    user: ['u', tenantId, userId],
-  };
-  return JSON.stringify([tool, ...whose[scope]]);
+/** Under `cancel`, the call's own signal also aborts when another call may have its place. */
+async function run(
+  call: ToolCall,
+  next: Next,
+  decision: Granted,
+  { cancelsWhenLost }: LimitPlan,
+): Promise<ToolResponse> {
+  if (decision.whenLost === undefined || !cancelsWhenLost) return next(call);
+  const own = new AbortController();
+  const follow = () => own.abort(call.signal.reason);
+  if (call.signal.aborted) follow();
+  call.signal.addEventListener('abort', follow, { once: true });
+  decision.whenLost(() => own.abort(leaseLost()));
+  try {
+    return await next({ ...call, signal: own.signal });
+  } finally {
+    call.signal.removeEventListener('abort', follow);
+  }
+}
+
+function leaseLost(): ToolFailure {
+  return new ToolFailure('UNAVAILABLE', 'The call lost its place under a concurrency limit while it ran.', {
+    reason: 'LEASE_LOST',
+  });
 }
 
 function refusal(decision: Admission & { granted: false }): ToolFailure {

@@ -69,6 +69,11 @@ export class LeasePlaces<W extends Waiter> {
     }
   }
 
+  /** Places of the key that are taken. */
+  inUse(key: string): number {
+    return this.#places.get(key)?.inUse ?? 0;
+  }
+
   queueLength(rule: LeaseRule): number {
     return this.#places.get(rule.key)?.queue?.size ?? 0;
   }
@@ -96,6 +101,11 @@ export class LeasePlaces<W extends Waiter> {
     const place = this.#places.get(key);
     if (place?.queue === undefined || place.inUse >= place.limit) return undefined;
     return place.queue.find((waiter) => this.firstFull(waiter.leases) === undefined);
+  }
+
+  /** The waiter whose turn it is at this lease, of those that fit. */
+  find(key: string, fits: (waiter: W) => boolean): W | undefined {
+    return this.#places.get(key)?.queue?.find(fits);
   }
 
   /** When a place may be had, if all who wait and this one are served at the usual pace; at least 1. */

@@ -77,6 +77,17 @@ export class MemoryAdmissionControl implements AdmissionControl {
     }
   }
 
+  /** Takes places that were granted elsewhere, whatever the limit says; the returned function gives them back, once. */
+  occupy(leases: readonly LeaseRule[]): () => void {
+    const since = this.#clock.now();
+    let held = true;
+    this.#places.take(leases);
+    return () => {
+      if (held) this.#giveBack(leases, since);
+      held = false;
+    };
+  }
+
   /** What is kept in memory, in entries: nothing stays of calls that have ended and limits that are idle. */
   get entries(): { readonly rateKeys: number; readonly leaseKeys: number; readonly calls: number } {
     return { rateKeys: this.#meters.size, leaseKeys: this.#places.size, calls: this.#calls.size };
@@ -105,13 +116,14 @@ export class MemoryAdmissionControl implements AdmissionControl {
 
   #grant(request: AdmissionRequest, askedAt: number, now: number): Admission {
     const { rates, leases } = request;
-    this.#meters.spend(rates, now);
+    const shadowRefusals = this.#meters.spend(rates, now);
     this.#places.take(leases);
     let held = true;
     return {
       granted: true,
       rates: rates.length === 0 ? NO_RATES : this.#meters.states(rates, now),
       waitedMs: Math.max(0, now - askedAt),
+      ...(shadowRefusals.length > 0 && { shadowRefusals }),
       release: () => {
         if (held) this.#release(request, now);
         held = false;
@@ -121,7 +133,10 @@ export class MemoryAdmissionControl implements AdmissionControl {
 
   #release({ callId, leases }: AdmissionRequest, since: number): void {
     this.#calls.delete(callId);
-    if (leases.length === 0) return;
+    if (leases.length > 0) this.#giveBack(leases, since);
+  }
+
+  #giveBack(leases: readonly LeaseRule[], since: number): void {
     this.#places.giveBack(leases, Math.max(0, this.#clock.now() - since));
     for (const lease of leases) this.#serve(lease.key);
   }
@@ -210,12 +225,12 @@ export class MemoryAdmissionControl implements AdmissionControl {
   }
 }
 
-function closing(): ToolFailure {
+export function closing(): ToolFailure {
   return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING' });
 }
 
 /** A key named twice would be counted against itself: a mistake of whoever made the request. */
-function firstRepeated(rules: readonly { readonly key: string }[]): string | undefined {
+export function firstRepeated(rules: readonly { readonly key: string }[]): string | undefined {
   if (rules.length < 2) return undefined;
   return rules.find((rule, index) => rules.findIndex(({ key }) => key === rule.key) < index)?.key;
 }

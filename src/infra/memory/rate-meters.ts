@@ -16,6 +16,7 @@ interface Meter {
 
 /** What a refused call is told when there is no room for its key's meter: soon others will have gone idle. */
 const NO_ROOM_RETRY_MS = 1000;
+const NONE: readonly string[] = [];
 
 export class RateMeters {
   /** Least recently looked after first; see #tidy. */
@@ -30,22 +31,23 @@ export class RateMeters {
     return this.#meters.size;
   }
 
-  /** The first rule that has no call left now. Spends nothing. */
+  /** The first rule that has no call left now, shadow rules aside. Spends nothing. */
   refusing(rules: readonly RateRule[], now: number): RateRule | undefined {
-    for (const rule of rules) {
-      const meter = this.#meters.get(rule.key);
-      if (meter === undefined) {
-        if (rule.burst < 1 || !this.#hasRoom(now)) return rule;
-      } else if (settle(meter, rule, now) + rule.periodMs > rule.periodMs * rule.burst) {
-        return rule;
-      }
-    }
+    for (const rule of rules) if (rule.shadow !== true && this.#isUsedUp(rule, now)) return rule;
     return undefined;
   }
 
-  /** Counts one call under every rule. Only after `refusing` found none, at the same `now`. */
-  spend(rules: readonly RateRule[], now: number): void {
+  /**
+   * Counts one call under every rule. Only after `refusing` found none, at the same `now`. Returns the names of
+   * the shadow rules that would have refused it: these do not count it.
+   */
+  spend(rules: readonly RateRule[], now: number): readonly string[] {
+    let over: string[] | undefined;
     for (const rule of rules) {
+      if (rule.shadow === true && this.#isUsedUp(rule, now)) {
+        (over ??= []).push(rule.name);
+        continue;
+      }
       const meter = this.#meters.get(rule.key);
       if (meter === undefined) {
         this.#tidy(now);
@@ -55,6 +57,7 @@ export class RateMeters {
         meter.units = settle(meter, rule, now) + rule.periodMs;
       }
     }
+    return over ?? NONE;
   }
 
   /** When the rule has a call left again, if nobody else takes it; at least 1. */
@@ -67,6 +70,12 @@ export class RateMeters {
 
   states(rules: readonly RateRule[], now: number): RateLimitState[] {
     return rules.map((rule) => this.#stateOf(rule, now));
+  }
+
+  #isUsedUp(rule: RateRule, now: number): boolean {
+    const meter = this.#meters.get(rule.key);
+    if (meter === undefined) return rule.burst < 1 || !this.#hasRoom(now);
+    return settle(meter, rule, now) + rule.periodMs > rule.periodMs * rule.burst;
   }
 
   #stateOf(rule: RateRule, now: number): RateLimitState {

@@ -54,6 +54,12 @@ export class RedisClients {
     });
   }
 
+  /** For connections that are dead without knowing it: no answer comes, and no error. */
+  reconnect(): void {
+    for (const client of [this.coordination, ...this.#others])
+      if (client.status === 'ready') client.disconnect(true);
+  }
+
   close(): void {
     for (const client of [this.coordination, ...this.#others]) client.disconnect();
   }

@@ -115,6 +115,16 @@ export function describeAdmissionControl(name: string, factory: () => Promise<Ad
         expect(await ask({ rates: [quick] })).toMatchObject(GRANTED);
       });
 
+      it('counts a shadow rate, says whom it would have refused, and refuses nobody', async () => {
+        const shadow = rate({ key: 'shadow', name: 'quiet', shadow: true });
+        const enforced = rate({ burst: 3 });
+        expect((await granted({ rates: [shadow, enforced] })).shadowRefusals).toBeUndefined();
+        for (let call = 0; call < 2; call += 1) {
+          expect((await granted({ rates: [shadow, enforced] })).shadowRefusals).toEqual(['quiet']);
+        }
+        expect(await refused({ rates: [shadow, enforced] })).toMatchObject({ rule: 'calls' });
+      });
+
       it('counts each key apart', async () => {
         expect(await ask({ rates: [rate({ key: 'a' })] })).toMatchObject(GRANTED);
         expect(await ask({ rates: [rate({ key: 'b' })] })).toMatchObject(GRANTED);
@@ -291,6 +301,39 @@ export function describeAdmissionControl(name: string, factory: () => Promise<Ad
         const order = await servedInTurn(holder, [...flood, small], harness);
         expect(order.indexOf(small)).toBeLessThanOrEqual(1);
         expect(order.filter((call) => call !== small)).toEqual(flood);
+      });
+
+      it('lets in while a place of every lease is free, and nobody else, under any history', async () => {
+        const keys = fc.constantFrom(['a'], ['b'], ['a', 'b'], ['b', 'a']);
+        const take = fc.record({ take: keys });
+        const give = fc.record({ give: fc.nat(50) });
+        await fc.assert(
+          fc.asyncProperty(fc.array(fc.oneof(take, give), { maxLength: 30 }), async (steps) => {
+            const limits: Record<string, number> = { a: 2, b: 3 };
+            const round = randomUUID();
+            const held: { readonly keys: readonly string[]; readonly admission: Granted }[] = [];
+            const isFree = (key: string) =>
+              held.filter((call) => call.keys.includes(key)).length < (limits[key] ?? 0);
+            const answers: boolean[] = [];
+            const expected: boolean[] = [];
+            for (const step of steps) {
+              if ('give' in step) {
+                held.splice(step.give % Math.max(1, held.length), 1)[0]?.admission.release();
+                continue;
+              }
+              const leases = step.take.map((key) =>
+                lease({ key: `${round}:${key}`, limit: limits[key] ?? 0, maxQueue: 0 }),
+              );
+              expected.push(step.take.every(isFree));
+              const admission = await ask({ leases });
+              answers.push(admission.granted);
+              if (admission.granted) held.push({ keys: step.take, admission });
+            }
+            expect(answers).toEqual(expected);
+            for (const { admission } of held) admission.release();
+          }),
+          { numRuns: 40 },
+        );
       });
 
       it('never lets more in than the limit and leaves no place unused, under any mix of calls', async () => {

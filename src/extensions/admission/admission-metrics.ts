@@ -1,0 +1,47 @@
+// The numbers of admission: whom limits refused, how long others waited, how many run now.
+import type { ToolSpec } from '../../contract/tool-spec.ts';
+import type { Counter, Gauge, Histogram, Metrics } from '../../ports/metrics.ts';
+
+export interface AdmissionMetrics {
+  readonly refused: Readonly<Record<'rate' | 'concurrency', Counter>>;
+  readonly shadowRefused: Counter;
+  readonly waited: Histogram;
+  inUse(spec: ToolSpec): Gauge;
+}
+
+export function admissionMetrics(metrics: Metrics): AdmissionMetrics {
+  const refused = metrics.counter({
+    name: 'ute_rate_limited_total',
+    help: 'Calls refused by a limit, by kind (rate or concurrency).',
+    labels: ['kind'],
+  });
+  const shadowRefused = metrics
+    .counter({
+      name: 'ute_rate_limit_shadow_total',
+      help: 'Calls that rate limits in shadow mode would have refused.',
+    })
+    .with();
+  const waited = metrics
+    .histogram({
+      name: 'ute_queue_wait_seconds',
+      help: 'Time that admitted calls waited for a free place.',
+      buckets: [0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
+    })
+    .with();
+  const inUse = metrics.gauge({
+    name: 'ute_concurrency_in_use',
+    help: 'Calls of this process that hold a place of a concurrency limit now, by tool.',
+    labels: ['tool'],
+  });
+  const gauges = new WeakMap<ToolSpec, Gauge>();
+  return {
+    refused: { rate: refused.with('rate'), concurrency: refused.with('concurrency') },
+    shadowRefused,
+    waited,
+    inUse(spec) {
+      let gauge = gauges.get(spec);
+      if (gauge === undefined) gauges.set(spec, (gauge = inUse.with(spec.name)));
+      return gauge;
+    },
+  };
+}

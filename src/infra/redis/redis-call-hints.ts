@@ -1,0 +1,54 @@
+// RedisCallHints: what replicas that share a Redis tell each other about calls that run, by publish and subscribe.
+import type { Redis } from 'ioredis';
+import type { CallHint, CallHints } from '../../ports/call-hints.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RedisClients } from './redis-clients.ts';
+
+/** Anything else on the channel is not ours. */
+const MESSAGE = /^(cancel|news) ([0-9a-f-]{36})$/;
+
+export class RedisCallHints implements CallHints {
+  readonly #clients: RedisClients;
+  readonly #log: Log;
+  readonly #channel: string;
+  readonly #listeners = new Set<(hint: CallHint, callId: string) => void>();
+  #subscriber: Redis | undefined;
+
+  constructor(clients: RedisClients, log: Log) {
+    this.#clients = clients;
+    this.#log = log;
+    this.#channel = `${clients.prefix}:calls:hints`;
+  }
+
+  tell(hint: CallHint, callId: string): void {
+    this.#clients.coordination.publish(this.#channel, `${hint} ${callId}`).catch((error: unknown) => {
+      this.#log.debug({ callId, hint, err: error }, 'a hint about a call did not reach Redis');
+      // Those in this process need no Redis.
+      this.#pass(hint, callId);
+    });
+  }
+
+  hear(listener: (hint: CallHint, callId: string) => void): () => void {
+    this.#listeners.add(listener);
+    if (this.#subscriber === undefined) this.#subscriber = this.#subscribe();
+    return () => this.#listeners.delete(listener);
+  }
+
+  #pass(hint: CallHint, callId: string): void {
+    for (const listener of this.#listeners) listener(hint, callId);
+  }
+
+  /** Waits for Redis where it is away, and subscribes anew whenever it comes back. */
+  #subscribe(): Redis {
+    const subscriber = this.#clients.subscriber();
+    subscriber.on('message', (_channel: string, message: string) => {
+      const [, hint, callId] = MESSAGE.exec(message) ?? [];
+      if (hint !== undefined && callId !== undefined) this.#pass(hint as CallHint, callId);
+    });
+    // Rejects when the gateway closes before Redis was there.
+    subscriber.subscribe(this.#channel).catch((error: unknown) => {
+      this.#log.debug({ err: error }, 'hints about calls are not heard');
+    });
+    return subscriber;
+  }
+}

@@ -1,0 +1,27 @@
+// RedisScript: one Lua script, sent by its hash; the whole text only to a server that does not have it.
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+
+export class RedisScript {
+  readonly #text: string;
+  readonly #sha: string;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#sha = createHash('sha1').update(text).digest('hex');
+  }
+
+  /** Puts the text where `run` finds it, so that no call pays for that. */
+  async load(client: Redis): Promise<void> {
+    await client.script('LOAD', this.#text);
+  }
+
+  async run(client: Redis, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await client.evalsha(this.#sha, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return client.eval(this.#text, keys.length, ...keys, ...args);
+    }
+  }
+}

@@ -1,0 +1,250 @@
+// SharedAdmission: admission by the store all replicas share, with a bounded fair line of this replica's own waiting calls.
+import type { RateLimitState } from '../../contract/tool-response.ts';
+import type { AdmissionRequest, LeaseRule } from '../../ports/admission-control.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { LeasePlaces, type Waiter } from '../memory/lease-places.ts';
+import { nameOf, type AdmissionStore, type AdmitReply } from './admission-store.ts';
+import type { LeaseKeeper } from './lease-keeper.ts';
+import { StoreAway, type StoreHealth } from './store-health.ts';
+import { WaitingLines } from './waiting-lines.ts';
+
+type FullDecision = Omit<Extract<AdmitReply, { kind: 'rate' }>, 'kind' | 'rule'> & {
+  readonly kind: 'full';
+  readonly rule: LeaseRule;
+};
+export type SharedDecision = Extract<AdmitReply, { kind: 'granted' | 'rate' }> | FullDecision;
+
+interface Waiting extends Waiter {
+  readonly request: AdmissionRequest;
+  /** The lease that was full when it asked last: only a place of this one lets it ask again. */
+  blockedOn: string;
+  asking: boolean;
+  done: boolean;
+  rates: readonly RateLimitState[];
+  readonly settle: (decision: SharedDecision) => void;
+  readonly fail: (reason: unknown) => void;
+  disarm: () => void;
+}
+
+export interface SharedDeps {
+  readonly store: AdmissionStore;
+  readonly keeper: LeaseKeeper;
+  readonly health: StoreHealth;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Longest time between two questions of who stands first in a line. */
+  readonly pollMs: number;
+}
+
+type Full = AdmitReply & { readonly kind: 'full' };
+const NOT_ASKED: Full = { kind: 'full', full: [], firstExpiryMs: Infinity, rates: [] };
+
+/** Only who stands first asks, once per place that may be free. A call that waits stands in the queues of all its leases. */
+export class SharedAdmission {
+  readonly #deps: SharedDeps;
+  readonly #places = new LeasePlaces<Waiting>();
+  readonly #lines: WaitingLines;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(deps: SharedDeps) {
+    this.#deps = deps;
+    this.#lines = new WaitingLines({
+      ...deps,
+      look: (key) => this.wake(key),
+      onEmpty: (key) => deps.keeper.giveUpTurn(key),
+    });
+  }
+
+  /** Throws StoreAway; once `signal` aborts, its reason. */
+  async admit(request: AdmissionRequest, signal: AbortSignal): Promise<SharedDecision> {
+    const { leases } = request;
+    const blocked = leases.filter((rule) => this.#isBlocked(rule));
+    if (blocked.length > 0) return this.#enter(request, signal, { ...NOT_ASKED, full: blocked });
+    for (const { key } of leases) this.#lines.beginAsking(key);
+    try {
+      const mayWait = leases.every((rule) => this.#hasRoom(rule));
+      const reply = await this.#ask(request, mayWait);
+      if (reply.kind !== 'full') return reply;
+      signal.throwIfAborted();
+      const decided = this.#enter(request, signal, reply);
+      for (const { key } of reply.full) if (this.#lines.takePoke(key)) this.wake(key);
+      return decided;
+    } finally {
+      for (const { key } of leases) this.#lines.endAsking(key);
+    }
+  }
+
+  take(leases: readonly LeaseRule[]): void {
+    this.#places.take(leases);
+  }
+
+  giveBack(leases: readonly LeaseRule[], heldMs: number): void {
+    this.#places.giveBack(leases, heldMs);
+  }
+
+  /** A place of the lease may be free. */
+  wake(key: string, places = 1): void {
+    for (let count = 0; count < places; count += 1) {
+      if (!this.#lines.has(key) || this.#isShareTakenOf(key)) return;
+      const next = this.#places.find(key, (call) => !call.asking && call.blockedOn === key);
+      if (next === undefined) {
+        this.#lines.poke(key);
+        return;
+      }
+      void this.#askAgain(next, key);
+    }
+  }
+
+  /** By the store's name of the lease. */
+  wakeNamed(name: string): void {
+    this.wake(
+      this.#lines.has(name) ? name : ([...this.#lines.keys].find((each) => nameOf(each) === name) ?? name),
+    );
+  }
+
+  /** Of a store that is away, or of a gateway that closes. */
+  sendAway(reason: unknown): void {
+    for (const call of this.#waiting) {
+      this.#leave(call, false);
+      call.fail(reason);
+    }
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  #isBlocked(rule: LeaseRule): boolean {
+    this.#places.restate(rule);
+    return this.#lines.waiting(rule.key) > 0 || this.#isShareTaken(rule);
+  }
+
+  /** While the store is not sure who holds what, this replica keeps to its share, what it holds already included. */
+  #isShareTaken({ key, limit }: LeaseRule, itself = 0): boolean {
+    const { health } = this.#deps;
+    if (!health.inQuarantine) return false;
+    return this.#places.inUse(key) + this.#lines.asking(key) - itself >= health.shareOf(limit);
+  }
+
+  #isShareTakenOf(key: string): boolean {
+    if (!this.#deps.health.inQuarantine) return false;
+    const rule = this.#places.find(key, () => true)?.leases.find((lease) => lease.key === key);
+    return rule !== undefined && this.#isShareTaken(rule);
+  }
+
+  #hasRoom(rule: LeaseRule): boolean {
+    return rule.maxWaitMs > 0 && this.#places.queueLength(rule) < rule.maxQueue;
+  }
+
+  async #ask(
+    request: AdmissionRequest,
+    mayWait: boolean,
+    own?: Waiting,
+  ): Promise<Exclude<AdmitReply, { kind: 'other_epoch' }>> {
+    const { store, health } = this.#deps;
+    const othersWaiting = ({ key }: LeaseRule) =>
+      this.#lines.waiting(key) - (own?.blockedOn === key && !own.done ? 1 : 0);
+    try {
+      for (;;) {
+        const reply = await store.admit({ request, epoch: health.epoch, mayWait, othersWaiting });
+        if (reply.kind !== 'other_epoch') return reply;
+        await health.rejoin();
+        const full = request.leases.filter((rule) => this.#isShareTaken(rule, own === undefined ? 1 : 0));
+        if (full.length > 0) return { ...NOT_ASKED, full };
+      }
+    } catch (error) {
+      health.failed(error);
+      throw new StoreAway('the store of the limits does not answer', { cause: error });
+    }
+  }
+
+  /** Into the line, or refused where that is as long as it may be. */
+  #enter(
+    request: AdmissionRequest,
+    signal: AbortSignal,
+    { full, firstExpiryMs, rates }: Full,
+  ): Promise<SharedDecision> {
+    const crowded = full.find((rule) => !this.#hasRoom(rule));
+    if (crowded !== undefined) return Promise.resolve(this.#refusal(crowded, rates));
+    return new Promise((settle, fail) => {
+      const { fairnessKey, leases } = request;
+      const blockedOn = full[0]?.key ?? '';
+      const state = { blockedOn, asking: false, done: false, rates, disarm: () => undefined };
+      const call: Waiting = { request, fairnessKey, leases, settle, fail, ...state };
+      this.#arm(call, signal, full);
+      this.#waiting.add(call);
+      this.#places.wait(call);
+      this.#lines.enter(blockedOn);
+      this.#lines.lookWithin(blockedOn, firstExpiryMs);
+    });
+  }
+
+  #arm(call: Waiting, signal: AbortSignal, full: readonly LeaseRule[]): void {
+    const onAbort = () => {
+      this.#leave(call, false);
+      call.fail(signal.reason);
+    };
+    const shortest = full.reduce((least, rule) => (rule.maxWaitMs < least.maxWaitMs ? rule : least));
+    const stopTimer = this.#deps.clock.after(shortest.maxWaitMs, () => {
+      this.#leave(call, false);
+      call.settle(this.#refusal(shortest, call.rates));
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+    call.disarm = () => {
+      stopTimer();
+      signal.removeEventListener('abort', onAbort);
+    };
+  }
+
+  async #askAgain(call: Waiting, key: string): Promise<void> {
+    call.asking = true;
+    try {
+      const reply = await this.#ask(call.request, true, call);
+      call.asking = false;
+      if (call.done) this.#unwanted(call, key, reply);
+      else if (reply.kind === 'full') this.#stillFull(call, key, reply);
+      else {
+        this.#leave(call, reply.kind === 'granted');
+        call.settle(reply);
+        this.wake(key, reply.kind === 'granted' ? reply.left : 1);
+      }
+    } catch (error) {
+      if (!call.done) this.#leave(call, false);
+      call.fail(error);
+    }
+  }
+
+  /** It has gone meanwhile: what it got, or the hint it followed, is the next one's. */
+  #unwanted(call: Waiting, key: string, reply: { readonly kind: string }): void {
+    if (reply.kind === 'granted') this.#deps.keeper.takeBack(call.request);
+    this.wake(key);
+  }
+
+  #stillFull(call: Waiting, key: string, { full, firstExpiryMs, rates }: Full): void {
+    call.rates = rates;
+    const missed = this.#lines.takePoke(key);
+    const isFull = full.some((rule) => rule.key === key);
+    const blockedOn = isFull ? key : (full[0]?.key ?? key);
+    if (blockedOn !== key) {
+      call.blockedOn = blockedOn;
+      this.#lines.enter(blockedOn);
+      // The store has ended the turn for this one itself.
+      this.#lines.leave(key, true);
+    }
+    this.#lines.lookWithin(blockedOn, firstExpiryMs);
+    // The place is free for others in this line, or came free while this call asked.
+    if (missed || !isFull) this.wake(key);
+  }
+
+  #leave(call: Waiting, served: boolean): void {
+    call.done = true;
+    call.disarm();
+    this.#waiting.delete(call);
+    this.#places.stopWaiting(call, served);
+    this.#lines.leave(call.blockedOn, served);
+  }
+
+  #refusal(rule: LeaseRule, rates: readonly RateLimitState[]): FullDecision {
+    return { kind: 'full', rule, retryAfterMs: this.#places.retryAfterMs(rule), rates };
+  }
+}
