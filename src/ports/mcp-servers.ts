@@ -19,6 +19,8 @@ export interface McpStdioSettings {
   readonly network: 'none' | 'host';
   readonly memoryBytes: number;
   readonly maxProcesses: number;
+  /** `auto` asks for the newest revision first: a server that ends on what it does not know would end then. */
+  readonly protocol: 'legacy' | 'auto';
   readonly limits: McpLimits;
 }
 
@@ -37,7 +39,7 @@ export interface McpLimits {
   /** One message of the server, and all pages of its list of tools together. */
   readonly maxMessageBytes: number;
   readonly maxTools: number;
-  /** Starts or connections within a minute that fail before the server is given up for a while. */
+  /** Connections within a minute that fail or break before the server is given up for the rest of it. */
   readonly maxFailuresPerMinute: number;
 }
 
@@ -55,7 +57,10 @@ export interface McpServer {
    * reason. Throws ToolFailure; a tool's own error is a result with `isError`.
    */
   callTool(call: McpCall): Promise<McpResult>;
-  /** Runs when the server says that its tools have changed, and after each reconnection; the returned function ends it. */
+  /**
+   * Runs when the server says that its tools have changed, and after each reconnection; the returned function ends it.
+   * A server that was lost is connected to again by the next call, not before.
+   */
   onToolsChanged(listener: () => void): () => void;
   /** The connection ends when the last who opened it has closed. */
   close(): Promise<void>;
@@ -96,7 +101,7 @@ export interface McpProgress {
 }
 
 export interface McpResult {
-  /** Content blocks as the server sent them; at most `maxMessageBytes` in all. */
+  /** Content blocks as the server sent them; at most 1000, and `maxMessageBytes` in all. */
   readonly content: readonly JsonObject[];
   readonly structuredContent?: JsonValue;
   readonly isError: boolean;

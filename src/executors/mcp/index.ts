@@ -1,0 +1,149 @@
+// The mcp executor: a tool is a tool of an MCP server, which is not trusted: bounded answers, pinned definitions.
+import type { JsonObject } from '../../contract/json.ts';
+import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
+import type { Emit, ToolCall } from '../../contract/tool-call.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolResult } from '../../contract/tool-response.ts';
+import { didYouMean } from '../../lib/did-you-mean.ts';
+import { mcpConnectionSchema } from '../../lib/mcp-connection.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { McpProgress, McpServers } from '../../ports/mcp-servers.ts';
+import { cleanFailure } from './clean-failure.ts';
+import { mcpOptionsSchema, type McpOptions } from './options-schema.ts';
+import { readResult, type ResultKind } from './read-result.ts';
+import { SharedServers, type ServerLease } from './shared-servers.ts';
+import { traceMeta } from './trace-meta.ts';
+
+export interface McpNeeds {
+  readonly mcpServers: McpServers;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** For a look at the server at load; it may still have to be started. */
+const LOAD_TIMEOUT_MS = 30_000;
+
+export const mcpExecutor: ExecutorPlugin<McpOptions, McpNeeds> = {
+  name: 'mcp',
+  summary:
+    'Calls a tool of an MCP server, over stdio in a sandbox or over HTTP: pinned definitions, bounded answers, nothing inherited.',
+  optionsSchema: mcpOptionsSchema,
+  connectionTypes: { mcp: mcpConnectionSchema },
+  create: (needs) => new McpExecutor(needs),
+};
+
+class McpExecutor implements Executor<McpOptions> {
+  readonly #needs: McpNeeds;
+  readonly #servers: SharedServers;
+
+  constructor(needs: McpNeeds) {
+    this.#needs = needs;
+    this.#servers = new SharedServers(needs.mcpServers, needs.clock);
+  }
+
+  async prepare(target: ExecutorTarget<McpOptions>): Promise<PreparedFunction> {
+    const { function: fn, options, connection } = target;
+    if (connection === undefined) throw new Error(`There is no connection "${options.connection}".`);
+    if (fn.action !== undefined)
+      throw new Error('A tool of type mcp has no actions: declare a tool for each.');
+    const lease = this.#servers.lease(connection, fn.spec.baseDir);
+    try {
+      await this.#checkAtLoad(lease, options, fn.name);
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
+    const kind = options.result ?? (fn.outputSchema === undefined ? 'content' : 'structured');
+    return {
+      execute: (call, emit) => execute(lease, options, kind, call, emit),
+      render: (call) => render(lease, options, call),
+      upstream: `mcp:${connection.name}`,
+      yieldsPlainJson: true,
+      close: () => lease.release(),
+    };
+  }
+
+  /**
+   * A server that is down is no fault of the tool, and neither is one that has changed since its definition was agreed to:
+   * those are said again at each call. A name that was never agreed to and is not there is a mistake.
+   */
+  async #checkAtLoad({ definitions }: ServerLease, options: McpOptions, tool: string): Promise<void> {
+    const { connection, tool: name, definition_hash: hash } = options;
+    const { log, clock } = this.#needs;
+    const timeout = new AbortController();
+    const late = new ToolFailure('UNAVAILABLE', 'The MCP server does not answer.', {
+      reason: 'LIST_TIMEOUT',
+    });
+    const stop = clock.after(LOAD_TIMEOUT_MS, () => timeout.abort(late));
+    try {
+      if (hash !== undefined) await definitions.check(name, hash, timeout.signal);
+      else assertOffered(name, await definitions.names(timeout.signal));
+    } catch (error) {
+      if (!(error instanceof ToolFailure)) throw error;
+      const { reason, cause } = error;
+      log.warn({ tool, connection, reason, err: cause }, `not ready: ${error.message}`);
+    } finally {
+      stop();
+    }
+  }
+}
+
+async function execute(
+  { server, definitions, scrubber }: ServerLease,
+  { tool, definition_hash: hash }: McpOptions,
+  kind: ResultKind,
+  call: ToolCall,
+  emit: Emit,
+): Promise<ToolResult> {
+  const { signal } = call;
+  try {
+    if (hash !== undefined) await definitions.check(tool, hash, signal);
+    const meta = traceMeta(call.context);
+    const result = await server.callTool({
+      tool,
+      arguments: call.arguments,
+      signal,
+      ...(meta !== undefined && { meta }),
+      // A server that nobody listens to is not asked for progress.
+      ...(call.request.emit !== undefined && {
+        onProgress: (progress: McpProgress) => tell(progress, emit, scrubber.text),
+      }),
+    });
+    return scrubber.json(readResult(result, kind));
+  } catch (error) {
+    throw cleanFailure(error, scrubber);
+  }
+}
+
+function tell({ progress, total, message }: McpProgress, emit: Emit, clean: (text: string) => string): void {
+  emit({
+    kind: 'progress',
+    ...(total !== undefined && total > 0 && { fraction: Math.min(1, Math.max(0, progress / total)) }),
+    ...(message !== undefined && { message: clean(message) }),
+  });
+}
+
+function render({ settings, scrubber }: ServerLease, options: McpOptions, call: ToolCall): JsonObject {
+  const place: JsonObject =
+    settings.kind === 'stdio'
+      ? { transport: 'stdio', command: settings.argv[0] ?? '', sandbox: settings.sandbox }
+      : { transport: 'http', url: withoutQuery(settings.url) };
+  return scrubber.json({
+    server: { connection: options.connection, ...place },
+    tool: options.tool,
+    arguments: call.arguments,
+  });
+}
+
+function withoutQuery(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return origin + pathname;
+}
+
+function assertOffered(name: string, names: readonly string[]): void {
+  if (names.includes(name)) return;
+  const near = didYouMean(name, names);
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  throw new Error(`tool: the MCP server offers no tool ${JSON.stringify(name)}.${hint}`);
+}

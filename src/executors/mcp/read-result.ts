@@ -1,0 +1,37 @@
+// What a server's answer means: a result of the form that was asked for, or the tool's own error.
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolResult } from '../../contract/tool-response.ts';
+import type { McpResult } from '../../ports/mcp-servers.ts';
+
+export type ResultKind = 'structured' | 'content';
+
+const MAX_ERROR_CHARS = 2_000;
+
+export function readResult(result: McpResult, kind: ResultKind): ToolResult {
+  const { content, structuredContent, isError } = result;
+  if (isError) throw toolError(content);
+  if (kind === 'structured') {
+    if (structuredContent !== undefined) return { data: structuredContent };
+    throw new ToolFailure('OUTPUT_INVALID', 'The MCP tool answered without structured content.', {
+      reason: 'NO_STRUCTURED_CONTENT',
+    });
+  }
+  const data: { [key: string]: JsonValue } = { content: [...content] };
+  if (structuredContent !== undefined) data['structuredContent'] = structuredContent;
+  return { data };
+}
+
+/** The server says itself that the tool failed, and in its text why: that is for the agent to read. */
+function toolError(content: readonly JsonObject[]): ToolFailure {
+  const text = content
+    .map((block) => (isJsonObject(block) && typeof block['text'] === 'string' ? block['text'] : ''))
+    .filter((each) => each !== '')
+    .join('\n')
+    .trim();
+  const message = text.length > MAX_ERROR_CHARS ? `${text.slice(0, MAX_ERROR_CHARS)}…` : text;
+  return new ToolFailure('PERMANENT', message === '' ? 'The MCP tool reported an error.' : message, {
+    origin: 'tool',
+    reason: 'TOOL_ERROR',
+  });
+}

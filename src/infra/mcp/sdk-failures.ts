@@ -1,0 +1,124 @@
+// What the SDK throws, as ToolFailures: JSON-RPC errors, HTTP statuses, lost connections.
+import type { ErrorType } from '../../contract/error-types.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import { connectFailed, connectionLost, invalidAnswer } from './failures.ts';
+import { refusalIn } from './message-guard.ts';
+
+const MAX_MESSAGE_CHARS = 2_000;
+const MAX_CAUSES = 5;
+
+const TYPE_OF_STATUS: { readonly [status: number]: ErrorType } = {
+  401: 'AUTH',
+  403: 'PERMISSION_DENIED',
+  408: 'TRANSIENT',
+  425: 'TRANSIENT',
+  429: 'RATE_LIMIT',
+};
+
+/** The request was refused before anything was done with it. */
+const NOTHING_DONE: ReadonlySet<number> = new Set([
+  -32_700, -32_600, -32_601, -32_602, -32_020, -32_021, -32_022,
+]);
+const INPUT_NEEDED: ReadonlySet<number> = new Set([-32_021, -32_042]);
+
+interface SdkShape {
+  readonly code: unknown;
+  readonly data: unknown;
+  readonly status: unknown;
+}
+
+/** `connecting`: nothing can have been done for a call yet. */
+export function failureOf(error: unknown, connecting: boolean): ToolFailure {
+  const own = ownFailureIn(error);
+  if (own !== undefined) return own;
+  const { code, status } = shapeOf(error);
+  if (typeof code === 'number') return connecting ? connectFailed(brief(error)) : rpcFailure(code, error);
+  if (typeof status === 'number') return statusFailure(status, error);
+  switch (code) {
+    case 'INVALID_RESULT':
+      return invalidAnswer('its answer does not have the form of one', brief(error));
+    case 'UNSUPPORTED_RESULT_TYPE':
+    case 'INPUT_REQUIRED_ROUNDS_EXCEEDED':
+      return inputRequired(error);
+    case 'CLIENT_HTTP_UNEXPECTED_CONTENT':
+      return invalidAnswer('its answer is neither JSON nor an event stream', brief(error));
+    default:
+      return connecting ? connectFailed(brief(error)) : connectionLost(brief(error));
+  }
+}
+
+/** The session is not known to the server any more: it did not even look at the request. */
+export function isSessionGone(error: unknown): boolean {
+  return ownFailureIn(error) === undefined && shapeOf(error).status === 404;
+}
+
+/** A ToolFailure, wherever the SDK has put it. */
+function ownFailureIn(error: unknown): ToolFailure | undefined {
+  let each = error;
+  for (let depth = 0; depth < MAX_CAUSES && each instanceof Error; depth += 1) {
+    if (each instanceof ToolFailure) return each;
+    const { code, data } = shapeOf(each);
+    const inside = refusalIn(code, data) ?? causeIn(data);
+    if (inside instanceof ToolFailure) return inside;
+    each = each.cause ?? inside;
+  }
+  return undefined;
+}
+
+function causeIn(data: unknown): unknown {
+  return typeof data === 'object' && data !== null && 'cause' in data ? data.cause : undefined;
+}
+
+function rpcFailure(code: number, error: unknown): ToolFailure {
+  if (INPUT_NEEDED.has(code)) return inputRequired(error);
+  const text = error instanceof Error ? error.message.replace(/^MCP error -?\d+: /, '') : '';
+  const details = { code };
+  if (code === -32_603 || (code <= -32_000 && code > -32_020)) {
+    const message = `The MCP server reports an error: ${cut(text)}`;
+    return new ToolFailure('TRANSIENT', message, { origin: 'tool', reason: 'RPC_ERROR', details });
+  }
+  return new ToolFailure('PERMANENT', `The MCP server refused the call: ${cut(text)}`, {
+    origin: 'tool',
+    reason: 'RPC_ERROR',
+    details,
+    ...(NOTHING_DONE.has(code) && { partialSideEffects: false }),
+  });
+}
+
+function statusFailure(status: number, error: unknown): ToolFailure {
+  const type = TYPE_OF_STATUS[status] ?? (status >= 500 ? 'TRANSIENT' : 'PERMANENT');
+  return new ToolFailure(type, `The MCP server answered HTTP ${status}.`, {
+    origin: 'tool',
+    reason: `HTTP_${status}`,
+    details: { status },
+    ...(status >= 400 && status < 500 && status !== 408 && { partialSideEffects: false }),
+    cause: brief(error),
+  });
+}
+
+function inputRequired(error: unknown): ToolFailure {
+  const message = 'The MCP server asks for input in the middle of the call, which no caller here can give.';
+  return new ToolFailure('PERMANENT', message, {
+    origin: 'tool',
+    reason: 'INPUT_REQUIRED',
+    cause: brief(error),
+  });
+}
+
+function shapeOf(error: unknown): SdkShape {
+  if (!(error instanceof Error)) return { code: undefined, data: undefined, status: undefined };
+  return {
+    code: 'code' in error ? error.code : undefined,
+    data: 'data' in error ? error.data : undefined,
+    status: 'status' in error ? error.status : undefined,
+  };
+}
+
+/** For the log: what the SDK throws may hold a whole answer. */
+function brief(error: unknown): unknown {
+  return error instanceof Error ? new Error(cut(`${error.name}: ${error.message}`)) : error;
+}
+
+function cut(text: string): string {
+  return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text;
+}

@@ -1,0 +1,182 @@
+// ServerConnection: one server for all who use it: connected to by the first call, kept, and connected to again after a
+// loss by the call that needs it, with growing delays and a budget of failures.
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import { abortable } from '../../lib/abortable.ts';
+import type { McpCall, McpListing, McpResult, McpServerSettings } from '../../ports/mcp-servers.ts';
+import { connectionLost, draining, givenUp } from './failures.ts';
+import { listTools } from './list-tools.ts';
+import type { ConnectionState, Transport } from './mcp-metrics.ts';
+import { limitProgress } from './progress-limiter.ts';
+import { readResult } from './read-result.ts';
+import { RestartBudget } from './restart-budget.ts';
+import { failureOf, isSessionGone } from './sdk-failures.ts';
+import { connect, type Session, type SessionNeeds } from './session.ts';
+
+/** The SDK wants a limit of its own for each request; the caller's signal is the one that counts. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
+/** Changes that a server tells of within this time are told on as one. */
+const CHANGES_MS = 250;
+
+export class ServerConnection {
+  readonly #settings: McpServerSettings;
+  readonly #needs: SessionNeeds;
+  readonly #budget: RestartBudget;
+  readonly #listeners = new Set<() => void>();
+  readonly #transport: Transport;
+  #state: ConnectionState | undefined;
+  #session: Session | undefined;
+  #connecting: Promise<Session> | undefined;
+  #connectedBefore = false;
+  #lastFailure: unknown;
+  #tellLater: (() => void) | undefined;
+  #closed = false;
+  readonly #closing = new AbortController();
+
+  constructor(settings: McpServerSettings, needs: SessionNeeds) {
+    this.#settings = settings;
+    this.#needs = needs;
+    this.#transport = settings.kind;
+    this.#budget = new RestartBudget(needs.clock, needs.random, settings.limits.maxFailuresPerMinute);
+    this.#move('idle');
+  }
+
+  async listTools(signal: AbortSignal): Promise<McpListing> {
+    return this.#use(signal, async ({ client, server, protocolVersion }) => {
+      const listed = await listTools(client, this.#settings.limits, signal, NO_LIMIT_MS);
+      return { server, protocolVersion, ...listed };
+    });
+  }
+
+  async callTool({ tool, arguments: args, signal, meta, onProgress }: McpCall): Promise<McpResult> {
+    const { clock } = this.#needs;
+    return this.#use(signal, async ({ client }) => {
+      const params = { name: tool, arguments: args, ...(meta !== undefined && { _meta: meta }) };
+      const onprogress = onProgress && limitProgress(clock, onProgress);
+      const options = { signal, timeout: NO_LIMIT_MS, ...(onprogress && { onprogress }) };
+      return readResult(await client.callTool(params, options));
+    });
+  }
+
+  onToolsChanged(listener: () => void): () => void {
+    // A wrapper: the same function may be given twice.
+    const own = () => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#closing.abort(draining());
+    this.#tellLater?.();
+    this.#listeners.clear();
+    const session = this.#session ?? (await this.#connecting?.catch(() => undefined));
+    this.#session = undefined;
+    await session?.close();
+    this.#move(undefined);
+  }
+
+  async #use<Result>(signal: AbortSignal, work: (session: Session) => Promise<Result>): Promise<Result> {
+    signal.throwIfAborted();
+    try {
+      return await this.#tryOnce(signal, work);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isSessionGone(error) || this.#session === undefined) throw failureOf(error, false);
+    }
+    // The server has forgotten the session, and so did nothing: once more, in a new one.
+    this.#lose(this.#session);
+    try {
+      return await this.#tryOnce(signal, work);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw failureOf(error, false);
+    }
+  }
+
+  async #tryOnce<Result>(signal: AbortSignal, work: (session: Session) => Promise<Result>): Promise<Result> {
+    const session = await abortable(this.#ready(), signal);
+    const result = await work(session);
+    this.#budget.worked();
+    return result;
+  }
+
+  #ready(): Promise<Session> {
+    if (this.#closed) return Promise.reject(draining());
+    if (this.#session?.isOpen() === true) return Promise.resolve(this.#session);
+    this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined));
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<Session> {
+    const { metrics, log } = this.#needs;
+    const retryAfterMs = this.#budget.spentForMs();
+    if (retryAfterMs > 0) throw givenUp(retryAfterMs, this.#lastFailure);
+    await this.#pause(this.#budget.delayMs());
+    this.#move('connecting');
+    try {
+      const session = await connect(this.#settings, this.#needs, {
+        toolsChanged: () => this.#tellChange(),
+        lost: () => this.#lose(session),
+      });
+      if (this.#closed) {
+        await session.close();
+        throw draining();
+      }
+      this.#session = session;
+      metrics.connects.with(this.#transport, 'ok').add();
+      this.#move('ready');
+      log.info(
+        { server: session.server.name.slice(0, 100), protocol: session.protocolVersion },
+        'connected to an MCP server',
+      );
+      if (this.#connectedBefore) this.#tellChange();
+      this.#connectedBefore = true;
+      return session;
+    } catch (error) {
+      this.#move('failing');
+      metrics.connects.with(this.#transport, 'failed').add();
+      this.#failed(error);
+      throw error;
+    }
+  }
+
+  #lose(session: Session): void {
+    if (this.#session !== session) return;
+    this.#session = undefined;
+    this.#needs.metrics.lost.with(this.#transport).add();
+    this.#move('failing');
+    this.#failed(connectionLost());
+    void session.close();
+  }
+
+  #failed(error: unknown): void {
+    if (this.#closed) return;
+    this.#budget.failed();
+    this.#lastFailure = error;
+    const reason = error instanceof ToolFailure ? error.reason : 'CONNECT_FAILED';
+    const cause = error instanceof Error ? error.cause : undefined;
+    this.#needs.log.warn({ reason, err: cause }, 'an MCP server failed; the next call connects again');
+  }
+
+  #tellChange(): void {
+    this.#tellLater ??= this.#needs.clock.after(CHANGES_MS, () => {
+      this.#tellLater = undefined;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (ms <= 0) return Promise.resolve();
+    const { signal } = this.#closing;
+    return new Promise((resolve, reject) => {
+      const stop = this.#needs.clock.after(ms, resolve);
+      signal.addEventListener('abort', () => (stop(), reject(draining())), { once: true });
+    });
+  }
+
+  #move(to: ConnectionState | undefined): void {
+    if (this.#closed && to !== undefined) return;
+    this.#needs.metrics.moved(this.#transport, this.#state, to);
+    this.#state = to;
+  }
+}

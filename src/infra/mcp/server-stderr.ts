@@ -1,0 +1,65 @@
+// ServerStderr: what a server prints besides the protocol, as log lines: so much of it in a minute, without secrets.
+import { StringDecoder } from 'node:string_decoder';
+import type { Readable } from 'node:stream';
+import type { SecretScrubber } from '../../lib/scrub-secrets.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+
+const WINDOW_MS = 60_000;
+const MAX_WINDOW_BYTES = 64 * 1024;
+const MAX_LINE_CHARS = 2_000;
+
+export class ServerStderr {
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #scrubber: SecretScrubber;
+  readonly #decoder = new StringDecoder('utf8');
+  #partial = '';
+  #windowStart: number;
+  #windowBytes = 0;
+  #lastLine = '';
+
+  constructor(log: Log, clock: Clock, scrubber: SecretScrubber) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#scrubber = scrubber;
+    this.#windowStart = clock.now();
+  }
+
+  /** Mostly what tells an operator why a server ended. */
+  get lastLine(): string {
+    return this.#lastLine;
+  }
+
+  read(stream: Readable): void {
+    stream.on('data', (chunk: Buffer) => this.#push(chunk));
+  }
+
+  #push(chunk: Buffer): void {
+    const now = this.#clock.now();
+    if (now - this.#windowStart >= WINDOW_MS) {
+      this.#windowStart = now;
+      this.#windowBytes = 0;
+    }
+    const left = MAX_WINDOW_BYTES - this.#windowBytes;
+    this.#windowBytes += chunk.length;
+    if (left <= 0) return;
+    const lines = (this.#partial + this.#decoder.write(chunk.subarray(0, left))).split('\n');
+    this.#partial = (lines.pop() ?? '').slice(0, MAX_LINE_CHARS);
+    for (const line of lines) this.#line(line);
+    if (chunk.length > left) {
+      this.#partial = '';
+      this.#log.warn(
+        { bytes: MAX_WINDOW_BYTES },
+        'an MCP server prints too much: the rest of this minute is left out',
+      );
+    }
+  }
+
+  #line(line: string): void {
+    const output = this.#scrubber.text(line.trimEnd()).slice(0, MAX_LINE_CHARS);
+    if (output === '') return;
+    this.#lastLine = output;
+    this.#log.info({ output }, 'an MCP server printed');
+  }
+}

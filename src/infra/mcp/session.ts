@@ -1,0 +1,210 @@
+// One connection to a server from its handshake to its end: transport, guard and SDK client put together.
+import type * as SdkModule from '@modelcontextprotocol/client';
+import type { Client, Transport } from '@modelcontextprotocol/client';
+import { secretScrubber } from '../../lib/scrub-secrets.ts';
+import { mcpSecrets } from '../../lib/mcp-settings.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { HttpClient } from '../../ports/http-client.ts';
+import type { Log } from '../../ports/log.ts';
+import type { McpServerSettings, McpStdioSettings } from '../../ports/mcp-servers.ts';
+import type { ProcessSpawner, SpawnRequest } from '../../ports/process-spawner.ts';
+import { connectTimeout } from './failures.ts';
+import { httpTransport } from './http-transport.ts';
+import type { McpMetrics } from './mcp-metrics.ts';
+import { MessageGuard, StdioGuard, type GuardOptions } from './message-guard.ts';
+import { Patience } from './patience.ts';
+import { failureOf } from './sdk-failures.ts';
+import { ServerStderr } from './server-stderr.ts';
+import { StdioTransport } from './stdio-transport.ts';
+
+type Sdk = typeof SdkModule;
+
+const CLIENT = { name: 'unified-tool-executor', version: '1' };
+/** How long a server on stdio may be silent about the newest protocol before it is taken for an older one. */
+const PROBE_MS = 3_000;
+const LISTEN_AGAIN_MS = 5_000;
+const MAX_LISTEN_AGAIN_MS = 600_000;
+const MAX_LIST_PAGES = 8;
+
+export interface SessionNeeds {
+  readonly spawner: ProcessSpawner;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: McpMetrics;
+  readonly random: () => number;
+}
+
+export interface Session {
+  readonly client: Client;
+  readonly server: { readonly name: string; readonly version: string };
+  readonly protocolVersion: string;
+  /** False once it has ended, by whichever side. */
+  isOpen(): boolean;
+  close(): Promise<void>;
+}
+
+export interface SessionEvents {
+  toolsChanged(): void;
+  /** Once, after the handshake, when the server goes. */
+  lost(): void;
+}
+
+/** Throws ToolFailure. Leaves nothing running when it fails. */
+export async function connect(
+  settings: McpServerSettings,
+  needs: SessionNeeds,
+  events: SessionEvents,
+): Promise<Session> {
+  const sdk = await import('@modelcontextprotocol/client');
+  const { guard, lastLine } = guarded(sdk, settings, needs);
+  const client = newClient(sdk, settings);
+  const { connectTimeoutMs } = settings.limits;
+  let open = true;
+  let settled = false;
+  Object.assign(client, {
+    onclose: () => {
+      if (open && settled) events.lost();
+      open = false;
+    },
+    onerror: (error: Error) =>
+      needs.log.debug({ err: error.message.slice(0, 500) }, 'an MCP connection had an error'),
+  });
+  client.setNotificationHandler('notifications/tools/list_changed', () => events.toolsChanged());
+  let late = false;
+  const stop = needs.clock.after(connectTimeoutMs, () => {
+    late = true;
+    void guard.close().catch(() => undefined);
+  });
+  try {
+    await client.connect(guard, { timeout: connectTimeoutMs });
+  } catch (error) {
+    await guard.close().catch(() => undefined);
+    throw late ? connectTimeout(connectTimeoutMs) : failureOf(withLastLine(error, lastLine()), true);
+  } finally {
+    stop();
+  }
+  settled = true;
+  const close = async () => {
+    open = false;
+    await client.close().catch(() => undefined);
+    await guard.close().catch(() => undefined);
+  };
+  listenForChanges(client, needs, () => open, events);
+  const { name = '', version = '' } = client.getServerVersion() ?? {};
+  return {
+    client,
+    server: { name, version },
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    isOpen: () => open,
+    close,
+  };
+}
+
+function newClient(sdk: Sdk, settings: McpServerSettings): Client {
+  const isAuto = settings.kind === 'http' || settings.protocol === 'auto';
+  const probe = settings.kind === 'http' ? {} : { timeoutMs: PROBE_MS };
+  return new sdk.Client(CLIENT, {
+    // No capabilities: what a server asks of its client (sampling, elicitation, roots) is refused by the SDK.
+    capabilities: {},
+    versionNegotiation: isAuto ? { mode: 'auto', probe } : { mode: 'legacy' },
+    inputRequired: { autoFulfill: false },
+    // A schema of the server's is never compiled here: results are checked by the gateway's own guarded validator.
+    jsonSchemaValidator: {
+      getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+    },
+    listMaxPages: MAX_LIST_PAGES,
+  });
+}
+
+interface Guarded {
+  readonly guard: MessageGuard;
+  readonly lastLine: () => string;
+}
+
+function guarded(sdk: Sdk, settings: McpServerSettings, needs: SessionNeeds): Guarded {
+  const { clock, log, metrics, random, http } = needs;
+  const options = (inner: Transport): GuardOptions => ({
+    inner,
+    patience: new Patience(clock),
+    onNuisance: (kind) => metrics.nuisances.with(kind).add(),
+  });
+  if (settings.kind === 'http') {
+    const inner = httpTransport(sdk, settings, {
+      http,
+      clock,
+      random,
+      onRefused: (id, failure) => (id === undefined ? guard.breakOff(failure) : guard.fail(id, failure)),
+    });
+    const guard = new MessageGuard(options(inner));
+    return { guard, lastLine: () => '' };
+  }
+  const stderr = new ServerStderr(log, clock, secretScrubber(mcpSecrets(settings)));
+  const inner = new StdioTransport({
+    spawn: async () => {
+      const child = await needs.spawner.spawn(spawnRequest(settings));
+      stderr.read(child.stderr);
+      return child;
+    },
+    clock,
+    maxMessageBytes: settings.limits.maxMessageBytes,
+    onGarbage: () => guard.nuisance('garbage'),
+    onRefused: (id, failure) => guard.fail(id, failure),
+    onHopeless: (failure) => guard.breakOff(failure),
+  });
+  const guard = new StdioGuard(options(inner));
+  return { guard, lastLine: () => stderr.lastLine };
+}
+
+function spawnRequest(settings: McpStdioSettings): SpawnRequest {
+  const { argv, cwd, env, sandbox, readable, writable, network, memoryBytes, maxProcesses } = settings;
+  return {
+    argv,
+    cwd,
+    env,
+    channel: false,
+    stdin: true,
+    ...(sandbox === 'required' && {
+      confinement: { readable, writable, network, memoryBytes, maxProcesses },
+    }),
+  };
+}
+
+/** Since 2026-07-28 changes are told only to those who ask for it; older servers tell everybody. */
+function listenForChanges(
+  client: Client,
+  { clock, log, random }: SessionNeeds,
+  isOpen: () => boolean,
+  events: SessionEvents,
+): void {
+  if (client.getProtocolEra() !== 'modern' || client.getServerCapabilities()?.tools?.listChanged !== true)
+    return;
+  const listen = (failures: number): void => {
+    const again = (next: number): void => {
+      const delay = Math.min(MAX_LISTEN_AGAIN_MS, LISTEN_AGAIN_MS * 2 ** next) * (1 + random());
+      clock.after(delay, () => {
+        if (!isOpen()) return;
+        // Nobody tells of what changes in the meantime.
+        events.toolsChanged();
+        listen(next);
+      });
+    };
+    client.listen({ toolsListChanged: true }).then(
+      (subscription) => void subscription.closed.then(() => again(0)),
+      (error: unknown) => {
+        log.debug({ err: String(error).slice(0, 500) }, 'an MCP server does not tell of changes');
+        again(failures + 1);
+      },
+    );
+  };
+  listen(0);
+}
+
+function withLastLine(error: unknown, lastLine: string): unknown {
+  if (lastLine === '' || !(error instanceof Error)) return error;
+  const told = `${error.message} The server last printed: ${lastLine}`;
+  return Object.assign(new Error(told, { cause: error }), {
+    ...('code' in error && { code: error.code }),
+    ...('data' in error && { data: error.data }),
+  });
+}

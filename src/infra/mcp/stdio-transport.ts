@@ -1,0 +1,131 @@
+// StdioTransport: a server as a child process, spoken to over its stdin and stdout, one line of JSON for each message.
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { isJsonObject } from '../../contract/json.ts';
+import type { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ChildProcess } from '../../ports/process-spawner.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { connectionLost, tooDeep, tooLarge } from './failures.ts';
+import { JsonDepth, MAX_DEPTH } from './json-depth.ts';
+import { LineFrames } from './line-frames.ts';
+
+/** A line may be longer than its limit by so much before it is taken to have no end. */
+const ENDLESS_FACTOR = 16;
+/** What a server may leave unread of what it is sent. */
+const MAX_UNREAD_BYTES = 16 << 20;
+/** For ending by itself once its stdin is closed, as the protocol asks for. */
+const GRACE_MS = 500;
+
+export interface StdioOptions {
+  readonly spawn: () => Promise<ChildProcess>;
+  readonly clock: Clock;
+  readonly maxMessageBytes: number;
+  readonly onGarbage: () => void;
+  /** An answer that cannot be taken: to this request, if it could be told. */
+  readonly onRefused: (id: string | number | undefined, failure: ToolFailure) => void;
+  /** No use in listening any longer. */
+  readonly onHopeless: (failure: ToolFailure) => void;
+}
+
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #options: StdioOptions;
+  #child: ChildProcess | undefined;
+  #closed = false;
+
+  constructor(options: StdioOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const child = await this.#options.spawn();
+    this.#child = child;
+    const frames = this.#frames();
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (!this.#closed) frames.push(chunk);
+    });
+    void child.exited.then(() => this.#gone());
+    if (this.#closed) child.kill();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (this.#closed || stdin === undefined || !stdin.writable) throw connectionLost();
+    if (stdin.writableLength > MAX_UNREAD_BYTES) {
+      throw connectionLost(new Error('the server does not read what it is sent'));
+    }
+    stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** Resolves when every process of the server is gone. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    this.#closed = true;
+    if (child === undefined) return this.#gone();
+    child.stdin?.end();
+    const stop = this.#options.clock.after(GRACE_MS, () => child.kill());
+    await child.exited;
+    stop();
+    this.#gone();
+  }
+
+  #gone(): void {
+    this.#closed = true;
+    const { onclose } = this;
+    delete this.onclose;
+    onclose?.();
+  }
+
+  #frames(): LineFrames {
+    const { maxMessageBytes, onRefused, onHopeless } = this.#options;
+    return new LineFrames(maxMessageBytes, maxMessageBytes * ENDLESS_FACTOR, {
+      frame: (line) => this.#frame(line),
+      tooLong: (head, tail) => onRefused(answeredId(head, tail), tooLarge(maxMessageBytes)),
+      endless: () => onHopeless(tooLarge(maxMessageBytes)),
+    });
+  }
+
+  #frame(line: Buffer): void {
+    if (this.#closed || line.length === 0) return;
+    if (!new JsonDepth().pushAll(line)) {
+      return this.#options.onRefused(answeredId(line, line), tooDeep(MAX_DEPTH));
+    }
+    const message = parse(line);
+    if (message === undefined) this.#options.onGarbage();
+    else this.onmessage?.(message);
+  }
+}
+
+function parse(line: Buffer): JSONRPCMessage | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  return isMessage(value) ? value : undefined;
+}
+
+function isMessage(value: unknown): value is JSONRPCMessage {
+  if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') return false;
+  const { id, method, params, result, error } = value;
+  const hasId = typeof id === 'string' || typeof id === 'number';
+  if (typeof method === 'string') {
+    return (hasId || id === undefined) && (params === undefined || isJsonObject(params));
+  }
+  if (isJsonObject(result)) return hasId && error === undefined;
+  return (
+    hasId && isJsonObject(error) && Number.isInteger(error['code']) && typeof error['message'] === 'string'
+  );
+}
+
+/** The id of an answer, from its beginning or its end: where servers write it. */
+function answeredId(head: Buffer, tail: Buffer): string | number | undefined {
+  const start = head.subarray(0, 512).toString('latin1');
+  const end = tail.subarray(-512).toString('latin1');
+  const found =
+    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15}|"[\w:.-]{1,100}")\s*,/.exec(start) ??
+    /,\s*"id"\s*:\s*(\d{1,15}|"[\w:.-]{1,100}")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(end);
+  return found?.[1] === undefined ? undefined : (JSON.parse(found[1]) as string | number);
+}
