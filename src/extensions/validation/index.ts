@@ -2,11 +2,14 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
+import { createValidator, type Validator } from '../../lib/json-schema/validator.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { declaresBusinessId, ofThisTenant } from './business-id.ts';
+import { mismatch, outputInvalid } from './failures.ts';
+import { ForeignChecks } from './foreign-checks.ts';
 import { dropStandInNulls } from './stand-in-nulls.ts';
-import { createValidator, type Validator, type Violation } from '../../lib/json-schema/validator.ts';
 
 const optionsSchema = z.strictObject({
   output: z
@@ -16,11 +19,15 @@ const optionsSchema = z.strictObject({
 });
 type ValidationOptions = z.infer<typeof optionsSchema>;
 
-export const validation: ExtensionPlugin<ValidationOptions, object> = {
+interface Needs {
+  readonly clock: Clock;
+}
+
+export const validation: ExtensionPlugin<ValidationOptions, Needs> = {
   name: 'validation',
   summary: 'Holds arguments to the input schema, fills in defaults, and holds results to the output schema.',
   optionsSchema,
-  create: () => createValidation(),
+  create: ({ clock }) => createValidation(new ForeignChecks(clock)),
 };
 
 /** A tool's schemas, compiled at its first call and kept as long as the tool is. */
@@ -32,13 +39,16 @@ interface Checks {
   readonly declaresBusinessId: boolean;
 }
 
-function createValidation(): Extension<ValidationOptions> {
+/** What `foreign` checks, it checks in a thread; schemas of the operator's own are applied right here. */
+function createValidation(foreign: ForeignChecks): Extension<ValidationOptions> {
   const known = new WeakMap<ToolFunction, Checks>();
   return {
     stage: 'tool',
     onFailure: 'deny',
+    deferred: 'both',
     async around(call, next, options) {
       const fn = call.function as ToolFunction;
+      if (fn.spec.foreign !== undefined) return foreign.around(call, next, options.output);
       let checks = known.get(fn);
       if (checks === undefined) known.set(fn, (checks = checksOf(fn)));
       const args = fitting(prepareArguments(call, call.arguments, checks), call, fn, checks);
@@ -47,18 +57,19 @@ function createValidation(): Extension<ValidationOptions> {
         response.ok &&
         checks.output !== undefined &&
         options.output === 'enforce' &&
-        !call.context.dryRun
+        !call.context.dryRun &&
+        response.meta.acceptedAt === undefined
       ) {
         const wrong = checks.output.validate(response.data);
         if (wrong.length > 0) throw outputInvalid(wrong);
       }
       return response;
     },
+    close: () => foreign.close(),
   };
 }
 
 function checksOf(fn: ToolFunction): Checks {
-  const properties = fn.inputSchema['properties'];
   return {
     input: createValidator(fn.inputSchema),
     output: fn.outputSchema && createValidator(fn.outputSchema),
@@ -67,7 +78,7 @@ function checksOf(fn: ToolFunction): Checks {
         ? []
         : [[parameter.name, parameter.defaultFromConfig] as const],
     ),
-    declaresBusinessId: typeof properties === 'object' && properties !== null && 'business_id' in properties,
+    declaresBusinessId: declaresBusinessId(fn),
   };
 }
 
@@ -82,12 +93,7 @@ function fitting(args: JsonObject, call: ToolCall, fn: ToolFunction, checks: Che
 
 /** Precedence: the argument given, then the agent's config, then the schema's default. The caller's object is not touched. */
 function prepareArguments(call: ToolCall, given: JsonObject, checks: Checks): JsonObject {
-  let args = given;
-  const { business_id: businessId } = args;
-  if (businessId !== undefined) {
-    if (businessId !== call.context.tenantId) throw foreignTenant();
-    if (!checks.declaresBusinessId) args = without(args, 'business_id');
-  }
+  let args = ofThisTenant(call, given, checks.declaresBusinessId);
   const defaults = checks.fromConfig.filter(
     ([name, field]) => args[name] === undefined && call.config[field] !== undefined,
   );
@@ -95,49 +101,4 @@ function prepareArguments(call: ToolCall, given: JsonObject, checks: Checks): Js
   else if (defaults.length > 0) args = { ...args };
   for (const [name, field] of defaults) args[name] = call.config[field] ?? null;
   return args;
-}
-
-function without(args: JsonObject, name: string): JsonObject {
-  const rest = { ...args };
-  delete rest[name];
-  return rest;
-}
-
-function foreignTenant(): ToolFailure {
-  return new ToolFailure(
-    'PERMISSION_DENIED',
-    'The business_id argument is not the tenant of this credential.',
-    {
-      reason: 'TENANT_MISMATCH',
-      details: { field: 'business_id' },
-    },
-  );
-}
-
-function mismatch(violations: readonly Violation[]): ToolFailure {
-  return new ToolFailure(
-    'VALIDATION',
-    `The arguments do not fit the tool's input schema: ${sentence(violations)}.`,
-    {
-      reason: 'SCHEMA_MISMATCH',
-      details: { violations: violations.map(({ pointer, message }) => ({ pointer, message })) },
-    },
-  );
-}
-
-function outputInvalid(violations: readonly Violation[]): ToolFailure {
-  return new ToolFailure(
-    'OUTPUT_INVALID',
-    `The tool's result does not fit its output schema: ${sentence(violations)}.`,
-    {
-      reason: 'SCHEMA_MISMATCH',
-      details: { violations: violations.map(({ pointer, message }) => ({ pointer, message })) },
-    },
-  );
-}
-
-function sentence(violations: readonly Violation[]): string {
-  const shown = violations.slice(0, 3).map(({ pointer, message }) => `${pointer || 'the whole'} ${message}`);
-  const more = violations.length - shown.length;
-  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '');
 }

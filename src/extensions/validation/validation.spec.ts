@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { callOf, echoNext, functionOf, outcomeOf, requestOf } from '../../../test/helpers/call-kit.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { functionsOf, type ToolFunction } from '../../contract/tool-function.ts';
@@ -10,7 +11,10 @@ const OPTIONS = validation.optionsSchema.parse({});
 async function callTool(fn: ToolFunction, args: JsonObject, options = OPTIONS, config: JsonObject = {}) {
   const { calls, next } = echoNext();
   const call = callOf({ function: fn, request: requestOf({ arguments: args }), arguments: args, config });
-  const response = await outcomeOf(async () => validation.create({}).around(call, next, options), call);
+  const response = await outcomeOf(
+    async () => validation.create({ clock: new FakeClock() }).around(call, next, options),
+    call,
+  );
   return { response, seen: calls[0]?.arguments };
 }
 
