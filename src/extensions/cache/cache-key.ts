@@ -1,0 +1,52 @@
+// The key of an answer: everything that may make two answers differ. Equal keys, and only they, share an answer.
+import { hash } from 'node:crypto';
+import type { JsonObject } from '../../contract/json.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import { canonicalHash } from '../../lib/canonical-json.ts';
+import type { CacheOptions } from './options.ts';
+
+/** Undefined where there is none: no session for answers of a session, or arguments that have no canonical form. */
+export function cacheKeyOf(
+  call: ToolCall,
+  fn: ToolFunction,
+  { scope, ttl_ms: ttlMs = 0, stale_if_error_ms: staleMs }: CacheOptions,
+): string | undefined {
+  const whose = whoseAnswer(call, scope);
+  if (whose === undefined) return undefined;
+  try {
+    const { name, spec } = fn;
+    const content = [
+      scope,
+      whose,
+      name,
+      spec.contentHash,
+      canonicalHash(call.arguments),
+      configHash(call, fn),
+      call.context.mode ?? '',
+      // Other times mean other entries: how old one is, is told by when it ends.
+      [ttlMs, staleMs],
+    ];
+    return hash('sha256', JSON.stringify(content), 'base64url');
+  } catch {
+    return undefined;
+  }
+}
+
+/** An answer of a session is its agent's and its user's as well: whoever else names the session does not get it. */
+function whoseAnswer({ context }: ToolCall, scope: CacheOptions['scope']): readonly string[] | undefined {
+  const { tenantId = '', sessionId = '', agentId = '', userId = '' } = context;
+  if (scope === 'global') return [];
+  if (scope === 'tenant') return [tenantId];
+  return sessionId === '' ? undefined : [tenantId, sessionId, agentId, userId];
+}
+
+/** What the operator set for this agent, the secret part too; the defaults are part of the tool's content already. */
+function configHash({ config, sensitiveConfig }: ToolCall, { configDefaults }: ToolFunction): string {
+  if (config === configDefaults && isEmpty(sensitiveConfig)) return '';
+  return canonicalHash([config, sensitiveConfig]);
+}
+
+function isEmpty(value: JsonObject): boolean {
+  return Object.keys(value).length === 0;
+}

@@ -1,0 +1,23 @@
+// Counts of the cache, by tool and by what became of a call there.
+import type { Counter, Metrics } from '../../ports/metrics.ts';
+
+const RESULTS = ['hit', 'miss', 'shared', 'stale', 'bypass', 'error'] as const;
+
+export type Counts = Readonly<Record<(typeof RESULTS)[number], Counter>>;
+
+export function countersOf(metrics: Metrics): (tool: string) => Counts {
+  const counter = metrics.counter({
+    name: 'ute_cache_requests_total',
+    help: 'Calls of cached tools: answered from the cache (hit), by an equal call (shared) or by an older answer (stale); run (miss), not cacheable (bypass), or without the cache (error).',
+    labels: ['tool', 'result'],
+  });
+  const known = new Map<string, Counts>();
+  return (tool) => {
+    let counts = known.get(tool);
+    if (counts === undefined) {
+      counts = Object.fromEntries(RESULTS.map((result) => [result, counter.with(tool, result)])) as Counts;
+      known.set(tool, counts);
+    }
+    return counts;
+  };
+}

@@ -1,0 +1,82 @@
+// Flights: equal calls of this process that run at the same time. One leads; the others wait for what it brings.
+
+/** What a call is told when it comes, or after waiting. */
+export type Turn =
+  /** Nobody else runs it: run it, then `land`. */
+  | { readonly kind: 'lead' }
+  | { readonly kind: 'answer'; readonly dataJson: string }
+  /** Run it, and for nobody else. */
+  | { readonly kind: 'alone' };
+
+/** How the leader ended. */
+export type Landing =
+  | { readonly kind: 'answer'; readonly dataJson: string }
+  /** The tool failed: one other may try. */
+  | { readonly kind: 'failed' }
+  /** It was cancelled or ran out of its own time, which says nothing of the tool. */
+  | { readonly kind: 'gave_up' }
+  /** There is an answer, and it is the leader's alone. */
+  | { readonly kind: 'unshared' };
+
+interface Flight {
+  failures: number;
+  /** In the order they came. */
+  readonly waiting: Set<(turn: Turn) => void>;
+}
+
+/** Calls that may wait for one leader; further ones go on alone, to the limits of the tool. */
+const MAX_WAITING = 1_000;
+/** After so many failures those who wait are let go at once: in single file, the last would wait for all the others. */
+const MAX_FAILURES = 2;
+
+const LEAD: Turn = { kind: 'lead' };
+const ALONE: Turn = { kind: 'alone' };
+
+export class Flights {
+  readonly #flights = new Map<string, Flight>();
+
+  /**
+   * The turn of a call; one that may not wait is never held up. A call that is aborted while it waits goes on alone,
+   * and does not get far.
+   */
+  enter(key: string, signal: AbortSignal, mayWait: boolean): Turn | Promise<Turn> {
+    const flight = this.#flights.get(key);
+    if (flight === undefined) {
+      this.#flights.set(key, { failures: 0, waiting: new Set() });
+      return LEAD;
+    }
+    if (!mayWait || signal.aborted || flight.waiting.size >= MAX_WAITING) return ALONE;
+    return new Promise((resolve) => {
+      const told = (turn: Turn) => {
+        signal.removeEventListener('abort', leave);
+        flight.waiting.delete(told);
+        resolve(turn);
+      };
+      const leave = () => told(ALONE);
+      flight.waiting.add(told);
+      signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  /** By the leader, once: gives its answer to all who wait, or the lead to the next. */
+  land(key: string, landing: Landing): void {
+    const flight = this.#flights.get(key);
+    if (flight === undefined) return;
+    if (landing.kind === 'failed') flight.failures += 1;
+    const handsOver =
+      landing.kind === 'gave_up' || (landing.kind === 'failed' && flight.failures < MAX_FAILURES);
+    if (handsOver) {
+      const [next] = flight.waiting;
+      if (next === undefined) this.#flights.delete(key);
+      else next(LEAD);
+      return;
+    }
+    this.#flights.delete(key);
+    const turn = landing.kind === 'answer' ? landing : ALONE;
+    for (const told of flight.waiting) told(turn);
+  }
+
+  get size(): number {
+    return this.#flights.size;
+  }
+}

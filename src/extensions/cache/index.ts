@@ -1,0 +1,185 @@
+// cache: a read-only tool's answer is given again for a time; of equal calls that run at once, only one runs the tool.
+import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
+import { knownAnswer } from '../../contract/make-response.ts';
+import type { ErrorType } from '../../contract/error-types.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../contract/tool-response.ts';
+import { createValidator, type Validator } from '../../lib/json-schema/validator.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { ResultCache } from '../../ports/result-cache.ts';
+import { cacheKeyOf } from './cache-key.ts';
+import { countersOf, type Counts } from './counts.ts';
+import { entryOf, readData, type KnownData } from './entry.ts';
+import { findAnswer, mayWait, type Found } from './find-answer.ts';
+import { Flights, type Landing } from './flights.ts';
+import { cacheOptionsSchema, faultsOfCache, isCached, type CacheOptions } from './options.ts';
+
+interface Needs {
+  readonly resultCache: ResultCache;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export const cache: ExtensionPlugin<CacheOptions, Needs> = {
+  name: 'cache',
+  summary:
+    'Gives the answer of a read-only tool again for a time, and runs equal calls that come at once as one.',
+  optionsSchema: cacheOptionsSchema,
+  check: faultsOfCache,
+  create: (needs) => createCache(needs),
+};
+
+function createCache(needs: Needs): Extension<CacheOptions> {
+  const flights = new Flights();
+  const leading = new Leading(needs);
+  const countsOf = countersOf(needs.metrics);
+  return {
+    stage: 'tool',
+    onFailure: 'continue',
+    appliesTo: isCached,
+    async around(call, next, options) {
+      const fn = call.function as ToolFunction;
+      const counts = countsOf(fn.name);
+      const key = isPlain(call) ? cacheKeyOf(call, fn, options) : undefined;
+      const turn = key === undefined ? ALONE : await flights.enter(key, call.signal, mayWait(call));
+      if (turn.kind === 'answer') {
+        const known = readData(turn.dataJson);
+        if (known !== undefined) return given(call, known, counts.shared);
+      }
+      if (key === undefined || turn.kind !== 'lead') {
+        counts.bypass.add();
+        return next(call);
+      }
+      let landing: Landing = { kind: 'failed' };
+      try {
+        const led = await leading.run({ call, next, fn, key, options, counts });
+        landing = led.landing;
+        return led.response;
+      } finally {
+        flights.land(key, landing);
+      }
+    },
+  };
+}
+
+const ALONE = { kind: 'alone' } as const;
+
+/** A rehearsal, a part of a list and an approved call are each for the one who asks. */
+function isPlain({ context }: ToolCall): boolean {
+  return context.dryRun !== true && context.cursor === undefined && context.confirmationToken === undefined;
+}
+
+function given(call: ToolCall, { data, dataJson }: KnownData, count: { add(): void }): ToolSuccess {
+  count.add();
+  call.progress.cached = true;
+  return knownAnswer(call, data, dataJson);
+}
+
+interface Lead {
+  readonly call: ToolCall;
+  readonly next: Next;
+  readonly fn: ToolFunction;
+  readonly key: string;
+  readonly options: CacheOptions;
+  readonly counts: Counts;
+}
+
+interface Led {
+  readonly response: ToolResponse;
+  readonly landing: Landing;
+}
+
+/** Failures that an older answer may stand in for. */
+const UNWELL: ReadonlySet<ErrorType> = new Set(['TIMEOUT', 'TRANSIENT', 'UNAVAILABLE']);
+
+/** The one of equal calls that asks the store, and runs the tool where the store has nothing. */
+class Leading {
+  readonly #store: ResultCache;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #outputs = new WeakMap<ToolFunction, Validator>();
+
+  constructor({ resultCache, clock, log }: Needs) {
+    this.#store = resultCache;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  async run(lead: Lead): Promise<Led> {
+    const { call, next, counts } = lead;
+    const found = await this.#find(lead);
+    if (found?.kind === 'fresh') {
+      const { known, waited } = found;
+      return answered(given(call, known, waited ? counts.shared : counts.hit), known.dataJson);
+    }
+    const response = await next(call);
+    if (response.ok) return this.#answer(lead, response, found);
+    if (found?.leads === true) this.#inBackground(lead, this.#store.release(lead.key, call.id));
+    if (found?.stale !== undefined && mayStandIn(response)) {
+      call.progress.degraded.push('stale');
+      call.progress.notes = { ...call.progress.notes, stale_for: response.error.type };
+      return answered(given(call, found.stale, counts.stale), found.stale.dataJson);
+    }
+    return { response, landing: { kind: call.signal.aborted ? 'gave_up' : 'failed' } };
+  }
+
+  /** Undefined: the store is in trouble, and the call goes on without it. */
+  async #find({ call, key, options, counts }: Lead): Promise<(Found & object) | undefined> {
+    try {
+      const found = await findAnswer({ store: this.#store, clock: this.#clock }, key, call, options);
+      if (found.kind === 'none') counts.miss.add();
+      return found;
+    } catch (error) {
+      counts.error.add();
+      call.progress.degraded.push('cache');
+      this.#log.debug({ callId: call.id, err: error }, 'the cache could not be asked');
+      return undefined;
+    }
+  }
+
+  #answer(lead: Lead, response: ToolSuccess, found: (Found & { kind: 'none' }) | undefined): Led {
+    const { call, fn, key, options } = lead;
+    const { dataJson } = response;
+    const shared = isForAll(response) && this.#fitsOutput(fn, response);
+    const kept = shared && Buffer.byteLength(dataJson) <= options.max_result_bytes;
+    if (found !== undefined && kept) {
+      const lifeMs = (options.ttl_ms ?? 0) + options.stale_if_error_ms;
+      const keeping = this.#store.keep(key, entryOf(dataJson), { token: call.id, lifeMs });
+      this.#inBackground(lead, keeping);
+    } else if (found?.leads === true) this.#inBackground(lead, this.#store.release(key, call.id));
+    return shared ? answered(response, dataJson) : { response, landing: { kind: 'unshared' } };
+  }
+
+  /** Validation stands outside of the cache: what it is going to refuse must not be given again. */
+  #fitsOutput(fn: ToolFunction, { data }: ToolSuccess): boolean {
+    if (fn.outputSchema === undefined) return true;
+    let output = this.#outputs.get(fn);
+    if (output === undefined) this.#outputs.set(fn, (output = createValidator(fn.outputSchema)));
+    return output.validate(output.fillsDefaults ? structuredClone(data) : data).length === 0;
+  }
+
+  /** The answer is there already: nobody waits for it to be kept. */
+  #inBackground({ call, counts }: Lead, work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      counts.error.add();
+      this.#log.debug({ callId: call.id, err: error }, 'an answer could not be kept in the cache');
+    });
+  }
+}
+
+function answered(response: ToolResponse, dataJson: string): Led {
+  return { response, landing: { kind: 'answer', dataJson } };
+}
+
+/** An intent is asked for once, by the call that caused it; a cut list has a cursor of its own; neither is given again. */
+function isForAll({ intents, meta }: ToolSuccess): boolean {
+  return intents.length === 0 && meta.truncated === undefined && !meta.fallback;
+}
+
+function mayStandIn({ error }: ToolRefusal): boolean {
+  return UNWELL.has(error.type) && !error.partialSideEffects;
+}

@@ -1,0 +1,100 @@
+// fallback: a safe answer where a tool fails without having done anything, or is late. Observers see what really happened.
+import { knownAnswer } from '../../contract/make-response.ts';
+import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolRefusal, ToolResponse } from '../../contract/tool-response.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import { fallbackOptionsSchema, faultsOfFallback, hasFallback, type FallbackOptions } from './options.ts';
+import { compileAnswer, type SafeAnswer } from './safe-answer.ts';
+
+interface Needs {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export const fallback: ExtensionPlugin<FallbackOptions, Needs> = {
+  name: 'fallback',
+  summary:
+    'Gives a safe answer where a tool fails without having done anything, or is late, and marks it as such.',
+  optionsSchema: fallbackOptionsSchema,
+  check: faultsOfFallback,
+  create: (needs) => createFallback(needs),
+};
+
+function createFallback({ clock, log, metrics }: Needs): Extension<FallbackOptions> {
+  const counter = metrics.counter({
+    name: 'ute_fallbacks_total',
+    help: 'Safe answers given, by tool and by the type of the error that each stood in for.',
+    labels: ['tool', 'type'],
+  });
+  const answers = new WeakMap<ToolFunction, SafeAnswer>();
+  return {
+    stage: 'tool',
+    // A safe answer that cannot be made leaves the error as it is.
+    onFailure: 'continue',
+    appliesTo: hasFallback,
+    async around(call, next, options) {
+      // A rehearsal shows what would happen, failures too.
+      if (call.context.dryRun === true) return next(call);
+      const { after_ms: afterMs } = options;
+      const response = await (afterMs === undefined ? next(call) : inTime(call, next, afterMs, clock));
+      if (response.ok || !isReplaceable(response, options)) return response;
+      const fn = call.function as ToolFunction;
+      let answer = answers.get(fn);
+      if (answer === undefined) answers.set(fn, (answer = compileAnswer(fn, options)));
+      const { type, reason } = response.error;
+      const filled = answer.fill(call);
+      const about = { callId: call.id, tool: fn.name, type, reason, err: response.cause };
+      if (filled === undefined) {
+        log.warn(about, 'the safe answer does not fit these arguments: the error was left to stand');
+        return response;
+      }
+      counter.with(fn.name, type).add();
+      log.warn(about, 'a safe answer was given in place of an error');
+      return safe(call, response, filled.data, filled.dataJson);
+    },
+  };
+}
+
+function isReplaceable({ error }: ToolRefusal, { on }: FallbackOptions): boolean {
+  return !error.partialSideEffects && on.some((type) => type === error.type);
+}
+
+function safe(
+  call: ToolCall,
+  { error }: ToolRefusal,
+  data: Parameters<typeof knownAnswer>[1],
+  dataJson: string,
+): ToolResponse {
+  const { progress } = call;
+  progress.fallback = true;
+  // The answer that was found wanting may have come from the cache; this one did not.
+  progress.cached = false;
+  progress.notes = { ...progress.notes, fallback_for: error.type, fallback_reason: error.reason };
+  return knownAnswer(call, data, dataJson);
+}
+
+/** Runs the inside with a deadline of its own, counted from when the call came in; late, it is cancelled and ends in TIMEOUT. */
+async function inTime(call: ToolCall, next: Next, afterMs: number, clock: Clock): Promise<ToolResponse> {
+  const late = new AbortController();
+  const lateAt = call.receivedAt + afterMs;
+  const disarm = clock.after(Math.max(0, lateAt - clock.now()), () => late.abort(tooLate(afterMs)));
+  try {
+    const signal = AbortSignal.any([call.signal, late.signal]);
+    return await next({ ...call, signal, deadline: Math.min(call.deadline, lateAt) });
+  } finally {
+    disarm();
+  }
+}
+
+function tooLate(afterMs: number): ToolFailure {
+  return new ToolFailure('TIMEOUT', `The tool did not answer within ${afterMs} ms.`, {
+    reason: 'LATE',
+    details: { limit_ms: afterMs },
+  });
+}
