@@ -1,0 +1,58 @@
+// What a keyed call is answered with when it is not run: the first outcome again, or why there is none.
+import type { JsonValue } from '../../contract/json.ts';
+import { metaOf } from '../../contract/make-response.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { StoredOutcome } from '../../ports/idempotency-store.ts';
+
+export function replay(call: ToolCall, outcome: StoredOutcome): ToolResponse {
+  call.progress.replayed = true;
+  const { rateLimits } = call.progress;
+  if (!outcome.ok) return { ok: false, error: outcome.error, meta: metaOf(call), rateLimits };
+  const { dataJson, intents, truncated, acceptedAt } = outcome;
+  const meta = {
+    ...metaOf(call),
+    ...(truncated !== undefined && { truncated }),
+    ...(acceptedAt !== undefined && { acceptedAt }),
+  };
+  return { ok: true, data: JSON.parse(dataJson) as JsonValue, dataJson, intents, meta, rateLimits };
+}
+
+export function missing(): ToolFailure {
+  return new ToolFailure('VALIDATION', 'Calls of this tool need an idempotency key.', {
+    reason: 'IDEMPOTENCY_KEY_REQUIRED',
+    details: { field: 'idempotency_key' },
+  });
+}
+
+export function malformed(): ToolFailure {
+  const message = 'An idempotency key is 1 to 255 printable ASCII characters without spaces.';
+  return new ToolFailure('VALIDATION', message, {
+    reason: 'IDEMPOTENCY_KEY_MALFORMED',
+    details: { field: 'idempotency_key' },
+  });
+}
+
+export function inFlight(callId: string): ToolFailure {
+  return new ToolFailure('CONFLICT', 'A call with this idempotency key is under way.', {
+    reason: 'IDEMPOTENCY_IN_FLIGHT',
+    retryable: true,
+    retryAfterMs: 1_000,
+    details: { call_id: callId },
+  });
+}
+
+export function otherPayload(): ToolFailure {
+  const message = 'This idempotency key was used for a call with other arguments.';
+  return new ToolFailure('CONFLICT', message, { reason: 'PAYLOAD_MISMATCH' });
+}
+
+export function unknownOutcome(callId: string): ToolFailure {
+  const message =
+    'The gateway that ran the call with this idempotency key died, and the call may not be run twice: an operator has to find out.';
+  return new ToolFailure('OUTCOME_UNKNOWN', message, {
+    partialSideEffects: true,
+    details: { call_id: callId },
+  });
+}

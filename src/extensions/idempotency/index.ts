@@ -1,0 +1,114 @@
+// idempotency: a call with a key runs once; whoever sends the same key again gets the same outcome.
+import { z } from 'zod';
+import { boundPart } from '../../contract/bound-part.ts';
+import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import { canonicalHash } from '../../lib/canonical-json.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { IdempotencyStore, KeyState } from '../../ports/idempotency-store.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Counter, Metrics } from '../../ports/metrics.ts';
+import { inFlight, malformed, missing, otherPayload, replay, unknownOutcome } from './answers.ts';
+import { LEASE_MS } from './held-keys.ts';
+import { KeyedRuns } from './keyed-runs.ts';
+import { stateAfterWaiting } from './wait-for-end.ts';
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+const EVENTS = ['begun', 'rerun', 'replayed', 'in_flight', 'other_payload', 'unknown'] as const;
+
+const optionsSchema = z.strictObject({
+  required: z.boolean().default(false).describe('Refuses calls of this tool that come without a key.'),
+  keep_ms: z
+    .number()
+    .int()
+    .min(60_000)
+    .max(30 * 86_400_000)
+    .default(86_400_000)
+    .describe('How long a key and its outcome are kept.'),
+});
+type IdempotencyOptions = z.infer<typeof optionsSchema>;
+interface Needs {
+  readonly idempotency: IdempotencyStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export const idempotency: ExtensionPlugin<IdempotencyOptions, Needs> = {
+  name: 'idempotency',
+  summary: 'Runs a call with an idempotency key once, and gives its outcome to whoever repeats the key.',
+  optionsSchema,
+  create: (needs) => createIdempotency(needs),
+};
+
+type Event = (typeof EVENTS)[number];
+
+function createIdempotency({
+  idempotency: store,
+  clock,
+  log,
+  metrics,
+}: Needs): Extension<IdempotencyOptions> {
+  const counted = metrics.counter({
+    name: 'ute_idempotency_total',
+    help: 'Calls with an idempotency key, by what became of them.',
+    labels: ['event'],
+  });
+  const counters = new Map<Event, Counter>(EVENTS.map((event) => [event, counted.with(event)]));
+  const runs = new KeyedRuns(store, clock, log);
+
+  function answerTo(
+    state: KeyState,
+    call: ToolCall,
+    next: Next,
+    key: string,
+  ): Promise<ToolResponse> | ToolResponse {
+    counters.get(eventOf(state))?.add();
+    if (state.state === 'mine') return runs.run(call, next, { ...scopeOf(call, key), callId: call.id });
+    if (state.state === 'ended') return replay(call, state.outcome);
+    if (state.state === 'in_flight') throw inFlight(state.callId);
+    throw state.state === 'unknown' ? unknownOutcome(state.callId) : otherPayload();
+  }
+
+  return {
+    stage: 'tool',
+    onFailure: 'deny',
+    deferred: 'accept',
+    async around(call, next, { required, keep_ms: keepMs }) {
+      const { idempotencyKey: key, dryRun } = call.context;
+      if (dryRun === true) return next(call);
+      if (key === undefined) {
+        if (required && call.request.parent === undefined) throw missing();
+        return next(call);
+      }
+      if (!KEY.test(key)) throw malformed();
+      const scope = scopeOf(call, key);
+      const claim = {
+        callId: call.id,
+        fingerprint: canonicalHash(boundPart(call)),
+        mayRunAgain: mayRunAgain(call.function),
+        leaseMs: LEASE_MS,
+        keepMs,
+      };
+      const state = await stateAfterWaiting(call, clock, () => store.begin(scope, claim));
+      return answerTo(state, call, next, key);
+    },
+  };
+}
+
+function eventOf(state: KeyState): Event {
+  if (state.state === 'mine') return state.attempt > 1 ? 'rerun' : 'begun';
+  return state.state === 'ended' ? 'replayed' : state.state;
+}
+
+function scopeOf(call: ToolCall, key: string) {
+  const tenantId = call.context.tenantId ?? '';
+  return { tenantId, principalId: call.principal?.id ?? '', tool: call.function?.name ?? '', key };
+}
+
+function mayRunAgain(fn: ToolFunction | undefined): boolean {
+  const metadata = fn?.spec.metadata;
+  return metadata !== undefined && (metadata.idempotent || metadata.readOnly);
+}

@@ -1,0 +1,74 @@
+// KeyedRuns: runs a call that holds a key, and sees to it that its outcome is kept.
+import type { Next } from '../../contract/plugin.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { HeldKey, IdempotencyStore, StoredOutcome } from '../../ports/idempotency-store.ts';
+import type { Log } from '../../ports/log.ts';
+import { HeldKeys } from './held-keys.ts';
+
+/** When an outcome could not be kept at once: tried again for as long as the key is still believed to be held. */
+const KEEP_RETRIES_MS = [1_000, 3_000, 9_000];
+
+export class KeyedRuns {
+  readonly #store: IdempotencyStore;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #alive: HeldKeys;
+
+  constructor(store: IdempotencyStore, clock: Clock, log: Log) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+    this.#alive = new HeldKeys(store, clock, log);
+  }
+
+  async run(call: ToolCall, next: Next, held: HeldKey): Promise<ToolResponse> {
+    this.#alive.add(held);
+    try {
+      const response = await next(call);
+      // Refused before anything could happen: the key has not been used. What was accepted for later has.
+      if (!response.ok && !call.progress.executorEntered) {
+        await this.#store.release(held);
+        return response;
+      }
+      const kept = await this.#store.end(held, outcomeOf(response)).catch((error: unknown) => {
+        this.#keepLater(held, response, error, 0);
+        return false;
+      });
+      return kept ? response : degraded(response);
+    } finally {
+      this.#alive.delete(held);
+    }
+  }
+
+  /** The caller has its answer: that the next one gets it too is worth some patience. */
+  #keepLater(held: HeldKey, response: ToolResponse, error: unknown, tries: number): void {
+    const delayMs = KEEP_RETRIES_MS[tries];
+    this.#log.warn({ callId: held.callId, err: error, tries }, 'an idempotent outcome was not kept');
+    if (delayMs === undefined) return;
+    this.#clock.after(delayMs, () => {
+      this.#store.end(held, outcomeOf(response)).catch((again: unknown) => {
+        this.#keepLater(held, response, again, tries + 1);
+      });
+    });
+  }
+}
+
+function outcomeOf(response: ToolResponse): StoredOutcome {
+  if (!response.ok) return { ok: false, error: response.error };
+  const { dataJson, intents, meta } = response;
+  return {
+    ok: true,
+    dataJson,
+    intents,
+    ...(meta.truncated !== undefined && { truncated: meta.truncated }),
+    ...(meta.acceptedAt !== undefined && { acceptedAt: meta.acceptedAt }),
+  };
+}
+
+/** The answer is right; that it will be given again is not sure. */
+function degraded(response: ToolResponse): ToolResponse {
+  const { meta } = response;
+  return { ...response, meta: { ...meta, degraded: [...meta.degraded, 'idempotency'] } };
+}
