@@ -1,0 +1,18 @@
+// Waits on a clock, for no longer than its signal allows.
+
+export interface Timers {
+  after(ms: number, task: () => void): () => void;
+}
+
+/** Never rejects: settles when the time is over or the signal aborts. */
+export function pause(clock: Timers, ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  const onAbort = () => {
+    cancel();
+    resolve();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  return promise.finally(() => signal.removeEventListener('abort', onAbort));
+}

@@ -1,0 +1,104 @@
+// A YAML text that can be parsed and asked where a path stands. Nodes live only as long as someone asks.
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
+import type { DescribedProblem } from '../describe-problem.ts';
+
+/** Text of a file, or of a part of one: `lineOf` tells the file's line from the text's. */
+export interface YamlText {
+  readonly file: string;
+  readonly text: string;
+  lineOf(line: number): number;
+}
+
+export type Path = readonly (string | number)[];
+
+/** Line and column count from 1. */
+export type Place = Required<Pick<DescribedProblem, 'file' | 'line' | 'column'>>;
+
+/** How often one anchor may be repeated inside a declaration, repetitions of repetitions included. */
+export const MAX_ALIASES = 100;
+
+/** One stray quote can spoil every line after it: the first problems are the ones to mend. */
+const MAX_PROBLEMS = 100;
+
+const OPTIONS = {
+  prettyErrors: false,
+  stringKeys: true,
+  uniqueKeys: true,
+  merge: true,
+  logLevel: 'error',
+} as const;
+
+export function parseYaml(text: string): Document.Parsed {
+  return parseDocument(text, OPTIONS);
+}
+
+/** Warnings count: what the parser only guesses at is not for a gateway to run. */
+export function yamlProblems(source: YamlText, document: Document.Parsed): readonly DescribedProblem[] {
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length === 0) return [];
+  const lines = linesOf(source.text);
+  const problems = faults.slice(0, MAX_PROBLEMS).map(({ pos, message }) => ({
+    ...positionAt(source, lines, pos[0]),
+    message: `not valid YAML: ${message}`,
+  }));
+  // The parser catches its own overflow, once for every level that it gives up.
+  const tooDeep = problems.find(({ message }) => message.includes('call stack'));
+  return tooDeep === undefined ? problems : [{ ...tooDeep, message: 'is nested too deeply to be read' }];
+}
+
+/** Where a path stands: its key or its value, or else what is nearest to it. */
+export function locateIn(source: YamlText, path: Path, what: 'key' | 'value'): Place {
+  const { document, lines } = reparse(source.text);
+  return positionAt(source, lines, offsetOf(document, path, what));
+}
+
+/** Problems come in bunches: one text's nodes are kept until the event loop turns. */
+let recent:
+  { readonly text: string; readonly document: Document.Parsed; readonly lines: LineCounter } | undefined;
+
+function reparse(text: string): { readonly document: Document.Parsed; readonly lines: LineCounter } {
+  if (recent?.text === text) return recent;
+  if (recent === undefined) setImmediate(() => (recent = undefined));
+  recent = { text, document: parseYaml(text), lines: linesOf(text) };
+  return recent;
+}
+
+function linesOf(text: string): LineCounter {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1);
+  return lines;
+}
+
+function positionAt(source: YamlText, lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset);
+  return { file: source.file, line: source.lineOf(line), column: col };
+}
+
+function offsetOf(document: Document.Parsed, path: Path, what: 'key' | 'value'): number {
+  let node: unknown = document.contents;
+  let offset = startOf(node) ?? 0;
+  for (const [index, step] of path.entries()) {
+    const found = childOf(isAlias(node) ? node.resolve(document) : node, step);
+    if (found === undefined) return offset;
+    const key = startOf(found.key);
+    const value = startOf(found.value);
+    const isLast = index === path.length - 1;
+    offset = (isLast && what === 'key' ? (key ?? value) : (value ?? key)) ?? offset;
+    node = found.value;
+  }
+  return offset;
+}
+
+function childOf(
+  node: unknown,
+  step: string | number,
+): { readonly key?: unknown; readonly value: unknown } | undefined {
+  if (isMap(node)) return node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+  if (isSeq(node) && typeof step === 'number' && step in node.items) return { value: node.items[step] };
+  return undefined;
+}
+
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
+}

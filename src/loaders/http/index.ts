@@ -1,0 +1,199 @@
+// http: tools out of a document at a URL, looked at again and again; its last good version stays while it is away.
+import type { LoadedTools, Problem } from '../../contract/loaded-tools.ts';
+import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
+import { pollContent } from '../../lib/poll-content.ts';
+import { runInThread, ThreadTaskError } from '../../lib/thread-task.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import { loadedTools } from './declarations.ts';
+import { fetchMetrics, type FetchMetrics } from './fetch-metrics.ts';
+import { KeptCopy } from './kept-copy.ts';
+import { optionsSchema, type HttpLoaderOptions } from './options.ts';
+import type { ReadDocument, ReadRequest } from './read-document.ts';
+import { RemoteSource, type SourceDocument, type SourceNeeds } from './remote-source.ts';
+
+interface Needs extends SourceNeeds {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Absolute folder of what the gateway keeps. */
+  readonly dataDir: string;
+}
+
+export const httpLoader: LoaderPlugin<HttpLoaderOptions, Needs> = {
+  name: 'http',
+  summary: 'Reads tools from a YAML or JSON document at a URL, signed or not, and notices its changes.',
+  optionsSchema,
+  needsNetwork: () => true,
+  create: (needs) => (options: HttpLoaderOptions) => new HttpLoader(options, needs),
+};
+
+const READ_TIMEOUT_MS = 60_000;
+const MIB = 1024 * 1024;
+/** A parsed document is many times its text. */
+const MEMORY_MB = { base: 256, perMib: 192 } as const;
+/** What aliases repeat counts each time. */
+const EXPANSION = 4;
+/** Looks of many replicas spread over the last fifth of the interval. */
+const JITTER = 0.2;
+const NOTHING: LoadedTools = { tools: [], connections: [], problems: [] };
+const NO_DOCUMENT = '-';
+
+/** Beside this file, in src as in dist. */
+const THREAD = new URL(`document-thread${import.meta.url.slice(-3)}`, import.meta.url);
+
+class HttpLoader implements Loader {
+  readonly #options: HttpLoaderOptions;
+  readonly #needs: Needs;
+  readonly #source: RemoteSource;
+  readonly #copy: KeptCopy | undefined;
+  readonly #log: Log;
+  readonly #metrics: FetchMetrics;
+  /** What the last document became: the same one is not read again. */
+  #read: { readonly hash: string; readonly loaded: LoadedTools } | undefined;
+  /** Brought by the last load; good as soon as the registry has taken it. */
+  #offered: SourceDocument | undefined;
+  #good: SourceDocument | undefined;
+  #seen = NO_DOCUMENT;
+  #loaded = '';
+  #isStale = false;
+
+  constructor(options: HttpLoaderOptions, needs: Needs) {
+    this.#options = options;
+    this.#needs = needs;
+    this.#source = new RemoteSource(options, needs);
+    this.#copy = options.keep_copy ? new KeptCopy(options.url, needs.dataDir, options.max_bytes) : undefined;
+    this.#log = needs.log.child({ loader: 'http', source: this.#source.name });
+    this.#metrics = fetchMetrics(needs.metrics, this.#source.name);
+    if (options.signature === undefined && options.url.startsWith('http:'))
+      this.#log.warn({}, 'tools come over a connection that is neither encrypted nor signed');
+  }
+
+  async load(signal: AbortSignal): Promise<LoadedTools> {
+    const fetched = await this.#fetch(signal);
+    if (typeof fetched === 'string') return this.#without(fetched, signal);
+    this.#loaded = freshState(fetched.hash);
+    this.#tellStale(undefined);
+    this.#offered = fetched;
+    return this.#readOnce(fetched, signal);
+  }
+
+  taken(): void {
+    const document = this.#offered;
+    if (document === undefined) return;
+    this.#good = document;
+    this.#copy?.write(document).catch((error: unknown) => {
+      this.#log.warn({ err: error }, 'the document could not be kept on disk');
+    });
+  }
+
+  async watch(changed: () => void, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#needs;
+    const content = {
+      everyMs: this.#options.interval,
+      clock: {
+        after: (ms: number, task: () => void) => clock.after(ms * (1 - JITTER * Math.random()), task),
+      },
+      loaded: () => this.#loaded,
+      current: async (stop: AbortSignal) => {
+        const fetched = await this.#fetch(stop);
+        return typeof fetched === 'string' ? staleState(this.#good) : freshState(fetched.hash);
+      },
+      failed: (error: unknown) => this.#log.warn({ err: error }, 'looking for a new document failed'),
+    };
+    await pollContent(content, changed, signal);
+  }
+
+  async #fetch(signal: AbortSignal): Promise<SourceDocument | string> {
+    const fetched = await this.#source.fetch(signal);
+    if (typeof fetched === 'string') {
+      this.#metrics.record('failed');
+      return fetched;
+    }
+    this.#metrics.record(fetched.hash === this.#seen ? 'unchanged' : 'changed');
+    this.#seen = fetched.hash;
+    return fetched;
+  }
+
+  /** The source gave nothing that can be used: its last good document stays, if there is one. */
+  async #without(why: string, signal: AbortSignal): Promise<LoadedTools> {
+    const good = this.#good ?? (await this.#keptCopy());
+    const file = this.#source.name;
+    this.#good = good;
+    this.#loaded = staleState(good);
+    this.#offered = undefined;
+    this.#tellStale(why);
+    if (good === undefined) return { ...NOTHING, problems: [{ file, message: why }] };
+    const loaded = await this.#readOnce(good, signal);
+    const warning: Problem = { file, message: `${why}; the document of ${good.fetchedAt} stays in force` };
+    return { ...loaded, warnings: [warning] };
+  }
+
+  /** What lies on disk is believed no more than what comes over the network. */
+  async #keptCopy(): Promise<SourceDocument | undefined> {
+    const kept = await this.#copy?.read();
+    if (kept === undefined) return undefined;
+    const authentic = await this.#source.isAuthentic(kept).catch(() => false);
+    if (authentic) return kept;
+    this.#log.warn({}, 'the copy on disk is not signed with the key of this loader and is left alone');
+    return undefined;
+  }
+
+  #tellStale(why: string | undefined): void {
+    const isStale = why !== undefined;
+    this.#metrics.stale(isStale);
+    if (isStale === this.#isStale) return;
+    this.#isStale = isStale;
+    if (isStale)
+      this.#log.warn(
+        { reason: why, degraded: true },
+        'the source cannot be used; its last good document stays',
+      );
+    else this.#log.info({}, 'the source can be used again');
+  }
+
+  async #readOnce(document: SourceDocument, signal: AbortSignal): Promise<LoadedTools> {
+    if (this.#read?.hash === document.hash) return this.#read.loaded;
+    const loaded = await this.#readElsewhere(document.body, signal);
+    this.#read = { hash: document.hash, loaded };
+    return loaded;
+  }
+
+  async #readElsewhere(body: Buffer, signal: AbortSignal): Promise<LoadedTools> {
+    const file = this.#source.name;
+    const refused = (message: string) => ({ ...NOTHING, problems: [{ file, message }] });
+    const { max_bytes: maxBytes } = this.#options;
+    let text: string;
+    try {
+      text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    } catch {
+      return refused('is not UTF-8 text');
+    }
+    try {
+      const request: ReadRequest = { file, text, rules: this.#rules() };
+      const read = await runInThread<ReadDocument>(THREAD, request, {
+        clock: this.#needs.clock,
+        timeoutMs: READ_TIMEOUT_MS,
+        maxMemoryMb: MEMORY_MB.base + Math.ceil((MEMORY_MB.perMib * maxBytes) / MIB),
+        signal,
+      });
+      return loadedTools(read, file, this.#needs.configDir);
+    } catch (error) {
+      if (!(error instanceof ThreadTaskError)) throw error;
+      return refused(`cannot be read: ${error.message}`);
+    }
+  }
+
+  #rules(): ReadRequest['rules'] {
+    const { max_bytes: maxBytes, max_tools: maxTools, tool_types: toolTypes } = this.#options;
+    const { connections, allow_connections: allowConnections } = this.#options;
+    return { maxTools, maxJsonLength: maxBytes * EXPANSION, toolTypes, connections, allowConnections };
+  }
+}
+
+function freshState(hash: string): string {
+  return `${hash} fresh`;
+}
+
+function staleState(document: SourceDocument | undefined): string {
+  return `${document?.hash ?? NO_DOCUMENT} stale`;
+}
