@@ -1,0 +1,200 @@
+// AsyncCalls: what doors do with calls that run later: accept, look, cancel, run again, follow.
+import { metaOf } from '../../contract/make-response.ts';
+import { holds, type Principal } from '../../contract/principal.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { CallHints } from '../../ports/call-hints.ts';
+import type { CallQueue } from '../../ports/call-queue.ts';
+import type { CallStore, RetryOutcome, StoredCall } from '../../ports/call-store.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { DeadWebhook, WebhookStore } from '../../ports/webhook-store.ts';
+import type { CallbackRules } from '../webhooks/callback-rules.ts';
+import { newCallOf } from './accepted-request.ts';
+import { endedWithout, type WriteEnvelope } from './ended-call.ts';
+import { followCall, type Followed } from './follow-call.ts';
+
+export interface AsyncCallsDeps {
+  readonly store: CallStore;
+  readonly webhooks: WebhookStore;
+  readonly queue: CallQueue;
+  readonly hints: CallHints;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly write: WriteEnvelope;
+  readonly rules: CallbackRules;
+  readonly maxQueued: number;
+  readonly maxWaitMs: number;
+  readonly reach: (point: 'while_queued') => void;
+  /** A message may be due. */
+  readonly wakeSender: () => void;
+}
+
+const MAX_FOLLOWERS = 1_000;
+
+export class AsyncCalls {
+  readonly #deps: AsyncCallsDeps;
+  readonly #drain = new AbortController();
+  #followers = 0;
+
+  constructor(deps: AsyncCallsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes a call that has passed everything but its executor. Committed before anybody hears of it. */
+  async accept(call: ToolCall, callbackUrl?: string): Promise<ToolResponse> {
+    const { store, queue, maxQueued, maxWaitMs, reach } = this.#deps;
+    const waiting = await store.accept(newCallOf(call, { maxWaitMs, callbackUrl }), maxQueued);
+    reach('while_queued');
+    // Nobody waits for the queue: the row is enough.
+    void queue.offer(waiting);
+    return {
+      ok: true,
+      data: null,
+      dataJson: 'null',
+      intents: [],
+      meta: { ...metaOf(call), acceptedAt: `/v1/calls/${call.id}` },
+      rateLimits: call.progress.rateLimits,
+    };
+  }
+
+  /** Throws ToolFailure VALIDATION where the gateway may not call that URL. */
+  checkCallback(url: string): void {
+    const refusal = this.#deps.rules.refusal(url);
+    if (refusal === undefined) return;
+    throw new ToolFailure('VALIDATION', `/callback/url ${refusal}.`, {
+      reason: 'CALLBACK_NOT_ALLOWED',
+      details: { violations: [{ pointer: '/callback/url', message: refusal }] },
+    });
+  }
+
+  /** For whoever made the call, or holds calls:read. Throws ToolFailure NOT_FOUND: existence is not told. */
+  async get(principal: Principal, id: string): Promise<StoredCall> {
+    return this.#visible(principal, id, 'calls:read');
+  }
+
+  /** The envelope that an ended call ended in, as JSON text; undefined: it has not ended, or nothing is known of an answer. */
+  envelopeOf(call: StoredCall): string | undefined {
+    if (call.envelope !== undefined) return call.envelope;
+    if (call.kind === 'sync' || call.finishedAt === null || call.errorType === null) return undefined;
+    return this.#deps.write(endedWithout(call));
+  }
+
+  /** Throws ToolFailure NOT_FOUND, or CONFLICT (CALL_ENDED). */
+  async cancel(principal: Principal, id: string): Promise<StoredCall> {
+    const { store, hints, log, wakeSender } = this.#deps;
+    await this.#visible(principal, id, 'calls:write');
+    const outcome = await store.cancel(principal.tenantId, id);
+    if (outcome === undefined) throw notFound();
+    if (outcome === 'ended')
+      throw new ToolFailure('CONFLICT', 'This call has ended already.', { reason: 'CALL_ENDED' });
+    log.info({ callId: id, by: principal.id, outcome }, 'a call was cancelled');
+    hints.tell(outcome === 'requested' ? 'cancel' : 'news', id);
+    if (outcome === 'cancelled') wakeSender();
+    return this.#visible(principal, id, 'calls:write');
+  }
+
+  /** Throws ToolFailure PERMISSION_DENIED, NOT_FOUND or CONFLICT. */
+  async retry(principal: Principal, id: string, force: boolean): Promise<StoredCall> {
+    const { store, queue, hints, log } = this.#deps;
+    if (!holds(principal, 'calls:write') && !holds(principal, 'admin')) throw missing('calls:write');
+    const outcome = await store.retry(principal.tenantId, id, force);
+    if (outcome === undefined) throw notFound();
+    if (outcome !== 'queued') throw notRetried(outcome);
+    log.warn({ callId: id, by: principal.id, force }, 'an ended call was queued again');
+    const call = await this.#visible(principal, id, 'calls:write');
+    void queue.offer({ id, rank: 1, claim: call.claim });
+    hints.tell('news', id);
+    return call;
+  }
+
+  /** Throws like `get`, and UNAVAILABLE (TOO_MANY_FOLLOWERS, DRAINING). Iterate what it gives, or nobody else can follow. */
+  async follow(
+    principal: Principal,
+    id: string,
+    afterSeq: number,
+    gone: AbortSignal,
+  ): Promise<AsyncIterable<Followed>> {
+    await this.get(principal, id);
+    if (this.#drain.signal.aborted) throw draining();
+    if (this.#followers >= MAX_FOLLOWERS) throw tooManyFollowers();
+    return this.#counted(
+      followCall(this.#deps, { tenantId: principal.tenantId, id, afterSeq, gone, drain: this.#drain.signal }),
+    );
+  }
+
+  async *#counted(events: AsyncIterable<Followed>): AsyncIterable<Followed> {
+    this.#followers += 1;
+    try {
+      yield* events;
+    } finally {
+      this.#followers -= 1;
+    }
+  }
+
+  dead(principal: Principal, limit: number, before?: string): Promise<readonly DeadWebhook[]> {
+    return this.#deps.webhooks.dead(principal.tenantId, limit, before);
+  }
+
+  async redrive(principal: Principal, webhookId: string): Promise<void> {
+    const { webhooks, log, wakeSender } = this.#deps;
+    if (!(await webhooks.redrive(principal.tenantId, webhookId)))
+      throw new ToolFailure('NOT_FOUND', 'There is no dead webhook of this id.', {
+        reason: 'WEBHOOK_NOT_FOUND',
+      });
+    log.info({ webhookId, by: principal.id }, 'a dead webhook was queued again');
+    wakeSender();
+  }
+
+  /** Sends those who follow away, to another replica. */
+  drain(): void {
+    this.#drain.abort();
+  }
+
+  async #visible(principal: Principal, id: string, permission: string): Promise<StoredCall> {
+    const call = ID.test(id) ? await this.#deps.store.get(principal.tenantId, id) : undefined;
+    if (call !== undefined && (call.principalId === principal.id || holds(principal, permission)))
+      return call;
+    throw notFound();
+  }
+}
+
+const ID = /^[0-9a-f-]{36}$/;
+
+const NOT_RETRIED: Readonly<Record<Exclude<RetryOutcome, 'queued'>, string>> = {
+  not_ended: 'This call has not ended yet.',
+  succeeded: 'This call has succeeded: there is nothing to do again.',
+  not_async: 'This call was not an asynchronous one: its arguments were not kept.',
+  unsafe:
+    'This call may have acted, and its tool is not idempotent: say "force": true to run it all the same.',
+};
+
+function notRetried(outcome: Exclude<RetryOutcome, 'queued'>): ToolFailure {
+  return new ToolFailure('CONFLICT', NOT_RETRIED[outcome], { reason: `RETRY_${outcome.toUpperCase()}` });
+}
+
+function notFound(): ToolFailure {
+  return new ToolFailure('NOT_FOUND', 'There is no call of this id.', { reason: 'CALL_NOT_FOUND' });
+}
+
+function missing(permission: string): ToolFailure {
+  return new ToolFailure('PERMISSION_DENIED', `This needs the permission ${permission}.`, {
+    reason: 'PERMISSION_MISSING',
+    details: { permission },
+  });
+}
+
+function draining(): ToolFailure {
+  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', {
+    reason: 'DRAINING',
+    retryAfterMs: 1_000,
+  });
+}
+
+function tooManyFollowers(): ToolFailure {
+  return new ToolFailure('UNAVAILABLE', 'Too many follow calls on this replica already.', {
+    reason: 'TOO_MANY_FOLLOWERS',
+    retryAfterMs: 5_000,
+  });
+}

@@ -1,0 +1,80 @@
+// Assembles what runs calls later: the doors' side, the worker, the webhooks. Everything it needs is made already.
+import { envelopeJson } from './api/rest/write-envelope.ts';
+import { AsyncCalls } from './core/async/async-calls.ts';
+import { asyncSeries, showQueue } from './core/async/async-metrics.ts';
+import { CallWorker } from './core/async/call-worker.ts';
+import { CallbackRules } from './core/webhooks/callback-rules.ts';
+import { WebhookSender } from './core/webhooks/webhook-sender.ts';
+import type { Gateway } from './create-gateway.ts';
+import type { Infra } from './infra/create-ports.ts';
+import type { Settings } from './settings/settings-schema.ts';
+
+export interface AsyncService {
+  readonly calls: AsyncCalls;
+  /** Begins to take calls: not before the tools are loaded. */
+  start(): void;
+  /** Takes no more, and sends followers away. What runs goes on. */
+  drain(): void;
+  /** After the core is idle. */
+  close(): Promise<void>;
+}
+
+/** For what is still to be written after the last call has ended. */
+const CLOSE_WITHIN_MS = 2_000;
+
+export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gateway): AsyncService {
+  const { ports, asyncParts } = infra;
+  const { async: limits } = settings;
+  const random = Math.random;
+  const rules = new CallbackRules(settings.webhooks);
+  const sender = new WebhookSender({
+    ...ports,
+    ...asyncParts,
+    random,
+    rules,
+    envelopeOf: (call) => calls.envelopeOf(call) ?? 'null',
+  });
+  const wakeSender = () => sender.wake();
+  const calls: AsyncCalls = new AsyncCalls({
+    ...ports,
+    ...asyncParts,
+    write: envelopeJson,
+    rules,
+    maxQueued: limits.max_queued_per_tenant,
+    maxWaitMs: limits.max_wait_ms,
+    wakeSender,
+  });
+  const worker = createWorker(settings, infra, gateway, wakeSender);
+  let hide: () => void = () => undefined;
+  return {
+    calls,
+    start() {
+      worker.start();
+      sender.start();
+      hide = showQueue({ ...ports, ...asyncParts });
+    },
+    drain() {
+      calls.drain();
+      worker.drain();
+    },
+    async close() {
+      hide();
+      await worker.close(CLOSE_WITHIN_MS);
+      await sender.stop();
+    },
+  };
+}
+
+function createWorker(settings: Settings, infra: Infra, gateway: Gateway, ended: () => void): CallWorker {
+  return new CallWorker({
+    ...infra.ports,
+    ...infra.asyncParts,
+    caller: gateway.executor,
+    random: Math.random,
+    series: asyncSeries(infra.ports.metrics),
+    write: envelopeJson,
+    ended,
+    concurrency: settings.async.concurrency,
+    leaseMs: settings.async.lease_ms,
+  });
+}

@@ -1,0 +1,111 @@
+// Asynchronous calls as a client makes them: accept, look until it has ended, follow the events.
+import type { Envelope, RestTarget } from './rest-client.ts';
+
+export interface CallView {
+  readonly id: string;
+  readonly status: string;
+  readonly error_type: string | null;
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly cancel_requested: boolean;
+  readonly result: Envelope | null;
+}
+
+export interface Accepted {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Envelope & {
+    readonly meta: { readonly call_id: string; readonly call_url?: string; readonly status?: string };
+  };
+}
+
+/** `body` lies beside the arguments: a callback, a context. */
+export async function acceptCall(
+  { url, key }: RestTarget,
+  tool: string,
+  args: unknown = {},
+  body: Record<string, unknown> = {},
+): Promise<Accepted> {
+  const response = await fetch(`${url}/v1/tools/${tool}/execute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', prefer: 'respond-async' },
+    body: JSON.stringify({ arguments: args, ...body }),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Accepted['body'],
+  };
+}
+
+export async function acceptedId(
+  target: RestTarget,
+  tool: string,
+  args?: unknown,
+  body?: Record<string, unknown>,
+) {
+  const answer = await acceptCall(target, tool, args, body);
+  if (answer.status !== 202) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`);
+  return answer.body.meta.call_id;
+}
+
+export async function callView({ url, key }: RestTarget, id: string): Promise<CallView> {
+  const response = await fetch(`${url}/v1/calls/${id}`, { headers: { authorization: `Bearer ${key}` } });
+  return (await response.json()) as CallView;
+}
+
+/** The call once `done` says so. */
+export async function callWhen(
+  target: RestTarget,
+  id: string,
+  done: (call: CallView) => boolean = ({ result }) => result !== null,
+  withinMs = 20_000,
+): Promise<CallView> {
+  const giveUpAt = Date.now() + withinMs;
+  for (;;) {
+    const call = await callView(target, id).catch(() => undefined);
+    if (call !== undefined && done(call)) return call;
+    if (Date.now() > giveUpAt) throw new Error(`the call stayed as it was: ${JSON.stringify(call)}`);
+    await new Promise((next) => setTimeout(next, 20));
+  }
+}
+
+export interface SentEvent {
+  readonly id: string | undefined;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** Every event until the stream ends, or until `enough` were read: then it goes away. */
+export async function followEvents(
+  { url, key }: RestTarget,
+  id: string,
+  options: { readonly after?: string; readonly enough?: number } = {},
+): Promise<readonly SentEvent[]> {
+  const { after, enough = Number.POSITIVE_INFINITY } = options;
+  const gone = new AbortController();
+  const response = await fetch(`${url}/v1/calls/${id}/events`, {
+    headers: { authorization: `Bearer ${key}`, ...(after !== undefined && { 'last-event-id': after }) },
+    signal: gone.signal,
+  });
+  if (response.status !== 200 || response.body === null) throw new Error(`no events: ${response.status}`);
+  const events: SentEvent[] = [];
+  let text = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    events.push(...blocks.flatMap(eventOf));
+    if (events.length >= enough) break;
+  }
+  gone.abort();
+  return events;
+}
+
+function eventOf(block: string): readonly SentEvent[] {
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
+  const event = field('event');
+  return event === undefined
+    ? []
+    : [{ id: field('id'), event, data: JSON.parse(field('data') ?? 'null') as unknown }];
+}

@@ -1,0 +1,58 @@
+// What tests of asynchronous calls share: a call to accept, an end to write, and time that passes for a lease.
+import { sql } from 'kysely';
+import type { Database } from '../../src/infra/database/database.ts';
+import type { CallEnd, NewCall } from '../../src/ports/call-store.ts';
+import { uuidv7 } from '../../src/lib/ids.ts';
+
+export const ACME = 'acme';
+export const DAY_MS = 86_400_000;
+
+export function newCall(over: Partial<NewCall> = {}): NewCall {
+  return {
+    id: uuidv7(Date.now()),
+    kind: 'async',
+    tenantId: ACME,
+    principalId: 'key00001',
+    agentId: '',
+    userId: '',
+    sessionId: '',
+    door: 'rest',
+    tool: 'echo',
+    toolVersion: '1.0.0',
+    executor: 'javascript',
+    argumentsHash: '',
+    readOnly: false,
+    idempotent: true,
+    registryVersion: '1.0.00000000',
+    traceId: '',
+    request: '{"tool":"echo"}',
+    priority: 'normal',
+    maxWaitMs: DAY_MS,
+    ...over,
+  };
+}
+
+export function endAs(status: CallEnd['status'], envelope = '{"ok":true}'): CallEnd {
+  const failed = status !== 'succeeded';
+  return {
+    status,
+    errorType: failed ? 'PERMANENT' : null,
+    reason: failed ? 'PERMANENT' : null,
+    partialSideEffects: false,
+    durationMs: 1,
+    toolVersion: '1.0.0',
+    traceId: '',
+    envelope,
+  };
+}
+
+/** As if every lease had ended a moment ago. */
+export async function leasesEnd({ db }: Database): Promise<void> {
+  await sql`UPDATE calls SET lease_expires_at = now() - interval '1 second' WHERE status = 'running'`.execute(
+    db,
+  );
+}
+
+export async function forgetCalls({ db }: Database): Promise<void> {
+  await sql`DELETE FROM calls`.execute(db);
+}
