@@ -38,6 +38,8 @@ const MAY_IMPORT = {
       'infra/database',
       'api/llm-formats',
       'registry-rules',
+      'open-loaders',
+      'loader-ports',
       'settings',
       'custom-executors',
       'custom-extensions',

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { openSync, mkdtempSync, rmSync, writeFileSync, closeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import autocannon from 'autocannon';
 import { stringify } from 'yaml';
 import { AF_UNIX, seccompFilter } from '../dist/infra/sandbox/seccomp-filter.js';
@@ -199,6 +201,59 @@ export async function http() {
   const added = alone.own - alone.base;
   report('http call, one in flight', `${number(alone.own)} ms median`, `${number(alone.base)} ms (direct)`, `${number(added)} ms added`, '≤ 0.6 ms', added <= 0.6); // prettier-ignore
   report('http call, 32 in flight', `${number(many.own)} calls/s`, `${number(many.base)} calls/s (direct)`, `${number(many.ratio * 100)} %`, '≥ 40 %', many.ratio >= 0.4); // prettier-ignore
+}
+
+export async function mcp() {
+  const script = join(import.meta.dirname, 'mcp-echo.js');
+  const modules = join(import.meta.dirname, '../node_modules');
+  const connection = {
+    type: 'mcp',
+    command: process.execPath,
+    args: [script],
+    readable: [script, modules],
+    memory_bytes: 1 << 30,
+  };
+  const file = toolsFile({
+    connections: { echo: connection },
+    tools: [
+      {
+        name: 'echo',
+        description: 'Gives a text back',
+        tool_type: 'mcp',
+        input_schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+        implementation_config: { connection: 'echo', tool: 'echo' },
+        metadata: READ_ONLY,
+      },
+    ],
+  });
+  const client = new Client({ name: 'bench', version: '1' });
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [script] }));
+  const args = { text: 'the quick brown fox jumps over the lazy dog' };
+  const byHand = async () => {
+    const times = [];
+    for (let i = 0; i < 2_000; i += 1) {
+      const at = performance.now();
+      await client.callTool({ name: 'echo', arguments: args });
+      times.push((performance.now() - at) * 1000);
+    }
+    return median(times);
+  };
+  const ours = async () =>
+    (await inProcess({ tools: file.path, tool: 'echo', args, inFlight: 1, count: 2_000, warmUp: 200 }))
+      .medianUs;
+  await byHand();
+  const { base, own } = await compare(byHand, ours, 3);
+  await client.close();
+  file.gone();
+  const added = own - base;
+  report(
+    'mcp call over stdio, in the sandbox, one in flight',
+    `${number(own)} µs median`,
+    `${number(base)} µs (the SDK's client alone, no sandbox)`,
+    `${number(added)} µs added`,
+    '≤ 300 µs',
+    added <= 300,
+  );
 }
 
 /** Median of single requests, one after another, on a connection that is kept. */

@@ -8,7 +8,8 @@ import autocannon from 'autocannon';
 import { credentials, loadPackageDefinition, Metadata } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { inProcess, startChild, startGateway } from './children.js';
-import { http, shell, sql } from './executors.js';
+import { http, mcp, shell, sql } from './executors.js';
+import { admission, asynchronous, replicas, shared, starts, waiting } from './state.js';
 import { ROUNDS, SECONDS, WARM_UP_SECONDS, allMet, median, number, report } from './measure.js';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -241,7 +242,9 @@ async function tenThousand() {
   );
 }
 
-const parts = { rest, grpc, pipeline, python, startUp, tenThousand, shell, sql, http };
+const calls = { rest, grpc, pipeline, python, startUp, tenThousand, shell, sql, http, mcp };
+const state = { shared, admission, waiting, asynchronous, starts, replicas };
+const parts = { ...calls, ...state };
 const asked = process.argv.slice(2);
 for (const name of asked.length > 0 ? asked : Object.keys(parts)) await parts[name]();
 if (!allMet()) process.exit(1);

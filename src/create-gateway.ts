@@ -1,19 +1,22 @@
 // Assembles the gateway: pipeline, executors, loaders, registry and core, out of settings and ports. No Nest in here.
 import type { PipelineView } from './api/tokens.ts';
+import { compilerOf } from './compiler.ts';
 import { StepCalls } from './core/nested-calls.ts';
-import { compileTool, type CompileDeps } from './core/compile-tool.ts';
-import { RetryBudget } from './core/resilience/retry-budget.ts';
+import { LoadShedder, type ShedLimits } from './core/resilience/load-shedder.ts';
+import { Upstreams } from './core/resilience/upstreams.ts';
 import { UnifiedToolExecutor } from './core/unified-tool-executor.ts';
-import type { Executor, Loader, PreparedFunction } from './contract/plugin.ts';
-import type { ToolFunction } from './contract/tool-function.ts';
+import type { Executor, Loader } from './contract/plugin.ts';
 import { loadCustomExecutors } from './custom-executors.ts';
 import { loadCustomExtensions } from './custom-extensions.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from './executors/index.ts';
-import { LOADERS } from './loaders/index.ts';
+import { namedLoaders } from './open-loaders.ts';
 import { Pipeline } from './pipeline.ts';
-import type { Metrics } from './ports/metrics.ts';
+import type { CircuitControl } from './ports/circuit-control.ts';
+import type { SpecControl } from './ports/spec-control.ts';
 import type { OutsidePorts, Ports } from './ports/ports.ts';
 import { specRules } from './registry-rules.ts';
+import { SpecEditor } from './registry/spec-editor.ts';
+import { ReplicaAgreement } from './registry/replica-agreement.ts';
 import { RegistrySync } from './registry/registry-sync.ts';
 import { ToolSpecRegistry } from './registry/tool-spec-registry.ts';
 import type { Settings } from './settings/settings-schema.ts';
@@ -23,6 +26,10 @@ export interface Gateway {
   readonly registry: ToolSpecRegistry;
   readonly sync: RegistrySync;
   readonly pipeline: PipelineView;
+  readonly circuits: CircuitControl;
+  /** Told of the others once it is started, after the first load. */
+  readonly agreement: ReplicaAgreement;
+  readonly specs: SpecControl;
   /** After the last call: stops watching, closes executors and extensions. */
   close(): Promise<void>;
 }
@@ -38,10 +45,13 @@ export async function createGateway(settings: Settings, outside: OutsidePorts): 
   const rules = specRules(
     custom.map(({ plugin }) => plugin).filter(({ name }) => toolStage.has(name)),
     ownExecutors,
+    settings.extensions,
   );
   const registry = new ToolSpecRegistry();
   const executors = createExecutors([...EXECUTORS, ...ownExecutors], settings, ports);
-  const compile = compilerOf(pipeline, settings, ports);
+  const random = Math.random;
+  const upstreams = new Upstreams({ ...ports, random });
+  const compile = compilerOf(pipeline, settings, ports, upstreams);
   const loaders = createLoaders(settings, ports);
   const sync = new RegistrySync({ ...ports, registry, loaders, rules, executors, compile });
   const executor = new UnifiedToolExecutor({
@@ -49,16 +59,27 @@ export async function createGateway(settings: Settings, outside: OutsidePorts): 
     requestLayers: pipeline.request,
     chainOf: (fn) => sync.chainOf(fn),
     maxTimeoutMs: settings.limits.max_timeout_ms,
+    shedder: new LoadShedder(shedLimits(settings.limits), { ...ports, lag: ports.loopLag, random }),
     clock: ports.clock,
     log: ports.log,
   });
+  const agreement = new ReplicaAgreement({
+    ...ports,
+    hints: ports.registryHints,
+    registry,
+    control: sync,
+    random,
+  });
+  const written = loaders.find(({ draft }) => draft !== undefined);
+  const specs = new SpecEditor({ ...ports, store: ports.specs, loader: written, sync, registry });
   steps.bind(executor);
   async function close(): Promise<void> {
+    await agreement.stop();
     await sync.stop();
     await Promise.allSettled([...executors.values()].map(async (each) => each.close?.()));
     await pipeline.close();
   }
-  return { executor, registry, sync, pipeline: pipeline.view, close };
+  return { executor, registry, sync, pipeline: pipeline.view, circuits: upstreams, agreement, specs, close };
 }
 
 function createExecutors(
@@ -88,75 +109,10 @@ function createExecutors(
 }
 
 function createLoaders(settings: Settings, ports: Ports): readonly Loader[] {
-  return settings.loaders.map(({ type, ...options }, index) => {
-    const plugin = LOADERS.find(({ name }) => name === type);
-    if (plugin === undefined) {
-      throw new Error(
-        `loaders.${index}.type: there is no loader "${type}" here; known: ${LOADERS.map(({ name }) => name).join(', ')}`,
-      );
-    }
-    const parsed = plugin.optionsSchema.safeParse(options);
-    if (!parsed.success) {
-      throw new Error(
-        parsed.error.issues
-          .map(({ path, message }) => `${['loaders', index, ...path].join('.')}: ${message}`)
-          .join('\n'),
-      );
-    }
-    return plugin.create({ ...ports, configDir: settings.configDir })(parsed.data);
-  });
+  const needs = { ...ports, configDir: settings.configDir, dataDir: settings.data_dir };
+  return namedLoaders(settings.loaders).map(({ plugin, options }) => plugin.create(needs)(options));
 }
 
-function compilerOf(pipeline: Pipeline, settings: Settings, ports: Ports) {
-  const depsOf = compileDeps(settings, ports);
-  return (fn: ToolFunction, prepared: PreparedFunction) =>
-    compileTool(fn, prepared, pipeline.layersFor(fn), depsOf(fn.spec.toolType));
-}
-
-const EXECUTOR_BUCKETS = [0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
-
-/** One set per executor: its own series, and a retry budget that one upstream's trouble cannot take from another kind. */
-function compileDeps(settings: Settings, ports: Ports): (toolType: string) => CompileDeps {
-  const series = executorSeries(ports.metrics);
-  const made = new Map<string, CompileDeps>();
-  return (toolType) => {
-    let deps = made.get(toolType);
-    if (deps === undefined) {
-      deps = {
-        attempts: {
-          clock: ports.clock,
-          random: Math.random,
-          budget: new RetryBudget(),
-          retries: series.retries.with(toolType),
-          seconds: series.seconds.with(toolType),
-        },
-        inflight: series.inflight.with(toolType),
-        log: ports.log,
-        maxResultBytes: settings.limits.max_result_bytes,
-      };
-      made.set(toolType, deps);
-    }
-    return deps;
-  };
-}
-
-function executorSeries(metrics: Metrics) {
-  return {
-    inflight: metrics.gauge({
-      name: 'ute_inflight_calls',
-      help: 'Calls inside an executor now.',
-      labels: ['executor'],
-    }),
-    retries: metrics.counter({
-      name: 'ute_retries_total',
-      help: 'Second and later attempts.',
-      labels: ['executor'],
-    }),
-    seconds: metrics.histogram({
-      name: 'ute_executor_duration_seconds',
-      help: 'Time of one attempt inside an executor.',
-      labels: ['executor'],
-      buckets: EXECUTOR_BUCKETS,
-    }),
-  };
+function shedLimits({ max_inflight_calls, shed_at_lag_ms }: Settings['limits']): ShedLimits {
+  return { maxInflightCalls: max_inflight_calls, shedAtLagMs: shed_at_lag_ms };
 }

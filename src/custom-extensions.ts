@@ -37,9 +37,9 @@ async function loadPlugin(path: string): Promise<AnyExtensionPlugin> {
   const plugin = (exported.plugin as (api: typeof EXTENSION_API) => Partial<AnyExtensionPlugin>)(
     EXTENSION_API,
   );
-  const { name, summary, create, optionsSchema = z.strictObject({}) } = plugin;
+  const { name, summary, create, check, optionsSchema = z.strictObject({}) } = plugin;
   if (typeof name !== 'string' || typeof summary !== 'string' || typeof create !== 'function') {
     throw new Error(`custom extension ${path}: plugin() must return {name, summary, create, optionsSchema?}`);
   }
-  return { name, summary, create, optionsSchema };
+  return { name, summary, create, check, optionsSchema };
 }

@@ -2,14 +2,25 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
   APPROVAL_STORE,
+  ASYNC_CALLS,
   AUTHENTICATOR,
+  CALL_HISTORY,
+  CIRCUIT_CONTROL,
+  DEFINITION_PINS,
   DOOR_LIMITS,
   PIPELINE_VIEW,
+  RECORDINGS,
   REGISTRY_CONTROL,
+  REPLAY_TAPE,
+  REPLICA_VIEW,
+  SCHEDULES,
+  SPEC_CONTROL,
   TOOL_CALLER,
   TOOL_CATALOG,
   type DoorLimits,
 } from './api/tokens.ts';
+import type { AsyncCalls } from './core/async/async-calls.ts';
+import type { Schedules } from './core/schedules/schedules.ts';
 import type { Gateway } from './create-gateway.ts';
 import type { Infra } from './infra/create-ports.ts';
 import { InfraModule } from './infra/infra.module.ts';
@@ -17,7 +28,7 @@ import type { Settings } from './settings/settings-schema.ts';
 
 @Module({})
 export class GatewayModule {
-  static register(settings: Settings, infra: Infra, gateway: Gateway): DynamicModule {
+  static register(settings: Settings, infra: Infra, gateway: Gateway, asyncCalls: AsyncCalls, schedules: Schedules): DynamicModule {
     const limits: DoorLimits = {
       maxParallelCalls: settings.limits.max_parallel_calls,
       allowSelfApproval: settings.approvals.allow_self_approval,
@@ -26,8 +37,17 @@ export class GatewayModule {
       { provide: TOOL_CALLER, useValue: gateway.executor },
       { provide: TOOL_CATALOG, useValue: gateway.registry },
       { provide: REGISTRY_CONTROL, useValue: gateway.sync },
+      { provide: CIRCUIT_CONTROL, useValue: gateway.circuits },
+      { provide: REPLICA_VIEW, useValue: gateway.agreement },
+      { provide: SPEC_CONTROL, useValue: gateway.specs },
       { provide: PIPELINE_VIEW, useValue: gateway.pipeline },
       { provide: AUTHENTICATOR, useValue: infra.ports.authenticator },
+      { provide: DEFINITION_PINS, useValue: infra.ports.definitionPins },
+      { provide: RECORDINGS, useValue: infra.ports.recordings },
+      { provide: REPLAY_TAPE, useValue: { tape: infra.ports.replayTape } },
+      { provide: ASYNC_CALLS, useValue: asyncCalls },
+      { provide: SCHEDULES, useValue: schedules },
+      { provide: CALL_HISTORY, useValue: infra.history },
       { provide: APPROVAL_STORE, useValue: infra.ports.approvals },
       { provide: DOOR_LIMITS, useValue: limits },
     ];

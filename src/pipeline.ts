@@ -35,7 +35,8 @@ export class Pipeline {
       newStep(plugin, settings, ports),
     );
     const request = inOrder(steps, 'request', settings.pipeline.request, REQUEST_EXTENSIONS, custom);
-    this.#tool = inOrder(steps, 'tool', settings.pipeline.tool, TOOL_EXTENSIONS, custom);
+    const tool = inOrder(steps, 'tool', settings.pipeline.tool, TOOL_EXTENSIONS, custom);
+    this.#tool = settings.replay === undefined ? tool : inReplayOrder(tool);
     this.#steps = [...request, ...this.#tool];
     refuseStrangers(
       Object.keys(settings.extensions),
@@ -106,6 +107,17 @@ function inOrder(
     .toSorted((a, b) => b.priority - a.priority)
     .flatMap(({ plugin }) => (names.includes(plugin.name) ? [] : (here.get(plugin.name) ?? [])));
   return [...ordered, ...placed];
+}
+
+const KEEPS_ANSWERS: ReadonlySet<string> = new Set(['idempotency', 'cache']);
+
+/** What keeps answers stands behind the recording that gives them: neither gets to see what the other gave. */
+function inReplayOrder(steps: readonly Step[]): Step[] {
+  const keeping = steps.filter(({ plugin }) => KEEPS_ANSWERS.has(plugin.name));
+  const rest = steps.filter((step) => !keeping.includes(step));
+  const at = rest.findIndex(({ plugin }) => plugin.name === 'replay');
+  if (at < 0) throw new Error('pipeline.tool: names no "replay", so that the recording of replay.file would answer nothing');
+  return [...rest.slice(0, at + 1), ...keeping, ...rest.slice(at + 1)];
 }
 
 function refuseStrangers(names: readonly string[], known: readonly string[]): void {

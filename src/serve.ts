@@ -8,7 +8,9 @@ import { grpcOptions } from './api/grpc/grpc-options.ts';
 import { buildOpenApi } from './api/rest/openapi.ts';
 import { createFastifyAdapter, prepareRest, type TlsFiles } from './api/rest/fastify-server.ts';
 import { AppModule } from './app.module.ts';
+import { createAsyncCalls, type AsyncService } from './create-async-calls.ts';
 import { createGateway, type Gateway } from './create-gateway.ts';
+import { createSchedules, type ScheduleService } from './create-schedules.ts';
 import { GatewayModule } from './gateway.module.ts';
 import { NestLog } from './infra/telemetry/nest-log.ts';
 import { createInfra, type Infra } from './infra/create-ports.ts';
@@ -51,20 +53,27 @@ async function start(
   undo.push(() => infra.close());
   const gateway = await createGateway(settings, infra.ports);
   undo.push(() => gateway.close());
+  const asyncCalls = createAsyncCalls(settings, infra, gateway);
+  undo.push(() => asyncCalls.close());
+  const schedules = createSchedules(settings, infra, gateway);
+  undo.push(() => schedules.close());
   const state = new ServiceState();
   const health = new GrpcHealth();
   // The tools load while Nest boots: neither needs the other before the first call.
   const [{ app, grpc }] = await Promise.all([
-    bootNest(settings, infra, gateway, state, health),
+    bootNest(settings, infra, gateway, asyncCalls, schedules, state, health),
     gateway.sync.start(),
     openRecords(settings, infra),
   ]);
+  gateway.agreement.start();
   undo.push(() => app.close());
   const metrics = new MetricsServer(infra.metrics);
   const metricsPort = await metrics.listen(settings.metrics.port, settings.host);
   undo.push(() => metrics.close());
   await app.startAllMicroservices();
   await app.listen(settings.http.port, settings.host);
+  asyncCalls.start();
+  schedules.start();
   state.ready();
   health.setServing(true);
   void lookAtSandbox(infra, state, announce);
@@ -76,7 +85,7 @@ async function start(
     metricsUrl: `http://${host}:${metricsPort}/metrics`,
     gateway,
     infra,
-    stop: once(() => stop({ settings, app, grpc, metrics, gateway, infra, state, health, demo })),
+    stop: once(() => stop({ settings, app, grpc, metrics, gateway, asyncCalls, schedules, infra, state, health, demo })),
   };
 }
 
@@ -135,13 +144,15 @@ async function bootNest(
   settings: Settings,
   infra: Infra,
   gateway: Gateway,
+  asyncCalls: AsyncService,
+  schedules: ScheduleService,
   state: ServiceState,
   health: GrpcHealth,
 ) {
   const tls = readTls(settings);
   const { docs } = settings.http;
   const module = AppModule.register({
-    gateway: GatewayModule.register(settings, infra, gateway),
+    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls.calls, schedules.schedules),
     readiness: state,
     grpcHealth: health,
     openApi: buildOpenApi({ version: VERSION }),
@@ -188,6 +199,8 @@ interface Running {
   readonly grpc: ReturnType<typeof grpcOptions>;
   readonly metrics: MetricsServer;
   readonly gateway: Gateway;
+  readonly asyncCalls: AsyncService;
+  readonly schedules: ScheduleService;
   readonly infra: Infra;
   readonly state: ServiceState;
   readonly health: GrpcHealth;
@@ -201,6 +214,8 @@ async function stop({
   grpc,
   metrics,
   gateway,
+  asyncCalls,
+  schedules,
   infra,
   state,
   health,
@@ -209,11 +224,15 @@ async function stop({
   infra.log.info({ inFlight: gateway.executor.inFlight }, 'draining');
   state.drain();
   health.setServing(false);
+  schedules.drain();
+  asyncCalls.drain();
   gateway.executor.drain();
   const outOfTime = setTimeout(() => gateway.executor.abortAll(), settings.shutdown.drain_ms);
   // The doors stay open meanwhile: /readyz tells the load balancer, late calls get a typed refusal.
   await gateway.executor.whenIdle();
   clearTimeout(outOfTime);
+  await schedules.close();
+  await asyncCalls.close();
   // Both at once: Nest would close gRPC only after the last REST connection had ended.
   await Promise.all([app.close(), grpc.strategy.close()]);
   await gateway.close();

@@ -11,8 +11,26 @@ export const AUTHENTICATOR = Symbol('Authenticator');
 export const DOOR_LIMITS = Symbol('DoorLimits');
 /** ports/approval-store.ts */
 export const APPROVAL_STORE = Symbol('ApprovalStore');
+/** ports/call-history.ts */
+export const CALL_HISTORY = Symbol('CallHistory');
 /** ports/registry-control.ts */
 export const REGISTRY_CONTROL = Symbol('RegistryControl');
+/** ports/circuit-control.ts */
+export const CIRCUIT_CONTROL = Symbol('CircuitControl');
+/** ports/replica-view.ts */
+export const REPLICA_VIEW = Symbol('ReplicaView');
+/** ports/spec-control.ts */
+export const SPEC_CONTROL = Symbol('SpecControl');
+/** ports/definition-pins.ts */
+export const DEFINITION_PINS = Symbol('DefinitionPins');
+/** ports/recordings.ts */
+export const RECORDINGS = Symbol('Recordings');
+/** The tape that answers, if there is one: `{ tape }`. */
+export const REPLAY_TAPE = Symbol('ReplayTape');
+/** core/async/async-calls.ts */
+export const ASYNC_CALLS = Symbol('AsyncCalls');
+/** core/schedules/schedules.ts */
+export const SCHEDULES = Symbol('Schedules');
 /** The pipeline in force, as names. */
 export const PIPELINE_VIEW = Symbol('PipelineView');
 /** Whether this process takes calls. */

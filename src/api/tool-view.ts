@@ -1,6 +1,7 @@
 // What the outside may know of a function: never its implementation. And which functions a listing asks for.
 import type { RegistrySnapshot } from '../contract/registry-snapshot.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
+import type { ToolCatalog } from '../ports/tool-catalog.ts';
 
 export interface ToolFilter {
   readonly toolType?: string;
@@ -22,6 +23,11 @@ export function filterFunctions(snapshot: RegistrySnapshot, filter: ToolFilter):
       (mode === undefined || metadata.modes.some((served) => served === mode))
     );
   });
+}
+
+/** Every call would be refused: an operator has switched it off, or its server has changed what it is. */
+export function isOff({ spec }: ToolFunction, catalog: Pick<ToolCatalog, 'isDisabled'>): boolean {
+  return catalog.isDisabled(spec.name) || spec.foreign?.quarantine !== undefined;
 }
 
 /** snake_case, as REST sends it. */

@@ -5,6 +5,8 @@ import { addCallCommand } from './call-command.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from './exit-code.ts';
 import { addMigrateCommand } from './migrate-command.ts';
+import { addRecordCommand } from './record-command.ts';
+import { addReplayCommand } from './replay-command.ts';
 import { addToolsCommand } from './tools-command.ts';
 import { addValidateCommand } from './validate-command.ts';
 
@@ -16,7 +18,8 @@ export async function run(argv: readonly string[], io: CliIo): Promise<number> {
     .version(VERSION)
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.stdout(text), writeErr: (text) => io.stderr(text) });
-  for (const add of [addValidateCommand, addToolsCommand, addCallCommand, addMigrateCommand]) {
+  const commands = [addValidateCommand, addToolsCommand, addCallCommand, addMigrateCommand, addRecordCommand, addReplayCommand];
+  for (const add of commands) {
     add(program, io, (code) => (exitCode = code));
   }
   try {

@@ -1,9 +1,10 @@
 // `ute validate`: checks files of tools with the same code as the server, without starting it.
 import { relative } from 'node:path';
 import type { Command } from 'commander';
-import type { Problem } from '../contract/loaded-tools.ts';
+import type { LoadedTools, Problem } from '../contract/loaded-tools.ts';
 import { DEMO_URL_VARIABLE } from '../demo-upstream.ts';
 import { describeProblem } from '../lib/describe-problem.ts';
+import type { Settings } from '../settings/settings-schema.ts';
 import type { CliIo } from './cli-io.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { QUIET_LOG } from './quiet-log.ts';
@@ -19,8 +20,9 @@ export function addValidateCommand(program: Command, io: CliIo, finish: (code: E
     )
     .option(
       '--config <file>',
-      'a gateway.yaml: its custom executors and extensions are known, and without paths, its yaml-file loaders are used',
+      'a gateway.yaml: its custom executors and extensions are known, and without paths, its loaders are used',
     )
+    .option('--online', 'with --config: use the loaders that ask the network, too')
     .option('--json', 'print JSON')
     .action(async (paths: string[], options: ValidateOptions) => {
       finish(await validate(paths, options, io));
@@ -29,19 +31,21 @@ export function addValidateCommand(program: Command, io: CliIo, finish: (code: E
 
 interface ValidateOptions {
   readonly config?: string;
+  readonly online?: true;
   readonly json?: true;
 }
 
-async function validate(
-  paths: readonly string[],
-  { config, json }: ValidateOptions,
-  io: CliIo,
-): Promise<ExitCode> {
-  const asJson = json === true;
-  const { tools, problems } = await check(paths, config, io);
+async function validate(paths: readonly string[], options: ValidateOptions, io: CliIo): Promise<ExitCode> {
+  const { tools, problems, skipped, warnings } = await check(paths, options, io);
   const ok = problems.length === 0;
-  if (asJson) io.stdout(`${JSON.stringify({ ok, tools, problems }, null, 2)}\n`);
-  else if (ok) io.stdout(`ok: ${tools} ${tools === 1 ? 'tool' : 'tools'}\n`);
+  if (options.json === true) {
+    const more = { ...(skipped.length > 0 && { skipped }), ...(warnings.length > 0 && { warnings }) };
+    io.stdout(`${JSON.stringify({ ok, tools, problems, ...more }, null, 2)}\n`);
+    return ok ? EXIT.ok : EXIT.failed;
+  }
+  for (const loader of skipped) io.stdout(`skipped: ${loader} asks the network; --online includes it\n`);
+  for (const warning of warnings) io.stdout(`warning: ${describeProblem(warning)}\n`);
+  if (ok) io.stdout(`ok: ${tools} ${tools === 1 ? 'tool' : 'tools'}\n`);
   else for (const problem of problems) io.stdout(`${describeProblem(problem)}\n`);
   return ok ? EXIT.ok : EXIT.failed;
 }
@@ -49,37 +53,72 @@ async function validate(
 interface Checked {
   readonly tools: number;
   readonly problems: readonly Problem[];
+  /** Loaders that were left out: their place in gateway.yaml and their type. */
+  readonly skipped: readonly string[];
+  readonly warnings: readonly Problem[];
 }
 
 /** Loads the shelves only now: no other command needs the executors. */
-async function check(paths: readonly string[], config: string | undefined, io: CliIo): Promise<Checked> {
-  const [{ SystemClock }, { yamlFileLoader }, { validateLoaded }, { newValidationCache }, { specRules }] =
-    await Promise.all([
-      import('../infra/system-clock.ts'),
-      import('../loaders/yaml-file/index.ts'),
-      import('../registry/spec-validation.ts'),
-      import('../registry/validation-cache.ts'),
-      import('../registry-rules.ts'),
-    ]);
+async function check(
+  paths: readonly string[],
+  { config, online }: ValidateOptions,
+  io: CliIo,
+): Promise<Checked> {
+  const [{ validateLoaded }, { newValidationCache }, { specRules }] = await Promise.all([
+    import('../registry/spec-validation.ts'),
+    import('../registry/validation-cache.ts'),
+    import('../registry-rules.ts'),
+  ]);
   // The gateway sets it when it starts the demo server; here any address will do.
   process.env[DEMO_URL_VARIABLE] ??= 'http://127.0.0.1:1';
   const own = config === undefined ? undefined : await ownParts(config, io);
-  const sources =
+  const { loaded, skipped } =
     paths.length > 0 || own === undefined
-      ? [{ configDir: io.cwd, options: { paths: paths.length > 0 ? paths : [DEFAULT_PATH] } }]
-      : own.loaders.map((options) => ({ configDir: own.configDir, options }));
-  const loaded = await Promise.all(
-    sources.map(({ configDir, options }) => {
-      const open = yamlFileLoader.create({ clock: new SystemClock(), log: QUIET_LOG, configDir });
-      return open(yamlFileLoader.optionsSchema.parse(options)).load(new AbortController().signal);
-    }),
-  );
-  const rules = specRules(own?.extensions, own?.executors);
+      ? { loaded: [await loadFiles(paths.length > 0 ? paths : [DEFAULT_PATH], io)], skipped: [] }
+      : await loadAll(own.settings, online === true);
+  const rules = specRules(own?.extensions, own?.executors, own?.settings.extensions);
   const { tools, problems } = validateLoaded(loaded, rules, newValidationCache());
-  return { tools: tools.length, problems: problems.map((problem) => seenFrom(io.cwd, problem)) };
+  const warnings = loaded.flatMap((each) => each.warnings ?? []);
+  const seen = (problem: Problem) => seenFrom(io.cwd, problem);
+  return { tools: tools.length, problems: problems.map(seen), skipped, warnings: warnings.map(seen) };
 }
 
-/** What gateway.yaml adds to the shelves, and the files that it loads. Runs the operator's modules, as the gateway does. */
+async function loadFiles(paths: readonly string[], io: CliIo): Promise<LoadedTools> {
+  const [{ SystemClock }, { yamlFileLoader }] = await Promise.all([
+    import('../infra/system-clock.ts'),
+    import('../loaders/yaml-file/index.ts'),
+  ]);
+  const open = yamlFileLoader.create({ clock: new SystemClock(), log: QUIET_LOG, configDir: io.cwd });
+  return open({ paths: [...paths] }).load(new AbortController().signal);
+}
+
+/** What the loaders of gateway.yaml bring; those that ask the network, only where that is wanted. */
+async function loadAll(settings: Settings, online: boolean) {
+  const [{ namedLoaders }, { loaderPorts }] = await Promise.all([
+    import('../open-loaders.ts'),
+    import('../loader-ports.ts'),
+  ]);
+  const named = namedLoaders(settings.loaders);
+  const isLeftOut = ({ plugin, options }: (typeof named)[number]) =>
+    !online && plugin.needsNetwork?.(options) === true;
+  const skipped = named.flatMap((each, index) =>
+    isLeftOut(each) ? [`loaders.${index} (${each.plugin.name})`] : [],
+  );
+  const ports = await loaderPorts(settings, QUIET_LOG);
+  try {
+    const loaders = named
+      .filter((each) => !isLeftOut(each))
+      .map(({ plugin, options }) => plugin.create(ports.needs)(options));
+    const loaded = await Promise.all(loaders.map((loader) => loader.load(new AbortController().signal)));
+    // A loader gives back what it holds when its watch ends.
+    for (const loader of loaders) await loader.watch?.(() => {}, AbortSignal.abort());
+    return { loaded, skipped };
+  } finally {
+    await ports.close();
+  }
+}
+
+/** What gateway.yaml says, and what it adds to the shelves. Runs the operator's modules, as the gateway does. */
 async function ownParts(config: string, io: CliIo) {
   const [{ loadSettings }, { loadCustomExecutors }, { loadCustomExtensions }] = await Promise.all([
     import('../settings/load-settings.ts'),
@@ -88,10 +127,8 @@ async function ownParts(config: string, io: CliIo) {
   ]);
   const settings = loadSettings({ ...io.env, UTE_CONFIG: config }, io.cwd);
   const extensions = await loadCustomExtensions(settings.custom_extensions);
-  const loaders = settings.loaders.filter(({ type }) => type === 'yaml-file');
   return {
-    configDir: settings.configDir,
-    loaders: loaders.map(({ type: _type, ...options }) => options),
+    settings,
     executors: await loadCustomExecutors(settings.custom_executors),
     extensions: extensions.map(({ plugin }) => plugin),
   };

@@ -52,7 +52,7 @@ export function isErrorType(word: unknown): word is ErrorType {
 /**
  * The row in force for one error: a tool's own report (origin `tool`) is an answer, not a failure of the
  * call, except where the gateway found the answer itself unusable; a second payload under one idempotency
- * key is 422, not 409.
+ * key is 422, and a version that is not the one in force any more 412, not 409.
  */
 export function errorRow(type: ErrorType, origin: ErrorOrigin, reason?: string): ErrorTypeRow {
   const found: ErrorTypeRow = ERROR_TYPES[type];
@@ -62,6 +62,8 @@ export function errorRow(type: ErrorType, origin: ErrorOrigin, reason?: string):
   if (type === 'CONFLICT' && reason === 'PAYLOAD_MISMATCH') {
     return { ...found, http: 422, grpc: FAILED_PRECONDITION };
   }
+  if (type === 'CONFLICT' && reason === 'VERSION_MISMATCH') return { ...found, http: 412 };
+  if (type === 'CONFLICT' && reason === 'VERSION_CONFLICT') return { ...found, http: 412 };
   return found;
 }
 

@@ -1,5 +1,6 @@
 // What a loader brings: tools and connections as written, each able to say where it stands in its source.
 import type { JsonObject } from './json.ts';
+import type { ForeignDefinition } from './tool-spec.ts';
 
 /** A place in a source. Line and column count from 1. */
 export interface SourcePosition {
@@ -23,6 +24,11 @@ export interface RawDeclaration {
   readonly contentHash: string;
   /** Absolute folder that relative paths in the declaration start from. */
   readonly baseDir: string;
+  /**
+   * Set by a loader of tools that others define. It has linted their schemas already, in a thread: linting a hostile one
+   * may take a second. `contentHash` covers this, too.
+   */
+  readonly foreign?: ForeignDefinition;
   /** Position of the value (or, with `key`, of the key) at a path inside `value`. */
   locate(path: readonly (string | number)[], what?: 'key' | 'value'): SourcePosition;
 }
@@ -38,4 +44,6 @@ export interface LoadedTools {
   readonly connections: readonly RawConnection[];
   /** Not empty: the whole load is refused and the last good set stays in force. */
   readonly problems: readonly Problem[];
+  /** What an operator should know although the set is good: a source that is away, and what stands in for it. */
+  readonly warnings?: readonly Problem[];
 }

@@ -1,9 +1,9 @@
 // The one plugin shape (name, summary, schema, create) and the three things plugins build.
 import type { ZodType } from 'zod';
 import type { JsonObject } from './json.ts';
-import type { LoadedTools } from './loaded-tools.ts';
+import type { LoadedTools, RawDeclaration } from './loaded-tools.ts';
 import type { Emit, ToolCall } from './tool-call.ts';
-import type { ToolFunction } from './tool-function.ts';
+import type { ConnectionLimit, ToolFunction } from './tool-function.ts';
 import type { ToolResponse, ToolResult } from './tool-response.ts';
 
 /**
@@ -30,6 +30,11 @@ export interface Extension<Options> {
   readonly stage: 'request' | 'tool';
   /** What a crash of the extension itself means: refuse the call, or go on without the extension. */
   readonly onFailure: 'deny' | 'continue';
+  /**
+   * Of a tool extension: when it has its say about a call that is accepted now and runs later. Only when it runs, if
+   * left out.
+   */
+  readonly deferred?: 'accept' | 'both';
   around(call: ToolCall, next: Next, options: Options): Promise<ToolResponse>;
   /** False leaves this tool's chain without the extension: nothing is paid for what a tool does not use. */
   appliesTo?(fn: ToolFunction, options: Options): boolean;
@@ -62,6 +67,19 @@ export interface PreparedFunction {
   render?(call: ToolCall): JsonObject | Promise<JsonObject>;
   /** True if results are always plain JSON values (decoded from JSON text): spares the core a check. */
   readonly yieldsPlainJson?: boolean;
+  /**
+   * True once what `prepare` read (a handler's file) is not there any more as it was: the registry prepares the
+   * function anew at its next look. Cheap: asked every few seconds.
+   */
+  isStale?(): boolean | Promise<boolean>;
+  /**
+   * What the function depends on outside of the gateway, e.g. `http:api.example.com:443` or `sql:<connection>`: all
+   * functions that name it share one circuit breaker. Left out: there is none. A 5xx is reported as TRANSIENT, reason
+   * `HTTP_5xx`; no connection and no answer as UNAVAILABLE or TIMEOUT, origin `gateway`.
+   */
+  readonly upstream?: string;
+  /** True where the upstream only runs the tool's own code: that a call takes too long is not the upstream's fault. */
+  readonly runsOwnCode?: boolean;
   /** Called when no snapshot in use holds the function any more. */
   close?(): Promise<void>;
 }
@@ -71,6 +89,8 @@ export interface Connection {
   readonly name: string;
   readonly type: string;
   readonly settings: JsonObject;
+  /** Counts the calls of all tools over it. */
+  readonly concurrency?: ConnectionLimit;
 }
 
 /** Executors whose options may name a connection say which types they take. */
@@ -82,15 +102,39 @@ export interface ExecutorPlugin<Options, Needs> extends Plugin<Options, Executor
   placeholders?(options: Options): readonly { readonly name: string; readonly path: readonly string[] }[];
 }
 
-export type ExtensionPlugin<Options, Needs> = Plugin<Options, Extension<Options>, Needs>;
+export interface ExtensionPlugin<Options, Needs> extends Plugin<Options, Extension<Options>, Needs> {
+  /** At load: what is wrong with a function's options, merged with the gateway's, beyond what the schema can say. */
+  check?(fn: ToolFunction, options: Options): readonly OptionFault[];
+}
+
+export interface OptionFault {
+  /** From the extension's options to the one that is wrong; empty: all of them together. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
 
 export interface Loader {
   /** The full set, or problems. Never a part of it in silence. */
   load(signal: AbortSignal): Promise<LoadedTools>;
+  /** What the last `load` brought is in force now. */
+  taken?(): void;
   /** Calls `changed` whenever a new load may give something else; returns when `signal` aborts. */
   watch?(changed: () => void, signal: AbortSignal): Promise<void>;
+  /** Of a source that the gateway itself writes to: what a load would bring with this tool in it, in place of its namesake. */
+  draft?(tool: JsonObject): Promise<Draft>;
 }
 
-export interface LoaderPlugin<Options, Needs> extends Plugin<Options, LoaderFactory<Options>, Needs> {}
+export interface Draft {
+  readonly loaded: LoadedTools;
+  /** The tool's own, one of those that are loaded. */
+  readonly declaration: RawDeclaration;
+  /** Which state of the source it lies over. */
+  readonly generation: number;
+}
+
+export interface LoaderPlugin<Options, Needs> extends Plugin<Options, LoaderFactory<Options>, Needs> {
+  /** True if a load asks something beyond this machine: `ute validate` leaves it out unless told otherwise. */
+  needsNetwork?(options: Options): boolean;
+}
 /** Written as a method's type, so that a shelf can hold loaders of different options (methods are bivariant). */
 export type LoaderFactory<Options> = { open(options: Options): Loader }['open'];

@@ -18,6 +18,14 @@ export type Credential = { readonly kind: 'none' } | { readonly kind: 'bearer'; 
 
 export const NO_CREDENTIAL: Credential = { kind: 'none' };
 
+/** The principal with what it was granted then and still holds. */
+export function stillGranted(principal: Principal, granted: readonly string[]): Principal {
+  const then = { ...principal, permissions: new Set(granted) };
+  const now = [...principal.permissions].filter((permission) => holds(then, permission));
+  const both = granted.filter((permission) => holds(principal, permission));
+  return { ...principal, permissions: new Set([...now, ...both]) };
+}
+
 /** True if the permission, its area's wildcard (`math:*`) or `*` is held. */
 export function holds(principal: Principal, permission: string): boolean {
   const { permissions } = principal;

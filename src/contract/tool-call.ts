@@ -5,7 +5,7 @@ import type { RegistrySnapshot } from './registry-snapshot.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolFailure } from './tool-failure.ts';
 import type { ToolFunction } from './tool-function.ts';
-import type { RateLimitState } from './tool-response.ts';
+import type { RateLimitState, ToolResponse } from './tool-response.ts';
 
 /** What a door hands to the core. */
 export interface ToolRequest {
@@ -28,6 +28,35 @@ export interface ToolRequest {
   readonly parent?: ParentCall;
   /** Set by a door that could not read the arguments: the core refuses the call with it, behind auth and audit. */
   readonly refusal?: ToolFailure;
+  /**
+   * Set by a door whose caller does not wait: the call goes as far as validation and approval, then here instead of to
+   * its executor. Throws ToolFailure, or gives the answer that it is accepted (`meta.acceptedAt`).
+   */
+  readonly accept?: (call: ToolCall) => Promise<ToolResponse>;
+  /** Of a call that is to run on terms of its own, such as every day: part of what is approved. */
+  readonly terms?: JsonObject;
+  /** How long the caller would wait for the end of a call with the same idempotency key that is under way. */
+  readonly waitMs?: number;
+  /** Set for a call that was accepted before and runs now. */
+  readonly accepted?: AcceptedCall;
+  /** In place of a credential, for what runs later: who it was accepted for. */
+  readonly onBehalfOf?: Grant;
+}
+
+/** What was settled when the call was accepted. */
+export interface AcceptedCall {
+  readonly callId: string;
+  /** Content hash of the tool's definition then. */
+  readonly toolHash: string;
+  /** Whether a human has approved it. */
+  readonly approved: boolean;
+}
+
+/** Who made a call, and what it was allowed then; what it is allowed now is asked when the call runs. */
+export interface Grant {
+  readonly principalId: string;
+  readonly tenantId: string;
+  readonly permissions: readonly string[];
 }
 
 export interface ParentCall {
@@ -74,6 +103,8 @@ export interface CallProgress {
   executorMs: number;
   cached: boolean;
   replayed: boolean;
+  /** Set where a recording is replayed: whether the call was in it. */
+  recorded?: boolean;
   fallback: boolean;
   /** Components that worked in a reduced way for this call, e.g. `concurrency`. */
   degraded: string[];
@@ -83,6 +114,8 @@ export interface CallProgress {
   successor?: string;
   /** What the audit record says besides, e.g. the sandbox that ran a command. */
   notes?: { readonly [name: string]: JsonValue };
+  /** Awaited before the executor is first entered; a call that it rejects for does not run. Set by audit. */
+  beforeExecution?: (call: ToolCall) => Promise<void>;
   /** Who turned out to be calling, for the extensions outside auth. */
   caller?: { readonly principal: Principal; readonly context: ToolContext };
 }

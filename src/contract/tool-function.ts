@@ -12,11 +12,35 @@ export interface ToolFunction {
   readonly action?: ToolAction;
   /** The defaults that config_schema declares: what every agent's config starts from. */
   readonly configDefaults: JsonObject;
+  /** How many calls of all tools may run over the function's connection. */
+  readonly connectionLimit?: ConnectionLimit;
   /**
    * Only on the deprecated `execute(action, details)` of a tool with actions: the functions it stands for. Nothing
    * runs under its own name: the core turns the call into one of these, with all that is asked of such a call.
    */
   readonly byAction?: ReadonlyMap<string, ToolFunction>;
+}
+
+export interface ConnectionLimit {
+  readonly connection: string;
+  readonly limit: number;
+  readonly maxQueue: number;
+  /** Left out: as long as the tool's own time. */
+  readonly maxWaitMs?: number;
+}
+
+/** The functions as they are called over a connection that has a limit. */
+export function overConnection(
+  functions: readonly ToolFunction[],
+  connectionLimit: ConnectionLimit,
+): readonly ToolFunction[] {
+  const limited = new Map(functions.map((fn) => [fn, { ...fn, connectionLimit }]));
+  const under = (fn: ToolFunction) => limited.get(fn) ?? fn;
+  return functions.map((fn) => {
+    if (fn.byAction === undefined) return under(fn);
+    const byAction = new Map([...fn.byAction].map(([name, target]) => [name, under(target)]));
+    return { ...under(fn), byAction };
+  });
 }
 
 /** Lists what can be called of a tool: itself, or each of its actions; last, where asked for, the legacy form. */

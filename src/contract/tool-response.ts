@@ -21,9 +21,13 @@ export interface ResponseMeta {
   readonly traceId: string;
   /** The data is what the call would do; nothing was done. */
   readonly dryRun?: true;
+  /** Only where a recording is replayed: the answer is from it, or the call was not in it and was really made. */
+  readonly recorded?: boolean;
   readonly truncated?: Truncation;
   /** The call was made in a deprecated form: what to call instead. */
   readonly successor?: string;
+  /** The call is accepted and runs later; this is where its end will be found. */
+  readonly acceptedAt?: string;
 }
 
 /** What a result budget left out. */

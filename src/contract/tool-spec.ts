@@ -3,6 +3,8 @@ import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 
 export type RiskLevel = 'low' | 'medium' | 'high' | 'critical';
 export type InteractionMode = 'voice' | 'text';
+/** Who goes first when the gateway has more to do than it can: low is refused first. */
+export type CallPriority = 'low' | 'normal' | 'high';
 
 export interface ToolMetadata {
   readonly version: string;
@@ -59,9 +61,15 @@ export interface RetryPolicy {
 /** Whom a limit counts: everybody together, or each tenant, agent or user apart. */
 export type LimitScope = 'tool' | 'tenant' | 'agent' | 'user';
 
+/** Without the shared store: the replica's own share of the limit, no limit at all, or no calls. */
+export type StoreFailurePolicy = 'local' | 'open' | 'closed';
+
 export interface ConcurrencyLimit {
   readonly limit: number;
   readonly per: LimitScope;
+  readonly onStoreFailure: StoreFailurePolicy;
+  /** What becomes of a running call whose place another may have got meanwhile. */
+  readonly onLeaseLost: 'cancel' | 'continue';
   /** Calls that may wait for a free place; one more is refused at once. */
   readonly maxQueue: number;
   readonly maxWaitMs: number;
@@ -74,12 +82,29 @@ export interface RateLimit {
   readonly periodMs: number;
   /** Calls that may come at once. */
   readonly burst: number;
+  readonly onStoreFailure: StoreFailurePolicy;
+  /** `shadow` counts and refuses nobody. */
+  readonly mode: 'enforce' | 'shadow';
 }
 
 /** The most that one answer may hold; the rest is left out at whole items, and said to be. */
 export interface ResultBudget {
   readonly maxBytes?: number;
   readonly maxItems?: number;
+}
+
+/** Of a tool whose words and schemas somebody else writes, such as an MCP server: none of them is trusted. */
+export interface ForeignDefinition {
+  /** The name of the connection to whoever writes it. */
+  readonly server: string;
+  /** Set: the tool is listed with the words that were agreed to, and every call is refused. */
+  readonly quarantine?: Quarantine;
+}
+
+export interface Quarantine {
+  /** TOOL_DEFINITION_CHANGED … */
+  readonly reason: string;
+  readonly message: string;
 }
 
 export interface ToolSpec {
@@ -95,8 +120,11 @@ export interface ToolSpec {
   readonly implementationConfig: JsonObject;
   readonly metadata: ToolMetadata;
   readonly timeoutMs: number;
+  /** Normal when left out. */
+  readonly priority?: CallPriority;
   readonly retries?: RetryPolicy;
-  readonly concurrency?: ConcurrencyLimit;
+  /** All of them must have a place free. */
+  readonly concurrency?: readonly ConcurrencyLimit[];
   readonly rateLimits: readonly RateLimit[];
   readonly resultBudget?: ResultBudget;
   /** Options per extension, by extension name; merged over the gateway's defaults at load. */
@@ -105,6 +133,7 @@ export interface ToolSpec {
   readonly configSchema?: JsonSchema;
   /** How an agent's own account is connected (OAuth2 or an API key), as declared. */
   readonly auth?: JsonObject;
+  readonly foreign?: ForeignDefinition;
   /** Absolute path of the folder that relative paths in implementationConfig start from. */
   readonly baseDir: string;
   /** sha256 of the definition's content, hex. Two specs with one hash behave alike. */

@@ -4,10 +4,11 @@ import type { ToolCall } from '../contract/tool-call.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
 import type { ToolResult } from '../contract/tool-response.ts';
+import { isUnsafe } from '../contract/tool-spec.ts';
 import type { Log } from '../ports/log.ts';
 import type { Gauge } from '../ports/metrics.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
-import { stampLeft } from './deadline.ts';
+import { raceCall, stampLeft } from './deadline.ts';
 import { runAttempts, type AttemptDeps } from './resilience/run-attempts.ts';
 import { startOf, withinBudget } from './result-budget.ts';
 import { refusalOf, shortened, successOf } from './settle.ts';
@@ -35,6 +36,8 @@ export function compileTool(
       if (call.context.dryRun === true)
         return successOf(call, await rehearse(call, prepared), maxResultBytes, false);
       if (resultBudget !== undefined || call.context.cursor !== undefined) startOf(fn, call);
+      const announcing = announced(call);
+      if (announcing !== undefined) await announcing;
       const result = await runAttempts(call, fn, prepared, attempts);
       const whole = successOf(call, result, maxResultBytes, plain);
       if (resultBudget === undefined) return whole;
@@ -48,7 +51,45 @@ export function compileTool(
     }
   };
   const applying = layers.filter(({ extension, options }) => extension.appliesTo?.(fn, options) ?? true);
-  return buildPipeline(applying, runExecutor, log);
+  const now = buildPipeline(applying, runExecutor, log);
+  const accept = buildPipeline(applying.filter(({ extension }) => extension.deferred !== undefined), acceptCall, log);
+  const later = buildPipeline(
+    applying.filter(({ extension }) => extension.deferred !== 'accept'),
+    runExecutor,
+    log,
+  );
+  return (call) => {
+    if (call.request.accept !== undefined) return accept(call);
+    return call.request.accepted === undefined ? now(call) : runAccepted(call, fn, later);
+  };
+}
+
+const acceptCall: Next = async (call) => {
+  try {
+    if (call.request.accept === undefined) throw new Error('nothing takes this call for later');
+    return await call.request.accept(call);
+  } catch (error) {
+    return refusalOf(call, error);
+  } finally {
+    stampLeft(call, performance.now());
+  }
+};
+
+/** It runs with the definition in force; what a human approved, or would have to, only with the one it was accepted with. */
+function runAccepted(call: ToolCall, fn: ToolFunction, later: Next): ReturnType<Next> {
+  const { accepted } = call.request;
+  const unchanged = accepted?.toolHash === fn.spec.contentHash;
+  if (unchanged || (accepted?.approved === false && !isUnsafe(fn.spec.metadata))) return later(call);
+  const message = 'The tool was changed since this call was accepted, and it is not one to run without approval.';
+  return Promise.resolve(
+    refusalOf(call, new ToolFailure('CONFLICT', message, { reason: 'TOOL_DEFINITION_CHANGED' })),
+  );
+}
+
+/** The last moment before the executor: what must be known of the call first is known, or it does not run. */
+function announced(call: ToolCall): Promise<void> | undefined {
+  const { beforeExecution } = call.progress;
+  return beforeExecution && raceCall(call, beforeExecution(call));
 }
 
 /** What the call would do, from the executor that would do it. */

@@ -84,3 +84,16 @@ export function stampLeft(call: ToolCall, now: number): void {
 export function deadlineOf(call: ToolCall): Deadline {
   return (call.progress as TimedProgress).deadline;
 }
+
+/** Settles with the promise, or rejects with the reason as soon as the call is aborted, also by a signal that an extension gave it. */
+export function raceCall<T>(call: ToolCall, promise: Promise<T>): Promise<T> {
+  const deadline = deadlineOf(call);
+  const { signal } = call;
+  if (signal === deadline.signal) return deadline.race(promise);
+  return new Promise<T>((resolve, reject) => {
+    const giveUp = () => reject(signal.reason as Error);
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
+}

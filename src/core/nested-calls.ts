@@ -32,7 +32,7 @@ export class StepCalls implements NestedCalls {
     if (this.#caller === undefined) throw new Error('no call runs before the core is there');
     const step = this.#stepOf(parent);
     const refusal = parent.signal.aborted ? cancelled() : refusalOf(step);
-    const { credential, door } = parent.request;
+    const { credential, door, onBehalfOf } = parent.request;
     const request: ToolRequest = {
       tool,
       arguments: args,
@@ -42,6 +42,7 @@ export class StepCalls implements NestedCalls {
       timeoutMs: Math.max(0, parent.deadline - this.#clock.now()),
       signal: parent.signal,
       parent: step,
+      ...(onBehalfOf !== undefined && { onBehalfOf }),
       ...(refusal !== undefined && { refusal }),
     };
     return this.#caller.execute(request);

@@ -1,40 +1,13 @@
-// Settles a call: turns a result or anything thrown into the envelope. The only place where envelopes are made.
+// Settles a call: turns a result or anything thrown into the envelope. The only place where a result becomes an envelope.
 import type { ErrorType } from '../contract/error-types.ts';
 import type { Intent } from '../contract/intent.ts';
 import type { JsonValue } from '../contract/json.ts';
+import { metaOf } from '../contract/make-response.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolCall } from '../contract/tool-call.ts';
-import type {
-  ResponseMeta,
-  ToolRefusal,
-  ToolResult,
-  ToolSuccess,
-  Truncation,
-} from '../contract/tool-response.ts';
+import type { ToolRefusal, ToolResult, ToolSuccess, Truncation } from '../contract/tool-response.ts';
 
 const NO_INTENTS: readonly Intent[] = [];
-
-export function metaOf(call: ToolCall): ResponseMeta {
-  const { progress, function: fn } = call;
-  return {
-    callId: call.id,
-    tool: fn?.name ?? '',
-    toolVersion: fn?.spec.metadata.version ?? '',
-    executor: fn?.spec.toolType ?? '',
-    durationMs: Math.round((performance.now() - call.startedAt) * 1000) / 1000,
-    attempts: progress.attempts,
-    cached: progress.cached,
-    replayed: progress.replayed,
-    fallback: progress.fallback,
-    degraded: progress.degraded,
-    registryVersion: call.snapshot.version,
-    traceId: progress.traceId,
-    ...(call.context.dryRun === true && DRY_RUN),
-    ...(progress.successor !== undefined && { successor: progress.successor }),
-  };
-}
-
-const DRY_RUN = { dryRun: true } as const;
 
 /**
  * Encodes the result once and bounds it. Throws ToolFailure OUTPUT_INVALID (not JSON) or OUTPUT_TOO_LARGE.

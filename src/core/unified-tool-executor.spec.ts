@@ -6,6 +6,7 @@ import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
 import { snapshotOf, ToolSpecRegistry } from '../registry/tool-spec-registry.ts';
 import { compileTool } from './compile-tool.ts';
+import { LoadShedder } from './resilience/load-shedder.ts';
 import { RetryBudget } from './resilience/retry-budget.ts';
 import { UnifiedToolExecutor } from './unified-tool-executor.ts';
 
@@ -25,8 +26,10 @@ function gatewayWith(
     random: () => 0.5,
     budget: new RetryBudget(),
     retries: handle,
+    exhausted: handle,
     seconds: metrics.histogram({ name: 'y', help: 'y', buckets: [] }).with(),
   };
+  const lag = { ms: 0 };
   const inflight = metrics.gauge({ name: 'inflight', help: 'z' }).with();
   const chain = compileTool(fn, { execute, ...(render && { render }) }, [], {
     attempts,
@@ -39,10 +42,14 @@ function gatewayWith(
     requestLayers: [],
     chainOf: () => chain,
     maxTimeoutMs: 600_000,
+    shedder: new LoadShedder(
+      { maxInflightCalls: 100, shedAtLagMs: 200 },
+      { lag: { p99Ms: () => lag.ms }, clock, random: () => 0.5, log: recordingLog(), metrics },
+    ),
     clock,
     log: recordingLog(),
   });
-  return { clock, registry, executor, metrics };
+  return { clock, registry, executor, metrics, lag };
 }
 
 function dryRun(context = {}) {
@@ -112,6 +119,21 @@ describe('UnifiedToolExecutor', () => {
     expect(seen?.aborted).toBe(true);
   });
 
+  it('refuses new calls while it has too much to do, but no step of a call and nothing accepted before', async () => {
+    const { executor, registry, lag } = gatewayWith(functionOf(), async () => ({ data: 1 }));
+    lag.ms = 1_000;
+    expect(await executor.execute(requestOf())).toMatchObject({
+      error: { type: 'UNAVAILABLE', reason: 'OVERLOADED', retryable: true, partialSideEffects: false },
+      meta: { tool: 'greet', attempts: 0 },
+    });
+    const parent = { callId: 'call-0', snapshot: registry.snapshot(), depth: 1, budget: { stepsLeft: 1 } };
+    expect(await executor.execute(requestOf({ parent }))).toMatchObject({ ok: true });
+    const accepted = { callId: 'call-1', toolHash: functionOf().spec.contentHash, approved: false };
+    expect(await executor.execute(requestOf({ accepted }))).toMatchObject({ ok: true });
+    lag.ms = 0;
+    expect(await executor.execute(requestOf())).toMatchObject({ ok: true });
+  });
+
   it('an idempotent tool is tried again after a transient failure; another is not', async () => {
     let runs = 0;
     const flaky: PreparedFunction['execute'] = async () => {
@@ -160,6 +182,15 @@ describe('UnifiedToolExecutor', () => {
     });
     registry.setDisabled('greet', false);
     expect((await executor.execute(requestOf())).ok).toBe(true);
+  });
+
+  it('a tool in quarantine is refused for the reason that put it there', async () => {
+    const quarantine = { reason: 'TOOL_DEFINITION_CHANGED', message: 'The server defines it otherwise.' };
+    const fn = functionOf({ foreign: { server: 'files', quarantine } });
+    const { executor } = gatewayWith(fn, async () => ({ data: 1 }));
+    expect(await executor.execute(requestOf())).toMatchObject({
+      error: { type: 'UNAVAILABLE', ...quarantine, retryable: false, partialSideEffects: false },
+    });
   });
 
   it('a tool is not called in a mode that it does not serve', async () => {

@@ -4,6 +4,7 @@ import type { RegistrySnapshot } from '../contract/registry-snapshot.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolCall, ToolRequest } from '../contract/tool-call.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
+import type { Quarantine } from '../contract/tool-spec.ts';
 import type { ToolResponse } from '../contract/tool-response.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -12,6 +13,7 @@ import type { ToolCaller } from '../ports/tool-caller.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
 import { Deadline, deadlineOf, type TimedProgress } from './deadline.ts';
+import type { LoadShedder } from './resilience/load-shedder.ts';
 import { refusalOf } from './settle.ts';
 import { typedCall } from './typed-call.ts';
 
@@ -22,6 +24,7 @@ export interface ExecutorDeps {
   readonly chainOf: (fn: ToolFunction) => Next | undefined;
   /** No call may ask for more time than this. */
   readonly maxTimeoutMs: number;
+  readonly shedder: LoadShedder;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -80,6 +83,7 @@ export class UnifiedToolExecutor implements ToolCaller {
       let fn = this.#findFunction(call);
       const deadline = Math.min(call.deadline, call.receivedAt + fn.spec.timeoutMs);
       resolved = { ...call, function: fn, deadline, config: fn.configDefaults };
+      if (isNew(call.request)) this.#deps.shedder.check(this.#running.size, fn.spec.priority);
       if (call.request.refusal !== undefined) throw call.request.refusal;
       this.#checkInService(resolved, fn);
       if (fn.byAction !== undefined) {
@@ -116,13 +120,8 @@ export class UnifiedToolExecutor implements ToolCaller {
       const message = 'An operator has switched this tool off.';
       throw new ToolFailure('UNAVAILABLE', message, { reason: 'TOOL_DISABLED', retryable: false });
     }
-    if (call.context.idempotencyKey !== undefined) {
-      const message = 'Idempotency keys are not kept by this version: call without one.';
-      throw new ToolFailure('VALIDATION', message, {
-        reason: 'NOT_IMPLEMENTED',
-        details: { field: 'idempotency_key' },
-      });
-    }
+    const quarantine = fn.spec.foreign?.quarantine;
+    if (quarantine !== undefined) throw quarantined(quarantine);
     const { mode } = call.context;
     const { modes } = fn.spec.metadata;
     if (mode !== undefined && !modes.includes(mode)) {
@@ -130,6 +129,15 @@ export class UnifiedToolExecutor implements ToolCaller {
       throw new ToolFailure('MODE_RESTRICTED', message, { details: { mode, modes: [...modes] } });
     }
   }
+}
+
+/** A step of a call, or a call that was accepted before, is carried through. */
+function isNew({ parent, accepted }: ToolRequest): boolean {
+  return parent === undefined && accepted === undefined;
+}
+
+function quarantined({ reason, message }: Quarantine): ToolFailure {
+  return new ToolFailure('UNAVAILABLE', message, { reason, retryable: false });
 }
 
 function shuttingDown(): ToolFailure {
@@ -147,7 +155,7 @@ function openCall(
   maxTimeoutMs: number,
 ): ToolCall {
   return {
-    id: uuidv7(now),
+    id: request.accepted?.callId ?? uuidv7(now),
     request,
     arguments: request.arguments,
     context: request.context,

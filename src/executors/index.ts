@@ -4,6 +4,7 @@ import type { Ports } from '../ports/ports.ts';
 import { compositeExecutor } from './composite/index.ts';
 import { httpExecutor } from './http/index.ts';
 import { javascriptExecutor } from './javascript/index.ts';
+import { mcpExecutor } from './mcp/index.ts';
 import { pythonExecutor } from './python/index.ts';
 import { shellExecutor } from './shell/index.ts';
 import { sqlExecutor } from './sql/index.ts';
@@ -20,6 +21,7 @@ export const EXECUTORS: readonly AnyExecutorPlugin[] = [
   compositeExecutor,
   httpExecutor,
   javascriptExecutor,
+  mcpExecutor,
   pythonExecutor,
   shellExecutor,
   sqlExecutor,

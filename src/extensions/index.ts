@@ -6,8 +6,13 @@ import { approval } from './approval/index.ts';
 import { audit } from './audit/index.ts';
 import { auth } from './auth/index.ts';
 import { authorization } from './authorization/index.ts';
+import { cache } from './cache/index.ts';
+import { fallback } from './fallback/index.ts';
+import { idempotency } from './idempotency/index.ts';
 import { logging } from './logging/index.ts';
 import { metrics } from './metrics/index.ts';
+import { recording } from './recording/index.ts';
+import { replay } from './replay/index.ts';
 import { tracing } from './tracing/index.ts';
 import { validation } from './validation/index.ts';
 
@@ -26,7 +31,12 @@ export const REQUEST_EXTENSIONS: readonly AnyExtensionPlugin[] = [
 /** For calls whose tool is known; compiled per tool, without what the tool does not use. */
 export const TOOL_EXTENSIONS: readonly AnyExtensionPlugin[] = [
   authorization, // before anything is said about the tool's arguments
+  fallback, // outside of all that may fail or be late, inside of what refuses on purpose
   validation, // nothing below sees arguments that do not fit
+  recording, // what a replay will be asked: valid arguments, and every answer, also one that is given again below
+  idempotency, // a repeated call is answered before it is approved, leased or run again
+  cache, // behind validation, so that equal arguments are equal; a cached answer leases nothing
   approval, // nothing is leased while a human decides
+  replay, // where a recording answers: after all that may refuse, and before limits, which count what runs
   admission, // innermost: limits count what runs, and are given back when it ends
 ];

@@ -1,20 +1,33 @@
 // Makes every port's adapter: the embedded ones, or those on Redis and PostgreSQL where their URLs are set.
 import { join, resolve } from 'node:path';
+import type { IdempotencyStore } from '../ports/idempotency-store.ts';
+import type { CallHistory } from '../ports/call-history.ts';
 import type { OutsidePorts } from '../ports/ports.ts';
+import type { SpecStore } from '../ports/spec-store.ts';
 import { readSandboxSettings, SANDBOX_DEFAULTS } from '../lib/sandbox-settings.ts';
 import type { Settings } from '../settings/settings-schema.ts';
-import { JsonLinesAuditSink } from './audit/json-lines-audit-sink.ts';
+import { EventLoopLag } from './event-loop-lag.ts';
 import { UndiciHttpClient } from './http/undici-http-client.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator } from './keys/api-key-authenticator.ts';
 import { dataDirKeys } from './keys/first-key.ts';
+import { SdkMcpServers } from './mcp/sdk-mcp-servers.ts';
 import { MemoryAdmissionControl } from './memory/memory-admission-control.ts';
-import { MemoryApprovalStore } from './memory/memory-approval-store.ts';
+import { MemoryRegistryHints } from './memory/memory-registry-hints.ts';
+import { MemoryResultCache } from './memory/memory-result-cache.ts';
+import { openFileDefinitionPins } from './pins/file-definition-pins.ts';
+import { openCallRecords } from './open-records.ts';
+import { openRecordings } from './recordings/open-recordings.ts';
 import { NodeProcessSpawner } from './process/node-process-spawner.ts';
 import { ProcessStarter } from './process/process-starter.ts';
-import type { DatabaseSettings } from './database/database.ts';
+import { databaseSettings, openSpecStore } from './database/own-database.ts';
+import { openedLater } from './database/opened-later.ts';
 import { Records } from './database/records.ts';
+import { openRedisAdmission } from './redis/open-redis-admission.ts';
 import { RedisClients } from './redis/redis-clients.ts';
+import { RedisRegistryHints } from './redis/redis-registry-hints.ts';
+import { RedisResultCache } from './redis/redis-result-cache.ts';
 import { LocalSandbox } from './sandbox/local-sandbox.ts';
+import { createAsyncParts, type AsyncParts } from './queue/async-parts.ts';
 import { PgSqlDatabases } from './sql/pg-sql-databases.ts';
 import { SystemClock } from './system-clock.ts';
 import { PinoLog } from './telemetry/pino-log.ts';
@@ -26,9 +39,14 @@ export interface Infra {
   readonly log: PinoLog;
   /** What is kept in the gateway's own database; opened at its first use. */
   readonly records: Records;
+  readonly history: CallHistory;
+  /** What calls that run later need. */
+  readonly asyncParts: AsyncParts;
   /** Last of all: children gone, audit on disk, log lines out. */
   close(): Promise<void>;
 }
+
+const MAX_CACHE_ENTRIES = 50_000;
 
 /** `announce` shows the operator a line that must not go to the log: the first key. */
 export async function createInfra(settings: Settings, announce: (line: string) => void): Promise<Infra> {
@@ -39,46 +57,72 @@ export async function createInfra(settings: Settings, announce: (line: string) =
   const { url: redisUrl, prefix } = settings.redis;
   const redis = redisUrl === undefined ? undefined : new RedisClients({ url: redisUrl, prefix }, log);
   const records = new Records(databaseSettings(settings), { clock, log });
+  const idempotency = openedLater<IdempotencyStore>(() => idempotencyStore(records));
+  const specs = openedLater<SpecStore>(() => openSpecStore(records));
   const starter = new ProcessStarter();
   const sandbox = createSandbox(settings, starter, clock);
   const spawner = new NodeProcessSpawner(starter, sandbox);
   const http = new UndiciHttpClient();
   const sqlDatabases = new PgSqlDatabases();
-  const auditSink = await JsonLinesAuditSink.open({
-    path: join(settings.data_dir, 'audit.jsonl'),
-    metrics,
-    clock,
-  });
-  const admission = new MemoryAdmissionControl(clock);
-  const approvals = new MemoryApprovalStore(clock, { maxPending: settings.limits.max_pending_approvals });
+  const mcpServers = new SdkMcpServers({ spawner, http, clock, log, metrics });
+  const callRecords = await openCallRecords(settings, { records, clock, log, metrics });
+  const { approvals, auditSink, history } = callRecords;
+  const admission =
+    redis === undefined
+      ? new MemoryAdmissionControl(clock)
+      : await openRedisAdmission({ clients: redis, clock, log, metrics });
   const authenticator = createAuthenticator(settings, clock, announce);
+  const definitionPins = await openFileDefinitionPins(join(settings.data_dir, 'pins.json'), { clock, log, metrics });
+  const loopLag = new EventLoopLag(clock);
+  const cacheBounds = { maxEntries: MAX_CACHE_ENTRIES, maxBytes: settings.limits.max_cache_bytes };
+  const resultCache =
+    redis === undefined
+      ? new MemoryResultCache(clock, cacheBounds)
+      : new RedisResultCache(redis, clock, cacheBounds);
+  const registryHints =
+    redis === undefined ? new MemoryRegistryHints(clock) : new RedisRegistryHints(redis, log);
+  const { recordings, replayTape } = await openRecordings(settings, { clock, log, metrics });
   const ports: OutsidePorts = {
     admission,
     approvals,
     auditSink,
     authenticator,
     clock,
+    definitionPins,
     http,
+    idempotency,
     log,
+    loopLag,
+    mcpServers,
     metrics,
+    recordings,
+    registryHints,
+    replayTape,
+    resultCache,
     sandbox,
     spawner,
+    specs,
     sqlDatabases,
   };
+  const asyncParts = createAsyncParts({ records, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
   async function close(): Promise<void> {
+    loopLag.stop();
+    // First: a server over HTTP is told that its session is over.
+    await mcpServers.close();
     await Promise.allSettled([admission.close(), http.close(), spawner.closeAll(), sqlDatabases.close()]);
     redis?.close();
+    await recordings.close();
+    await callRecords.close();
     await records.close();
-    await auditSink.close().catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
     await log.flush();
   }
-  return { ports, metrics, log, records, close };
+  return { ports, metrics, log, records, history, asyncParts, close };
 }
 
-function databaseSettings({ database, data_dir }: Settings): DatabaseSettings {
-  const { url, pool_size: poolSize, ssl, migrate } = database;
-  if (url === undefined) return { kind: 'pglite', dataDir: join(data_dir, 'database'), migrate: true };
-  return { kind: 'postgres', url, poolSize, ssl, migrate };
+async function idempotencyStore(records: Records): Promise<IdempotencyStore> {
+  const { db } = await records.database();
+  const { SqlIdempotencyStore } = await import('./database/sql-idempotency-store.ts');
+  return new SqlIdempotencyStore(db);
 }
 
 /** Settings that are not valid are the shell executor's to refuse, right after this. */

@@ -1,8 +1,9 @@
 // Looks again and again whether what was loaded is still what is there. Content is the judge, not times.
+import { pause, type Timers } from './pause.ts';
 
 export interface PolledContent {
   readonly everyMs: number;
-  readonly clock: { after(ms: number, task: () => void): () => void };
+  readonly clock: Timers;
   /** Fingerprint of what was loaded last. */
   loaded(): string;
   /** Fingerprint of what is there now. */
@@ -18,7 +19,7 @@ export async function pollContent(
 ): Promise<void> {
   let announced: string | undefined;
   while (!signal.aborted) {
-    await pause(content, signal);
+    await pause(content.clock, content.everyMs, signal);
     if (signal.aborted) return;
     try {
       const current = await content.current(signal);
@@ -31,15 +32,4 @@ export async function pollContent(
       if (!signal.aborted) content.failed(error);
     }
   }
-}
-
-function pause({ clock, everyMs }: PolledContent, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.after(everyMs, resolve);
-  const onAbort = () => {
-    cancel();
-    resolve();
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  return promise.finally(() => signal.removeEventListener('abort', onAbort));
 }

@@ -1,15 +1,32 @@
 // The list of loaders. A folder's name is the `type` that selects it in gateway.yaml.
 import type { LoaderPlugin } from '../contract/plugin.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { SpecReader } from '../ports/spec-store.ts';
+import { httpLoader } from './http/index.ts';
+import { mcpServerLoader } from './mcp-server/index.ts';
 import { openApiLoader } from './openapi/index.ts';
+import { postgresLoader } from './postgres/index.ts';
 import { pythonModuleLoader } from './python-module/index.ts';
 import { yamlFileLoader } from './yaml-file/index.ts';
 
-export interface LoaderNeeds extends Ports {
+/** No more than can be had where no gateway runs: see loader-ports.ts. */
+type LoaderPort = 'clock' | 'definitionPins' | 'http' | 'log' | 'mcpServers' | 'metrics' | 'spawner';
+
+export interface LoaderNeeds extends Pick<Ports, LoaderPort> {
+  readonly specs: SpecReader;
   /** Absolute folder of gateway.yaml, where its relative paths start. */
   readonly configDir: string;
+  /** Absolute folder of what the gateway keeps. */
+  readonly dataDir: string;
 }
 
 export type AnyLoaderPlugin = LoaderPlugin<unknown, LoaderNeeds>;
 
-export const LOADERS: readonly AnyLoaderPlugin[] = [yamlFileLoader, openApiLoader, pythonModuleLoader];
+export const LOADERS: readonly AnyLoaderPlugin[] = [
+  yamlFileLoader,
+  httpLoader,
+  openApiLoader,
+  pythonModuleLoader,
+  mcpServerLoader,
+  postgresLoader,
+];

@@ -1,10 +1,22 @@
-// AuditSink: where audit records go. A record that cannot be kept is an error, never a silence.
+// AuditSink: where audit records go. A record that cannot be kept is an error or a counted gap, never a silence.
 import type { JsonValue } from '../contract/json.ts';
 
+/**
+ * `intent`: a call is about to enter its executor. `outcome`: a call has ended. `accepted`: it will run later, and have
+ * records of its own then. `gap`: records of this tenant are missing, `notes.dropped` says how many. The others are
+ * written by what decides: a human about an approval or an unknown outcome, the reconciler about a lost call.
+ */
+export type AuditKind = 'intent' | 'outcome' | 'accepted' | 'gap' | 'approval' | 'resolution' | 'reconciled';
+
 export interface AuditRecord {
-  /** ISO 8601, UTC. */
+  /** Unique: a record that is stored twice is one record. */
+  readonly eventId: string;
+  readonly kind: AuditKind;
+  /** ISO 8601, UTC: when the call came in. */
   readonly at: string;
   readonly callId: string;
+  /** What the record says of the row in the call history; empty: the row is somebody else's, or there is none. */
+  readonly callKind: 'sync' | 'async' | '';
   readonly door: string;
   /** Credential id, or empty where none was accepted. */
   readonly principal: string;
@@ -18,24 +30,33 @@ export interface AuditRecord {
   readonly tool: string;
   readonly toolVersion: string;
   readonly executor: string;
-  /** `ok` or the error type. */
+  /** `ok` or the error type; empty in an intent. */
   readonly outcome: string;
   readonly reason: string;
   /** sha256 of the arguments' canonical JSON, hex. Arguments themselves are not kept. */
   readonly argumentsHash: string;
+  readonly readOnly: boolean;
+  readonly idempotent: boolean;
   readonly attempts: number;
   readonly durationMs: number;
+  /** Of an intent: how much time the call had left. */
+  readonly remainingMs: number;
   readonly partialSideEffects: boolean;
   readonly registryVersion: string;
   readonly traceId: string;
   readonly notes?: { readonly [name: string]: JsonValue };
 }
 
+/** What cannot be kept is refused with ToolFailure UNAVAILABLE (reason AUDIT_UNAVAILABLE). */
 export interface AuditSink {
-  /** Accepts the record or throws ToolFailure UNAVAILABLE (reason AUDIT_UNAVAILABLE) when it cannot. */
-  write(record: AuditRecord): void | Promise<void>;
-  /** Throws like `write` would if a record could not be kept now. */
-  check(): void;
+  /** Before a call: waits a moment where too much is waiting, and throws where a record could not be kept now. */
+  ready(): void | Promise<void>;
+  /** Committed when it resolves: after a crash at any later moment, this call is known to have begun. */
+  intend(record: AuditRecord): Promise<void>;
+  /** Kept when it resolves, through a crash of the process and of the machine. */
+  write(record: AuditRecord): Promise<void>;
+  /** Kept soon, or dropped and counted where there is no room. Never throws. */
+  offer(record: AuditRecord): void;
   flush(): Promise<void>;
   close(): Promise<void>;
 }

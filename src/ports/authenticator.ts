@@ -4,4 +4,6 @@ import type { Credential, Principal } from '../contract/principal.ts';
 export interface Authenticator {
   /** Throws ToolFailure AUTH; the message does not tell an unknown key from a wrong secret. Answered from memory. */
   authenticate(credential: Credential): Principal;
+  /** The principal of a credential that was checked before, as it stands now. Throws ToolFailure AUTH if it is good no more. */
+  recall(principalId: string): Principal;
 }

@@ -4,12 +4,20 @@ import type { ApprovalStore } from './approval-store.ts';
 import type { AuditSink } from './audit-sink.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Clock } from './clock.ts';
+import type { DefinitionPins } from './definition-pins.ts';
 import type { HttpClient } from './http-client.ts';
+import type { IdempotencyStore } from './idempotency-store.ts';
 import type { Log } from './log.ts';
+import type { LoopLag } from './loop-lag.ts';
+import type { McpServers } from './mcp-servers.ts';
 import type { Metrics } from './metrics.ts';
 import type { NestedCalls } from './nested-calls.ts';
 import type { ProcessSpawner } from './process-spawner.ts';
+import type { Recordings, ReplayTape } from './recordings.ts';
+import type { RegistryHints } from './registry-hints.ts';
+import type { ResultCache } from './result-cache.ts';
 import type { Sandbox } from './sandbox.ts';
+import type { SpecStore } from './spec-store.ts';
 import type { SqlDatabases } from './sql-databases.ts';
 
 /** What infra brings. */
@@ -19,11 +27,21 @@ export interface OutsidePorts {
   readonly auditSink: AuditSink;
   readonly authenticator: Authenticator;
   readonly clock: Clock;
+  readonly definitionPins: DefinitionPins;
   readonly http: HttpClient;
+  readonly idempotency: IdempotencyStore;
   readonly log: Log;
+  readonly loopLag: LoopLag;
+  readonly mcpServers: McpServers;
   readonly metrics: Metrics;
+  readonly recordings: Recordings;
+  readonly registryHints: RegistryHints;
+  /** Undefined: this gateway calls its tools. */
+  readonly replayTape: ReplayTape | undefined;
+  readonly resultCache: ResultCache;
   readonly sandbox: Sandbox;
   readonly spawner: ProcessSpawner;
+  readonly specs: SpecStore;
   readonly sqlDatabases: SqlDatabases;
 }
 

@@ -12,6 +12,8 @@ export interface ReloadStatus {
   readonly durationMs: number;
   /** What is wrong with what the loaders brought last. */
   readonly problems: readonly Problem[];
+  /** What an operator should know of the set in force: a source that is away, for instance. */
+  readonly warnings: readonly Problem[];
 }
 
 export interface RegistryControl {

@@ -5,6 +5,7 @@ import { isJsonObject } from '../contract/json.ts';
 import { didYouMean } from '../lib/did-you-mean.ts';
 import { faultsOf, foundText, problemOf, type Fault } from './faults.ts';
 import type { SpecRules } from './spec-rules.ts';
+import { connectionLimitSchema } from './tool-spec-schema.ts';
 
 export interface ConnectionsCheck {
   readonly connections: ReadonlyMap<string, Connection>;
@@ -61,7 +62,8 @@ function makeConnection(
   raw: RawConnection,
   rules: SpecRules,
 ): Connection | { readonly faults: readonly Fault[] } {
-  const { name, resolved } = raw;
+  const { name, resolved: whole } = raw;
+  const { concurrency, ...resolved } = whole;
   if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
     return {
       faults: [
@@ -91,8 +93,20 @@ function makeConnection(
     };
   }
   const parsed = schema.safeParse(resolved);
-  if (!parsed.success) return { faults: faultsOf(parsed.error, { schema, value: resolved, isSecret: true }) };
-  return { name, type, settings: isJsonObject(parsed.data) ? parsed.data : resolved };
+  const limit = connectionLimitSchema.optional().safeParse(concurrency);
+  const faults = [
+    ...(parsed.success ? [] : faultsOf(parsed.error, { schema, value: resolved, isSecret: true })),
+    ...(limit.success ? [] : faultsOf(limit.error, limitAt(concurrency))),
+  ];
+  if (!parsed.success || !limit.success) return { faults };
+  const settings = isJsonObject(parsed.data) ? parsed.data : resolved;
+  if (limit.data === undefined) return { name, type, settings };
+  const { limit: most, max_queue: maxQueue, max_wait_ms: maxWaitMs } = limit.data;
+  return { name, type, settings, concurrency: { connection: name, limit: most, maxQueue, maxWaitMs } };
+}
+
+function limitAt(value: unknown) {
+  return { schema: connectionLimitSchema, value, base: ['concurrency'] };
 }
 
 /** Types of connections by name. Where executors share a type, the first one's schema holds. */

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonSchema } from '../contract/json
 import { lintSchema } from '../lib/json-schema/schema-linter.ts';
 import { foundText, type Fault, type Path } from './faults.ts';
 
-export function faultsOfInputSchema(schema: JsonSchema): readonly Fault[] {
+export function faultsOfInputSchema(schema: JsonSchema, isLinted = false): readonly Fault[] {
   const { type } = schema;
   if (type !== undefined && type !== 'object') {
     return [
@@ -13,7 +13,7 @@ export function faultsOfInputSchema(schema: JsonSchema): readonly Fault[] {
       },
     ];
   }
-  return lintAt(schema, ['input_schema']);
+  return isLinted ? [] : lintAt(schema, ['input_schema']);
 }
 
 export function faultsOfOutputSchema(schema: JsonSchema): readonly Fault[] {

@@ -1,6 +1,8 @@
 // Checks one declaration, everything at once: what is wrong in one field does not hide what is wrong in another.
 import { isJsonObject, type JsonObject, type JsonSchema } from '../contract/json.ts';
 import type { RawDeclaration } from '../contract/loaded-tools.ts';
+import { functionsOf } from '../contract/tool-function.ts';
+import type { ToolSpec } from '../contract/tool-spec.ts';
 import type { ConnectionUse } from './check-connections.ts';
 import {
   checkExecutor,
@@ -18,6 +20,7 @@ import {
   faultsOfOutputSchema,
 } from './check-schemas.ts';
 import { faultsOf, foundText, unknownKey, type Fault } from './faults.ts';
+import { faultsOfLimits } from './check-limits.ts';
 import { effectsOf, normaliseSpec } from './normalise-spec.ts';
 import { faultsOfPlainValues } from './plain-values.ts';
 import type { CheckedTool, SpecRules } from './spec-rules.ts';
@@ -28,7 +31,7 @@ export type ToolCheck =
   { readonly checked: CheckedTool } | { readonly faults: readonly Fault[]; readonly uses?: ConnectionUse };
 
 export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCheck {
-  const { value, baseDir } = declaration;
+  const { value, baseDir, foreign } = declaration;
   if (!isJsonObject(value))
     return { faults: [{ path: [], message: `expected a map with a name, ${foundText(value)}` }] };
   const impossible = faultsOfPlainValues(value);
@@ -37,11 +40,14 @@ export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCh
   const { declared, faults: ofShape } = shape;
   const executor = checkOptions(shape, rules);
   const extensions = checkExtensions(declared.extensions ?? {}, rules);
-  const faults = [...ofShape, ...faultsOfMeaning(declared), ...executor.faults, ...extensions.faults];
+  const ofMeaning = faultsOfMeaning(declared, foreign !== undefined);
+  const faults = [...ofShape, ...ofMeaning, ...executor.faults, ...extensions.faults];
   const { options, connectionName } = executor;
   if (faults.length > 0)
     return { faults, uses: { connectionName, toolType: executorNameOf(declared.tool_type ?? '') } };
-  const spec = normaliseSpec(declared as ToolDeclaration, baseDir);
+  const spec = normaliseSpec(declared as ToolDeclaration, baseDir, foreign);
+  const ofOptions = faultsOfExtensionOptions(spec, extensions.options, rules);
+  if (ofOptions.length > 0) return { faults: ofOptions, uses: { connectionName, toolType: spec.toolType } };
   return { checked: { spec, options, extensionOptions: extensions.options, connectionName, declaration } };
 }
 
@@ -69,16 +75,18 @@ function parseShape(value: JsonObject): Shape {
   };
 }
 
-function faultsOfMeaning(declared: Partial<ToolDeclaration>): readonly Fault[] {
+/** `isLinted`: the loader has looked at the schemas of arguments and results already. */
+function faultsOfMeaning(declared: Partial<ToolDeclaration>, isLinted: boolean): readonly Fault[] {
   const { input_schema: input, output_schema: output, config_schema: config, actions, name = '' } = declared;
   return [
-    ...(input === undefined ? [] : faultsOfInputSchema(input as JsonSchema)),
-    ...(output === undefined ? [] : faultsOfOutputSchema(output as JsonSchema)),
+    ...(input === undefined ? [] : faultsOfInputSchema(input as JsonSchema, isLinted)),
+    ...(output === undefined || isLinted ? [] : faultsOfOutputSchema(output as JsonSchema)),
     ...(config === undefined ? [] : faultsOfConfigSchema(config as JsonObject)),
     ...(actions === undefined
       ? []
       : [...faultsBesideActions(declared), ...faultsOfActions(name, actions, configFields(config))]),
     ...faultsOfRetries(declared),
+    ...faultsOfLimits(declared),
     ...faultsOfApproval(declared.metadata),
     ...faultsOfLegacy(declared),
   ];
@@ -146,7 +154,7 @@ function checkExtensions(declared: ToolDeclaration['extensions'], rules: SpecRul
       faults.push({ ...fault, message: message.replace('unknown key', 'there is no extension') });
       continue;
     }
-    const parsed = extension.optionsSchema.safeParse(own);
+    const parsed = extension.optionsSchema.safeParse({ ...extension.defaults, ...own });
     if (parsed.success) options[name] = parsed.data;
     else
       faults.push(
@@ -158,4 +166,22 @@ function checkExtensions(declared: ToolDeclaration['extensions'], rules: SpecRul
       );
   }
   return { options, faults };
+}
+
+/** What the extensions themselves say of their options, now that there is a tool to hold them against. */
+function faultsOfExtensionOptions(
+  spec: ToolSpec,
+  options: ExtensionCheck['options'],
+  rules: SpecRules,
+): readonly Fault[] {
+  if (Object.keys(options).length === 0) return [];
+  const faults = new Map<string, Fault>();
+  const functions = functionsOf(spec).filter(({ byAction }) => byAction === undefined);
+  for (const [name, own] of Object.entries(options)) {
+    for (const fn of functions) {
+      for (const { path, message } of rules.extensions.get(name)?.check?.(fn, own) ?? [])
+        faults.set(`${path.join('.')} ${message}`, { path: ['extensions', name, ...path], message });
+    }
+  }
+  return [...faults.values()];
 }

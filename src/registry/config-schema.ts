@@ -2,7 +2,7 @@
 import { z, type ZodType } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts';
 import type { SpecRules } from './spec-rules.ts';
-import { toolDeclarationSchema } from './tool-spec-schema.ts';
+import { connectionLimitSchema, toolDeclarationSchema } from './tool-spec-schema.ts';
 
 /** Draft-07: the dialect that editors know best. */
 const DIALECT = 'http://json-schema.org/draft-07/schema#';
@@ -61,8 +61,15 @@ function connectionSchema(rules: SpecRules, definitions: Definitions): JsonObjec
     for (const [type, schema] of Object.entries(connectionTypes ?? {}))
       if (!types.has(type)) types.set(type, schema);
   }
+  const concurrency = definitions.refer('connection_concurrency', connectionLimitSchema);
   const branches = [...types].map(([type, schema]) =>
-    branchOf('type', type, definitions.refer(`connection.${type}`, schema, withoutTextRules)),
+    branchOf(
+      'type',
+      type,
+      definitions.refer(`connection.${type}`, schema, (made) =>
+        withProperty(withoutTextRules(made), 'concurrency', concurrency),
+      ),
+    ),
   );
   return {
     type: 'object',
@@ -125,6 +132,12 @@ function withoutTextRules(schema: JsonObject): JsonObject {
   return mapObjects(schema, (object) =>
     object['type'] === 'string' ? change(object) : object,
   ) as JsonObject;
+}
+
+/** What the gateway itself reads of every connection. */
+function withProperty(schema: JsonObject, name: string, property: JsonObject): JsonObject {
+  const properties = schema['properties'];
+  return isJsonObject(properties) ? { ...schema, properties: { ...properties, [name]: property } } : schema;
 }
 
 function mapObjects(value: JsonValue, change: Change): JsonValue {

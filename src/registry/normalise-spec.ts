@@ -1,22 +1,30 @@
 // From a checked declaration, snake_case, to the ToolSpec: defaults filled in, durations counted, content hashed.
 import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts';
-import type {
-  ActionParameter,
-  RateLimit,
-  ResultBudget,
-  ToolAction,
-  ToolMetadata,
-  ToolSpec,
+import {
+  isUnsafe,
+  type ActionParameter,
+  type ConcurrencyLimit,
+  type ForeignDefinition,
+  type RateLimit,
+  type ResultBudget,
+  type ToolAction,
+  type ToolMetadata,
+  type ToolSpec,
 } from '../contract/tool-spec.ts';
 import { canonicalHash } from '../lib/canonical-json.ts';
 import { executorNameOf } from './check-executor.ts';
 import { asConfigSchema, asInputSchema } from './check-schemas.ts';
-import { parseDuration } from './duration.ts';
+import { parseDuration } from '../lib/duration.ts';
 import type { ActionDeclaration, ParameterDeclaration, ToolDeclaration } from './tool-spec-schema.ts';
 
-export function normaliseSpec(declared: ToolDeclaration, baseDir: string): ToolSpec {
-  const { output_schema: outputSchema, config_schema: configSchema, actions, auth } = declared;
+export function normaliseSpec(
+  declared: ToolDeclaration,
+  baseDir: string,
+  foreign?: ForeignDefinition,
+): ToolSpec {
+  const { output_schema: outputSchema, config_schema: configSchema, actions, auth, priority } = declared;
   const budget = budgetOf(declared);
+  const metadata = metadataOf(declared.metadata);
   const content: Omit<ToolSpec, 'baseDir' | 'contentHash'> = {
     name: declared.name,
     description: declared.description,
@@ -25,13 +33,15 @@ export function normaliseSpec(declared: ToolDeclaration, baseDir: string): ToolS
     ...(outputSchema && { outputSchema: outputSchema as JsonSchema }),
     ...(actions && { actions: actions.map(actionOf) }),
     implementationConfig: declared.implementation_config as JsonObject,
-    metadata: metadataOf(declared.metadata),
+    metadata,
     timeoutMs: declared.timeout_ms,
-    ...limitsOf(declared),
+    ...(priority !== undefined && { priority }),
+    ...limitsOf(declared, metadata),
     ...(budget && { resultBudget: budget }),
     extensions: declared.extensions as Record<string, JsonObject>,
     ...(configSchema && { configSchema: asConfigSchema(configSchema as JsonObject).schema }),
     ...(auth && { auth }),
+    ...(foreign && { foreign }),
   };
   return { ...content, baseDir, contentHash: canonicalHash(content) };
 }
@@ -68,7 +78,10 @@ function metadataOf(declared: ToolDeclaration['metadata']): ToolMetadata {
   };
 }
 
-function limitsOf(declared: ToolDeclaration): Pick<ToolSpec, 'retries' | 'concurrency' | 'rateLimits'> {
+function limitsOf(
+  declared: ToolDeclaration,
+  metadata: ToolMetadata,
+): Pick<ToolSpec, 'retries' | 'concurrency' | 'rateLimits'> {
   const { retries, concurrency, timeout_ms: timeoutMs } = declared;
   return {
     ...(retries && {
@@ -79,21 +92,47 @@ function limitsOf(declared: ToolDeclaration): Pick<ToolSpec, 'retries' | 'concur
       },
     }),
     ...(concurrency && {
-      concurrency: {
-        limit: concurrency.limit,
-        per: concurrency.per,
-        maxQueue: concurrency.max_queue,
-        maxWaitMs: concurrency.max_wait_ms ?? timeoutMs,
-      },
+      concurrency: listOf(concurrency).map((one) => concurrencyOf(one, timeoutMs, metadata)),
     }),
-    rateLimits: declared.rate_limits.map(rateLimitOf),
+    rateLimits: declared.rate_limits.map((one) => rateLimitOf(one, metadata)),
   };
 }
 
-function rateLimitOf({ per, rate, period, burst }: ToolDeclaration['rate_limits'][number]): RateLimit {
+type ConcurrencyDeclaration = Extract<ToolDeclaration['concurrency'], readonly unknown[]>[number];
+
+/** One limit may be written without the list. */
+export function listOf(
+  declared: NonNullable<ToolDeclaration['concurrency']>,
+): readonly ConcurrencyDeclaration[] {
+  return Array.isArray(declared) ? declared : [declared];
+}
+
+function concurrencyOf(
+  declared: ConcurrencyDeclaration,
+  timeoutMs: number,
+  metadata: ToolMetadata,
+): ConcurrencyLimit {
+  return {
+    limit: declared.limit,
+    per: declared.per,
+    maxQueue: declared.max_queue,
+    maxWaitMs: declared.max_wait_ms ?? timeoutMs,
+    onStoreFailure: declared.on_store_failure ?? onStoreFailureOf(metadata),
+    onLeaseLost: declared.on_lease_lost ?? (metadata.readOnly ? 'continue' : 'cancel'),
+  };
+}
+
+/** What does harm must not run uncounted. */
+function onStoreFailureOf(metadata: ToolMetadata) {
+  return isUnsafe(metadata) ? 'closed' : 'local';
+}
+
+function rateLimitOf(declared: ToolDeclaration['rate_limits'][number], metadata: ToolMetadata): RateLimit {
+  const { per, rate, period, burst, mode } = declared;
   const periodMs = parseDuration(period);
   if (periodMs === undefined) throw new Error(`the period "${period}" passed its check and is no duration`);
-  return { per, rate, periodMs, burst: burst ?? rate };
+  const onStoreFailure = declared.on_store_failure ?? onStoreFailureOf(metadata);
+  return { per, rate, periodMs, burst: burst ?? rate, onStoreFailure, mode };
 }
 
 function actionOf({ name, description, parameters, returns }: ActionDeclaration): ToolAction {

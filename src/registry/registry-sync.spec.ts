@@ -29,13 +29,17 @@ function loaded(tools: readonly RawDeclaration[], problems: readonly Problem[] =
 class FakeExecutor implements Executor<{ edition: number }> {
   readonly prepared: string[] = [];
   readonly closed: string[] = [];
+  /** Names of functions whose handlers have changed on disk since they were prepared. */
+  readonly stale = new Set<string>();
+  readonly broken = new Set<string>();
 
   prepare({ function: fn, options }: Parameters<Executor<{ edition: number }>['prepare']>[0]) {
     const what = `${fn.name} ${options.edition}`;
-    if (options.edition === 13) throw new Error('there is no edition 13');
+    if (options.edition === 13 || this.broken.has(fn.name)) throw new Error('there is no edition 13');
     this.prepared.push(what);
+    this.stale.delete(fn.name);
     const close = async () => void this.closed.push(what);
-    return { execute: async () => ({ data: null }), close };
+    return { execute: async () => ({ data: null }), close, isStale: () => this.stale.has(fn.name) };
   }
 }
 
@@ -47,11 +51,15 @@ const fakePlugin: ExecutorPlugin<unknown, never> = {
 };
 
 let executor: FakeExecutor;
+let clock: FakeClock;
+let log: ReturnType<typeof recordingLog>;
 let registry: ToolSpecRegistry;
 let metrics: ReturnType<typeof recordingMetrics>;
 
 beforeEach(() => {
   executor = new FakeExecutor();
+  clock = new FakeClock();
+  log = recordingLog();
   registry = new ToolSpecRegistry();
   metrics = recordingMetrics();
 });
@@ -66,8 +74,8 @@ function syncOf(loader: Loader): RegistrySync {
     compile: () => async () => {
       throw new Error('nothing is called here');
     },
-    clock: new FakeClock(),
-    log: recordingLog(),
+    clock,
+    log,
   });
 }
 
@@ -159,6 +167,20 @@ describe('a reload', () => {
     expect(kept !== undefined && sync.chainOf(kept)).toBeTypeOf('function');
   });
 
+  it('does not prepare a tool in quarantine, and prepares it when it is let out', async () => {
+    const quarantine = { reason: 'TOOL_DEFINITION_CHANGED', message: 'Changed.' };
+    const held = { ...declared('a'), contentHash: 'held', foreign: { server: 'files', quarantine } };
+    const { source, sync } = holding(loaded([held]));
+    await sync.start();
+    expect([names(), executor.prepared]).toEqual([['a'], []]);
+    const { version } = registry.snapshot();
+    source.set = loaded([{ ...declared('a'), contentHash: 'free', foreign: { server: 'files' } }]);
+    await sync.reload();
+    expect(executor.prepared).toEqual(['a 1']);
+    expect(registry.snapshot().version).not.toBe(version);
+    await sync.stop();
+  });
+
   it('closes a replaced tool after the last call that began with it', async () => {
     const { source, sync } = holding(loaded([declared('a'), declared('b')]));
     await sync.start();
@@ -217,4 +239,98 @@ it('watching begins after the first load, and ends with stop', async () => {
   expect(names()).toEqual(['b']);
   await sync.stop();
   expect(watching).toBe(false);
+});
+
+describe('a handler that changed on disk, with its declaration as it was', () => {
+  const refusals = () => log.lines.filter(({ level }) => level === 'error').length;
+
+  it('is prepared anew at a reload, and nothing else is', async () => {
+    const { sync } = holding(loaded([declared('a'), declared('b')]));
+    await sync.start();
+    const kept = registry.snapshot().find('b');
+    executor.stale.add('a');
+    await sync.reload();
+    expect(executor.prepared).toEqual(['a 1', 'b 1', 'a 1']);
+    expect(executor.closed).toEqual(['a 1']);
+    expect(registry.snapshot().find('b')).toBe(kept);
+    await sync.stop();
+  });
+
+  it('is noticed without anyone asking', async () => {
+    const { sync } = holding(loaded([declared('a'), declared('b')]));
+    await sync.start();
+    await clock.advance(10_000);
+    expect(executor.prepared).toHaveLength(2);
+    executor.stale.add('b');
+    await clock.advance(3_000);
+    expect(executor.prepared).toEqual(['a 1', 'b 1', 'b 1']);
+    await sync.stop();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('and is broken leaves the old one in force, says so once, and is taken as soon as it is mended', async () => {
+    const { sync } = holding(loaded([declared('a'), declared('b')]));
+    await sync.start();
+    const before = registry.snapshot().find('a');
+    executor.stale.add('a');
+    executor.broken.add('a');
+    await clock.advance(10_000);
+    expect(registry.snapshot().find('a')).toBe(before);
+    expect(executor.closed).toEqual([]);
+    expect([sync.status().ok, refusals()]).toEqual([false, 1]);
+    executor.broken.delete('a');
+    await clock.advance(3_000);
+    expect(sync.status().ok).toBe(true);
+    expect(registry.snapshot().find('a')).not.toBe(before);
+    await sync.stop();
+  });
+
+  it('whose executor cannot tell is kept', async () => {
+    const { sync } = holding(loaded([declared('a')]));
+    await sync.start();
+    Object.defineProperty(executor.stale, 'has', {
+      value: () => {
+        throw new Error('no such disk');
+      },
+    });
+    expect(await sync.reload()).toMatchObject({ ok: true });
+    expect(executor.prepared).toEqual(['a 1']);
+    await sync.stop();
+  });
+});
+
+describe('what a loader is told, and tells', () => {
+  it('that its set is in force, and only then', async () => {
+    let taken = 0;
+    const source = { set: loaded([declared('a')]) };
+    const sync = syncOf({ load: async () => source.set, taken: () => (taken += 1) });
+    await sync.start();
+    expect(taken).toBe(1);
+    source.set = loaded([declared('a', 13)]);
+    await sync.reload();
+    expect(taken).toBe(1);
+    await sync.stop();
+  });
+
+  it('warnings refuse nothing and stand in the status until they are over', async () => {
+    const warning = { file: FILE, message: 'the source is away' };
+    const { source, sync } = holding({ ...loaded([declared('a')]), warnings: [warning] });
+    await sync.start();
+    expect(sync.status()).toMatchObject({ ok: true, warnings: [warning] });
+    source.set = loaded([declared('a')]);
+    expect((await sync.reload()).warnings).toEqual([]);
+    await sync.stop();
+  });
+
+  it('of a thousand problems, a hundred go to the log and all to the status', async () => {
+    const { source, sync } = holding(loaded([declared('a')]));
+    await sync.start();
+    source.set = loaded(
+      [],
+      Array.from({ length: 1_000 }, (_, line) => ({ file: FILE, line, message: 'wrong' })),
+    );
+    expect((await sync.reload()).problems).toHaveLength(1_000);
+    expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(101);
+    await sync.stop();
+  });
 });

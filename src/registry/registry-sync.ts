@@ -1,34 +1,31 @@
 // RegistrySync: loaders in, snapshots out. A load is taken whole or not at all; what did not change is not built again.
-import type { Connection, Executor, Loader, Next, PreparedFunction } from '../contract/plugin.ts';
+import type { Connection, Draft, Loader, Next, PreparedFunction } from '../contract/plugin.ts';
 import type { LoadedTools, Problem } from '../contract/loaded-tools.ts';
-import { functionsOf, type ToolFunction } from '../contract/tool-function.ts';
+import type { ToolFunction } from '../contract/tool-function.ts';
+import type { ToolSpec } from '../contract/tool-spec.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { RegistryControl, ReloadStatus } from '../ports/registry-control.ts';
-import { reloadMetrics, type ReloadMetrics } from './reload-metrics.ts';
+import { buildTool, type Built, type Executors } from './build-tool.ts';
+import { ReloadReporter, type Outcome } from './reload-reporter.ts';
+import { anyStale, watchStale } from './stale-functions.ts';
 import { snapshotOf, type ToolSpecRegistry } from './tool-spec-registry.ts';
 import { validateLoaded, type CheckedTool, type SpecRules } from './spec-validation.ts';
-import { newValidationCache, type ValidationCache } from './validation-cache.ts';
+import { emptySet, newValidationCache, type ValidationCache } from './validation-cache.ts';
 
 export interface SyncDeps {
   readonly registry: ToolSpecRegistry;
   readonly loaders: readonly Loader[];
   readonly rules: SpecRules;
-  readonly executors: ReadonlyMap<string, Executor<unknown>>;
-  readonly compile: (fn: ToolFunction, prepared: PreparedFunction, checked: CheckedTool) => Next;
+  readonly executors: Executors;
+  readonly compile: (fn: ToolFunction, prepared: PreparedFunction) => Next;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Everything built for one declaration; kept as long as the declaration and its connection stay as they are. */
-interface Built {
-  readonly checked: CheckedTool;
-  readonly connection: Connection | undefined;
-  readonly functions: readonly ToolFunction[];
-  readonly prepared: readonly PreparedFunction[];
-}
+export type Rehearsal = { readonly spec: ToolSpec } | { readonly problems: readonly Problem[] };
 
 /** A first load that failed: there is no last good set to go on with. */
 export class LoadError extends Error {
@@ -40,28 +37,20 @@ export class LoadError extends Error {
 
 export class RegistrySync implements RegistryControl {
   readonly #deps: SyncDeps;
-  readonly #metrics: ReloadMetrics;
+  readonly #reporter: ReloadReporter;
   readonly #cache: ValidationCache = newValidationCache();
   readonly #chains = new WeakMap<ToolFunction, Next>();
   readonly #stopping = new AbortController();
   readonly #watches: Promise<void>[] = [];
   #built = new Map<string, Built>();
-  #status: ReloadStatus;
+  /** What the set in force was made of. */
+  #loaded: readonly LoadedTools[] = [];
   #running: Promise<ReloadStatus> | undefined;
   #again = false;
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
-    this.#metrics = reloadMetrics(deps.metrics);
-    this.#status = {
-      ok: false,
-      registryVersion: '',
-      tools: 0,
-      lastAttemptAt: '',
-      lastSuccessAt: '',
-      durationMs: 0,
-      problems: [],
-    };
+    this.#reporter = new ReloadReporter(deps);
   }
 
   /** The first load, then watching. Throws LoadError. */
@@ -72,6 +61,12 @@ export class RegistrySync implements RegistryControl {
       const watch = loader.watch?.(() => void this.reload(), this.#stopping.signal);
       if (watch !== undefined) this.#watches.push(watch);
     }
+    const handlers = {
+      clock: this.#deps.clock,
+      prepared: () => [...this.#built.values()].flatMap(({ prepared }) => prepared),
+      reload: () => this.reload(),
+    };
+    this.#watches.push(watchStale(handlers, this.#stopping.signal));
   }
 
   async stop(): Promise<void> {
@@ -85,7 +80,20 @@ export class RegistrySync implements RegistryControl {
   }
 
   status(): ReloadStatus {
-    return this.#status;
+    return this.#reporter.status;
+  }
+
+  /** All that a load would find wrong if this loader brought the draft. What is in force is left alone. */
+  async rehearse(loader: Loader, { loaded, declaration }: Draft): Promise<Rehearsal> {
+    const { loaders, rules, executors } = this.#deps;
+    const sets = this.#loaded.map((each, index) => (loaders[index] === loader ? loaded : each));
+    const cache = { good: this.#cache.good, attempt: emptySet() };
+    const { tools, connections, problems } = validateLoaded(sets, rules, cache);
+    const checked = tools.find((tool) => tool.declaration === declaration);
+    if (problems.length > 0 || checked === undefined) return { problems };
+    const built = await buildTool(checked, connectionOf(checked, connections), executors);
+    this.#close([built]);
+    return built.problem === undefined ? { spec: checked.spec } : { problems: [built.problem] };
   }
 
   setDisabled(toolName: string, disabled: boolean): boolean {
@@ -108,27 +116,29 @@ export class RegistrySync implements RegistryControl {
     do {
       this.#again = false;
       const startedAt = performance.now();
-      const problems = await this.#takeNewSet().catch((error: unknown) => [
-        { file: 'loader', message: String(error) },
-      ]);
-      this.#report(problems, performance.now() - startedAt);
+      const outcome = await this.#takeNewSet().catch((error: unknown) => ({
+        problems: [{ file: 'loader', message: String(error) }],
+        warnings: [],
+      }));
+      this.#reporter.record(outcome, this.#deps.registry.snapshot(), performance.now() - startedAt);
     } while (this.#again && !this.#stopping.signal.aborted);
-    return this.#status;
+    return this.#reporter.status;
   }
 
-  /** Returns what is wrong; nothing is changed then. */
-  async #takeNewSet(): Promise<readonly Problem[]> {
+  /** Where there are problems, nothing is changed. */
+  async #takeNewSet(): Promise<Outcome> {
     const { loaders, rules, registry } = this.#deps;
     const loaded: LoadedTools[] = await Promise.all(
       loaders.map((loader) => loader.load(this.#stopping.signal)),
     );
     const { tools, connections, problems } = validateLoaded(loaded, rules, this.#cache);
-    if (problems.length > 0) return problems;
+    const warnings = loaded.flatMap((each) => each.warnings ?? []);
+    if (problems.length > 0) return { problems, warnings };
     const next = new Map<string, Built>();
     const failed = await this.#buildAll(tools, connections, next);
     if (failed.length > 0) {
       this.#close([...next.values()].filter((built) => this.#built.get(built.checked.spec.name) !== built));
-      return failed;
+      return { problems: failed, warnings };
     }
     const retired = [...this.#built]
       .filter(([name, built]) => next.get(name) !== built)
@@ -139,8 +149,10 @@ export class RegistrySync implements RegistryControl {
       all.flatMap((built) => built.functions),
     );
     this.#built = next;
+    this.#loaded = loaded;
     registry.publish(snapshot, () => this.#close(retired));
-    return [];
+    for (const loader of loaders) loader.taken?.();
+    return { problems, warnings };
   }
 
   async #buildAll(
@@ -152,11 +164,10 @@ export class RegistrySync implements RegistryControl {
     const pending: Promise<void>[] = [];
     for (const checked of tools) {
       const { name } = checked.spec;
-      const connection =
-        checked.connectionName === undefined ? undefined : connections.get(checked.connectionName);
+      const connection = connectionOf(checked, connections);
       const known = this.#built.get(name);
-      if (known !== undefined && known.checked === checked && known.connection === connection)
-        into.set(name, known);
+      const isSame = known?.checked === checked && known.connection === connection;
+      if (known !== undefined && isSame && !(await anyStale(known.prepared))) into.set(name, known);
       else pending.push(this.#build(checked, connection, into, problems));
     }
     await Promise.all(pending);
@@ -169,29 +180,12 @@ export class RegistrySync implements RegistryControl {
     into: Map<string, Built>,
     problems: Problem[],
   ): Promise<void> {
-    const { spec, options } = checked;
-    const executor = this.#deps.executors.get(spec.toolType);
-    if (executor === undefined) throw new Error(`no executor ${spec.toolType}`);
-    const functions = functionsOf(spec);
-    const prepared: PreparedFunction[] = [];
-    try {
-      // The legacy form comes last and runs nothing of its own.
-      for (const fn of functions.filter(({ byAction }) => byAction === undefined))
-        prepared.push(await executor.prepare({ function: fn, options, connection }));
-    } catch (error) {
-      const place = checked.declaration.locate(['implementation_config']);
-      problems.push({
-        ...place,
-        tool: spec.name,
-        path: 'implementation_config',
-        message: (error as Error).message,
-      });
-    }
-    const built: Built = { checked, connection, functions, prepared };
-    into.set(spec.name, built);
-    for (const [index, fn] of functions.entries()) {
-      const ready = prepared[index];
-      if (ready !== undefined) this.#chains.set(fn, this.#deps.compile(fn, ready, checked));
+    const built = await buildTool(checked, connection, this.#deps.executors);
+    if (built.problem !== undefined) problems.push(built.problem);
+    into.set(checked.spec.name, built);
+    for (const [index, fn] of built.functions.entries()) {
+      const ready = built.prepared[index];
+      if (ready !== undefined) this.#chains.set(fn, this.#deps.compile(fn, ready));
     }
   }
 
@@ -200,28 +194,11 @@ export class RegistrySync implements RegistryControl {
       fn.close?.().catch((error: unknown) => this.#deps.log.warn({ err: error }, 'a tool did not close'));
     }
   }
+}
 
-  #report(problems: readonly Problem[], durationMs: number): void {
-    const { clock, log, registry } = this.#deps;
-    const { version, specs } = registry.snapshot();
-    const now = new Date(clock.now()).toISOString();
-    const ok = problems.length === 0;
-    this.#status = {
-      ok,
-      registryVersion: version,
-      tools: specs.length,
-      lastAttemptAt: now,
-      lastSuccessAt: ok ? now : this.#status.lastSuccessAt,
-      durationMs: Math.round(durationMs),
-      problems,
-    };
-    this.#metrics.record(ok, clock.now(), specs.length);
-    if (ok)
-      log.info(
-        { registryVersion: version, tools: specs.length, durationMs: Math.round(durationMs) },
-        'tools loaded',
-      );
-    for (const problem of problems)
-      log.error({ ...problem }, 'the new tools were refused; the last good set stays in force');
-  }
+function connectionOf(
+  { connectionName }: CheckedTool,
+  connections: ReadonlyMap<string, Connection>,
+): Connection | undefined {
+  return connectionName === undefined ? undefined : connections.get(connectionName);
 }

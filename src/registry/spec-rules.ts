@@ -1,7 +1,8 @@
 // SpecRules: what declarations are held to; CheckedTool: a declaration that was found good.
 import type { ZodType } from 'zod';
 import type { RawDeclaration } from '../contract/loaded-tools.ts';
-import type { ExecutorPlugin } from '../contract/plugin.ts';
+import type { ExecutorPlugin, OptionFault } from '../contract/plugin.ts';
+import type { ToolFunction } from '../contract/tool-function.ts';
 import type { ToolSpec } from '../contract/tool-spec.ts';
 
 export interface SpecRules {
@@ -14,6 +15,9 @@ export interface SpecRules {
 export interface ExtensionRules {
   readonly name: string;
   readonly optionsSchema: ZodType;
+  check?(fn: ToolFunction, options: unknown): readonly OptionFault[];
+  /** The gateway's own options, which lie under every tool's. */
+  readonly defaults?: { readonly [option: string]: unknown };
 }
 
 /** Keeps its identity over reloads for as long as its content stays the same. */

@@ -1,6 +1,7 @@
 // What a declaration means, every way it can be wrong, and what a reload may keep.
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { JsonObject } from '../contract/json.ts';
 import type { LoadedTools, RawConnection, RawDeclaration } from '../contract/loaded-tools.ts';
 import type { ExecutorPlugin } from '../contract/plugin.ts';
 import { canonicalHash } from '../lib/canonical-json.ts';
@@ -69,7 +70,7 @@ function raw(value: unknown, baseDir = '/etc'): RawDeclaration {
   };
 }
 
-function rawConnection(name: string, value: Record<string, string | number>): RawConnection {
+function rawConnection(name: string, value: JsonObject): RawConnection {
   return { ...raw(value), name, resolved: value };
 }
 
@@ -153,12 +154,69 @@ describe('limits', () => {
     };
     const [tool] = validateLoaded([load([{ ...minimal, ...limits }])], rules).tools;
     expect(tool?.spec).toMatchObject({
-      concurrency: { limit: 2, per: 'tool', maxQueue: 100, maxWaitMs: 900 },
+      concurrency: [{ limit: 2, per: 'tool', maxQueue: 100, maxWaitMs: 900 }],
       rateLimits: [
         { per: 'tool', rate: 3, periodMs: 500, burst: 3 },
         { per: 'user', rate: 1, periodMs: 86_400_000, burst: 9 },
       ],
     });
+  });
+});
+
+describe('limits without their store', () => {
+  const specWith = (changes: Record<string, unknown>) =>
+    validateLoaded([load([{ ...minimal, ...changes }])], rules).tools[0]?.spec;
+
+  it('local for most tools, closed for unsafe ones, and a lost place ends a call that may write', () => {
+    const limits = {
+      concurrency: [{ limit: 1 }, { limit: 2, per: 'tenant' }],
+      rate_limits: [{ rate: 1, period: '1s' }],
+    };
+    expect(specWith(limits)).toMatchObject({
+      concurrency: [
+        { per: 'tool', onStoreFailure: 'local', onLeaseLost: 'cancel' },
+        { per: 'tenant', onStoreFailure: 'local', onLeaseLost: 'cancel' },
+      ],
+      rateLimits: [{ onStoreFailure: 'local', mode: 'enforce' }],
+    });
+    expect(specWith({ ...limits, metadata: { risk_level: 'high', read_only: true } })).toMatchObject({
+      concurrency: [
+        { onStoreFailure: 'closed', onLeaseLost: 'continue' },
+        { onStoreFailure: 'closed', onLeaseLost: 'continue' },
+      ],
+      rateLimits: [{ onStoreFailure: 'closed' }],
+    });
+  });
+
+  it('open is for tools that only read', () => {
+    const open = { concurrency: { limit: 1, on_store_failure: 'open' } };
+    expect(specWith({ ...open, metadata: { read_only: true } })?.concurrency?.[0]?.onStoreFailure).toBe(
+      'open',
+    );
+    const { problems } = validateLoaded([load([{ ...minimal, ...open }])], rules);
+    expect(problems).toMatchObject([{ path: 'concurrency.on_store_failure' }]);
+    const rate = { rate_limits: [{ rate: 1, period: '1s', on_store_failure: 'open' }] };
+    expect(validateLoaded([load([{ ...minimal, ...rate }])], rules).problems).toMatchObject([
+      { path: 'rate_limits.0.on_store_failure' },
+    ]);
+  });
+
+  it('two limits of one scope are refused', () => {
+    const { problems } = validateLoaded(
+      [
+        load([
+          {
+            ...minimal,
+            concurrency: [
+              { limit: 1, per: 'user' },
+              { limit: 2, per: 'user' },
+            ],
+          },
+        ]),
+      ],
+      rules,
+    );
+    expect(problems).toMatchObject([{ path: 'concurrency.1.per' }]);
   });
 });
 
@@ -435,6 +493,26 @@ describe('connections', () => {
       type: 'web',
       settings: { type: 'web', url: 'https://x' },
     });
+  });
+
+  it('may say how many calls run over them, whatever their type', () => {
+    const limited = rawConnection('api', { type: 'web', url: 'https://x', concurrency: { limit: 3 } });
+    const { connections } = validateLoaded([load([{ ...minimal, ...uses }], [limited])], rules);
+    expect(connections.get('api')).toEqual({
+      name: 'api',
+      type: 'web',
+      settings: { type: 'web', url: 'https://x' },
+      concurrency: { connection: 'api', limit: 3, maxQueue: 100, maxWaitMs: undefined },
+    });
+    const wrong = rawConnection('api', {
+      type: 'web',
+      url: 'https://x',
+      concurrency: { limit: 0, per: 'tool' },
+    });
+    expect(problemsOf(uses, [wrong])).toEqual([
+      'key concurrency.per: unknown key "per"; known: limit, max_queue, max_wait_ms',
+      'value concurrency.limit: expected at least 1, found 0',
+    ]);
   });
 
   it.each([

@@ -90,7 +90,7 @@ export function snapshotOf(specs: readonly ToolSpec[], functions: readonly ToolF
   // Own names last: they win over another's provider spelling.
   for (const fn of sorted) byName.set(fn.name, fn);
   return Object.freeze({
-    version: versionOf(specs),
+    version: `1.0.${hashOfSpecs(specs).slice(0, 8)}`,
     specs,
     functions: sorted,
     find: (name: string) => byName.get(name),
@@ -98,9 +98,10 @@ export function snapshotOf(specs: readonly ToolSpec[], functions: readonly ToolF
   });
 }
 
-function versionOf(specs: readonly ToolSpec[]): string {
+/** sha256 of a set, in any order. */
+export function hashOfSpecs(specs: readonly ToolSpec[]): string {
   const content = specs.map((spec) => `${spec.name} ${spec.contentHash}`).toSorted();
-  return `1.0.${hash('sha256', content.join('\n')).slice(0, 8)}`;
+  return hash('sha256', content.join('\n'));
 }
 
 function nothing(): void {}

@@ -1,6 +1,6 @@
 // What an operator may write for one tool: shapes, bounds, defaults and the words that the reference page shows.
 import { z } from 'zod';
-import { parseDuration } from './duration.ts';
+import { parseDuration } from '../lib/duration.ts';
 
 const name = z
   .string()
@@ -73,9 +73,8 @@ const retries = z.strictObject({
   max_delay_ms: milliseconds(600_000).default(10_000).describe('Longest delay between two attempts.'),
 });
 
-const concurrency = z.strictObject({
+const places = {
   limit: z.int().min(1).max(100_000).describe('Calls that run at the same time.'),
-  per: scope,
   max_queue: z
     .int()
     .min(0)
@@ -85,7 +84,31 @@ const concurrency = z.strictObject({
   max_wait_ms: milliseconds(600_000)
     .optional()
     .describe('Longest wait for a place. As timeout_ms when left out.'),
+};
+
+const onStoreFailure = z
+  .enum(['local', 'open', 'closed'])
+  .optional()
+  .describe(
+    "Without Redis: local = the replica's share of the limit, open = no limit (only read_only tools), closed = no calls. Left out: local, and closed for unsafe tools.",
+  );
+
+const concurrency = z.strictObject({
+  ...places,
+  per: scope,
+  on_store_failure: onStoreFailure,
+  on_lease_lost: z
+    .enum(['cancel', 'continue'])
+    .optional()
+    .describe(
+      'What becomes of a running call whose place another may have got. Left out: continue for read_only tools, else cancel.',
+    ),
 });
+
+/** What a connection may say, whatever its type: it counts the calls of all tools over it. */
+export const connectionLimitSchema = z
+  .strictObject(places)
+  .describe('How many calls of all tools together run over this connection.');
 
 const rateLimit = z.strictObject({
   per: scope,
@@ -103,6 +126,11 @@ const rateLimit = z.strictObject({
     .max(1_000_000_000)
     .optional()
     .describe('Calls that may come at once. As rate when left out.'),
+  on_store_failure: onStoreFailure,
+  mode: z
+    .enum(['enforce', 'shadow'])
+    .default('enforce')
+    .describe('shadow counts whom it would refuse and refuses nobody.'),
 });
 
 const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object', 'datetime'] as const;
@@ -178,10 +206,19 @@ export const toolDeclarationSchema = z.strictObject({
     .max(600_000)
     .default(30_000)
     .describe('Longest time one call may take, retries included.'),
+  priority: z
+    .enum(['low', 'normal', 'high'])
+    .optional()
+    .describe(
+      'When the gateway has too much to do, calls of low priority are refused first, of high priority last. Normal when left out.',
+    ),
   retries: retries
     .optional()
     .describe('Left out: one attempt. Only for tools that are read_only or idempotent.'),
-  concurrency: concurrency.optional().describe('How many calls run at the same time.'),
+  concurrency: z
+    .union([concurrency, z.array(concurrency).min(1).max(4)])
+    .optional()
+    .describe('How many calls run at the same time: one limit, or a list of them, each with another per.'),
   rate_limits: z.array(rateLimit).default([]).describe('All of them must allow a call.'),
   max_result_bytes: z
     .int()

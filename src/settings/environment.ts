@@ -24,10 +24,20 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
     'text',
     'redis:// or rediss:// URL: limits hold across replicas.',
   ),
+  UTE_REDIS_REQUIRED: variable(
+    ['redis', 'required'],
+    'boolean',
+    'false lets a production gateway keep its limits in memory: for a single process.',
+  ),
   UTE_DATABASE_URL: variable(
     ['database', 'url'],
     'text',
     'postgres:// URL of the records, instead of a PGlite under the data directory.',
+  ),
+  UTE_WEBHOOK_SECRET: variable(
+    ['webhooks', 'secret'],
+    'text',
+    'Signs webhooks: whsec_ and at least 24 bytes in base64.',
   ),
   UTE_TLS_CERT_FILE: variable(['tls', 'cert_file'], 'text', 'PEM certificate chain for REST and gRPC.'),
   UTE_TLS_KEY_FILE: variable(['tls', 'key_file'], 'text', 'PEM private key for REST and gRPC.'),
@@ -49,12 +59,13 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
   ),
 };
 
-/** Read elsewhere, so not unknown: the CLI's own, and what the demo gives to ${env:…}. */
+/** Read elsewhere, so not unknown: the CLI's own, what the demo gives to ${env:…}, and where a test lets it die. */
 export const FOREIGN_VARIABLES: ReadonlySet<string> = new Set([
   'UTE_CONFIG',
   'UTE_API_KEY',
   'UTE_URL',
   'UTE_DEMO_UPSTREAM_URL',
+  'UTE_FAILPOINT',
 ]);
 
 function variable(path: readonly string[], kind: Variable['kind'], help: string): Variable {

@@ -123,6 +123,17 @@ describe('loadSettings', () => {
     expect(load(`host: '${host}'\n`, { UTE_AUTH: 'none' }).auth.mode).toBe('none');
   });
 
+  it('in production, does not go without Redis unless told so', () => {
+    const production = { NODE_ENV: 'production' };
+    expect(problemsOf('', production)).toEqual([
+      { file, path: 'redis.url', message: expect.stringContaining('UTE_REDIS_REQUIRED=false') },
+    ]);
+    expect(problemsOf('redis: { required: true }\n')).toHaveLength(1);
+    expect(load('', { ...production, UTE_REDIS_URL: 'redis://127.0.0.1' }).redis.url).toBeDefined();
+    expect(load('', { ...production, UTE_REDIS_REQUIRED: 'false' }).redis.url).toBeUndefined();
+    expect(load('redis: { required: false }\n', production).redis.url).toBeUndefined();
+  });
+
   it('is frozen to the bottom', () => {
     const settings = load('auth: { roles: { clerk: [tools:read] } }\n');
     expect(() => (settings.http as { port: number }).port++).toThrow(TypeError);

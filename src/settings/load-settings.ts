@@ -10,8 +10,11 @@ import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable } from './environment.ts';
 import { settingsSchema, type Settings, type SettingsFile } from './settings-schema.ts';
 
 export class SettingsError extends Error {
-  constructor(readonly problems: readonly Problem[]) {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
     super(problems.map(describeProblem).join('\n'));
+    this.problems = problems;
     this.name = 'SettingsError';
   }
 }
@@ -28,7 +31,7 @@ export function loadSettings(env: Environment, cwd: string): Settings {
   const values = overlay(source.values, env, problems);
   const parsed = settingsSchema.safeParse(values);
   if (!parsed.success) problems.push(...problemsOf(parsed.error, source, env));
-  if (parsed.success) problems.push(...contradictions(parsed.data, file));
+  if (parsed.success) problems.push(...contradictions(parsed.data, file, env));
   if (problems.length > 0 || !parsed.success) throw new SettingsError(problems);
   return deepFreeze(withAbsolutePaths(parsed.data, dirname(file), cwd));
 }
@@ -173,13 +176,24 @@ function keyRange(document: Document | undefined, path: readonly string[]): numb
 }
 
 /** What is well-formed and still cannot be. */
-function contradictions(settings: SettingsFile, file: string): Problem[] {
+function contradictions(settings: SettingsFile, file: string, env: Environment): Problem[] {
+  const problems: Problem[] = [];
   const loopback = ['127.0.0.1', '::1', 'localhost'].includes(settings.host);
   if (settings.auth.mode === 'none' && !loopback) {
     const message = `auth "none" is only for loopback, but host is "${settings.host}": use api_keys, or host 127.0.0.1`;
-    return [{ file, path: 'auth.mode', message }];
+    problems.push({ file, path: 'auth.mode', message });
   }
-  return [];
+  if (settings.webhooks.allow_hosts !== undefined && settings.webhooks.secret === undefined) {
+    const message = 'is needed to sign webhooks with: set it or UTE_WEBHOOK_SECRET to whsec_ and base64';
+    problems.push({ file, path: 'webhooks.secret', message });
+  }
+  const { url, required = env['NODE_ENV'] === 'production' } = settings.redis;
+  if (required && url === undefined) {
+    const message =
+      'is required here: without Redis each replica would count limits for itself. Set it or UTE_REDIS_URL; for a single process, set redis.required: false (UTE_REDIS_REQUIRED=false)';
+    problems.push({ file, path: 'redis.url', message });
+  }
+  return problems;
 }
 
 function withAbsolutePaths(file: SettingsFile, configDir: string, cwd: string): Settings {
@@ -193,6 +207,7 @@ function withAbsolutePaths(file: SettingsFile, configDir: string, cwd: string): 
       key_file: from(file.tls.key_file),
       client_ca_file: file.tls.client_ca_file && from(file.tls.client_ca_file),
     },
+    replay: file.replay && { ...file.replay, file: from(file.replay.file) },
     custom_executors: file.custom_executors.map((entry) => ({ ...entry, path: from(entry.path) })),
     custom_extensions: file.custom_extensions.map((entry) => ({ ...entry, path: from(entry.path) })),
   };

@@ -1,8 +1,9 @@
 // Attacks on tools that call tools: endless recursion, floods, costly expressions, and ways around approval and permissions.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { auditTrail } from '../helpers/audit-kit.ts';
 import { request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
@@ -187,15 +188,8 @@ async function calls(name: string): Promise<number> {
   return (await seen()).filter(([tool]) => tool === name).length;
 }
 
-/** Records are written in batches. */
 async function auditOf(callId: string): Promise<string> {
-  const path = join(gateway.dir, 'data', 'audit.jsonl');
-  const find = () =>
-    readFileSync(path, 'utf8')
-      .split('\n')
-      .find((line) => line.includes(callId));
-  await expect.poll(find, { timeout: 5_000, interval: 10 }).toBeDefined();
-  return find() ?? '';
+  return JSON.stringify(await auditTrail(gateway, `kind=outcome&call_id=${callId}`));
 }
 
 async function load(tool: object): Promise<string> {
@@ -323,7 +317,8 @@ describe('arguments that want more than to be arguments', () => {
       text: { tenant_id: 'umbrella', agent_id: 'root', credential: 'k' },
     });
     const line = await auditOf(body.meta.call_id);
-    expect(line).toContain('"acme"');
+    // It is in the trail of the caller's own tenant.
+    expect(line).toContain('"steered"');
     expect(line).not.toMatch(/umbrella|root/);
   });
 });

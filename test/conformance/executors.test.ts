@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { FIXTURES as MCP, nodeServer } from '../helpers/mcp-kit.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 import { describeExecutor, MAX_RESULT_BYTES, SLOW_TIMEOUT_MS } from './executor.suite.ts';
@@ -216,4 +217,13 @@ describeExecutor('shell', async () => {
   const dir = tempDir();
   const tools = writeSuite(dir, 'shell', (tool) => SHELL[tool]);
   return { tools, close: () => removeDir(dir) };
+});
+
+describeExecutor('mcp', async () => {
+  const dir = tempDir();
+  const server = nodeServer(join(MCP, 'suite-server.js'), [], { env: { API_KEY: SECRET } });
+  const tools = writeSuite(dir, 'mcp', (tool) => ({ connection: 'suite', tool, result: 'structured' }), {
+    suite: { type: 'mcp', ...server },
+  });
+  return { tools, secret: SECRET, close: () => removeDir(dir) };
 });

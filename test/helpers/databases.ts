@@ -10,9 +10,12 @@ import { startPostgres } from './postgres.ts';
 
 export interface TestDatabase {
   readonly records: Records;
-  /** Another replica on the same database; only PostgreSQL has any. */
-  another?(clock?: Clock): Records;
   end(): Promise<void>;
+}
+
+export interface SharedTestDatabase extends TestDatabase {
+  /** Another replica on the same database. */
+  another(clock?: Clock): Records;
 }
 
 export async function pgliteDatabase(clock: Clock = new SystemClock()): Promise<TestDatabase> {
@@ -28,7 +31,7 @@ export async function pgliteDatabase(clock: Clock = new SystemClock()): Promise<
   };
 }
 
-export async function postgresDatabase(clock: Clock = new SystemClock()): Promise<TestDatabase> {
+export async function postgresDatabase(clock: Clock = new SystemClock()): Promise<SharedTestDatabase> {
   const server = await startPostgres();
   const opened: Records[] = [];
   const another = (its: Clock = clock) => {

@@ -23,8 +23,17 @@ export interface Decision {
   readonly message?: string;
   readonly details?: Record<string, unknown>;
   readonly intents?: unknown;
+  /** Where an envelope came: how the answer came about. */
+  readonly meta?: DecisionMeta;
   /** HTTP status or gRPC code. */
   readonly status: number;
+}
+
+export interface DecisionMeta {
+  readonly cached: boolean;
+  readonly fallback: boolean;
+  readonly degraded: readonly string[];
+  readonly attempts: number;
 }
 
 export interface Door {
@@ -46,12 +55,15 @@ export function restDoor(gateway: RunningGateway): Door {
       data?: unknown;
       intents?: unknown;
       error?: Record<string, unknown>;
+      meta?: DecisionMeta;
     };
+    const { meta } = envelope;
     if (envelope.ok)
-      return { ok: true, data: envelope.data, intents: envelope.intents, status: response.status };
+      return { ok: true, data: envelope.data, intents: envelope.intents, meta, status: response.status };
     return {
       ok: false,
       status: response.status,
+      meta,
       ...(envelope.error as { type: string; reason: string; message: string }),
     };
   }
@@ -73,6 +85,8 @@ interface GrpcReply {
   readonly ok: boolean;
   readonly dataJson?: Buffer;
   readonly intents?: unknown;
+  /** What is false, zero or empty does not travel. */
+  readonly meta?: Partial<DecisionMeta>;
   readonly error?: {
     type: string;
     reason: string;
@@ -131,13 +145,14 @@ function wireContext(context: Readonly<Record<string, string>>): Record<string, 
 }
 
 function decisionOfReply(reply: GrpcReply): Decision {
+  const meta = { cached: false, fallback: false, degraded: [], attempts: 0, ...reply.meta };
   if (reply.ok) {
     const data =
       reply.dataJson === undefined ? undefined : (JSON.parse(reply.dataJson.toString()) as unknown);
-    return { ok: true, data, intents: reply.intents, status: 0 };
+    return { ok: true, data, intents: reply.intents, meta, status: 0 };
   }
   const { type, reason, message, details } = reply.error ?? {};
-  return { ok: false, status: 0, type, reason, message, details: plainStruct(details) };
+  return { ok: false, status: 0, type, reason, message, meta, details: plainStruct(details) };
 }
 
 interface WireValue {

@@ -12,6 +12,10 @@ export interface Postgres {
   url(user?: string, port?: number): string;
   /** Runs SQL as the superuser. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** The same cluster again, as after a crash: what was committed is there. */
+  restart(): Promise<void>;
+  /** Ends the server at once: no answer, no connection. */
+  kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -32,16 +36,28 @@ export async function startPostgres(initSql = ''): Promise<Postgres> {
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   const port = await freePort();
   writeFileSync(join(data, 'postgresql.auto.conf'), configuration(port));
-  const server = spawn(join(bin, 'postgres'), ['-D', data], { ...user, cwd: dir, stdio: 'ignore' });
+  const launch = () => spawn(join(bin, 'postgres'), ['-D', data], { ...user, cwd: dir, stdio: 'ignore' });
+  let server = launch();
   const url = (who = SUPERUSER, at = port) => `postgres://${who}@127.0.0.1:${at}/postgres`;
-  const stop = () => end(server, dir);
+  const kill = () => end(server);
+  const stop = async () => {
+    await kill();
+    rmSync(dir, { recursive: true, force: true });
+  };
   try {
-    const pool = await connected(url(), server);
+    let pool = await connected(url(), server);
     if (initSql !== '') await pool.query(initSql);
     return {
       port,
       url,
       sql: async (text, values) => (await pool.query<Record<string, unknown>>(text, values)).rows,
+      kill,
+      restart: async () => {
+        await kill();
+        await pool.end();
+        server = launch();
+        pool = await connected(url(), server);
+      },
       stop: async () => {
         await pool.end();
         await stop();
@@ -115,12 +131,10 @@ async function connected(url: string, server: ChildProcess): Promise<Pool> {
   }
 }
 
-async function end(server: ChildProcess, dir: string): Promise<void> {
+async function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
   const exited = new Promise((done) => server.once('exit', done));
-  if (server.exitCode === null && server.signalCode === null) {
-    // Immediate shutdown: it is thrown away.
-    server.kill('SIGQUIT');
-    await exited;
-  }
-  rmSync(dir, { recursive: true, force: true });
+  // Immediate shutdown: no checkpoint, nobody is waited for.
+  server.kill('SIGQUIT');
+  await exited;
 }

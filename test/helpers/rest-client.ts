@@ -33,8 +33,9 @@ export async function request<Body>(
   method: string,
   path: string,
   body?: unknown,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Answer<Body>> {
-  const headers: Record<string, string> = { authorization: `Bearer ${key}` };
+  const headers: Record<string, string> = { authorization: `Bearer ${key}`, ...more };
   if (body !== undefined) headers['content-type'] = 'application/json';
   const response = await fetch(`${url}${path}`, {
     method,

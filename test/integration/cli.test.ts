@@ -131,6 +131,63 @@ describe('ute validate', () => {
     });
   });
 
+  describe('with a gateway.yaml', () => {
+    const openapi = JSON.stringify({
+      openapi: '3.0.3',
+      info: { title: 'T', version: '1' },
+      servers: [{ url: 'https://api.example.com' }],
+      paths: { '/a': { get: { operationId: 'of_openapi', responses: {} } } },
+    });
+
+    async function config(...loaders: object[]): Promise<string> {
+      await writeFile(join(cwd, 'files.yaml'), good);
+      await writeFile(join(cwd, 'api.json'), openapi);
+      await writeFile(join(cwd, 'gateway.yaml'), JSON.stringify({ loaders }));
+      return 'gateway.yaml';
+    }
+
+    const files = { type: 'yaml-file', paths: ['files.yaml'] };
+    const document = { type: 'openapi', document: 'api.json' };
+
+    it('checks what every loader of it brings', async () => {
+      const { code, stdout } = await ute('validate', '--config', await config(files, document));
+      expect([stdout, code]).toEqual(['ok: 2 tools\n', 0]);
+    });
+
+    it('leaves out the loaders that ask the network, and says so', async () => {
+      const away = { type: 'http', url: 'http://127.0.0.1:1/tools.yaml', allow_private: ['127.0.0.0/8'] };
+      const api = { type: 'openapi', document: { url: 'http://127.0.0.1:1/api.json' } };
+      const file = await config(files, away, document, api);
+      const { code, stdout } = await ute('validate', '--config', file);
+      expect(stdout.split('\n')).toEqual([
+        'skipped: loaders.1 (http) asks the network; --online includes it',
+        'skipped: loaders.3 (openapi) asks the network; --online includes it',
+        'ok: 2 tools',
+        '',
+      ]);
+      expect(code).toBe(0);
+      const report = JSON.parse((await ute('validate', '--config', file, '--json')).stdout) as object;
+      expect(report).toMatchObject({ ok: true, skipped: ['loaders.1 (http)', 'loaders.3 (openapi)'] });
+    });
+
+    it('asks them with --online', async () => {
+      const away = { type: 'http', url: 'http://127.0.0.1:1/tools.yaml', allow_private: ['127.0.0.0/8'] };
+      const { code, stdout } = await ute('validate', '--online', '--config', await config(files, away));
+      expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:1\/tools\.yaml {2}cannot be fetched/);
+      expect(code).toBe(1);
+    });
+
+    it('names the place of an option that is wrong', async () => {
+      const { code, stderr } = await ute(
+        'validate',
+        '--config',
+        await config({ type: 'http', url: 'ftp://x' }),
+      );
+      expect(stderr).toContain('loaders.0.url: Expected an http or https URL');
+      expect(code).toBe(1);
+    });
+  });
+
   it('checks config/tools.yaml when no path is given', async () => {
     const { code, stdout } = await ute('validate');
     expect(code).toBe(1);

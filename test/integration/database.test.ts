@@ -13,29 +13,30 @@ import { quietLog } from '../helpers/quiet-log.ts';
 
 describe.each(DATABASES)('Records on %s', (_name, start) => {
   it('is opened by many at once and migrated once', async () => {
-    const { records, end } = await start();
+    const database = await start();
+    const { records } = database;
     try {
       const all = await Promise.all(Array.from({ length: 8 }, () => records.database()));
       expect(new Set(all).size).toBe(1);
       expect(records.state).toBe('open');
-      const [database] = all;
-      expect(await database?.migrate(quietLog)).toEqual([]);
-      expect(await database?.db.selectFrom('calls').selectAll().execute()).toEqual([]);
+      const [opened] = all;
+      expect(await opened?.migrate(quietLog)).toEqual([]);
+      expect(await opened?.db.selectFrom('calls').selectAll().execute()).toEqual([]);
     } finally {
-      await end();
+      await database.end();
     }
   });
 });
 
 describe('Records', () => {
   it('three replicas that start at once migrate an empty PostgreSQL once', async () => {
-    const { another, end } = await postgresDatabase();
+    const database = await postgresDatabase();
     try {
-      const replicas = [another?.(), another?.(), another?.()];
-      await Promise.all(replicas.map((records) => records?.openNow()));
-      expect(replicas.map((records) => records?.state)).toEqual(['open', 'open', 'open']);
+      const replicas = [1, 2, 3].map(() => database.another());
+      await Promise.all(replicas.map(async (records) => records.openNow()));
+      expect(replicas.map((records) => records.state)).toEqual(['open', 'open', 'open']);
     } finally {
-      await end();
+      await database.end();
     }
   });
 

@@ -115,7 +115,7 @@ describe('a file of tools', () => {
       },
       timeoutMs: 5000,
       retries: { maxAttempts: 3, baseDelayMs: 100, maxDelayMs: 10_000 },
-      concurrency: { limit: 20, per: 'tool', maxQueue: 100, maxWaitMs: 5000 },
+      concurrency: [{ limit: 20, per: 'tool', maxQueue: 100, maxWaitMs: 5000 }],
       rateLimits: [
         { per: 'tenant', rate: 100, periodMs: 60_000, burst: 20 },
         { per: 'agent', rate: 1000, periodMs: 86_400_000, burst: 1000 },

@@ -1,6 +1,6 @@
 // ListTools: one page of the tools in force, by name. The token names the last tool shown, so a reload between pages is harmless.
 import type { ToolCatalog } from '../../ports/tool-catalog.ts';
-import { filterFunctions, type ToolFilter } from '../tool-view.ts';
+import { filterFunctions, isOff, type ToolFilter } from '../tool-view.ts';
 import { invalid } from './invalid.ts';
 import { modeName } from './interaction-mode.ts';
 import { sizeOf, toolMessage, type ToolMessage } from './tool-message.ts';
@@ -30,7 +30,7 @@ export function listTools(catalog: ToolCatalog, request: ListToolsMessage): Tool
     if (tools.length === size || bytes > MAX_PAGE_BYTES) {
       return { tools, nextPageToken: tokenFor(last), registryVersion: snapshot.version };
     }
-    const message = toolMessage(fn, snapshot, catalog.isDisabled(fn.spec.name));
+    const message = toolMessage(fn, snapshot, isOff(fn, catalog));
     tools.push(message);
     bytes += sizeOf(message);
     last = fn.name;

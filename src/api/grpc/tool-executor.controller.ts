@@ -17,6 +17,7 @@ import { GrpcHealth } from './grpc-health.ts';
 import { invalid } from './invalid.ts';
 import { listTools } from './list-tools.ts';
 import { formOf, readRequest } from './read-request.ts';
+import { isOff } from '../tool-view.ts';
 import { exceptionFor, exceptionOfFailure } from './rich-error.ts';
 import { toolMessage } from './tool-message.ts';
 import { watchTools } from './watch-tools.ts';
@@ -67,7 +68,7 @@ export class ToolExecutorController {
         });
         throw exceptionOfFailure(failure, { callId: '', tool: name });
       }
-      const tool = toolMessage(fn, snapshot, this.catalog.isDisabled(fn.spec.name));
+      const tool = toolMessage(fn, snapshot, isOff(fn, this.catalog));
       const { documentation } = fn.spec.metadata;
       return encodeGetResponse({ tool, documentation, registryVersion: snapshot.version });
     });

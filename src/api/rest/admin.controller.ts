@@ -79,5 +79,6 @@ function wireStatus(status: ReloadStatus) {
     last_success_at: status.lastSuccessAt,
     duration_ms: status.durationMs,
     problems: status.problems,
+    warnings: status.warnings,
   };
 }

@@ -3,9 +3,12 @@ import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { AsyncCalls } from '../../core/async/async-calls.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
-import { DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../tokens.ts';
+import { ASYNC_CALLS, DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../tokens.ts';
 import { environmentOf, invalid, parseBody, readCall, type CallEnvironment } from './read-call.ts';
+import { readPrefer } from './prefer.ts';
+import { readAsyncCall } from './respond-async.ts';
 import { envelopeJson, sendEnvelope } from './write-envelope.ts';
 
 @Controller('v1')
@@ -13,6 +16,7 @@ export class ExecuteController {
   constructor(
     @Inject(TOOL_CALLER) private readonly caller: ToolCaller,
     @Inject(DOOR_LIMITS) private readonly limits: DoorLimits,
+    @Inject(ASYNC_CALLS) private readonly asyncCalls: AsyncCalls,
   ) {}
 
   @Post('tools/:name/execute')
@@ -21,7 +25,9 @@ export class ExecuteController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const env = environmentOf(request.headers, goneFrom(reply));
-    const call = readCall(request.params.name, readable(request), env);
+    const call = readPrefer(request.headers.prefer).respondAsync
+      ? readAsyncCall(request.params.name, readable(request), env, this.asyncCalls)
+      : readCall(request.params.name, readable(request), env);
     sendEnvelope(reply, await this.caller.execute(call));
   }
 
@@ -55,8 +61,15 @@ export class ExecuteController {
 
 function readEntry(entry: unknown, index: number, env: CallEnvironment) {
   const tool = isJsonObject(entry) ? entry['tool'] : undefined;
-  if (typeof tool === 'string') return readCall(tool, entry, env);
+  if (typeof tool === 'string') return readCall(tool, entry, ofEntry(env, index));
   return readCall('', invalid(`/calls/${index}/tool`, 'must be the name of a tool'), env);
+}
+
+/** One key stands for the whole list: each entry has its own part of it. */
+function ofEntry(env: CallEnvironment, index: number): CallEnvironment {
+  const { idempotencyKey } = env.traced;
+  if (idempotencyKey === undefined) return env;
+  return { ...env, traced: { ...env.traced, idempotencyKey: `${idempotencyKey}#${index}` } };
 }
 
 /** The body, or what was wrong with it: a body that cannot be read is still a call, refused and audited as one. */

@@ -3,6 +3,11 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 
+/** RFC 9512, and what was in use before. A web page cannot send them without asking, either. */
+export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'] as const;
+/** Definitions are written in YAML as often as in JSON; calls are not. */
+const YAML_ROUTES = '/v1/specs/';
+
 /**
  * After this, `request.body` is a Buffer, or the ToolFailure that says why there is none: call routes hand it
  * to the core, so that even a body that is too large is refused behind auth and leaves an audit record.
@@ -12,12 +17,20 @@ export function takeJsonBodies(server: FastifyInstance, maxBytes: number): void 
   server.addContentTypeParser('application/json', async (_request: FastifyRequest, payload: Readable) =>
     collect(payload, maxBytes),
   );
+  server.addContentTypeParser([...YAML_TYPES], async (request: FastifyRequest, payload: Readable) => {
+    const body = await collect(payload, maxBytes);
+    return request.url.startsWith(YAML_ROUTES) ? body : notJson();
+  });
   // Anything but JSON is refused: a web page can post text/plain to loopback without asking, but not JSON.
   server.addContentTypeParser('*', async (_request: FastifyRequest, payload: Readable) => {
     await collect(payload, maxBytes);
-    return new ToolFailure('VALIDATION', 'The body must be JSON, sent with content-type application/json.', {
-      reason: 'UNSUPPORTED_MEDIA_TYPE',
-    });
+    return notJson();
+  });
+}
+
+function notJson(): ToolFailure {
+  return new ToolFailure('VALIDATION', 'The body must be JSON, sent with content-type application/json.', {
+    reason: 'UNSUPPORTED_MEDIA_TYPE',
   });
 }
 

@@ -26,6 +26,10 @@ const meta = record(
     registry_version: text('The set of tools this call was made in.'),
     trace_id: { type: 'string' },
     dry_run: { const: true, description: 'The data is what the call would do; nothing was done.' },
+    recorded: {
+      type: 'boolean',
+      description: 'Of a gateway that replays: from the recording, or really called because it is not in it.',
+    },
     truncated: record(
       {
         pointer: text('JSON Pointer of the list that was cut; empty for the result itself.'),
@@ -36,8 +40,10 @@ const meta = record(
       ['cursor'],
     ),
     successor: text('The call was made in a deprecated form: the function to call instead.'),
+    status: { const: 'accepted', description: 'The call has not run yet; `data` is null.' },
+    call_url: text('Where its end will be found.'),
   },
-  ['dry_run', 'truncated', 'successor'],
+  ['dry_run', 'recorded', 'truncated', 'successor', 'status', 'call_url'],
 );
 
 const intent: JsonObject = {

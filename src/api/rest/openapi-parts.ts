@@ -52,3 +52,34 @@ export function body(schema: JsonObject, example?: JsonValue): JsonObject {
     content: { [JSON_TYPE]: { schema, ...(example === undefined ? {} : { example }) } },
   };
 }
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: JsonObject[];
+  readonly requestBody?: JsonObject;
+}
+
+/** A management route: what it answers, and problems for the rest. */
+export function managed(operation: Operation, ok: JsonObject, problems: readonly string[] = []): JsonObject {
+  const refusals = ['Unauthenticated', 'PermissionDenied', ...problems];
+  return {
+    ...operation,
+    responses: {
+      '200': ok,
+      ...Object.fromEntries(refusals.map((name) => [PROBLEM_STATUS[name] ?? 'default', responseRef(name)])),
+      default: responseRef('Problem'),
+    },
+  };
+}
+
+const PROBLEM_STATUS: { readonly [name: string]: string } = {
+  BadRequest: '400',
+  Unauthenticated: '401',
+  PermissionDenied: '403',
+  NotFound: '404',
+  Conflict: '409',
+  PreconditionFailed: '412',
+};

@@ -1,42 +1,19 @@
 // OpenAPI paths: every route of the REST door, in the order of the reference.
 import type { JsonObject } from '../../contract/json.ts';
 import { TOOL_FORMATS } from '../llm-formats/to-provider-tools.ts';
+import { asyncPaths } from './openapi-async.ts';
+import { circuitPaths } from './openapi-circuits.ts';
+import { definitionPaths } from './openapi-definitions.ts';
+import { recordingPaths } from './openapi-recordings.ts';
+import { replicaPaths } from './openapi-replicas.ts';
+import { historyPaths } from './openapi-history.ts';
+import { specPaths } from './openapi-specs.ts';
 import { envelopeResponses, LIMIT_HEADERS } from './openapi-envelope.ts';
-import { answer, body, JSON_TYPE, parameterRef, query, responseRef, schemaRef } from './openapi-parts.ts';
+import { answer, body, JSON_TYPE, managed, parameterRef, query, schemaRef } from './openapi-parts.ts';
 
 const TOOL_NAME = parameterRef('ToolName');
 const APPROVAL_ID = parameterRef('ApprovalId');
 const CALL_HEADERS = [parameterRef('TimeoutMs'), parameterRef('IdempotencyKey')];
-
-interface Operation {
-  readonly operationId: string;
-  readonly tags: string[];
-  readonly summary: string;
-  readonly description?: string;
-  readonly parameters?: JsonObject[];
-  readonly requestBody?: JsonObject;
-}
-
-/** A management route: what it answers, and problems for the rest. */
-function managed(operation: Operation, ok: JsonObject, problems: readonly string[] = []): JsonObject {
-  const refusals = ['Unauthenticated', 'PermissionDenied', ...problems];
-  return {
-    ...operation,
-    responses: {
-      '200': ok,
-      ...Object.fromEntries(refusals.map((name) => [PROBLEM_STATUS[name] ?? 'default', responseRef(name)])),
-      default: responseRef('Problem'),
-    },
-  };
-}
-
-const PROBLEM_STATUS: { readonly [name: string]: string } = {
-  BadRequest: '400',
-  Unauthenticated: '401',
-  PermissionDenied: '403',
-  NotFound: '404',
-  Conflict: '409',
-};
 
 const callPaths: JsonObject = {
   '/v1/tools/{name}/execute': {
@@ -46,7 +23,7 @@ const callPaths: JsonObject = {
       summary: 'Call one tool',
       description:
         'Always answers with an envelope. A tool that ran and reports an error itself answers 200, `ok: false`.',
-      parameters: [TOOL_NAME, ...CALL_HEADERS],
+      parameters: [TOOL_NAME, ...CALL_HEADERS, parameterRef('Prefer')],
       requestBody: body(schemaRef('CallRequest'), {
         arguments: { a: 1, b: 2 },
         context: { session_id: 's-1', mode: 'text' },
@@ -241,7 +218,14 @@ const healthPaths: JsonObject = {
 export const PATHS: JsonObject = {
   ...callPaths,
   ...toolPaths,
+  ...historyPaths,
+  ...asyncPaths,
   ...approvalPaths,
   ...adminPaths,
+  ...definitionPaths,
+  ...circuitPaths,
+  ...replicaPaths,
+  ...specPaths,
+  ...recordingPaths,
   ...healthPaths,
 };

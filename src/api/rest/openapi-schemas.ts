@@ -146,7 +146,10 @@ const problem: JsonObject = {
 
 export const REQUEST_AND_MANAGEMENT_SCHEMAS: JsonObject = {
   ToolContext: toolContext,
-  CallRequest: { ...record(callFields, ['arguments', 'context']), additionalProperties: false },
+  CallRequest: {
+    ...record({ ...callFields, callback: schemaRef('Callback') }, ['arguments', 'context', 'callback']),
+    additionalProperties: false,
+  },
   BatchRequest: record({ calls: { ...listOf(schemaRef('BatchCall')), minItems: 1 } }),
   BatchCall: {
     ...record({ tool: { type: 'string' }, ...callFields }, ['arguments', 'context']),
@@ -196,6 +199,7 @@ export const REQUEST_AND_MANAGEMENT_SCHEMAS: JsonObject = {
     last_success_at: { type: 'string' },
     duration_ms: { type: 'number' },
     problems: listOf(schemaRef('FileProblem')),
+    warnings: listOf(schemaRef('FileProblem')),
   }),
   FileProblem: fileProblem,
   ToolSwitch: record({ tool: { type: 'string' }, disabled: { type: 'boolean' } }),

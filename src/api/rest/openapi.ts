@@ -1,6 +1,13 @@
 // The OpenAPI 3.1 document of the REST door.
 import type { JsonObject } from '../../contract/json.ts';
+import { ASYNC_PARAMETERS, ASYNC_SCHEMAS } from './openapi-async.ts';
+import { CIRCUIT_PARAMETERS, CIRCUIT_SCHEMAS } from './openapi-circuits.ts';
+import { DEFINITION_SCHEMAS } from './openapi-definitions.ts';
+import { REPLICA_SCHEMAS } from './openapi-replicas.ts';
+import { HISTORY_SCHEMAS } from './openapi-history.ts';
+import { RECORDING_PARAMETERS, RECORDING_SCHEMAS } from './openapi-recordings.ts';
 import { ENVELOPE_SCHEMAS } from './openapi-envelope.ts';
+import { SPEC_PARAMETERS, SPEC_SCHEMAS } from './openapi-specs.ts';
 import { PROBLEM_TYPE, schemaRef } from './openapi-parts.ts';
 import { PATHS } from './openapi-paths.ts';
 import { REQUEST_AND_MANAGEMENT_SCHEMAS } from './openapi-schemas.ts';
@@ -14,6 +21,7 @@ const TAGS: JsonObject[] = [
   { name: 'tools', description: 'What can be called, and how.' },
   { name: 'approvals', description: 'Calls that wait for a decision by a human.' },
   { name: 'admin', description: 'For operators.' },
+  { name: 'specs', description: 'Definitions of tools, changed while the gateway runs.' },
   { name: 'health', description: 'Probes.' },
 ];
 
@@ -66,7 +74,7 @@ const HEADERS: JsonObject = {
     schema: { type: 'string', examples: ['"tenant";q=20;w=60'] },
   },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } },
-  Location: { description: 'The approval that the call waits for.', schema: { type: 'string' } },
+  Location: { description: 'The approval that the call waits for, or the call that was accepted.', schema: { type: 'string' } },
   'WWW-Authenticate': { schema: { type: 'string', examples: ['Bearer'] } },
   ETag: { description: 'Changes with the set of tools.', schema: { type: 'string' } },
 };
@@ -77,6 +85,7 @@ const RESPONSES: JsonObject = {
   Unauthenticated: problem('No credential, or one that is not valid.'),
   PermissionDenied: problem('The credential lacks the permission.'),
   NotFound: problem('There is nothing of this name.'),
+  PreconditionFailed: problem('It was changed since it was looked at.'),
   Conflict: problem('It was decided otherwise, or has expired.'),
 };
 
@@ -99,10 +108,10 @@ export function buildOpenApi(info: { readonly version: string; readonly publicUr
     paths: PATHS,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      parameters: PARAMETERS,
+      parameters: { ...PARAMETERS, ...CIRCUIT_PARAMETERS, ...SPEC_PARAMETERS, ...ASYNC_PARAMETERS, ...RECORDING_PARAMETERS },
       headers: HEADERS,
       responses: RESPONSES,
-      schemas: { ...ENVELOPE_SCHEMAS, ...REQUEST_AND_MANAGEMENT_SCHEMAS },
+      schemas: { ...ENVELOPE_SCHEMAS, ...REQUEST_AND_MANAGEMENT_SCHEMAS, ...DEFINITION_SCHEMAS, ...CIRCUIT_SCHEMAS, ...ASYNC_SCHEMAS, ...HISTORY_SCHEMAS, ...REPLICA_SCHEMAS, ...SPEC_SCHEMAS, ...RECORDING_SCHEMAS },
     },
   };
   return structuredClone(document);

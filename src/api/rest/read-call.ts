@@ -7,6 +7,7 @@ import type { ToolContext } from '../../contract/tool-context.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import { parseStrictJson, StrictJsonError } from '../../lib/strict-json.ts';
 import { readContext } from '../read-context.ts';
+import { readPrefer, type Preferences } from './prefer.ts';
 
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 
@@ -15,6 +16,7 @@ export interface CallEnvironment {
   readonly credential: Credential;
   readonly timeoutMs: number | undefined;
   readonly traced: ToolContext;
+  readonly prefer: Preferences;
   readonly whenGone: (gone: () => void) => void;
 }
 
@@ -26,6 +28,7 @@ export function environmentOf(
     credential: credentialOf(headers),
     timeoutMs: timeoutOf(headers),
     traced: tracedContext(headers),
+    prefer: readPrefer(headers['prefer']),
     whenGone,
   };
 }
@@ -97,7 +100,9 @@ export function readCall(tool: string, parsed: unknown, env: CallEnvironment): T
     const { arguments: args = NO_ARGUMENTS } = parsed;
     if (!isJsonObject(args)) throw invalid('/arguments', 'must be an object');
     const context = { ...readContext(parsed['context']), ...stripUndefined(env.traced) };
-    return { ...base, arguments: args, context, timeoutMs: env.timeoutMs };
+    const { waitMs } = env.prefer;
+    const request = { ...base, arguments: args, context, timeoutMs: env.timeoutMs };
+    return waitMs === undefined ? request : { ...request, waitMs };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
     return { ...base, arguments: NO_ARGUMENTS, context: env.traced, refusal: error };

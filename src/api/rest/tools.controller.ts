@@ -7,7 +7,7 @@ import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCatalog } from '../../ports/tool-catalog.ts';
 import { isToolFormat, TOOL_FORMATS, toProviderTools } from '../llm-formats/to-provider-tools.ts';
 import { AUTHENTICATOR, TOOL_CATALOG } from '../tokens.ts';
-import { filterFunctions, viewOf } from '../tool-view.ts';
+import { filterFunctions, isOff, viewOf } from '../tool-view.ts';
 import { requirePermission } from './management.ts';
 import { pageOf, pageSize } from './page.ts';
 import { invalid } from './read-call.ts';
@@ -60,7 +60,7 @@ export class ToolsController {
   @Get(':name')
   get(@Req() request: FastifyRequest, @Param('name') name: string) {
     const { fn, snapshot } = this.#find(request, name);
-    return viewOf(fn, snapshot, this.catalog.isDisabled(fn.spec.name));
+    return viewOf(fn, snapshot, isOff(fn, this.catalog));
   }
 
   @Get(':name/docs')
@@ -85,7 +85,7 @@ export class ToolsController {
       pageSize(query.page_size),
       query.page_token,
     );
-    const tools = page.map((fn) => viewOf(fn, snapshot, this.catalog.isDisabled(fn.spec.name)));
+    const tools = page.map((fn) => viewOf(fn, snapshot, isOff(fn, this.catalog)));
     const body = { registry_version: snapshot.version, tools, next_page_token: nextToken };
     return { type: 'application/json; charset=utf-8', text: JSON.stringify(body) };
   }
@@ -95,7 +95,7 @@ export class ToolsController {
     if (!isToolFormat(format)) throw invalid('/format', `must be one of ${TOOL_FORMATS.join(', ')}`);
     const snapshot = this.catalog.snapshot();
     const functions = filterFunctions(snapshot, filterOf(query)).filter(
-      (fn) => !this.catalog.isDisabled(fn.spec.name),
+      (fn) => !isOff(fn, this.catalog),
     );
     const exported = toProviderTools(functions, (name) => snapshot.providerName(name), format, {
       strict: query.strict === 'true',

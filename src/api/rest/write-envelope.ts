@@ -20,8 +20,10 @@ export function sendEnvelope(reply: FastifyReply, response: ToolResponse): void 
 function sendNow(reply: FastifyReply, response: ToolResponse): void {
   reply.header('content-type', 'application/json; charset=utf-8');
   if (response.rateLimits.length > 0) rateLimitHeaders(reply, response.rateLimits);
+  if (response.meta.replayed) reply.header('idempotency-replayed', 'true');
   if (response.meta.successor !== undefined) deprecationHeaders(reply, response.meta.successor);
-  if (response.ok) reply.code(200);
+  if (response.meta.acceptedAt !== undefined) acceptedHeaders(reply, response.meta.acceptedAt);
+  else if (response.ok) reply.code(200);
   else refusalHeaders(reply, response);
   reply.send(envelopeJson(response));
 }
@@ -64,9 +66,17 @@ function wireMeta(meta: ResponseMeta) {
     registry_version: meta.registryVersion,
     trace_id: meta.traceId,
     dry_run: meta.dryRun,
+    recorded: meta.recorded,
     truncated: meta.truncated,
     successor: meta.successor,
+    ...(meta.acceptedAt !== undefined && { status: 'accepted', call_url: meta.acceptedAt }),
   };
+}
+
+/** RFC 7240: the answer comes later, at another place. */
+function acceptedHeaders(reply: FastifyReply, callUrl: string): void {
+  reply.code(202).header('location', callUrl);
+  reply.header('preference-applied', 'respond-async').header('retry-after', '1');
 }
 
 function refusalHeaders(reply: FastifyReply, { error }: ToolRefusal): void {

@@ -1,7 +1,7 @@
 // Arguments as text for the places of a request: every value comes from a language model and is checked for its place.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { Template } from '../../lib/template.ts';
-import { isHeaderValue } from './header-rules.ts';
+import { isHeaderValue } from '../../lib/header-rules.ts';
 
 export interface Violation {
   /** JSON pointer into the arguments. */

@@ -1,7 +1,7 @@
 // An http connection: the base of requests, where they may go, and the secrets that go along.
 import { z } from 'zod';
 import { egressFields, isHostAllowed } from '../../lib/egress.ts';
-import { headerNameProblem, headersBy, isHeaderValue } from './header-rules.ts';
+import { headerNameProblem, headersBy, isHeaderValue } from '../../lib/header-rules.ts';
 
 const secret = z.string().min(1).refine(isHeaderValue, { error: 'Expected printable ASCII on one line.' });
 
@@ -66,6 +66,10 @@ export const httpConnectionSchema = z
       .optional()
       .describe('Sent with every request. Their values are kept out of results, Accept and versions aside.'),
     auth: authSchema.optional().describe('How requests show who they come from.'),
+    propagate_deadline: z
+      .boolean()
+      .optional()
+      .describe('Tells the upstream how many milliseconds are left, in the header X-Request-Timeout-Ms.'),
     ...egressFields,
   })
   .superRefine((connection, context) => {

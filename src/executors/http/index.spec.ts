@@ -46,6 +46,18 @@ async function run(
   return { outcome, request: requests[0] };
 }
 
+describe('the upstream of a tool', () => {
+  it.each([
+    ['https://API.example/x', 'http:api.example:443'],
+    ['http://a.example/x', 'http:a.example:80'],
+    ['http://[::1]:8080/x', 'http:[::1]:8080'],
+  ])('%s is %s', async (url, upstream) => {
+    const { needs } = scriptedClient({});
+    const prepared = await httpExecutor.create(needs).prepare({ function: functionOf(), options: { url } });
+    expect(prepared.upstream).toBe(upstream);
+  });
+});
+
 describe('the answer of an upstream', () => {
   it('is the result when it is JSON', async () => {
     const { outcome } = await run({ body: '{"a":[1,null]}' });

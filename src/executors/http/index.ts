@@ -64,8 +64,11 @@ class HttpExecutor implements Executor<HttpOptions> {
     const credentials = new Credentials(settings === undefined ? [] : secretsOf(settings), tokens?.source);
     const { http, clock } = this.#needs;
     const mayRepeat = fn.spec.metadata.idempotent;
-    const send = requestSender({ http, clock, request, compiled, egress, credentials, mayRepeat });
+    const propagateDeadline = settings?.propagate_deadline ?? false;
+    const sending = { http, clock, request, compiled, egress, credentials, mayRepeat, propagateDeadline };
+    const send = requestSender(sending);
     return {
+      upstream: upstreamOf(new URL(compiled.origin)),
       execute: send,
       render: (call) => renderRequest(masked, call.arguments, credentials.scrubber),
       // What a selection makes need not be JSON: core checks it.
@@ -113,6 +116,10 @@ function requestOf({ actions, ...own }: HttpOptions, { action }: ToolFunction): 
     actions !== undefined && Object.hasOwn(actions, action.name) ? actions[action.name] : undefined;
   if (request !== undefined) return request;
   throw new Error(`implementation_config.actions has no request for the action "${action.name}".`);
+}
+
+function upstreamOf({ hostname, port, protocol }: URL): string {
+  return `http:${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
 }
 
 function settingsOf(options: HttpOptions, connection: Connection | undefined): HttpConnection | undefined {

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { egressFields } from '../../lib/egress.ts';
 import { parseTemplate, TemplateError } from '../../lib/template.ts';
-import { headersBy } from './header-rules.ts';
+import { headersBy } from '../../lib/header-rules.ts';
 import { selectionProblem } from './select-data.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;

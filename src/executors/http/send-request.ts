@@ -22,6 +22,8 @@ export interface Sending {
   readonly credentials: Credentials;
   /** A request whose token was refused may be sent a second time. */
   readonly mayRepeat: boolean;
+  /** The upstream is told how much of the call's time is left. */
+  readonly propagateDeadline: boolean;
 }
 
 const DEFAULT_MAX_RESPONSE_BYTES = 1024 * 1024;
@@ -36,9 +38,10 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
   function send(
     filled: FilledRequest,
     authorization: Authorization,
-    signal: AbortSignal,
+    { signal, deadline }: ToolCall,
   ): Promise<HttpResponse> {
-    const headers = { ...filled.headers, ...authorization.headers };
+    const left = sending.propagateDeadline ? timeLeft(deadline - clock.now()) : undefined;
+    const headers = { ...filled.headers, ...authorization.headers, ...left };
     return http.request({ ...filled, headers, method, origin, egress, maxResponseBytes, signal });
   }
 
@@ -48,7 +51,7 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
     authorization: Authorization,
   ): Promise<ToolResult> {
     try {
-      const response = await send(filled, authorization, call.signal);
+      const response = await send(filled, authorization, call);
       if (!isSuccess(response.status)) {
         throw upstreamFailure(response.status, response, clock.now(), authorization.scrubber.text);
       }
@@ -77,6 +80,10 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
     }
     return answer(call, filled, await authorize(call));
   };
+}
+
+function timeLeft(ms: number): { readonly [name: string]: string } {
+  return { 'x-request-timeout-ms': String(Math.max(1, Math.floor(ms))) };
 }
 
 function isRefusedToken(error: unknown): boolean {

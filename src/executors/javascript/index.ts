@@ -27,10 +27,10 @@ class JavascriptExecutor implements Executor<JsOptions> {
   }
 
   async prepare({ function: fn, options }: ExecutorTarget<JsOptions>): Promise<PreparedFunction> {
-    const file = await readHandler(options.handler, fn.spec.baseDir);
+    const file = await readHandler(options, fn.spec.baseDir);
     if (options.trusted === true) return this.#prepareTrusted(file, fn, options);
     const { name, ...prepared } = await this.#workers.prepare(file, fn, options);
-    return { ...prepared, render: rendering(options.handler, name) };
+    return { ...prepared, render: rendering(options.handler, name), isStale: staleness(file) };
   }
 
   close(): Promise<void> {
@@ -45,8 +45,13 @@ class JavascriptExecutor implements Executor<JsOptions> {
     return {
       execute: runInProcess(module[name] as Handler, fn, this.#needs),
       render: rendering(options.handler, name),
+      isStale: staleness(file),
     };
   }
+}
+
+function staleness({ sources }: HandlerFile): NonNullable<PreparedFunction['isStale']> {
+  return () => sources.haveChanged();
 }
 
 function rendering(handler: string, name: string): NonNullable<PreparedFunction['render']> {

@@ -1,9 +1,9 @@
 // Finds a handler module: an ES module of the operator's own, known by its content.
-import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ToolFunction } from '../../contract/tool-function.ts';
+import { HandlerSources } from './handler-sources.ts';
 import type { JsOptions } from './options.ts';
 
 export type HandlerModule = { readonly [name: string]: unknown };
@@ -13,17 +13,22 @@ export interface HandlerFile {
   /** With the content's hash: another content is another module, and calls in flight keep the one they began with. */
   readonly url: string;
   readonly text: string;
+  readonly sources: HandlerSources;
 }
 
 const EXTENSIONS: ReadonlySet<string> = new Set(['.js', '.mjs']);
 
-/** Throws Error with a sentence for the operator. */
-export async function readHandler(handler: string, baseDir: string): Promise<HandlerFile> {
+/**
+ * What it imports belongs to it only where it is imported anew with it: in a new thread, but not in this process, which
+ * imports nothing twice. Throws Error with a sentence for the operator.
+ */
+export async function readHandler({ handler, trusted }: JsOptions, baseDir: string): Promise<HandlerFile> {
   const path = await findHandler(handler, baseDir);
+  const sources = await HandlerSources.read(path, trusted !== true);
   const text = await readFile(path, 'utf8');
   const url = pathToFileURL(path);
-  url.searchParams.set('v', createHash('sha256').update(text).digest('hex'));
-  return { path, url: url.href, text };
+  url.searchParams.set('v', sources.digest);
+  return { path, url: url.href, text, sources };
 }
 
 /** Imports it into this process. Throws Error with a sentence for the operator. */

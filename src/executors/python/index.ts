@@ -1,4 +1,5 @@
 // python: calls a function of a Python module, each call in a process forked for it from one that has it imported.
+import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
@@ -73,22 +74,21 @@ class PythonExecutor implements Executor<PythonOptions> {
     const mode = options.pure === true ? 'reuse' : 'fork';
     const folders = [...this.#settings.modulePaths, fn.spec.baseDir];
     let signature: Signature | undefined;
-    const lease = await this.#leases.take(
-      { ...this.#kind(options), folders, mode, needsSandbox: false },
-      `"op":"check",${names}`,
-      (data) => {
-        const checked = readChecked(data);
-        checkSignature(fn, checked.signature);
-        signature = checked.signature;
-        return checked.files;
-      },
-    );
+    const kind: WorkerKind = { ...this.#kind(options), folders, mode, needsSandbox: false };
+    const lease = await this.#leases.take(kind, `"op":"check",${names}`, (data) => {
+      const checked = readChecked(data);
+      checkSignature(fn, checked.signature);
+      signature = checked.signature;
+      return checked.files;
+    });
     const bodyOf = (call: ToolCall) => {
       const body = `{"arguments":${JSON.stringify(call.arguments)}${contextMember(signature, call)}}`;
       return this.#fitting(body);
     };
     return {
       yieldsPlainJson: true,
+      runsOwnCode: true,
+      upstream: upstreamOf(options, kind),
       execute: async (call, emit) => {
         const exclusive = mode === 'reuse' && signature?.is_async !== true;
         const route = { lease, head: `"op":"call",${names}`, exclusive };
@@ -104,18 +104,17 @@ class PythonExecutor implements Executor<PythonOptions> {
 
   async #prepareCode(fn: ToolFunction, options: PythonOptions): Promise<PreparedFunction> {
     checkCodeTool(fn, options, this.#settings.sandbox);
-    const kind: WorkerKind = { ...this.#kind(options), folders: [], mode: 'fork', needsSandbox: true };
-    const lease = await this.#leases.take(
-      options.network === undefined ? { ...kind, network: 'none' } : kind,
-      '"op":"health"',
-      () => [],
-    );
+    const said: WorkerKind = { ...this.#kind(options), folders: [], mode: 'fork', needsSandbox: true };
+    const kind: WorkerKind = options.network === undefined ? { ...said, network: 'none' } : said;
+    const lease = await this.#leases.take(kind, '"op":"health"', () => []);
     const bodyOf = (call: ToolCall) => {
       checkCodeArguments(call.arguments);
       return this.#fitting(`{"arguments":${JSON.stringify(call.arguments)}}`);
     };
     return {
       yieldsPlainJson: true,
+      runsOwnCode: true,
+      upstream: upstreamOf(options, kind),
       execute: async (call, emit) => {
         const printed = new Printed();
         const route = { lease, head: '"op":"code"', exclusive: false };
@@ -184,6 +183,12 @@ class PythonExecutor implements Executor<PythonOptions> {
     const message = `The arguments are larger than the limit of ${maxFrameBytes} bytes.`;
     throw new ToolFailure('PAYLOAD_TOO_LARGE', message, { partialSideEffects: false });
   }
+}
+
+/** The pool that runs it: one whose workers do not start says nothing about those of another kind. */
+function upstreamOf({ interpreter = 'default' }: PythonOptions, kind: WorkerKind): string {
+  const id = createHash('sha256').update(JSON.stringify(kind)).digest('hex').slice(0, 8);
+  return `python:${interpreter}:${id}`;
 }
 
 /** Only functions that ask for it by a parameter named `context` are told who is calling. */

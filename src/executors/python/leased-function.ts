@@ -38,7 +38,7 @@ export class LeasedFunction implements WarmUp {
     if (!this.#changed) return;
     try {
       if (!answer.ok) throw new Error(answer.error.message.slice(0, 500));
-      void this.judge(answer.data);
+      void this.#watch.add(this.#accept(answer.data));
       this.#refusal = undefined;
     } catch (error) {
       this.#refusal = new ToolFailure(

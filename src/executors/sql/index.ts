@@ -78,6 +78,7 @@ class SqlExecutor implements Executor<SqlOptions> {
       result: shape,
     } = own;
     return {
+      upstream: `sql:${connection.name}`,
       execute: async (call) => {
         // Before anything else: a call without a tenant learns nothing.
         const tenantId = tenant === 'bound' ? tenantOf(call) : undefined;

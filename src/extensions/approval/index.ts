@@ -1,6 +1,7 @@
 // approval: an unsafe call waits for a human. The token a caller gets back runs the same call once, after the decision.
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { boundPart } from '../../contract/bound-part.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
@@ -53,6 +54,7 @@ function createApproval({ approvals, clock, metrics }: Needs): Extension<Approva
   return {
     stage: 'tool',
     onFailure: 'deny',
+    deferred: 'accept',
     appliesTo: (fn, { mode }) => mode === 'always' || (mode === 'unsafe_only' && isUnsafe(fn.spec.metadata)),
     async around(call, next, options) {
       // Nothing is done that anybody would have to approve.
@@ -82,7 +84,7 @@ function boundTo(call: ToolCall, fn: ToolFunction) {
     tenantId,
     tool: fn.name,
     toolHash: fn.spec.contentHash,
-    argumentsHash: canonicalHash(call.arguments),
+    argumentsHash: canonicalHash(boundPart(call)),
     requestedBy: call.principal?.id ?? '',
     agentId,
     userId,
@@ -104,7 +106,7 @@ async function ask(
     id: uuidv7(now),
     tokenHash: hash('sha256', token),
     toolVersion: metadata.version,
-    arguments: call.arguments,
+    arguments: boundPart(call),
     riskLevel: metadata.isDangerous && metadata.riskLevel === 'low' ? 'high' : metadata.riskLevel,
     sessionId: call.context.sessionId ?? '',
     createdAt: now,

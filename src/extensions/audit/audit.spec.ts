@@ -1,46 +1,83 @@
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import {
   callOf,
   echoNext,
+  functionOf,
   outcomeOf,
   principalOf,
-  recordingLog,
   requestOf,
 } from '../../../test/helpers/call-kit.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
+import { snapshotOf } from '../../registry/tool-spec-registry.ts';
 import { audit } from './index.ts';
 
 function sinkOf(changes: Partial<AuditSink> = {}) {
   const records: AuditRecord[] = [];
+  const how: string[] = [];
+  const keep = (way: string) => (record: AuditRecord) => {
+    how.push(way);
+    records.push(record);
+    return Promise.resolve();
+  };
   const sink: AuditSink = {
-    write: (record) => void records.push(record),
-    check: () => undefined,
-    flush: async () => undefined,
-    close: async () => undefined,
+    ready: () => undefined,
+    intend: keep('intend'),
+    write: keep('write'),
+    offer: (record) => void keep('offer')(record),
+    flush: () => Promise.resolve(),
+    close: () => Promise.resolve(),
     ...changes,
   };
-  return { sink, records };
+  return { sink, records, how };
 }
 
-const DENY = audit.optionsSchema.parse({});
+const clock = new FakeClock();
+const options = (said: object = {}) => audit.optionsSchema.parse(said);
+const extensionOf = (auditSink: AuditSink) => audit.create({ auditSink, clock });
 const unavailable = () => {
   throw new ToolFailure('UNAVAILABLE', 'disk full', { reason: 'AUDIT_UNAVAILABLE' });
 };
 
+/** A call for a function that the snapshot knows, as every call is for which the mode matters. */
+function callFor(fn: ToolFunction, changes: Partial<ToolCall> = {}): ToolCall {
+  return callOf({ function: fn, snapshot: snapshotOf([fn.spec], [fn]), ...changes });
+}
+
+/** The core's part: what audit asked for is done just before the executor. */
+function coreNext() {
+  const { calls, next } = echoNext();
+  return {
+    calls,
+    next: async (call: ToolCall) => {
+      await call.progress.beforeExecution?.(call);
+      return next(call);
+    },
+  };
+}
+
+const READER = functionOf({ metadata: { readOnly: true } });
+const WRITER = functionOf({ metadata: { readOnly: false } });
+
 describe('audit', () => {
   it('records who called what with which arguments, and how it ended; the arguments themselves are not kept', async () => {
     const { sink, records } = sinkOf();
-    const call = callOf({ request: requestOf({ arguments: { password: 'hunter2' } }) });
+    const call = callFor(READER, { request: requestOf({ arguments: { password: 'hunter2' } }) });
     call.progress.caller = { principal: principalOf(), context: { tenantId: 'acme', agentId: 'desk' } };
-    await audit.create({ auditSink: sink, log: recordingLog() }).around(call, echoNext().next, DENY);
+    await extensionOf(sink).around(call, echoNext().next, options());
     expect(records).toMatchObject([
       {
+        kind: 'outcome',
         callId: 'call-1',
+        callKind: 'sync',
         principal: 'key00001',
         tenant: 'acme',
         agent: 'desk',
         tool: 'greet',
+        readOnly: true,
         outcome: 'ok',
       },
     ]);
@@ -49,20 +86,59 @@ describe('audit', () => {
   });
 
   it('a refusal leaves a record too, with its reason', async () => {
-    const { sink, records } = sinkOf();
+    const { sink, records, how } = sinkOf();
     const call = callOf();
     const refusing = () =>
       outcomeOf(() => Promise.reject(new ToolFailure('AUTH', 'no', { reason: 'CREDENTIAL_MISSING' })), call);
-    await audit.create({ auditSink: sink, log: recordingLog() }).around(call, refusing, DENY);
-    expect(records).toMatchObject([{ outcome: 'AUTH', reason: 'CREDENTIAL_MISSING' }]);
+    await extensionOf(sink).around(call, refusing, options());
+    expect(records).toMatchObject([{ kind: 'outcome', outcome: 'AUTH', reason: 'CREDENTIAL_MISSING' }]);
+    expect(how).toEqual(['write']);
+  });
+
+  it('a tool that changes something has its intent committed before it runs, a reader only its outcome', async () => {
+    const [writing, reading] = [sinkOf(), sinkOf()];
+    await extensionOf(writing.sink).around(callFor(WRITER), coreNext().next, options());
+    await extensionOf(reading.sink).around(callFor(READER), coreNext().next, options());
+    expect(writing.how).toEqual(['intend', 'write']);
+    expect(reading.how).toEqual(['write']);
+    expect(writing.records[0]).toMatchObject({
+      kind: 'intent',
+      callId: 'call-1',
+      tool: 'greet',
+      outcome: '',
+    });
+    expect(new Set(writing.records.map(({ eventId }) => eventId)).size).toBe(2);
+  });
+
+  it.each([
+    ['the gateway says so', READER, { mode: 'strict' }, ['intend', 'write']],
+    ['the tool says so', functionOf({ extensions: { audit: { mode: 'durable' } } }), {}, ['write']],
+    [
+      'the tool says so, whatever the gateway says',
+      functionOf({ extensions: { audit: { mode: 'best_effort' } } }),
+      { mode: 'strict' },
+      ['offer'],
+    ],
+  ])('another mode where %s', async (_why, fn, said, expected) => {
+    const { sink, how } = sinkOf();
+    await extensionOf(sink).around(callFor(fn), coreNext().next, options(said));
+    expect(how).toEqual(expected);
+  });
+
+  it('nothing runs whose intent cannot be committed', async () => {
+    const { sink, records } = sinkOf({ intend: async () => unavailable() });
+    const { calls, next } = coreNext();
+    const call = callFor(WRITER);
+    await extensionOf(sink).around(call, (inner) => outcomeOf(() => next(inner), inner), options());
+    expect(calls).toEqual([]);
+    expect(records).toMatchObject([{ kind: 'outcome', outcome: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE' }]);
   });
 
   it('nothing runs that cannot be recorded', async () => {
-    const { sink } = sinkOf({ check: unavailable });
+    const { sink } = sinkOf({ ready: unavailable });
     const { calls, next } = echoNext();
     const call = callOf();
-    const extension = audit.create({ auditSink: sink, log: recordingLog() });
-    expect(await outcomeOf(async () => extension.around(call, next, DENY), call)).toMatchObject({
+    expect(await outcomeOf(async () => extensionOf(sink).around(call, next, options()), call)).toMatchObject({
       ok: false,
       error: { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE', partialSideEffects: false },
     });
@@ -70,20 +146,52 @@ describe('audit', () => {
   });
 
   it('an answer whose record was lost is not given as a success', async () => {
-    const { sink } = sinkOf({ write: unavailable });
+    const { sink } = sinkOf({ write: async () => unavailable() });
     const call = callOf();
-    const extension = audit.create({ auditSink: sink, log: recordingLog() });
-    expect(await outcomeOf(async () => extension.around(call, echoNext().next, DENY), call)).toMatchObject({
+    expect(
+      await outcomeOf(async () => extensionOf(sink).around(call, echoNext().next, options()), call),
+    ).toMatchObject({
       ok: false,
       error: { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE', retryable: false, partialSideEffects: true },
     });
   });
 
-  it('where the operator said continue, a lost record is logged and the answer given', async () => {
-    const { sink } = sinkOf({ write: unavailable });
-    const log = recordingLog();
-    const extension = audit.create({ auditSink: sink, log });
-    expect((await extension.around(callOf(), echoNext().next, { on_failure: 'continue' })).ok).toBe(true);
-    expect(log.lines).toMatchObject([{ level: 'error', message: 'audit record lost' }]);
+  it('best effort asks nobody and waits for nobody', async () => {
+    const { sink, how } = sinkOf({ ready: unavailable });
+    const response = await extensionOf(sink).around(
+      callFor(READER),
+      coreNext().next,
+      options({ mode: 'best_effort' }),
+    );
+    expect(response.ok).toBe(true);
+    expect(how).toEqual(['offer']);
+  });
+
+  it('a call that runs later is nobody’s row here: it is made and ended by those who run it', async () => {
+    const { sink, records } = sinkOf();
+    const accepted = { callId: 'call-1', toolHash: 'c0ffee', approved: false };
+    await extensionOf(sink).around(
+      callFor(WRITER, { request: requestOf({ accepted }) }),
+      coreNext().next,
+      options(),
+    );
+    const accept = () => Promise.reject(new Error('not called'));
+    await extensionOf(sink).around(
+      callFor(READER, { request: requestOf({ accept }) }),
+      echoNext().next,
+      options(),
+    );
+    expect(records.map(({ kind, callKind }) => `${kind}:${callKind}`)).toEqual([
+      'intent:',
+      'outcome:',
+      'accepted:',
+    ]);
+  });
+
+  it('a step says whose step it is', async () => {
+    const { sink, records } = sinkOf();
+    const parent = { callId: 'parent-1', snapshot: snapshotOf([], []), depth: 1, budget: { stepsLeft: 1 } };
+    await extensionOf(sink).around(callOf({ request: requestOf({ parent }) }), echoNext().next, options());
+    expect(records[0]?.notes).toEqual({ parent_call_id: 'parent-1' });
   });
 });

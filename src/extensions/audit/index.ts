@@ -1,53 +1,82 @@
-// audit: one record for every call, refusals and unknown tools included. No record, no answer, unless told otherwise.
+// audit: a record of every call, refused ones too; of calls that change something, one before they run as well.
 import { z } from 'zod';
-import { canonicalHash } from '../../lib/canonical-json.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
-import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
-import type { Log } from '../../ports/log.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { AuditSink } from '../../ports/audit-sink.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { intentOf, outcomeOf } from './audit-record.ts';
 
 const optionsSchema = z.strictObject({
-  on_failure: z
-    .enum(['deny', 'continue'])
-    .default('deny')
+  mode: z
+    .enum(['strict', 'durable', 'best_effort'])
+    .optional()
     .describe(
-      'What a call meets when its record cannot be kept: refusal before it runs, or an unrecorded run.',
+      'strict: a record is committed before the tool runs, and one after. durable: a record is on disk before the answer ' +
+        'is given. best_effort: a record may be dropped, and its loss is counted. Left out: strict for tools that are not ' +
+        'read_only, durable for the others.',
     ),
 });
 type AuditOptions = z.infer<typeof optionsSchema>;
+type AuditMode = NonNullable<AuditOptions['mode']>;
 interface Needs {
   readonly auditSink: AuditSink;
-  readonly log: Log;
+  readonly clock: Clock;
 }
 
 export const audit: ExtensionPlugin<AuditOptions, Needs> = {
   name: 'audit',
   summary: 'A record of every call: who, what, with which arguments (as a hash), and how it ended.',
   optionsSchema,
-  create: ({ auditSink, log }) => createAudit(auditSink, log),
+  create: (needs) => createAudit(needs),
 };
 
-function createAudit(sink: AuditSink, log: Log): Extension<AuditOptions> {
+function createAudit({ auditSink: sink, clock }: Needs): Extension<AuditOptions> {
+  const ownModes = new WeakMap<ToolFunction, AuditOptions>();
+  /** A tool's own options lie over the gateway's; they were checked when it was loaded. */
+  const modeOf = (fn: ToolFunction | undefined, { mode }: AuditOptions): AuditMode => {
+    if (fn === undefined) return mode ?? 'durable';
+    let own = ownModes.get(fn);
+    if (own === undefined) ownModes.set(fn, (own = optionsSchema.parse(fn.spec.extensions['audit'] ?? {})));
+    return own.mode ?? mode ?? (fn.spec.metadata.readOnly ? 'durable' : 'strict');
+  };
   return {
     stage: 'request',
     onFailure: 'deny',
     async around(call, next, options) {
-      const mustKeep = options.on_failure === 'deny';
-      // Asked first: a tool must not act when we already know that the act cannot be recorded.
-      if (mustKeep) sink.check();
-      const response = await next(call);
-      try {
-        const written = sink.write(recordOf(call, response));
-        if (written !== undefined) await written;
-      } catch (error) {
-        if (mustKeep) throw unrecorded(response, error);
-        log.error({ callId: call.id, err: error }, 'audit record lost');
+      const fn = call.snapshot.find(call.request.tool);
+      const mode = modeOf(fn, options);
+      if (mode === 'best_effort') {
+        const response = await next(call);
+        sink.offer(outcomeOf(call, fn, response, clock.now()));
+        return response;
       }
-      return response;
+      // Asked first: a tool must not act when we already know that the act cannot be recorded.
+      const ready = sink.ready();
+      if (ready !== undefined) await ready;
+      if (mode === 'strict')
+        call.progress.beforeExecution = (entering) => sink.intend(intentOf(entering, clock.now()));
+      const response = await next(call);
+      return recorded(sink, call, fn, response, clock.now());
     },
   };
+}
+
+async function recorded(
+  sink: AuditSink,
+  call: ToolCall,
+  fn: ToolFunction | undefined,
+  response: ToolResponse,
+  now: number,
+): Promise<ToolResponse> {
+  try {
+    await sink.write(outcomeOf(call, fn, response, now));
+    return response;
+  } catch (error) {
+    throw unrecorded(response, error);
+  }
 }
 
 /** The tool may have run: the caller learns that, and that nobody wrote it down. */
@@ -58,59 +87,4 @@ function unrecorded(response: ToolResponse, cause: unknown): ToolFailure {
     partialSideEffects: response.ok || response.error.partialSideEffects,
     cause,
   });
-}
-
-function recordOf(call: ToolCall, response: ToolResponse): AuditRecord {
-  const { meta } = response;
-  const { caller } = call.progress;
-  return {
-    at: isoOf(call.receivedAt),
-    callId: call.id,
-    door: call.request.door,
-    principal: caller?.principal.id ?? '',
-    tenant: caller?.context.tenantId ?? '',
-    agent: caller?.context.agentId ?? '',
-    user: caller?.context.userId ?? '',
-    session: caller?.context.sessionId ?? '',
-    requestedTool: call.request.tool.slice(0, 200),
-    tool: meta.tool,
-    toolVersion: meta.toolVersion,
-    executor: meta.executor,
-    outcome: response.ok ? 'ok' : response.error.type,
-    reason: response.ok ? '' : response.error.reason,
-    argumentsHash: hashOf(call),
-    attempts: meta.attempts,
-    durationMs: meta.durationMs,
-    partialSideEffects: response.ok ? false : response.error.partialSideEffects,
-    registryVersion: meta.registryVersion,
-    traceId: meta.traceId,
-    notes: notesOf(call),
-  };
-}
-
-function notesOf({ context, progress, request }: ToolCall): AuditRecord['notes'] {
-  const { parent } = request;
-  if (progress.notes === undefined && parent === undefined && context.dryRun !== true) return undefined;
-  return {
-    ...progress.notes,
-    ...(context.dryRun === true && { dry_run: true }),
-    ...(parent !== undefined && { parent_call_id: parent.callId }),
-  };
-}
-
-let lastMs = Number.NaN;
-let lastIso = '';
-
-/** Many calls share a millisecond. */
-function isoOf(ms: number): string {
-  if (ms !== lastMs) {
-    lastMs = ms;
-    lastIso = new Date(ms).toISOString();
-  }
-  return lastIso;
-}
-
-/** Empty where the arguments could not be read at all. */
-function hashOf(call: ToolCall): string {
-  return call.request.refusal === undefined ? canonicalHash(call.request.arguments) : '';
 }

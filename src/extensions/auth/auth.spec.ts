@@ -9,7 +9,7 @@ const OPTIONS = auth.optionsSchema.parse({});
 
 function authAs(principal: Principal, now = 5_000) {
   return auth.create({
-    authenticator: { authenticate: () => principal },
+    authenticator: { authenticate: () => principal, recall: () => principal },
     clock: { now: () => now, after: () => () => undefined },
   });
 }
@@ -65,6 +65,7 @@ describe('auth', () => {
         authenticate: () => {
           throw new ToolFailure('AUTH', 'The credential is not valid.');
         },
+        recall: () => principalOf(),
       },
       clock: { now: () => 0, after: () => () => undefined },
     });
@@ -78,7 +79,7 @@ describe('auth', () => {
     const { next } = echoNext();
     let who = principalOf();
     const extension = auth.create({
-      authenticator: { authenticate: () => who },
+      authenticator: { authenticate: () => who, recall: () => who },
       clock: { now: () => 5_250, after: () => () => undefined },
     });
     const run = () => outcomeOf(async () => extension.around(callOf(), next, { flood_rate: 2 }), callOf());

@@ -1,7 +1,8 @@
 // auth: who is calling, and for whom may it speak. Binds tenant, agent and user to the credential.
 import { z } from 'zod';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import { holds, type Principal } from '../../contract/principal.ts';
+import { holds, stillGranted, type Principal } from '../../contract/principal.ts';
+import type { ToolRequest } from '../../contract/tool-call.ts';
 import type { ToolContext } from '../../contract/tool-context.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
@@ -30,7 +31,7 @@ function createAuth(authenticator: Authenticator, clock: Clock): Extension<AuthO
     stage: 'request',
     onFailure: 'deny',
     around(call, next, options) {
-      const principal = authenticator.authenticate(call.request.credential);
+      const principal = principalOf(call.request, authenticator);
       guard.check(principal.id, options.flood_rate, clock.now());
       if (!holds(principal, 'tools:call')) throw missing('tools:call');
       const context = bind(principal, call.context);
@@ -38,6 +39,17 @@ function createAuth(authenticator: Authenticator, clock: Clock): Extension<AuthO
       return next({ ...call, principal, context });
     },
   };
+}
+
+/** Whoever speaks now, or for whom the call was accepted: with what was granted then and is granted still. */
+function principalOf({ credential, onBehalfOf }: ToolRequest, authenticator: Authenticator): Principal {
+  if (onBehalfOf === undefined) return authenticator.authenticate(credential);
+  const principal = authenticator.recall(onBehalfOf.principalId);
+  if (principal.tenantId !== onBehalfOf.tenantId) {
+    const message = 'The credential that made the call belongs to another tenant now.';
+    throw new ToolFailure('AUTH', message, { reason: 'CREDENTIAL_REVOKED' });
+  }
+  return stillGranted(principal, onBehalfOf.permissions);
 }
 
 function missing(permission: string): ToolFailure {

@@ -17,6 +17,7 @@ function createAuthorization(): Extension<object> {
   return {
     stage: 'tool',
     onFailure: 'deny',
+    deferred: 'both',
     appliesTo: (fn) => fn.spec.metadata.permissions.length > 0,
     around(call, next) {
       const needed = call.function?.spec.metadata.permissions ?? [];

@@ -29,7 +29,8 @@ function createLogging(log: Log): Extension<LoggingOptions> {
     onFailure: 'continue',
     async around(call, next, options) {
       const response = await next(call);
-      if (response.ok) log[options.level](fieldsOf(call, response), 'call succeeded');
+      if (response.meta.acceptedAt !== undefined) log[options.level](fieldsOf(call, response), 'call accepted');
+      else if (response.ok) log[options.level](fieldsOf(call, response), 'call succeeded');
       else if (SERIOUS.has(response.error.type)) log.error(fieldsOf(call, response), 'call failed');
       else log.warn(fieldsOf(call, response), 'call refused or failed');
       return response;
@@ -49,6 +50,7 @@ function fieldsOf(call: ToolCall, response: ToolResponse) {
     attempts: meta.attempts,
     traceId: meta.traceId || undefined,
   };
+  if (meta.acceptedAt !== undefined) return { ...fields, outcome: 'accepted' };
   if (response.ok) return { ...fields, outcome: 'ok', resultBytes: response.dataJson.length };
   const { type, reason } = response.error;
   return { ...fields, outcome: type, reason, err: response.cause };

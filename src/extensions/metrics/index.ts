@@ -54,6 +54,8 @@ function createMetrics(port: Metrics): Extension<object> {
   function count(response: ToolResponse, seconds: number): void {
     const tool = response.meta.tool || UNKNOWN;
     const executor = response.meta.executor || 'none';
+    // It is counted when it has run.
+    if (response.meta.acceptedAt !== undefined) return define.calls.with(tool, executor, 'accepted').add();
     const series = seriesOf(tool, executor);
     series.seconds.observe(seconds);
     if (response.ok) {
@@ -88,7 +90,7 @@ function defineSeries(port: Metrics) {
   return {
     calls: port.counter({
       name: 'ute_tool_calls_total',
-      help: 'Calls by tool, executor and outcome (ok or the error type).',
+      help: 'Calls by tool, executor and outcome (ok, accepted for later, or the error type).',
       labels: ['tool', 'executor', 'outcome'],
     }),
     errors: port.counter({

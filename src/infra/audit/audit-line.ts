@@ -1,4 +1,5 @@
-// An audit record as one line of JSON, snake_case, always with the same fields in the same order.
+// An audit record as one line of JSON, always with the same fields in the same order: the names of the table's columns.
+import type { JsonValue } from '../../contract/json.ts';
 import type { AuditRecord } from '../../ports/audit-sink.ts';
 
 /**
@@ -8,15 +9,17 @@ import type { AuditRecord } from '../../ports/audit-sink.ts';
 export function auditLine(record: AuditRecord): string {
   const { notes } = record;
   return (
-    `{"at":"${record.at}","call_id":"${record.callId}","door":${quoted(record.door)}` +
-    `,"principal":${quoted(record.principal)},"tenant":${quoted(record.tenant)},"agent":${quoted(record.agent)}` +
-    `,"user":${quoted(record.user)},"session":${quoted(record.session)}` +
+    `{"event_id":"${record.eventId}","kind":"${record.kind}","at":"${record.at}","call_id":${quoted(record.callId)}` +
+    `,"call_kind":"${record.callKind}","door":${quoted(record.door)}` +
+    `,"principal_id":${quoted(record.principal)},"tenant_id":${quoted(record.tenant)}` +
+    `,"agent_id":${quoted(record.agent)},"user_id":${quoted(record.user)},"session_id":${quoted(record.session)}` +
     `,"requested_tool":${quoted(record.requestedTool)},"tool":${quoted(record.tool)}` +
     `,"tool_version":${quoted(record.toolVersion)},"executor":${quoted(record.executor)}` +
-    `,"outcome":"${record.outcome}","reason":${quoted(record.reason)},"arguments_hash":"${record.argumentsHash}"` +
-    `,"attempts":${record.attempts},"duration_ms":${record.durationMs}` +
-    `,"partial_side_effects":${record.partialSideEffects},"registry_version":"${record.registryVersion}"` +
-    `,"trace_id":${quoted(record.traceId)}${notes === undefined ? '' : `,"notes":${JSON.stringify(notes)}`}}\n`
+    `,"outcome":${quoted(record.outcome)},"reason":${quoted(record.reason)}` +
+    `,"arguments_hash":"${record.argumentsHash}","read_only":${record.readOnly},"idempotent":${record.idempotent}` +
+    `,"attempts":${record.attempts},"duration_ms":${record.durationMs},"remaining_ms":${record.remainingMs}` +
+    `,"partial_side_effects":${record.partialSideEffects},"registry_version":${quoted(record.registryVersion)}` +
+    `,"trace_id":${quoted(record.traceId)}${notes === undefined ? '' : `,"notes":${notesJson(notes)}`}}\n`
   );
 }
 
@@ -24,5 +27,26 @@ const PLAIN = /^[\w .:/-]*$/;
 
 /** Most values need no escaping, and looking is cheaper than asking. */
 function quoted(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(storable(text));
+}
+
+/** PostgreSQL keeps neither a NUL nor half of a surrogate pair, and callers choose most of these words. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\u{FFFD}').toWellFormed();
+}
+
+const SUSPICIOUS = /\\u(?:0000|d[89a-f])/i;
+
+function notesJson(notes: NonNullable<AuditRecord['notes']>): string {
+  const text = JSON.stringify(notes);
+  return SUSPICIOUS.test(text) ? JSON.stringify(storableValue(notes)) : text;
+}
+
+function storableValue(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return storable(value);
+  if (Array.isArray(value)) return value.map(storableValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [storable(name), storableValue(member)]),
+  );
 }

@@ -2,7 +2,17 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Throws Error when another process is in it. The function that is returned gives it free again. */
+export class DataDirInUse extends Error {
+  constructor(dataDir: string, holder: number, cause: unknown) {
+    super(
+      `the embedded database in ${dataDir} is in use by process ${holder}: stop it, or set UTE_DATABASE_URL`,
+      { cause },
+    );
+    this.name = 'DataDirInUse';
+  }
+}
+
+/** Throws DataDirInUse when another process is in it. The function that is returned gives it free again. */
 export function lockDataDir(dataDir: string): () => void {
   const path = `${dataDir}.lock`;
   mkdirSync(dirname(path), { recursive: true });
@@ -13,11 +23,7 @@ export function lockDataDir(dataDir: string): () => void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 0) throw error;
       const holder = holderOf(path);
-      if (holder !== undefined)
-        throw new Error(
-          `the embedded database in ${dataDir} is in use by process ${holder}: stop it, or set UTE_DATABASE_URL`,
-          { cause: error },
-        );
+      if (holder !== undefined) throw new DataDirInUse(dataDir, holder, error);
       rmSync(path, { force: true });
     }
   }

@@ -1,12 +1,13 @@
 // Database: the gateway's own records, on a PostgreSQL elsewhere or a PGlite under the data directory, by the same code.
 import { Kysely, PostgresDialect } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { Pool, types, type PoolConfig } from 'pg';
+import { Pool, types, type CustomTypesConfig, type PoolConfig } from 'pg';
 import type { Log } from '../../ports/log.ts';
 import { PostgresServer } from '../sql/database-server.ts';
 import { PgliteServer } from '../sql/pglite-server.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { MIGRATIONS } from './migrations/index.ts';
+import { closeSilentConnections } from './silent-connections.ts';
 import type { Tables } from './tables.ts';
 
 export type DatabaseSettings = {
@@ -25,20 +26,22 @@ export type DatabaseSettings = {
 const CONNECT_TIMEOUT_MS = 2_000;
 /** The gateway's own statements are small: one that takes this long will not get better. */
 const STATEMENT_TIMEOUT_MS = 10_000;
-const INT8 = 20;
 
 export class Database {
   readonly db: Kysely<Tables>;
   /** True where no other process can change the records. */
   readonly embedded: boolean;
-  readonly #closeServer: () => Promise<void>;
+  readonly #server: Server;
 
-  private constructor(pool: PoolConfig, embedded: boolean, log: Log, closeServer: () => Promise<void>) {
-    const opened = new Pool({ ...pool, types: { getTypeParser } });
-    opened.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  private constructor(server: Server, embedded: boolean, log: Log) {
+    const opened = new Pool({ ...server.pool, types: typeParsers });
+    const lost = (error: Error) => log.warn({ err: error }, 'a database connection was lost');
+    opened.on('error', lost);
+    // The pool listens to idle ones alone: the loss of any other would end the process.
+    opened.on('connect', (client) => client.on('error', lost));
     this.db = new Kysely({ dialect: new PostgresDialect({ pool: opened }) });
     this.embedded = embedded;
-    this.#closeServer = closeServer;
+    this.#server = server;
   }
 
   /** Connects and brings the schema up to date. Throws Error with a sentence for the operator. */
@@ -66,7 +69,7 @@ export class Database {
 
   static #connect(settings: DatabaseSettings, log: Log): Database {
     const server = settings.kind === 'postgres' ? remote(settings) : embedded(settings);
-    return new Database(server.pool, settings.kind === 'pglite', log, server.close);
+    return new Database(server, settings.kind === 'pglite', log);
   }
 
   /** Under a lock of the database's own: of many replicas that start at once, one does it. Returns what was done. */
@@ -82,7 +85,7 @@ export class Database {
 
   async close(): Promise<void> {
     await this.db.destroy().catch(() => {});
-    await this.#closeServer();
+    await this.#server.close();
   }
 
   async #requireCurrent(): Promise<void> {
@@ -133,8 +136,10 @@ function embedded({ dataDir }: DatabaseSettings & { kind: 'pglite' }): Server {
 }
 
 /** Counts fit a number; the rest is read as pg reads it. */
-const getTypeParser: typeof types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === INT8 ? Number : (types.getTypeParser(oid, format as 'text') as (text: string) => unknown);
+const typeParsers: CustomTypesConfig = {
+  getTypeParser: (...wanted: Parameters<typeof types.getTypeParser>) =>
+    wanted[0] === types.builtins.INT8 ? Number : types.getTypeParser(...wanted),
+};
 
 /** Of several addresses tried, or of one: pg's own message may be empty. */
 function sentenceOf(error: unknown): string {

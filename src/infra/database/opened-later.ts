@@ -5,13 +5,25 @@ export type Deferrable<T> = {
   readonly [Name in keyof T]: T[Name] extends (...args: never[]) => Promise<unknown> ? T[Name] : never;
 };
 
+/**
+ * What others look for in any object: whoever awaits it, and Nest in what it provides. To find a method there would open
+ * the real one for nothing.
+ */
+const NOT_METHODS: ReadonlySet<PropertyKey> = new Set([
+  'then',
+  'onModuleInit',
+  'onApplicationBootstrap',
+  'onModuleDestroy',
+  'beforeApplicationShutdown',
+  'onApplicationShutdown',
+]);
+
 /** Each call waits for `open`, which is asked each time: it decides whether a failure is tried anew. */
 export function openedLater<T extends Deferrable<T>>(open: () => Promise<T>): T {
   const methods = new Map<PropertyKey, (...args: unknown[]) => Promise<unknown>>();
   return new Proxy({} as T, {
     get(_target, name) {
-      // An object with `then` would be taken for a promise by whoever awaits it.
-      if (name === 'then') return undefined;
+      if (NOT_METHODS.has(name)) return undefined;
       let method = methods.get(name);
       if (method === undefined) {
         method = async (...args) => {

@@ -1,6 +1,8 @@
 // The tables of the gateway's own database, as Kysely sees them. Each is made by the migration named beside it.
 import type { ColumnType, Generated } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
+import type { ApprovalStatus } from '../../ports/approval-store.ts';
+import type { AuditKind } from '../../ports/audit-sink.ts';
 
 /** Read as a Date, written as a Date or an expression of the database's own time. */
 type Instant = ColumnType<Date, Date, Date>;
@@ -53,6 +55,24 @@ export interface CallsTable {
   finished_at: OptionalInstant;
   /** When an asynchronous call is no longer worth running. */
   deadline_at: OptionalInstant;
+  /** 0004-async. Of a queued call: lower runs first; and when it may. */
+  queue_rank: number | null;
+  not_before: OptionalInstant;
+}
+
+/** 0004-async: what is to be told to somebody when a call has ended. */
+export interface WebhooksTable {
+  id: string;
+  call_id: string;
+  tenant_id: string;
+  url: string;
+  status: 'pending' | 'delivered' | 'dead';
+  attempts: Generated<number>;
+  /** Also the end of the lease of whoever is sending it. */
+  next_attempt_at: Instant;
+  last_error: Generated<string>;
+  created_at: Instant;
+  finished_at: OptionalInstant;
 }
 
 /** 0001-calls: what a call said while it ran, for those who follow it; `seq` counts from 1 within a call. */
@@ -64,7 +84,157 @@ export interface CallEventsTable {
   data: Json<JsonObject>;
 }
 
+/** 0002-audit: only ever added to. */
+export interface AuditRecordsTable {
+  event_id: string;
+  kind: AuditKind;
+  at: Instant;
+  call_id: string;
+  door: string;
+  principal_id: string;
+  tenant_id: string;
+  agent_id: string;
+  user_id: string;
+  session_id: string;
+  requested_tool: string;
+  tool: string;
+  tool_version: string;
+  executor: string;
+  /** `ok`, the error type, or what was decided. */
+  outcome: string;
+  reason: string;
+  arguments_hash: string;
+  attempts: number;
+  duration_ms: number;
+  partial_side_effects: boolean;
+  registry_version: string;
+  trace_id: string;
+  notes: OptionalJson<JsonObject>;
+  recorded_at: ColumnType<Date, never, never>;
+}
+
+/** 0003-approvals */
+export interface ApprovalsTable {
+  id: string;
+  tenant_id: string;
+  tool: string;
+  tool_version: string;
+  tool_hash: string;
+  arguments_hash: string;
+  arguments: Json<JsonObject>;
+  arguments_bytes: number;
+  risk_level: string;
+  requested_by: string;
+  agent_id: string;
+  user_id: string;
+  session_id: string;
+  token_hash: string;
+  /** As last written: what nobody used in time is expired, whether or not it says so. */
+  status: ApprovalStatus;
+  decided_by: string | null;
+  decided_at: OptionalInstant;
+  comment: string | null;
+  created_at: Instant;
+  expires_at: Instant;
+}
+
+/** 0005-idempotency */
+export interface IdempotencyKeysTable {
+  tenant_id: string;
+  principal_id: string;
+  tool: string;
+  key: string;
+  call_id: string;
+  fingerprint: string;
+  status: 'in_progress' | 'ended' | 'unknown';
+  attempt: number;
+  lease_expires_at: Instant;
+  expires_at: Instant;
+  outcome: string | null;
+}
+
+/** 0007-tool-specs: only ever added to. */
+export interface ToolVersionsTable {
+  name: string;
+  content_hash: string;
+  version: string;
+  document: Json<JsonObject>;
+  source: 'database' | 'loader';
+  base_dir: string;
+  created_by: string;
+  created_at: ColumnType<Date, never, never>;
+  note: string;
+}
+
+/** 0007-tool-specs */
+export interface ToolHeadsTable {
+  name: string;
+  content_hash: string;
+  enabled: boolean;
+  revision: number;
+  updated_by: string;
+  updated_at: ColumnType<Date, never, never>;
+  note: string;
+}
+
+/** 0007-tool-specs: only ever added to. */
+export interface ToolChangesTable {
+  name: string;
+  revision: number;
+  action: 'put' | 'rollback' | 'disable';
+  content_hash: string;
+  changed_by: string;
+  note: string;
+  changed_at: ColumnType<Date, never, never>;
+}
+
+/** 0006-schedules */
+export interface ScheduledTasksTable {
+  id: string;
+  task_type: string;
+  description: string;
+  schedule_type: 'once' | 'recurring';
+  /** {"at": …} or {"cron": …} */
+  schedule_data: Json<JsonObject>;
+  /** What its calls need to run: tool, arguments, context, and what was granted. */
+  execution_data: Json<JsonObject>;
+  enabled: boolean;
+  created_at: Instant;
+  /** The moment of its last run. */
+  last_run: OptionalInstant;
+  /** Null: it is not going to run. */
+  next_run: OptionalInstant;
+  tenant_id: string;
+  principal_id: string;
+  agent_id: string;
+  user_id: string;
+  session_id: string;
+  tool: string;
+  arguments_hash: string;
+  phrase: string;
+  time_zone: string;
+  misfire: 'skip' | 'once' | 'catch_up';
+  max_catch_up: number;
+  overlap: 'allow' | 'skip' | 'queue';
+  end_at: OptionalInstant;
+  max_runs: number | null;
+  runs: Generated<number>;
+  last_status: string | null;
+  /** Counts changes by people. */
+  version: Generated<number>;
+  updated_at: Instant;
+  finished_at: OptionalInstant;
+}
+
 export interface Tables {
+  scheduled_tasks: ScheduledTasksTable;
+  idempotency_keys: IdempotencyKeysTable;
   calls: CallsTable;
   call_events: CallEventsTable;
+  audit_records: AuditRecordsTable;
+  approvals: ApprovalsTable;
+  webhooks: WebhooksTable;
+  tool_versions: ToolVersionsTable;
+  tool_heads: ToolHeadsTable;
+  tool_changes: ToolChangesTable;
 }

@@ -14,7 +14,8 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 export function guardedFetch(dispatcher: () => Dispatcher, maxBytes: number): Fetch {
   return async (input, init) => {
     const request = new Request(input, init);
-    const { signal } = request;
+    // Not the request's own: that one follows this one only as long as nobody collects the request.
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : request.signal);
     const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
     signal.throwIfAborted();
     const { origin, pathname, search } = new URL(request.url);

@@ -65,6 +65,13 @@ export class ApiKeyAuthenticator implements Authenticator {
     return this.#ifNotExpired(known);
   }
 
+  recall(principalId: string): Principal {
+    const known = this.#keys.get(principalId);
+    if (known === undefined)
+      throw refused('CREDENTIAL_REVOKED', 'The credential that made the call is not valid any more.');
+    return this.#ifNotExpired(known);
+  }
+
   #ifNotExpired({ principal, expiresAt }: KnownKey): Principal {
     if (expiresAt <= this.#clock.now()) throw refused('CREDENTIAL_EXPIRED', 'The credential has expired.');
     return principal;
@@ -81,6 +88,10 @@ export class AnonymousAuthenticator implements Authenticator {
   };
 
   authenticate(): Principal {
+    return this.#principal;
+  }
+
+  recall(): Principal {
     return this.#principal;
   }
 }

@@ -17,6 +17,7 @@ export const openApiLoader: LoaderPlugin<OpenApiOptions, Needs> = {
   name: 'openapi',
   summary: 'Makes an http tool of each operation in an OpenAPI 3.0 or 3.1 document, from a file or a URL.',
   optionsSchema,
+  needsNetwork: ({ document }) => typeof document !== 'string',
   create: (needs) => (options: OpenApiOptions) =>
     new OpenApiLoader(documentSource(options, needs), options, needs),
 };

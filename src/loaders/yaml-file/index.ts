@@ -6,18 +6,13 @@ import { z } from 'zod';
 import { isJsonObject } from '../../contract/json.ts';
 import type { LoadedTools, Problem, RawConnection, RawDeclaration } from '../../contract/loaded-tools.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
+import { hashOf, readText } from '../../lib/read-text.ts';
+import { resolveReferences } from '../../lib/references.ts';
+import type { ParsedConnection } from '../../lib/tools-yaml/parse-whole.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import { parseSource, type ParsedConnection, type ParsedSource, type PieceCache } from './parse-source.ts';
-import { resolveReferences } from './references.ts';
-import {
-  absolutePaths,
-  contentFingerprint,
-  findFiles,
-  hashContents,
-  hashOf,
-  readText,
-} from './source-files.ts';
+import { parseSource, type ParsedSource, type PieceCache } from './parse-source.ts';
+import { absolutePaths, contentFingerprint, findFiles, hashContents } from './source-files.ts';
 import { watchFiles } from './watch-files.ts';
 
 const optionsSchema = z.strictObject({

@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSource, parseWhole, type ParsedSource, type PieceCache } from './parse-source.ts';
+import { parseWhole, type WholeSource } from '../../lib/tools-yaml/parse-whole.ts';
+import { parseSource, type ParsedSource, type PieceCache } from './parse-source.ts';
 import { splitTools } from './split-tools.ts';
 
 const noBreath = () => Promise.resolve();
@@ -16,7 +17,7 @@ function pathsOf(value: unknown, path: readonly (string | number)[] = []): (read
   return [path, ...entries.flatMap(([key, inner]) => pathsOf(inner, [...path, key]))];
 }
 
-function describeAll({ tools, connections, problems }: ParsedSource) {
+function describeAll({ tools, connections, problems }: ParsedSource | WholeSource) {
   if (problems.length > 0) return 'refused';
   return [...tools, ...connections].map((each) =>
     pathsOf(each.value).map((path) => ({

@@ -1,16 +1,15 @@
-// The files a loader reads: paths into a list of files, files into text, and a fingerprint that tells when either changed.
+// The files a loader reads: paths into a list of files, and a fingerprint that tells when either changed.
 import { hash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Problem } from '../../contract/loaded-tools.ts';
+import { hashOf, readSecret, readText, reasonOf } from '../../lib/read-text.ts';
 
 export interface FoundFiles {
   /** Absolute, each once, in the order of the paths; within a folder by name. */
   readonly files: readonly string[];
   readonly problems: readonly Problem[];
 }
-
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** A folder stands for the *.yaml and *.yml in it, hidden ones and folders left out. */
 export async function findFiles(paths: readonly string[]): Promise<FoundFiles> {
@@ -35,27 +34,6 @@ async function yamlFilesIn(folder: string): Promise<readonly string[]> {
     if (!(await stat(file)).isDirectory()) files.push(file);
   }
   return files;
-}
-
-export type ReadText = { readonly text: string } | { readonly message: string };
-
-/** UTF-8 without its byte order mark. Never throws: the message completes "the file …". */
-export async function readText(file: string, maxBytes = MAX_FILE_BYTES): Promise<ReadText> {
-  try {
-    const about = await stat(file);
-    if (!about.isFile()) return { message: 'is not a regular file' };
-    if (about.size > maxBytes) return { message: `is larger than ${maxBytes} bytes` };
-    const bytes = await readFile(file);
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch (error) {
-    return { message: reasonOf(error) };
-  }
-}
-
-const MAX_SECRET_BYTES = 1024 * 1024;
-
-export function readSecret(file: string): Promise<ReadText> {
-  return readText(file, MAX_SECRET_BYTES);
 }
 
 /** Cheap: changes whenever files come, go, or are written, and sometimes when nothing did. */
@@ -94,18 +72,6 @@ export async function hashContents(
   return contents;
 }
 
-export function hashOf(read: ReadText): string {
-  return 'text' in read ? hash('sha256', read.text) : read.message;
-}
-
 export function absolutePaths(paths: readonly string[], baseDir: string): readonly string[] {
   return paths.map((path) => resolve(baseDir, path));
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof TypeError) return 'is not UTF-8 text';
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'does not exist';
-  if (code === 'EACCES' || code === 'EPERM') return 'must not be read by this process';
-  return `cannot be read: ${message}`;
 }

@@ -1,9 +1,11 @@
 // The in-memory twins of the ports, held to the suites that every twin passes.
 import { MemoryAdmissionControl } from '../../../src/infra/memory/memory-admission-control.ts';
 import { MemoryApprovalStore } from '../../../src/infra/memory/memory-approval-store.ts';
+import { MemoryResultCache } from '../../../src/infra/memory/memory-result-cache.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { describeAdmissionControl } from './admission-control.suite.ts';
 import { describeApprovalStore } from './approval-store.suite.ts';
+import { describeResultCache } from './result-cache.suite.ts';
 
 describeAdmissionControl('memory', async () => {
   const clock = new FakeClock();
@@ -13,4 +15,9 @@ describeAdmissionControl('memory', async () => {
 describeApprovalStore('memory', async () => {
   const clock = new FakeClock();
   return { store: new MemoryApprovalStore(clock), now: () => clock.now(), pass: (ms) => clock.advance(ms) };
+});
+
+describeResultCache('memory', async (bounds) => {
+  const clock = new FakeClock();
+  return { cache: new MemoryResultCache(clock, bounds), pass: (ms) => clock.advance(ms) };
 });

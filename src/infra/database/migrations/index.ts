@@ -1,7 +1,19 @@
 // The migrations, in order. A name is for ever: what is released is never changed, only followed by another.
 import type { Migration } from 'kysely/migration';
 import { calls } from './0001-calls.ts';
+import { audit } from './0002-audit.ts';
+import { approvals } from './0003-approvals.ts';
+import { async } from './0004-async.ts';
+import { idempotency } from './0005-idempotency.ts';
+import { toolSpecs } from './0007-tool-specs.ts';
+import { schedules } from './0006-schedules.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
+  '0002-audit': audit,
+  '0003-approvals': approvals,
+  '0004-async': async,
+  '0005-idempotency': idempotency,
+  '0006-schedules': schedules,
+  '0007-tool-specs': toolSpecs,
 };

@@ -1,0 +1,103 @@
+// Calls that run later, by REST: where one stands, what it says, cancelling it, running it again.
+import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isJsonObject } from '../../contract/json.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { AsyncCalls } from '../../core/async/async-calls.ts';
+import type { Followed } from '../../core/async/follow-call.ts';
+import type { Authenticator } from '../../ports/authenticator.ts';
+import type { StoredCall } from '../../ports/call-store.ts';
+import { ASYNC_CALLS, AUTHENTICATOR } from '../tokens.ts';
+import { EventStream } from './event-stream.ts';
+import { credentialOf, invalid, parseBody } from './read-call.ts';
+import { callJson } from './wire-call.ts';
+
+@Controller('v1/calls')
+export class AsyncCallsController {
+  constructor(
+    @Inject(ASYNC_CALLS) private readonly calls: AsyncCalls,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+  ) {}
+
+  @Get(':id')
+  async get(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Param('id') id: string,
+  ): Promise<void> {
+    const call = await this.calls.get(this.#principal(request), id);
+    if (call.finishedAt === null) reply.header('retry-after', '1');
+    this.#send(reply, call);
+  }
+
+  @Delete(':id')
+  async cancel(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Param('id') id: string,
+  ): Promise<void> {
+    this.#send(reply, await this.calls.cancel(this.#principal(request), id));
+  }
+
+  @Post(':id/retry')
+  @HttpCode(200)
+  async retry(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Param('id') id: string,
+  ): Promise<void> {
+    const principal = this.#principal(request);
+    if (request.body instanceof ToolFailure) throw request.body;
+    const force = forceOf(parseBody(request.body));
+    const call = await this.calls.retry(principal, id, force);
+    reply.code(200).header('location', `/v1/calls/${call.id}`);
+    this.#send(reply, call);
+  }
+
+  @Get(':id/events')
+  async events(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Param('id') id: string,
+  ): Promise<void> {
+    const after = lastEventId(request);
+    const gone = new AbortController();
+    const followed = await this.calls.follow(this.#principal(request), id, after, gone.signal);
+    const stream = new EventStream(reply);
+    stream.gone.addEventListener('abort', () => gone.abort(), { once: true });
+    for await (const news of followed) await this.#tell(stream, news);
+    stream.close();
+  }
+
+  async #tell(stream: EventStream, news: Followed): Promise<void> {
+    if (news.kind === 'event') {
+      const { seq, kind, data } = news.event;
+      return stream.send(kind, JSON.stringify(data), seq);
+    }
+    if (news.kind === 'reconnect') return stream.send('reconnect', '{}');
+    return stream.send('result', this.calls.envelopeOf(news.call) ?? 'null', news.seq);
+  }
+
+  #principal(request: FastifyRequest) {
+    return this.authenticator.authenticate(credentialOf(request.headers));
+  }
+
+  #send(reply: FastifyReply, call: StoredCall): void {
+    reply.header('content-type', 'application/json; charset=utf-8');
+    reply.send(callJson(call, this.calls.envelopeOf(call)));
+  }
+}
+
+function forceOf(body: unknown): boolean {
+  if (!isJsonObject(body)) throw invalid('', 'must be an object: {"force": true}, or empty');
+  const { force = false } = body;
+  if (typeof force !== 'boolean') throw invalid('/force', 'must be true or false');
+  return force;
+}
+
+function lastEventId({ headers }: FastifyRequest): number {
+  const said = headers['last-event-id'];
+  if (said === undefined || said === '') return 0;
+  if (typeof said === 'string' && /^\d{1,9}$/.test(said)) return Number(said);
+  throw invalid('', 'header Last-Event-ID must be the id of an event of this call');
+}

@@ -1,0 +1,60 @@
+// EventStream: server-sent events over one answer: no faster than the reader reads, alive while nothing happens.
+import type { FastifyReply } from 'fastify';
+
+const KEEP_ALIVE_MS = 15_000;
+/** A reader that takes nothing for so long is gone. */
+const STUCK_MS = 30_000;
+const RECONNECT_AFTER_MS = 1_000;
+
+export class EventStream {
+  readonly #raw: FastifyReply['raw'];
+  readonly #gone = new AbortController();
+  readonly #keepAlive: NodeJS.Timeout;
+
+  constructor(reply: FastifyReply) {
+    reply.hijack();
+    this.#raw = reply.raw;
+    this.#raw.once('close', () => this.#end());
+    this.#raw.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      // A connection that has carried a stream is not kept: closing the gateway would wait for it.
+      connection: 'close',
+    });
+    this.#raw.write(`retry: ${RECONNECT_AFTER_MS}\n\n`);
+    this.#keepAlive = setInterval(() => this.#raw.write(': still here\n\n'), KEEP_ALIVE_MS);
+    this.#keepAlive.unref();
+  }
+
+  /** Aborted when the reader is gone. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** `data` is JSON text: it holds no line break. Resolves when the reader can take more. */
+  async send(event: string, data: string, id?: number): Promise<void> {
+    if (this.gone.aborted) return;
+    const text = `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
+    if (this.#raw.write(text)) return;
+    await new Promise<void>((resolve) => {
+      const stuck = setTimeout(() => this.#raw.destroy(), STUCK_MS);
+      const done = () => {
+        clearTimeout(stuck);
+        this.#raw.off('drain', done).off('close', done);
+        resolve();
+      };
+      this.#raw.on('drain', done).on('close', done);
+    });
+  }
+
+  close(): void {
+    this.#end();
+    this.#raw.end();
+  }
+
+  #end(): void {
+    clearInterval(this.#keepAlive);
+    this.#gone.abort();
+  }
+}

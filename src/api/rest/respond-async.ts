@@ -1,0 +1,52 @@
+// `Prefer: respond-async`: the same call, to be accepted now and run later, with a callback where its body names one.
+import { isJsonObject } from '../../contract/json.ts';
+import type { ToolRequest } from '../../contract/tool-call.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { AsyncCalls } from '../../core/async/async-calls.ts';
+import { invalid, readCall, type CallEnvironment } from './read-call.ts';
+
+/** `parsed` is the body as JSON, or what refused it. */
+export function readAsyncCall(
+  tool: string,
+  parsed: unknown,
+  env: CallEnvironment,
+  calls: AsyncCalls,
+): ToolRequest {
+  const { body, callbackUrl, wrong } = withoutCallback(parsed, calls);
+  const call = readCall(tool, body, env);
+  return {
+    ...call,
+    ...(wrong !== undefined && call.refusal === undefined && { refusal: wrong }),
+    accept: (accepted) => calls.accept(accepted, callbackUrl),
+  };
+}
+
+interface ReadCallback {
+  readonly body: unknown;
+  readonly callbackUrl?: string;
+  /** Refused like any other fault of the body, behind auth and audit. */
+  readonly wrong?: ToolFailure;
+}
+
+function withoutCallback(parsed: unknown, calls: AsyncCalls): ReadCallback {
+  if (!isJsonObject(parsed) || parsed['callback'] === undefined) return { body: parsed };
+  const { callback, ...body } = parsed;
+  try {
+    const callbackUrl = urlOf(callback);
+    calls.checkCallback(callbackUrl);
+    return { body, callbackUrl: new URL(callbackUrl).href };
+  } catch (error) {
+    if (error instanceof ToolFailure) return { body, wrong: error };
+    throw error;
+  }
+}
+
+function urlOf(callback: unknown): string {
+  if (!isJsonObject(callback)) throw invalid('/callback', 'must be an object: {"url": "https://…"}');
+  const stray = Object.keys(callback).find((key) => key !== 'url');
+  if (stray !== undefined)
+    throw invalid('/callback', `holds "${stray.slice(0, 64)}"; expected url and nothing else`);
+  const { url } = callback;
+  if (typeof url !== 'string') throw invalid('/callback/url', 'must be a string');
+  return url;
+}

@@ -1,0 +1,51 @@
+// Racing a call: nobody waits for work whose call is over, by the call's own signal or by one that an extension gave it.
+import { describe, expect, it } from 'vitest';
+import { callOf } from '../../test/helpers/call-kit.ts';
+import { FakeClock } from '../../test/helpers/fake-clock.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import { Deadline, raceCall } from './deadline.ts';
+
+const never = new Promise<never>(() => undefined);
+const late = new ToolFailure('TIMEOUT', 'Too late.');
+
+function timedCall() {
+  const deadline = new Deadline(new FakeClock(), {});
+  const call = callOf({ signal: deadline.signal });
+  return { deadline, call: { ...call, progress: { ...call.progress, deadline } } };
+}
+
+describe('raceCall', () => {
+  it('ends with the work when that is in time', async () => {
+    const { call } = timedCall();
+    const narrowed = { ...call, signal: new AbortController().signal };
+    expect(await raceCall(call, Promise.resolve(1))).toBe(1);
+    expect(await raceCall(narrowed, Promise.resolve(2))).toBe(2);
+    await expect(raceCall(narrowed, Promise.reject(late))).rejects.toBe(late);
+  });
+
+  it("ends with the call's deadline", async () => {
+    const { deadline, call } = timedCall();
+    const race = raceCall(call, never);
+    deadline.abort(late);
+    await expect(race).rejects.toBe(late);
+  });
+
+  it("ends with an extension's own signal, before it or while it lasts, and the call goes on", async () => {
+    const { deadline, call } = timedCall();
+    const own = new AbortController();
+    const narrowed = { ...call, signal: AbortSignal.any([call.signal, own.signal]) };
+    const race = raceCall(narrowed, never);
+    own.abort(late);
+    await expect(race).rejects.toBe(late);
+    await expect(raceCall(narrowed, never)).rejects.toBe(late);
+    expect(deadline.signal.aborted).toBe(false);
+  });
+
+  it("ends with the deadline behind an extension's signal as well", async () => {
+    const { deadline, call } = timedCall();
+    const own = new AbortController();
+    const race = raceCall({ ...call, signal: AbortSignal.any([call.signal, own.signal]) }, never);
+    deadline.abort(late);
+    await expect(race).rejects.toBe(late);
+  });
+});

@@ -1,0 +1,65 @@
+// Assembles schedules: the doors' side, and the ticker that has calls made of what is due.
+import { showSchedules, scheduleSeries } from './core/schedules/schedule-metrics.ts';
+import { ScheduleTicker } from './core/schedules/schedule-ticker.ts';
+import { Schedules } from './core/schedules/schedules.ts';
+import type { Gateway } from './create-gateway.ts';
+import type { Infra } from './infra/create-ports.ts';
+import { openedLater } from './infra/database/opened-later.ts';
+import type { Records } from './infra/database/records.ts';
+import type { ScheduleStore } from './ports/schedule-store.ts';
+import type { Settings } from './settings/settings-schema.ts';
+
+export interface ScheduleService {
+  readonly schedules: Schedules;
+  /** Not before the tools are loaded. */
+  start(): void;
+  /** Makes no more calls. */
+  drain(): void;
+  /** The tick under way has ended. */
+  close(): Promise<void>;
+}
+
+export function createSchedules(settings: Settings, infra: Infra, gateway: Gateway): ScheduleService {
+  const { ports, asyncParts, records } = infra;
+  const store = openedLater<ScheduleStore>(() => openStore(records));
+  const caller = gateway.executor;
+  const schedules = new Schedules({ ...ports, store, caller, maxPerTenant: settings.schedules.max_per_tenant });
+  const awake = () => records.state === 'open';
+  const ticker = new ScheduleTicker({
+    ...ports,
+    store,
+    queue: asyncParts.queue,
+    catalog: gateway.registry,
+    random: Math.random,
+    series: scheduleSeries(ports.metrics),
+    awake,
+    maxQueued: settings.async.max_queued_per_tenant,
+    maxWaitMs: settings.async.max_wait_ms,
+  });
+  let hide: () => void = () => undefined;
+  let stopping: Promise<void> | undefined;
+  const stop = () => (stopping ??= ticker.stop());
+  return {
+    schedules,
+    start() {
+      ticker.start();
+      hide = showSchedules({ ...ports, store, awake });
+    },
+    drain() {
+      hide();
+      void stop();
+    },
+    async close() {
+      hide();
+      await stop();
+    },
+  };
+}
+
+async function openStore(records: Records): Promise<ScheduleStore> {
+  const [database, { SqlScheduleStore }] = await Promise.all([
+    records.database(),
+    import('./infra/database/sql-schedule-store.ts'),
+  ]);
+  return new SqlScheduleStore(database);
+}

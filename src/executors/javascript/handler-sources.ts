@@ -1,0 +1,87 @@
+// HandlerSources: the files that a handler is made of, its own and those it imports by relative paths, and whether they
+// still are what was read.
+import { hash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+
+interface KnownFile {
+  /** Changes with every write; the content is read again only when it does. */
+  readonly stamp: string;
+  readonly sha256: string;
+}
+
+/** More than any handler imports; beyond, changes are not noticed. */
+const MOST_FILES = 200;
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const GONE: KnownFile = { stamp: '', sha256: '' };
+/** `import … from './x.js'`, `export … from`, `import './x.js'` and `import('./x.js')`; what a comment holds is harmless. */
+const RELATIVE_IMPORT =
+  /\b(?:import|export)\b(?:[^'"`;()]{0,2000}?\bfrom)?\s*\(?\s*['"](\.{1,2}\/[^'"\n]+)['"]/g;
+
+export class HandlerSources {
+  readonly #files: Map<string, KnownFile>;
+
+  private constructor(files: Map<string, KnownFile>) {
+    this.#files = files;
+  }
+
+  /** `imports`: whether what the file imports belongs to it. */
+  static async read(path: string, imports: boolean): Promise<HandlerSources> {
+    const files = new Map<string, KnownFile>();
+    const open = [path];
+    for (let file = open.shift(); file !== undefined && files.size < MOST_FILES; file = open.shift()) {
+      if (files.has(file)) continue;
+      const { known, text } = await look(file);
+      files.set(file, known);
+      if (imports) open.push(...relativeImports(text, file));
+    }
+    return new HandlerSources(files);
+  }
+
+  /** Of every content. */
+  get digest(): string {
+    const contents = [...this.#files].map(([file, { sha256 }]) => `${file} ${sha256}`);
+    return hash('sha256', contents.toSorted().join('\n'));
+  }
+
+  /** Asks for times and sizes; reads what seems to have changed. */
+  async haveChanged(): Promise<boolean> {
+    for (const [file, known] of this.#files) {
+      if ((await stampOf(file)) === known.stamp) continue;
+      const { known: now } = await look(file);
+      if (now.sha256 !== known.sha256) return true;
+      this.#files.set(file, now);
+    }
+    return false;
+  }
+}
+
+async function look(file: string): Promise<{ readonly known: KnownFile; readonly text: string }> {
+  // The stamp first: a write in between makes the next look read again.
+  const stamp = await stampOf(file);
+  if (stamp === GONE.stamp) return { known: GONE, text: '' };
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return { known: { stamp, sha256: hash('sha256', text) }, text };
+}
+
+/** What is no file, or far too large to be a handler's, is as good as gone. */
+async function stampOf(file: string): Promise<string> {
+  const found = await stat(file, { bigint: true }).catch(() => undefined);
+  if (found?.isFile() !== true || found.size > MAX_FILE_BYTES) return GONE.stamp;
+  return `${found.mtimeNs}:${found.ctimeNs}:${found.size}:${found.ino}`;
+}
+
+function relativeImports(text: string, file: string): readonly string[] {
+  return [...text.matchAll(RELATIVE_IMPORT)].map(([, specifier = '']) => {
+    const [path = ''] = specifier.split(/[?#]/, 1);
+    return resolve(dirname(file), decoded(path));
+  });
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

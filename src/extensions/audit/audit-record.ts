@@ -1,0 +1,120 @@
+// What an audit record says of a call: who, what, with which arguments (as a hash), and how it ended.
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import { canonicalHash } from '../../lib/canonical-json.ts';
+import { uuidv7 } from '../../lib/ids.ts';
+import type { AuditRecord } from '../../ports/audit-sink.ts';
+
+const MAX_NAME = 200;
+
+/** Just before the executor: what is going to run. */
+export function intentOf(call: ToolCall, now: number): AuditRecord {
+  const { context, function: fn, principal } = call;
+  return {
+    ...whatWasAsked(call, context, principal?.id),
+    eventId: uuidv7(now),
+    kind: 'intent',
+    callKind: call.request.accepted === undefined ? 'sync' : '',
+    ...effectsOf(fn),
+    tool: fn?.name ?? '',
+    toolVersion: fn?.spec.metadata.version ?? '',
+    executor: fn?.spec.toolType ?? '',
+    outcome: '',
+    reason: '',
+    attempts: 0,
+    durationMs: 0,
+    remainingMs: Math.max(0, call.deadline - now),
+    partialSideEffects: false,
+    registryVersion: call.snapshot.version,
+    traceId: call.progress.traceId,
+    notes: notesOf(call),
+  };
+}
+
+/** `fn` as far as it was resolved. */
+export function outcomeOf(
+  call: ToolCall,
+  fn: ToolFunction | undefined,
+  response: ToolResponse,
+  now: number,
+): AuditRecord {
+  const { meta } = response;
+  const { caller } = call.progress;
+  const error = response.ok ? undefined : response.error;
+  const accepted = response.ok && call.request.accept !== undefined;
+  return {
+    ...whatWasAsked(call, caller?.context ?? NOBODY, caller?.principal.id),
+    eventId: uuidv7(now),
+    kind: accepted ? 'accepted' : 'outcome',
+    callKind: rowOf(call, accepted),
+    ...effectsOf(meta.tool === '' ? undefined : fn),
+    tool: meta.tool,
+    toolVersion: meta.toolVersion,
+    executor: meta.executor,
+    outcome: error?.type ?? 'ok',
+    reason: error?.reason ?? '',
+    attempts: meta.attempts,
+    durationMs: meta.durationMs,
+    remainingMs: 0,
+    partialSideEffects: error?.partialSideEffects ?? false,
+    registryVersion: meta.registryVersion,
+    traceId: meta.traceId,
+    notes: notesOf(call),
+  };
+}
+
+/** A call that was accepted for later has a row already, made and ended by those who run it. */
+function rowOf({ request }: ToolCall, accepted: boolean): AuditRecord['callKind'] {
+  if (accepted || request.accepted !== undefined) return '';
+  return request.accept === undefined ? 'sync' : 'async';
+}
+
+const NOBODY: ToolCall['context'] = Object.freeze({});
+
+function whatWasAsked(call: ToolCall, context: ToolCall['context'], principal = '') {
+  return {
+    at: isoOf(call.receivedAt),
+    callId: call.id,
+    door: call.request.door,
+    principal,
+    tenant: context.tenantId ?? '',
+    agent: context.agentId ?? '',
+    user: context.userId ?? '',
+    session: context.sessionId ?? '',
+    requestedTool: call.request.tool.slice(0, MAX_NAME),
+    argumentsHash: hashOf(call),
+  };
+}
+
+function effectsOf(fn: ToolFunction | undefined) {
+  const metadata = fn?.spec.metadata;
+  return { readOnly: metadata?.readOnly ?? true, idempotent: metadata?.idempotent ?? true };
+}
+
+function notesOf({ context, progress, request }: ToolCall): AuditRecord['notes'] {
+  const { parent } = request;
+  if (progress.notes === undefined && parent === undefined && context.dryRun !== true) return undefined;
+  return {
+    ...progress.notes,
+    ...(context.dryRun === true && { dry_run: true }),
+    ...(parent !== undefined && { parent_call_id: parent.callId }),
+  };
+}
+
+let lastMs = Number.NaN;
+let lastIso = '';
+
+/** Many calls share a millisecond. */
+function isoOf(ms: number): string {
+  if (ms !== lastMs) {
+    lastMs = ms;
+    lastIso = new Date(ms).toISOString();
+  }
+  return lastIso;
+}
+
+/** Of the arguments as they were sent. Empty where they could not be read at all. */
+function hashOf(call: ToolCall): string {
+  return call.request.refusal === undefined ? canonicalHash(call.request.arguments) : '';
+}

@@ -1,0 +1,117 @@
+// recording: keeps calls with their outcomes for operators who asked for it. It stands outside of all that gives answers again.
+import { z } from 'zod';
+import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolError, ToolResponse } from '../../contract/tool-response.ts';
+import { canonicalHash } from '../../lib/canonical-json.ts';
+import { secretScrubber } from '../../lib/scrub-secrets.ts';
+import { sensitiveHiders, type HideSensitive } from '../../lib/sensitive-values.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RecordedCall, RecordedOutcome, Recordings, Take } from '../../ports/recordings.ts';
+
+interface Needs {
+  readonly recordings: Recordings;
+  readonly log: Log;
+}
+
+export const recording: ExtensionPlugin<object, Needs> = {
+  name: 'recording',
+  summary: 'Keeps calls and their outcomes in a file while an operator wants them recorded, without their secrets.',
+  optionsSchema: z.strictObject({}),
+  create: (needs) => createRecording(needs),
+};
+
+function createRecording({ recordings, log }: Needs): Extension<object> {
+  const hiderOf = sensitiveHiders();
+  return {
+    stage: 'tool',
+    // Nobody's call fails because it could not be written down.
+    onFailure: 'continue',
+    appliesTo: () => recordings.enabled,
+    async around(call, next) {
+      const take = wanted(recordings, call);
+      if (take === undefined) return next(call);
+      const response = await next(call);
+      try {
+        const fn = call.function as ToolFunction;
+        record(take, call, fn, response, hiderOf(fn.inputSchema), (text) => recordings.seal(text));
+      } catch (error) {
+        take.drop();
+        log.warn({ callId: call.id, err: error }, 'a call could not be recorded');
+      }
+      return response;
+    },
+  };
+}
+
+/** A dry run has no outcome. */
+function wanted(recordings: Recordings, { id, function: fn, context, request }: ToolCall): Take | undefined {
+  if (context.dryRun === true) return undefined;
+  return recordings.begin({
+    callId: id,
+    ...(request.parent !== undefined && { parentId: request.parent.callId }),
+    tool: fn?.name ?? '',
+    tenantId: context.tenantId ?? '',
+    sessionId: context.sessionId ?? '',
+  });
+}
+
+function record(
+  take: Take,
+  call: ToolCall,
+  fn: ToolFunction,
+  response: ToolResponse,
+  hide: HideSensitive,
+  seal: (text: string) => string,
+): void {
+  if (!isOutcome(response)) {
+    take.drop();
+    return;
+  }
+  const { value, secrets } = hide(call.arguments, seal);
+  const recorded: Omit<RecordedCall, 'order'> = {
+    at: new Date(call.receivedAt).toISOString(),
+    tool: fn.name,
+    toolVersion: fn.spec.metadata.version,
+    definitionHash: fn.spec.contentHash,
+    arguments: value,
+    argumentsHash: canonicalHash(value),
+    ...(call.context.cursor !== undefined && { cursor: call.context.cursor }),
+    durationMs: response.meta.durationMs,
+    outcome: outcomeOf(response, [...secrets, ...textsOf(call.sensitiveConfig)]),
+  };
+  take.keep(recorded);
+}
+
+/**
+ * Not what a caller made of it by going away, nor the gateway by shutting down, and not an approval: that is asked for
+ * anew in a replay.
+ */
+function isOutcome(response: ToolResponse): boolean {
+  if (response.ok) return response.meta.acceptedAt === undefined;
+  const { error } = response;
+  return error.type !== 'CANCELLED' && error.reason !== 'DRAINING' && !isAboutApproval(error);
+}
+
+function isAboutApproval({ type, reason, origin }: ToolError): boolean {
+  return origin !== 'tool' && (type === 'CONFIRMATION_REQUIRED' || reason.startsWith('APPROVAL'));
+}
+
+function outcomeOf(response: ToolResponse, secrets: readonly string[]): RecordedOutcome {
+  const scrubber = secretScrubber(secrets);
+  if (!response.ok) return { ok: false, error: scrubber.json(response.error) };
+  const { data, dataJson, intents, meta } = response;
+  const clean = scrubber.json(data);
+  return {
+    ok: true,
+    dataJson: clean === data ? dataJson : JSON.stringify(clean),
+    intents: scrubber.json(intents),
+    ...(meta.truncated !== undefined && { truncated: meta.truncated }),
+  };
+}
+
+function textsOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}

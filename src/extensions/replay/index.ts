@@ -1,0 +1,126 @@
+// replay: answers from a recording, so that no executor runs. Everything that may refuse a call stands outside of it.
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { metaOf } from '../../contract/make-response.ts';
+import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import { sensitiveHiders } from '../../lib/sensitive-values.ts';
+import type { Counter, Metrics } from '../../ports/metrics.ts';
+import type { NearestCall, RecordedCall, ReplayTape, TapeAnswer } from '../../ports/recordings.ts';
+
+interface Needs {
+  /** Undefined: this gateway calls its tools. */
+  readonly replayTape: ReplayTape | undefined;
+  readonly metrics: Metrics;
+}
+
+export const replay: ExtensionPlugin<object, Needs> = {
+  name: 'replay',
+  summary: 'Answers from a recording instead of running the tool, in a gateway that was started to do so.',
+  optionsSchema: z.strictObject({}),
+  create: ({ replayTape, metrics }) => (replayTape === undefined ? NOTHING_TO_REPLAY : createReplay(replayTape, metrics)),
+};
+
+const NOTHING_TO_REPLAY: Extension<object> = {
+  stage: 'tool',
+  onFailure: 'deny',
+  appliesTo: () => false,
+  around: (call, next) => next(call),
+};
+
+function createReplay(tape: ReplayTape, metrics: Metrics): Extension<object> {
+  const hiderOf = sensitiveHiders();
+  const counters = countersOf(metrics);
+  return {
+    stage: 'tool',
+    onFailure: 'deny',
+    async around(call, next) {
+      // A rehearsal runs nothing anyway.
+      if (call.context.dryRun === true) return next(call);
+      const fn = call.function as ToolFunction;
+      const found = tape.ask({
+        tool: fn.name,
+        arguments: hiderOf(fn.inputSchema)(call.arguments, (text) => tape.seal(text)).value,
+        definitionHash: fn.spec.contentHash,
+        ...(call.context.cursor !== undefined && { cursor: call.context.cursor }),
+      });
+      note(call, found);
+      if (found.found) {
+        counters.answered.add();
+        return recordedAnswer(call, found.call);
+      }
+      if (tape.rules.onMiss === 'refuse') {
+        counters.refused.add();
+        throw notRecorded(fn.name, found);
+      }
+      counters.called.add();
+      return next(call);
+    },
+  };
+}
+
+function countersOf(metrics: Metrics): { readonly [Outcome in 'answered' | 'called' | 'refused']: Counter } {
+  const counted = metrics.counter({
+    name: 'ute_replayed_calls_total',
+    help: 'Calls of a gateway that replays: answered from the recording, refused, or called all the same.',
+    labels: ['outcome'],
+  });
+  return { answered: counted.with('answered'), called: counted.with('called'), refused: counted.with('refused') };
+}
+
+/** The envelope and the audit record say where the answer is from. */
+function note({ progress }: ToolCall, { found, definitionChanged }: TapeAnswer): void {
+  progress.recorded = found;
+  progress.notes = { ...progress.notes, recorded: found };
+  if (definitionChanged) progress.degraded.push('definition_changed');
+}
+
+function recordedAnswer(call: ToolCall, { outcome }: RecordedCall): ToolResponse {
+  const { rateLimits } = call.progress;
+  if (!outcome.ok) return { ok: false, error: outcome.error, meta: metaOf(call), rateLimits };
+  const { dataJson, intents, truncated } = outcome;
+  const meta = { ...metaOf(call), ...(truncated !== undefined && { truncated }) };
+  return { ok: true, data: JSON.parse(dataJson) as JsonValue, dataJson, intents, meta, rateLimits };
+}
+
+function notRecorded(tool: string, answer: TapeAnswer & { readonly found: false }): ToolFailure {
+  const { recordedTimes, recordedOfTool, definitionChanged, nearest } = answer;
+  const details: JsonObject = {
+    tool,
+    recorded_times: recordedTimes,
+    recorded_of_tool: recordedOfTool,
+    ...(definitionChanged && { definition_changed: true }),
+    ...(nearest !== undefined && { nearest: wireNearest(nearest) }),
+  };
+  return new ToolFailure('NOT_FOUND', whyNot(answer), { reason: 'NOT_RECORDED', details });
+}
+
+function whyNot({ recordedTimes, recordedOfTool, definitionChanged, nearest }: TapeAnswer & { found: false }): string {
+  if (recordedTimes > 0 && definitionChanged)
+    return 'This call was recorded with another definition of the tool, and such answers are not given here.';
+  if (recordedTimes > 0)
+    return `This call was recorded ${recordedTimes === 1 ? 'once' : `${recordedTimes} times`}, and every answer was given already.`;
+  if (recordedOfTool === 0) return 'This gateway replays a recording, and no call of this tool is in it.';
+  const where = nearest === undefined ? '' : ` The nearest is call ${nearest.order}: ${differenceOf(nearest)}.`;
+  return `This gateway replays a recording, and no call of this tool with these arguments is in it.${where}`;
+}
+
+function differenceOf({ changes, more }: NearestCall): string {
+  const said = changes.map(({ pointer, recorded, asked }) => {
+    if (recorded === undefined) return `${pointer} was not there`;
+    return asked === undefined ? `${pointer} was ${recorded}` : `${pointer} was ${recorded}, not ${asked}`;
+  });
+  return more > 0 ? `${said.join('; ')}; and ${more} more` : said.join('; ');
+}
+
+function wireNearest({ order, changes, more }: NearestCall): JsonObject {
+  const wire = changes.map(({ pointer, recorded, asked }) => ({
+    pointer,
+    ...(recorded !== undefined && { recorded }),
+    ...(asked !== undefined && { asked }),
+  }));
+  return { order, changes: wire, more };
+}

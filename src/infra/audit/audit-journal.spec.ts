@@ -1,0 +1,157 @@
+// Specs of AuditJournal on a disk that fails, stalls and crashes on demand.
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
+import { FakeSegments } from '../../../test/helpers/fake-segments.ts';
+import { AuditJournal, type JournalOptions } from './audit-journal.ts';
+
+const DOWN = { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE' };
+
+async function opened(changes: Partial<JournalOptions> = {}) {
+  const clock = new FakeClock();
+  const disk = new FakeSegments();
+  const journal = await AuditJournal.open({ storage: disk, clock, maxBacklogBytes: 1 << 20, ...changes });
+  return { journal, clock, disk };
+}
+
+const line = (name: string | number) => `{"n":"${name}"}\n`;
+
+/** Lets the fake disk and the group's timer do their work. */
+async function worked(clock: FakeClock) {
+  for (let turn = 0; turn < 4; turn += 1) {
+    await settled();
+    await clock.advance(2);
+  }
+}
+
+describe('AuditJournal', () => {
+  it('resolves when the line is synced, not when it is written', async () => {
+    const { journal, disk, clock } = await opened();
+    const finish = disk.stall();
+    let kept = false;
+    const appended = journal.append(line(1)).then(() => (kept = true));
+    await worked(clock);
+    expect(disk.text).toBe(line(1));
+    expect(kept).toBe(false);
+    finish();
+    await appended;
+    expect(disk.crashed().text).toBe(line(1));
+  });
+
+  it('a line alone does not wait for others; those that come during a sync go together with the next', async () => {
+    const { journal, disk, clock } = await opened();
+    await journal.append(line(0));
+    expect(disk.syncs).toBe(1);
+    const finish = disk.stall();
+    const first = journal.append(line(1));
+    await settled();
+    const others = Array.from({ length: 200 }, (_, index) => journal.append(line(index)));
+    finish();
+    await first;
+    await worked(clock);
+    await Promise.all(others);
+    expect(disk.syncs).toBe(3);
+  });
+
+  it('tells those who wait when the disk fails, refuses others meanwhile, and keeps the records after all', async () => {
+    const { journal, disk, clock } = await opened();
+    disk.fail(3, 4);
+    await expect(journal.append(line('first'))).rejects.toMatchObject(DOWN);
+    expect(() => journal.ready()).toThrow(
+      expect.objectContaining({ ...DOWN, cause: new Error('disk failed') }),
+    );
+    await expect(journal.append(line('second'))).rejects.toMatchObject(DOWN);
+    expect(journal.offer(line('third'))).toBe(false);
+    await clock.advance(100 + 200 + 400);
+    await worked(clock);
+    expect(journal.ready()).toBeUndefined();
+    await journal.append(line('fourth'));
+    expect(disk.lines).toEqual([line('first').trim(), line('fourth').trim()]);
+  });
+
+  it('lets in no call while half of the room is taken, waits a moment, then refuses', async () => {
+    const { journal, disk, clock } = await opened({ maxBufferedBytes: 100 });
+    const finish = disk.stall();
+    const kept = Promise.all(Array.from({ length: 6 }, (_, index) => journal.append(line(index))));
+    await settled();
+    const entrance = journal.ready();
+    expect(entrance).toBeInstanceOf(Promise);
+    const asked = [Promise.resolve(entrance), journal.append(line('x'.repeat(60)))];
+    const answers = Promise.allSettled(asked);
+    await clock.advance(1_000);
+    expect(await answers).toMatchObject([{ reason: DOWN }, { reason: DOWN }]);
+    const patient = journal.ready();
+    finish();
+    await patient;
+    await kept;
+  });
+
+  it('lets in no call when what is on disk and not shipped has reached its bound', async () => {
+    const { journal, disk } = await opened({ maxBacklogBytes: 50 });
+    for (let index = 0; index < 6; index += 1) await journal.append(line(index));
+    expect(() => journal.ready()).toThrow(expect.objectContaining(DOWN));
+    expect(journal.offer(line(7))).toBe(false);
+    // A call that runs already is recorded all the same.
+    await journal.append(line(8));
+    await journal.seal();
+    for (const segment of journal.sealed) await journal.drop(segment);
+    expect(journal.ready()).toBeUndefined();
+    expect(disk.text).toBe('');
+  });
+
+  it('ends a file on demand and when it is large; what an earlier process left is first', async () => {
+    const { journal, disk } = await opened();
+    await journal.append(line('small'));
+    await journal.seal();
+    await journal.seal();
+    const large = 'x'.repeat(1 << 20);
+    await journal.append(line(large));
+    expect(journal.sealed).toHaveLength(2);
+    expect(journal.pending).toBe(2);
+    const next = await AuditJournal.open({ storage: disk, clock: new FakeClock(), maxBacklogBytes: 1 });
+    expect(next.sealed.map(({ records }) => records)).toEqual([1, 1]);
+    expect(next.pending).toBe(2);
+  });
+
+  it('closes with everything on disk, and takes nothing after', async () => {
+    const { journal, disk } = await opened();
+    expect(journal.offer(line(1))).toBe(true);
+    await journal.close();
+    expect(disk.text).toBe(line(1));
+    await expect(journal.append(line(2))).rejects.toMatchObject(DOWN);
+    await journal.close();
+  });
+
+  it('has every line on disk of which it said so, whatever fails in between', async () => {
+    const anyStep = fc.oneof(
+      fc.record({ fail: fc.integer({ min: 1, max: 3 }), after: fc.integer({ min: 0, max: 30 }) }),
+      fc.constant('append' as const),
+      fc.constant('seal' as const),
+      fc.constant('wait' as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
+        const { journal, disk, clock } = await opened();
+        const promised: string[] = [];
+        let count = 0;
+        for (const step of steps) {
+          if (typeof step === 'object') disk.fail(step.fail, step.after);
+          else if (step === 'seal') await journal.seal();
+          else if (step === 'wait') await clock.advance(500);
+          else {
+            const text = line((count += 1));
+            void journal.append(text).then(
+              () => promised.push(text.trim()),
+              () => undefined,
+            );
+            if (count % 3 === 0) await settled();
+          }
+        }
+        await worked(clock);
+        const there = new Set(disk.crashed().lines);
+        expect(promised.filter((text) => !there.has(text))).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,247 @@
+// AuditJournal: records on the local disk before anybody is answered, many of them with one sync; then to be shipped.
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { ByteRoom } from './byte-room.ts';
+import { SealedSegments } from './sealed-segments.ts';
+import type { Segment, SegmentFile, SegmentStorage } from './segment-folder.ts';
+
+export interface JournalOptions {
+  readonly storage: SegmentStorage;
+  readonly clock: Clock;
+  /** On disk and not shipped: from here on no call is let in. */
+  readonly maxBacklogBytes: number;
+  /** Waiting for the disk. */
+  readonly maxBufferedBytes?: number;
+}
+
+interface Entry {
+  readonly line: string;
+  readonly bytes: number;
+  /** Set where somebody waits for the disk. */
+  readonly settle?: (error?: ToolFailure) => void;
+}
+
+/** While calls come one at a time, each is synced at once; when many come, they are gathered for so long. */
+const GATHER_MS = 2;
+const GROUP_RECORDS = 256;
+const FEW = 4;
+const SEGMENT_BYTES = 1 << 20;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 5_000;
+
+/**
+ * When a group cannot be written, those who wait are told, new records are refused, and the group is written again as a
+ * whole into a new file until it succeeds: a record that is stored twice is one record.
+ */
+export class AuditJournal {
+  readonly #storage: SegmentStorage;
+  readonly #clock: Clock;
+  readonly #maxBacklogBytes: number;
+  /** Of `#waiting` and of the group that is being written. */
+  readonly #room: ByteRoom;
+  #waiting: Entry[] = [];
+  #current: { readonly file: SegmentFile; bytes: number; records: number; since: number } | undefined;
+  readonly #sealed = new SealedSegments();
+  #lastGroup = 0;
+  #failure: unknown;
+  #retryMs = FIRST_RETRY_MS;
+  #cycle: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #closed = false;
+
+  private constructor(options: JournalOptions) {
+    this.#storage = options.storage;
+    this.#clock = options.clock;
+    this.#maxBacklogBytes = options.maxBacklogBytes;
+    this.#room = new ByteRoom(options.maxBufferedBytes ?? 8 << 20, options.clock);
+  }
+
+  /** Rejects if nothing can be written: a gateway should not start without its audit log. */
+  static async open(options: JournalOptions): Promise<AuditJournal> {
+    const journal = new AuditJournal(options);
+    for (const segment of await options.storage.leftovers()) journal.#sealed.add(segment);
+    await journal.#segment();
+    return journal;
+  }
+
+  /** Complete files, oldest first. */
+  get sealed(): readonly Segment[] {
+    return this.#sealed.list;
+  }
+
+  /** Records that are not shipped yet. */
+  get pending(): number {
+    return this.#waiting.length + (this.#current?.records ?? 0) + this.#sealed.records;
+  }
+
+  /** Epoch milliseconds of the oldest record on disk that is not shipped yet. */
+  get oldest(): number | undefined {
+    return this.#sealed.list[0]?.since ?? (this.#current?.records ? this.#current.since : undefined);
+  }
+
+  /** Lets a call in, perhaps after a wait for room; half of the room is for the calls that run already. */
+  ready(): void | Promise<void> {
+    if (this.#isDown() || this.#backlogBytes() > this.#maxBacklogBytes) throw this.#unavailable();
+    if (!this.#room.fits(0, 0.5)) return this.#untilRoom(0, 0.5);
+  }
+
+  /** Resolves when the line is synced. */
+  async append(line: string): Promise<void> {
+    const bytes = Buffer.byteLength(line);
+    if (!this.#room.fits(bytes)) await this.#untilRoom(bytes, 1);
+    if (this.#isDown()) throw this.#unavailable();
+    await new Promise<void>((resolve, reject) => {
+      const settle = (error?: ToolFailure) => (error === undefined ? resolve() : reject(error));
+      this.#push({ line, bytes, settle });
+    });
+  }
+
+  /** False: there is no room for it now. */
+  offer(line: string): boolean {
+    const bytes = Buffer.byteLength(line);
+    if (!this.#room.fits(bytes, 0.5) || this.#isDown() || this.#backlogBytes() > this.#maxBacklogBytes)
+      return false;
+    this.#push({ line, bytes });
+    return true;
+  }
+
+  async flush(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#cycle !== undefined) {
+      await this.#writeGroup();
+      if (this.#failure !== undefined) throw this.#unavailable();
+    }
+  }
+
+  /** Ends the current file, so that what is in it can be shipped. */
+  async seal(): Promise<void> {
+    while (this.#cycle !== undefined) await this.#cycle;
+    if (this.#current?.records) await this.#endSegment();
+  }
+
+  /** The segment has been shipped. */
+  async drop(segment: Segment): Promise<void> {
+    await this.#storage.remove(segment.path);
+    this.#sealed.remove(segment);
+  }
+
+  /** Rejects if anything accepted could not be written after all. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    try {
+      await this.flush();
+    } finally {
+      this.#closed = true;
+      this.#cancelTimer?.();
+      await this.#endSegment();
+    }
+  }
+
+  #isDown(): boolean {
+    return this.#closed || this.#failure !== undefined;
+  }
+
+  #backlogBytes(): number {
+    return this.#sealed.bytes + (this.#current?.bytes ?? 0);
+  }
+
+  #unavailable(): ToolFailure {
+    return new ToolFailure('UNAVAILABLE', 'The audit log cannot be written at the moment.', {
+      reason: 'AUDIT_UNAVAILABLE',
+      cause: this.#failure,
+    });
+  }
+
+  async #untilRoom(bytes: number, part: number): Promise<void> {
+    if (!(await this.#room.wait(bytes, part, () => this.#isDown()))) throw this.#unavailable();
+  }
+
+  #push(entry: Entry): void {
+    this.#waiting.push(entry);
+    this.#room.take(entry.bytes);
+    if (this.#cycle !== undefined || this.#failure !== undefined) return;
+    if (this.#waiting.length >= GROUP_RECORDS) void this.#writeGroup();
+    else if (this.#cancelTimer === undefined) this.#gather();
+  }
+
+  #gather(): void {
+    if (this.#lastGroup > FEW) return this.#schedule(GATHER_MS);
+    const soon = setImmediate(() => void this.#writeGroup());
+    this.#cancelTimer = () => clearImmediate(soon);
+  }
+
+  #schedule(ms: number): void {
+    this.#cancelTimer = this.#clock.after(ms, () => void this.#writeGroup());
+  }
+
+  /** Writes what has gathered; one group at a time. Never rejects. */
+  #writeGroup(): Promise<void> {
+    this.#cycle ??= this.#writeOnce().then((retryMs) => {
+      this.#cycle = undefined;
+      this.#room.tell();
+      if (this.#closed || this.#cancelTimer !== undefined) return;
+      if (retryMs !== undefined) this.#schedule(retryMs);
+      else if (this.#waiting.length > 0) this.#gather();
+    });
+    return this.#cycle;
+  }
+
+  /** The time after which to try again, if it failed. */
+  async #writeOnce(): Promise<number | undefined> {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    const group = this.#waiting;
+    this.#waiting = [];
+    if (group.length === 0 && this.#failure === undefined) return undefined;
+    try {
+      await this.#write(group);
+    } catch (error) {
+      return this.#failed(group, error);
+    }
+    this.#lastGroup = group.length;
+    this.#failure = undefined;
+    this.#retryMs = FIRST_RETRY_MS;
+    for (const { bytes, settle } of group) {
+      this.#room.give(bytes);
+      settle?.();
+    }
+    return undefined;
+  }
+
+  async #write(group: readonly Entry[]): Promise<void> {
+    const segment = await this.#segment();
+    const bytes = Buffer.from(group.map(({ line }) => line).join(''));
+    if (segment.bytes === 0) segment.since = this.#clock.now();
+    // Counted first: a part of it may arrive.
+    segment.bytes += bytes.length;
+    await segment.file.append(bytes);
+    await segment.file.sync();
+    segment.records += group.length;
+    if (segment.bytes >= SEGMENT_BYTES) await this.#endSegment();
+  }
+
+  async #failed(group: readonly Entry[], error: unknown): Promise<number> {
+    this.#failure = error;
+    const told = this.#unavailable();
+    for (const { settle } of group) settle?.(told);
+    this.#waiting = [...group.map(({ line, bytes }) => ({ line, bytes })), ...this.#waiting];
+    await this.#endSegment().catch(() => undefined);
+    const delayMs = this.#retryMs;
+    this.#retryMs = Math.min(LAST_RETRY_MS, delayMs * 2);
+    return delayMs;
+  }
+
+  async #segment() {
+    return (this.#current ??= { file: await this.#storage.create(), bytes: 0, records: 0, since: 0 });
+  }
+
+  async #endSegment(): Promise<void> {
+    const segment = this.#current;
+    this.#current = undefined;
+    if (segment === undefined) return;
+    const { file, bytes, records, since } = segment;
+    // What matters about this file has been said by then: a failed close changes nothing.
+    await file.close().catch(() => undefined);
+    if (bytes === 0) await this.#storage.remove(file.path);
+    else this.#sealed.add({ path: file.path, bytes, records, since });
+  }
+}

@@ -1,0 +1,110 @@
+// AuditShipper: moves what the journal holds into the database, oldest first; a file is removed when its records are committed.
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Counter } from '../../ports/metrics.ts';
+import { isDataError } from '../database/sql-state.ts';
+import type { AuditJournal } from './audit-journal.ts';
+import type { Segment, SegmentStorage } from './segment-folder.ts';
+
+/** What the shipper asks of the database. */
+export interface AuditTable {
+  /** Lines of JSON; those that are there already are left as they are. One transaction. */
+  store(lines: readonly string[]): Promise<void>;
+}
+
+export interface ShipperDeps {
+  readonly journal: AuditJournal;
+  readonly storage: SegmentStorage;
+  readonly table: AuditTable;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Counts the records that the database refuses. */
+  readonly rejected: Counter;
+  readonly random: () => number;
+}
+
+const EVERY_MS = 1_000;
+const LAST_RETRY_MS = 15_000;
+const CHUNK = 500;
+
+export class AuditShipper {
+  readonly #deps: ShipperDeps;
+  #shipping: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #everyMs = EVERY_MS;
+  #stopped = false;
+
+  constructor(deps: ShipperDeps) {
+    this.#deps = deps;
+  }
+
+  /** Ships again and again, more slowly while the database is away. */
+  start(): void {
+    const { clock, random } = this.#deps;
+    this.#cancelTimer = clock.after(this.#everyMs * (0.8 + 0.4 * random()), () => void this.#tick());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelTimer?.();
+    await this.#shipping?.catch(() => undefined);
+  }
+
+  /** Everything that the journal had accepted when it was asked. Rejects where the database cannot be reached. */
+  async ship(): Promise<void> {
+    // One that runs already may have begun before the last record.
+    await this.#shipping?.catch(() => undefined);
+    this.#shipping ??= this.#shipAll().finally(() => (this.#shipping = undefined));
+    return this.#shipping;
+  }
+
+  async #tick(): Promise<void> {
+    const { journal, log } = this.#deps;
+    try {
+      await this.ship();
+      this.#everyMs = EVERY_MS;
+    } catch (error) {
+      this.#everyMs = Math.min(LAST_RETRY_MS, this.#everyMs * 2);
+      log.warn({ err: error, pending: journal.pending }, 'audit records could not be moved to the database');
+    }
+    if (!this.#stopped) this.start();
+  }
+
+  async #shipAll(): Promise<void> {
+    const { journal } = this.#deps;
+    if (journal.pending === 0 && journal.sealed.length === 0) return;
+    await journal.seal();
+    for (const segment of journal.sealed) await this.#shipOne(segment);
+  }
+
+  async #shipOne(segment: Segment): Promise<void> {
+    const { journal, storage, log } = this.#deps;
+    const lines = (await storage.read(segment.path)).split('\n');
+    // Cut short by the end of a process: nobody was told that it was kept.
+    const torn = lines.pop();
+    if (torn !== undefined && torn !== '')
+      log.warn({ path: segment.path }, 'an unfinished audit record was left out');
+    for (let start = 0; start < lines.length; start += CHUNK)
+      await this.#store(lines.slice(start, start + CHUNK));
+    await journal.drop(segment);
+  }
+
+  /** One record that the database refuses holds up no other. */
+  async #store(lines: readonly string[]): Promise<void> {
+    const { table, storage, log, rejected } = this.#deps;
+    try {
+      await table.store(lines);
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      if (lines.length > 1) {
+        const half = lines.length >> 1;
+        await this.#store(lines.slice(0, half));
+        await this.#store(lines.slice(half));
+        return;
+      }
+      log.error({ err: error }, 'the database refuses an audit record: it is kept in rejected.jsonl');
+      rejected.add();
+      for (const line of lines) await storage.reject(line);
+    }
+  }
+}

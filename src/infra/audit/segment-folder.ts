@@ -1,0 +1,201 @@
+// SegmentFolder: the files of the audit journal, numbered in the order they were begun. The only place here that touches the disk.
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DataDirInUse, lockDataDir } from '../database/data-dir-lock.ts';
+
+/** A file that is being written. */
+export interface SegmentFile {
+  readonly path: string;
+  /** Writes all of it to the end of the file. */
+  append(bytes: Uint8Array): Promise<void>;
+  /** What was appended outlives the machine. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A file that is complete. */
+export interface Segment {
+  readonly path: string;
+  readonly bytes: number;
+  readonly records: number;
+  /** Epoch milliseconds of its first record, or of the file. */
+  readonly since: number;
+}
+
+/** What AuditJournal and AuditShipper ask of a disk; tests have one that fails. */
+export interface SegmentStorage {
+  create(): Promise<SegmentFile>;
+  leftovers(): Promise<readonly Segment[]>;
+  read(path: string): Promise<string>;
+  remove(path: string): Promise<void>;
+  /** Keeps a record that the database refuses, for a human. */
+  reject(line: string): Promise<void>;
+  release(): void;
+}
+
+const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY;
+const NAME = /^(\d{10})\.jsonl$/;
+const MAX_NEIGHBOURS = 64;
+const NEWLINE = 0x0a;
+
+export class SegmentFolder implements SegmentStorage {
+  readonly path: string;
+  readonly #unlock: () => void;
+  #last = 0;
+
+  private constructor(path: string, unlock: () => void) {
+    this.path = path;
+    this.#unlock = unlock;
+  }
+
+  /**
+   * A folder that no living process has: the one named, or where several processes share a data directory, the first
+   * free one beside it. What dead ones left in theirs is taken over.
+   */
+  static async open(path: string): Promise<SegmentFolder> {
+    const folder = await SegmentFolder.#firstFree(path);
+    await folder.#takeOver(path);
+    return folder;
+  }
+
+  static async #firstFree(first: string): Promise<SegmentFolder> {
+    for (let count = 1; count <= MAX_NEIGHBOURS; count += 1) {
+      const folder = await SegmentFolder.#tryAt(neighbour(first, count));
+      if (folder !== undefined) return folder;
+    }
+    throw new Error(
+      `${MAX_NEIGHBOURS} processes share the data directory ${dirname(first)}: give each its own`,
+    );
+  }
+
+  static async #at(path: string): Promise<SegmentFolder> {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const unlock = lockDataDir(path);
+    try {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      const folder = new SegmentFolder(path, unlock);
+      folder.#last = Math.max(0, ...(await folder.#numbers()));
+      return folder;
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+  }
+
+  static async #tryAt(path: string): Promise<SegmentFolder | undefined> {
+    try {
+      return await SegmentFolder.#at(path);
+    } catch (error) {
+      if (error instanceof DataDirInUse) return undefined;
+      throw error;
+    }
+  }
+
+  async create(): Promise<SegmentFile> {
+    this.#last += 1;
+    const path = this.#pathOf(this.#last);
+    const handle = await open(path, FLAGS, 0o600);
+    try {
+      await this.#syncNames();
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+    return fileOf(path, handle);
+  }
+
+  async leftovers(): Promise<readonly Segment[]> {
+    const numbers = (await this.#numbers()).toSorted((one, other) => one - other);
+    const found: Segment[] = [];
+    for (const number of numbers) {
+      const path = this.#pathOf(number);
+      const [{ mtimeMs, size }, bytes] = await Promise.all([stat(path), readFile(path)]);
+      const records = bytes.reduce((count, byte) => (byte === NEWLINE ? count + 1 : count), 0);
+      found.push({ path, bytes: size, records, since: mtimeMs });
+    }
+    return found;
+  }
+
+  read(path: string): Promise<string> {
+    return readFile(path, 'utf8');
+  }
+
+  async remove(path: string): Promise<void> {
+    await rm(path, { force: true });
+  }
+
+  async reject(line: string): Promise<void> {
+    const handle = await open(join(this.path, 'rejected.jsonl'), 'a', 0o600);
+    try {
+      await handle.write(`${line}\n`);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  release(): void {
+    this.#unlock();
+  }
+
+  async #takeOver(first: string): Promise<void> {
+    for (let count = 1; count <= MAX_NEIGHBOURS; count += 1) {
+      const path = neighbour(first, count);
+      if (path === this.path || !(await isFolder(path))) continue;
+      const orphan = await SegmentFolder.#tryAt(path);
+      if (orphan === undefined) continue;
+      for (const { path: from } of await orphan.leftovers()) {
+        this.#last += 1;
+        await rename(from, this.#pathOf(this.#last));
+      }
+      orphan.release();
+    }
+  }
+
+  async #numbers(): Promise<readonly number[]> {
+    const names = await readdir(this.path);
+    return names.flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? []);
+  }
+
+  #pathOf(number: number): string {
+    return join(this.path, `${String(number).padStart(10, '0')}.jsonl`);
+  }
+
+  /** A new file's name is part of its folder. */
+  async #syncNames(): Promise<void> {
+    const handle = await open(this.path, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+function neighbour(first: string, count: number): string {
+  return count === 1 ? first : `${first}-${count}`;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+function fileOf(path: string, handle: FileHandle): SegmentFile {
+  return {
+    path,
+    async append(bytes) {
+      let offset = 0;
+      while (offset < bytes.length) {
+        const { bytesWritten } = await handle.write(bytes, offset, bytes.length - offset, null);
+        if (bytesWritten <= 0) throw new Error(`nothing could be written to ${path}`);
+        offset += bytesWritten;
+      }
+    },
+    sync: () => handle.datasync(),
+    close: () => handle.close(),
+  };
+}

@@ -1,0 +1,206 @@
+// StoredAuditSink: AuditSink over the local journal, its shipper, and, where the database is another machine's, its table.
+import type { Clock } from '../../ports/clock.ts';
+import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Counter, Gauge, Metrics } from '../../ports/metrics.ts';
+import { uuidv7 } from '../../lib/ids.ts';
+import { AuditJournal } from './audit-journal.ts';
+import { auditLine } from './audit-line.ts';
+import { AuditShipper, type AuditTable } from './audit-shipper.ts';
+import { IntentGroups } from './intent-groups.ts';
+import { SegmentFolder, type SegmentStorage } from './segment-folder.ts';
+
+export interface StoredAuditOptions {
+  /** Folder of the journal. */
+  readonly path: string;
+  readonly table: AuditTable & { intend(lines: readonly string[]): Promise<void> };
+  /**
+   * Intents go where they outlive this process and its machine: into the database, unless that is on the same disk as
+   * the journal and would give nothing more.
+   */
+  readonly intents: 'database' | 'journal';
+  readonly maxBacklogBytes: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly random: () => number;
+  readonly storage?: SegmentStorage;
+}
+
+const GAUGES_EVERY_MS = 1_000;
+/** Of tenants whose losses are told apart. */
+const MAX_GAPS = 1_000;
+const CLOSE_WITHIN_MS = 5_000;
+
+export class StoredAuditSink implements AuditSink {
+  readonly #journal: AuditJournal;
+  readonly #shipper: AuditShipper;
+  readonly #groups: IntentGroups | undefined;
+  readonly #storage: SegmentStorage;
+  readonly #clock: Clock;
+  readonly #counts: Counts;
+  /** Records dropped since the last gap record, by tenant. */
+  readonly #gaps = new Map<string, number>();
+  #cancelGauges: (() => void) | undefined;
+
+  private constructor(journal: AuditJournal, storage: SegmentStorage, options: StoredAuditOptions) {
+    const { table, clock, log, random, metrics } = options;
+    this.#journal = journal;
+    this.#storage = storage;
+    this.#clock = clock;
+    this.#counts = countsOf(metrics);
+    const { rejected } = this.#counts;
+    this.#shipper = new AuditShipper({ journal, storage, table, clock, log, rejected, random });
+    if (options.intents === 'database')
+      this.#groups = new IntentGroups((lines) => table.intend(lines), clock);
+  }
+
+  /** Rejects if nothing can be written now: a gateway should not start without its audit log. */
+  static async open(options: StoredAuditOptions): Promise<StoredAuditSink> {
+    const storage = options.storage ?? (await SegmentFolder.open(options.path));
+    const { clock, maxBacklogBytes } = options;
+    const journal = await AuditJournal.open({ storage, clock, maxBacklogBytes });
+    const sink = new StoredAuditSink(journal, storage, options);
+    sink.#shipper.start();
+    sink.#showGauges();
+    return sink;
+  }
+
+  ready(): void | Promise<void> {
+    try {
+      return this.#journal.ready();
+    } catch (error) {
+      this.#counts.refused.add();
+      throw error;
+    }
+  }
+
+  async intend(record: AuditRecord): Promise<void> {
+    const line = auditLine(record);
+    await (this.#groups === undefined ? this.#journal.append(line) : this.#groups.commit(line));
+    this.#counts.accepted.add();
+  }
+
+  async write(record: AuditRecord): Promise<void> {
+    try {
+      await this.#journal.append(auditLine(record));
+      this.#counts.accepted.add();
+    } catch (error) {
+      this.#counts.dropped.add();
+      throw error;
+    }
+  }
+
+  offer(record: AuditRecord): void {
+    if (this.#gaps.size > 0) this.#fillGaps();
+    if (this.#journal.offer(auditLine(record))) {
+      this.#counts.accepted.add();
+      return;
+    }
+    this.#counts.dropped.add();
+    const tenant = this.#gaps.size < MAX_GAPS || this.#gaps.has(record.tenant) ? record.tenant : '';
+    this.#gaps.set(tenant, (this.#gaps.get(tenant) ?? 0) + 1);
+  }
+
+  flush(): Promise<void> {
+    return this.#journal.flush();
+  }
+
+  /** Everything accepted so far is in the database when it resolves. */
+  async ship(): Promise<void> {
+    await this.#journal.flush();
+    await this.#shipper.ship();
+  }
+
+  /** What is not shipped by then stays on disk for the next start. `ship`: whether to try. */
+  async close(ship = false): Promise<void> {
+    this.#cancelGauges?.();
+    await this.#shipper.stop();
+    this.#fillGaps();
+    try {
+      if (ship) await this.#shipInTime();
+      await this.#journal.close();
+    } finally {
+      this.#storage.release();
+    }
+  }
+
+  async #shipInTime(): Promise<void> {
+    let cancel: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => (cancel = this.#clock.after(CLOSE_WITHIN_MS, resolve)));
+    await Promise.race([this.ship().catch(() => undefined), late]);
+    cancel();
+  }
+
+  #fillGaps(): void {
+    for (const [tenant, dropped] of this.#gaps) {
+      if (!this.#journal.offer(auditLine(gapRecord(tenant, dropped, this.#clock.now())))) return;
+      this.#gaps.delete(tenant);
+    }
+  }
+
+  #showGauges(): void {
+    const { oldest, pending } = this.#journal;
+    if (this.#gaps.size > 0) this.#fillGaps();
+    this.#counts.pending.set(pending);
+    this.#counts.lag.set(oldest === undefined ? 0 : Math.max(0, this.#clock.now() - oldest) / 1000);
+    this.#cancelGauges = this.#clock.after(GAUGES_EVERY_MS, () => this.#showGauges());
+  }
+}
+
+interface Counts {
+  readonly accepted: Counter;
+  readonly dropped: Counter;
+  readonly refused: Counter;
+  readonly rejected: Counter;
+  readonly pending: Gauge;
+  readonly lag: Gauge;
+}
+
+function countsOf(metrics: Metrics): Counts {
+  const counter = (name: string, help: string) => metrics.counter({ name, help }).with();
+  const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
+  return {
+    accepted: counter('ute_audit_records_total', 'Audit records that were kept.'),
+    dropped: counter('ute_audit_dropped_total', 'Audit records that could not be kept.'),
+    refused: counter('ute_audit_refused_calls_total', 'Calls refused because they could not be recorded.'),
+    rejected: counter(
+      'ute_audit_rejected_total',
+      'Audit records that the database refuses; see rejected.jsonl.',
+    ),
+    pending: gauge('ute_audit_pending_records', 'Audit records that are not in the database yet.'),
+    lag: gauge('ute_audit_lag_seconds', 'Age of the oldest audit record that is not in the database yet.'),
+  };
+}
+
+function gapRecord(tenant: string, dropped: number, now: number): AuditRecord {
+  return {
+    eventId: uuidv7(now),
+    kind: 'gap',
+    at: new Date(now).toISOString(),
+    callId: '',
+    callKind: '',
+    door: '',
+    principal: '',
+    tenant,
+    agent: '',
+    user: '',
+    session: '',
+    requestedTool: '',
+    tool: '',
+    toolVersion: '',
+    executor: '',
+    outcome: '',
+    reason: 'AUDIT_DROPPED',
+    argumentsHash: '',
+    readOnly: true,
+    idempotent: true,
+    attempts: 0,
+    durationMs: 0,
+    remainingMs: 0,
+    partialSideEffects: false,
+    registryVersion: '',
+    traceId: '',
+    notes: { dropped },
+  };
+}

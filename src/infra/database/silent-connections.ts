@@ -1,0 +1,44 @@
+// Connections that are dead without saying so: the network lost the server, and no error comes. They are closed, so that the pool opens others.
+import type { Pool, PoolClient } from 'pg';
+
+/** Of pg's Client, what @types/pg leaves out. */
+interface ClientParts {
+  readonly connection: { readonly stream: { on(event: 'data', listener: () => void): unknown; destroy(): void } };
+}
+
+/** What pg says when `query_timeout` is over. */
+const NO_ANSWER = 'Query read timeout';
+
+/**
+ * A statement without an answer in time leaves its connection waiting: pg would give it to the next statement. It is
+ * closed, together with all others that have not said anything since that statement was sent: otherwise each of them
+ * would cost somebody the same wait.
+ */
+export function closeSilentConnections(pool: Pool): void {
+  const heardAt = new Map<PoolClient, number>();
+  const closeSilentSince = (sentAt: number) => {
+    for (const [client, at] of heardAt) if (at < sentAt) streamOf(client).destroy();
+  };
+  pool.on('connect', (client) => {
+    const heard = () => heardAt.set(client, performance.now());
+    heard();
+    streamOf(client).on('data', heard);
+    const query = client.query.bind(client) as (...asked: readonly unknown[]) => Promise<unknown>;
+    Object.assign(client, {
+      query: async (...asked: readonly unknown[]) => {
+        const sentAt = performance.now();
+        try {
+          return await query(...asked);
+        } catch (error) {
+          if (error instanceof Error && error.message === NO_ANSWER) closeSilentSince(sentAt);
+          throw error;
+        }
+      },
+    });
+  });
+  pool.on('remove', (client) => heardAt.delete(client));
+}
+
+function streamOf(client: PoolClient): ClientParts['connection']['stream'] {
+  return (client as unknown as ClientParts).connection.stream;
+}

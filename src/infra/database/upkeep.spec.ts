@@ -1,0 +1,64 @@
+// Specs of Upkeep: when it runs and what it makes of failures. What it does is shown on real databases.
+import { describe, expect, it } from 'vitest';
+import { recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
+import { FakeClock } from '../../../test/helpers/fake-clock.ts';
+import { Records } from './records.ts';
+import { Upkeep } from './upkeep.ts';
+
+class CountedRecords extends Records {
+  asked = 0;
+  there = false;
+
+  override get state() {
+    return this.there ? ('open' as const) : ('closed' as const);
+  }
+
+  override database(): ReturnType<Records['database']> {
+    this.asked += 1;
+    return Promise.reject(new Error('away'));
+  }
+}
+
+function started() {
+  const clock = new FakeClock();
+  const log = recordingLog();
+  const records = new CountedRecords({ kind: 'pglite', dataDir: '/nowhere', migrate: true }, { clock, log });
+  const retention = { calls: 1, callEvents: 1, audit: 1, approvals: 1 };
+  const upkeep = new Upkeep({
+    records,
+    retention,
+    clock,
+    log,
+    metrics: recordingMetrics(),
+    random: () => 0.5,
+  });
+  upkeep.start();
+  return { clock, log, records, upkeep };
+}
+
+describe('Upkeep', () => {
+  it('opens no database by itself', async () => {
+    const { clock, records } = started();
+    await clock.advance(3_600_000);
+    expect(records.asked).toBe(0);
+  });
+
+  it('looks for lost calls every fifteen seconds, for old rows every ten minutes, and goes on after a failure', async () => {
+    const { clock, records, log } = started();
+    records.there = true;
+    await clock.advance(60_000);
+    expect(records.asked).toBe(4);
+    expect(log.lines.every(({ level }) => level === 'warn')).toBe(true);
+    await clock.advance(600_000);
+    expect(records.asked).toBe(45);
+  });
+
+  it('is still when it was stopped', async () => {
+    const { clock, records, upkeep } = started();
+    records.there = true;
+    await upkeep.stop();
+    await clock.advance(3_600_000);
+    expect(records.asked).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});

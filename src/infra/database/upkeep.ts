@@ -1,0 +1,99 @@
+// Upkeep: what each replica does to the records now and then: ends the calls of dead processes, deletes what is old.
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Counter, Labelled, Metrics } from '../../ports/metrics.ts';
+import type { Records } from './records.ts';
+import type { RetentionPeriods } from './retention.ts';
+
+export interface UpkeepDeps {
+  readonly records: Records;
+  readonly retention: RetentionPeriods;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly random: () => number;
+}
+
+const RECONCILE_EVERY_MS = 15_000;
+const RETENTION_EVERY_MS = 600_000;
+/** How long after its deadline a call is still believed to be about to tell of its end. */
+const LEASE_MS = 30_000;
+
+export class Upkeep {
+  readonly #deps: UpkeepDeps;
+  readonly #reconciled: Labelled<Counter>;
+  readonly #deleted: Labelled<Counter>;
+  readonly #timers = new Set<() => void>();
+  readonly #running = new Set<Promise<void>>();
+  #stopped = false;
+
+  constructor(deps: UpkeepDeps) {
+    this.#deps = deps;
+    const { metrics } = deps;
+    this.#reconciled = metrics.counter({
+      name: 'ute_calls_reconciled_total',
+      help: 'Calls whose process died, by the status they were given.',
+      labels: ['status'],
+    });
+    this.#deleted = metrics.counter({
+      name: 'ute_retention_deleted_total',
+      help: 'Rows deleted because they were older than the retention settings allow.',
+      labels: ['table'],
+    });
+    for (const status of ['outcome_unknown', 'failed']) this.#reconciled.with(status);
+  }
+
+  start(): void {
+    this.#again(RECONCILE_EVERY_MS, () => this.#reconcile());
+    this.#again(RETENTION_EVERY_MS, () => this.#applyRetention());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const cancel of this.#timers) cancel();
+    await Promise.allSettled(this.#running);
+  }
+
+  /** Replicas that start together do not come together. */
+  #again(everyMs: number, task: () => Promise<void>): void {
+    const { clock, random } = this.#deps;
+    const cancel = clock.after(everyMs * (0.5 + random()), () => {
+      this.#timers.delete(cancel);
+      const running = this.#run(task).then(() => {
+        this.#running.delete(running);
+        if (!this.#stopped) this.#again(everyMs, task);
+      });
+      this.#running.add(running);
+    });
+    this.#timers.add(cancel);
+  }
+
+  async #run(task: () => Promise<void>): Promise<void> {
+    // An embedded database is not opened for this: without one, there is nothing to look after.
+    if (this.#deps.records.state !== 'open') return;
+    try {
+      await task();
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'the upkeep of the records failed; it is tried again');
+    }
+  }
+
+  async #reconcile(): Promise<void> {
+    const { records, log } = this.#deps;
+    const database = await records.database();
+    const { reconcileCalls } = await import('./reconcile-calls.ts');
+    for (const { id, status } of await reconcileCalls(database, LEASE_MS)) {
+      this.#reconciled.with(status).add();
+      log.warn({ callId: id, status }, 'a call has no known outcome: its process died');
+    }
+  }
+
+  async #applyRetention(): Promise<void> {
+    const { records, retention, log } = this.#deps;
+    const database = await records.database();
+    const { applyRetention } = await import('./retention.ts');
+    const deleted = await applyRetention(database, retention);
+    for (const [table, count] of Object.entries(deleted)) this.#deleted.with(table).add(count);
+    if (Object.keys(deleted).length > 0) log.info({ deleted }, 'old records deleted');
+  }
+}

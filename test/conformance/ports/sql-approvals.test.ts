@@ -1,0 +1,110 @@
+// The SQL twin of ApprovalStore on both databases, held to the suite of the port; and what only a database can show.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../../src/infra/database/database.ts';
+import { SqlApprovalStore } from '../../../src/infra/database/sql-approval-store.ts';
+import type { NewApproval } from '../../../src/ports/approval-store.ts';
+import { DATABASES, type TestDatabase } from '../../helpers/databases.ts';
+import { describeApprovalStore } from './approval-store.suite.ts';
+
+describe.each(DATABASES)('on %s', (name, start) => {
+  let there: TestDatabase;
+  let database: Database;
+
+  beforeAll(async () => {
+    there = await start();
+    database = await there.records.database();
+  });
+  afterAll(() => there?.end());
+
+  describeApprovalStore(
+    name,
+    async () => ({
+      store: new SqlApprovalStore(database, { maxPending: 100_000 }),
+      now: () => Date.now(),
+      pass: async (ms) => {
+        await sql`UPDATE approvals SET expires_at = expires_at - ${ms} * interval '1 millisecond'`.execute(
+          database.db,
+        );
+      },
+    }),
+    25,
+  );
+
+  function approvalOf(changes: Partial<NewApproval> = {}): NewApproval {
+    const now = Date.now();
+    return {
+      id: randomUUID(),
+      tenantId: `tenant-${randomUUID()}`,
+      tool: 'send_email',
+      toolVersion: '1.0.0',
+      toolHash: 'tool-hash',
+      argumentsHash: 'arguments-hash',
+      arguments: { to: 'ann@example.com' },
+      riskLevel: 'high',
+      requestedBy: 'key-1',
+      agentId: '',
+      userId: '',
+      sessionId: '',
+      createdAt: now,
+      expiresAt: now + 60_000,
+      tokenHash: randomUUID(),
+      ...changes,
+    };
+  }
+
+  it('shows an approver exactly the arguments that will run, characters and order that jsonb loses included', async () => {
+    const store = new SqlApprovalStore(database, { maxPending: 100_000 });
+    const hostile = { z: '\0\ud800', a: 1, text: '\\u0000' };
+    const { tenantId, id } = await store.create(approvalOf({ arguments: hostile }));
+    const seen = await store.get(tenantId, id);
+    expect(JSON.stringify(seen?.arguments)).toBe(JSON.stringify(hostile));
+  });
+
+  it('writes the decision and its audit record in one', async () => {
+    const store = new SqlApprovalStore(database, { maxPending: 100_000 });
+    const { tenantId, id } = await store.create(approvalOf());
+    const decisions = [1, 2, 3].map(() =>
+      store.decide(tenantId, id, { approve: true, by: 'boss', comment: 'fine' }),
+    );
+    await Promise.all(decisions);
+    const found = await database.db
+      .selectFrom('audit_records')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      .execute();
+    expect(found).toMatchObject([
+      {
+        kind: 'approval',
+        principal_id: 'boss',
+        outcome: 'approved',
+        tool: 'send_email',
+        notes: { approval_id: id, comment: 'fine' },
+      },
+    ]);
+  });
+
+  it('takes no more than its bounds allow, of one tenant and of all', async () => {
+    const tenantId = `tenant-${randomUUID()}`;
+    const store = new SqlApprovalStore(database, {
+      maxPending: 100_000,
+      maxPendingPerTenant: 2,
+      maxBytesPerTenant: 100,
+    });
+    await store.create(approvalOf({ tenantId }));
+    const large = approvalOf({ tenantId, arguments: { text: 'x'.repeat(100) } });
+    await expect(store.create(large)).rejects.toMatchObject({ reason: 'APPROVALS_FULL' });
+    const second = await store.create(approvalOf({ tenantId }));
+    await expect(store.create(approvalOf({ tenantId }))).rejects.toMatchObject({ reason: 'APPROVALS_FULL' });
+    await store.decide(tenantId, second.id, { approve: false, by: 'boss' });
+    await store.create(approvalOf({ tenantId }));
+    const narrow = new SqlApprovalStore(database, { maxPending: 1 });
+    await expect(narrow.create(approvalOf())).rejects.toMatchObject({ reason: 'APPROVALS_FULL' });
+  });
+
+  it('a NUL in the name of an agent is refused as the caller’s mistake', async () => {
+    const store = new SqlApprovalStore(database, { maxPending: 100_000 });
+    await expect(store.create(approvalOf({ agentId: 'a\0b' }))).rejects.toMatchObject({ type: 'VALIDATION' });
+  });
+});

@@ -1,0 +1,126 @@
+// An mcp-server loader over a server that lists what a test says, its pins, and a registry that takes what it brings.
+import type { JsonObject } from '../../src/contract/json.ts';
+import type { LoadedTools } from '../../src/contract/loaded-tools.ts';
+import type { ToolSpec } from '../../src/contract/tool-spec.ts';
+import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import { mcpExecutor } from '../../src/executors/mcp/index.ts';
+import { MemoryDefinitionPins } from '../../src/infra/pins/memory-definition-pins.ts';
+import { mcpServerLoader } from '../../src/loaders/mcp-server/index.ts';
+import { optionsSchema } from '../../src/loaders/mcp-server/options.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+import type { DefinitionPins, DefinitionState } from '../../src/ports/definition-pins.ts';
+import type { McpListing, McpServer, McpServers, McpTool } from '../../src/ports/mcp-servers.ts';
+import type { SpecRules } from '../../src/registry/spec-rules.ts';
+import { validateLoaded } from '../../src/registry/spec-validation.ts';
+import { RecordingLog, RecordingMetrics, realClock } from './python-ports.ts';
+
+export function toolOf(name: string, changes: Partial<McpTool> = {}): McpTool {
+  return { name, description: `Does ${name}.`, inputSchema: { type: 'object' }, ...changes };
+}
+
+export class FakeMcpServer implements McpServer, McpServers {
+  tools: readonly McpTool[];
+  away: ToolFailure | undefined;
+  listed = 0;
+  closed = 0;
+  readonly listeners = new Set<() => void>();
+
+  constructor(...tools: McpTool[]) {
+    this.tools = tools;
+  }
+
+  goAway(): void {
+    this.away = new ToolFailure('UNAVAILABLE', 'The MCP server does not answer.', {
+      reason: 'CONNECT_FAILED',
+    });
+  }
+
+  open(): McpServer {
+    return this;
+  }
+
+  async listTools(): Promise<McpListing> {
+    this.listed += 1;
+    if (this.away !== undefined) throw this.away;
+    return { server: { name: 'fake', version: '1' }, protocolVersion: '2025-11-25', tools: this.tools };
+  }
+
+  callTool(): never {
+    throw new Error('nothing is called here');
+  }
+
+  onToolsChanged(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.closed += 1;
+  }
+}
+
+const RULES: SpecRules = {
+  executors: new Map([[mcpExecutor.name, mcpExecutor as never]]),
+  extensions: new Map(),
+};
+
+export class LoaderBench {
+  readonly log = new RecordingLog();
+  readonly metrics = new RecordingMetrics();
+  readonly pins: DefinitionPins;
+  readonly clock: Clock;
+  readonly #ending = new AbortController();
+  readonly #watches: Promise<void>[] = [];
+
+  constructor(clock: Clock = realClock, pins?: DefinitionPins) {
+    this.clock = clock;
+    this.pins = pins ?? new MemoryDefinitionPins({ clock, log: this.log, metrics: this.metrics });
+  }
+
+  loader(server: McpServers, options: JsonObject = {}) {
+    const needs = {
+      clock: this.clock,
+      log: this.log,
+      mcpServers: server,
+      definitionPins: this.pins,
+      configDir: '/nowhere',
+    };
+    const place = options['command'] === undefined ? { url: 'https://mcp.example/' } : {};
+    const said = { name: 'files', ...place, ...options };
+    const loader = mcpServerLoader.create(needs)(optionsSchema.parse(said));
+    return {
+      load: () => loader.load(new AbortController().signal),
+      watch: (changed: () => void) => {
+        const watch = loader.watch?.(changed, this.#ending.signal) ?? Promise.resolve();
+        this.#watches.push(watch);
+      },
+    };
+  }
+
+  /** Ends watches, and with them the threads that looked at schemas. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await Promise.allSettled(this.#watches);
+  }
+
+  async states(): Promise<{ readonly [tool: string]: DefinitionState }> {
+    return Object.fromEntries((await this.pins.list()).map(({ tool, state }) => [tool, state]));
+  }
+
+  /** Why tools were left out, by the name that was logged. */
+  leftOut(): ReadonlyMap<string, string> {
+    const lines = this.log.lines.filter(({ message }) => message === 'a tool was left out');
+    return new Map(lines.map(({ fields }) => [String(fields['tool']), String(fields['reason'])]));
+  }
+}
+
+/** What the registry makes of it; a problem is an error. */
+export function specsOf(...loaded: readonly LoadedTools[]): ReadonlyMap<string, ToolSpec> {
+  const { tools, problems } = validateLoaded(loaded, RULES);
+  if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('\n'));
+  return new Map(tools.map(({ spec }) => [spec.name, spec]));
+}
+
+export function problemsOf(...loaded: readonly LoadedTools[]): readonly string[] {
+  return validateLoaded(loaded, RULES).problems.map(({ message }) => message);
+}

@@ -1,0 +1,238 @@
+// Audit records and call history in the database: one row and one end per call, whatever comes twice, late or never.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditLine } from '../../src/infra/audit/audit-line.ts';
+import { SqlAuditTable } from '../../src/infra/database/audit-table.ts';
+import type { Database } from '../../src/infra/database/database.ts';
+import { reconcileCalls } from '../../src/infra/database/reconcile-calls.ts';
+import { applyRetention } from '../../src/infra/database/retention.ts';
+import { SqlCallHistory } from '../../src/infra/database/sql-call-history.ts';
+import { sql } from 'kysely';
+import type { AuditRecord } from '../../src/ports/audit-sink.ts';
+import { auditRecord, intentRecord } from '../helpers/audit-kit.ts';
+import { DATABASES, type TestDatabase } from '../helpers/databases.ts';
+
+const DAY = 86_400_000;
+let tenants = 0;
+
+describe.each(DATABASES)('call records on %s', (_name, start) => {
+  let there: TestDatabase;
+  let database: Database;
+  let table: SqlAuditTable;
+  let history: SqlCallHistory;
+  let tenant: string;
+
+  beforeAll(async () => {
+    there = await start();
+    database = await there.records.database();
+    table = new SqlAuditTable(() => there.records.database());
+    history = new SqlCallHistory(database);
+  });
+  afterAll(() => there?.end());
+
+  const ofTenant = () => (tenant = `tenant-${(tenants += 1)}`);
+  const store = (...records: AuditRecord[]) => table.store(records.map((record) => auditLine(record).trim()));
+  const intend = (...records: AuditRecord[]) =>
+    table.intend(records.map((record) => auditLine(record).trim()));
+  const calls = async () => (await history.calls(tenant, { filter: {}, limit: 100 })).rows;
+  const audit = async () => (await history.audit(tenant, { filter: {}, limit: 100 })).rows;
+
+  it('an intent and its outcome are one row with one end, and two audit records', async () => {
+    const { callId } = { callId: `c-${ofTenant()}` };
+    await intend(intentRecord({ tenant, callId }));
+    expect(await calls()).toMatchObject([
+      { id: callId, status: 'running', finishedAt: null, durationMs: null },
+    ]);
+    await store(auditRecord({ tenant, callId, notes: { why: 'x' } }));
+    expect(await calls()).toMatchObject([
+      {
+        id: callId,
+        status: 'succeeded',
+        errorType: null,
+        reason: null,
+        durationMs: 3.5,
+        attempts: 1,
+        notes: { why: 'x' },
+      },
+    ]);
+    expect((await audit()).map(({ kind }) => kind).toSorted()).toEqual(['intent', 'outcome']);
+  });
+
+  it('an intent that arrives together with its outcome, or after it, does not begin the call again', async () => {
+    const callId = `c-${ofTenant()}`;
+    const intent = intentRecord({ tenant, callId });
+    const outcome = auditRecord({
+      tenant,
+      callId,
+      outcome: 'TIMEOUT',
+      reason: 'TIMEOUT',
+      partialSideEffects: true,
+    });
+    await store(intent, outcome);
+    await store(intent);
+    expect(await calls()).toMatchObject([
+      { status: 'failed', errorType: 'TIMEOUT', reason: 'TIMEOUT', partialSideEffects: true },
+    ]);
+    expect(await audit()).toHaveLength(2);
+  });
+
+  it('what is stored twice is there once', async () => {
+    ofTenant();
+    const records = Array.from({ length: 20 }, () => auditRecord({ tenant }));
+    await store(...records);
+    await store(...records.slice(5));
+    expect(await calls()).toHaveLength(20);
+    expect(await audit()).toHaveLength(20);
+  });
+
+  it('words that no database takes are kept as good as can be, and hold up no other record', async () => {
+    ofTenant();
+    const hostile = '\0\ud800"\\u0000\n\u2028';
+    await store(
+      auditRecord({
+        tenant,
+        agent: hostile,
+        requestedTool: hostile,
+        tool: '',
+        notes: { [hostile]: [hostile] },
+      }),
+      auditRecord({ tenant }),
+    );
+    const [, one] = (await calls()).toSorted((a, b) => b.agentId.length - a.agentId.length).toReversed();
+    expect(await calls()).toHaveLength(2);
+    expect(one?.agentId).toContain('"\\u0000\n');
+  });
+
+  it('of a caller who is nobody there is an audit record and no call', async () => {
+    ofTenant();
+    const callId = `c-${tenant}`;
+    await store(auditRecord({ tenant: '', callId, outcome: 'AUTH' }));
+    const found = await database.db
+      .selectFrom('audit_records')
+      .select('outcome')
+      .where('call_id', '=', callId)
+      .execute();
+    expect(found).toEqual([{ outcome: 'AUTH' }]);
+    expect(await database.db.selectFrom('calls').select('id').where('id', '=', callId).execute()).toEqual([]);
+  });
+
+  it('a call whose process died ends once: unknown where it may have acted, failed where it only read', async () => {
+    ofTenant();
+    const [acts, reads, young] = [intentRecord, intentRecord, intentRecord].map((make, index) =>
+      make({
+        tenant,
+        callId: `${index}-${tenant}`,
+        readOnly: index === 1,
+        remainingMs: index === 2 ? 60_000 : 0,
+      }),
+    ) as [AuditRecord, AuditRecord, AuditRecord];
+    await intend(acts, reads, young);
+    const ended = (await Promise.all([reconcileCalls(database, 0), reconcileCalls(database, 0)])).flat();
+    expect(
+      ended
+        .filter(({ id }) => id.endsWith(tenant))
+        .map(({ id, status }) => `${id} ${status}`)
+        .toSorted(),
+    ).toEqual([`${acts.callId} outcome_unknown`, `${reads.callId} failed`]);
+    const byId = new Map((await calls()).map((call) => [call.id, call]));
+    expect(byId.get(acts.callId)).toMatchObject({
+      status: 'outcome_unknown',
+      errorType: 'OUTCOME_UNKNOWN',
+      reason: 'OWNER_LOST',
+      partialSideEffects: true,
+    });
+    expect(byId.get(reads.callId)).toMatchObject({ status: 'failed', partialSideEffects: false });
+    expect(byId.get(young.callId)).toMatchObject({ status: 'running' });
+    expect((await audit()).filter(({ kind }) => kind === 'reconciled')).toHaveLength(2);
+    // The journal of the dead process is found after all: the truth, late.
+    await store(auditRecord({ tenant, callId: acts.callId }));
+    expect((await calls()).find(({ id }) => id === acts.callId)).toMatchObject({
+      status: 'succeeded',
+      reason: null,
+    });
+  });
+
+  it('a human ends an unknown outcome once, on record; a late outcome does not overrule it', async () => {
+    ofTenant();
+    const callId = `c-${tenant}`;
+    await intend(intentRecord({ tenant, callId, remainingMs: 0 }));
+    const resolution = { outcome: 'succeeded', comment: 'seen at the bank', by: 'boss' } as const;
+    expect(await history.resolve(tenant, callId, resolution)).toEqual({ resolved: false, status: 'running' });
+    await reconcileCalls(database, 0);
+    expect(await history.resolve('another', callId, resolution)).toBeUndefined();
+    expect(await history.resolve(tenant, callId, resolution)).toMatchObject({
+      resolved: true,
+      call: { status: 'succeeded', errorType: null, reason: 'RESOLVED', notes: { resolution } },
+    });
+    expect(await history.resolve(tenant, callId, { ...resolution, outcome: 'failed' })).toEqual({
+      resolved: false,
+      status: 'succeeded',
+    });
+    await store(auditRecord({ tenant, callId, outcome: 'TIMEOUT', reason: 'TIMEOUT' }));
+    expect(await calls()).toMatchObject([{ status: 'succeeded', reason: 'RESOLVED' }]);
+    const [record] = (await audit()).filter(({ kind }) => kind === 'resolution');
+    expect(record).toMatchObject({
+      principalId: 'boss',
+      outcome: 'succeeded',
+      notes: { comment: 'seen at the bank' },
+    });
+  });
+
+  it('pages through a history of equal times without a gap or a double, newest first', async () => {
+    ofTenant();
+    const at = new Date(1_700_000_000_000).toISOString();
+    const records = Array.from({ length: 25 }, (_, index) =>
+      auditRecord({ tenant, callId: `${tenant}-${String(index).padStart(3, '0')}`, at }),
+    );
+    await store(...records);
+    const seen: string[] = [];
+    let after: { at: number; id: string } | undefined;
+    do {
+      const page = await history.calls(tenant, { filter: {}, limit: 7, after });
+      seen.push(...page.rows.map(({ id }) => id));
+      after = page.next;
+    } while (after !== undefined);
+    expect(seen).toEqual(records.map(({ callId }) => callId).toReversed());
+    const trail = await history.audit(tenant, { filter: { callId: seen[3] }, limit: 10 });
+    expect(trail.rows).toHaveLength(1);
+  });
+
+  it('finds by tool, status, error type, agent, session and time', async () => {
+    ofTenant();
+    const old = new Date(1_600_000_000_000);
+    await store(
+      auditRecord({ tenant, callId: `a-${tenant}`, tool: 'refund', at: old.toISOString() }),
+      auditRecord({ tenant, callId: `b-${tenant}`, outcome: 'TIMEOUT', agent: 'night', session: 's-2' }),
+    );
+    const idsOf = async (filter: Parameters<SqlCallHistory['calls']>[1]['filter']) =>
+      (await history.calls(tenant, { filter, limit: 10 })).rows.map(({ id }) => id.charAt(0));
+    expect(await idsOf({ tool: 'refund' })).toEqual(['a']);
+    expect(await idsOf({ status: 'failed' })).toEqual(['b']);
+    expect(await idsOf({ errorType: 'TIMEOUT' })).toEqual(['b']);
+    expect(await idsOf({ agentId: 'night' })).toEqual(['b']);
+    expect(await idsOf({ sessionId: 's-2' })).toEqual(['b']);
+    expect(await idsOf({ from: new Date(old.getTime() + 1) })).toEqual(['b']);
+    expect(await idsOf({ to: new Date(old.getTime() + 1) })).toEqual(['a']);
+  });
+
+  it('deletes what is old and nothing else, one replica at a time', async () => {
+    ofTenant();
+    const periods = { calls: 30 * DAY, callEvents: 7 * DAY, audit: 365 * DAY, approvals: 30 * DAY };
+    await applyRetention(database, periods);
+    await store(
+      auditRecord({ tenant, callId: `old-${tenant}` }),
+      auditRecord({ tenant, callId: `new-${tenant}` }),
+    );
+    await intend(intentRecord({ tenant, callId: `open-${tenant}`, remainingMs: 3_600_000 }));
+    const like = sql.raw(`'old-${tenant}'`);
+    await sql`UPDATE calls SET finished_at = now() - interval '31 days' WHERE id = ${like}`.execute(
+      database.db,
+    );
+    await sql`UPDATE audit_records SET recorded_at = now() - interval '400 days' WHERE call_id = ${like}`.execute(
+      database.db,
+    );
+    expect(await applyRetention(database, periods)).toEqual({ calls: 1, audit_records: 1 });
+    expect(await applyRetention(database, periods)).toEqual({});
+    expect((await calls()).map(({ id }) => id).toSorted()).toEqual([`new-${tenant}`, `open-${tenant}`]);
+    expect(await audit()).toHaveLength(2);
+  });
+});

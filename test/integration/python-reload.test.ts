@@ -1,0 +1,50 @@
+// A Python module changed under a running gateway, its tool's declaration untouched.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { callTool, targetOf } from '../helpers/rest-client.ts';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import { removeDir, tempDir, writeTools } from '../helpers/temp-tools.ts';
+
+const NOTICED = { timeout: 15_000, interval: 200 };
+
+let dir: string;
+let gateway: RunningGateway;
+
+const saying = (word: string) =>
+  `from reload_word import suffix\n\ndef say():\n    return "${word}" + suffix()\n`;
+const module = (text: string) => writeFileSync(join(dir, 'reload_tool.py'), text);
+const imported = (word: string) =>
+  writeFileSync(join(dir, 'reload_word.py'), `def suffix():\n    return "${word}"\n`);
+const say = async () => (await callTool(targetOf(gateway, 'agent'), 'say')).body;
+
+beforeAll(async () => {
+  dir = tempDir();
+  module(saying('old'));
+  imported('!');
+  const tool = `  - name: say\n    description: Says a word\n    tool_type: python\n    input_schema: { type: object, properties: {}, additionalProperties: false }\n    implementation_config: { module: reload_tool, function_name: say }\n`;
+  gateway = await startGateway({ tools: [writeTools(dir, tool)] });
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  removeDir(dir);
+});
+
+it('the new code of the module, and then of one that it imports, is what calls run', async () => {
+  expect((await say()).data).toBe('old!');
+  module(saying('new'));
+  await vi.waitFor(async () => expect((await say()).data).toBe('new!'), NOTICED);
+  imported('?');
+  await vi.waitFor(async () => expect((await say()).data).toBe('new?'), NOTICED);
+});
+
+it.each([
+  ['has lost the function', 'def other():\n    return 1\n'],
+  ['wants an argument that the tool does not have', 'def say(word):\n    return word\n'],
+])('code that %s is refused until it fits again', async (_, text) => {
+  module(text);
+  await vi.waitFor(async () => expect((await say()).error?.reason).toBe('TOOL_DEFINITION_CHANGED'), NOTICED);
+  module(saying('mended'));
+  await vi.waitFor(async () => expect((await say()).data).toBe('mended?'), NOTICED);
+});

@@ -1,0 +1,97 @@
+// The audit journal's folder on a real disk: private, locked, and taken over from processes that died.
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SegmentFolder } from '../../src/infra/audit/segment-folder.ts';
+
+let dir: string;
+let path: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'ute-segments-'));
+  path = join(dir, 'data', 'audit');
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const bytes = (text: string) => Buffer.from(text);
+
+describe('SegmentFolder', () => {
+  it('makes its folder and files for its owner alone, one after another', async () => {
+    const folder = await SegmentFolder.open(path);
+    for (const text of ['a\n', 'b\n']) {
+      const file = await folder.create();
+      await file.append(bytes(text));
+      await file.sync();
+      await file.close();
+    }
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+    const [first, second] = await folder.leftovers();
+    expect(statSync(first?.path ?? '').mode & 0o777).toBe(0o600);
+    expect(await Promise.all([first, second].map((each) => folder.read(each?.path ?? '')))).toEqual([
+      'a\n',
+      'b\n',
+    ]);
+    expect([first?.records, second?.bytes]).toEqual([1, 2]);
+    await folder.remove(first?.path ?? '');
+    expect(await folder.leftovers()).toHaveLength(1);
+    folder.release();
+    expect(readdirSync(join(dir, 'data'))).toEqual(['audit']);
+  });
+
+  it('never writes into a file that is there already', async () => {
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, '0000000041.jsonl'), 'left\n');
+    writeFileSync(join(path, 'rejected.jsonl'), 'odd\n');
+    const folder = await SegmentFolder.open(path);
+    const file = await folder.create();
+    expect(file.path).toBe(join(path, '0000000042.jsonl'));
+    await file.close();
+    expect((await folder.leftovers()).map((segment) => segment.records)).toEqual([1, 0]);
+    folder.release();
+  });
+
+  it('processes that share a data directory keep apart; what one left behind is taken over when it is dead', async () => {
+    const first = await SegmentFolder.open(path);
+    const second = await SegmentFolder.open(path);
+    expect([first.path, second.path]).toEqual([path, `${path}-2`]);
+    const file = await second.create();
+    await file.append(bytes('of the second\n'));
+    await file.close();
+    const alive = await SegmentFolder.open(path);
+    expect(alive.path).toBe(`${path}-3`);
+    expect(await alive.leftovers()).toEqual([]);
+    alive.release();
+    first.release();
+    // The second was killed: its lock names a process that is no more.
+    writeFileSync(`${path}-2.lock`, '99999999 1\n');
+    const next = await SegmentFolder.open(path);
+    expect(next.path).toBe(path);
+    expect(await Promise.all((await next.leftovers()).map((segment) => next.read(segment.path)))).toEqual([
+      'of the second\n',
+    ]);
+    expect(existsSync(`${path}-2.lock`)).toBe(false);
+    next.release();
+  });
+
+  it('keeps what a database refuses, line by line', async () => {
+    const folder = await SegmentFolder.open(path);
+    await folder.reject('{"a":1}');
+    await folder.reject('{"a":2}');
+    expect(await folder.read(join(path, 'rejected.jsonl'))).toBe('{"a":1}\n{"a":2}\n');
+    folder.release();
+  });
+
+  it('does not open where it cannot write', async () => {
+    appendFileSync(join(dir, 'data'), '');
+    await expect(SegmentFolder.open(path)).rejects.toThrow(/EEXIST|ENOTDIR/);
+  });
+});
