@@ -10,7 +10,6 @@ import { createFastifyAdapter, prepareRest, type TlsFiles } from './api/rest/fas
 import { AppModule } from './app.module.ts';
 import { createAsyncCalls, type AsyncService } from './create-async-calls.ts';
 import { createGateway, type Gateway } from './create-gateway.ts';
-import { createSchedules, type ScheduleService } from './create-schedules.ts';
 import { GatewayModule } from './gateway.module.ts';
 import { NestLog } from './infra/telemetry/nest-log.ts';
 import { createInfra, type Infra } from './infra/create-ports.ts';
@@ -55,13 +54,11 @@ async function start(
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
-  const schedules = createSchedules(settings, infra, gateway);
-  undo.push(() => schedules.close());
   const state = new ServiceState();
   const health = new GrpcHealth();
   // The tools load while Nest boots: neither needs the other before the first call.
   const [{ app, grpc }] = await Promise.all([
-    bootNest(settings, infra, gateway, asyncCalls, schedules, state, health),
+    bootNest(settings, infra, gateway, asyncCalls, state, health),
     gateway.sync.start(),
     openRecords(settings, infra),
   ]);
@@ -73,7 +70,6 @@ async function start(
   await app.startAllMicroservices();
   await app.listen(settings.http.port, settings.host);
   asyncCalls.start();
-  schedules.start();
   state.ready();
   health.setServing(true);
   void lookAtSandbox(infra, state, announce);
@@ -85,7 +81,7 @@ async function start(
     metricsUrl: `http://${host}:${metricsPort}/metrics`,
     gateway,
     infra,
-    stop: once(() => stop({ settings, app, grpc, metrics, gateway, asyncCalls, schedules, infra, state, health, demo })),
+    stop: once(() => stop({ settings, app, grpc, metrics, gateway, asyncCalls, infra, state, health, demo })),
   };
 }
 
@@ -145,14 +141,13 @@ async function bootNest(
   infra: Infra,
   gateway: Gateway,
   asyncCalls: AsyncService,
-  schedules: ScheduleService,
   state: ServiceState,
   health: GrpcHealth,
 ) {
   const tls = readTls(settings);
   const { docs } = settings.http;
   const module = AppModule.register({
-    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls.calls, schedules.schedules),
+    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls),
     readiness: state,
     grpcHealth: health,
     openApi: buildOpenApi({ version: VERSION }),
@@ -200,12 +195,14 @@ interface Running {
   readonly metrics: MetricsServer;
   readonly gateway: Gateway;
   readonly asyncCalls: AsyncService;
-  readonly schedules: ScheduleService;
   readonly infra: Infra;
   readonly state: ServiceState;
   readonly health: GrpcHealth;
   readonly demo: DemoUpstream | undefined;
 }
+
+/** What the doors get to send their last answers, once nothing runs any more. */
+const LAST_ANSWERS_MS = 500;
 
 /** Order matters: first nobody sends us anything new, then what runs ends, then what it needed is closed. */
 async function stop({
@@ -215,7 +212,6 @@ async function stop({
   metrics,
   gateway,
   asyncCalls,
-  schedules,
   infra,
   state,
   health,
@@ -224,17 +220,18 @@ async function stop({
   infra.log.info({ inFlight: gateway.executor.inFlight }, 'draining');
   state.drain();
   health.setServing(false);
-  schedules.drain();
   asyncCalls.drain();
   gateway.executor.drain();
   const outOfTime = setTimeout(() => gateway.executor.abortAll(), settings.shutdown.drain_ms);
   // The doors stay open meanwhile: /readyz tells the load balancer, late calls get a typed refusal.
   await gateway.executor.whenIdle();
   clearTimeout(outOfTime);
-  await schedules.close();
   await asyncCalls.close();
+  // A connection that never sent anything is not idle to Node, and would hold up the end for seconds.
+  const lastAnswersOut = setTimeout(() => app.getHttpServer().closeAllConnections(), LAST_ANSWERS_MS);
   // Both at once: Nest would close gRPC only after the last REST connection had ended.
   await Promise.all([app.close(), grpc.strategy.close()]);
+  clearTimeout(lastAnswersOut);
   await gateway.close();
   await metrics.close();
   await demo?.close();

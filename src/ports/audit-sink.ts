@@ -49,6 +49,8 @@ export interface AuditRecord {
 
 /** What cannot be kept is refused with ToolFailure UNAVAILABLE (reason AUDIT_UNAVAILABLE). */
 export interface AuditSink {
+  /** How carefully calls that change nothing are recorded here, unless an operator says otherwise. */
+  readonly readOnlyMode: 'durable' | 'best_effort';
   /** Before a call: waits a moment where too much is waiting, and throws where a record could not be kept now. */
   ready(): void | Promise<void>;
   /** Committed when it resolves: after a crash at any later moment, this call is known to have begun. */

@@ -56,11 +56,4 @@ export interface IdempotencyStore {
   end(held: HeldKey, outcome: StoredOutcome): Promise<boolean>;
   /** Nothing was run: the key is free again. */
   release(held: HeldKey): Promise<void>;
-  /**
-   * An operator has found out how a call of unknown outcome ended. `not_run` frees the key. False: there is no such
-   * call of unknown outcome.
-   */
-  resolve(tenantId: string, callId: string, outcome: StoredOutcome | 'not_run'): Promise<boolean>;
-  /** Deletes keys whose time is over, at most `limit`; says how many. */
-  prune(limit: number): Promise<number>;
 }

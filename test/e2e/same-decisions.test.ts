@@ -217,9 +217,9 @@ const CASES: readonly Case[] = [
     INTERNAL,
   ],
   [
-    'an idempotency key is not taken in silence: it is not kept yet',
-    call('add', { a: 1, b: 2 }, { context: { idempotency_key: 'k' } }),
-    { ok: false, type: 'VALIDATION', reason: 'NOT_IMPLEMENTED' },
+    'an idempotency key that is none is refused by name',
+    call('add', { a: 1, b: 2 }, { context: { idempotency_key: 'two words' } }),
+    { ok: false, type: 'VALIDATION', reason: 'IDEMPOTENCY_KEY_MALFORMED' },
     400,
     INVALID,
   ],

@@ -296,27 +296,27 @@ describe.each([
     expect(await following).toMatchObject([{ event: 'reconnect' }]);
     await own.stop();
   }, 90_000);
+});
 
-  it.runIf(_name !== 'embedded')(
-    'runs although Redis forgot everything while it waited',
-    async () => {
-      const until = gate('flush');
-      const own = await open();
-      const busy = await startGateway({
-        tools: TOOLS,
-        settings: { ...own.settings, async: { concurrency: 1 } },
-      });
-      const target = targetOf(busy, 'agent');
-      const first = await acceptedId(target, 'work_again', { until });
-      await callWhen(target, first, ({ status }) => status === 'running');
-      const ids = await Promise.all([1, 2, 3].map(() => acceptedId(target, 'work')));
-      await own.redis?.client.flushall();
-      writeFileSync(until, '');
-      for (const id of [first, ...ids])
-        expect(await callWhen(target, id)).toMatchObject({ status: 'succeeded', attempts: 1 });
-      await busy.stop();
-      await own.stop();
-    },
-    90_000,
-  );
+describe('an asynchronous call that waits', () => {
+  it('runs although Redis forgot everything meanwhile', async () => {
+    const stores = await shared();
+    const dir = tempDir();
+    const until = join(dir, 'go');
+    const busy = await startGateway({
+      tools: TOOLS,
+      settings: { ...stores.settings, async: { concurrency: 1 } },
+    });
+    const target = targetOf(busy, 'agent');
+    const first = await acceptedId(target, 'work_again', { until });
+    await callWhen(target, first, ({ status }) => status === 'running');
+    const ids = await Promise.all([1, 2, 3].map(() => acceptedId(target, 'work')));
+    await stores.redis?.client.flushall();
+    writeFileSync(until, '');
+    for (const id of [first, ...ids])
+      expect(await callWhen(target, id)).toMatchObject({ status: 'succeeded', attempts: 1 });
+    await busy.stop();
+    await stores.stop();
+    removeDir(dir);
+  }, 90_000);
 });

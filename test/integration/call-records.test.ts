@@ -4,6 +4,7 @@ import { auditLine } from '../../src/infra/audit/audit-line.ts';
 import { SqlAuditTable } from '../../src/infra/database/audit-table.ts';
 import type { Database } from '../../src/infra/database/database.ts';
 import { reconcileCalls } from '../../src/infra/database/reconcile-calls.ts';
+import { SqlIdempotencyStore } from '../../src/infra/database/sql-idempotency-store.ts';
 import { applyRetention } from '../../src/infra/database/retention.ts';
 import { SqlCallHistory } from '../../src/infra/database/sql-call-history.ts';
 import { sql } from 'kysely';
@@ -177,6 +178,30 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
     });
   });
 
+  it.each([
+    ['succeeded', { ok: true, dataJson: 'null' }],
+    ['failed', { ok: false, error: { type: 'PERMANENT', reason: 'RESOLVED', partialSideEffects: true } }],
+  ] as const)(
+    'who repeats the key of a call that a human found to have %s hears so',
+    async (outcome, heard) => {
+      ofTenant();
+      const callId = `k-${tenant}`;
+      const keys = new SqlIdempotencyStore(database.db);
+      const scope = { tenantId: tenant, principalId: 'key1', tool: 'send', key: 'order' };
+      const claim = { fingerprint: 'f', mayRunAgain: false, leaseMs: 0, keepMs: 60_000 };
+      await keys.begin(scope, { ...claim, callId });
+      await intend(intentRecord({ tenant, callId, remainingMs: 0 }));
+      await reconcileCalls(database, 0);
+      expect(await keys.begin(scope, { ...claim, callId: 'later' })).toEqual({ state: 'unknown', callId });
+      await history.resolve(tenant, callId, { outcome, comment: 'asked the bank', by: 'boss' });
+      expect(await keys.begin(scope, { ...claim, callId: 'later' })).toMatchObject({
+        state: 'ended',
+        callId,
+        outcome: heard,
+      });
+    },
+  );
+
   it('pages through a history of equal times without a gap or a double, newest first', async () => {
     ofTenant();
     const at = new Date(1_700_000_000_000).toISOString();
@@ -230,7 +255,21 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
     await sql`UPDATE audit_records SET recorded_at = now() - interval '400 days' WHERE call_id = ${like}`.execute(
       database.db,
     );
-    expect(await applyRetention(database, periods)).toEqual({ calls: 1, audit_records: 1 });
+    const keys = new SqlIdempotencyStore(database.db);
+    const claim = { fingerprint: 'f', mayRunAgain: false, leaseMs: 0 };
+    for (const [key, keepMs] of [
+      ['old', 0],
+      ['young', 60_000],
+    ] as const)
+      await keys.begin(
+        { tenantId: tenant, principalId: 'key1', tool: 'send', key },
+        { ...claim, callId: key, keepMs },
+      );
+    expect(await applyRetention(database, periods)).toEqual({
+      calls: 1,
+      audit_records: 1,
+      idempotency_keys: 1,
+    });
     expect(await applyRetention(database, periods)).toEqual({});
     expect((await calls()).map(({ id }) => id).toSorted()).toEqual([`new-${tenant}`, `open-${tenant}`]);
     expect(await audit()).toHaveLength(2);

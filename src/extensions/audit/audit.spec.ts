@@ -24,6 +24,7 @@ function sinkOf(changes: Partial<AuditSink> = {}) {
     return Promise.resolve();
   };
   const sink: AuditSink = {
+    readOnlyMode: 'durable',
     ready: () => undefined,
     intend: keep('intend'),
     write: keep('write'),

@@ -15,8 +15,8 @@ const optionsSchema = z.strictObject({
     .optional()
     .describe(
       'strict: a record is committed before the tool runs, and one after. durable: a record is on disk before the answer ' +
-        'is given. best_effort: a record may be dropped, and its loss is counted. Left out: strict for tools that are not ' +
-        'read_only, durable for the others.',
+        'is given. best_effort: written within milliseconds, dropped and counted where there is no room. Left out: strict for ' +
+        'tools that are not read_only; for the others durable with a PostgreSQL, best_effort on the embedded database.',
     ),
 });
 type AuditOptions = z.infer<typeof optionsSchema>;
@@ -35,22 +35,25 @@ export const audit: ExtensionPlugin<AuditOptions, Needs> = {
 
 function createAudit({ auditSink: sink, clock }: Needs): Extension<AuditOptions> {
   const ownModes = new WeakMap<ToolFunction, AuditOptions>();
-  /** A tool's own options lie over the gateway's; they were checked when it was loaded. */
-  const modeOf = (fn: ToolFunction | undefined, { mode }: AuditOptions): AuditMode => {
+  /**
+   * A tool's own options lie over the gateway's; they were checked when it was loaded. Whether a version that is pinned
+   * changes something is not known yet.
+   */
+  const modeOf = (fn: ToolFunction | undefined, { mode }: AuditOptions, isPinned: boolean): AuditMode => {
     if (fn === undefined) return mode ?? 'durable';
     let own = ownModes.get(fn);
     if (own === undefined) ownModes.set(fn, (own = optionsSchema.parse(fn.spec.extensions['audit'] ?? {})));
-    return own.mode ?? mode ?? (fn.spec.metadata.readOnly ? 'durable' : 'strict');
+    return own.mode ?? mode ?? (fn.spec.metadata.readOnly && !isPinned ? sink.readOnlyMode : 'strict');
   };
   return {
     stage: 'request',
     onFailure: 'deny',
     async around(call, next, options) {
       const fn = call.snapshot.find(call.request.tool);
-      const mode = modeOf(fn, options);
+      const mode = modeOf(fn, options, call.context.toolVersion !== undefined);
       if (mode === 'best_effort') {
         const response = await next(call);
-        sink.offer(outcomeOf(call, fn, response, clock.now()));
+        sink.offer(outcomeOf(call, call.progress.pinned ?? fn, response, clock.now()));
         return response;
       }
       // Asked first: a tool must not act when we already know that the act cannot be recorded.
@@ -72,7 +75,7 @@ async function recorded(
   now: number,
 ): Promise<ToolResponse> {
   try {
-    await sink.write(outcomeOf(call, fn, response, now));
+    await sink.write(outcomeOf(call, call.progress.pinned ?? fn, response, now));
     return response;
   } catch (error) {
     throw unrecorded(response, error);

@@ -29,7 +29,8 @@ export class KeyedRuns {
       const response = await next(call);
       // Refused before anything could happen: the key has not been used. What was accepted for later has.
       if (!response.ok && !call.progress.executorEntered) {
-        await this.#store.release(held);
+        // Perhaps accepted for later, perhaps not: the key goes the way of those whose owner died.
+        if (!response.error.partialSideEffects) await this.#store.release(held);
         return response;
       }
       const kept = await this.#store.end(held, outcomeOf(response)).catch((error: unknown) => {

@@ -21,6 +21,8 @@ export interface ShipperDeps {
   /** Counts the records that the database refuses. */
   readonly rejected: Counter;
   readonly random: () => number;
+  /** How old a record gets in the journal before the database is troubled with it. */
+  readonly lingerMs: () => number;
 }
 
 const EVERY_MS = 1_000;
@@ -61,13 +63,18 @@ export class AuditShipper {
   async #tick(): Promise<void> {
     const { journal, log } = this.#deps;
     try {
-      await this.ship();
+      if (this.#isDue()) await this.ship();
       this.#everyMs = EVERY_MS;
     } catch (error) {
       this.#everyMs = Math.min(LAST_RETRY_MS, this.#everyMs * 2);
       log.warn({ err: error, pending: journal.pending }, 'audit records could not be moved to the database');
     }
     if (!this.#stopped) this.start();
+  }
+
+  #isDue(): boolean {
+    const { journal, clock, lingerMs } = this.#deps;
+    return journal.oldest === undefined || clock.now() - journal.oldest >= lingerMs();
   }
 
   async #shipAll(): Promise<void> {

@@ -24,6 +24,8 @@ export interface StoredAuditOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly random: () => number;
+  /** How old a record gets in the journal before the database is troubled with it. Left out: it goes at the next round. */
+  readonly lingerMs?: () => number;
   readonly storage?: SegmentStorage;
 }
 
@@ -33,6 +35,7 @@ const MAX_GAPS = 1_000;
 const CLOSE_WITHIN_MS = 5_000;
 
 export class StoredAuditSink implements AuditSink {
+  readonly readOnlyMode: AuditSink['readOnlyMode'];
   readonly #journal: AuditJournal;
   readonly #shipper: AuditShipper;
   readonly #groups: IntentGroups | undefined;
@@ -44,13 +47,14 @@ export class StoredAuditSink implements AuditSink {
   #cancelGauges: (() => void) | undefined;
 
   private constructor(journal: AuditJournal, storage: SegmentStorage, options: StoredAuditOptions) {
-    const { table, clock, log, random, metrics } = options;
+    const { table, clock, log, random, metrics, lingerMs = () => 0 } = options;
+    this.readOnlyMode = options.intents === 'database' ? 'durable' : 'best_effort';
     this.#journal = journal;
     this.#storage = storage;
     this.#clock = clock;
     this.#counts = countsOf(metrics);
     const { rejected } = this.#counts;
-    this.#shipper = new AuditShipper({ journal, storage, table, clock, log, rejected, random });
+    this.#shipper = new AuditShipper({ journal, storage, table, clock, log, rejected, random, lingerMs });
     if (options.intents === 'database')
       this.#groups = new IntentGroups((lines) => table.intend(lines), clock);
   }

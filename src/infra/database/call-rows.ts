@@ -25,12 +25,14 @@ export async function insertCalls(
   calls: readonly { readonly call: NewCall; readonly rank: number }[],
 ): Promise<void> {
   if (calls.length === 0) return;
-  await db
+  const written = await db
     .insertInto('calls')
     .values(calls.map(({ call, rank }) => rowOf(call, rank)))
     .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
     .execute();
-  const webhooks = calls.flatMap(({ call }) => webhookOf(call));
+  const ids = new Set(written.map(({ id }) => id));
+  const webhooks = calls.flatMap(({ call }) => (ids.has(call.id) ? webhookOf(call) : []));
   if (webhooks.length > 0) await db.insertInto('webhooks').values(webhooks).execute();
 }
 

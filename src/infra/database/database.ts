@@ -39,6 +39,7 @@ export class Database {
     opened.on('error', lost);
     // The pool listens to idle ones alone: the loss of any other would end the process.
     opened.on('connect', (client) => client.on('error', lost));
+    closeSilentConnections(opened);
     this.db = new Kysely({ dialect: new PostgresDialect({ pool: opened }) });
     this.embedded = embedded;
     this.#server = server;

@@ -17,14 +17,25 @@ export function fireSchedules(
     const rows = await lockDue(trx, limit, now);
     if (rows.length === 0) return [];
     // Asked after the lock: what another replica has just made of the same schedule is seen.
-    const busy = await unfinished(trx, rows.map(({ id }) => id));
-    const waiting = await countWaiting(trx, rows.map((row) => row.tenant_id));
+    const busy = await unfinished(
+      trx,
+      rows.map(({ id }) => id),
+    );
+    const waiting = await countWaiting(
+      trx,
+      rows.map((row) => row.tenant_id),
+    );
     const fired: Fired[] = [];
     const made: { call: NewCall; rank: number }[] = [];
     for (const row of rows) {
       const { tenant_id: tenant, fired_at: firedAt } = row;
       const ahead = waiting.get(tenant) ?? 0;
-      const due = { schedule: scheduleOf(row), now: firedAt.getTime(), busy: busy.has(row.id), room: maxQueued - ahead };
+      const due = {
+        schedule: scheduleOf(row),
+        now: firedAt.getTime(),
+        busy: busy.has(row.id),
+        room: maxQueued - ahead,
+      };
       // Its turn comes when its last run has ended.
       if (due.busy && row.overlap === 'queue') continue;
       const firing = plan(due);

@@ -36,6 +36,12 @@ function statementsOf(periods: RetentionPeriods): readonly (readonly [string, Ra
       sql`DELETE FROM call_events WHERE (call_id, seq) IN
         (SELECT call_id, seq FROM call_events WHERE at < ${ago(periods.callEvents)} LIMIT ${BATCH})`,
     ],
+    [
+      'idempotency_keys',
+      sql`DELETE FROM idempotency_keys WHERE (tenant_id, principal_id, tool, key) IN
+        (SELECT tenant_id, principal_id, tool, key FROM idempotency_keys
+         WHERE expires_at <= now() AND (status <> 'in_progress' OR lease_expires_at <= now()) LIMIT ${BATCH})`,
+    ],
     ['audit_records', oldest('audit_records', 'event_id', sql`recorded_at < ${ago(periods.audit)}`)],
     ['scheduled_tasks', oldest('scheduled_tasks', 'id', sql`finished_at < ${ago(periods.calls)}`)],
     ['approvals', oldest('approvals', 'id', sql`expires_at < ${ago(periods.approvals)}`)],

@@ -12,6 +12,7 @@ import type {
   Resolution,
   ResolveOutcome,
 } from '../../ports/call-history.ts';
+import type { StoredOutcome } from '../../ports/idempotency-store.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import type { Database } from './database.ts';
 import { withDatabase } from './database-failures.ts';
@@ -102,6 +103,10 @@ export class SqlCallHistory implements CallHistory {
             session_id, tool, tool, tool_version, executor, ${outcome}, 'RESOLVED', arguments_hash, attempts, 0,
             partial_side_effects, registry_version, trace_id, ${JSON.stringify({ comment })}::jsonb
           FROM resolved
+        ), answered AS (
+          UPDATE idempotency_keys AS key SET status = 'ended', outcome = ${JSON.stringify(RESOLVED[outcome])}
+          FROM resolved
+          WHERE key.tenant_id = resolved.tenant_id AND key.call_id = resolved.id AND key.status <> 'ended'
         )
         SELECT * FROM resolved`.execute(this.#database.db);
       const [row] = rows;
@@ -116,6 +121,24 @@ export class SqlCallHistory implements CallHistory {
     });
   }
 }
+
+/** What whoever repeats the call's idempotency key hears from then on. */
+const RESOLVED: Readonly<Record<Resolution['outcome'], StoredOutcome>> = {
+  succeeded: { ok: true, dataJson: 'null', intents: [] },
+  failed: {
+    ok: false,
+    error: {
+      type: 'PERMANENT',
+      message: 'An operator found out that this call failed.',
+      retryable: false,
+      partialSideEffects: true,
+      origin: 'gateway',
+      reason: 'RESOLVED',
+      retryAfterMs: null,
+      details: {},
+    },
+  },
+};
 
 /** Exact, where a Date would cut off a part of it. */
 function microseconds(column: 'created_at' | 'at') {

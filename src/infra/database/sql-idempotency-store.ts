@@ -68,31 +68,6 @@ export class SqlIdempotencyStore implements IdempotencyStore {
     });
   }
 
-  resolve(tenantId: string, callId: string, outcome: StoredOutcome | 'not_run'): Promise<boolean> {
-    return withDatabase(async () => {
-      const which = sql`tenant_id = ${tenantId} AND call_id = ${callId}
-        AND (status = 'unknown' OR (status = 'in_progress' AND lease_expires_at <= now()))`;
-      const statement =
-        outcome === 'not_run'
-          ? sql`DELETE FROM idempotency_keys WHERE ${which}`
-          : sql`UPDATE idempotency_keys SET status = 'ended', outcome = ${JSON.stringify(outcome)} WHERE ${which}`;
-      const { numAffectedRows = 0n } = await statement.execute(this.#db);
-      return numAffectedRows > 0n;
-    });
-  }
-
-  prune(limit: number): Promise<number> {
-    return withDatabase(async () => {
-      const { numAffectedRows = 0n } = await sql`DELETE FROM idempotency_keys
-        WHERE (tenant_id, principal_id, tool, key) IN (
-          SELECT tenant_id, principal_id, tool, key FROM idempotency_keys
-          WHERE expires_at <= now() AND (status <> 'in_progress' OR lease_expires_at <= now())
-          LIMIT ${limit} FOR UPDATE SKIP LOCKED
-        )`.execute(this.#db);
-      return Number(numAffectedRows);
-    });
-  }
-
   /** Takes the key where it is free, has run out, or was its dead owner's and may be run again; else says who has it. */
   async #claim(scope: KeyScope, claim: KeyClaim): Promise<Row | undefined> {
     const { tenantId, principalId, tool, key } = scope;

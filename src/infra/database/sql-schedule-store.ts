@@ -48,7 +48,9 @@ export class SqlScheduleStore implements ScheduleStore {
           WHERE tenant_id = ${storable(schedule.tenantId)} AND finished_at IS NULL`.execute(trx);
         if ((rows[0]?.found ?? 0) >= maxPerTenant) return undefined;
         const values = newRow(schedule, this.#now);
-        return scheduleOf(await trx.insertInto('scheduled_tasks').values(values).returningAll().executeTakeFirstOrThrow());
+        return scheduleOf(
+          await trx.insertInto('scheduled_tasks').values(values).returningAll().executeTakeFirstOrThrow(),
+        );
       }),
     );
   }
@@ -67,7 +69,10 @@ export class SqlScheduleStore implements ScheduleStore {
 
   list(tenantId: string, { principalId, limit, before }: ScheduleQuery): Promise<readonly Schedule[]> {
     return withDatabase(async () => {
-      let query = this.#db.selectFrom('scheduled_tasks').selectAll().where('tenant_id', '=', storable(tenantId));
+      let query = this.#db
+        .selectFrom('scheduled_tasks')
+        .selectAll()
+        .where('tenant_id', '=', storable(tenantId));
       if (principalId !== undefined) query = query.where('principal_id', '=', storable(principalId));
       if (before !== undefined) query = query.where('id', '<', before);
       return (await query.orderBy('id', 'desc').limit(limit).execute()).map(scheduleOf);
@@ -85,7 +90,12 @@ export class SqlScheduleStore implements ScheduleStore {
     });
   }
 
-  change(tenantId: string, id: string, version: number, change: ScheduleChange): Promise<Schedule | undefined> {
+  change(
+    tenantId: string,
+    id: string,
+    version: number,
+    change: ScheduleChange,
+  ): Promise<Schedule | undefined> {
     return withDatabase(async () => {
       const row = await this.#db
         .updateTable('scheduled_tasks')

@@ -46,7 +46,9 @@ export const schedules: Migration = {
     // Looked at every second by every replica.
     await sql`CREATE INDEX scheduled_tasks_due ON scheduled_tasks (next_run, id) WHERE enabled`.execute(db);
     await sql`CREATE INDEX scheduled_tasks_of_tenant ON scheduled_tasks (tenant_id, id DESC)`.execute(db);
-    await sql`CREATE INDEX scheduled_tasks_age ON scheduled_tasks (finished_at) WHERE finished_at IS NOT NULL`.execute(db);
+    await sql`CREATE INDEX scheduled_tasks_age ON scheduled_tasks (finished_at) WHERE finished_at IS NOT NULL`.execute(
+      db,
+    );
     await sql`CREATE INDEX calls_unfinished_of_schedule ON calls (schedule_id)
       WHERE schedule_id IS NOT NULL AND status IN ('queued', 'running')`.execute(db);
   },
