@@ -6,6 +6,13 @@ interface Variable {
   readonly help: string;
 }
 
+/** Of these, `NAME_FILE` names a file that holds the value: how secrets are mounted. */
+export const SECRETS: ReadonlySet<string> = new Set([
+  'UTE_REDIS_URL',
+  'UTE_DATABASE_URL',
+  'UTE_WEBHOOK_SECRET',
+]);
+
 /** UTE_CONFIG itself (the path of gateway.yaml) is read by the loader. */
 export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
   UTE_HOST: variable(['host'], 'text', 'Address that all doors listen on.'),

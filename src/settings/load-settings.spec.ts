@@ -134,6 +134,18 @@ describe('loadSettings', () => {
     expect(load('redis: { required: false }\n', production).redis.url).toBeUndefined();
   });
 
+  it('reads a secret from the file that its variable with _FILE names, and tells when it cannot', () => {
+    const secret = join(dir, 'url');
+    writeFileSync(secret, 'postgres://ute:s3cret@db/ute\n');
+    expect(load('', { UTE_DATABASE_URL_FILE: secret }).database.url).toBe('postgres://ute:s3cret@db/ute');
+    expect(problemsOf('', { UTE_DATABASE_URL_FILE: join(dir, 'nothing') })).toMatchObject([
+      { path: 'UTE_DATABASE_URL_FILE', message: expect.stringContaining('cannot be read') as string },
+    ]);
+    expect(problemsOf('', { UTE_REDIS_URL: 'redis://a', UTE_REDIS_URL_FILE: secret })).toMatchObject([
+      { path: 'UTE_REDIS_URL_FILE', message: 'give this or UTE_REDIS_URL, not both' },
+    ]);
+  });
+
   it('is frozen to the bottom', () => {
     const settings = load('auth: { roles: { clerk: [tools:read] } }\n');
     expect(() => (settings.http as { port: number }).port++).toThrow(TypeError);

@@ -6,7 +6,7 @@ import type { ZodError } from 'zod';
 import type { Problem } from '../contract/loaded-tools.ts';
 import { describeProblem } from '../lib/describe-problem.ts';
 import { didYouMean } from '../lib/did-you-mean.ts';
-import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable } from './environment.ts';
+import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable, SECRETS } from './environment.ts';
 import { settingsSchema, type Settings, type SettingsFile } from './settings-schema.ts';
 
 export class SettingsError extends Error {
@@ -79,7 +79,7 @@ function overlay(
   problems: Problem[],
 ): Record<string, unknown> {
   const merged = structuredClone(values);
-  for (const [name, text] of Object.entries(env)) {
+  for (const [name, text] of Object.entries(withSecretsRead(env, problems))) {
     if (!name.startsWith('UTE_') || text === undefined || FOREIGN_VARIABLES.has(name)) continue;
     const known = ENVIRONMENT[name];
     if (known === undefined) {
@@ -103,6 +103,31 @@ function overlay(
     assign(merged, known.path, value);
   }
   return merged;
+}
+
+/** `UTE_DATABASE_URL_FILE` and the like give way to what their file holds. */
+function withSecretsRead(env: Environment, problems: Problem[]): Environment {
+  const read: Record<string, string | undefined> = { ...env };
+  for (const name of SECRETS) {
+    const variable = `${name}_FILE`;
+    const path = env[variable];
+    delete read[variable];
+    if (path === undefined) continue;
+    if (env[name] !== undefined) {
+      problems.push({ file: 'environment', path: variable, message: `give this or ${name}, not both` });
+      continue;
+    }
+    try {
+      read[name] = readFileSync(path, 'utf8').trim();
+    } catch (error) {
+      problems.push({
+        file: 'environment',
+        path: variable,
+        message: `cannot be read: ${(error as Error).message}`,
+      });
+    }
+  }
+  return read;
 }
 
 function assign(target: Record<string, unknown>, path: readonly string[], value: unknown): void {

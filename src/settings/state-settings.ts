@@ -1,0 +1,184 @@
+// What gateway.yaml may say about all that is kept: stores, queues, schedules, records and recordings.
+import { z } from 'zod';
+import { parseDuration } from '../lib/duration.ts';
+import { egressFields } from '../lib/egress.ts';
+import { webhookKey } from '../lib/webhook-signature.ts';
+
+export const redis = z.strictObject({
+  url: z
+    .string()
+    .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+    .optional()
+    .describe('Shares limits, caches and queues between replicas. Without it, each process keeps its own.'),
+  prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,32}$/, 'must be 1 to 32 letters, digits, _, . or -')
+    .default('ute')
+    .describe('What every key begins with: gateways that share a Redis and a prefix share their limits.'),
+  required: z
+    .boolean()
+    .optional()
+    .describe(
+      'Refuses to start without url. True when left out and NODE_ENV is production: in memory, each replica would have limits of its own.',
+    ),
+});
+
+export const database = z.strictObject({
+  url: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+    .optional()
+    .describe('Holds calls, approvals, schedules and audit. Without it, a PGlite under data_dir does.'),
+  pool_size: z.number().int().min(1).max(200).default(10),
+  ssl: z
+    .enum(['disable', 'require', 'verify-full'])
+    .default('disable')
+    .describe('require encrypts without checking who answers.'),
+  migrate: z
+    .boolean()
+    .default(true)
+    .describe('Brings the schema up to date at boot, under a lock. Otherwise: ute migrate.'),
+});
+
+export const asyncCalls = z.strictObject({
+  concurrency: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(32)
+    .describe('Accepted calls (Prefer: respond-async) that one replica runs at the same time.'),
+  max_queued_per_tenant: z
+    .number()
+    .int()
+    .min(1)
+    .max(500_000)
+    .default(10_000)
+    .describe('Accepted calls of one tenant that may wait; more are refused.'),
+  max_wait_ms: z
+    .number()
+    .int()
+    .min(1_000)
+    .max(30 * 86_400_000)
+    .default(86_400_000)
+    .describe('A call that has waited for so long is not run any more.'),
+  lease_ms: z
+    .number()
+    .int()
+    .min(1_000)
+    .max(600_000)
+    .default(30_000)
+    .describe('How long after its last sign of life a replica is believed to be running a call.'),
+});
+
+export const schedules = z.strictObject({
+  max_per_tenant: z
+    .number()
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(1_000)
+    .describe('Schedules of one tenant that have not finished; 0 = nobody may make any.'),
+});
+
+const webhookSecret = z
+  .string()
+  .refine((text) => webhookKey(text) !== undefined, 'must be whsec_ and at least 24 bytes in base64');
+
+export const webhooks = z.strictObject({
+  ...egressFields,
+  allow_hosts: egressFields.allow_hosts.describe(
+    'Hosts that a callback may name: "hooks.example.com", "*.example.com". None: nobody is called back.',
+  ),
+  allow_http: z.boolean().default(false).describe('Also http, not only https.'),
+  secret: webhookSecret.optional().describe('Signs each message (Standard Webhooks): whsec_ and base64.'),
+  previous_secret: webhookSecret.optional().describe('Signs as well, while receivers change to the new one.'),
+  max_attempts: z.number().int().min(1).max(50).default(10),
+  base_delay_ms: z
+    .number()
+    .int()
+    .min(10)
+    .max(3_600_000)
+    .default(5_000)
+    .describe('Before the second attempt; threefold before each further one, 4 hours at most.'),
+  timeout_ms: z.number().int().min(100).max(60_000).default(10_000),
+});
+
+const period = z
+  .string()
+  .refine(
+    (text) => parseDuration(text) !== undefined,
+    'must be a duration of at most 366d, such as 30d or 12h',
+  );
+
+export const retention = z.strictObject({
+  calls: period.default('30d').describe('Calls, from their end on, with what they said while they ran.'),
+  call_events: period.default('7d').describe('What asynchronous calls said while they ran.'),
+  audit: period.default('365d').describe('Audit records.'),
+  approvals: period.default('30d').describe('Approvals, from their expiry on.'),
+});
+
+const recordingName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$/,
+    'must be 1 to 41 letters, digits, _ or -, the first a letter or digit',
+  );
+
+export const recording = z.strictObject({
+  enabled: z.boolean().default(true).describe('Whether operators may record calls at all.'),
+  max_total_bytes: z
+    .number()
+    .int()
+    .min(1 << 20)
+    .max(2 ** 40)
+    .default(1 << 30)
+    .describe('Of all recordings on the disk together; none is begun that could need more.'),
+  start: z
+    .array(
+      z.strictObject({
+        name: recordingName.describe('The time is added to it.'),
+        tenant_id: z.string().min(1).max(256).optional().describe('Left out: of every tenant.'),
+        session_id: z.string().min(1).max(256).optional(),
+        tools: z
+          .array(z.string().min(1).max(256))
+          .min(1)
+          .max(32)
+          .optional()
+          .describe('Globs over the names of tools.'),
+        max_calls: z.number().int().min(1).max(100_000).default(1_000),
+        max_bytes: z
+          .number()
+          .int()
+          .min(4_096)
+          .max(256 << 20)
+          .default(16 << 20),
+        ttl: z
+          .string()
+          .refine(
+            (text) => (parseDuration(text) ?? Infinity) <= 7 * 86_400_000,
+            'must be a duration of at most 7d, such as 1h',
+          )
+          .default('1h'),
+      }),
+    )
+    .max(16)
+    .default([])
+    .describe('Recordings that begin when the gateway does. Others are begun by REST.'),
+});
+
+export const replay = z.strictObject({
+  file: z.string().min(1).describe('The recording that answers; relative to the folder of gateway.yaml.'),
+  on_miss: z
+    .enum(['refuse', 'call'])
+    .default('refuse')
+    .describe('A call that is not in it is refused, or really made.'),
+  on_repeat: z
+    .enum(['last', 'miss'])
+    .default('last')
+    .describe('When equal calls have got all recorded answers: the last one again, or what a miss gets.'),
+  on_changed: z
+    .enum(['answer', 'refuse'])
+    .default('answer')
+    .describe('Whether a tool that is defined otherwise by now is still answered for.'),
+});
