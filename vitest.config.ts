@@ -14,7 +14,7 @@ export default defineConfig({
           setupFiles,
           isolate: false,
           include: ['src/**/*.spec.ts'],
-          testTimeout: 10_000,
+          testTimeout: 30_000,
         },
       },
       {

@@ -11,7 +11,7 @@ import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS } from '../dist/extensions/index.js
 import { LOADERS } from '../dist/loaders/index.js';
 import { specRules } from '../dist/registry-rules.js';
 import { toolsFileSchema } from '../dist/registry/config-schema.js';
-import { ENVIRONMENT } from '../dist/settings/environment.js';
+import { ENVIRONMENT, SECRETS } from '../dist/settings/environment.js';
 import { settingsSchema } from '../dist/settings/settings-schema.js';
 import { VERSION } from '../dist/version.js';
 
@@ -93,7 +93,8 @@ function settingsPage() {
   ]);
   return (
     `${NOTE}# Settings\n\nDefaults, under \`config/gateway.yaml\` (or the file that \`UTE_CONFIG\` names), under the environment.\n\n` +
-    `${optionsTable(settingsSchema)}\n## Environment\n\n${table(['variable', 'setting', 'meaning'], environment)}`
+    `${optionsTable(settingsSchema)}\n## Environment\n\n${table(['variable', 'setting', 'meaning'], environment)}\n` +
+    `Secrets may be mounted as files: ${[...SECRETS].map((name) => `\`${name}_FILE\``).join(', ')} name the file that holds the value.\n`
   );
 }
 

@@ -1,16 +1,19 @@
-// Assembles what runs calls later: the doors' side, the worker, the webhooks. Everything it needs is made already.
+// Assembles what runs calls later: the doors' side, the worker, the webhooks, the schedules. Everything it needs is made already.
 import { envelopeJson } from './api/rest/write-envelope.ts';
 import { AsyncCalls } from './core/async/async-calls.ts';
 import { asyncSeries, showQueue } from './core/async/async-metrics.ts';
 import { CallWorker } from './core/async/call-worker.ts';
 import { CallbackRules } from './core/webhooks/callback-rules.ts';
 import { WebhookSender } from './core/webhooks/webhook-sender.ts';
+import type { Schedules } from './core/schedules/schedules.ts';
 import type { Gateway } from './create-gateway.ts';
+import { createSchedules } from './create-schedules.ts';
 import type { Infra } from './infra/create-ports.ts';
 import type { Settings } from './settings/settings-schema.ts';
 
 export interface AsyncService {
   readonly calls: AsyncCalls;
+  readonly schedules: Schedules;
   /** Begins to take calls: not before the tools are loaded. */
   start(): void;
   /** Takes no more, and sends followers away. What runs goes on. */
@@ -46,19 +49,24 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
   });
   const worker = createWorker(settings, infra, gateway, wakeSender);
   let hide: () => void = () => undefined;
+  const scheduled = createSchedules(settings, infra, gateway);
   return {
     calls,
+    schedules: scheduled.schedules,
     start() {
       worker.start();
+      scheduled.start();
       sender.start();
       hide = showQueue({ ...ports, ...asyncParts });
     },
     drain() {
+      scheduled.drain();
       calls.drain();
       worker.drain();
     },
     async close() {
       hide();
+      await scheduled.close();
       await worker.close(CLOSE_WITHIN_MS);
       await sender.stop();
     },

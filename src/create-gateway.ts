@@ -1,24 +1,24 @@
 // Assembles the gateway: pipeline, executors, loaders, registry and core, out of settings and ports. No Nest in here.
 import type { PipelineView } from './api/tokens.ts';
 import { compilerOf } from './compiler.ts';
+import { Canaries } from './core/canaries.ts';
 import { StepCalls } from './core/nested-calls.ts';
 import { LoadShedder, type ShedLimits } from './core/resilience/load-shedder.ts';
 import { Upstreams } from './core/resilience/upstreams.ts';
 import { UnifiedToolExecutor } from './core/unified-tool-executor.ts';
-import type { Executor, Loader } from './contract/plugin.ts';
+import type { Executor } from './contract/plugin.ts';
+import { createToolSet } from './create-tool-set.ts';
 import { loadCustomExecutors } from './custom-executors.ts';
 import { loadCustomExtensions } from './custom-extensions.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from './executors/index.ts';
-import { namedLoaders } from './open-loaders.ts';
 import { Pipeline } from './pipeline.ts';
 import type { CircuitControl } from './ports/circuit-control.ts';
 import type { SpecControl } from './ports/spec-control.ts';
 import type { OutsidePorts, Ports } from './ports/ports.ts';
 import { specRules } from './registry-rules.ts';
-import { SpecEditor } from './registry/spec-editor.ts';
 import { ReplicaAgreement } from './registry/replica-agreement.ts';
-import { RegistrySync } from './registry/registry-sync.ts';
-import { ToolSpecRegistry } from './registry/tool-spec-registry.ts';
+import type { RegistrySync } from './registry/registry-sync.ts';
+import type { ToolSpecRegistry } from './registry/tool-spec-registry.ts';
 import type { Settings } from './settings/settings-schema.ts';
 
 export interface Gateway {
@@ -47,17 +47,18 @@ export async function createGateway(settings: Settings, outside: OutsidePorts): 
     ownExecutors,
     settings.extensions,
   );
-  const registry = new ToolSpecRegistry();
   const executors = createExecutors([...EXECUTORS, ...ownExecutors], settings, ports);
   const random = Math.random;
   const upstreams = new Upstreams({ ...ports, random });
   const compile = compilerOf(pipeline, settings, ports, upstreams);
-  const loaders = createLoaders(settings, ports);
-  const sync = new RegistrySync({ ...ports, registry, loaders, rules, executors, compile });
+  const tools = createToolSet(settings, ports, { rules, executors, compile });
+  const { registry, sync, versions, specs } = tools;
   const executor = new UnifiedToolExecutor({
     snapshots: registry,
     requestLayers: pipeline.request,
     chainOf: (fn) => sync.chainOf(fn),
+    versions,
+    canaries: new Canaries(ports.metrics),
     maxTimeoutMs: settings.limits.max_timeout_ms,
     shedder: new LoadShedder(shedLimits(settings.limits), { ...ports, lag: ports.loopLag, random }),
     clock: ports.clock,
@@ -70,12 +71,10 @@ export async function createGateway(settings: Settings, outside: OutsidePorts): 
     control: sync,
     random,
   });
-  const written = loaders.find(({ draft }) => draft !== undefined);
-  const specs = new SpecEditor({ ...ports, store: ports.specs, loader: written, sync, registry });
   steps.bind(executor);
   async function close(): Promise<void> {
     await agreement.stop();
-    await sync.stop();
+    await tools.close();
     await Promise.allSettled([...executors.values()].map(async (each) => each.close?.()));
     await pipeline.close();
   }
@@ -106,11 +105,6 @@ function createExecutors(
       return [plugin.name, plugin.create({ ...ports, settings: parsed?.data as never })] as const;
     }),
   );
-}
-
-function createLoaders(settings: Settings, ports: Ports): readonly Loader[] {
-  const needs = { ...ports, configDir: settings.configDir, dataDir: settings.data_dir };
-  return namedLoaders(settings.loaders).map(({ plugin, options }) => plugin.create(needs)(options));
 }
 
 function shedLimits({ max_inflight_calls, shed_at_lag_ms }: Settings['limits']): ShedLimits {

@@ -23,7 +23,12 @@ export function createSchedules(settings: Settings, infra: Infra, gateway: Gatew
   const { ports, asyncParts, records } = infra;
   const store = openedLater<ScheduleStore>(() => openStore(records));
   const caller = gateway.executor;
-  const schedules = new Schedules({ ...ports, store, caller, maxPerTenant: settings.schedules.max_per_tenant });
+  const schedules = new Schedules({
+    ...ports,
+    store,
+    caller,
+    maxPerTenant: settings.schedules.max_per_tenant,
+  });
   const awake = () => records.state === 'open';
   const ticker = new ScheduleTicker({
     ...ports,

@@ -19,8 +19,7 @@ import {
   TOOL_CATALOG,
   type DoorLimits,
 } from './api/tokens.ts';
-import type { AsyncCalls } from './core/async/async-calls.ts';
-import type { Schedules } from './core/schedules/schedules.ts';
+import type { AsyncService } from './create-async-calls.ts';
 import type { Gateway } from './create-gateway.ts';
 import type { Infra } from './infra/create-ports.ts';
 import { InfraModule } from './infra/infra.module.ts';
@@ -28,7 +27,7 @@ import type { Settings } from './settings/settings-schema.ts';
 
 @Module({})
 export class GatewayModule {
-  static register(settings: Settings, infra: Infra, gateway: Gateway, asyncCalls: AsyncCalls, schedules: Schedules): DynamicModule {
+  static register(settings: Settings, infra: Infra, gateway: Gateway, later: AsyncService): DynamicModule {
     const limits: DoorLimits = {
       maxParallelCalls: settings.limits.max_parallel_calls,
       allowSelfApproval: settings.approvals.allow_self_approval,
@@ -45,8 +44,8 @@ export class GatewayModule {
       { provide: DEFINITION_PINS, useValue: infra.ports.definitionPins },
       { provide: RECORDINGS, useValue: infra.ports.recordings },
       { provide: REPLAY_TAPE, useValue: { tape: infra.ports.replayTape } },
-      { provide: ASYNC_CALLS, useValue: asyncCalls },
-      { provide: SCHEDULES, useValue: schedules },
+      { provide: ASYNC_CALLS, useValue: later.calls },
+      { provide: SCHEDULES, useValue: later.schedules },
       { provide: CALL_HISTORY, useValue: infra.history },
       { provide: APPROVAL_STORE, useValue: infra.ports.approvals },
       { provide: DOOR_LIMITS, useValue: limits },

@@ -50,6 +50,15 @@ describe('Pipeline', () => {
     expect(namesOf(request)).toEqual(['auth']);
   });
 
+  it('puts what keeps answers behind the recording that gives them, where one is replayed', () => {
+    const replay = { file: 'x', on_miss: 'call', on_repeat: 'last', on_changed: 'answer' } as const;
+    const names = namesOf(pipelineOf({ replay }).view.tool);
+    const from = names.indexOf('approval');
+    expect(names.slice(from)).toEqual(['approval', 'replay', 'idempotency', 'cache', 'admission']);
+    expect(names.toSorted()).toEqual(BUILT_IN.toSorted());
+    expect(() => pipelineOf({ replay, pipeline: { tool: ['validation'] } })).toThrow('pipeline.tool: names no "replay"');
+  });
+
   it('places custom extensions innermost by priority, except where the order names them', () => {
     const extensions = [custom('low', 1), custom('high', 9), custom('outer', 0, 'request')];
     const { view } = pipelineOf({}, extensions);

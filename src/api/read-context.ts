@@ -15,6 +15,7 @@ const FIELDS: Readonly<Record<string, keyof ToolContext>> = {
   confirmation_token: 'confirmationToken',
   dry_run: 'dryRun',
   cursor: 'cursor',
+  tool_version: 'toolVersion',
   traceparent: 'traceparent',
   tracestate: 'tracestate',
 };

@@ -42,6 +42,7 @@ export function viewOf(fn: ToolFunction, snapshot: RegistrySnapshot, disabled: b
     input_schema: fn.inputSchema,
     output_schema: fn.outputSchema ?? null,
     version: metadata.version,
+    content_hash: spec.contentHash,
     category: metadata.category ?? null,
     summary: metadata.summary ?? null,
     permissions: metadata.permissions,

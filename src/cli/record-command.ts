@@ -39,7 +39,8 @@ export function addRecordCommand(program: Command, io: CliIo, finish: (code: Exi
 
 async function record(name: string, options: RecordOptions, io: CliIo): Promise<ExitCode> {
   const { stop, out } = options;
-  if (out !== undefined && stop !== true) throw new CliFailure(EXIT.usage, '--out needs --stop: the file is whole at its end');
+  if (out !== undefined && stop !== true)
+    throw new CliFailure(EXIT.usage, '--out needs --stop: the file is whole at its end');
   const gateway = await GatewayClient.open(options, io);
   const path = `/v1/admin/recordings/${encodeURIComponent(name)}`;
   const state =

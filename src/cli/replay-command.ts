@@ -27,20 +27,26 @@ export function addReplayCommand(program: Command, io: CliIo, finish: (code: Exi
 async function replay(options: ReplayOptions, io: CliIo): Promise<ExitCode> {
   const gateway = await GatewayClient.open(options, io);
   const path = '/v1/admin/replay';
-  const report = asObject(await (options.rewind === true ? gateway.post(`${path}/rewind`, '{}', {}) : gateway.get(path)));
+  const report = asObject(
+    await (options.rewind === true ? gateway.post(`${path}/rewind`, '{}', {}) : gateway.get(path)),
+  );
   io.stdout(options.json === true ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
   return report['not_asked_count'] === 0 && report['missed'] === 0 ? EXIT.ok : EXIT.failed;
 }
 
 function textOf(report: JsonObject): string {
   const { recorded, asked, answered, missed, definitions_changed: changed } = report;
-  const lines = [`${word(recorded)} recorded, ${word(asked)} asked for: ${word(answered)} answered, ${word(missed)} not recorded\n`];
+  const lines = [
+    `${word(recorded)} recorded, ${word(asked)} asked for: ${word(answered)} answered, ${word(missed)} not recorded\n`,
+  ];
   const notAsked = rowsOf(report['not_asked'], ['order', 'tool', 'arguments_hash']);
-  if (notAsked.length > 0) lines.push('\nrecorded, not asked for:\n', table(['CALL', 'TOOL', 'ARGUMENTS'], notAsked));
+  if (notAsked.length > 0)
+    lines.push('\nrecorded, not asked for:\n', table(['CALL', 'TOOL', 'ARGUMENTS'], notAsked));
   const notRecorded = rowsOf(report['not_recorded'], ['times', 'tool', 'arguments']);
   if (notRecorded.length > 0)
     lines.push('\nasked for, not recorded:\n', table(['TIMES', 'TOOL', 'ARGUMENTS'], notRecorded));
-  if (Array.isArray(changed) && changed.length > 0) lines.push(`\ndefined otherwise since: ${changed.map(word).join(', ')}\n`);
+  if (Array.isArray(changed) && changed.length > 0)
+    lines.push(`\ndefined otherwise since: ${changed.map(word).join(', ')}\n`);
   return lines.join('');
 }
 

@@ -121,7 +121,7 @@ export interface Loader {
   /** Calls `changed` whenever a new load may give something else; returns when `signal` aborts. */
   watch?(changed: () => void, signal: AbortSignal): Promise<void>;
   /** Of a source that the gateway itself writes to: what a load would bring with this tool in it, in place of its namesake. */
-  draft?(tool: JsonObject): Promise<Draft>;
+  draft?(tool: JsonObject & { readonly name: string }): Promise<Draft>;
 }
 
 export interface Draft {

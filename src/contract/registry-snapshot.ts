@@ -6,7 +6,7 @@ export interface RegistrySnapshot {
   /** Content-based: `1.0.` and 8 hex characters; equal content gives an equal version on every replica. */
   readonly version: string;
   readonly specs: readonly ToolSpec[];
-  /** Everything callable, sorted by name. */
+  /** Everything callable but tools on trial, which stand in for others; sorted by name. */
   readonly functions: readonly ToolFunction[];
   /** By own name or by the provider's spelling of it (`google_calendar__list_events`). */
   find(name: string): ToolFunction | undefined;

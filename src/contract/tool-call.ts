@@ -106,12 +106,16 @@ export interface CallProgress {
   /** Set where a recording is replayed: whether the call was in it. */
   recorded?: boolean;
   fallback: boolean;
+  /** Set where a tool on trial runs: the name of the function it stands in for. */
+  insteadOf?: string;
   /** Components that worked in a reduced way for this call, e.g. `concurrency`. */
   degraded: string[];
   rateLimits: readonly RateLimitState[];
   traceId: string;
   /** Set when the call came in a deprecated form: the function that it was turned into. */
   successor?: string;
+  /** Set when the call runs another version of its tool than the one in force. */
+  pinned?: ToolFunction;
   /** What the audit record says besides, e.g. the sandbox that ran a command. */
   notes?: { readonly [name: string]: JsonValue };
   /** Awaited before the executor is first entered; a call that it rejects for does not run. Set by audit. */

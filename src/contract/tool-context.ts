@@ -16,6 +16,8 @@ export interface ToolContext {
   readonly dryRun?: boolean;
   /** From `meta.truncated` of an earlier answer: go on after the last item it gave. */
   readonly cursor?: string;
+  /** The version of the tool to run: its content hash, or its metadata.version. The one in force when left out. */
+  readonly toolVersion?: string;
   /** W3C trace context of the caller. */
   readonly traceparent?: string;
   readonly tracestate?: string;

@@ -93,6 +93,14 @@ export interface ResultBudget {
   readonly maxItems?: number;
 }
 
+/** A share of a tool's callers gets another tool instead, always the same ones: a new version on trial. */
+export interface Canary {
+  /** Name of the tool on trial: with the same arguments, actions and permissions. */
+  readonly tool: string;
+  readonly percent: number;
+  readonly by: 'tenant' | 'agent';
+}
+
 /** Of a tool whose words and schemas somebody else writes, such as an MCP server: none of them is trusted. */
 export interface ForeignDefinition {
   /** The name of the connection to whoever writes it. */
@@ -134,6 +142,7 @@ export interface ToolSpec {
   /** How an agent's own account is connected (OAuth2 or an API key), as declared. */
   readonly auth?: JsonObject;
   readonly foreign?: ForeignDefinition;
+  readonly canary?: Canary;
   /** Absolute path of the folder that relative paths in implementationConfig start from. */
   readonly baseDir: string;
   /** sha256 of the definition's content, hex. Two specs with one hash behave alike. */

@@ -57,9 +57,9 @@ export class StepCalls implements NestedCalls {
   }
 }
 
-/** What was said about the parent alone does not hold for its steps: neither an approval nor a key against repetition. */
+/** What was said about the parent alone does not hold for its steps: no approval, no key against repetition, no version. */
 function contextOf(context: ToolContext): ToolContext {
-  const { confirmationToken: _token, idempotencyKey: _key, cursor: _cursor, ...rest } = context;
+  const { confirmationToken: _token, idempotencyKey: _key, cursor: _cursor, toolVersion: _version, ...rest } = context;
   return rest;
 }
 

@@ -10,9 +10,12 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { SnapshotSource } from '../ports/snapshot-source.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
+import type { PinnedTool, ToolPins } from '../ports/tool-pins.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
+import type { Canaries } from './canaries.ts';
 import { Deadline, deadlineOf, type TimedProgress } from './deadline.ts';
+import { pinOf, takePinned } from './pinned-call.ts';
 import type { LoadShedder } from './resilience/load-shedder.ts';
 import { refusalOf } from './settle.ts';
 import { typedCall } from './typed-call.ts';
@@ -22,6 +25,10 @@ export interface ExecutorDeps {
   readonly requestLayers: readonly Layer[];
   /** The compiled chain of a function; undefined only for functions of no snapshot. */
   readonly chainOf: (fn: ToolFunction) => Next | undefined;
+  /** Left out: only versions in force can be called. */
+  readonly versions?: ToolPins;
+  /** Left out: no tool is on trial. */
+  readonly canaries?: Canaries;
   /** No call may ask for more time than this. */
   readonly maxTimeoutMs: number;
   readonly shedder: LoadShedder;
@@ -78,6 +85,7 @@ export class UnifiedToolExecutor implements ToolCaller {
   /** Between the stages: which tool, is it in service, and how long may it take. Never throws. */
   async #resolve(call: ToolCall): Promise<ToolResponse> {
     let resolved = call;
+    let pinned: PinnedTool | undefined;
     try {
       if (this.#draining && call.request.parent === undefined) throw shuttingDown();
       let fn = this.#findFunction(call);
@@ -86,18 +94,36 @@ export class UnifiedToolExecutor implements ToolCaller {
       if (isNew(call.request)) this.#deps.shedder.check(this.#running.size, fn.spec.priority);
       if (call.request.refusal !== undefined) throw call.request.refusal;
       this.#checkInService(resolved, fn);
+      const limitMs = deadline - call.receivedAt;
+      deadlineOf(call).arm(deadline - this.#deps.clock.now(), limitMs);
+      const pin = pinOf(call, fn);
+      if (pin !== undefined) {
+        pinned = await takePinned(call, fn, pin, this.#deps.versions);
+        fn = pinned.function;
+        call.progress.pinned = fn;
+        resolved = { ...resolved, function: fn, config: fn.configDefaults };
+        this.#checkInService(resolved, fn);
+      }
+      const trial = this.#deps.canaries?.choose(resolved, fn, (tool) => this.#deps.snapshots.isDisabled(tool));
+      if (trial !== undefined) {
+        fn = trial;
+        resolved = { ...resolved, function: fn, config: fn.configDefaults };
+        this.#checkInService(resolved, fn);
+      }
       if (fn.byAction !== undefined) {
         const typed = typedCall(resolved, fn.byAction);
         fn = typed.function;
         resolved = typed;
       }
-      const chain = this.#deps.chainOf(fn);
+      const chain = pinned === undefined ? this.#deps.chainOf(fn) : pinned.chainOf(fn);
       if (chain === undefined) throw new Error(`no chain was compiled for ${fn.name}`);
-      const limitMs = deadline - call.receivedAt;
-      deadlineOf(call).arm(deadline - this.#deps.clock.now(), limitMs);
-      return await chain(resolved);
+      const response = await chain(resolved);
+      this.#deps.canaries?.count(call, response);
+      return response;
     } catch (error) {
       return refusalOf(resolved, error);
+    } finally {
+      pinned?.release();
     }
   }
 

@@ -30,16 +30,21 @@ interface Deps {
   readonly metrics: Metrics;
 }
 
+/** An embedded database takes a second or more to begin: not for a process that may end before, nor during its first calls. */
+const LINGER_MS = 10_000;
+
 /** Rejects if the audit journal cannot be written. */
 export async function openCallRecords(settings: Settings, deps: Deps): Promise<CallRecords> {
   const { records, log } = deps;
+  const embedded = settings.database.url === undefined;
   const sink = await StoredAuditSink.open({
     ...deps,
     path: join(settings.data_dir, 'audit'),
     table: auditTable(records),
-    intents: settings.database.url === undefined ? 'journal' : 'database',
+    intents: embedded ? 'journal' : 'database',
     maxBacklogBytes: settings.limits.max_audit_backlog_bytes,
     random: Math.random,
+    lingerMs: () => (embedded && records.state !== 'open' ? LINGER_MS : 0),
   });
   const maxPending = settings.limits.max_pending_approvals;
   const approvals = openedLater<ApprovalStore>(async () => {
@@ -55,7 +60,7 @@ export async function openCallRecords(settings: Settings, deps: Deps): Promise<C
     history: withOwnCalls(historyOf(records), sink),
     async close() {
       await upkeep.stop();
-      const ship = settings.database.url !== undefined || records.state === 'open';
+      const ship = !embedded || records.state === 'open';
       await sink.close(ship).catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
     },
   };

@@ -16,7 +16,10 @@ export interface Hidden<Value> {
  * `seal` gives the text that stands for a value, which it gets as JSON with sorted keys. What was hidden is also scrubbed
  * from the rest of the value.
  */
-export type HideSensitive = <Value extends Json>(value: Value, seal: (text: string) => string) => Hidden<Value>;
+export type HideSensitive = <Value extends Json>(
+  value: Value,
+  seal: (text: string) => string,
+) => Hidden<Value>;
 
 /** Looks at each schema once. */
 export function sensitiveHiders(): (schema: JsonMap) => HideSensitive {
@@ -29,7 +32,8 @@ export function sensitiveHiders(): (schema: JsonMap) => HideSensitive {
 }
 
 function hiderOf(schema: JsonMap): HideSensitive {
-  if (!JSON.stringify(schema).includes(`"${SENSITIVE_KEYWORD}":true`)) return (value) => ({ value, secrets: [] });
+  if (!JSON.stringify(schema).includes(`"${SENSITIVE_KEYWORD}":true`))
+    return (value) => ({ value, secrets: [] });
   return <Value extends Json>(value: Value, seal: (text: string) => string) => {
     const finding = new Walk(schema, () => '', secretScrubber([]));
     finding.hidden(value, [schema]);
@@ -61,7 +65,8 @@ class Walk {
       collectTexts(value, this.secrets);
       return this.#seal(sortedText(value));
     }
-    if (applying.length === 0 || typeof value !== 'object' || value === null) return this.#scrubber.json(value);
+    if (applying.length === 0 || typeof value !== 'object' || value === null)
+      return this.#scrubber.json(value);
     if (Array.isArray(value))
       return value.map((item, at) => this.hidden(item, applying.flatMap((each) => ofItem(each, at)))); // prettier-ignore
     const members = Object.entries(value).map(([key, member]) => {
@@ -111,7 +116,9 @@ function ofItem(schema: JsonMap, at: number): readonly Json[] {
   const { items } = schema;
   const placed = Array.isArray(items) ? items : listOf(schema['prefixItems']);
   const rest = Array.isArray(items) ? schema['additionalItems'] : items;
-  return [placed[at], rest, schema['contains'], schema['unevaluatedItems']].filter((each) => each !== undefined);
+  return [placed[at], rest, schema['contains'], schema['unevaluatedItems']].filter(
+    (each) => each !== undefined,
+  );
 }
 
 function ofMember(schema: JsonMap, key: string): readonly Json[] {

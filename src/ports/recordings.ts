@@ -172,7 +172,11 @@ export interface ReplayReport {
   readonly answered: number;
   readonly missed: number;
   /** Recorded, and never asked for; the first of them, by order. */
-  readonly notAsked: readonly { readonly order: number; readonly tool: string; readonly argumentsHash: string }[];
+  readonly notAsked: readonly {
+    readonly order: number;
+    readonly tool: string;
+    readonly argumentsHash: string;
+  }[];
   readonly notAskedCount: number;
   /** Asked for, and not recorded; the first of them. */
   readonly notRecorded: readonly NotRecorded[];

@@ -3,8 +3,7 @@ import type { CallStatus, NewCall, WaitingCall } from './call-store.ts';
 
 /** When it is due: once, at an instant (epoch milliseconds), or by a cron expression in the schedule's time zone. */
 export type When =
-  | { readonly kind: 'once'; readonly at: number }
-  | { readonly kind: 'recurring'; readonly cron: string };
+  { readonly kind: 'once'; readonly at: number } | { readonly kind: 'recurring'; readonly cron: string };
 
 /** What becomes of moments that passed while no gateway ran. */
 export const MISFIRES = ['skip', 'once', 'catch_up'] as const;
@@ -142,7 +141,12 @@ export interface ScheduleStore {
   /** The last `perSchedule` runs of each, newest first. */
   runs(scheduleIds: readonly string[], perSchedule: number): Promise<readonly ScheduledRun[]>;
   /** Undefined: it has another version by now, has finished, or is gone. */
-  change(tenantId: string, id: string, version: number, change: ScheduleChange): Promise<Schedule | undefined>;
+  change(
+    tenantId: string,
+    id: string,
+    version: number,
+    change: ScheduleChange,
+  ): Promise<Schedule | undefined>;
   delete(tenantId: string, id: string): Promise<boolean>;
   /**
    * Those that are due and that no other replica has at hand, `limit` at most: what `plan` says of each is written, calls

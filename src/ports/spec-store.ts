@@ -88,7 +88,7 @@ export interface SpecReader {
 export interface SpecStore extends SpecReader {
   head(name: string): Promise<ToolHead | undefined>;
   commit(change: HeadChange): Promise<CommitOutcome>;
-  /** Keeps what is not there yet. */
+  /** Keeps what is not there yet. May refuse with UNAVAILABLE where it would have to open a database for that. */
   record(versions: readonly NewToolVersion[]): Promise<void>;
   version(name: string, contentHash: string): Promise<ToolVersion | undefined>;
   /** The newest one that its writer called so. */

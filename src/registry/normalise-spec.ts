@@ -42,6 +42,7 @@ export function normaliseSpec(
     ...(configSchema && { configSchema: asConfigSchema(configSchema as JsonObject).schema }),
     ...(auth && { auth }),
     ...(foreign && { foreign }),
+    ...(declared.canary && { canary: declared.canary }),
   };
   return { ...content, baseDir, contentHash: canonicalHash(content) };
 }

@@ -23,6 +23,8 @@ export interface SyncDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Told of every set that comes into force: what loaders that keep no versions brought, and what it replaced. */
+  readonly versions?: { taken(inForce: readonly CheckedTool[], superseded: readonly CheckedTool[]): void };
 }
 
 export type Rehearsal = { readonly spec: ToolSpec } | { readonly problems: readonly Problem[] };
@@ -45,6 +47,7 @@ export class RegistrySync implements RegistryControl {
   #built = new Map<string, Built>();
   /** What the set in force was made of. */
   #loaded: readonly LoadedTools[] = [];
+  #connections: ReadonlyMap<string, Connection> = new Map();
   #running: Promise<ReloadStatus> | undefined;
   #again = false;
 
@@ -81,6 +84,11 @@ export class RegistrySync implements RegistryControl {
 
   status(): ReloadStatus {
     return this.#reporter.status;
+  }
+
+  /** Those of the set in force. */
+  connections(): ReadonlyMap<string, Connection> {
+    return this.#connections;
   }
 
   /** All that a load would find wrong if this loader brought the draft. What is in force is left alone. */
@@ -150,9 +158,20 @@ export class RegistrySync implements RegistryControl {
     );
     this.#built = next;
     this.#loaded = loaded;
+    this.#connections = connections;
     registry.publish(snapshot, () => this.#close(retired));
     for (const loader of loaders) loader.taken?.();
+    this.#tellVersions(tools, retired);
     return { problems, warnings };
+  }
+
+  #tellVersions(tools: readonly CheckedTool[], retired: readonly Built[]): void {
+    const { loaders, versions } = this.#deps;
+    const elsewhere = new Set(this.#loaded.flatMap((each, at) => (loaders[at]?.draft === undefined ? each.tools : [])));
+    versions?.taken(
+      tools.filter(({ declaration }) => elsewhere.has(declaration)),
+      retired.map(({ checked }) => checked),
+    );
   }
 
   async #buildAll(

@@ -125,7 +125,14 @@ export class SpecEditor implements SpecControl {
     const { sync } = this.#deps;
     const { loader, draft: ask } = this.#loader();
     if (document['name'] !== undefined && document['name'] !== name)
-      throw invalid([{ file: `database:${name}`, tool: name, path: 'name', message: `expected "${name}", as in the path of the request` }]);
+      throw invalid([
+        {
+          file: `database:${name}`,
+          tool: name,
+          path: 'name',
+          message: `expected "${name}", as in the path of the request`,
+        },
+      ]);
     const draft = await ask({ name, ...document });
     const rehearsal = await sync.rehearse(loader, draft);
     if ('problems' in rehearsal) throw invalid(rehearsal.problems);

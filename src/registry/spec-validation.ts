@@ -3,6 +3,7 @@ import type { LoadedTools, Problem, RawDeclaration } from '../contract/loaded-to
 import type { Connection } from '../contract/plugin.ts';
 import { isJsonObject } from '../contract/json.ts';
 import type { ToolSpec } from '../contract/tool-spec.ts';
+import { problemsOfCanaries } from './check-canaries.ts';
 import { checkConnections, connectionFault, type ConnectionUse } from './check-connections.ts';
 import { checkTool } from './check-tool.ts';
 import { problemOf } from './faults.ts';
@@ -51,6 +52,7 @@ export function validateLoaded(
       if (fault !== undefined) problems.push(problemOf(raw, nameOf(raw), fault));
     }
   }
+  problems.push(...problemsOfCanaries(tools));
   remember(cache, found, problems.length === 0);
   return { tools, connections: checkedConnections.connections, problems: problems.toSorted(byPlace) };
 }

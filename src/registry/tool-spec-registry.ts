@@ -89,10 +89,11 @@ export function snapshotOf(specs: readonly ToolSpec[], functions: readonly ToolF
   for (const fn of sorted) byName.set(providerNames.get(fn.name) ?? fn.name, fn);
   // Own names last: they win over another's provider spelling.
   for (const fn of sorted) byName.set(fn.name, fn);
+  const onTrial = new Set(specs.map(({ canary }) => canary?.tool));
   return Object.freeze({
     version: `1.0.${hashOfSpecs(specs).slice(0, 8)}`,
     specs,
-    functions: sorted,
+    functions: sorted.filter(({ spec }) => !onTrial.has(spec.name)),
     find: (name: string) => byName.get(name),
     providerName: (name: string) => providerNames.get(name) ?? name,
   });

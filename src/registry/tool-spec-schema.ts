@@ -1,6 +1,7 @@
 // What an operator may write for one tool: shapes, bounds, defaults and the words that the reference page shows.
 import { z } from 'zod';
 import { parseDuration } from '../lib/duration.ts';
+import { canarySchema } from './canary-schema.ts';
 
 const name = z
   .string()
@@ -225,9 +226,7 @@ export const toolDeclarationSchema = z.strictObject({
     .min(256)
     .max(16_777_216)
     .optional()
-    .describe(
-      'Most bytes of JSON in one answer. A longer list is cut at whole items; meta.truncated says so.',
-    ),
+    .describe('Most bytes of JSON in one answer; a longer list is cut at whole items, see meta.truncated.'),
   max_result_items: z
     .int()
     .min(1)
@@ -243,6 +242,7 @@ export const toolDeclarationSchema = z.strictObject({
     .optional()
     .describe('JSON Schema, or a map of properties, of what may be set per agent.'),
   auth: auth.optional().describe("How an agent's own account is connected."),
+  canary: canarySchema.optional().describe('Gives a share of the callers another tool instead: a new version on trial.'),
 });
 
 export type ToolDeclaration = z.output<typeof toolDeclarationSchema>;

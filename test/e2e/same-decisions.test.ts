@@ -1,20 +1,8 @@
-// One table of cases through REST and gRPC: the same decisions, whichever door a call comes through.
+// One table of cases through REST and gRPC, on both kinds of stores: the same decisions, whichever door and store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grpcDoor, restDoor, type Decision, type Door, type DoorCall } from '../helpers/doors.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
-
-let gateway: RunningGateway;
-let doors: readonly Door[];
-
-beforeAll(async () => {
-  gateway = await startGateway({ tools: ['config/tools.yaml', 'test/fixtures/e2e/tools.yaml'] });
-  doors = [restDoor(gateway), grpcDoor(gateway)];
-});
-
-afterAll(async () => {
-  for (const door of doors ?? []) door.close();
-  await gateway?.stop();
-});
+import { STORES, type Stores } from '../helpers/stores.ts';
 
 type Case = readonly [
   guarantee: string,
@@ -225,67 +213,88 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-describe.each(['rest', 'grpc'] as const)('through %s', (name) => {
-  const door = () => doors.find((each) => each.name === name) as Door;
+describe.each(STORES)('on %s', (_stores, open) => {
+  let stores: Stores;
+  let gateway: RunningGateway;
+  let doors: readonly Door[];
 
-  it.each(CASES)('%s', async (_guarantee, { key, ...request }, expected, rest, grpc) => {
-    const decision = await door().call({
-      ...request,
-      key: key === null ? undefined : (key ?? gateway.keys.agent.text),
+  beforeAll(async () => {
+    stores = await open();
+    gateway = await startGateway({
+      tools: ['config/tools.yaml', 'test/fixtures/e2e/tools.yaml'],
+      settings: { ...stores.settings },
     });
-    expect(decision).toMatchObject({ ...expected, status: name === 'rest' ? rest : grpc });
-    expect(await door().call({ ...call('add', { a: 1, b: 1 }), key: gateway.keys.agent.text })).toMatchObject(
-      { ok: true, data: 2 },
-    );
+    doors = [restDoor(gateway), grpcDoor(gateway)];
   });
 
-  it('a body of two megabytes is refused, and the next call is served', async () => {
-    const decision = await door().call({
-      ...call('echo', { text: 'x'.repeat(2 << 20) }),
-      key: gateway.keys.agent.text,
-    });
-    expect(decision).toMatchObject({ ok: false, status: name === 'rest' ? 413 : EXHAUSTED });
-    expect(await door().call({ ...call('add', { a: 1, b: 1 }), key: gateway.keys.agent.text })).toMatchObject(
-      { ok: true },
-    );
+  afterAll(async () => {
+    for (const door of doors ?? []) door.close();
+    await gateway?.stop();
+    await stores?.stop();
   });
 
-  it('an approved call runs once, for exactly those arguments', async () => {
-    const key = gateway.keys.agent.text;
-    const asked = await door().call({ ...call('delete_note', { note_id: 'note-2' }), key });
-    const { confirmation_token: token, approval_id: id } = asked.details as Record<string, string>;
-    const approve = () =>
-      fetch(`${gateway.url}/v1/approvals/${id}/decision`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${gateway.keys.admin.text}` },
-        body: '{"decision":"approve"}',
+  describe.each(['rest', 'grpc'] as const)('through %s', (name) => {
+    const door = () => doors.find((each) => each.name === name) as Door;
+
+    it.each(CASES)('%s', async (_guarantee, { key, ...request }, expected, rest, grpc) => {
+      const decision = await door().call({
+        ...request,
+        key: key === null ? undefined : (key ?? gateway.keys.agent.text),
       });
-    expect((await approve()).status).toBe(200);
-    const context = { confirmation_token: token ?? '' };
-    const other = await door().call({ ...call('delete_note', { note_id: 'note-3' }), key, context });
-    expect(other).toMatchObject({ ok: false, type: 'VALIDATION', reason: 'APPROVAL_MISMATCH' });
-    const [one, two] = await Promise.all([
-      door().call({ ...call('delete_note', { note_id: 'note-2' }), key, context }),
-      door().call({ ...call('delete_note', { note_id: 'note-2' }), key, context }),
-    ]);
-    expect([one.reason, two.reason].filter((reason) => reason === 'APPROVAL_USED')).toHaveLength(1);
-  });
-});
-
-describe('limits', () => {
-  it('a rate limit counts calls of both doors together', async () => {
-    const key = gateway.keys.agent.text;
-    const [rest, grpc] = doors as [Door, Door];
-    expect(await rest.call({ ...call('limited'), key })).toMatchObject({ ok: true });
-    expect(await grpc.call({ ...call('limited'), key })).toMatchObject({
-      ok: false,
-      type: 'RATE_LIMIT',
-      status: EXHAUSTED,
+      expect(decision).toMatchObject({ ...expected, status: name === 'rest' ? rest : grpc });
+      expect(
+        await door().call({ ...call('add', { a: 1, b: 1 }), key: gateway.keys.agent.text }),
+      ).toMatchObject({ ok: true, data: 2 });
     });
-    expect(await rest.call({ ...call('limited'), key })).toMatchObject({
-      ok: false,
-      type: 'RATE_LIMIT',
-      status: 429,
+
+    it('a body of two megabytes is refused, and the next call is served', async () => {
+      const decision = await door().call({
+        ...call('echo', { text: 'x'.repeat(2 << 20) }),
+        key: gateway.keys.agent.text,
+      });
+      expect(decision).toMatchObject({ ok: false, status: name === 'rest' ? 413 : EXHAUSTED });
+      expect(
+        await door().call({ ...call('add', { a: 1, b: 1 }), key: gateway.keys.agent.text }),
+      ).toMatchObject({ ok: true });
+    });
+
+    it('an approved call runs once, for exactly those arguments', async () => {
+      const key = gateway.keys.agent.text;
+      const asked = await door().call({ ...call('delete_note', { note_id: 'note-2' }), key });
+      const { confirmation_token: token, approval_id: id } = asked.details as Record<string, string>;
+      const approve = () =>
+        fetch(`${gateway.url}/v1/approvals/${id}/decision`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${gateway.keys.admin.text}` },
+          body: '{"decision":"approve"}',
+        });
+      expect((await approve()).status).toBe(200);
+      const context = { confirmation_token: token ?? '' };
+      const other = await door().call({ ...call('delete_note', { note_id: 'note-3' }), key, context });
+      expect(other).toMatchObject({ ok: false, type: 'VALIDATION', reason: 'APPROVAL_MISMATCH' });
+      const [one, two] = await Promise.all([
+        door().call({ ...call('delete_note', { note_id: 'note-2' }), key, context }),
+        door().call({ ...call('delete_note', { note_id: 'note-2' }), key, context }),
+      ]);
+      expect([one.reason, two.reason].filter((reason) => reason === 'APPROVAL_USED')).toHaveLength(1);
+    });
+  });
+
+  describe('limits', () => {
+    it('a rate limit counts calls of both doors together', async () => {
+      const key = gateway.keys.agent.text;
+      const [rest, grpc] = doors as [Door, Door];
+      expect(await rest.call({ ...call('limited'), key })).toMatchObject({ ok: true });
+      expect(await grpc.call({ ...call('limited'), key })).toMatchObject({
+        ok: false,
+        type: 'RATE_LIMIT',
+        status: EXHAUSTED,
+      });
+      expect(await rest.call({ ...call('limited'), key })).toMatchObject({
+        ok: false,
+        type: 'RATE_LIMIT',
+        status: 429,
+      });
     });
   });
 });

@@ -1,6 +1,5 @@
 // The callers of the fault suites, the ledger of what they were told, and what has to be true of it at the end.
-import { expect } from 'vitest';
-import { newRef, type FaultBench, type Replica } from './fault-bench.ts';
+import { newRef, until, type FaultBench, type Replica } from './fault-bench.ts';
 
 type Way = 'direct' | 'async' | 'keyed';
 
@@ -26,12 +25,14 @@ export interface Asking {
   readonly tool?: string;
   readonly way?: Way;
   readonly ms?: number;
+  /** An idempotency key; `keyed` has its own. */
+  readonly key?: string;
 }
 
 const WORK_MS = 40;
 /** A client that is refused comes back a little later. */
 const PATIENCE_MS = 50;
-const SETTLED = { timeout: 45_000, interval: 100 };
+const SETTLED_MS = 45_000;
 const WAYS: readonly Way[] = ['direct', 'async', 'keyed'];
 
 export class FaultLoad {
@@ -45,11 +46,17 @@ export class FaultLoad {
   }
 
   /** One call; with a key it is repeated, as a client would, until the answer says how it ended. */
-  async ask(replica: Replica, ref: string, { tool = 'pay', way = 'direct', ms = WORK_MS }: Asking = {}): Promise<Told> {
+  async ask(
+    replica: Replica,
+    ref: string,
+    { tool = 'pay', way = 'direct', ms = WORK_MS, key = way === 'keyed' ? ref : '' }: Asking = {},
+  ): Promise<Told> {
     for (let tries = 1; ; tries += 1) {
-      const told = await this.#once(replica, ref, { tool, way, ms });
+      const told = await this.#once(replica, ref, { tool, way, ms, key });
       this.told.push(told);
-      const again = way === 'keyed' && (told.status === 0 || told.status === 503 || told.reason === 'IDEMPOTENCY_IN_FLIGHT');
+      const again =
+        way === 'keyed' &&
+        (told.status === 0 || told.status === 503 || told.reason === 'IDEMPOTENCY_IN_FLIGHT');
       if (!again || tries >= 100 || this.#stopping) return told;
       await pause(PATIENCE_MS);
     }
@@ -66,10 +73,6 @@ export class FaultLoad {
     await Promise.all(this.#callers);
   }
 
-  get #accepted(): readonly Told[] {
-    return this.told.filter(({ status, way }) => way === 'async' && status === 202);
-  }
-
   async #caller(index: number): Promise<void> {
     const { replicas } = this.#bench;
     for (let turn = index; !this.#stopping; turn += 1) {
@@ -80,10 +83,17 @@ export class FaultLoad {
     }
   }
 
-  async #once({ url, key }: Replica, ref: string, { tool, way, ms }: Required<Asking>): Promise<Told> {
-    const headers: Record<string, string> = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  async #once(
+    { url, key: credential }: Replica,
+    ref: string,
+    { tool, way, ms, key }: Required<Asking>,
+  ): Promise<Told> {
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${credential}`,
+      'content-type': 'application/json',
+    };
     if (way === 'async') headers['prefer'] = 'respond-async';
-    if (way === 'keyed') headers['idempotency-key'] = ref;
+    if (key !== '') headers['idempotency-key'] = key;
     try {
       const body = JSON.stringify({ arguments: { ref, ms } });
       const response = await fetch(`${url}/v1/tools/${tool}/execute`, { method: 'POST', headers, body });
@@ -93,67 +103,79 @@ export class FaultLoad {
     }
   }
 
-  /** What must hold whatever broke: asked of the upstream and of the records, not of the gateways. */
-  async expectKept(): Promise<void> {
+  /**
+   * What is not as it must be whatever broke; nothing, if all is well. It is asked of the upstream and of the records,
+   * not of the gateways, once every call has ended.
+   */
+  async violations(): Promise<readonly string[]> {
     const { upstream } = this.#bench;
-    const twice = this.told.filter(({ ref }) => upstream.runs(ref) > 1);
-    expect(twice, 'a tool that may not be repeated ran twice').toEqual([]);
-    const unrun = this.told.filter(({ ref, ok, way }) => ok && way !== 'async' && upstream.runs(ref) !== 1);
-    expect(unrun, 'a call that succeeded did not run').toEqual([]);
-    const denied = this.told.filter(
-      ({ ref, way, status, ok, mayHaveActed }) =>
-        way === 'direct' && status > 0 && !ok && !mayHaveActed && upstream.runs(ref) > 0,
-    );
-    expect(denied, 'a call that is said not to have acted did').toEqual([]);
-    await this.#expectEnds();
-    const statuses = await this.#statuses(this.#accepted);
-    const lost = this.#accepted
-      .map(({ ref, callId }) => ({ callId, status: statuses.get(callId), runs: upstream.runs(ref) }))
-      .filter(({ status, runs }) => status !== 'outcome_unknown' && !(status === 'succeeded' && runs === 1));
-    expect(lost, 'accepted calls that are lost').toEqual([]);
+    const direct = this.told.filter(({ way }) => way !== 'async');
+    const open = await this.#unended();
+    const statuses = await this.#statuses();
+    return [
+      ...open.map((id) => `${id} has no end`),
+      ...(await this.#endedTwice()).map((id) => `${id} has another number of ends than one`),
+      ...refsOf(this.told, ({ ref }) => upstream.runs(ref) > 1).map((ref) => `${ref} ran twice`),
+      ...refsOf(direct, ({ ref, ok }) => ok && upstream.runs(ref) !== 1).map(
+        (ref) => `${ref} succeeded and did not run`,
+      ),
+      ...refsOf(direct, (told) => deniedAll(told) && upstream.runs(told.ref) > 0).map(
+        (ref) => `${ref} acted, it was said not to`,
+      ),
+      ...refsOf(direct, ({ ok, callId }) => ok && statuses.get(callId) !== 'succeeded').map(
+        (ref) => `${ref} is on record as failed`,
+      ),
+      ...refsOf(this.accepted, ({ ref, callId }) =>
+        this.#isLost(statuses.get(callId), upstream.runs(ref)),
+      ).map((ref) => `${ref} was accepted and is lost`),
+    ];
   }
 
-  /** Every accepted call, whatever broke, ran and is known to have. */
-  async expectAllAcceptedSucceeded(): Promise<void> {
-    const accepted = this.#accepted;
-    expect(accepted.length, 'calls accepted').toBeGreaterThan(0);
-    const statuses = await this.#statuses(accepted);
-    const other = accepted
-      .map(({ ref, callId }) => [ref, statuses.get(callId), this.#bench.upstream.runs(ref)])
-      .filter(([, status, runs]) => status !== 'succeeded' || runs !== 1);
-    expect(other, 'accepted calls that did not succeed').toEqual([]);
+  /** Accepted calls that have not run once and succeeded. */
+  async unfinished(): Promise<readonly string[]> {
+    const statuses = await this.#statuses();
+    const done = ({ ref, callId }: Told) =>
+      statuses.get(callId) === 'succeeded' && this.#bench.upstream.runs(ref) === 1;
+    return refsOf(this.accepted, (told) => !done(told));
   }
 
-  /** One end each: in the history a row that has ended, in the audit log one record of how. */
-  async #expectEnds(): Promise<void> {
-    const { postgres } = this.#bench;
-    const ids = [...new Set(this.told.map(({ callId }) => callId).filter((id) => id !== ''))];
-    await expect
-      .poll(() => postgres.sql("SELECT id, kind, status, tool FROM calls WHERE status IN ('queued', 'running')"), SETTLED)
-      .toEqual([]);
-    await expect
-      .poll(
-        () =>
-          postgres.sql('SELECT id FROM unnest($1::text[]) AS told (id) WHERE NOT EXISTS (SELECT FROM calls WHERE calls.id = told.id)', [ids]),
-        SETTLED,
-      )
-      .toEqual([]);
-    const twice = await postgres.sql(
+  get accepted(): readonly Told[] {
+    return this.told.filter(({ status, way }) => way === 'async' && status === 202);
+  }
+
+  /** Its owner died, which is on record, or it has run once. */
+  #isLost(status: unknown, runs: number): boolean {
+    return status !== 'outcome_unknown' && !(status === 'succeeded' && runs === 1);
+  }
+
+  /** In the history, each call is a row that has ended; waits for those that have not. */
+  async #unended(): Promise<readonly string[]> {
+    const ids = this.told.map(({ callId }) => callId).filter((id) => id !== '');
+    const left = async () => {
+      const rows = await this.#bench.postgres.sql(
+        `SELECT id FROM calls WHERE status IN ('queued', 'running')
+         UNION SELECT id FROM unnest($1::text[]) AS told (id) WHERE NOT EXISTS (SELECT FROM calls WHERE calls.id = told.id)`,
+        [ids],
+      );
+      return rows.map(({ id }) => String(id));
+    };
+    await until(async () => (await left()).length === 0, SETTLED_MS);
+    return left();
+  }
+
+  /** In the audit log, each has one record of how it ended. */
+  async #endedTwice(): Promise<readonly string[]> {
+    const rows = await this.#bench.postgres.sql(
       `SELECT call_id FROM audit_records JOIN calls ON calls.id = call_id
        WHERE calls.kind = 'sync' AND audit_records.kind IN ('outcome', 'reconciled') GROUP BY call_id HAVING count(*) <> 1`,
     );
-    expect(twice, 'calls with another number of ends than one').toEqual([]);
-    const succeeded = this.told.filter(({ ok, way }) => ok && way !== 'async');
-    const statuses = await this.#statuses(succeeded);
-    expect(
-      succeeded.filter(({ callId }) => statuses.get(callId) !== 'succeeded'),
-      'calls that succeeded, and whose record says otherwise',
-    ).toEqual([]);
+    return rows.map((row) => String(row['call_id']));
   }
 
-  async #statuses(told: readonly Told[]): Promise<Map<unknown, unknown>> {
+  async #statuses(): Promise<Map<unknown, unknown>> {
+    const ids = this.told.map(({ callId }) => callId);
     const rows = await this.#bench.postgres.sql('SELECT id, status FROM calls WHERE id = ANY($1::text[])', [
-      told.map(({ callId }) => callId),
+      ids,
     ]);
     return new Map(rows.map(({ id, status }) => [id, status]));
   }
@@ -170,6 +192,15 @@ function toldOf(ref: string, way: Way, status: number, { ok = false, error, meta
     reason: error?.reason ?? '',
     mayHaveActed: error?.partial_side_effects ?? true,
   };
+}
+
+function refsOf(told: readonly Told[], where: (one: Told) => boolean): readonly string[] {
+  return [...new Set(told.filter(where).map(({ ref }) => ref))];
+}
+
+/** An answer that says that nothing has happened. With a key, only the last answer speaks of all of them. */
+function deniedAll({ way, status, ok, mayHaveActed }: Told): boolean {
+  return way === 'direct' && status > 0 && !ok && !mayHaveActed;
 }
 
 function pause(ms: number): Promise<void> {

@@ -4,13 +4,24 @@ import { planFiring } from '../../src/core/schedules/plan-firing.ts';
 import { TERMS_DEFAULTS } from '../../src/core/schedules/schedule-terms.ts';
 import type { Database } from '../../src/infra/database/database.ts';
 import { uuidv7 } from '../../src/lib/ids.ts';
-import type { DueSchedule, Firing, NewSchedule, Schedule, ScheduleTerms } from '../../src/ports/schedule-store.ts';
+import type {
+  DueSchedule,
+  Firing,
+  NewSchedule,
+  Schedule,
+  ScheduleTerms,
+} from '../../src/ports/schedule-store.ts';
 import { ACME, newCall } from './async-kit.ts';
 
 export const FIRE_TERMS = { limit: 25, maxQueued: 10_000 };
 
 export function termsOf(over: Partial<ScheduleTerms> = {}): ScheduleTerms {
-  return { ...TERMS_DEFAULTS, phrase: 'every minute', when: { kind: 'recurring', cron: '* * * * *' }, ...over };
+  return {
+    ...TERMS_DEFAULTS,
+    phrase: 'every minute',
+    when: { kind: 'recurring', cron: '* * * * *' },
+    ...over,
+  };
 }
 
 export function newSchedule(over: Partial<NewSchedule> = {}): NewSchedule {

@@ -18,10 +18,10 @@ export interface TcpProxy {
   /** Cuts every connection as a lost network would; new ones work. */
   cut(): void;
   /**
-   * Cuts the next connection on which a client says `text`, which resolves when it is cut. `unsent`: the server never
-   * hears it. `unanswered`: the server has done as it was told, and the client never learns.
+   * Cuts the next connection on which a client has said all of `texts` in this order; resolves when it is cut. `unsent`:
+   * the server never hears the last one. `unanswered`: it has done as it was told, and the client never learns.
    */
-  cutAt(text: string, when: 'unsent' | 'unanswered'): Promise<void>;
+  cutAt(texts: readonly string[], when: 'unsent' | 'unanswered'): Promise<void>;
   setMode(mode: ProxyMode): void;
   close(): Promise<void>;
 }
@@ -35,7 +35,9 @@ interface Line {
 }
 
 interface Trap {
-  readonly text: string;
+  readonly texts: readonly string[];
+  /** How many of them each client has said. */
+  readonly said: WeakMap<Line, number>;
   readonly when: 'unsent' | 'unanswered';
   readonly sprung: () => void;
 }
@@ -91,19 +93,27 @@ class Proxy {
     }
   }
 
-  cutAt(text: string, when: Trap['when']): Promise<void> {
-    return new Promise((sprung) => (this.#trap = { text, when, sprung }));
+  cutAt(texts: readonly string[], when: Trap['when']): Promise<void> {
+    return new Promise((sprung) => (this.#trap = { texts, said: new WeakMap(), when, sprung }));
+  }
+
+  /** Whether the line is cut before this is sent. */
+  #springs(line: Line, chunk: Buffer): boolean {
+    if (this.#trap === undefined) return false;
+    const { texts, said, when, sprung } = this.#trap;
+    const before = said.get(line) ?? 0;
+    if (!chunk.includes(texts[before] ?? '')) return false;
+    said.set(line, before + 1);
+    if (before + 1 < texts.length) return false;
+    this.#trap = undefined;
+    line.doomed = sprung;
+    return when === 'unsent';
   }
 
   #toServer(line: Line, chunk: Buffer): void {
-    const trap = this.#trap;
-    if (trap !== undefined && chunk.includes(trap.text)) {
-      this.#trap = undefined;
-      line.doomed = trap.sprung;
-      if (trap.when === 'unsent') {
-        cutOff(line);
-        return;
-      }
+    if (this.#springs(line, chunk)) {
+      cutOff(line);
+      return;
     }
     if (line.serverSpokeLast) this.counts.roundTrips += 1;
     line.serverSpokeLast = false;

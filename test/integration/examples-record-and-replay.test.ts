@@ -16,6 +16,7 @@ let live: RunningGateway;
 let replaying: RunningGateway;
 /** What the live gateway answered. */
 const answers: unknown[] = [];
+const codes: number[] = [];
 
 async function ute(gateway: RunningGateway, ...argv: string[]) {
   let out = '';
@@ -27,19 +28,32 @@ async function ute(gateway: RunningGateway, ...argv: string[]) {
 
 async function call(gateway: RunningGateway, tool: string, args: string) {
   const { out } = await ute(gateway, 'call', tool, args, '--context', 'session_id=call-1');
-  return JSON.parse(out) as { ok: boolean; data?: unknown; intents?: unknown; error?: { reason: string; message: string }; meta: object };
+  return JSON.parse(out) as {
+    ok: boolean;
+    data?: unknown;
+    intents?: unknown;
+    error?: { reason: string; message: string };
+    meta: object;
+  };
 }
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'ute-recording-'));
   live = await startGateway({ tools: TOOLS });
-  expect(await ute(live, 'record', 'booking', '--session', 'call-1')).toMatchObject({ code: 0 });
-  for (const [tool, args] of [['find_slots', DAY], ['find_slots', DAY], ['book_slot', BOOKING]] as const) {
+  codes.push((await ute(live, 'record', 'booking', '--session', 'call-1')).code);
+  for (const [tool, args] of [
+    ['find_slots', DAY],
+    ['find_slots', DAY],
+    ['book_slot', BOOKING],
+  ] as const) {
     const { data, intents } = await call(live, tool, args);
     answers.push({ data, intents });
   }
-  expect(await ute(live, 'record', 'booking', '--stop', '--out', 'booking.jsonl')).toMatchObject({ code: 0 });
-  replaying = await startGateway({ tools: TOOLS, settings: { replay: { file: join(dir, 'booking.jsonl') } } });
+  codes.push((await ute(live, 'record', 'booking', '--stop', '--out', 'booking.jsonl')).code);
+  replaying = await startGateway({
+    tools: TOOLS,
+    settings: { replay: { file: join(dir, 'booking.jsonl') } },
+  });
 });
 
 afterAll(async () => {
@@ -50,6 +64,7 @@ afterAll(async () => {
 
 describe('the record-and-replay example', () => {
   it('writes a file of its own, without the number that is marked as sensitive', () => {
+    expect(codes).toEqual([0, 0]);
     const path = join(dir, 'booking.jsonl');
     const text = readFileSync(path, 'utf8');
     expect(text.trimEnd().split('\n')).toHaveLength(5);
@@ -60,7 +75,11 @@ describe('the record-and-replay example', () => {
 
   it('answers in the recorded order, without running the tools', async () => {
     const again = [];
-    for (const [tool, args] of [['find_slots', DAY], ['find_slots', DAY], ['book_slot', BOOKING]] as const) {
+    for (const [tool, args] of [
+      ['find_slots', DAY],
+      ['find_slots', DAY],
+      ['book_slot', BOOKING],
+    ] as const) {
       const { data, intents, meta } = await call(replaying, tool, args);
       expect(meta).toMatchObject({ recorded: true, attempts: 0 });
       again.push({ data, intents });
@@ -69,7 +88,10 @@ describe('the record-and-replay example', () => {
     const expected = JSON.parse(JSON.stringify(answers).replaceAll(PHONE, '[secret]')) as unknown;
     expect(again).toEqual(expected);
     expect(answers[0]).not.toEqual(answers[1]);
-    expect(await ute(replaying, 'replay')).toMatchObject({ code: 0, out: expect.stringContaining('3 answered, 0 not recorded') });
+    expect(await ute(replaying, 'replay')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('3 answered, 0 not recorded'),
+    });
   });
 
   it('refuses what was not recorded, and says what was nearest', async () => {
@@ -78,7 +100,10 @@ describe('the record-and-replay example', () => {
     expect(error?.message).toContain('The nearest is call 1: /day was "2026-03-02", not "2026-03-03".');
     const report = await ute(replaying, 'replay', '--rewind');
     expect(report).toMatchObject({ code: 1, out: expect.stringContaining('{"day":"2026-03-03"}') });
-    expect(await ute(replaying, 'replay')).toMatchObject({ code: 1, out: expect.stringContaining('recorded, not asked for') });
+    expect(await ute(replaying, 'replay')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('recorded, not asked for'),
+    });
   });
 
   it.each(['gateway.yaml', 'replay.yaml'])('%s is found good by ute validate', async (file) => {

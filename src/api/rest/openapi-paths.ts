@@ -7,6 +7,7 @@ import { definitionPaths } from './openapi-definitions.ts';
 import { recordingPaths } from './openapi-recordings.ts';
 import { replicaPaths } from './openapi-replicas.ts';
 import { historyPaths } from './openapi-history.ts';
+import { schedulePaths } from './openapi-schedules.ts';
 import { specPaths } from './openapi-specs.ts';
 import { envelopeResponses, LIMIT_HEADERS } from './openapi-envelope.ts';
 import { answer, body, JSON_TYPE, managed, parameterRef, query, schemaRef } from './openapi-parts.ts';
@@ -221,6 +222,7 @@ export const PATHS: JsonObject = {
   ...historyPaths,
   ...asyncPaths,
   ...approvalPaths,
+  ...schedulePaths,
   ...adminPaths,
   ...definitionPaths,
   ...circuitPaths,

@@ -1,7 +1,17 @@
 // Recordings and replay as OpenAPI says them.
 import type { JsonObject } from '../../contract/json.ts';
 import { RECORDING_BOUNDS, RECORDING_ENDS, RECORDING_NAME } from '../../ports/recordings.ts';
-import { answer, body, listOf, managed, orNull, parameterRef, record, schemaRef, text } from './openapi-parts.ts';
+import {
+  answer,
+  body,
+  listOf,
+  managed,
+  orNull,
+  parameterRef,
+  record,
+  schemaRef,
+  text,
+} from './openapi-parts.ts';
 
 const { calls, bytes } = RECORDING_BOUNDS;
 const count: JsonObject = { type: 'integer', minimum: 0 };
@@ -96,7 +106,10 @@ export const recordingPaths: JsonObject = {
   '/v1/admin/recordings/{name}': {
     get: managed(
       { operationId: 'downloadRecording', tags, summary: 'A recording as JSON lines', parameters },
-      { description: 'A head, a line per call, an end.', content: { 'application/jsonl': { schema: { type: 'string' } } } },
+      {
+        description: 'A head, a line per call, an end.',
+        content: { 'application/jsonl': { schema: { type: 'string' } } },
+      },
       ['NotFound'],
     ),
     delete: managed(

@@ -156,7 +156,8 @@ const onePath: JsonObject = {
       operationId: 'putToolSpec',
       tags: TAGS,
       summary: 'Add a tool or change it; every replica has it within ten seconds',
-      description: 'Judged together with all other tools before anything is kept: 400 with every problem otherwise.',
+      description:
+        'Judged together with all other tools before anything is kept: 400 with every problem otherwise.',
       parameters: [
         NAME,
         query('dry_run', 'Judge it, and keep nothing.', { type: 'boolean', default: false }),

@@ -47,6 +47,12 @@ describe('buildOpenApi', () => {
       'GET /v1/approvals',
       'GET /v1/approvals/{id}',
       'POST /v1/approvals/{id}/decision',
+      'GET /v1/schedules',
+      'POST /v1/schedules',
+      'POST /v1/schedules/preview',
+      'GET /v1/schedules/{id}',
+      'PATCH /v1/schedules/{id}',
+      'DELETE /v1/schedules/{id}',
       'GET /v1/admin/reload',
       'POST /v1/admin/reload',
       'POST /v1/admin/tools/{name}/disable',
@@ -99,7 +105,7 @@ describe('buildOpenApi', () => {
 
   it.each(operations)('names, summarises and answers $method $path', ({ path, operation }) => {
     expect(operation).toMatchObject({ operationId: expect.any(String), summary: expect.any(String) });
-    expect(Object.keys(at(operation, 'responses'))).toContain('200');
+    expect(Object.keys(at(operation, 'responses')).filter((status) => /^20[014]$/.test(status))).not.toEqual([]);
     const parameters = collectRefs(operation['parameters']).map((ref) =>
       at(document, ...ref.slice(2).split('/')),
     );

@@ -7,6 +7,7 @@ import { REPLICA_SCHEMAS } from './openapi-replicas.ts';
 import { HISTORY_SCHEMAS } from './openapi-history.ts';
 import { RECORDING_PARAMETERS, RECORDING_SCHEMAS } from './openapi-recordings.ts';
 import { ENVELOPE_SCHEMAS } from './openapi-envelope.ts';
+import { SCHEDULE_PARAMETERS, SCHEDULE_SCHEMAS } from './openapi-schedules.ts';
 import { SPEC_PARAMETERS, SPEC_SCHEMAS } from './openapi-specs.ts';
 import { PROBLEM_TYPE, schemaRef } from './openapi-parts.ts';
 import { PATHS } from './openapi-paths.ts';
@@ -20,6 +21,7 @@ const TAGS: JsonObject[] = [
   { name: 'calls', description: 'Calling tools.' },
   { name: 'tools', description: 'What can be called, and how.' },
   { name: 'approvals', description: 'Calls that wait for a decision by a human.' },
+  { name: 'schedules', description: 'Calls to come, once or again and again.' },
   { name: 'admin', description: 'For operators.' },
   { name: 'specs', description: 'Definitions of tools, changed while the gateway runs.' },
   { name: 'health', description: 'Probes.' },
@@ -74,7 +76,7 @@ const HEADERS: JsonObject = {
     schema: { type: 'string', examples: ['"tenant";q=20;w=60'] },
   },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } },
-  Location: { description: 'The approval that the call waits for, or the call that was accepted.', schema: { type: 'string' } },
+  Location: { description: 'The approval that the call waits for, the call that was accepted, or the schedule that was made.', schema: { type: 'string' } },
   'WWW-Authenticate': { schema: { type: 'string', examples: ['Bearer'] } },
   ETag: { description: 'Changes with the set of tools.', schema: { type: 'string' } },
 };
@@ -108,10 +110,10 @@ export function buildOpenApi(info: { readonly version: string; readonly publicUr
     paths: PATHS,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      parameters: { ...PARAMETERS, ...CIRCUIT_PARAMETERS, ...SPEC_PARAMETERS, ...ASYNC_PARAMETERS, ...RECORDING_PARAMETERS },
+      parameters: { ...PARAMETERS, ...CIRCUIT_PARAMETERS, ...SPEC_PARAMETERS, ...SCHEDULE_PARAMETERS, ...ASYNC_PARAMETERS, ...RECORDING_PARAMETERS },
       headers: HEADERS,
       responses: RESPONSES,
-      schemas: { ...ENVELOPE_SCHEMAS, ...REQUEST_AND_MANAGEMENT_SCHEMAS, ...DEFINITION_SCHEMAS, ...CIRCUIT_SCHEMAS, ...ASYNC_SCHEMAS, ...HISTORY_SCHEMAS, ...REPLICA_SCHEMAS, ...SPEC_SCHEMAS, ...RECORDING_SCHEMAS },
+      schemas: { ...ENVELOPE_SCHEMAS, ...REQUEST_AND_MANAGEMENT_SCHEMAS, ...DEFINITION_SCHEMAS, ...CIRCUIT_SCHEMAS, ...ASYNC_SCHEMAS, ...HISTORY_SCHEMAS, ...REPLICA_SCHEMAS, ...SPEC_SCHEMAS, ...SCHEDULE_SCHEMAS, ...RECORDING_SCHEMAS },
     },
   };
   return structuredClone(document);

@@ -10,7 +10,8 @@ const FIELDS = ['name', 'tenant_id', 'session_id', 'tools', 'max_calls', 'max_by
 export function readRecordingWish(body: unknown, ownTenant: string): RecordingWish {
   if (!isJsonObject(body)) throw invalid('', 'must be an object: {"name": "...", "session_id": "..."}');
   const unknown = Object.keys(body).find((field) => !FIELDS.includes(field));
-  if (unknown !== undefined) throw invalid(`/${unknown.slice(0, 64)}`, `is no field of a recording; there are ${FIELDS.join(', ')}`);
+  if (unknown !== undefined)
+    throw invalid(`/${unknown.slice(0, 64)}`, `is no field of a recording; there are ${FIELDS.join(', ')}`);
   const { name, tools } = body;
   if (typeof name !== 'string' || !RECORDING_NAME.test(name))
     throw invalid('/name', 'must be 1 to 64 letters, digits, _ or -, the first a letter or digit');
@@ -27,21 +28,33 @@ export function readRecordingWish(body: unknown, ownTenant: string): RecordingWi
 
 function readId(body: JsonObject, field: string): string | undefined {
   const value = body[field];
-  if (value === undefined || (typeof value === 'string' && value.length >= 1 && value.length <= 256)) return value;
+  if (value === undefined || (typeof value === 'string' && value.length >= 1 && value.length <= 256))
+    return value;
   throw invalid(`/${field}`, 'must be a string of 1 to 256 characters');
 }
 
 function readTools(value: JsonValue): readonly string[] {
   const { tools: most } = RECORDING_BOUNDS;
-  const globs = Array.isArray(value) ? value.filter((each) => typeof each === 'string' && each.length >= 1 && each.length <= 256) : [];
-  if (Array.isArray(value) && value.length >= 1 && value.length <= most && globs.length === value.length) return globs as string[];
-  throw invalid('/tools', `must be a list of 1 to ${most} names of tools, in which * stands for any characters`);
+  const globs = Array.isArray(value)
+    ? value.filter((each) => typeof each === 'string' && each.length >= 1 && each.length <= 256)
+    : [];
+  if (Array.isArray(value) && value.length >= 1 && value.length <= most && globs.length === value.length)
+    return globs as string[];
+  throw invalid(
+    '/tools',
+    `must be a list of 1 to ${most} names of tools, in which * stands for any characters`,
+  );
 }
 
-function readNumber(body: JsonObject, field: string, bounds: { least: number; most: number; usual: number }): number {
+function readNumber(
+  body: JsonObject,
+  field: string,
+  bounds: { least: number; most: number; usual: number },
+): number {
   const { least, most, usual } = bounds;
   const value = body[field] ?? usual;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most)
+    return value;
   throw invalid(`/${field}`, `must be a whole number from ${least} to ${most}`);
 }
 

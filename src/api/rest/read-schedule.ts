@@ -46,7 +46,8 @@ export function readEdit(parsed: unknown): ScheduleEdit & { readonly confirmatio
   const body = fieldsOf(parsed, CHANGED);
   const { enabled } = body;
   if (Object.keys(body).length === 0) throw invalid('', `must change something: ${CHANGED.join(', ')}`);
-  if (enabled !== undefined && typeof enabled !== 'boolean') throw invalid('/enabled', 'must be true or false');
+  if (enabled !== undefined && typeof enabled !== 'boolean')
+    throw invalid('/enabled', 'must be true or false');
   return {
     ...readTerms(body),
     enabled,
@@ -60,14 +61,16 @@ export function readEdit(parsed: unknown): ScheduleEdit & { readonly confirmatio
 export function readIfMatch(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
   const version = /^\s*"(\d{1,9})"\s*$/.exec(header)?.[1];
-  if (version === undefined) throw invalid('', 'header If-Match must be the ETag of the schedule, such as "3"');
+  if (version === undefined)
+    throw invalid('', 'header If-Match must be the ETag of the schedule, such as "3"');
   return Number(version);
 }
 
 function fieldsOf(parsed: unknown, known: readonly string[]): JsonObject {
   if (!isJsonObject(parsed)) throw invalid('', 'must be an object: {"schedule": "daily 9am", …}');
   const stray = Object.keys(parsed).find((key) => !known.includes(key));
-  if (stray !== undefined) throw invalid(`/${stray.slice(0, 64)}`, `is no field of it; expected ${known.join(', ')}`);
+  if (stray !== undefined)
+    throw invalid(`/${stray.slice(0, 64)}`, `is no field of it; expected ${known.join(', ')}`);
   return parsed;
 }
 
@@ -91,14 +94,20 @@ function readTerms(body: JsonObject): TermsDraft {
 function textOf(body: JsonObject, name: string, max: number): string | undefined {
   const said = body[name];
   if (said === undefined) return undefined;
-  if (typeof said !== 'string' || said.length > max) throw invalid(`/${name}`, `must be a string of at most ${max} characters`);
+  if (typeof said !== 'string' || said.length > max)
+    throw invalid(`/${name}`, `must be a string of at most ${max} characters`);
   return said;
 }
 
-function wordOf<Word extends string>(body: JsonObject, name: string, words: readonly Word[]): Word | undefined {
+function wordOf<Word extends string>(
+  body: JsonObject,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
   const said = body[name];
   const found = words.find((word) => word === said);
-  if (said !== undefined && found === undefined) throw invalid(`/${name}`, `must be one of ${words.join(', ')}`);
+  if (said !== undefined && found === undefined)
+    throw invalid(`/${name}`, `must be one of ${words.join(', ')}`);
   return found;
 }
 

@@ -4,7 +4,12 @@ import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
-import { RECORDING_NAME, type Recordings, type ReplayReport, type ReplayTape } from '../../ports/recordings.ts';
+import {
+  RECORDING_NAME,
+  type Recordings,
+  type ReplayReport,
+  type ReplayTape,
+} from '../../ports/recordings.ts';
 import { AUTHENTICATOR, RECORDINGS, REPLAY_TAPE } from '../tokens.ts';
 import { requirePermission } from './management.ts';
 import { parseBody } from './read-call.ts';
@@ -101,5 +106,7 @@ function found<Value>(value: Value | undefined): Value {
 }
 
 function noRecording(): ToolFailure {
-  return new ToolFailure('NOT_FOUND', 'There is no recording of this name.', { reason: 'RECORDING_NOT_FOUND' });
+  return new ToolFailure('NOT_FOUND', 'There is no recording of this name.', {
+    reason: 'RECORDING_NOT_FOUND',
+  });
 }

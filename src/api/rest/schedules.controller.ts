@@ -1,5 +1,17 @@
 // Schedules by REST: make one, see what a phrase means, look, change, delete.
-import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holds, type Principal } from '../../contract/principal.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
@@ -30,7 +42,9 @@ export class SchedulesController {
     const { context, draft, ...call } = readNewSchedule(bodyOf(request));
     const said = { ...readContext(context), ...keyOf(request) };
     const made = { ...call, context: said, credential: credentialOf(request.headers), door: 'rest' };
-    const view = await this.schedules.create(principal, made, draft).catch((error: unknown) => asked(reply, error));
+    const view = await this.schedules
+      .create(principal, made, draft)
+      .catch((error: unknown) => asked(reply, error));
     if (view === undefined) return;
     reply.code(201).header('location', `/v1/schedules/${view.schedule.id}`);
     send(reply, view);
@@ -55,17 +69,33 @@ export class SchedulesController {
   }
 
   @Get(':id')
-  async get(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Param('id') id: string): Promise<void> {
+  async get(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Param('id') id: string,
+  ): Promise<void> {
     send(reply, await this.schedules.get(this.#reader(request), id));
   }
 
   @Patch(':id')
-  async change(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Param('id') id: string): Promise<void> {
+  async change(
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Param('id') id: string,
+  ): Promise<void> {
     const principal = requirePermission(this.authenticator, request, 'tools:call');
     const { confirmationToken, ...edit } = readEdit(bodyOf(request));
     const version = readIfMatch(request.headers['if-match']);
-    const by = { credential: credentialOf(request.headers), door: 'rest', version, confirmationToken };
-    const view = await this.schedules.change(principal, id, edit, by).catch((error: unknown) => asked(reply, error));
+    const by = {
+      credential: credentialOf(request.headers),
+      door: 'rest',
+      version,
+      confirmationToken,
+      ...keyOf(request),
+    };
+    const view = await this.schedules
+      .change(principal, id, edit, by)
+      .catch((error: unknown) => asked(reply, error));
     if (view !== undefined) send(reply, view);
   }
 
@@ -78,7 +108,9 @@ export class SchedulesController {
 
   #reader(request: FastifyRequest): Principal {
     const principal = this.authenticator.authenticate(credentialOf(request.headers));
-    return holds(principal, 'calls:read') ? principal : requirePermission(this.authenticator, request, 'tools:call');
+    return holds(principal, 'calls:read')
+      ? principal
+      : requirePermission(this.authenticator, request, 'tools:call');
   }
 }
 
@@ -88,7 +120,10 @@ function asked(reply: FastifyReply, error: unknown): undefined {
   const { approval_url: url } = error.details;
   if (typeof url === 'string') reply.header('location', url);
   const { reason, message, details } = error;
-  reply.code(202).header('content-type', JSON_TYPE).send(JSON.stringify({ status: 'approval_required', reason, message, ...details }));
+  reply
+    .code(202)
+    .header('content-type', JSON_TYPE)
+    .send(JSON.stringify({ status: 'approval_required', reason, message, ...details }));
   return undefined;
 }
 
@@ -109,6 +144,7 @@ function keyOf({ headers }: FastifyRequest): { idempotencyKey?: string } {
 
 function tokenOf(query: ListQuery): string | undefined {
   const token = textOf(query, 'page_token');
-  if (token !== undefined && !ID.test(token)) throw invalid('/page_token', 'must be a next_page_token of this list');
+  if (token !== undefined && !ID.test(token))
+    throw invalid('/page_token', 'must be a next_page_token of this list');
   return token;
 }

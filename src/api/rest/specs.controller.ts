@@ -58,7 +58,7 @@ export class SpecsController {
     @Query('note') note?: string,
   ) {
     const edit = this.#edit(request, note);
-    const document = toolDocument(request);
+    const document = await toolDocument(request);
     if (dryRun !== undefined && dryRun !== 'true' && dryRun !== 'false')
       throw invalid('/dry_run', 'must be true or false');
     if (dryRun === 'true') return this.#check(name, document);
@@ -102,7 +102,10 @@ export class SpecsController {
     @Query('to') to?: string,
   ) {
     this.#who(request);
-    const [before, after] = await Promise.all([this.#version(name, 'from', from), this.#version(name, 'to', to)]);
+    const [before, after] = await Promise.all([
+      this.#version(name, 'from', from),
+      this.#version(name, 'to', to),
+    ]);
     const changes = jsonChanges(before.document, after.document, MOST_CHANGES);
     return { name, from: wireVersion(before), to: wireVersion(after), changes };
   }
@@ -119,7 +122,8 @@ export class SpecsController {
     const body = parseBody(request.body);
     const { content_hash: hash, note, ...strays } = isJsonObject(body) ? body : {};
     const stray = Object.keys(strays)[0];
-    if (stray !== undefined) throw invalid(`/${stray.slice(0, 64)}`, 'is unknown; expected content_hash and note');
+    if (stray !== undefined)
+      throw invalid(`/${stray.slice(0, 64)}`, 'is unknown; expected content_hash and note');
     if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash))
       throw invalid('/content_hash', 'must be the hash of the version to go back to');
     if (note !== undefined && typeof note !== 'string') throw invalid('/note', 'must be a string');
@@ -130,7 +134,11 @@ export class SpecsController {
 
   async #check(name: string, document: Parameters<SpecControl['check']>[1]) {
     const { contentHash, version, current } = await this.specs.check(name, document);
-    const changes = jsonChanges(current?.enabled === true ? current.document : {}, { name, ...document }, MOST_CHANGES);
+    const changes = jsonChanges(
+      current?.enabled === true ? current.document : {},
+      { name, ...document },
+      MOST_CHANGES,
+    );
     return { dry_run: true, name, content_hash: contentHash, version, changes };
   }
 

@@ -2,43 +2,63 @@
 import type { FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
-import { MAX_ALIASES, parseYaml, yamlProblems } from '../../lib/tools-yaml/yaml-text.ts';
+import { runInThread, ThreadTaskError } from '../../lib/thread-task.ts';
+import type { ParsedOne } from '../../lib/tools-yaml/parse-one.ts';
 import { YAML_TYPES } from './json-body.ts';
 import { invalid, parseBody } from './read-call.ts';
 
-/** Of the text, and of its value as JSON: a definition is read where calls run. */
+/** Of the text, and of its value as JSON: a definition is judged where calls run. */
 const MAX_BYTES = 256 * 1024;
+const READ_TIMEOUT_MS = 5_000;
+const MAX_MEMORY_MB = 256;
+/** In src as in dist. */
+const THREAD = new URL(`../../lib/tools-yaml/parse-one-thread${import.meta.url.slice(-3)}`, import.meta.url);
 
-/** Throws ToolFailure. */
-export function toolDocument({ body, headers }: FastifyRequest): JsonObject {
+/** Rejects with ToolFailure. */
+export async function toolDocument({ body, headers }: FastifyRequest): Promise<JsonObject> {
   if (body instanceof ToolFailure) throw body;
   if (!Buffer.isBuffer(body) || body.length === 0) throw invalid('', 'must be the definition of one tool');
   if (body.length > MAX_BYTES) throw tooLarge();
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
-  const value = YAML_TYPES.some((each) => each === type) ? yamlValue(body.toString('utf8')) : parseBody(body);
-  if (!isJsonObject(value)) throw invalid('', 'must be the definition of one tool: a map with tool_type and the rest');
+  const isYaml = YAML_TYPES.some((each) => each === type);
+  const value = isYaml ? await yamlValue(body.toString('utf8')) : parseBody(body);
+  if (!isJsonObject(value))
+    throw invalid('', 'must be the definition of one tool: a map with tool_type and the rest');
   return value;
 }
 
-function yamlValue(text: string): unknown {
-  const document = parseYaml(text);
-  const [problem] = yamlProblems({ file: 'body', text, lineOf: (line) => line }, document);
-  if (problem !== undefined)
-    throw invalid('', `line ${problem.line}, column ${problem.column}: ${problem.message}`);
-  let json: string;
+async function yamlValue(text: string): Promise<unknown> {
+  const parsed = await readElsewhere(text);
+  if ('message' in parsed) throw invalid('', parsed.message);
+  if (Buffer.byteLength(parsed.json) > MAX_BYTES) throw tooLarge();
+  return parseBody(Buffer.from(parsed.json));
+}
+
+async function readElsewhere(text: string): Promise<ParsedOne> {
   try {
-    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-    // A value of JSON alone: no dates, no numbers that JSON cannot say, nothing inside itself.
-    json = JSON.stringify(value) ?? 'null';
+    return await runInThread<ParsedOne>(THREAD, text, {
+      clock: { after },
+      timeoutMs: READ_TIMEOUT_MS,
+      maxMemoryMb: MAX_MEMORY_MB,
+      signal: new AbortController().signal,
+    });
   } catch (error) {
-    throw invalid('', `cannot be read: ${(error as Error).message.split('\n', 1)[0]}`);
+    if (!(error instanceof ThreadTaskError)) throw error;
+    return { message: `cannot be read: ${error.message}` };
   }
-  if (Buffer.byteLength(json) > MAX_BYTES) throw tooLarge();
-  return JSON.parse(json) as unknown;
+}
+
+function after(ms: number, task: () => void): () => void {
+  const timer = setTimeout(task, ms);
+  return () => clearTimeout(timer);
 }
 
 function tooLarge(): ToolFailure {
-  return new ToolFailure('PAYLOAD_TOO_LARGE', `The definition is larger than the limit of ${MAX_BYTES} bytes.`, {
-    details: { limit_bytes: MAX_BYTES },
-  });
+  return new ToolFailure(
+    'PAYLOAD_TOO_LARGE',
+    `The definition is larger than the limit of ${MAX_BYTES} bytes.`,
+    {
+      details: { limit_bytes: MAX_BYTES },
+    },
+  );
 }

@@ -6,16 +6,17 @@ import type { Schedule, ScheduledRun, ScheduleTerms } from '../../ports/schedule
 
 const SHOWN = 5;
 
-export function wireSchedule({ schedule, runs }: ScheduleView) {
+export function wireSchedule(view: ScheduleView) {
+  const { schedule, runs } = view;
   return {
-    ...wireListed({ schedule, runs }),
+    ...wireListed(view),
     next_runs: upcoming(schedule, SHOWN).map(iso),
     last_runs: runs.map(wireRun),
   };
 }
 
 /** As a list shows it: with its last run alone. */
-export function wireListed({ schedule, runs }: ScheduleView) {
+export function wireListed({ schedule, runs, own }: ScheduleView) {
   const { call, terms } = schedule;
   const { arguments: args, context } = keptOf(call.request);
   return {
@@ -23,7 +24,7 @@ export function wireListed({ schedule, runs }: ScheduleView) {
     task_type: schedule.taskType,
     description: schedule.description,
     tool: call.tool,
-    arguments: args,
+    arguments: own ? args : null,
     context,
     ...wireTerms(terms),
     enabled: schedule.enabled,

@@ -6,7 +6,7 @@ import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
 import type { CallHints } from '../../ports/call-hints.ts';
 import type { CallQueue } from '../../ports/call-queue.ts';
-import type { CallStore, RetryOutcome, StoredCall } from '../../ports/call-store.ts';
+import type { CallStore, NewCall, RetryOutcome, StoredCall, WaitingCall } from '../../ports/call-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { DeadWebhook, WebhookStore } from '../../ports/webhook-store.ts';
@@ -32,6 +32,8 @@ export interface AsyncCallsDeps {
 }
 
 const MAX_FOLLOWERS = 1_000;
+/** A database that takes longer to fail than this is not asked twice while a caller waits. */
+const RETRY_WITHIN_MS = 2_000;
 
 export class AsyncCalls {
   readonly #deps: AsyncCallsDeps;
@@ -44,8 +46,8 @@ export class AsyncCalls {
 
   /** Takes a call that has passed everything but its executor. Committed before anybody hears of it. */
   async accept(call: ToolCall, callbackUrl?: string): Promise<ToolResponse> {
-    const { store, queue, maxQueued, maxWaitMs, reach } = this.#deps;
-    const waiting = await store.accept(newCallOf(call, { maxWaitMs, callbackUrl }), maxQueued);
+    const { queue, maxWaitMs, reach } = this.#deps;
+    const waiting = await this.#keep(newCallOf(call, { maxWaitMs, callbackUrl }));
     reach('while_queued');
     // Nobody waits for the queue: the row is enough.
     void queue.offer(waiting);
@@ -57,6 +59,22 @@ export class AsyncCalls {
       meta: { ...metaOf(call), acceptedAt: `/v1/calls/${call.id}` },
       rateLimits: call.progress.rateLimits,
     };
+  }
+
+  /** The row is kept once, however often it is written: what failed after its commit is found to be there. */
+  async #keep(call: NewCall): Promise<WaitingCall> {
+    const { store, maxQueued, log } = this.#deps;
+    const askedAt = performance.now();
+    try {
+      return await store.accept(call, maxQueued);
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      if (performance.now() - askedAt > RETRY_WITHIN_MS) throw acceptanceUnknown(call, error);
+      log.warn({ callId: call.id, err: error.cause }, 'a call was not accepted at the first try');
+      return store.accept(call, maxQueued).catch((again: unknown) => {
+        throw isLost(again) ? acceptanceUnknown(call, again) : again;
+      });
+    }
   }
 
   /** Throws ToolFailure VALIDATION where the gateway may not call that URL. */
@@ -172,6 +190,21 @@ const NOT_RETRIED: Readonly<Record<Exclude<RetryOutcome, 'queued'>, string>> = {
 
 function notRetried(outcome: Exclude<RetryOutcome, 'queued'>): ToolFailure {
   return new ToolFailure('CONFLICT', NOT_RETRIED[outcome], { reason: `RETRY_${outcome.toUpperCase()}` });
+}
+
+function isLost(error: unknown): error is ToolFailure {
+  return error instanceof ToolFailure && error.reason === 'DATABASE_UNAVAILABLE';
+}
+
+/** It may have been committed, and will run then: a caller that asks again without a key may have it run twice. */
+function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: ToolFailure): ToolFailure {
+  return new ToolFailure('UNAVAILABLE', 'The gateway cannot reach its records: whether it has accepted the call is not known.', {
+    reason: 'ACCEPTANCE_UNKNOWN',
+    partialSideEffects: true,
+    retryable: idempotent || readOnly,
+    retryAfterMs: failure.retryAfterMs,
+    cause: failure.cause,
+  });
 }
 
 function notFound(): ToolFailure {

@@ -9,7 +9,13 @@ const shown = (time: number | null) => (time === null ? null : new Date(time).to
 
 function planned(
   terms: Partial<ScheduleTerms>,
-  { from, now, busy = false, room = 100, runs = 0 }: { from: string; now: string; busy?: boolean; room?: number; runs?: number },
+  {
+    from,
+    now,
+    busy = false,
+    room = 100,
+    runs = 0,
+  }: { from: string; now: string; busy?: boolean; room?: number; runs?: number },
 ) {
   const schedule = scheduleAt({ terms: termsOf(terms), nextRun: minute(from), runs });
   const { calls, nextRun, goesOn, status, missed } = plan({ schedule, now: minute(now), busy, room });
@@ -30,15 +36,21 @@ describe('a schedule that is due', () => {
     ['skip', ['12:10:00'], 'fired'],
     ['once', ['12:10:00'], 'fired'],
     ['catch_up', ['12:08:00', '12:09:00', '12:10:00'], 'fired'],
-  ] as const)('after ten minutes without a gateway, %s makes of eleven moments %j', (misfire, times, status) => {
-    const fired = planned({ misfire, maxCatchUp: 3, overlap: 'allow' }, DOWN);
-    expect(fired).toEqual({ times, next: '12:11:00', goesOn: true, status, missed: true });
-  });
+  ] as const)(
+    'after ten minutes without a gateway, %s makes of eleven moments %j',
+    (misfire, times, status) => {
+      const fired = planned({ misfire, maxCatchUp: 3, overlap: 'allow' }, DOWN);
+      expect(fired).toEqual({ times, next: '12:11:00', goesOn: true, status, missed: true });
+    },
+  );
 
   it('with skip, makes no call of a moment that is over', () => {
     const daily = { misfire: 'skip', when: { kind: 'recurring', cron: '0 12 * * *' } } as const;
     expect(planned(daily, DOWN)).toMatchObject({ times: [], status: 'missed', missed: true, goesOn: true });
-    expect(planned(daily, { ...DOWN, now: '12:00:59' })).toMatchObject({ times: ['12:00:00'], missed: false });
+    expect(planned(daily, { ...DOWN, now: '12:00:59' })).toMatchObject({
+      times: ['12:00:00'],
+      missed: false,
+    });
   });
 
   it.each([
@@ -51,8 +63,15 @@ describe('a schedule that is due', () => {
   it('with queue, gives each moment that is made up for its turn, one after the other', () => {
     const terms = { misfire: 'catch_up', maxCatchUp: 3, overlap: 'queue' } as const;
     expect(planned(terms, DOWN)).toMatchObject({ times: ['12:08:00'], next: '12:09:00' });
-    expect(planned(terms, { ...DOWN, from: '12:09:00' })).toMatchObject({ times: ['12:09:00'], next: '12:10:00', missed: false });
-    expect(planned(terms, { ...DOWN, from: '12:10:00' })).toMatchObject({ times: ['12:10:00'], next: '12:11:00' });
+    expect(planned(terms, { ...DOWN, from: '12:09:00' })).toMatchObject({
+      times: ['12:09:00'],
+      next: '12:10:00',
+      missed: false,
+    });
+    expect(planned(terms, { ...DOWN, from: '12:10:00' })).toMatchObject({
+      times: ['12:10:00'],
+      next: '12:11:00',
+    });
   });
 
   it('with queue and once, runs once more after a run that took long', () => {
@@ -65,19 +84,34 @@ describe('a schedule that is due', () => {
     expect(planned({ endAt: minute('12:00:30') }, AT)).toMatchObject({ ...finished, times: ['12:00:00'] });
     const once = { when: { kind: 'once', at: minute('12:00:00') } } as const;
     expect(planned(once, DOWN)).toMatchObject({ ...finished, times: ['12:00:00'] });
-    expect(planned({ ...once, misfire: 'skip' }, DOWN)).toMatchObject({ times: [], goesOn: false, status: 'missed' });
+    expect(planned({ ...once, misfire: 'skip' }, DOWN)).toMatchObject({
+      times: [],
+      goesOn: false,
+      status: 'missed',
+    });
   });
 
   it('makes up for no more than its last runs', () => {
     const terms = { misfire: 'catch_up', maxCatchUp: 10, overlap: 'allow', maxRuns: 4 } as const;
-    expect(planned(terms, { ...DOWN, runs: 2 })).toMatchObject({ times: ['12:01:00', '12:02:00'], goesOn: false });
+    expect(planned(terms, { ...DOWN, runs: 2 })).toMatchObject({
+      times: ['12:01:00', '12:02:00'],
+      goesOn: false,
+    });
   });
 
   it('with a full queue, drops a moment of many and waits for room for its only one', () => {
     expect(planned({}, { ...AT, room: 0 })).toMatchObject({ times: [], status: 'dropped', next: '12:01:00' });
     const once = { when: { kind: 'once', at: minute('12:00:00') } } as const;
-    expect(planned(once, { ...AT, room: 0 })).toMatchObject({ times: [], status: 'dropped', next: '12:00:30', goesOn: true });
-    expect(planned(once, { from: '12:00:30', now: '12:00:30' })).toMatchObject({ times: ['12:00:00'], goesOn: false });
+    expect(planned(once, { ...AT, room: 0 })).toMatchObject({
+      times: [],
+      status: 'dropped',
+      next: '12:00:30',
+      goesOn: true,
+    });
+    expect(planned(once, { from: '12:00:30', now: '12:00:30' })).toMatchObject({
+      times: ['12:00:00'],
+      goesOn: false,
+    });
   });
 
   it('never makes a call of a moment to come, of one twice, or more than there is room for', () => {
@@ -91,7 +125,13 @@ describe('a schedule that is due', () => {
     });
     fc.assert(
       fc.property(any, ({ cron, timeZone, misfire, overlap, steps, room }) => {
-        const terms = termsOf({ when: { kind: 'recurring', cron }, timeZone, misfire, overlap, maxCatchUp: 4 });
+        const terms = termsOf({
+          when: { kind: 'recurring', cron },
+          timeZone,
+          misfire,
+          overlap,
+          maxCatchUp: 4,
+        });
         const made: number[] = [];
         let [now, nextRun] = [Date.parse('2026-03-28T00:00Z'), Date.parse('2026-03-28T00:00Z')];
         for (const step of steps) {

@@ -50,7 +50,10 @@ export function shownTerms(terms: ScheduleTerms): JsonObject {
 function checked(terms: ScheduleTerms, now: number): ScheduleTerms {
   const { misfire, overlap, endAt } = terms;
   if (misfire === 'catch_up' && overlap === 'skip')
-    throw wrong('/overlap', 'must be allow or queue with misfire catch_up: what is made up for comes at once');
+    throw wrong(
+      '/overlap',
+      'must be allow or queue with misfire catch_up: what is made up for comes at once',
+    );
   if (endAt !== null && endAt <= now) throw wrong('/end_at', 'is a time that has passed already');
   return terms;
 }

@@ -74,7 +74,10 @@ export class ScheduleTicker {
     try {
       return planFiring(due, (fireTime) => runOf(schedule, fireTime, now, this.#deps));
     } catch (error) {
-      this.#deps.log.error({ scheduleId: schedule.id, err: error }, 'a schedule cannot be planned and was put aside');
+      this.#deps.log.error(
+        { scheduleId: schedule.id, err: error },
+        'a schedule cannot be planned and was put aside',
+      );
       return BROKEN;
     }
   }
@@ -87,13 +90,25 @@ export class ScheduleTicker {
       const fireTime = made.schedule?.fireTime ?? now;
       series.runs.with('fired').add();
       series.lag.observe(Math.max(0, now - fireTime) / 1_000);
-      const about = { scheduleId: id, callId: made.id, tenantId, tool: call.tool, fireTime: new Date(fireTime) };
+      const about = {
+        scheduleId: id,
+        callId: made.id,
+        tenantId,
+        tool: call.tool,
+        fireTime: new Date(fireTime),
+      };
       log.info(about, 'a schedule is due: its call was queued');
     }
     if (firing.status !== 'fired' && firing.status !== 'missed') series.runs.with(firing.status).add();
     if (firing.missed || firing.status === 'missed') series.runs.with('missed').add();
     if (firing.status === 'fired' && !firing.missed) return;
-    const about = { scheduleId: id, tenantId, tool: call.tool, outcome: firing.status, missed: firing.missed };
+    const about = {
+      scheduleId: id,
+      tenantId,
+      tool: call.tool,
+      outcome: firing.status,
+      missed: firing.missed,
+    };
     log.warn(about, 'a moment of a schedule passed without a call');
   }
 }

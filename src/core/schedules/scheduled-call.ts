@@ -25,9 +25,16 @@ export function scheduledCallOf(call: ToolCall): ScheduledCall {
 
 /** What holds for every run; the rest was for this one moment. */
 function lasting(context: ToolContext): ToolContext {
-  const { idempotencyKey, turnId, traceparent, tracestate, cursor, ...rest } = context;
-  return rest;
+  return { ...context, ...OF_ONE_MOMENT };
 }
+
+const OF_ONE_MOMENT = {
+  idempotencyKey: undefined,
+  turnId: undefined,
+  traceparent: undefined,
+  tracestate: undefined,
+  cursor: undefined,
+} satisfies ToolContext;
 
 export interface RunTerms {
   readonly catalog: ToolCatalog;
@@ -35,7 +42,12 @@ export interface RunTerms {
 }
 
 /** What the tool is like is asked now: the schedule may be older than the tool. */
-export function runOf(schedule: Schedule, fireTime: number, now: number, { catalog, maxWaitMs }: RunTerms): NewCall {
+export function runOf(
+  schedule: Schedule,
+  fireTime: number,
+  now: number,
+  { catalog, maxWaitMs }: RunTerms,
+): NewCall {
   const { id, tenantId, call } = schedule;
   const { tool, request, ...who } = call;
   const snapshot = catalog.snapshot();

@@ -1,16 +1,21 @@
 // Schedules: what doors do with them: make, preview, look, change, delete. Each runs as the credential that made it.
-import type { JsonObject } from '../../contract/json.ts';
-import { metaOf } from '../../contract/make-response.ts';
 import { holds, type Principal } from '../../contract/principal.ts';
-import type { ToolCall, ToolRequest } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { NewSchedule, Schedule, ScheduledCall, ScheduledRun, ScheduleStore, ScheduleTerms } from '../../ports/schedule-store.ts';
+import type {
+  NewSchedule,
+  Schedule,
+  ScheduledCall,
+  ScheduledRun,
+  ScheduleStore,
+  ScheduleTerms,
+} from '../../ports/schedule-store.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import { toolRequestOf } from '../async/accepted-request.ts';
+import { agreeTo, type CallDraft } from './agree-to.ts';
+import { adminNeeded, finished, notFound, notTheOwner, otherVersion, tooMany } from './schedule-failures.ts';
 import { scheduledCallOf } from './scheduled-call.ts';
 import { mergeTerms, termsOf, shownTerms, type TermsDraft } from './schedule-terms.ts';
 import { firstAfter, wrong } from './when-due.ts';
@@ -23,9 +28,6 @@ export interface SchedulesDeps {
   readonly maxPerTenant: number;
 }
 
-/** The call to be made, as a door reads it: with the caller's credential, for now. */
-export type CallDraft = Pick<ToolRequest, 'tool' | 'arguments' | 'context' | 'credential' | 'door'>;
-
 export interface ScheduleDraft extends TermsDraft, Pick<NewSchedule, 'taskType' | 'description'> {
   readonly phrase: string;
 }
@@ -35,10 +37,17 @@ export interface ScheduleEdit extends Partial<TermsDraft> {
   readonly description?: string;
 }
 
+export interface ChangedBy extends Pick<CallDraft, 'credential' | 'door'> {
+  readonly confirmationToken?: string;
+  readonly idempotencyKey?: string;
+}
+
 export interface ScheduleView {
   readonly schedule: Schedule;
   /** Newest first. */
   readonly runs: readonly ScheduledRun[];
+  /** Whether it is the looker's: its arguments are for nobody else to read. */
+  readonly own: boolean;
 }
 
 export interface SchedulePreview {
@@ -64,11 +73,15 @@ export class Schedules {
   /** Throws ToolFailure: whatever the call itself would be refused with now, and CONFIRMATION_REQUIRED. */
   async create(principal: Principal, call: CallDraft, draft: ScheduleDraft): Promise<ScheduleView> {
     const { store, log } = this.#deps;
-    refuseRehearsal(call);
     const terms = termsOf(draft, await store.now());
-    const id = await this.#agreed(call, shownTerms(terms), async (agreed) => {
+    const id = await agreeTo(this.#deps.caller, call, shownTerms(terms), async (agreed) => {
       const schedule = await this.#keep(agreed, draft, terms);
-      const about = { scheduleId: schedule.id, by: principal.id, tool: schedule.call.tool, phrase: terms.phrase };
+      const about = {
+        scheduleId: schedule.id,
+        by: principal.id,
+        tool: schedule.call.tool,
+        phrase: terms.phrase,
+      };
       log.info(about, 'a schedule was made');
       return schedule.id;
     });
@@ -76,7 +89,10 @@ export class Schedules {
   }
 
   /** Own ones, and with calls:read or admin all of the tenant. */
-  async list(principal: Principal, query: { limit: number; before?: string }): Promise<readonly ScheduleView[]> {
+  async list(
+    principal: Principal,
+    query: { limit: number; before?: string },
+  ): Promise<readonly ScheduleView[]> {
     const { store } = this.#deps;
     const own = seesAll(principal) ? {} : { principalId: principal.id };
     const schedules = await store.list(principal.tenantId, { ...query, ...own });
@@ -85,13 +101,21 @@ export class Schedules {
       1,
     );
     const last = new Map(runs.map((run) => [run.scheduleId, run]));
-    return schedules.map((schedule) => ({ schedule, runs: [last.get(schedule.id)].filter((run) => run !== undefined) }));
+    return schedules.map((schedule) => ({
+      schedule,
+      runs: [last.get(schedule.id)].filter((run) => run !== undefined),
+      own: owns(principal, schedule),
+    }));
   }
 
   /** Throws ToolFailure NOT_FOUND: existence is not told. */
   async get(principal: Principal, id: string): Promise<ScheduleView> {
     const schedule = await this.#visible(principal, id);
-    return { schedule, runs: await this.#deps.store.runs([schedule.id], RUNS_SHOWN) };
+    return {
+      schedule,
+      runs: await this.#deps.store.runs([schedule.id], RUNS_SHOWN),
+      own: owns(principal, schedule),
+    };
   }
 
   /**
@@ -102,7 +126,10 @@ export class Schedules {
     principal: Principal,
     id: string,
     edit: ScheduleEdit,
-    { version, ...by }: Pick<CallDraft, 'credential' | 'door'> & { version?: number; confirmationToken?: string },
+    {
+      version,
+      ...by
+    }: Pick<CallDraft, 'credential' | 'door'> & { version?: number; confirmationToken?: string },
   ): Promise<ScheduleView> {
     const { store, log } = this.#deps;
     const schedule = await this.#writable(principal, id);
@@ -134,28 +161,11 @@ export class Schedules {
     log.info({ scheduleId: id, by: principal.id, tool: schedule.call.tool }, 'a schedule was deleted');
   }
 
-  /**
-   * Carries the call through everything but its executor, so that it is checked, allowed and approved as a call would be.
-   * Gives what `keep` gave, also to whoever repeats an idempotency key.
-   */
-  async #agreed(draft: CallDraft, terms: JsonObject, keep: (call: ToolCall) => Promise<string>): Promise<string> {
-    const response = await this.#deps.caller.execute({
-      ...draft,
-      terms: { schedule: terms },
-      accept: async (call): Promise<ToolResponse> => ({
-        ok: true,
-        data: null,
-        dataJson: 'null',
-        intents: [],
-        meta: { ...metaOf(call), acceptedAt: await keep(call) },
-        rateLimits: call.progress.rateLimits,
-      }),
-    });
-    if (!response.ok) throw failureOf(response);
-    return response.meta.acceptedAt ?? '';
-  }
-
-  async #keep(call: ToolCall, { taskType, description }: ScheduleDraft, terms: ScheduleTerms): Promise<Schedule> {
+  async #keep(
+    call: ToolCall,
+    { taskType, description }: ScheduleDraft,
+    terms: ScheduleTerms,
+  ): Promise<Schedule> {
     const { store, clock, maxPerTenant } = this.#deps;
     const schedule: NewSchedule = {
       id: uuidv7(clock.now()),
@@ -168,24 +178,25 @@ export class Schedules {
     };
     const made = await store.create(schedule, maxPerTenant);
     if (made !== undefined) return made;
-    const message = `Your tenant has ${maxPerTenant} schedules already: delete some first.`;
-    throw new ToolFailure('CONCURRENCY_LIMIT', message, { reason: 'TOO_MANY_SCHEDULES', retryable: false });
+    throw tooMany(maxPerTenant);
   }
 
   async #agreedAnew(
     principal: Principal,
     schedule: Schedule,
     terms: ScheduleTerms,
-    { confirmationToken, ...by }: Pick<CallDraft, 'credential' | 'door'> & { confirmationToken?: string },
+    { confirmationToken, idempotencyKey, ...by }: ChangedBy,
   ): Promise<ScheduledCall> {
-    if (schedule.call.principalId !== principal.id) {
-      const message = 'When a schedule runs is for the credential that made it to say.';
-      throw new ToolFailure('PERMISSION_DENIED', message, { reason: 'NOT_THE_OWNER' });
-    }
+    if (!owns(principal, schedule)) throw notTheOwner();
     const { tool, arguments: args, context } = toolRequestOf(schedule.id, schedule.call.request, {});
-    const draft = { ...by, tool, arguments: args, context: { ...context, confirmationToken } };
+    const draft = {
+      ...by,
+      tool,
+      arguments: args,
+      context: { ...context, confirmationToken, idempotencyKey },
+    };
     let agreed = schedule.call;
-    await this.#agreed(draft, shownTerms(terms), async (call) => {
+    await agreeTo(this.#deps.caller, draft, shownTerms(terms), async (call) => {
       agreed = scheduledCallOf(call);
       return schedule.id;
     });
@@ -194,20 +205,19 @@ export class Schedules {
 
   async #visible(principal: Principal, id: string): Promise<Schedule> {
     const schedule = await this.#deps.store.get(principal.tenantId, id);
-    const own = schedule?.call.principalId === principal.id;
-    if (schedule === undefined || !(own || seesAll(principal))) throw notFound();
+    if (schedule === undefined || !(owns(principal, schedule) || seesAll(principal))) throw notFound();
     return schedule;
   }
 
   async #writable(principal: Principal, id: string): Promise<Schedule> {
     const schedule = await this.#visible(principal, id);
-    if (schedule.call.principalId === principal.id || holds(principal, 'admin')) return schedule;
-    const message = 'This schedule belongs to another credential: changing it needs the permission admin.';
-    throw new ToolFailure('PERMISSION_DENIED', message, {
-      reason: 'PERMISSION_MISSING',
-      details: { permission: 'admin' },
-    });
+    if (owns(principal, schedule) || holds(principal, 'admin')) return schedule;
+    throw adminNeeded();
   }
+}
+
+function owns(principal: Principal, { call }: Schedule): boolean {
+  return call.principalId === principal.id;
 }
 
 function seesAll(principal: Principal): boolean {
@@ -217,30 +227,8 @@ function seesAll(principal: Principal): boolean {
 function firstRun(terms: ScheduleTerms, now: number): number {
   const first = firstAfter(terms, now);
   if (first !== null) return first;
-  throw wrong('/schedule', terms.endAt === null ? 'is a time that has passed already' : 'is not due before end_at');
-}
-
-function refuseRehearsal({ context }: CallDraft): void {
-  if (context.dryRun === true)
-    throw wrong('/context/dry_run', 'is for calls; POST /v1/schedules/preview shows what a schedule means');
-}
-
-function failureOf({ error }: ToolResponse & { ok: false }): ToolFailure {
-  const { type, message, reason, retryable, details, retryAfterMs } = error;
-  const when = retryAfterMs === null ? {} : { retryAfterMs };
-  return new ToolFailure(type, message, { reason, retryable, details, ...when });
-}
-
-function notFound(): ToolFailure {
-  return new ToolFailure('NOT_FOUND', 'There is no schedule of this id.', { reason: 'SCHEDULE_NOT_FOUND' });
-}
-
-function finished(): ToolFailure {
-  const message = 'This schedule has finished: make a new one.';
-  return new ToolFailure('CONFLICT', message, { reason: 'SCHEDULE_FINISHED' });
-}
-
-function otherVersion(): ToolFailure {
-  const message = 'The schedule was changed meanwhile: look at it again.';
-  return new ToolFailure('CONFLICT', message, { reason: 'VERSION_MISMATCH' });
+  throw wrong(
+    '/schedule',
+    terms.endAt === null ? 'is a time that has passed already' : 'is not due before end_at',
+  );
 }

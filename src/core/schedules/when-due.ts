@@ -34,14 +34,22 @@ export function firstAfter({ when, timeZone, endAt }: Times, after: number): num
 }
 
 /** The last moments from `from` to `to`, both included, oldest first, at most `count`. */
-export function lastWithin({ when, timeZone, endAt }: Times, from: number, to: number, count: number): number[] {
+export function lastWithin(
+  { when, timeZone, endAt }: Times,
+  from: number,
+  to: number,
+  count: number,
+): number[] {
   const until = endAt === null ? to : Math.min(to, endAt);
   if (when.kind === 'once') return when.at <= until ? [when.at] : [];
   return previousTimes(when.cron, timeZone, until + 1, count).filter((time) => time >= from);
 }
 
 /** What is coming, as far as it is known now. */
-export function upcoming({ nextRun, runs, terms }: Pick<Schedule, 'nextRun' | 'runs' | 'terms'>, count: number) {
+export function upcoming(
+  { nextRun, runs, terms }: Pick<Schedule, 'nextRun' | 'runs' | 'terms'>,
+  count: number,
+) {
   if (nextRun === null) return [];
   const { when, timeZone, endAt, maxRuns } = terms;
   if (when.kind === 'once') return [nextRun];
@@ -51,7 +59,8 @@ export function upcoming({ nextRun, runs, terms }: Pick<Schedule, 'nextRun' | 'r
 }
 
 export function wrong(pointer: string, message: string, readings?: readonly string[]): ToolFailure {
-  const offered = readings === undefined || readings.length === 0 ? '' : ` Say one of: ${readings.join(' | ')}.`;
+  const offered =
+    readings === undefined || readings.length === 0 ? '' : ` Say one of: ${readings.join(' | ')}.`;
   return new ToolFailure('VALIDATION', `${pointer} ${message}.${offered}`, {
     reason: readings === undefined ? 'MALFORMED_SCHEDULE' : 'SCHEDULE_NOT_UNDERSTOOD',
     details: {

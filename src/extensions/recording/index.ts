@@ -17,7 +17,8 @@ interface Needs {
 
 export const recording: ExtensionPlugin<object, Needs> = {
   name: 'recording',
-  summary: 'Keeps calls and their outcomes in a file while an operator wants them recorded, without their secrets.',
+  summary:
+    'Keeps calls and their outcomes in a file while an operator wants them recorded, without their secrets.',
   optionsSchema: z.strictObject({}),
   create: (needs) => createRecording(needs),
 };
@@ -46,15 +47,21 @@ function createRecording({ recordings, log }: Needs): Extension<object> {
 }
 
 /** A dry run has no outcome. */
-function wanted(recordings: Recordings, { id, function: fn, context, request }: ToolCall): Take | undefined {
+function wanted(recordings: Recordings, call: ToolCall): Take | undefined {
+  const { id, context, request } = call;
   if (context.dryRun === true) return undefined;
   return recordings.begin({
     callId: id,
     ...(request.parent !== undefined && { parentId: request.parent.callId }),
-    tool: fn?.name ?? '',
+    tool: nameOf(call),
     tenantId: context.tenantId ?? '',
     sessionId: context.sessionId ?? '',
   });
+}
+
+/** Whichever version ran, the tool is the one that callers know. */
+function nameOf({ function: fn, progress }: ToolCall): string {
+  return progress.insteadOf ?? fn?.name ?? '';
 }
 
 function record(
@@ -72,7 +79,7 @@ function record(
   const { value, secrets } = hide(call.arguments, seal);
   const recorded: Omit<RecordedCall, 'order'> = {
     at: new Date(call.receivedAt).toISOString(),
-    tool: fn.name,
+    tool: nameOf(call),
     toolVersion: fn.spec.metadata.version,
     definitionHash: fn.spec.contentHash,
     arguments: value,

@@ -21,7 +21,8 @@ export const replay: ExtensionPlugin<object, Needs> = {
   name: 'replay',
   summary: 'Answers from a recording instead of running the tool, in a gateway that was started to do so.',
   optionsSchema: z.strictObject({}),
-  create: ({ replayTape, metrics }) => (replayTape === undefined ? NOTHING_TO_REPLAY : createReplay(replayTape, metrics)),
+  create: ({ replayTape, metrics }) =>
+    replayTape === undefined ? NOTHING_TO_REPLAY : createReplay(replayTape, metrics),
 };
 
 const NOTHING_TO_REPLAY: Extension<object> = {
@@ -41,8 +42,9 @@ function createReplay(tape: ReplayTape, metrics: Metrics): Extension<object> {
       // A rehearsal runs nothing anyway.
       if (call.context.dryRun === true) return next(call);
       const fn = call.function as ToolFunction;
+      const tool = call.progress.insteadOf ?? fn.name;
       const found = tape.ask({
-        tool: fn.name,
+        tool,
         arguments: hiderOf(fn.inputSchema)(call.arguments, (text) => tape.seal(text)).value,
         definitionHash: fn.spec.contentHash,
         ...(call.context.cursor !== undefined && { cursor: call.context.cursor }),
@@ -54,7 +56,7 @@ function createReplay(tape: ReplayTape, metrics: Metrics): Extension<object> {
       }
       if (tape.rules.onMiss === 'refuse') {
         counters.refused.add();
-        throw notRecorded(fn.name, found);
+        throw notRecorded(tool, found);
       }
       counters.called.add();
       return next(call);
@@ -68,7 +70,11 @@ function countersOf(metrics: Metrics): { readonly [Outcome in 'answered' | 'call
     help: 'Calls of a gateway that replays: answered from the recording, refused, or called all the same.',
     labels: ['outcome'],
   });
-  return { answered: counted.with('answered'), called: counted.with('called'), refused: counted.with('refused') };
+  return {
+    answered: counted.with('answered'),
+    called: counted.with('called'),
+    refused: counted.with('refused'),
+  };
 }
 
 /** The envelope and the audit record say where the answer is from. */
@@ -98,13 +104,19 @@ function notRecorded(tool: string, answer: TapeAnswer & { readonly found: false 
   return new ToolFailure('NOT_FOUND', whyNot(answer), { reason: 'NOT_RECORDED', details });
 }
 
-function whyNot({ recordedTimes, recordedOfTool, definitionChanged, nearest }: TapeAnswer & { found: false }): string {
+function whyNot({
+  recordedTimes,
+  recordedOfTool,
+  definitionChanged,
+  nearest,
+}: TapeAnswer & { found: false }): string {
   if (recordedTimes > 0 && definitionChanged)
     return 'This call was recorded with another definition of the tool, and such answers are not given here.';
   if (recordedTimes > 0)
     return `This call was recorded ${recordedTimes === 1 ? 'once' : `${recordedTimes} times`}, and every answer was given already.`;
   if (recordedOfTool === 0) return 'This gateway replays a recording, and no call of this tool is in it.';
-  const where = nearest === undefined ? '' : ` The nearest is call ${nearest.order}: ${differenceOf(nearest)}.`;
+  const where =
+    nearest === undefined ? '' : ` The nearest is call ${nearest.order}: ${differenceOf(nearest)}.`;
   return `This gateway replays a recording, and no call of this tool with these arguments is in it.${where}`;
 }
 

@@ -3,7 +3,9 @@ import type { Pool, PoolClient } from 'pg';
 
 /** Of pg's Client, what @types/pg leaves out. */
 interface ClientParts {
-  readonly connection: { readonly stream: { on(event: 'data', listener: () => void): unknown; destroy(): void } };
+  readonly connection: {
+    readonly stream: { on(event: 'data', listener: () => void): unknown; destroy(): void };
+  };
 }
 
 /** What pg says when `query_timeout` is over. */

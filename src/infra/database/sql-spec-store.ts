@@ -138,11 +138,7 @@ async function generationOf(db: Kysely<Tables>): Promise<number> {
   return rows[0]?.generation ?? 0;
 }
 
-async function commitIn(
-  trx: Transaction<Tables>,
-  change: HeadChange,
-  most: number,
-): Promise<CommitOutcome> {
+async function commitIn(trx: Transaction<Tables>, change: HeadChange, most: number): Promise<CommitOutcome> {
   const { name, action, contentHash, ifRevision, ifGeneration } = change;
   await sql`SELECT pg_advisory_xact_lock(${LOCK})`.execute(trx);
   const head = await trx

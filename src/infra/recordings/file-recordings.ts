@@ -4,7 +4,13 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Gauge, Metrics } from '../../ports/metrics.ts';
-import type { RecordingFacts, Recordings, RecordingState, RecordingWish, Take } from '../../ports/recordings.ts';
+import type {
+  RecordingFacts,
+  Recordings,
+  RecordingState,
+  RecordingWish,
+  Take,
+} from '../../ports/recordings.ts';
 import { RecordingFolder } from './recording-folder.ts';
 import { RunningRecording } from './running-recording.ts';
 import { FileSeal } from './seal-key.ts';
@@ -45,7 +51,9 @@ export class FileRecordings implements Recordings {
     this.#folder = new RecordingFolder(folder);
     this.#seal = new FileSeal(sealPath(folder));
     const { metrics } = deps;
-    this.#kept = metrics.counter({ name: 'ute_recorded_calls_total', help: 'Calls kept in a recording.' }).with();
+    this.#kept = metrics
+      .counter({ name: 'ute_recorded_calls_total', help: 'Calls kept in a recording.' })
+      .with();
     this.#active = metrics.gauge({ name: 'ute_recordings_active', help: 'Recordings that go on.' }).with();
   }
 
@@ -103,7 +111,9 @@ export class FileRecordings implements Recordings {
 
   async read(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const recording = this.#running.get(name);
-    return inFolder(async () => this.#folder.stream((await recording?.written()) ?? this.#folder.pathOf(name)));
+    return inFolder(async () =>
+      this.#folder.stream((await recording?.written()) ?? this.#folder.pathOf(name)),
+    );
   }
 
   async remove(name: string): Promise<boolean> {
@@ -117,7 +127,8 @@ export class FileRecordings implements Recordings {
   }
 
   async #start(wish: RecordingWish): Promise<RecordingState> {
-    if (!this.enabled) throw refusal('RECORDINGS_OFF', 'Recordings are switched off here (recording.enabled).');
+    if (!this.enabled)
+      throw refusal('RECORDINGS_OFF', 'Recordings are switched off here (recording.enabled).');
     if (this.#running.size >= MAX_RUNNING)
       throw refusal('RECORDINGS_FULL', `At most ${MAX_RUNNING} recordings may go on at the same time.`);
     const recording = await inFolder(async () => {
@@ -172,7 +183,11 @@ async function inFolder<Value>(work: () => Promise<Value>): Promise<Value> {
   } catch (error) {
     if (error instanceof ToolFailure) throw error;
     const message = 'Recordings cannot be kept or read: the data directory does not allow it.';
-    throw new ToolFailure('UNAVAILABLE', message, { reason: 'RECORDINGS_UNAVAILABLE', retryable: false, cause: error });
+    throw new ToolFailure('UNAVAILABLE', message, {
+      reason: 'RECORDINGS_UNAVAILABLE',
+      retryable: false,
+      cause: error,
+    });
   }
 }
 
@@ -181,5 +196,7 @@ function refusal(reason: string, message: string): ToolFailure {
 }
 
 function taken(): ToolFailure {
-  return new ToolFailure('CONFLICT', 'There is a recording of this name already.', { reason: 'RECORDING_EXISTS' });
+  return new ToolFailure('CONFLICT', 'There is a recording of this name already.', {
+    reason: 'RECORDING_EXISTS',
+  });
 }

@@ -37,10 +37,20 @@ export function nearestCall(
 }
 
 /** A member that is there on one side alone counts once, whatever is in it. */
-function differences(call: RecordedCall, args: JsonObject, cursor: string | undefined): readonly JsonChange[] {
+function differences(
+  call: RecordedCall,
+  args: JsonObject,
+  cursor: string | undefined,
+): readonly JsonChange[] {
   const changes = jsonChanges(call.arguments, args, MAX_CHANGES);
   if (changes.length > 0 || call.cursor === cursor) return changes;
-  return [{ pointer: '/context/cursor', ...(call.cursor && { before: call.cursor }), ...(cursor && { after: cursor }) }];
+  return [
+    {
+      pointer: '/context/cursor',
+      ...(call.cursor && { before: call.cursor }),
+      ...(cursor && { after: cursor }),
+    },
+  ];
 }
 
 function shownChange({ pointer, before, after }: JsonChange): NearestChange {

@@ -44,7 +44,9 @@ async function openTape({ replay }: Settings, folder: string): Promise<ReplayTap
 
 /** Approvals and records are made in earnest: they belong into a place of the replay's own. */
 function warnAboutState({ replay, database, redis }: Settings, { log }: RecordingsDeps): void {
-  const shared = [database.url && 'database.url', redis.url && 'redis.url'].filter((each) => each !== undefined);
+  const shared = [database.url && 'database.url', redis.url && 'redis.url'].filter(
+    (each) => each !== undefined,
+  );
   log.warn({ file: replay?.file, on_miss: replay?.on_miss }, 'this gateway answers from a recording');
   if (shared.length > 0)
     log.warn({ shared }, 'a replay writes approvals, call records and audit: give it stores of its own');

@@ -31,8 +31,13 @@ export function readRecording(bytes: Uint8Array, path: string): ReadRecording {
     if (isTail(value)) {
       const tail = told(path, number, () => readTail(value));
       if (tail.calls !== calls.length)
-        throw at(path, number, `calls: expected ${calls.length}, as many as there are lines of calls, found ${tail.calls}`);
-      if (lines.next().done !== true) throw at(path, number + 1, 'expected nothing after the line that ends the recording');
+        throw at(
+          path,
+          number,
+          `calls: expected ${calls.length}, as many as there are lines of calls, found ${tail.calls}`,
+        );
+      if (lines.next().done !== true)
+        throw at(path, number + 1, 'expected nothing after the line that ends the recording');
       return { head, calls: calls.toSorted((a, b) => a.order - b.order) };
     }
     const call = told(path, number, () => readCall(value));
@@ -51,7 +56,8 @@ async function bytesOf(path: string): Promise<Buffer> {
     try {
       const stat = await file.stat();
       if (!stat.isFile()) throw new Error('it is not a plain file');
-      if (stat.size > MAX_FILE_BYTES) throw new Error(`it has ${stat.size} bytes, and ${MAX_FILE_BYTES} are the most`);
+      if (stat.size > MAX_FILE_BYTES)
+        throw new Error(`it has ${stat.size} bytes, and ${MAX_FILE_BYTES} are the most`);
       return await file.readFile();
     } finally {
       await file.close();
@@ -67,7 +73,8 @@ function* linesOf(bytes: Uint8Array, path: string): Generator<{ value: unknown; 
   for (let number = 1; from < bytes.length; number += 1) {
     const end = bytes.indexOf(NEWLINE, from);
     if (end < 0) throw at(path, number, 'the line has no end: the file was cut');
-    if (end - from > MAX_LINE_BYTES) throw at(path, number, `expected at most ${MAX_LINE_BYTES} bytes in a line`);
+    if (end - from > MAX_LINE_BYTES)
+      throw at(path, number, `expected at most ${MAX_LINE_BYTES} bytes in a line`);
     const line = bytes.subarray(from, end);
     yield { value: told(path, number, () => parsed(line, decoder)), number };
     from = end + 1;

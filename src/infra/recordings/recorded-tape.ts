@@ -70,7 +70,13 @@ export class RecordedTape implements ReplayTape {
     const ofTool = this.#byTool.get(tool) ?? [];
     const recordedTimes = slot?.calls.length ?? 0;
     const nearest = recordedTimes === 0 ? nearestCall(args, cursor, ofTool) : undefined;
-    return { found: false, recordedTimes, recordedOfTool: ofTool.length, definitionChanged, ...(nearest && { nearest }) };
+    return {
+      found: false,
+      recordedTimes,
+      recordedOfTool: ofTool.length,
+      definitionChanged,
+      ...(nearest && { nearest }),
+    };
   }
 
   report(): ReplayReport {
@@ -117,7 +123,12 @@ export class RecordedTape implements ReplayTape {
     const known = this.#notRecorded.get(key);
     if (known !== undefined) known.times += 1;
     else if (this.#notRecorded.size < MAX_NAMED)
-      this.#notRecorded.set(key, { tool, arguments: JSON.stringify(args).slice(0, SHOWN_CHARS), argumentsHash, times: 1 });
+      this.#notRecorded.set(key, {
+        tool,
+        arguments: JSON.stringify(args).slice(0, SHOWN_CHARS),
+        argumentsHash,
+        times: 1,
+      });
     else this.#notRecordedBeyond += 1;
   }
 }

@@ -37,9 +37,10 @@ export class RecordingFolder {
     return (await this.#names()).some((file) => (FINISHED.exec(file) ?? PART.exec(file))?.[1] === name);
   }
 
-  /** Of everything in it. */
+  /** Of all recordings in it but those that this process is writing. */
   async bytes(): Promise<number> {
-    const sizes = await Promise.all((await this.#names()).map(async (file) => sizeOf(join(this.#path, file))));
+    const counted = (await this.#names()).filter((file) => FINISHED.test(file) || isOthersPart(file));
+    const sizes = await Promise.all(counted.map(async (file) => sizeOf(join(this.#path, file))));
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
@@ -56,7 +57,9 @@ export class RecordingFolder {
     try {
       const { size: bytes } = await file.stat();
       const head = readHead(JSON.parse(firstLine(await piece(file, 0, HEAD_BYTES))));
-      const last: unknown = JSON.parse(lastLine(await piece(file, Math.max(0, bytes - TAIL_BYTES), TAIL_BYTES)));
+      const last: unknown = JSON.parse(
+        lastLine(await piece(file, Math.max(0, bytes - TAIL_BYTES), TAIL_BYTES)),
+      );
       if (!isTail(last)) return undefined;
       const { sealId: _seal, ...about } = head;
       return { ...about, name, ...readTail(last), bytes };
@@ -73,7 +76,9 @@ export class RecordingFolder {
     if (file === undefined) return undefined;
     const { size } = await file.stat();
     // What is appended meanwhile is not in it: a line is never sent by half.
-    return size === 0 ? createReadStream('', { fd: file }) : createReadStream('', { fd: file, start: 0, end: size - 1 });
+    return size === 0
+      ? createReadStream('', { fd: file })
+      : createReadStream('', { fd: file, start: 0, end: size - 1 });
   }
 
   async remove(name: string): Promise<boolean> {
@@ -128,6 +133,11 @@ async function mendPart(part: string, path: string): Promise<void> {
     await file.close();
   }
   await rename(part, path);
+}
+
+function isOthersPart(file: string): boolean {
+  const pid = PART.exec(file)?.[2];
+  return pid !== undefined && Number(pid) !== process.pid;
 }
 
 /** A process of our own number is an earlier one: numbers repeat in containers. */

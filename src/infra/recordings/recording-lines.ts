@@ -57,7 +57,8 @@ export function callLine(call: RecordedCall): string {
     ok: outcome.ok,
   }).slice(0, -1);
   if (!outcome.ok) return `${before},"error":${JSON.stringify(wireError(outcome.error))}}\n`;
-  const truncated = outcome.truncated === undefined ? '' : `,"truncated":${JSON.stringify(outcome.truncated)}`;
+  const truncated =
+    outcome.truncated === undefined ? '' : `,"truncated":${JSON.stringify(outcome.truncated)}`;
   return `${before},"data":${outcome.dataJson},"intents":${JSON.stringify(outcome.intents)}${truncated}}\n`;
 }
 
@@ -71,7 +72,9 @@ export function readHead(value: unknown): RecordingHead {
     throw new Error('is not the first line of a recording: it has no "ute_recording"');
   const version = value['ute_recording'];
   if (version !== FORMAT_VERSION)
-    throw new Error(`ute_recording: expected ${FORMAT_VERSION}, the version this gateway reads, found ${shown(version)}`);
+    throw new Error(
+      `ute_recording: expected ${FORMAT_VERSION}, the version this gateway reads, found ${shown(version)}`,
+    );
   const { tools } = value;
   if (tools !== undefined && !(Array.isArray(tools) && tools.every((each) => typeof each === 'string')))
     throw new Error(`tools: expected a list of texts, found ${shown(tools)}`);
@@ -91,7 +94,8 @@ export function isTail(value: unknown): value is JsonObject {
 
 export function readTail(value: JsonObject): RecordingTail {
   const ended = RECORDING_ENDS.find((each) => each === value['ended']);
-  if (ended === undefined) throw new Error(`ended: expected one of ${RECORDING_ENDS.join(', ')}, found ${shown(value['ended'])}`);
+  if (ended === undefined)
+    throw new Error(`ended: expected one of ${RECORDING_ENDS.join(', ')}, found ${shown(value['ended'])}`);
   return { ended, calls: countAt(value, 'calls', 0), missed: countAt(value, 'missed', 0) };
 }
 
@@ -101,7 +105,9 @@ export function readCall(value: unknown): RecordedCall {
   if (!isJsonObject(args)) throw new Error(`arguments: expected an object, found ${shown(args)}`);
   const argumentsHash = textAt(value, 'arguments_hash');
   if (hashOf(args) !== argumentsHash)
-    throw new Error('arguments_hash: expected the sha256 of the canonical arguments of this line, found another');
+    throw new Error(
+      'arguments_hash: expected the sha256 of the canonical arguments of this line, found another',
+    );
   return {
     order: countAt(value, 'order', 1),
     at: textAt(value, 'at'),
@@ -120,7 +126,9 @@ function hashOf(args: JsonObject): string {
   try {
     return canonicalHash(args);
   } catch {
-    throw new Error('arguments: expected what canonical JSON can say, found a lone surrogate or too deep a nesting');
+    throw new Error(
+      'arguments: expected what canonical JSON can say, found a lone surrogate or too deep a nesting',
+    );
   }
 }
 
@@ -129,7 +137,8 @@ function readOutcome(value: JsonObject): RecordedOutcome {
   if (ok === false) return { ok, error: readError(value['error']) };
   if (ok !== true) throw new Error(`ok: expected true or false, found ${shown(ok)}`);
   if (data === undefined) throw new Error('data: expected the answer of a call that is ok, found nothing');
-  if (!Array.isArray(intents) || !intents.every(isIntent)) throw new Error(`intents: expected a list of intents, found ${shown(intents)}`);
+  if (!Array.isArray(intents) || !intents.every(isIntent))
+    throw new Error(`intents: expected a list of intents, found ${shown(intents)}`);
   return {
     ok,
     dataJson: JSON.stringify(data),
@@ -157,9 +166,13 @@ const ORIGINS = ['caller', 'gateway', 'tool'] as const;
 function readError(value: JsonValue | undefined): ToolError {
   if (!isJsonObject(value)) throw new Error(`error: expected an object, found ${shown(value)}`);
   const { type, details, retry_after_ms: retryAfterMs } = value;
-  if (!isErrorType(type)) throw new Error(`error.type: expected one of ${Object.keys(ERROR_TYPES).join(', ')}, found ${shown(type)}`);
+  if (!isErrorType(type))
+    throw new Error(
+      `error.type: expected one of ${Object.keys(ERROR_TYPES).join(', ')}, found ${shown(type)}`,
+    );
   const origin = ORIGINS.find((each) => each === value['origin']);
-  if (origin === undefined) throw new Error(`error.origin: expected one of ${ORIGINS.join(', ')}, found ${shown(value['origin'])}`);
+  if (origin === undefined)
+    throw new Error(`error.origin: expected one of ${ORIGINS.join(', ')}, found ${shown(value['origin'])}`);
   if (!isJsonObject(details)) throw new Error(`error.details: expected an object, found ${shown(details)}`);
   if (retryAfterMs !== null && typeof retryAfterMs !== 'number')
     throw new Error(`error.retry_after_ms: expected a number or null, found ${shown(retryAfterMs)}`);

@@ -48,7 +48,13 @@ export class RunningRecording {
   #closing: Promise<void> | undefined;
   #disarm: () => void = () => {};
 
-  private constructor(wish: RecordingWish, head: RecordingHead, place: RecordingPlace, file: FileHandle, hooks: RecordingHooks) {
+  private constructor(
+    wish: RecordingWish,
+    head: RecordingHead,
+    place: RecordingPlace,
+    file: FileHandle,
+    hooks: RecordingHooks,
+  ) {
     this.wish = wish;
     this.#head = head;
     this.#place = place;
@@ -59,7 +65,12 @@ export class RunningRecording {
   }
 
   /** Rejects where the file cannot be made. */
-  static async start(wish: RecordingWish, head: RecordingHead, place: RecordingPlace, hooks: RecordingHooks): Promise<RunningRecording> {
+  static async start(
+    wish: RecordingWish,
+    head: RecordingHead,
+    place: RecordingPlace,
+    hooks: RecordingHooks,
+  ): Promise<RunningRecording> {
     const file = await open(place.part, 'wx', 0o600);
     const recording = new RunningRecording(wish, head, place, file, hooks);
     try {

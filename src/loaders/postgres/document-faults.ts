@@ -15,7 +15,10 @@ export function documentFaults(document: JsonObject, rules: Rules): readonly Doc
   return [...typeFaults(document, rules), ...connectionFaults(document, rules), ...openedRanges(document)];
 }
 
-function typeFaults({ tool_type: type }: JsonObject, { tool_types: allowed }: Rules): readonly DocumentFault[] {
+function typeFaults(
+  { tool_type: type }: JsonObject,
+  { tool_types: allowed }: Rules,
+): readonly DocumentFault[] {
   if (typeof type !== 'string') return [];
   // The older word for shell must not go past a list that does not name it.
   const named = type === 'sandbox' ? 'shell' : type;
@@ -46,7 +49,8 @@ function openedRanges({ implementation_config: config }: JsonObject): readonly D
   for (let next = open.pop(); next !== undefined && faults.length < MOST_FAULTS; next = open.pop()) {
     const { value, path } = next;
     if (path.at(-1) === 'allow_private') {
-      const message = 'a tool of the database may not open private addresses: gateway.yaml may, under executors';
+      const message =
+        'a tool of the database may not open private addresses: gateway.yaml may, under executors';
       faults.push({ path, message });
     }
     if (typeof value !== 'object' || value === null) continue;

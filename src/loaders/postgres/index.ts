@@ -95,9 +95,9 @@ class PostgresLoader implements Loader {
     await pollContent(content, changed, signal);
   }
 
-  async draft(tool: JsonObject): Promise<Draft> {
+  async draft(tool: JsonObject & { readonly name: string }): Promise<Draft> {
     const { generation, heads } = await this.#needs.specs.heads();
-    const name = String(tool['name']);
+    const { name } = tool;
     const others = heads.filter((head) => head.enabled && head.name !== name);
     const own = this.#judge(name, tool);
     const loaded = this.#together([...others.map((head) => this.#judge(head.name, head.document)), own]);
@@ -144,7 +144,8 @@ class PostgresLoader implements Loader {
     // Whatever its state is when it comes back, it is loaded.
     this.#loaded = NOTHING_LOADED;
     this.#offered = undefined;
-    if (this.#good === undefined) return { tools: [], connections: [], problems: [{ file: SOURCE, message: why }] };
+    if (this.#good === undefined)
+      return { tools: [], connections: [], problems: [{ file: SOURCE, message: why }] };
     const warning: Problem = { file: SOURCE, message: `${why}; the tools of the last load stay in force` };
     return { ...this.#good, warnings: [warning] };
   }
@@ -153,7 +154,8 @@ class PostgresLoader implements Loader {
     const isAway = error !== undefined;
     if (isAway === this.#isAway) return;
     this.#isAway = isAway;
-    if (isAway) this.#log.warn({ err: causeOf(error), degraded: true }, 'the tools in the database cannot be read');
+    if (isAway)
+      this.#log.warn({ err: causeOf(error), degraded: true }, 'the tools in the database cannot be read');
     else this.#log.info({}, 'the tools in the database can be read again');
   }
 }

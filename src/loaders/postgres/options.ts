@@ -17,12 +17,7 @@ export const optionsSchema = z.strictObject({
   interval: interval
     .prefault('5s')
     .describe('Longest time between two looks for changes, from 500ms to 1h; each comes a little earlier.'),
-  max_tools: z
-    .int()
-    .min(1)
-    .max(10_000)
-    .default(1_000)
-    .describe('More tools than this are not taken.'),
+  max_tools: z.int().min(1).max(10_000).default(1_000).describe('More tools than this are not taken.'),
   tool_types: z
     .array(z.string().min(1))
     .min(1)

@@ -50,11 +50,22 @@ export function describeSpecStore(name: string, start: () => Promise<SpecHarness
 
     it('gives a definition back as it was written, the order of its keys included', async () => {
       const tool = newName();
-      const document = { zeta: 1, name: tool, alpha: { b: [], a: null }, text: 'NUL \0, a lone half \ud800, “”' };
+      const document = {
+        zeta: 1,
+        name: tool,
+        alpha: { b: [], a: null },
+        text: 'NUL \0, a lone half \ud800, “”',
+      };
       await store.commit(putOf(versionOf(tool, 1, { document })));
       const head = await store.head(tool);
       expect(JSON.stringify(head?.document)).toBe(JSON.stringify(document));
-      expect(head).toMatchObject({ enabled: true, revision: 1, version: '1.0.0', updatedBy: 'key1', note: 'because' });
+      expect(head).toMatchObject({
+        enabled: true,
+        revision: 1,
+        version: '1.0.0',
+        updatedBy: 'key1',
+        note: 'because',
+      });
       expect(head?.updatedAt).toBeInstanceOf(Date);
     });
 
@@ -93,10 +104,17 @@ export function describeSpecStore(name: string, start: () => Promise<SpecHarness
 
     it('a change for revision 0 is made only where there is no such tool, or no more', async () => {
       const tool = newName();
-      expect(await store.commit(putOf(versionOf(tool, 1), { ifRevision: 0 }))).toMatchObject({ committed: true });
-      expect(await store.commit(putOf(versionOf(tool, 2), { ifRevision: 0 }))).toEqual({ committed: false, why: 'revision' });
+      expect(await store.commit(putOf(versionOf(tool, 1), { ifRevision: 0 }))).toMatchObject({
+        committed: true,
+      });
+      expect(await store.commit(putOf(versionOf(tool, 2), { ifRevision: 0 }))).toEqual({
+        committed: false,
+        why: 'revision',
+      });
       await store.commit(putOf(versionOf(tool, 1), { action: 'disable', version: undefined }));
-      expect(await store.commit(putOf(versionOf(tool, 2), { ifRevision: 0 }))).toMatchObject({ committed: true });
+      expect(await store.commit(putOf(versionOf(tool, 2), { ifRevision: 0 }))).toMatchObject({
+        committed: true,
+      });
     });
 
     it('a version never changes: the same hash again keeps what was there', async () => {
@@ -115,10 +133,15 @@ export function describeSpecStore(name: string, start: () => Promise<SpecHarness
 
     it('finds versions by hash and by name, and gives the newest first', async () => {
       const tool = newName();
-      const versions = [1, 2, 3].map((edition) => versionOf(tool, edition, { source: 'loader', baseDir: '/tools' }));
+      const versions = [1, 2, 3].map((edition) =>
+        versionOf(tool, edition, { source: 'loader', baseDir: '/tools' }),
+      );
       for (const version of versions) await store.record([version]);
       expect((await store.versions(tool, 2)).map(({ version }) => version)).toEqual(['3.0.0', '2.0.0']);
-      expect(await store.versionCalled(tool, '1.0.0')).toMatchObject({ contentHash: versions[0]?.contentHash, baseDir: '/tools' });
+      expect(await store.versionCalled(tool, '1.0.0')).toMatchObject({
+        contentHash: versions[0]?.contentHash,
+        baseDir: '/tools',
+      });
       expect(await store.version(tool, 'f'.repeat(64))).toBeUndefined();
       expect(await store.versionCalled(`${tool}x`, '1.0.0')).toBeUndefined();
       expect(await store.head(tool)).toBeUndefined();
@@ -126,14 +149,21 @@ export function describeSpecStore(name: string, start: () => Promise<SpecHarness
 
     it('several replicas may record the same at once', async () => {
       const versions = Array.from({ length: 150 }, () => versionOf(newName(), 1, { source: 'loader' }));
-      await Promise.all([store.record(versions), store.record(versions.toReversed()), store.record(versions)]);
-      for (const { name: tool } of versions.slice(0, 5)) expect(await store.versions(tool, 5)).toHaveLength(1);
+      await Promise.all([
+        store.record(versions),
+        store.record(versions.toReversed()),
+        store.record(versions),
+      ]);
+      for (const { name: tool } of versions.slice(0, 5))
+        expect(await store.versions(tool, 5)).toHaveLength(1);
     });
 
     it('keeps a bounded number of versions, and always the one in force', async () => {
       const tool = newName();
       await store.commit(putOf(versionOf(tool, 0)));
-      const many = Array.from({ length: MOST_VERSIONS + 20 }, (_, at) => versionOf(tool, at + 1, { source: 'loader' }));
+      const many = Array.from({ length: MOST_VERSIONS + 20 }, (_, at) =>
+        versionOf(tool, at + 1, { source: 'loader' }),
+      );
       for (let at = 0; at < many.length; at += 10) await store.record(many.slice(at, at + 10));
       const kept = await store.versions(tool, 2 * MOST_VERSIONS);
       expect(kept).toHaveLength(MOST_VERSIONS + 1);

@@ -11,9 +11,7 @@ export const toolSpecs: Migration = {
       .addColumn('version', 'text', (column) => column.notNull())
       // json, not jsonb: keys stay in the order in which agents are shown them.
       .addColumn('document', 'json', (column) => column.notNull())
-      .addColumn('source', 'text', (column) =>
-        column.notNull().check(sql`source IN ('database', 'loader')`),
-      )
+      .addColumn('source', 'text', (column) => column.notNull().check(sql`source IN ('database', 'loader')`))
       .addColumn('base_dir', 'text', (column) => column.notNull())
       .addColumn('created_by', 'text', (column) => column.notNull())
       .addColumn('created_at', 'timestamptz', (column) => column.notNull().defaultTo(sql`now()`))
@@ -21,7 +19,9 @@ export const toolSpecs: Migration = {
       .addPrimaryKeyConstraint('tool_versions_pk', ['name', 'content_hash'])
       .execute();
     await sql`CREATE INDEX tool_versions_age ON tool_versions (name, created_at DESC)`.execute(db);
-    await sql`CREATE INDEX tool_versions_called ON tool_versions (name, version, created_at DESC)`.execute(db);
+    await sql`CREATE INDEX tool_versions_called ON tool_versions (name, version, created_at DESC)`.execute(
+      db,
+    );
     await db.schema
       .createTable('tool_heads')
       .addColumn('name', 'text', (column) => column.primaryKey())

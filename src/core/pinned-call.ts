@@ -1,0 +1,49 @@
+// A call that asks for another version of its tool than the one in force.
+import { holds } from '../contract/principal.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import type { ToolCall } from '../contract/tool-call.ts';
+import type { ToolFunction } from '../contract/tool-function.ts';
+import type { PinnedTool, ToolPins } from '../ports/tool-pins.ts';
+import { raceCall } from './deadline.ts';
+
+/** What a call is held to: as its context says, which whoever runs the session may have set. */
+export function pinOf({ context }: ToolCall, { spec }: ToolFunction): string | undefined {
+  const { toolVersion: pin } = context;
+  return pin === spec.contentHash || pin === spec.metadata.version ? undefined : pin;
+}
+
+/**
+ * Only for who may call the version in force: nobody else learns what versions there are, or has one built. Rejects as
+ * soon as the call is aborted; what comes too late is given back.
+ */
+export function takePinned(
+  call: ToolCall,
+  fn: ToolFunction,
+  pin: string,
+  pins: ToolPins | undefined,
+): Promise<PinnedTool> {
+  const missing = fn.spec.metadata.permissions.filter(
+    (each) => call.principal === undefined || !holds(call.principal, each),
+  );
+  if (missing.length > 0) return Promise.reject(notAllowed(missing));
+  if (pins === undefined || fn.spec.foreign !== undefined) return Promise.reject(versionGone());
+  const taking = pins.take(fn, pin);
+  taking.then(
+    (taken) => call.signal.aborted && taken.release(),
+    () => undefined,
+  );
+  return raceCall(call, taking);
+}
+
+function notAllowed(permissions: string[]): ToolFailure {
+  const message = `This tool needs permissions that the credential does not hold: ${permissions.join(', ')}.`;
+  return new ToolFailure('PERMISSION_DENIED', message, {
+    reason: 'PERMISSION_MISSING',
+    details: { permissions },
+  });
+}
+
+function versionGone(): ToolFailure {
+  const message = 'Only the version in force of this tool can be called: somebody else defines it.';
+  return new ToolFailure('NOT_FOUND', message, { reason: 'VERSION_GONE' });
+}

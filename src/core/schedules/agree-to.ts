@@ -1,0 +1,46 @@
+// Agrees to a call that is to run later: as if it were made now, by the whole pipeline but its executor.
+import type { JsonObject } from '../../contract/json.ts';
+import { metaOf } from '../../contract/make-response.ts';
+import type { ToolCall, ToolRequest } from '../../contract/tool-call.ts';
+import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { ToolCaller } from '../../ports/tool-caller.ts';
+import { wrong } from './when-due.ts';
+
+/** The call to be made, as a door reads it: with the caller's credential, for now. */
+export type CallDraft = Pick<ToolRequest, 'tool' | 'arguments' | 'context' | 'credential' | 'door'>;
+
+/**
+ * It is checked, allowed and approved as the call itself would be, `terms` included. Gives what `keep` gave, also to
+ * whoever repeats an idempotency key. Throws ToolFailure: whatever the call would be refused with.
+ */
+export async function agreeTo(
+  caller: ToolCaller,
+  draft: CallDraft,
+  terms: JsonObject,
+  keep: (call: ToolCall) => Promise<string>,
+): Promise<string> {
+  // A rehearsal needs no approval, and nothing of it is worth keeping.
+  if (draft.context.dryRun === true)
+    throw wrong('/context/dry_run', 'is for calls; POST /v1/schedules/preview shows what a schedule means');
+  const response = await caller.execute({
+    ...draft,
+    terms: { schedule: terms },
+    accept: async (call): Promise<ToolResponse> => ({
+      ok: true,
+      data: null,
+      dataJson: 'null',
+      intents: [],
+      meta: { ...metaOf(call), acceptedAt: await keep(call) },
+      rateLimits: call.progress.rateLimits,
+    }),
+  });
+  if (!response.ok) throw failureOf(response);
+  return response.meta.acceptedAt ?? '';
+}
+
+function failureOf({ error }: ToolResponse & { ok: false }): ToolFailure {
+  const { type, message, reason, retryable, details, retryAfterMs } = error;
+  const when = retryAfterMs === null ? {} : { retryAfterMs };
+  return new ToolFailure(type, message, { reason, retryable, details, ...when });
+}

@@ -1,0 +1,49 @@
+// Outlets: everything through which a call leaves the gateway: processes and their sandbox, HTTP, databases, MCP servers.
+import { join, resolve } from 'node:path';
+import { readSandboxSettings, SANDBOX_DEFAULTS } from '../lib/sandbox-settings.ts';
+import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { OutsidePorts } from '../ports/ports.ts';
+import type { Settings } from '../settings/settings-schema.ts';
+import { UndiciHttpClient } from './http/undici-http-client.ts';
+import { SdkMcpServers } from './mcp/sdk-mcp-servers.ts';
+import { NodeProcessSpawner } from './process/node-process-spawner.ts';
+import { ProcessStarter } from './process/process-starter.ts';
+import { LocalSandbox } from './sandbox/local-sandbox.ts';
+import { PgSqlDatabases } from './sql/pg-sql-databases.ts';
+import type { SystemClock } from './system-clock.ts';
+
+export interface Outlets {
+  readonly ports: Pick<OutsidePorts, 'http' | 'mcpServers' | 'sandbox' | 'spawner' | 'sqlDatabases'>;
+  close(): Promise<void>;
+}
+
+export function createOutlets(
+  settings: Settings,
+  deps: { readonly clock: SystemClock; readonly log: Log; readonly metrics: Metrics },
+): Outlets {
+  const starter = new ProcessStarter();
+  const sandbox = createSandbox(settings, starter, deps.clock);
+  const spawner = new NodeProcessSpawner(starter, sandbox);
+  const http = new UndiciHttpClient();
+  const sqlDatabases = new PgSqlDatabases();
+  const mcpServers = new SdkMcpServers({ ...deps, spawner, http });
+  return {
+    ports: { http, mcpServers, sandbox, spawner, sqlDatabases },
+    async close() {
+      // First: a server over HTTP is told that its session is over.
+      await mcpServers.close();
+      await Promise.allSettled([http.close(), spawner.closeAll(), sqlDatabases.close()]);
+    },
+  };
+}
+
+/** Settings that are not valid are the shell executor's to refuse, right after this. */
+function createSandbox(settings: Settings, starter: ProcessStarter, clock: SystemClock): LocalSandbox {
+  const said = readSandboxSettings(settings.executors['shell']) ?? SANDBOX_DEFAULTS;
+  const root =
+    said.workspace_dir === undefined
+      ? join(settings.data_dir, 'workspaces')
+      : resolve(settings.configDir, said.workspace_dir);
+  return new LocalSandbox({ settings: said, root, starter, clock });
+}

@@ -1,0 +1,28 @@
+// The two ways to keep state, as settings: what is embedded, and a Redis and a PostgreSQL of the test's own.
+import { startPostgres } from './postgres.ts';
+import { startRedis } from './redis.ts';
+
+export interface Stores {
+  readonly settings: Readonly<Record<string, unknown>>;
+  stop(): Promise<void>;
+}
+
+function embeddedStores(): Promise<Stores> {
+  return Promise.resolve({ settings: {}, stop: () => Promise.resolve() });
+}
+
+async function sharedStores(): Promise<Stores> {
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  return {
+    settings: { redis: { url: redis.url }, database: { url: postgres.url() } },
+    async stop() {
+      await Promise.all([redis.stop(), postgres.stop()]);
+    },
+  };
+}
+
+/** For `describe.each`: what holds on one has to hold on the other. */
+export const STORES = [
+  ['embedded defaults', embeddedStores],
+  ['Redis and PostgreSQL', sharedStores],
+] as const;
