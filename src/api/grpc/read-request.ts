@@ -63,6 +63,7 @@ function joinContext(message: ContextMessage | null | undefined, fromMetadata: T
   if (message.tracestate !== '') fields['tracestate'] = message.tracestate;
   if (message.dryRun) fields['dry_run'] = true;
   if (message.cursor !== '') fields['cursor'] = message.cursor;
+  if (message.toolVersion !== '') fields['tool_version'] = message.toolVersion;
   return { ...readContext(fields), ...fromMetadata };
 }
 

@@ -25,6 +25,7 @@ export interface ContextMessage {
   readonly tracestate: string;
   readonly dryRun: boolean;
   readonly cursor: string;
+  readonly toolVersion: string;
 }
 
 /** `arguments` and `argumentsJson` are own properties only where they were sent. */
