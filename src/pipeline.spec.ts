@@ -56,7 +56,9 @@ describe('Pipeline', () => {
     const from = names.indexOf('approval');
     expect(names.slice(from)).toEqual(['approval', 'replay', 'idempotency', 'cache', 'admission']);
     expect(names.toSorted()).toEqual(BUILT_IN.toSorted());
-    expect(() => pipelineOf({ replay, pipeline: { tool: ['validation'] } })).toThrow('pipeline.tool: names no "replay"');
+    expect(() => pipelineOf({ replay, pipeline: { tool: ['validation'] } })).toThrow(
+      'pipeline.tool: names no "replay"',
+    );
   });
 
   it('places custom extensions innermost by priority, except where the order names them', () => {

@@ -116,7 +116,10 @@ function inReplayOrder(steps: readonly Step[]): Step[] {
   const keeping = steps.filter(({ plugin }) => KEEPS_ANSWERS.has(plugin.name));
   const rest = steps.filter((step) => !keeping.includes(step));
   const at = rest.findIndex(({ plugin }) => plugin.name === 'replay');
-  if (at < 0) throw new Error('pipeline.tool: names no "replay", so that the recording of replay.file would answer nothing');
+  if (at < 0)
+    throw new Error(
+      'pipeline.tool: names no "replay", so that the recording of replay.file would answer nothing',
+    );
   return [...rest.slice(0, at + 1), ...keeping, ...rest.slice(at + 1)];
 }
 

@@ -31,7 +31,23 @@ export interface ApiOptions {
 @Module({})
 export class ApiModule {
   static register({ gateway, readiness, grpcHealth, openApi, docs }: ApiOptions): DynamicModule {
-    const rest = [ExecuteController, ToolsController, ApprovalsController, AdminController, CallsController, CircuitsController, AsyncCallsController, WebhooksController, DefinitionsController, HealthController, SchedulesController, ReplicasController, SpecsController, RecordingsController, ReplayController];
+    const rest = [
+      ExecuteController,
+      ToolsController,
+      ApprovalsController,
+      AdminController,
+      CallsController,
+      CircuitsController,
+      AsyncCallsController,
+      WebhooksController,
+      DefinitionsController,
+      HealthController,
+      SchedulesController,
+      ReplicasController,
+      SpecsController,
+      RecordingsController,
+      ReplayController,
+    ];
     return {
       module: ApiModule,
       imports: [gateway],

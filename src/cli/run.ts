@@ -18,7 +18,14 @@ export async function run(argv: readonly string[], io: CliIo): Promise<number> {
     .version(VERSION)
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.stdout(text), writeErr: (text) => io.stderr(text) });
-  const commands = [addValidateCommand, addToolsCommand, addCallCommand, addMigrateCommand, addRecordCommand, addReplayCommand];
+  const commands = [
+    addValidateCommand,
+    addToolsCommand,
+    addCallCommand,
+    addMigrateCommand,
+    addRecordCommand,
+    addReplayCommand,
+  ];
   for (const add of commands) {
     add(program, io, (code) => (exitCode = code));
   }

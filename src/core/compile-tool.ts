@@ -52,7 +52,11 @@ export function compileTool(
   };
   const applying = layers.filter(({ extension, options }) => extension.appliesTo?.(fn, options) ?? true);
   const now = buildPipeline(applying, runExecutor, log);
-  const accept = buildPipeline(applying.filter(({ extension }) => extension.deferred !== undefined), acceptCall, log);
+  const accept = buildPipeline(
+    applying.filter(({ extension }) => extension.deferred !== undefined),
+    acceptCall,
+    log,
+  );
   const later = buildPipeline(
     applying.filter(({ extension }) => extension.deferred !== 'accept'),
     runExecutor,
@@ -80,7 +84,8 @@ function runAccepted(call: ToolCall, fn: ToolFunction, later: Next): ReturnType<
   const { accepted } = call.request;
   const unchanged = accepted?.toolHash === fn.spec.contentHash;
   if (unchanged || (accepted?.approved === false && !isUnsafe(fn.spec.metadata))) return later(call);
-  const message = 'The tool was changed since this call was accepted, and it is not one to run without approval.';
+  const message =
+    'The tool was changed since this call was accepted, and it is not one to run without approval.';
   return Promise.resolve(
     refusalOf(call, new ToolFailure('CONFLICT', message, { reason: 'TOOL_DEFINITION_CHANGED' })),
   );

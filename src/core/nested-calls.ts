@@ -59,7 +59,13 @@ export class StepCalls implements NestedCalls {
 
 /** What was said about the parent alone does not hold for its steps: no approval, no key against repetition, no version. */
 function contextOf(context: ToolContext): ToolContext {
-  const { confirmationToken: _token, idempotencyKey: _key, cursor: _cursor, toolVersion: _version, ...rest } = context;
+  const {
+    confirmationToken: _token,
+    idempotencyKey: _key,
+    cursor: _cursor,
+    toolVersion: _version,
+    ...rest
+  } = context;
   return rest;
 }
 

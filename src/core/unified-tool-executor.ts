@@ -104,7 +104,9 @@ export class UnifiedToolExecutor implements ToolCaller {
         resolved = { ...resolved, function: fn, config: fn.configDefaults };
         this.#checkInService(resolved, fn);
       }
-      const trial = this.#deps.canaries?.choose(resolved, fn, (tool) => this.#deps.snapshots.isDisabled(tool));
+      const trial = this.#deps.canaries?.choose(resolved, fn, (tool) =>
+        this.#deps.snapshots.isDisabled(tool),
+      );
       if (trial !== undefined) {
         fn = trial;
         resolved = { ...resolved, function: fn, config: fn.configDefaults };

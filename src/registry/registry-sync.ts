@@ -167,7 +167,9 @@ export class RegistrySync implements RegistryControl {
 
   #tellVersions(tools: readonly CheckedTool[], retired: readonly Built[]): void {
     const { loaders, versions } = this.#deps;
-    const elsewhere = new Set(this.#loaded.flatMap((each, at) => (loaders[at]?.draft === undefined ? each.tools : [])));
+    const elsewhere = new Set(
+      this.#loaded.flatMap((each, at) => (loaders[at]?.draft === undefined ? each.tools : [])),
+    );
     versions?.taken(
       tools.filter(({ declaration }) => elsewhere.has(declaration)),
       retired.map(({ checked }) => checked),

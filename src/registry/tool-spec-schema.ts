@@ -242,7 +242,7 @@ export const toolDeclarationSchema = z.strictObject({
     .optional()
     .describe('JSON Schema, or a map of properties, of what may be set per agent.'),
   auth: auth.optional().describe("How an agent's own account is connected."),
-  canary: canarySchema.optional().describe('Gives a share of the callers another tool instead: a new version on trial.'),
+  canary: canarySchema.optional().describe('Gives a share of the callers a new version on trial.'),
 });
 
 export type ToolDeclaration = z.output<typeof toolDeclarationSchema>;

@@ -147,10 +147,12 @@ async function isWell(replica: Replica): Promise<boolean> {
   return (await degraded(replica)).length === 0;
 }
 
-/** False: not within the time. */
+/** False: not within the time, however long a check takes. */
 export async function until(check: () => Promise<boolean>, withinMs: number): Promise<boolean> {
-  for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt;) {
-    if (await check()) return true;
+  const late = Date.now() + withinMs;
+  const outOfTime = new Promise<boolean>((done) => setTimeout(done, withinMs, false).unref());
+  while (Date.now() < late) {
+    if (await Promise.race([check().catch(() => false), outOfTime])) return true;
     await new Promise((done) => setTimeout(done, LOOK_MS));
   }
   return false;

@@ -1,4 +1,5 @@
 // What the javascript executor needs, real but for nested calls, for tests that run it without a gateway.
+import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
 import { SystemClock } from '../../src/infra/system-clock.ts';
 import { JAVASCRIPT_DEFAULTS, type JavascriptSettings } from '../../src/executors/javascript/settings.ts';
 import type { NestedCalls } from '../../src/ports/nested-calls.ts';
@@ -13,6 +14,7 @@ export function javascriptNeeds(
     metrics: recordingMetrics(),
     clock: new SystemClock(),
     nestedCalls: { run },
+    spawner: new NodeProcessSpawner(),
     settings: { ...JAVASCRIPT_DEFAULTS, ...settings },
   };
 }

@@ -76,7 +76,11 @@ const HEADERS: JsonObject = {
     schema: { type: 'string', examples: ['"tenant";q=20;w=60'] },
   },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } },
-  Location: { description: 'The approval that the call waits for, the call that was accepted, or the schedule that was made.', schema: { type: 'string' } },
+  Location: {
+    description:
+      'The approval that the call waits for, the call that was accepted, or the schedule that was made.',
+    schema: { type: 'string' },
+  },
   'WWW-Authenticate': { schema: { type: 'string', examples: ['Bearer'] } },
   ETag: { description: 'Changes with the set of tools.', schema: { type: 'string' } },
 };
@@ -110,10 +114,28 @@ export function buildOpenApi(info: { readonly version: string; readonly publicUr
     paths: PATHS,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      parameters: { ...PARAMETERS, ...CIRCUIT_PARAMETERS, ...SPEC_PARAMETERS, ...SCHEDULE_PARAMETERS, ...ASYNC_PARAMETERS, ...RECORDING_PARAMETERS },
+      parameters: {
+        ...PARAMETERS,
+        ...CIRCUIT_PARAMETERS,
+        ...SPEC_PARAMETERS,
+        ...SCHEDULE_PARAMETERS,
+        ...ASYNC_PARAMETERS,
+        ...RECORDING_PARAMETERS,
+      },
       headers: HEADERS,
       responses: RESPONSES,
-      schemas: { ...ENVELOPE_SCHEMAS, ...REQUEST_AND_MANAGEMENT_SCHEMAS, ...DEFINITION_SCHEMAS, ...CIRCUIT_SCHEMAS, ...ASYNC_SCHEMAS, ...HISTORY_SCHEMAS, ...REPLICA_SCHEMAS, ...SPEC_SCHEMAS, ...SCHEDULE_SCHEMAS, ...RECORDING_SCHEMAS },
+      schemas: {
+        ...ENVELOPE_SCHEMAS,
+        ...REQUEST_AND_MANAGEMENT_SCHEMAS,
+        ...DEFINITION_SCHEMAS,
+        ...CIRCUIT_SCHEMAS,
+        ...ASYNC_SCHEMAS,
+        ...HISTORY_SCHEMAS,
+        ...REPLICA_SCHEMAS,
+        ...SPEC_SCHEMAS,
+        ...SCHEDULE_SCHEMAS,
+        ...RECORDING_SCHEMAS,
+      },
     },
   };
   return structuredClone(document);

@@ -94,9 +94,7 @@ export class ToolsController {
   #export(format: string, query: ToolsQuery): { type: string; text: string } {
     if (!isToolFormat(format)) throw invalid('/format', `must be one of ${TOOL_FORMATS.join(', ')}`);
     const snapshot = this.catalog.snapshot();
-    const functions = filterFunctions(snapshot, filterOf(query)).filter(
-      (fn) => !isOff(fn, this.catalog),
-    );
+    const functions = filterFunctions(snapshot, filterOf(query)).filter((fn) => !isOff(fn, this.catalog));
     const exported = toProviderTools(functions, (name) => snapshot.providerName(name), format, {
       strict: query.strict === 'true',
     });

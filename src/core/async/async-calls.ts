@@ -198,13 +198,17 @@ function isLost(error: unknown): error is ToolFailure {
 
 /** It may have been committed, and will run then: a caller that asks again without a key may have it run twice. */
 function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: ToolFailure): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway cannot reach its records: whether it has accepted the call is not known.', {
-    reason: 'ACCEPTANCE_UNKNOWN',
-    partialSideEffects: true,
-    retryable: idempotent || readOnly,
-    retryAfterMs: failure.retryAfterMs,
-    cause: failure.cause,
-  });
+  return new ToolFailure(
+    'UNAVAILABLE',
+    'The gateway cannot reach its records: whether it has accepted the call is not known.',
+    {
+      reason: 'ACCEPTANCE_UNKNOWN',
+      partialSideEffects: true,
+      retryable: idempotent || readOnly,
+      retryAfterMs: failure.retryAfterMs,
+      cause: failure.cause,
+    },
+  );
 }
 
 function notFound(): ToolFailure {

@@ -1,29 +1,37 @@
 // HandlerWorker: one worker thread as the gateway sees it: given work, listened to, believed nothing, and ended when need be.
 import { randomUUID } from 'node:crypto';
-import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../ports/clock.ts';
 import {
   readBody,
   readMessage,
   readPrinted,
   type FromWorker,
-  type Greeting,
   type HandlerText,
   type PrintedLevel,
   type ToWorker,
 } from './messages.ts';
 import { PendingCall, type Answer, type CallListener } from './pending-call.ts';
 import type { JavascriptSettings } from './settings.ts';
+import type { HostedThread, ThreadEnd, ThreadOwner } from './thread-owner.ts';
+import type { ThreadHosts } from './thread-hosts.ts';
 import { wordsOf } from './thrown-report.ts';
-import { outOfMemory, protocolViolation, startTimeout, workerEnded } from './worker-failures.ts';
+import { notStarted, outOfMemory, protocolViolation, startTimeout, workerEnded } from './worker-failures.ts';
 
 /** Why a thread is no more; also the label of the restart counter. */
 export type EndReason =
-  'closed' | 'died' | 'out_of_memory' | 'protocol_violation' | 'recycled' | 'start_failed' | 'unresponsive';
+  | 'closed'
+  | 'died'
+  | 'host_died'
+  | 'out_of_memory'
+  | 'protocol_violation'
+  | 'recycled'
+  | 'start_failed'
+  | 'unresponsive';
 
 export interface WorkerOptions {
   readonly settings: JavascriptSettings;
   readonly clock: Clock;
+  readonly hosts: ThreadHosts;
   readonly onEnd: (worker: HandlerWorker, reason: EndReason) => void;
   /** A request is over: there is room for another. */
   readonly onRoom: (worker: HandlerWorker) => void;
@@ -34,61 +42,31 @@ export interface WorkerOptions {
 export type Request = Extract<ToWorker, { kind: 'call' | 'check' }>;
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 
-/** The file beside this one, compiled or not. */
-const MAIN = new URL(
-  import.meta.url.endsWith('.ts') ? './worker/main.ts' : './worker/main.js',
-  import.meta.url,
-);
 /** A handler has so long to end a call that nobody waits for any more. */
 const CANCEL_GRACE_MS = 250;
-const MIB = 1024 * 1024;
-/** V8 ends the whole process when one allocation goes far beyond this: our own limit must come long before it. */
-const HEAP_CEILING_MB = 1024;
-const YOUNG_GENERATION_MB = 16;
 
-export class HandlerWorker {
+export class HandlerWorker implements ThreadOwner {
   readonly #options: WorkerOptions;
-  readonly #thread: Worker;
-  readonly #port: MessagePort;
+  readonly #thread: HostedThread;
   readonly #pending = new Map<string, PendingCall>();
   readonly #ready = Promise.withResolvers<void>();
   readonly #disarmStart: () => void;
+  readonly #gone = Promise.withResolvers<void>();
   #ended = false;
-  #measuring = false;
   /** Its thread is gone; a call in native code can hold it back. */
-  readonly gone: Promise<void>;
-  readonly ready: Promise<void>;
+  readonly gone = this.#gone.promise;
+  readonly ready = this.#ready.promise;
   /** What runs in it may have harmed what everything in it shares: no further call. */
   spoiled = false;
 
   constructor(options: WorkerOptions) {
     const { settings, clock } = options;
     this.#options = options;
-    this.#thread = new Worker(MAIN, {
-      env: {},
-      argv: [],
-      execArgv: [],
-      stdin: false,
-      stdout: true,
-      stderr: true,
-      resourceLimits: {
-        maxOldGenerationSizeMb: Math.max(HEAP_CEILING_MB, (settings.maxMemoryBytes / MIB) * 4),
-        maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
-      },
-    });
-    this.ready = this.#ready.promise;
     this.ready.catch(() => {});
-    this.gone = new Promise((resolve) => this.#thread.once('exit', () => resolve()));
     this.#disarmStart = clock.after(settings.startTimeoutMs, () =>
       this.kill('start_failed', startTimeout(settings.startTimeoutMs)),
     );
-    this.#listen();
-    const { port1, port2 } = new MessageChannel();
-    this.#port = port1;
-    port1.on('message', (message: unknown) => this.#receive(message));
-    port1.unref();
-    const greeting: Greeting = { port: port2, limits: { maxMessageBytes: settings.maxMessageBytes } };
-    this.#thread.postMessage(greeting, [port2]);
+    this.#thread = options.hosts.open(this);
   }
 
   get ended(): boolean {
@@ -108,16 +86,15 @@ export class HandlerWorker {
   }
 
   load(module: HandlerText): void {
-    this.#post({ kind: 'load', module });
+    this.#thread.post({ kind: 'load', module });
   }
 
   /** Rejects with ToolFailure, or with the signal's reason as soon as it aborts. */
   request(request: WithoutId<Request>, listener: CallListener, signal?: AbortSignal): Promise<Answer> {
     if (this.#ended) return Promise.reject(workerEnded('before the call reached it'));
     const call = new PendingCall(randomUUID(), listener);
-    if (this.isFree) this.#thread.ref();
     this.#pending.set(call.id, call);
-    this.#post({ ...request, id: call.id });
+    this.#thread.post({ ...request, id: call.id });
     if (signal === undefined) return call.answer;
     const onAbort = () => this.#giveUp(call, signal.reason as Error);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -129,8 +106,7 @@ export class HandlerWorker {
     if (this.#ended) return;
     this.#ended = true;
     this.#disarmStart();
-    this.#port.close();
-    void this.#thread.terminate();
+    this.#thread.end();
     const calls = [...this.#pending.values()];
     this.#pending.clear();
     for (const call of calls) {
@@ -141,19 +117,44 @@ export class HandlerWorker {
     this.#options.onEnd(this, reason);
   }
 
-  /** Heap and buffers; the limit that V8 itself has for threads knows nothing of buffers, and is no soft one. */
-  async checkMemory(): Promise<void> {
-    if (this.#measuring || this.#ended) return;
-    this.#measuring = true;
-    const { maxMemoryBytes } = this.#options.settings;
+  onMessage(message: unknown): void {
+    if (this.#ended) return;
     try {
-      const { used_heap_size: heap, external_memory: buffers } = await this.#thread.getHeapStatistics();
-      if (heap + buffers > maxMemoryBytes) this.#exhausted();
-    } catch {
-      // It has ended, or has not begun.
-    } finally {
-      this.#measuring = false;
+      this.#handle(readMessage(message, this.#options.settings));
+    } catch (error) {
+      this.kill('protocol_violation', protocolViolation(error));
     }
+  }
+
+  /** The thread has come to its end by itself, or with its process. */
+  onEnd(end: ThreadEnd): void {
+    switch (end.kind) {
+      case 'exhausted':
+        return this.#exhausted();
+      case 'violation':
+        return this.kill('protocol_violation', protocolViolation());
+      case 'failed':
+        return this.kill('died', workerEnded('with an error', end.why));
+      case 'gone':
+        return this.kill('died', workerEnded(`unexpectedly (exit code ${end.code})`));
+      case 'no_host':
+        return this.kill('start_failed', notStarted('No process for worker threads can be started.', end));
+      case 'host_ended': {
+        const alone = end.blamed && this.#pending.size === 1;
+        const failure = alone ? outOfMemory(this.#options.settings.maxMemoryBytes) : workerEnded(end.how);
+        return this.kill(end.served ? 'host_died' : 'died', failure);
+      }
+    }
+  }
+
+  onGone(): void {
+    this.#gone.resolve();
+  }
+
+  /** Its process will take no more threads: it stays until its calls are over. */
+  onRetire(): void {
+    this.spoiled = true;
+    if (!this.#ended) this.#options.onRoom(this);
   }
 
   #exhausted(): void {
@@ -164,32 +165,11 @@ export class HandlerWorker {
     this.kill('out_of_memory', failure);
   }
 
-  #listen(): void {
-    this.#thread.stdout.resume();
-    this.#thread.stderr.resume();
-    this.#thread.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') this.#exhausted();
-      else this.kill('died', workerEnded('with an error', error));
-    });
-    this.#thread.once('exit', (code) => this.kill('died', workerEnded(`unexpectedly (exit code ${code})`)));
-  }
-
-  #receive(message: unknown): void {
-    if (this.#ended) return;
-    try {
-      this.#handle(readMessage(message, this.#options.settings));
-    } catch (error) {
-      this.kill('protocol_violation', protocolViolation(error));
-    }
-  }
-
   #handle(message: FromWorker): void {
     const { kind, id, body } = message;
     this.spoiled ||= message.spoiled;
     if (kind === 'ready') {
       this.#disarmStart();
-      // An idle thread keeps no process alive.
-      if (this.isFree) this.#thread.unref();
       return this.#ready.resolve();
     }
     if (id === '') return this.#stray(kind, body);
@@ -199,7 +179,7 @@ export class HandlerWorker {
     if (call === undefined) throw new Error('something came that belongs to no request');
     if (kind === 'event' || kind === 'printed' || kind === 'step') {
       return call.report(message, (step, reply) => {
-        if (this.#pending.has(id)) this.#post({ kind: 'reply', id, step, body: reply });
+        if (this.#pending.has(id)) this.#thread.post({ kind: 'reply', id, step, body: reply });
       });
     }
     this.#forget(call);
@@ -221,7 +201,7 @@ export class HandlerWorker {
     call.abandoned = true;
     call.reject(reason);
     const type = 'type' in reason ? String(reason.type) : 'CANCELLED';
-    this.#post({ kind: 'cancel', id: call.id, type, message: reason.message });
+    this.#thread.post({ kind: 'cancel', id: call.id, type, message: reason.message });
     call.disarm = this.#options.clock.after(CANCEL_GRACE_MS, () => this.#overdue(call));
   }
 
@@ -235,10 +215,5 @@ export class HandlerWorker {
   #forget(call: PendingCall): void {
     call.disarm?.();
     this.#pending.delete(call.id);
-    if (this.isFree) this.#thread.unref();
-  }
-
-  #post(message: ToWorker): void {
-    this.#port.postMessage(message);
   }
 }

@@ -85,7 +85,12 @@ const EXTRA_LENGTH = 65_536;
 /** Levels of a result. */
 const MAX_DEPTH = 64;
 
-export function readMessage(message: unknown, { maxMessageBytes }: WorkerLimits): FromWorker {
+/** Of what a worker sends, in characters. */
+export function longestBody({ maxMessageBytes }: WorkerLimits): number {
+  return maxMessageBytes + EXTRA_LENGTH;
+}
+
+export function readMessage(message: unknown, limits: WorkerLimits): FromWorker {
   if (typeof message !== 'object' || message === null) throw new ProtocolViolation('no message');
   const { kind, id, body, spoiled } = message as { readonly [field: string]: unknown };
   const right =
@@ -93,7 +98,7 @@ export function readMessage(message: unknown, { maxMessageBytes }: WorkerLimits)
     typeof id === 'string' &&
     id.length <= MAX_ID &&
     typeof body === 'string' &&
-    body.length <= maxMessageBytes + EXTRA_LENGTH &&
+    body.length <= longestBody(limits) &&
     typeof spoiled === 'boolean';
   if (!right) throw new ProtocolViolation('the message has fields of the wrong type or size');
   return { kind: kind as Kind, id, body, spoiled };

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { HandlerWorker, type WorkerOptions } from './handler-worker.ts';
 import { notImportable, type HandlerFile } from './load-handler.ts';
-import { MemoryWatch } from './memory-watch.ts';
 import { NO_LISTENER } from './pending-call.ts';
 import type { JavascriptSettings } from './settings.ts';
+import type { ThreadHosts } from './thread-hosts.ts';
 import { failureOfReport } from './thrown-report.ts';
 import { executorClosed } from './worker-failures.ts';
 
@@ -17,6 +17,7 @@ export interface ModuleExports {
 interface CheckerNeeds {
   readonly settings: JavascriptSettings;
   readonly clock: Clock;
+  readonly hosts: ThreadHosts;
   readonly onStray: WorkerOptions['onStray'];
 }
 
@@ -25,7 +26,6 @@ const IDLE_MS = 1_000;
 
 export class ModuleChecker {
   readonly #needs: CheckerNeeds;
-  readonly #memory: MemoryWatch;
   #worker: HandlerWorker | undefined;
   /** What the thread has imported, by path: what changed is imported by a new one, with all that it imports itself. */
   readonly #seen = new Map<string, string>();
@@ -34,9 +34,6 @@ export class ModuleChecker {
 
   constructor(needs: CheckerNeeds) {
     this.#needs = needs;
-    this.#memory = new MemoryWatch(needs.clock, () =>
-      this.#worker !== undefined && !this.#worker.isFree ? [this.#worker] : [],
-    );
   }
 
   /** One after the other. Throws Error with a sentence for the operator. */
@@ -46,9 +43,10 @@ export class ModuleChecker {
     return checked;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#disarmIdle?.();
     this.#worker?.kill('closed', executorClosed());
+    await this.#needs.hosts.close();
   }
 
   async #check(handler: string, { path, url, text }: HandlerFile): Promise<ModuleExports> {
@@ -61,9 +59,7 @@ export class ModuleChecker {
     const late = new Error(`it took longer than ${settings.startTimeoutMs} ms`);
     const disarm = clock.after(settings.startTimeoutMs, () => worker.kill('start_failed', late));
     try {
-      const request = worker.request({ kind: 'check', module: { url, text } }, NO_LISTENER);
-      this.#memory.wake();
-      const answer = await request;
+      const answer = await worker.request({ kind: 'check', module: { url, text } }, NO_LISTENER);
       if (answer.kind === 'thrown') throw new Error(wordsOfFailure(answer.report));
       return readExports(answer.value);
     } catch (error) {

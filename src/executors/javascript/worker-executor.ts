@@ -8,6 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
+import type { ProcessSpawner } from '../../ports/process-spawner.ts';
 import { scrubberOf, scrubFailure, scrubResult } from './call-secrets.ts';
 import { metaOf, pass } from './in-process.ts';
 import { chooseExport, type HandlerFile } from './load-handler.ts';
@@ -17,6 +18,7 @@ import type { JsOptions } from './options.ts';
 import type { Answer, CallListener } from './pending-call.ts';
 import { readReturned } from './read-outcome.ts';
 import type { JavascriptSettings } from './settings.ts';
+import { ThreadHosts } from './thread-hosts.ts';
 import { failureOfReport } from './thrown-report.ts';
 import { argumentsTooLarge } from './worker-failures.ts';
 import { WorkerPool } from './worker-pool.ts';
@@ -26,11 +28,13 @@ export interface WorkerNeeds {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly nestedCalls: NestedCalls;
+  readonly spawner: ProcessSpawner;
   readonly settings: JavascriptSettings;
 }
 
 export class WorkerExecutor {
   readonly #needs: WorkerNeeds;
+  readonly #hosts: ThreadHosts;
   readonly #pool: WorkerPool;
   readonly #checker: ModuleChecker;
   /** By path: the content that was checked last. */
@@ -46,8 +50,11 @@ export class WorkerExecutor {
         { executor: 'javascript', output: text },
         'a JavaScript worker thread said something outside any call',
       );
-    this.#checker = new ModuleChecker({ settings, clock, onStray });
+    // Two of them: what a new module does when it is imported harms no call.
+    this.#checker = new ModuleChecker({ settings, clock, onStray, hosts: new ThreadHosts(needs) });
+    this.#hosts = new ThreadHosts(needs);
     this.#pool = new WorkerPool({
+      hosts: this.#hosts,
       settings,
       clock,
       log,
@@ -73,6 +80,7 @@ export class WorkerExecutor {
     fn: ToolFunction,
     options: JsOptions,
   ): Promise<Pick<PreparedFunction, 'execute' | 'close' | 'yieldsPlainJson'> & { readonly name: string }> {
+    this.#hosts.warm();
     const name = chooseExport(options, fn, await this.#checker.check(options.handler, file));
     this.#take(file);
     const concurrent = options.concurrent === true;
@@ -85,8 +93,7 @@ export class WorkerExecutor {
   }
 
   async close(): Promise<void> {
-    this.#checker.close();
-    await this.#pool.close();
+    await Promise.all([this.#checker.close(), this.#pool.close()]);
   }
 
   #take({ path, url, text }: HandlerFile): void {

@@ -3,17 +3,18 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Gauge, Labelled } from '../../ports/metrics.ts';
 import { HandlerWorker, type EndReason, type WorkerOptions } from './handler-worker.ts';
-import { MemoryWatch } from './memory-watch.ts';
 import type { HandlerText } from './messages.ts';
 import type { Answer } from './pending-call.ts';
 import type { JavascriptSettings } from './settings.ts';
 import { TaskQueue, type Task } from './task-queue.ts';
+import type { ThreadHosts } from './thread-hosts.ts';
 import { executorClosed, notStarted, queueFull } from './worker-failures.ts';
 
 export interface PoolNeeds {
   readonly settings: JavascriptSettings;
   readonly clock: Clock;
   readonly log: Log;
+  readonly hosts: ThreadHosts;
   readonly workers: Gauge;
   readonly restarts: Labelled<Counter>;
   readonly onStray: WorkerOptions['onStray'];
@@ -39,17 +40,12 @@ export class WorkerPool {
   readonly #ending = new Set<HandlerWorker>();
   readonly #queue = new TaskQueue();
   readonly #modules = new Map<string, HandlerText>();
-  readonly #memory: MemoryWatch;
   #failedStarts = 0;
   #pausedUntil = 0;
   #closed = false;
 
   constructor(needs: PoolNeeds) {
     this.#needs = needs;
-    this.#memory = new MemoryWatch(needs.clock, () => [
-      ...[...this.#seats.keys()].filter((worker) => !worker.isFree),
-      ...this.#boots,
-    ]);
   }
 
   /** Every thread, now and later, imports the module ahead of its first call. */
@@ -86,6 +82,7 @@ export class WorkerPool {
       const disarm = this.#needs.clock.after(CLOSE_WITHIN_MS, resolve);
       void gone.then(() => (disarm(), resolve()));
     });
+    await this.#needs.hosts.close();
   }
 
   #enqueue(task: Task): Promise<Answer> {
@@ -103,9 +100,7 @@ export class WorkerPool {
     const { request, listener, signal, level, concurrent } = task;
     if (seat.worker.isFree) Object.assign(seat, { level, concurrent });
     seat.calls += 1;
-    const answer = seat.worker.request({ kind: 'call', ...request }, listener, signal);
-    this.#memory.wake();
-    return answer;
+    return seat.worker.request({ kind: 'call', ...request }, listener, signal);
   }
 
   #seatFor({ level, concurrent }: Task): Seat | undefined {
@@ -205,7 +200,7 @@ export class WorkerPool {
       this.#fill();
     });
     if (this.#seats.delete(worker)) workers.add(-1);
-    else if (this.#boots.delete(worker) && reason !== 'closed') this.#pause();
+    else if (this.#boots.delete(worker) && reason !== 'closed' && reason !== 'host_died') this.#pause();
     if (reason !== 'closed') {
       restarts.with('javascript', reason).add();
       const level = reason === 'recycled' ? 'info' : 'warn';

@@ -1,7 +1,6 @@
-// Frames on the worker's channel: four bytes of big-endian length, then that many bytes.
+// What the frames on the worker's channel hold.
 // A request is `HEAD\nBODY`, both JSON; what comes back is a request's id, one letter for its kind, and the content.
 
-const HEADER_BYTES = 4;
 const ID_LENGTH = 22;
 
 /** How a frame from the worker begins, besides the id. */
@@ -33,66 +32,4 @@ export function readFrame(frame: Buffer): WorkerFrame | undefined {
 
 function isKind(letter: string): letter is keyof typeof FRAME_KINDS {
   return Object.hasOwn(FRAME_KINDS, letter);
-}
-
-export function encodeFrame(text: string): Buffer {
-  const length = Buffer.byteLength(text);
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
-  frame.writeUInt32BE(length, 0);
-  frame.write(text, HEADER_BYTES);
-  return frame;
-}
-
-/** The other side announced a frame larger than allowed. The stream cannot be read any further. */
-export class FrameTooLarge extends Error {
-  constructor(announced: number, maxBytes: number) {
-    super(`a frame of ${announced} bytes was announced, ${maxBytes} are allowed`);
-    this.name = 'FrameTooLarge';
-  }
-}
-
-/** Cuts a byte stream into frames, however the stream was chopped on its way. */
-export class FrameDecoder {
-  readonly #maxBytes: number;
-  #chunks: Buffer[] = [];
-  #buffered = 0;
-  /** Bytes that must be there before it is worth looking again. */
-  #needed = HEADER_BYTES;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** The contents of the frames that this chunk completes. Throws FrameTooLarge. */
-  push(chunk: Buffer): Buffer[] {
-    this.#chunks.push(chunk);
-    this.#buffered += chunk.length;
-    if (this.#buffered < this.#needed) return [];
-    const data = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#buffered);
-    const frames: Buffer[] = [];
-    let offset = 0;
-    this.#needed = HEADER_BYTES;
-    while (data.length - offset >= HEADER_BYTES) {
-      const start = offset + HEADER_BYTES;
-      const end = start + this.#checkedLength(data.readUInt32BE(offset));
-      if (end > data.length) {
-        this.#needed = end - offset;
-        break;
-      }
-      frames.push(data.subarray(start, end));
-      offset = end;
-    }
-    this.#keep(data.subarray(offset));
-    return frames;
-  }
-
-  #checkedLength(length: number): number {
-    if (length > this.#maxBytes) throw new FrameTooLarge(length, this.#maxBytes);
-    return length;
-  }
-
-  #keep(rest: Buffer): void {
-    this.#chunks = rest.length > 0 ? [rest] : [];
-    this.#buffered = rest.length;
-  }
 }

@@ -2,11 +2,12 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import { encodeFrame, FrameDecoder, FrameTooLarge } from '../../lib/frames.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChildProcess, ProcessExit } from '../../ports/process-spawner.ts';
 import { ProtocolViolation, readAnswer, type Answer } from './answer.ts';
 import { endedCall, logFlood, outputTooLarge, protocolViolation, workerDied } from './ended-call.ts';
-import { encodeFrame, FrameDecoder, FrameTooLarge, readFrame, type WorkerFrame } from './frame-codec.ts';
+import { readFrame, type WorkerFrame } from './frame-codec.ts';
 import { PendingCall, type CallListener } from './pending-call.ts';
 import { requestId } from './request-id.ts';
 import { CallOutput, WorkerOutput, type LineListener } from './worker-output.ts';
@@ -153,9 +154,8 @@ export class PythonWorker {
       for (const bytes of this.#decoder.push(chunk)) {
         const frame = readFrame(bytes);
         const call = frame && this.#pending.get(frame.id);
-        if (frame === undefined || call === undefined) {
+        if (frame === undefined || call === undefined)
           throw new ProtocolViolation('something came that belongs to no request');
-        }
         this.#handle(frame, call);
         if (this.#ended) return;
       }

@@ -105,7 +105,12 @@ function eventOf(state: KeyState): Event {
 
 function scopeOf(call: ToolCall, key: string) {
   const tenantId = call.context.tenantId ?? '';
-  return { tenantId, principalId: call.principal?.id ?? '', tool: call.progress.insteadOf ?? call.function?.name ?? '', key };
+  return {
+    tenantId,
+    principalId: call.principal?.id ?? '',
+    tool: call.progress.insteadOf ?? call.function?.name ?? '',
+    key,
+  };
 }
 
 function mayRunAgain(fn: ToolFunction | undefined): boolean {

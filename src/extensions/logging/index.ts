@@ -29,7 +29,8 @@ function createLogging(log: Log): Extension<LoggingOptions> {
     onFailure: 'continue',
     async around(call, next, options) {
       const response = await next(call);
-      if (response.meta.acceptedAt !== undefined) log[options.level](fieldsOf(call, response), 'call accepted');
+      if (response.meta.acceptedAt !== undefined)
+        log[options.level](fieldsOf(call, response), 'call accepted');
       else if (response.ok) log[options.level](fieldsOf(call, response), 'call succeeded');
       else if (SERIOUS.has(response.error.type)) log.error(fieldsOf(call, response), 'call failed');
       else log.warn(fieldsOf(call, response), 'call refused or failed');

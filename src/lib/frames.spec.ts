@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeFrame, FrameDecoder, FrameTooLarge } from './frame-codec.ts';
+import { encodeFrame, FrameDecoder, FrameTooLarge } from './frames.ts';
 
 /** Cuts the bytes at the given places, wherever they fall. */
 function chop(bytes: Buffer, cuts: readonly number[]): Buffer[] {
