@@ -6,6 +6,8 @@ const setupFiles = ['test/helpers/property-seed.ts'];
 
 export default defineConfig({
   test: {
+    // Suites wait for processes and sockets most of the time: two cores carry three of them.
+    maxWorkers: 3,
     // Specs keep nothing in modules, so they may share them: a third of the time.
     projects: [
       {

@@ -5,7 +5,7 @@ import type { ChildProcess, ProcessExit } from '../../ports/process-spawner.ts';
 import type { StartPlan, Supervisor } from './start-plan.ts';
 
 /** What a sandbox gets to end by itself once its program was killed; after that it is killed as well. */
-const SUPERVISED_END_MS = 1_000;
+const SUPERVISED_END_MS = 3_000;
 
 export class GroupLeader implements ChildProcess {
   readonly pid: number;
@@ -42,6 +42,12 @@ export class GroupLeader implements ChildProcess {
       });
     });
     child.on('error', () => undefined);
+  }
+
+  /** Without waiting for anything: the gateway itself ends. */
+  killNow(): void {
+    this.#supervisor?.kill();
+    this.#killGroup();
   }
 
   kill(): void {

@@ -17,7 +17,7 @@ const EXPLANATIONS: { readonly [code: string]: string } = {
 export class ProcessStarter {
   readonly #live = new Set<GroupLeader>();
   readonly #killAll = () => {
-    for (const leader of this.#live) leader.kill();
+    for (const leader of this.#live) leader.killNow();
   };
 
   /** Throws ToolFailure UNAVAILABLE (reason SPAWN_FAILED). The plan's lent descriptors are closed in any case. */
@@ -31,7 +31,7 @@ export class ProcessStarter {
   /** SIGKILL to every child and its group; resolves when all of them have ended. */
   async closeAll(): Promise<void> {
     const exits = [...this.#live].map((leader) => leader.exited);
-    this.#killAll();
+    for (const leader of this.#live) leader.kill();
     await Promise.all(exits);
   }
 

@@ -23,7 +23,7 @@ export interface Supervisor {
   readonly statusFd: number;
   readonly gateFd: number;
   started(status: Readable, gate: Writable): void;
-  /** Kills the program itself. False: it is not known yet, or gone; the process that was started must die instead. */
+  /** Kills the program itself, now or as soon as it is known. False: it is gone; the process that was started must die instead. */
   kill(): boolean;
   /** The process that was started has ended, and all of the program with it. */
   ended(): void;

@@ -59,8 +59,9 @@ export class RunSupervisor implements Supervisor {
 
   kill(): boolean {
     this.#killed = true;
-    if (this.#options.replaces === true || this.#pid === undefined || this.#exitCode !== undefined)
-      return false;
+    if (this.#options.replaces === true || this.#exitCode !== undefined) return false;
+    // Not known yet: it dies at the gate. Were the sandbox killed meanwhile, nobody would be left to bury it.
+    if (this.#pid === undefined) return true;
     try {
       process.kill(this.#pid, 'SIGKILL');
       return true;
