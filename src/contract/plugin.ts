@@ -36,6 +36,8 @@ export interface Extension<Options> {
    */
   readonly deferred?: 'accept' | 'both';
   around(call: ToolCall, next: Next, options: Options): Promise<ToolResponse>;
+  /** True: this call is none of the extension's business, and costs nothing here. Two comparisons at most; never throws. */
+  passes?(call: ToolCall, options: Options): boolean;
   /** False leaves this tool's chain without the extension: nothing is paid for what a tool does not use. */
   appliesTo?(fn: ToolFunction, options: Options): boolean;
   close?(): Promise<void>;

@@ -31,6 +31,23 @@ describe('the pipeline', () => {
     expect(order).toEqual(['a in', 'b in', 'b out', 'a out']);
   });
 
+  it('a call that is none of an extension’s business goes past it', async () => {
+    const entered: string[] = [];
+    const picky = layer('picky', {
+      passes: ({ context }) => context.idempotencyKey === undefined,
+      around: (call, next) => {
+        entered.push(call.context.idempotencyKey ?? '');
+        return next(call);
+      },
+    });
+    const { calls, next } = echoNext();
+    const chain = buildPipeline([picky], next, recordingLog());
+    await chain(callOf());
+    await chain(callOf({ context: { idempotencyKey: 'k' } }));
+    expect(entered).toEqual(['k']);
+    expect(calls).toHaveLength(2);
+  });
+
   it('a crashed deny extension refuses the call and the inside never runs', async () => {
     const { calls, next } = echoNext();
     const log = recordingLog();

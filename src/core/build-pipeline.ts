@@ -26,7 +26,7 @@ export function buildPipeline(layers: readonly Layer[], innermost: Next, log: Lo
 
 function wrap(layer: Layer, inner: Next, log: Log): Next {
   const { extension, options, seconds } = layer;
-  return async (call) => {
+  const around: Next = async (call) => {
     const crossing = new Crossing(inner);
     const enteredAt = performance.now();
     try {
@@ -39,6 +39,8 @@ function wrap(layer: Layer, inner: Next, log: Log): Next {
       stampLeft(call, now);
     }
   };
+  if (extension.passes === undefined) return around;
+  return (call) => (extension.passes?.(call, options) === true ? inner(call) : around(call));
 }
 
 /** One passage of one call through one layer: guards against a second `next` and keeps the inner answer. */

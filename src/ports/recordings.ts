@@ -99,6 +99,8 @@ export interface Take {
 
 export interface Recordings {
   readonly enabled: boolean;
+  /** Nothing is recorded now. */
+  readonly idle: boolean;
   /**
    * Undefined: nobody wants this call. Steps of a call that is recorded itself are part of its outcome and not wanted.
    * Cheap while nothing is recorded; never throws.

@@ -7,7 +7,7 @@ import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
 import { canonicalHash } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { IdempotencyStore, KeyState } from '../../ports/idempotency-store.ts';
+import type { IdempotencyStore, KeyClaim, KeyState } from '../../ports/idempotency-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Metrics } from '../../ports/metrics.ts';
 import { inFlight, malformed, missing, otherPayload, replay, unknownOutcome } from './answers.ts';
@@ -76,6 +76,7 @@ function createIdempotency({
     stage: 'tool',
     onFailure: 'deny',
     deferred: 'accept',
+    passes: ({ context }, { required }) => context.idempotencyKey === undefined && !required,
     async around(call, next, { required, keep_ms: keepMs }) {
       const { idempotencyKey: key, dryRun } = call.context;
       if (dryRun === true) return next(call);
@@ -84,15 +85,8 @@ function createIdempotency({
         return next(call);
       }
       if (!KEY.test(key)) throw malformed();
-      const scope = scopeOf(call, key);
-      const claim = {
-        callId: call.id,
-        fingerprint: canonicalHash(boundPart(call)),
-        mayRunAgain: mayRunAgain(call.function),
-        leaseMs: LEASE_MS,
-        keepMs,
-      };
-      const state = await stateAfterWaiting(call, clock, () => store.begin(scope, claim));
+      const claim = claimOf(call, keepMs);
+      const state = await stateAfterWaiting(call, clock, () => store.begin(scopeOf(call, key), claim));
       return answerTo(state, call, next, key);
     },
   };
@@ -101,6 +95,16 @@ function createIdempotency({
 function eventOf(state: KeyState): Event {
   if (state.state === 'mine') return state.attempt > 1 ? 'rerun' : 'begun';
   return state.state === 'ended' ? 'replayed' : state.state;
+}
+
+function claimOf(call: ToolCall, keepMs: number): KeyClaim {
+  return {
+    callId: call.id,
+    fingerprint: canonicalHash(boundPart(call)),
+    mayRunAgain: mayRunAgain(call.function),
+    leaseMs: LEASE_MS,
+    keepMs,
+  };
 }
 
 function scopeOf(call: ToolCall, key: string) {

@@ -30,6 +30,7 @@ function createRecording({ recordings, log }: Needs): Extension<object> {
     // Nobody's call fails because it could not be written down.
     onFailure: 'continue',
     appliesTo: () => recordings.enabled,
+    passes: () => recordings.idle,
     async around(call, next) {
       const take = wanted(recordings, call);
       if (take === undefined) return next(call);

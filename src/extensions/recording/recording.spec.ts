@@ -17,6 +17,7 @@ function kit(changes: Partial<Recordings> = {}, wants = true) {
   const log = recordingLog();
   const recordings = {
     enabled: true,
+    idle: false,
     begin(facts: RecordingFacts) {
       asked.push(facts);
       return wants

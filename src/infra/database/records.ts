@@ -7,6 +7,9 @@ import type { Database, DatabaseSettings } from './database.ts';
 /** After a failure, callers are refused for so long before the next try. */
 const RETRY_AFTER_MS = 1_000;
 
+/** What a start waits for the database. */
+const BOOT_WITHIN_MS = 10_000;
+
 export type RecordsState = 'closed' | 'opening' | 'open' | 'failed';
 
 export class Records {
@@ -38,11 +41,22 @@ export class Records {
     return opening;
   }
 
-  /** Opens it now; throws Error with the reason, for a start that cannot go on without. */
+  /**
+   * Opens it now, for a start that cannot go on without: a server that is slow, or starts at the same time, gets a few
+   * seconds. Throws Error with the reason.
+   */
   async openNow(): Promise<void> {
-    await this.database().catch((error: unknown) => {
-      throw error instanceof ToolFailure && error.cause instanceof Error ? error.cause : error;
-    });
+    const giveUpAt = this.#clock.now() + BOOT_WITHIN_MS;
+    for (;;) {
+      const error = await this.database().then(
+        () => undefined,
+        (thrown: unknown) =>
+          thrown instanceof ToolFailure && thrown.cause instanceof Error ? thrown.cause : thrown,
+      );
+      if (error === undefined) return;
+      if (!isAway(error) || this.#clock.now() >= giveUpAt) throw error;
+      await new Promise<void>((resolve) => this.#clock.after(RETRY_AFTER_MS, resolve));
+    }
   }
 
   async close(): Promise<void> {
@@ -68,6 +82,14 @@ export class Records {
       throw unavailable(error);
     }
   }
+}
+
+/** Not there now, and perhaps in a moment; anything else will not get better by waiting. */
+function isAway(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /ECONNREFUSED|ECONNRESET|timeout|terminated|starting up|shutting down/i.test(error.message)
+  );
 }
 
 function unavailable(cause: unknown): ToolFailure {

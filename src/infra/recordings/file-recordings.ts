@@ -65,8 +65,12 @@ export class FileRecordings implements Recordings {
     return recordings;
   }
 
+  get idle(): boolean {
+    return this.#wanting.length === 0;
+  }
+
   begin(facts: RecordingFacts): Take | undefined {
-    if (this.#wanting.length === 0) return undefined;
+    if (this.idle) return undefined;
     const takers = this.#wanting.flatMap((recording) => {
       const order = recording.take(facts);
       return order === undefined ? [] : [{ recording, order }];
