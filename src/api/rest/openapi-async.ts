@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import {
   answer,
   body,
+  flag,
   listOf,
   managed,
   orNull,
@@ -11,11 +12,10 @@ import {
   record,
   schemaRef,
   text,
+  time,
+  words,
 } from './openapi-parts.ts';
 
-const time: JsonObject = { type: 'string', format: 'date-time' };
-const words: JsonObject = { type: 'string' };
-const flag: JsonObject = { type: 'boolean' };
 const CALL_ID = parameterRef('CallId');
 
 export const ASYNC_SCHEMAS: JsonObject = {

@@ -4,6 +4,7 @@ import { AUDIT_KINDS, CALL_STATUSES } from './history-words.ts';
 import {
   answer,
   body,
+  flag,
   listOf,
   managed,
   orNull,
@@ -12,11 +13,10 @@ import {
   record,
   schemaRef,
   text,
+  time,
+  words,
 } from './openapi-parts.ts';
 
-const time: JsonObject = { type: 'string', format: 'date-time' };
-const words: JsonObject = { type: 'string' };
-const flag: JsonObject = { type: 'boolean' };
 const notes = orNull({ type: 'object', additionalProperties: true });
 const nextPage = text('Give it as `page_token`; empty on the last page.');
 

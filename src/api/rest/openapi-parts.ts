@@ -4,6 +4,10 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts';
 export const JSON_TYPE = 'application/json';
 export const PROBLEM_TYPE = 'application/problem+json';
 
+export const time: JsonObject = { type: 'string', format: 'date-time' };
+export const words: JsonObject = { type: 'string' };
+export const flag: JsonObject = { type: 'boolean' };
+
 export function schemaRef(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }

@@ -14,10 +14,10 @@ import {
   responseRef,
   schemaRef,
   text,
+  time,
+  words,
 } from './openapi-parts.ts';
 
-const time: JsonObject = { type: 'string', format: 'date-time' };
-const words: JsonObject = { type: 'string' };
 const anything: JsonObject = { type: 'object', additionalProperties: true };
 
 const terms: JsonObject = {
