@@ -32,6 +32,10 @@ interface Deps {
 
 /** An embedded database takes a second or more to begin: not for a process that may end before, nor during its first calls. */
 const LINGER_MS = 10_000;
+/** It runs in this process: a tenth of a processor is its share while calls run. */
+const EMBEDDED_REST_FACTOR = 9;
+/** How long a look at the history waits for what is in the journal. */
+const SHIP_WITHIN_MS = 2_000;
 
 /** Rejects if the audit journal cannot be written. */
 export async function openCallRecords(settings: Settings, deps: Deps): Promise<CallRecords> {
@@ -45,6 +49,7 @@ export async function openCallRecords(settings: Settings, deps: Deps): Promise<C
     maxBacklogBytes: settings.limits.max_audit_backlog_bytes,
     random: Math.random,
     lingerMs: () => (embedded && records.state !== 'open' ? LINGER_MS : 0),
+    restFactor: embedded ? EMBEDDED_REST_FACTOR : 0,
   });
   const maxPending = settings.limits.max_pending_approvals;
   const approvals = openedLater<ApprovalStore>(async () => {
@@ -74,10 +79,10 @@ function historyOf(records: Records): CallHistory {
   });
 }
 
-/** Whoever asks after a call finds it: what is still in the journal is moved first. */
+/** Whoever asks after a call finds it: what is still in the journal is moved first, as far as that takes no long time. */
 function withOwnCalls(history: CallHistory, sink: StoredAuditSink): CallHistory {
   // A list that lacks the newest rows is better than none.
-  const shipped = () => sink.ship().catch(() => undefined);
+  const shipped = () => sink.shipWithin(SHIP_WITHIN_MS);
   return {
     calls: (tenantId, query) => shipped().then(() => history.calls(tenantId, query)),
     audit: (tenantId, query) => shipped().then(() => history.audit(tenantId, query)),

@@ -5,18 +5,18 @@ import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolResult } from '../../contract/tool-response.ts';
 import { secretScrubber, type SecretScrubber } from '../../lib/scrub-secrets.ts';
 
-/** One agent's config serves many calls. */
-const known = new WeakMap<JsonObject, SecretScrubber>();
+/** One agent's config serves many calls, and most have no secrets in it. */
+const known = new WeakMap<JsonObject, SecretScrubber | 'none'>();
 
 /** Undefined: the call has no secrets. */
 export function scrubberOf({ sensitiveConfig }: ToolCall): SecretScrubber | undefined {
   let scrubber = known.get(sensitiveConfig);
-  if (scrubber !== undefined) return scrubber;
-  const secrets = [...leavesOf(sensitiveConfig)];
-  if (secrets.length === 0) return undefined;
-  scrubber = secretScrubber(secrets);
-  known.set(sensitiveConfig, scrubber);
-  return scrubber;
+  if (scrubber === undefined) {
+    const secrets = [...leavesOf(sensitiveConfig)];
+    scrubber = secrets.length === 0 ? 'none' : secretScrubber(secrets);
+    known.set(sensitiveConfig, scrubber);
+  }
+  return scrubber === 'none' ? undefined : scrubber;
 }
 
 export function scrubResult(result: ToolResult, scrubber: SecretScrubber): ToolResult {

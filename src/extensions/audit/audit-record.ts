@@ -11,14 +11,16 @@ const MAX_NAME = 200;
 /** Just before the executor: what is going to run. */
 export function intentOf(call: ToolCall, now: number): AuditRecord {
   const { context, function: fn, principal } = call;
+  const metadata = fn?.spec.metadata;
   return {
     ...whatWasAsked(call, context, principal?.id),
     eventId: uuidv7(now),
     kind: 'intent',
     callKind: call.request.accepted === undefined ? 'sync' : '',
-    ...effectsOf(fn),
+    readOnly: metadata?.readOnly ?? true,
+    idempotent: metadata?.idempotent ?? true,
     tool: fn?.name ?? '',
-    toolVersion: fn?.spec.metadata.version ?? '',
+    toolVersion: metadata?.version ?? '',
     executor: fn?.spec.toolType ?? '',
     outcome: '',
     reason: '',
@@ -43,12 +45,14 @@ export function outcomeOf(
   const { caller } = call.progress;
   const error = response.ok ? undefined : response.error;
   const accepted = response.ok && call.request.accept !== undefined;
+  const effects = meta.tool === '' ? undefined : fn?.spec.metadata;
   return {
     ...whatWasAsked(call, caller?.context ?? NOBODY, caller?.principal.id),
     eventId: uuidv7(now),
     kind: accepted ? 'accepted' : 'outcome',
     callKind: rowOf(call, accepted),
-    ...effectsOf(meta.tool === '' ? undefined : fn),
+    readOnly: effects?.readOnly ?? true,
+    idempotent: effects?.idempotent ?? true,
     tool: meta.tool,
     toolVersion: meta.toolVersion,
     executor: meta.executor,
@@ -72,6 +76,7 @@ function rowOf({ request }: ToolCall, accepted: boolean): AuditRecord['callKind'
 
 const NOBODY: ToolCall['context'] = Object.freeze({});
 
+/** Spread first, and nothing after it: only so does V8 copy it at once. */
 function whatWasAsked(call: ToolCall, context: ToolCall['context'], principal = '') {
   return {
     at: isoOf(call.receivedAt),
@@ -85,11 +90,6 @@ function whatWasAsked(call: ToolCall, context: ToolCall['context'], principal = 
     requestedTool: call.request.tool.slice(0, MAX_NAME),
     argumentsHash: hashOf(call),
   };
-}
-
-function effectsOf(fn: ToolFunction | undefined) {
-  const metadata = fn?.spec.metadata;
-  return { readOnly: metadata?.readOnly ?? true, idempotent: metadata?.idempotent ?? true };
 }
 
 function notesOf({ context, progress, request }: ToolCall): AuditRecord['notes'] {

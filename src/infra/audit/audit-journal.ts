@@ -74,6 +74,11 @@ export class AuditJournal {
     return this.#waiting.length + (this.#current?.records ?? 0) + this.#sealed.records;
   }
 
+  /** Which part of its room on the disk is taken, 0 to 1 and a little over. */
+  get fullness(): number {
+    return (this.#sealed.bytes + (this.#current?.bytes ?? 0)) / this.#maxBacklogBytes;
+  }
+
   /** Epoch milliseconds of the oldest record on disk that is not shipped yet. */
   get oldest(): number | undefined {
     return this.#sealed.list[0]?.since ?? (this.#current?.records ? this.#current.since : undefined);
@@ -81,7 +86,7 @@ export class AuditJournal {
 
   /** Lets a call in, perhaps after a wait for room; half of the room is for the calls that run already. */
   ready(): void | Promise<void> {
-    if (this.#isDown() || this.#backlogBytes() > this.#maxBacklogBytes) throw this.#unavailable();
+    if (this.#isDown() || this.fullness > 1) throw this.#unavailable();
     if (!this.#room.fits(0, 0.5)) return this.#untilRoom(0, 0.5);
   }
 
@@ -99,8 +104,7 @@ export class AuditJournal {
   /** False: there is no room for it now. */
   offer(line: string): boolean {
     const bytes = Buffer.byteLength(line);
-    if (!this.#room.fits(bytes, 0.5) || this.#isDown() || this.#backlogBytes() > this.#maxBacklogBytes)
-      return false;
+    if (!this.#room.fits(bytes, 0.5) || this.#isDown() || this.fullness > 1) return false;
     this.#push({ line, bytes });
     return true;
   }
@@ -138,10 +142,6 @@ export class AuditJournal {
 
   #isDown(): boolean {
     return this.#closed || this.#failure !== undefined;
-  }
-
-  #backlogBytes(): number {
-    return this.#sealed.bytes + (this.#current?.bytes ?? 0);
   }
 
   #unavailable(): ToolFailure {

@@ -26,6 +26,8 @@ export interface StoredAuditOptions {
   readonly random: () => number;
   /** How old a record gets in the journal before the database is troubled with it. Left out: it goes at the next round. */
   readonly lingerMs?: () => number;
+  /** How many times as long as the database worked it rests afterwards. Left out: not at all. */
+  readonly restFactor?: number;
   readonly storage?: SegmentStorage;
 }
 
@@ -33,6 +35,8 @@ const GAUGES_EVERY_MS = 1_000;
 /** Of tenants whose losses are told apart. */
 const MAX_GAPS = 1_000;
 const CLOSE_WITHIN_MS = 5_000;
+/** So many offered records are written out at once, in whatever is going on. */
+const OFFERED_AT_ONCE = 256;
 
 export class StoredAuditSink implements AuditSink {
   readonly readOnlyMode: AuditSink['readOnlyMode'];
@@ -44,17 +48,21 @@ export class StoredAuditSink implements AuditSink {
   readonly #counts: Counts;
   /** Records dropped since the last gap record, by tenant. */
   readonly #gaps = new Map<string, number>();
+  #offered: AuditRecord[] = [];
+  #takingIn: NodeJS.Immediate | undefined;
   #cancelGauges: (() => void) | undefined;
 
   private constructor(journal: AuditJournal, storage: SegmentStorage, options: StoredAuditOptions) {
-    const { table, clock, log, random, metrics, lingerMs = () => 0 } = options;
+    const { table, clock, log, random, metrics } = options;
+    const { lingerMs = () => 0, restFactor = 0 } = options;
     this.readOnlyMode = options.intents === 'database' ? 'durable' : 'best_effort';
     this.#journal = journal;
     this.#storage = storage;
     this.#clock = clock;
     this.#counts = countsOf(metrics);
     const { rejected } = this.#counts;
-    this.#shipper = new AuditShipper({ journal, storage, table, clock, log, rejected, random, lingerMs });
+    const deps = { journal, storage, table, clock, log, rejected, random, lingerMs, restFactor };
+    this.#shipper = new AuditShipper(deps);
     if (options.intents === 'database')
       this.#groups = new IntentGroups((lines) => table.intend(lines), clock);
   }
@@ -95,7 +103,22 @@ export class StoredAuditSink implements AuditSink {
     }
   }
 
+  /** Written out between calls, not within one: nobody waits for it. */
   offer(record: AuditRecord): void {
+    this.#offered.push(record);
+    if (this.#offered.length >= OFFERED_AT_ONCE) this.#takeIn();
+    else this.#takingIn ??= setImmediate(() => this.#takeIn());
+  }
+
+  #takeIn(): void {
+    clearImmediate(this.#takingIn);
+    this.#takingIn = undefined;
+    const offered = this.#offered;
+    this.#offered = [];
+    for (const record of offered) this.#keepOrCount(record);
+  }
+
+  #keepOrCount(record: AuditRecord): void {
     if (this.#gaps.size > 0) this.#fillGaps();
     if (this.#journal.offer(auditLine(record))) {
       this.#counts.accepted.add();
@@ -107,33 +130,36 @@ export class StoredAuditSink implements AuditSink {
   }
 
   flush(): Promise<void> {
+    this.#takeIn();
     return this.#journal.flush();
   }
 
   /** Everything accepted so far is in the database when it resolves. */
   async ship(): Promise<void> {
-    await this.#journal.flush();
+    await this.flush();
     await this.#shipper.ship();
+  }
+
+  /** As much of it as the database takes in that time. Never rejects. */
+  async shipWithin(ms: number): Promise<void> {
+    let cancel: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => (cancel = this.#clock.after(ms, resolve)));
+    await Promise.race([this.ship().catch(() => undefined), late]);
+    cancel();
   }
 
   /** What is not shipped by then stays on disk for the next start. `ship`: whether to try. */
   async close(ship = false): Promise<void> {
     this.#cancelGauges?.();
     await this.#shipper.stop();
+    this.#takeIn();
     this.#fillGaps();
     try {
-      if (ship) await this.#shipInTime();
+      if (ship) await this.shipWithin(CLOSE_WITHIN_MS);
       await this.#journal.close();
     } finally {
       this.#storage.release();
     }
-  }
-
-  async #shipInTime(): Promise<void> {
-    let cancel: () => void = () => undefined;
-    const late = new Promise<void>((resolve) => (cancel = this.#clock.after(CLOSE_WITHIN_MS, resolve)));
-    await Promise.race([this.ship().catch(() => undefined), late]);
-    cancel();
   }
 
   #fillGaps(): void {
