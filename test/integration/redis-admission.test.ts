@@ -168,6 +168,29 @@ describe('limits over replicas', () => {
     expect(await ask(other, { leases: [lease()] })).toMatchObject({ granted: true });
   });
 
+  it('of 600 calls, each gets in at its turn, give or take half a round, also those that came while the line formed', async () => {
+    const only = await replica();
+    const order: number[] = [];
+    const waiting = lease({ limit: 50, maxQueue: 1_000, maxWaitMs: 20_000 });
+    const runs: Promise<void>[] = [];
+    for (let index = 0; index < 600; index += 1) {
+      const place = granted(only, { leases: [waiting] });
+      runs.push(
+        place.then(async (held) => {
+          order.push(index);
+          await pause(50);
+          held.release();
+        }),
+      );
+      // Some come before the first answers, some between them.
+      if (index % 3 === 0) await new Promise((done) => setImmediate(done));
+    }
+    await Promise.all(runs);
+    const astray = Math.max(...order.map((index, place) => Math.abs(index - place)));
+    expect(order).toHaveLength(600);
+    expect(astray).toBeLessThan(25);
+  });
+
   it('calls that wait at two replicas get the place in turn: nobody starves', async () => {
     const two = [await replica(), await replica()];
     const order: number[] = [];

@@ -2,10 +2,11 @@
 import type { RateLimitState } from '../../contract/tool-response.ts';
 import type { AdmissionRequest, LeaseRule } from '../../ports/admission-control.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { LeasePlaces, type Waiter } from '../memory/lease-places.ts';
-import { nameOf, type AdmissionStore, type AdmitReply } from './admission-store.ts';
+import { LeasePlaces } from '../memory/lease-places.ts';
+import type { AdmissionStore, AdmitReply } from './admission-store.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { StoreAway, type StoreHealth } from './store-health.ts';
+import { endInTime, type WaitingCall } from './waiting-call.ts';
 import { WaitingLines } from './waiting-lines.ts';
 
 type FullDecision = Omit<Extract<AdmitReply, { kind: 'rate' }>, 'kind' | 'rule'> & {
@@ -13,18 +14,6 @@ type FullDecision = Omit<Extract<AdmitReply, { kind: 'rate' }>, 'kind' | 'rule'>
   readonly rule: LeaseRule;
 };
 export type SharedDecision = Extract<AdmitReply, { kind: 'granted' | 'rate' }> | FullDecision;
-
-interface Waiting extends Waiter {
-  readonly request: AdmissionRequest;
-  /** The lease that was full when it asked last: only a place of this one lets it ask again. */
-  blockedOn: string;
-  asking: boolean;
-  done: boolean;
-  rates: readonly RateLimitState[];
-  readonly settle: (decision: SharedDecision) => void;
-  readonly fail: (reason: unknown) => void;
-  disarm: () => void;
-}
 
 export interface SharedDeps {
   readonly store: AdmissionStore;
@@ -42,9 +31,9 @@ const NOT_ASKED: Full = { kind: 'full', full: [], firstExpiryMs: Infinity, rates
 /** Only who stands first asks, once per place that may be free. A call that waits stands in the queues of all its leases. */
 export class SharedAdmission {
   readonly #deps: SharedDeps;
-  readonly #places = new LeasePlaces<Waiting>();
+  readonly #places = new LeasePlaces<WaitingCall>();
   readonly #lines: WaitingLines;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingCall>();
 
   constructor(deps: SharedDeps) {
     this.#deps = deps;
@@ -58,6 +47,9 @@ export class SharedAdmission {
   /** Throws StoreAway; once `signal` aborts, its reason. */
   async admit(request: AdmissionRequest, signal: AbortSignal): Promise<SharedDecision> {
     const { leases } = request;
+    signal.throwIfAborted();
+    const before = this.#lines.answersBefore(leases);
+    if (before !== undefined) return before.then(() => this.admit(request, signal));
     const blocked = leases.filter((rule) => this.#isBlocked(rule));
     if (blocked.length > 0) return this.#enter(request, signal, { ...NOT_ASKED, full: blocked });
     for (const { key } of leases) this.#lines.beginAsking(key);
@@ -97,9 +89,7 @@ export class SharedAdmission {
 
   /** By the store's name of the lease. */
   wakeNamed(name: string): void {
-    this.wake(
-      this.#lines.has(name) ? name : ([...this.#lines.keys].find((each) => nameOf(each) === name) ?? name),
-    );
+    this.wake(this.#lines.keyOf(name));
   }
 
   /** Of a store that is away, or of a gateway that closes. */
@@ -139,7 +129,7 @@ export class SharedAdmission {
   async #ask(
     request: AdmissionRequest,
     mayWait: boolean,
-    own?: Waiting,
+    own?: WaitingCall,
   ): Promise<Exclude<AdmitReply, { kind: 'other_epoch' }>> {
     const { store, health } = this.#deps;
     const othersWaiting = ({ key }: LeaseRule) =>
@@ -170,8 +160,17 @@ export class SharedAdmission {
       const { fairnessKey, leases } = request;
       const blockedOn = full[0]?.key ?? '';
       const state = { blockedOn, asking: false, done: false, rates, disarm: () => undefined };
-      const call: Waiting = { request, fairnessKey, leases, settle, fail, ...state };
-      this.#arm(call, signal, full);
+      const call: WaitingCall = { request, fairnessKey, leases, settle, fail, ...state };
+      endInTime(call, full, signal, this.#deps.clock, {
+        aborted: () => {
+          this.#leave(call, false);
+          fail(signal.reason);
+        },
+        late: (rule) => {
+          this.#leave(call, false);
+          settle(this.#refusal(rule, call.rates));
+        },
+      });
       this.#waiting.add(call);
       this.#places.wait(call);
       this.#lines.enter(blockedOn);
@@ -179,48 +178,35 @@ export class SharedAdmission {
     });
   }
 
-  #arm(call: Waiting, signal: AbortSignal, full: readonly LeaseRule[]): void {
-    const onAbort = () => {
-      this.#leave(call, false);
-      call.fail(signal.reason);
-    };
-    const shortest = full.reduce((least, rule) => (rule.maxWaitMs < least.maxWaitMs ? rule : least));
-    const stopTimer = this.#deps.clock.after(shortest.maxWaitMs, () => {
-      this.#leave(call, false);
-      call.settle(this.#refusal(shortest, call.rates));
-    });
-    signal.addEventListener('abort', onAbort, { once: true });
-    call.disarm = () => {
-      stopTimer();
-      signal.removeEventListener('abort', onAbort);
-    };
-  }
-
-  async #askAgain(call: Waiting, key: string): Promise<void> {
+  async #askAgain(call: WaitingCall, key: string): Promise<void> {
     call.asking = true;
+    this.#lines.beginAskingAgain(key);
     try {
       const reply = await this.#ask(call.request, true, call);
       call.asking = false;
+      const others = this.#lines.endAskingAgain(key);
       if (call.done) this.#unwanted(call, key, reply);
       else if (reply.kind === 'full') this.#stillFull(call, key, reply);
       else {
         this.#leave(call, reply.kind === 'granted');
         call.settle(reply);
-        this.wake(key, reply.kind === 'granted' ? reply.left : 1);
+        // What is left may be for those who ask already: a later call must not be asked for it before them.
+        this.wake(key, reply.kind === 'granted' ? reply.left - others : 1);
       }
     } catch (error) {
+      this.#lines.endAskingAgain(key);
       if (!call.done) this.#leave(call, false);
       call.fail(error);
     }
   }
 
   /** It has gone meanwhile: what it got, or the hint it followed, is the next one's. */
-  #unwanted(call: Waiting, key: string, reply: { readonly kind: string }): void {
+  #unwanted(call: WaitingCall, key: string, reply: { readonly kind: string }): void {
     if (reply.kind === 'granted') this.#deps.keeper.takeBack(call.request);
     this.wake(key);
   }
 
-  #stillFull(call: Waiting, key: string, { full, firstExpiryMs, rates }: Full): void {
+  #stillFull(call: WaitingCall, key: string, { full, firstExpiryMs, rates }: Full): void {
     call.rates = rates;
     const missed = this.#lines.takePoke(key);
     const isFull = full.some((rule) => rule.key === key);
@@ -236,7 +222,7 @@ export class SharedAdmission {
     if (missed || !isFull) this.wake(key);
   }
 
-  #leave(call: Waiting, served: boolean): void {
+  #leave(call: WaitingCall, served: boolean): void {
     call.done = true;
     call.disarm();
     this.#waiting.delete(call);

@@ -1,10 +1,15 @@
 // WaitingLines: of each lease that calls of this replica wait for: how many, and when the first of them asks again by itself.
 import type { Clock } from '../../ports/clock.ts';
+import { nameOf } from './admission-store.ts';
 
 interface Line {
   waiting: number;
   /** Calls on their first question, which may end up in this line. */
   asking: number;
+  /** Calls of the line that ask once more. */
+  askingAgain: number;
+  /** Settled when nobody asks any more; there while somebody waits for that. */
+  answered: PromiseWithResolvers<void> | undefined;
   /** A place may have become free while everybody here was asking already. */
   poked: boolean;
   lookAt: number;
@@ -29,8 +34,10 @@ export class WaitingLines {
     this.#deps = deps;
   }
 
-  get keys(): Iterable<string> {
-    return this.#lines.keys();
+  /** The key whose line is called so; where there is none, the name itself. */
+  keyOf(name: string): string {
+    if (this.#lines.has(name)) return name;
+    return [...this.#lines.keys()].find((key) => nameOf(key) === name) ?? name;
   }
 
   waiting(key: string): number {
@@ -53,7 +60,37 @@ export class WaitingLines {
     const line = this.#lines.get(key);
     if (line === undefined) return;
     line.asking -= 1;
+    if (line.asking === 0) {
+      line.answered?.resolve();
+      line.answered = undefined;
+    }
     this.#closeIfEmpty(key, line);
+  }
+
+  beginAskingAgain(key: string): void {
+    this.#open(key).askingAgain += 1;
+  }
+
+  /** How many of the line still do. */
+  endAskingAgain(key: string): number {
+    const line = this.#lines.get(key);
+    if (line === undefined) return 0;
+    line.askingAgain -= 1;
+    this.#closeIfEmpty(key, line);
+    return line.askingAgain;
+  }
+
+  /**
+   * Settles when those have their answers who may still end up in a line that the caller is about to enter: they came
+   * before it. Undefined: there are none. Nobody begins to ask where somebody waits, so that the wait is short.
+   */
+  answersBefore(keys: readonly { readonly key: string }[]): Promise<void> | undefined {
+    for (const { key } of keys) {
+      const line = this.#lines.get(key);
+      if (line !== undefined && line.waiting > 0 && line.asking > 0)
+        return (line.answered ??= Promise.withResolvers<void>()).promise;
+    }
+    return undefined;
   }
 
   enter(key: string): void {
@@ -101,7 +138,8 @@ export class WaitingLines {
   #open(key: string): Line {
     let line = this.#lines.get(key);
     if (line === undefined) {
-      line = { waiting: 0, asking: 0, poked: false, lookAt: Infinity, stopTimer: undefined };
+      const idle = { waiting: 0, asking: 0, askingAgain: 0, answered: undefined, poked: false };
+      line = { ...idle, lookAt: Infinity, stopTimer: undefined };
       this.#lines.set(key, line);
     }
     return line;
@@ -111,6 +149,6 @@ export class WaitingLines {
     if (line.waiting > 0) return;
     line.stopTimer?.();
     line.lookAt = Infinity;
-    if (line.asking === 0) this.#lines.delete(key);
+    if (line.asking === 0 && line.askingAgain === 0) this.#lines.delete(key);
   }
 }
