@@ -90,6 +90,12 @@ const fences = [
     'Use createValidator or lintSchema of lib/json-schema: they carry the guards.',
   ),
   fence(
+    'jmespath-only-in-lib-jmespath',
+    'node_modules/jmespath',
+    '^src/lib/jmespath/',
+    'Use parseExpression and evaluate of lib/jmespath: they read own properties only and bound the work.',
+  ),
+  fence(
     'child-processes-only-in-infra-process',
     '^(node:)?child_process$',
     '^src/infra/process/',

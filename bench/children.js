@@ -8,10 +8,8 @@ import { stringify } from 'yaml';
 import { createApiKey } from '../dist/lib/api-key.js';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Those of `npm start`. */
-const FLAGS = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  .scripts.start.split(' ')
-  .filter((word) => word.startsWith('--'));
+/** The flags and the program of `npm start`. */
+const [, ...START] = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts.start.split(' ');
 
 /** Forks a script of this folder and waits for its first message. Its output is thrown away, as a log shipper would take it. */
 export function startChild(script, ...args) {
@@ -47,7 +45,8 @@ export async function startGateway({ tools, settings = {} }) {
     }),
   );
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...FLAGS, join(ROOT, 'dist/main.js')], {
+  const child = spawn(process.execPath, START, {
+    cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env.PATH, UTE_CONFIG: join(dir, 'gateway.yaml') },
   });

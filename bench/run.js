@@ -4,13 +4,19 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import autocannon from 'autocannon';
 import { credentials, loadPackageDefinition, Metadata } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { inProcess, startChild, startGateway } from './children.js';
-import { http, mcp, shell, sql } from './executors.js';
-import { admission, asynchronous, replicas, shared, starts, waiting } from './state.js';
-import { ROUNDS, SECONDS, WARM_UP_SECONDS, allMet, median, number, report } from './measure.js';
+import { asynchronous } from './asynchronous.js';
+import { http } from './http.js';
+import { mcp } from './mcp.js';
+import { ROUNDS, SECONDS, WARM_UP_SECONDS, allMet, compare, median, number, report } from './measure.js';
+import { callOf, perSecond } from './rest-load.js';
+import { admission, replicas, shared } from './shared.js';
+import { shell } from './shell.js';
+import { sql } from './sql.js';
+import { starts } from './starts.js';
+import { waiting } from './waiting.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const TOOLS = join(ROOT, 'bench/tools.yaml');
@@ -18,34 +24,18 @@ const BODY = { text: 'the quick brown fox jumps over the lazy dog' };
 async function rest() {
   const bare = await startChild('fastify-echo.js');
   const gateway = await startGateway({ tools: TOOLS });
-  const headers = { 'content-type': 'application/json' };
-  const ours = {
-    url: `${gateway.url}/v1/tools/echo/execute`,
-    headers: { ...headers, authorization: `Bearer ${gateway.key}` },
-    body: JSON.stringify({ arguments: BODY }),
-  };
-  const theirs = {
-    url: `http://127.0.0.1:${bare.message.port}/echo`,
-    headers,
-    body: JSON.stringify({ arguments: BODY }),
-  };
-  const shoot = async (target, duration) => {
-    const result = await autocannon({ ...target, method: 'POST', connections: 32, duration });
-    if (result.non2xx > 0 || result.errors > 0)
-      throw new Error(`${target.url}: ${result.non2xx} not 2xx, ${result.errors} errors`);
-    return result.requests.average;
-  };
-  await shoot(ours, WARM_UP_SECONDS);
-  await shoot(theirs, WARM_UP_SECONDS);
-  const pairs = [];
-  for (let round = 0; round < ROUNDS; round += 1)
-    pairs.push([await shoot(theirs, SECONDS), await shoot(ours, SECONDS)]);
+  const ours = callOf(gateway, 'echo', BODY);
+  const theirs = { url: `http://127.0.0.1:${bare.message.port}/echo`, body: { arguments: BODY } };
+  for (const side of [ours, theirs]) await perSecond(side, WARM_UP_SECONDS);
+  const { base, own, ratio } = await compare(
+    () => perSecond(theirs),
+    () => perSecond(ours),
+  );
   await Promise.all([bare.stop(), gateway.stop()]);
-  const ratio = median(pairs.map(([base, own]) => own / base));
   report(
     'REST echo, whole pipeline',
-    `${number(median(pairs.map(([, own]) => own)))} calls/s`,
-    `${number(median(pairs.map(([base]) => base)))} calls/s (bare Fastify)`,
+    `${number(own)} calls/s`,
+    `${number(base)} calls/s (bare Fastify)`,
     `${number(ratio * 100)} %`,
     '≥ 35 %',
     ratio >= 0.35,

@@ -5,7 +5,7 @@ import { ToolFailure } from './contract/tool-failure.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from './executors/index.ts';
 
 /** What a module that exports a function is given, so that it needs no import of ours. */
-export const EXECUTOR_API = Object.freeze({ ToolFailure, z });
+const EXECUTOR_API = Object.freeze({ ToolFailure, z });
 
 /** Names that definitions use for an executor of another name. */
 const ALIASES: readonly string[] = ['sandbox'];

@@ -11,7 +11,7 @@ export interface CustomExtension {
 }
 
 /** What the module's `plugin` function is given, so that it needs no import of ours. */
-export const EXTENSION_API = Object.freeze({ fromHooks, ToolFailure, z });
+const EXTENSION_API = Object.freeze({ fromHooks, ToolFailure, z });
 
 /** Throws Error with the module's path and what was expected of it. */
 export async function loadCustomExtensions(

@@ -1,5 +1,4 @@
 // The running process: settings, service, signals, exit codes. 0 = stopped as asked, 1 = could not start or had to be cut off.
-import 'reflect-metadata';
 import { LoadError } from './registry/registry-sync.ts';
 import { serve, type Service } from './serve.ts';
 import { loadSettings, SettingsError } from './settings/load-settings.ts';

@@ -1,24 +1,16 @@
-// Serves the gateway: boots Nest with both doors and the metrics port, and stops them without losing a call.
-import { existsSync, readFileSync } from 'node:fs';
+// Serves the gateway: loads the tools, opens both doors and the metrics port, and stops them without losing a call.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { NestFactory } from '@nestjs/core';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { GrpcHealth } from './api/grpc/grpc-health.ts';
-import { grpcOptions } from './api/grpc/grpc-options.ts';
-import { buildOpenApi } from './api/rest/openapi.ts';
-import { createFastifyAdapter, prepareRest, type TlsFiles } from './api/rest/fastify-server.ts';
-import { AppModule } from './app.module.ts';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { createAsyncCalls, type AsyncService } from './create-async-calls.ts';
 import { createGateway, type Gateway } from './create-gateway.ts';
-import { GatewayModule } from './gateway.module.ts';
-import { NestLog } from './infra/telemetry/nest-log.ts';
 import { createInfra, type Infra } from './infra/create-ports.ts';
 import { MetricsServer } from './infra/telemetry/metrics-server.ts';
 import { startDemoUpstream, type DemoUpstream } from './demo-upstream.ts';
+import type { DoorParts, Doors } from './open-doors.ts';
 import type { JsonObject } from './contract/json.ts';
 import type { SandboxReport } from './ports/sandbox.ts';
 import type { Settings } from './settings/settings-schema.ts';
-import { VERSION } from './version.ts';
 
 export interface Service {
   readonly restUrl: string;
@@ -29,6 +21,9 @@ export interface Service {
   /** Takes no new calls, lets those in flight finish (at most drain_ms), ends everything. Safe to call twice. */
   stop(): Promise<void>;
 }
+
+/** What tools get before the doors are loaded. Files are read by then; a source elsewhere is not waited for. */
+const HEAD_START_MS = 200;
 
 /** Throws LoadError, or Error with what kept it from starting; nothing is left running then. */
 export async function serve(settings: Settings, announce: (line: string) => void): Promise<Service> {
@@ -55,34 +50,46 @@ async function start(
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
   const state = new ServiceState();
-  const health = new GrpcHealth();
-  // The tools load while Nest boots: neither needs the other before the first call.
-  const [{ app, grpc }] = await Promise.all([
-    bootNest(settings, infra, gateway, asyncCalls, state, health),
-    gateway.sync.start(),
+  const looked = lookAtSandbox(infra, state, announce);
+  // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
+  const tools = gateway.sync.start();
+  const underWay = Promise.race([tools, Promise.all([gateway.sync.building, looked])]);
+  const [doors] = await Promise.all([
+    bootDoors({ settings, infra, gateway, asyncCalls, readiness: state }, underWay),
+    tools,
     openRecords(settings, infra),
   ]);
+  undo.push(() => doors.close());
   gateway.agreement.start();
-  undo.push(() => app.close());
   const metrics = new MetricsServer(infra.metrics);
   const metricsPort = await metrics.listen(settings.metrics.port, settings.host);
   undo.push(() => metrics.close());
-  await app.startAllMicroservices();
-  await app.listen(settings.http.port, settings.host);
+  const ports = await doors.listen();
   asyncCalls.start();
   state.ready();
-  health.setServing(true);
-  void lookAtSandbox(infra, state, announce);
+  doors.setServing(true);
   const scheme = settings.tls === undefined ? 'http' : 'https';
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   return {
-    restUrl: `${scheme}://${host}:${portOf(app)}`,
-    grpcAddress: `${host}:${health.port(settings.grpc.port)}`,
+    restUrl: `${scheme}://${host}:${ports.rest}`,
+    grpcAddress: `${host}:${ports.grpc}`,
     metricsUrl: `http://${host}:${metricsPort}/metrics`,
     gateway,
     infra,
-    stop: once(() => stop({ settings, app, grpc, metrics, gateway, asyncCalls, infra, state, health, demo })),
+    stop: once(() => stop({ settings, doors, metrics, gateway, asyncCalls, infra, state, demo })),
   };
+}
+
+/**
+ * What tools start, such as a Python, gets ready on another core while this one is busy: so that goes first. The turns
+ * are for what it takes to start it.
+ */
+async function bootDoors(parts: DoorParts, underWay: Promise<unknown>): Promise<Doors> {
+  await Promise.race([underWay, pause(HEAD_START_MS, undefined, { ref: false })]);
+  await nextTurn();
+  const { prepareDoors } = await import('./open-doors.ts');
+  await nextTurn();
+  return prepareDoors(parts);
 }
 
 /**
@@ -122,7 +129,7 @@ class ServiceState {
   }
 }
 
-/** Behind the start, not before it: starting does not depend on what it finds. */
+/** Beside the start: it does not depend on what this finds. */
 async function lookAtSandbox(
   infra: Infra,
   state: ServiceState,
@@ -136,90 +143,31 @@ async function lookAtSandbox(
     );
 }
 
-async function bootNest(
-  settings: Settings,
-  infra: Infra,
-  gateway: Gateway,
-  asyncCalls: AsyncService,
-  state: ServiceState,
-  health: GrpcHealth,
-) {
-  const tls = readTls(settings);
-  const { docs } = settings.http;
-  const module = AppModule.register({
-    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls),
-    readiness: state,
-    grpcHealth: health,
-    openApi: buildOpenApi({ version: VERSION }),
-    docs,
-  });
-  const app = await NestFactory.create<NestFastifyApplication>(module, createFastifyAdapter(tls), {
-    bodyParser: false,
-    logger: new NestLog(infra.log),
-    abortOnError: false,
-  });
-  const { host, limits } = settings;
-  await prepareRest(app, { maxBodyBytes: limits.max_body_bytes, docs, log: infra.log });
-  const { port, reflection } = settings.grpc;
-  const closeWithinMs = settings.shutdown.drain_ms + 2_000;
-  const grpc = grpcOptions({
-    host,
-    port,
-    tls,
-    reflection,
-    maxMessageBytes: limits.max_body_bytes,
-    health,
-    caller: gateway.executor,
-    closeWithinMs,
-  });
-  app.connectMicroservice(grpc);
-  await app.init();
-  return { app, grpc };
-}
-
-function readTls({ tls }: Settings): TlsFiles | undefined {
-  if (tls === undefined) return undefined;
-  const ca = tls.client_ca_file === undefined ? undefined : readFileSync(tls.client_ca_file);
-  return { cert: readFileSync(tls.cert_file), key: readFileSync(tls.key_file), ca };
-}
-
-function portOf(app: NestFastifyApplication): number {
-  const address = app.getHttpServer().address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 interface Running {
   readonly settings: Settings;
-  readonly app: NestFastifyApplication;
-  readonly grpc: ReturnType<typeof grpcOptions>;
+  readonly doors: Doors;
   readonly metrics: MetricsServer;
   readonly gateway: Gateway;
   readonly asyncCalls: AsyncService;
   readonly infra: Infra;
   readonly state: ServiceState;
-  readonly health: GrpcHealth;
   readonly demo: DemoUpstream | undefined;
 }
-
-/** What the doors get to send their last answers, once nothing runs any more. */
-const LAST_ANSWERS_MS = 500;
 
 /** Order matters: first nobody sends us anything new, then what runs ends, then what it needed is closed. */
 async function stop({
   settings,
-  app,
-  grpc,
+  doors,
   metrics,
   gateway,
   asyncCalls,
   infra,
   state,
-  health,
   demo,
 }: Running): Promise<void> {
   infra.log.info({ inFlight: gateway.executor.inFlight }, 'draining');
   state.drain();
-  health.setServing(false);
+  doors.setServing(false);
   asyncCalls.drain();
   gateway.executor.drain();
   const outOfTime = setTimeout(() => gateway.executor.abortAll(), settings.shutdown.drain_ms);
@@ -227,11 +175,7 @@ async function stop({
   await gateway.executor.whenIdle();
   clearTimeout(outOfTime);
   await asyncCalls.close();
-  // A connection that never sent anything is not idle to Node, and would hold up the end for seconds.
-  const lastAnswersOut = setTimeout(() => app.getHttpServer().closeAllConnections(), LAST_ANSWERS_MS);
-  // Both at once: Nest would close gRPC only after the last REST connection had ended.
-  await Promise.all([app.close(), grpc.strategy.close()]);
-  clearTimeout(lastAnswersOut);
+  await doors.close();
   await gateway.close();
   await metrics.close();
   await demo?.close();

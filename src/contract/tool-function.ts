@@ -98,7 +98,7 @@ function defaultsOf(schema: JsonSchema | undefined): JsonObject {
 }
 
 /** Makes the JSON Schema (2020-12) that typed parameters stand for. Unknown arguments are refused. */
-export function schemaOfParameters(parameters: readonly ActionParameter[]): JsonSchema {
+function schemaOfParameters(parameters: readonly ActionParameter[]): JsonSchema {
   const properties: JsonObject = {};
   for (const parameter of parameters) properties[parameter.name] = schemaOfParameter(parameter);
   return {

@@ -34,8 +34,8 @@ interface Deps {
 const LINGER_MS = 10_000;
 /** It runs in this process: a tenth of a processor is its share while calls run. */
 const EMBEDDED_REST_FACTOR = 9;
-/** How long a look at the history waits for what is in the journal. */
-const SHIP_WITHIN_MS = 2_000;
+/** How long a look at the history, in a database that is open, waits for what is in the journal. */
+const SHIP_WITHIN_MS = 5_000;
 
 /** Rejects if the audit journal cannot be written. */
 export async function openCallRecords(settings: Settings, deps: Deps): Promise<CallRecords> {
@@ -62,7 +62,7 @@ export async function openCallRecords(settings: Settings, deps: Deps): Promise<C
   return {
     auditSink: sink,
     approvals,
-    history: withOwnCalls(historyOf(records), sink),
+    history: withOwnCalls(records, sink),
     async close() {
       await upkeep.stop();
       const ship = !embedded || records.state === 'open';
@@ -80,9 +80,13 @@ function historyOf(records: Records): CallHistory {
 }
 
 /** Whoever asks after a call finds it: what is still in the journal is moved first, as far as that takes no long time. */
-function withOwnCalls(history: CallHistory, sink: StoredAuditSink): CallHistory {
+function withOwnCalls(records: Records, sink: StoredAuditSink): CallHistory {
+  const history = historyOf(records);
   // A list that lacks the newest rows is better than none.
-  const shipped = () => sink.shipWithin(SHIP_WITHIN_MS);
+  const shipped = async () => {
+    await records.database().catch(() => undefined);
+    await sink.shipWithin(SHIP_WITHIN_MS);
+  };
   return {
     calls: (tenantId, query) => shipped().then(() => history.calls(tenantId, query)),
     audit: (tenantId, query) => shipped().then(() => history.audit(tenantId, query)),

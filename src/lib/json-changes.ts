@@ -1,7 +1,6 @@
 // What is different between two JSON values, place by place: for a human who decides about it.
 import { childPointer } from './json-pointer.ts';
-
-type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+import type { JsonValue } from './json-value.ts';
 
 export interface JsonChange {
   /** RFC 6901. */

@@ -1,5 +1,5 @@
 // What a connection says, settled: the program found, paths absolute, defaults in place. One for executor and loader,
-// so that both come to the same settings and with them to the same server.
+// so that both come to the same settings and with them to the same server. The port McpServers says what they mean.
 import { dirname, resolve } from 'node:path';
 import { egressOf } from './egress.ts';
 import { findMcpProgram } from './mcp-command.ts';
@@ -8,44 +8,11 @@ import { mcpConnectionSchema, type McpConnection } from './mcp-connection.ts';
 const MIB = 1 << 20;
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** As the port McpServers takes them. */
-export type McpSettings = McpStdioSettings | McpHttpSettings;
-
-interface McpLimits {
-  readonly connectTimeoutMs: number;
-  readonly maxMessageBytes: number;
-  readonly maxTools: number;
-  readonly maxFailuresPerMinute: number;
-}
-
-interface McpStdioSettings {
-  readonly kind: 'stdio';
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly env: { readonly [name: string]: string };
-  readonly sandbox: 'required' | 'off';
-  readonly readable: readonly string[];
-  readonly writable: readonly string[];
-  readonly network: 'none' | 'host';
-  readonly memoryBytes: number;
-  readonly maxProcesses: number;
-  readonly protocol: 'legacy' | 'auto';
-  readonly limits: McpLimits;
-}
-
-interface McpHttpSettings {
-  readonly kind: 'http';
-  readonly url: string;
-  readonly egress: { readonly allowHosts: readonly string[]; readonly allowPrivate: readonly string[] };
-  readonly headers: { readonly [name: string]: string };
-  readonly limits: McpLimits;
-}
-
 /**
  * `settings` of a connection of type mcp. Relative paths start at `baseDir`, the folder of the declaration that names the
  * connection. Throws Error with a sentence for the operator: no such program, a connection that is not valid.
  */
-export function mcpSettings(settings: unknown, baseDir: string): McpSettings {
+export function mcpSettings(settings: unknown, baseDir: string) {
   const connection = mcpConnectionSchema.parse(settings);
   const limits = {
     connectTimeoutMs: connection.connect_timeout_ms ?? 10_000,
@@ -57,7 +24,7 @@ export function mcpSettings(settings: unknown, baseDir: string): McpSettings {
   if (command !== undefined) return { ...stdioOf(command, connection, baseDir), limits };
   if (url === undefined) throw new Error('Expected either command or url.');
   return {
-    kind: 'http',
+    kind: 'http' as const,
     url,
     egress: egressOf(connection, new URL(url)),
     headers: { ...connection.headers, ...authHeaders(connection) },
@@ -69,7 +36,7 @@ function stdioOf(
   command: string,
   { args = [], cwd, env = {}, readable = [], writable = [], ...rest }: McpConnection,
   baseDir: string,
-): Omit<McpStdioSettings, 'limits'> {
+) {
   const program = findMcpProgram(command, baseDir, process.env['PATH'] ?? SYSTEM_PATH);
   const folder = cwd === undefined ? '/' : resolve(baseDir, cwd);
   const places = writable.map((path) => resolve(baseDir, path));
@@ -77,7 +44,7 @@ function stdioOf(
   const shown = [...program.outside, ...readable.map((path) => resolve(baseDir, path)), folder];
   const { sandbox = 'required' } = rest;
   return {
-    kind: 'stdio',
+    kind: 'stdio' as const,
     argv: [program.path, ...args],
     cwd: folder,
     env: { ...baseEnv(dirname(program.path), sandbox), ...env },
@@ -108,8 +75,12 @@ const PLAIN_HEADER = /^(?:accept(?:-.*)?|user-agent|prefer|cache-control|.*versi
 const SECRET_NAME = /key|token|secret|pass|pwd|auth|cred|private|cookie|session|signature|dsn|_url$|^url$/i;
 const SECRET_LOOKS = /^[A-Za-z0-9_.+=-]{20,}$|:\/\/[^/@\s]*:[^/@\s]+@/;
 
+type SecretPlaces =
+  | { readonly kind: 'stdio'; readonly env: { readonly [name: string]: string } }
+  | { readonly kind: 'http'; readonly url: string; readonly headers: { readonly [name: string]: string } };
+
 /** Everything of the settings that must not come back in results, errors and logs. */
-export function mcpSecrets(settings: McpSettings): readonly string[] {
+export function mcpSecrets(settings: SecretPlaces): readonly string[] {
   if (settings.kind === 'stdio') {
     return Object.entries(settings.env)
       .filter(([name, value]) => SECRET_NAME.test(name) || SECRET_LOOKS.test(value))

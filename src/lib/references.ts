@@ -1,8 +1,7 @@
 // ${env:NAME} and ${file:path} in connections: secrets stay out of the YAML and are put in at load.
 import { isAbsolute, resolve } from 'node:path';
+import type { JsonValue } from './json-value.ts';
 import { hashOf, readSecret } from './read-text.ts';
-
-type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
 export interface ReferenceFault {
   readonly path: readonly (string | number)[];

@@ -1,7 +1,7 @@
 // What an operator may say about the sandbox itself: back ends, whom it runs as, where workspaces are kept.
 import { z } from 'zod';
 
-export const BACKENDS = ['bwrap-full', 'bwrap-container', 'landlock'] as const;
+const BACKENDS = ['bwrap-full', 'bwrap-container', 'landlock'] as const;
 
 /** Fields of gateway.yaml's `executors.shell`; in force for every executor that runs something in the sandbox. */
 export const sandboxFields = {

@@ -4,7 +4,7 @@ import { secretScrubber, type SecretScrubber } from './scrub-secrets.ts';
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 type JsonMap = { [key: string]: Json };
 
-export const SENSITIVE_KEYWORD = 'x-ute-sensitive';
+const SENSITIVE_KEYWORD = 'x-ute-sensitive';
 
 export interface Hidden<Value> {
   readonly value: Value;

@@ -59,11 +59,6 @@ export function soleName(template: Template): string | undefined {
   return template.parts.length === 1 && typeof first === 'object' ? first.name : undefined;
 }
 
-/** The same text written so that parseTemplate reads it back as one literal. */
-export function escapeTemplate(text: string): string {
-  return text.replaceAll('{', '{{').replaceAll('}', '}}');
-}
-
 function readName(text: string, open: number): string {
   const close = text.indexOf('}', open);
   if (close < 0) {

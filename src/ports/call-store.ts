@@ -96,14 +96,6 @@ export interface StoredEvent {
   readonly data: JsonObject;
 }
 
-export interface WaitingCall {
-  readonly id: string;
-  /** Lower goes first. */
-  readonly rank: number;
-  /** Claims so far: what waits again after a lost owner is not what waited before. */
-  readonly claim: number;
-}
-
 export interface QueueState {
   readonly queued: number;
   readonly running: number;
@@ -119,9 +111,9 @@ export interface CallStore {
    * Committed when it resolves. Throws CONCURRENCY_LIMIT (ASYNC_QUEUE_FULL) where the tenant has `maxQueued` waiting;
    * those that come in at the same moment may pass it.
    */
-  accept(call: NewCall, maxQueued: number): Promise<WaitingCall>;
-  /** queued → running, for one owner. Undefined: it is not for anybody to run now. */
-  claim(id: string, owner: string, leaseMs: number): Promise<ClaimedCall | undefined>;
+  accept(call: NewCall, maxQueued: number): Promise<void>;
+  /** queued → running, for one owner: of those that may run now, `limit` at most, first those to be run first. */
+  claim(owner: string, leaseMs: number, limit: number): Promise<readonly ClaimedCall[]>;
   /** Gives the claims that are still held, and whether somebody wants the call cancelled. */
   renew(
     claims: readonly Claim[],
@@ -136,8 +128,6 @@ export interface CallStore {
    * nobody can tell. And ends what has waited too long. Gives what became of them.
    */
   sweep(maxRuns: number): Promise<readonly (Claim & { readonly status: CallStatus })[]>;
-  /** Queued calls that may run now, first to be run first. */
-  waiting(limit: number): Promise<readonly WaitingCall[]>;
   /** Undefined: the tenant has no such call. */
   get(tenantId: string, id: string): Promise<StoredCall | undefined>;
   /** A queued call ends at once; a running one is asked to. Undefined: the tenant has no such call. */

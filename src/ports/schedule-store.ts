@@ -1,5 +1,5 @@
 // ScheduleStore: what is to be called when, as rows. Each moment that a schedule is due makes one call, by whichever replica.
-import type { CallStatus, NewCall, WaitingCall } from './call-store.ts';
+import type { CallStatus, NewCall } from './call-store.ts';
 
 /** When it is due: once, at an instant (epoch milliseconds), or by a cron expression in the schedule's time zone. */
 export type When =
@@ -108,9 +108,8 @@ export interface Firing {
 }
 
 export interface Fired extends DueSchedule {
+  /** Its calls are there now and wait to be run. */
   readonly firing: Firing;
-  /** Rows that are there now and wait to be run. */
-  readonly waiting: readonly WaitingCall[];
 }
 
 export interface ScheduleCounts {

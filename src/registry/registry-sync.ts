@@ -50,6 +50,9 @@ export class RegistrySync implements RegistryControl {
   #connections: ReadonlyMap<string, Connection> = new Map();
   #running: Promise<ReloadStatus> | undefined;
   #again = false;
+  readonly #building = Promise.withResolvers<void>();
+  /** Settles when tools have been read and checked for the first time: what executors start for them is under way. */
+  readonly building = this.#building.promise;
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
@@ -143,7 +146,9 @@ export class RegistrySync implements RegistryControl {
     const warnings = loaded.flatMap((each) => each.warnings ?? []);
     if (problems.length > 0) return { problems, warnings };
     const next = new Map<string, Built>();
-    const failed = await this.#buildAll(tools, connections, next);
+    const building = this.#buildAll(tools, connections, next);
+    this.#building.resolve();
+    const failed = await building;
     if (failed.length > 0) {
       this.#close([...next.values()].filter((built) => this.#built.get(built.checked.spec.name) !== built));
       return { problems: failed, warnings };

@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { stringify } from 'yaml';
 import { javascriptExecutor } from '../../src/executors/javascript/index.ts';
 import { callOf, functionOf } from '../helpers/call-kit.ts';
+import { startHandlers } from '../helpers/handlers-gateway.ts';
 import { javascriptNeeds } from '../helpers/javascript-kit.ts';
 import { callTool, targetOf, type RestTarget } from '../helpers/rest-client.ts';
-import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import type { RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 const ATTACKS = `
@@ -49,19 +49,10 @@ describe('through a whole gateway', () => {
   let agent: RestTarget;
 
   beforeAll(async () => {
-    writeFileSync(join(dir, 'attacks.js'), ATTACKS);
-    const tool = (name: string, exported: string, timeoutMs: number) => ({
-      name,
-      description: name,
-      tool_type: 'javascript',
-      input_schema: { type: 'object' },
-      implementation_config: { handler: './attacks.js', export: exported },
-      timeout_ms: timeoutMs,
-    });
-    const tools = [...TOOLS.map((name) => tool(name, name, 25_000)), tool('fill_briefly', 'fill', 400)];
-    writeFileSync(join(dir, 'tools.yaml'), stringify({ tools }));
-    const settings = { executors: { javascript: { workers: 2, max_old_generation_mb: 64 } } };
-    gateway = await startGateway({ tools: [join(dir, 'tools.yaml')], settings });
+    gateway = await startHandlers(dir, ATTACKS, [
+      ...TOOLS.map((name) => ({ name, timeoutMs: 25_000 })),
+      { name: 'fill_briefly', exported: 'fill', timeoutMs: 400 },
+    ]);
     agent = targetOf(gateway, 'agent');
   });
 

@@ -2,7 +2,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { CallEvent, ToolCall } from '../../src/contract/tool-call.ts';
 import { ToolFailure } from '../../src/contract/tool-failure.ts';
@@ -10,9 +9,10 @@ import { javascriptExecutor } from '../../src/executors/javascript/index.ts';
 import type { JsOptions } from '../../src/executors/javascript/options.ts';
 import type { JavascriptSettings } from '../../src/executors/javascript/settings.ts';
 import { callOf, functionOf } from '../helpers/call-kit.ts';
+import { startHandlers } from '../helpers/handlers-gateway.ts';
 import { javascriptNeeds } from '../helpers/javascript-kit.ts';
 import { callTool, targetOf, type RestTarget } from '../helpers/rest-client.ts';
-import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import type { RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 const TIMEOUT_MS = 500;
@@ -56,18 +56,12 @@ describe('through a whole gateway', () => {
   let agent: RestTarget;
 
   beforeAll(async () => {
-    writeFileSync(join(dir, 'attacks.js'), ATTACKS);
-    const tools = TOOLS.map((name) => ({
-      name,
-      description: name,
-      tool_type: 'javascript',
-      input_schema: { type: 'object' },
-      implementation_config: { handler: './attacks.js', export: name },
-      timeout_ms: SHORT.has(name) ? TIMEOUT_MS : 20_000,
-    }));
-    writeFileSync(join(dir, 'tools.yaml'), stringify({ tools }));
-    const settings = { executors: { javascript: { workers: 2, max_old_generation_mb: 64 } } };
-    gateway = await startGateway({ tools: [join(dir, 'tools.yaml')], settings });
+    const timeoutOf = (name: string) => (SHORT.has(name) ? TIMEOUT_MS : 20_000);
+    gateway = await startHandlers(
+      dir,
+      ATTACKS,
+      TOOLS.map((name) => ({ name, timeoutMs: timeoutOf(name) })),
+    );
     agent = targetOf(gateway, 'agent');
   });
 

@@ -1,7 +1,7 @@
 // What tests of asynchronous calls share: a call to accept, an end to write, and time that passes for a lease.
 import { sql } from 'kysely';
 import type { Database } from '../../src/infra/database/database.ts';
-import type { CallEnd, NewCall } from '../../src/ports/call-store.ts';
+import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../../src/ports/call-store.ts';
 import { uuidv7 } from '../../src/lib/ids.ts';
 
 export const ACME = 'acme';
@@ -55,4 +55,23 @@ export async function leasesEnd({ db }: Database): Promise<void> {
 
 export async function forgetCalls({ db }: Database): Promise<void> {
   await sql`DELETE FROM calls`.execute(db);
+}
+
+export const LEASE_MS = 30_000;
+
+/** Claims whatever waits, and gives the one of this id. */
+export async function claimOf(
+  store: Pick<CallStore, 'claim'>,
+  id: string,
+  owner = 'a',
+): Promise<ClaimedCall | undefined> {
+  return (await store.claim(owner, LEASE_MS, 500)).find((call) => call.id === id);
+}
+
+/** Ids of calls that wait and may run now, first to be run first. */
+export async function waitingIds({ db }: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM calls WHERE status = 'queued' AND kind <> 'sync' AND (not_before IS NULL OR not_before <= now())
+      AND deadline_at > now() ORDER BY queue_rank, created_at, id`.execute(db);
+  return rows.map(({ id }) => id);
 }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 
-const PROGRAM = resolve(import.meta.dirname, '../../dist/main.js');
+const PROGRAM = resolve(import.meta.dirname, '../../dist/bundle/main.js');
 
 export interface Doors {
   readonly rest: string;

@@ -1,7 +1,10 @@
 // What the javascript executor needs, real but for nested calls, for tests that run it without a gateway.
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
 import { SystemClock } from '../../src/infra/system-clock.ts';
-import { JAVASCRIPT_DEFAULTS, type JavascriptSettings } from '../../src/executors/javascript/settings.ts';
+import {
+  javascriptSettingsSchema,
+  type JavascriptSettings,
+} from '../../src/executors/javascript/settings.ts';
 import type { NestedCalls } from '../../src/ports/nested-calls.ts';
 import { recordingLog, recordingMetrics } from './call-kit.ts';
 
@@ -15,6 +18,6 @@ export function javascriptNeeds(
     clock: new SystemClock(),
     nestedCalls: { run },
     spawner: new NodeProcessSpawner(),
-    settings: { ...JAVASCRIPT_DEFAULTS, ...settings },
+    settings: { ...javascriptSettingsSchema().parse({}), ...settings },
   };
 }

@@ -5,10 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { serve } from '../../src/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { acceptCall, acceptedId, callView, callWhen, followEvents } from '../helpers/async-client.ts';
-import { startPostgres, type Postgres } from '../helpers/postgres.ts';
-import { startRedis, type RedisServer } from '../helpers/redis.ts';
 import { request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import { sharedStores, STORES, type Stores } from '../helpers/stores.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 const TOOLS = ['test/fixtures/async/tools.yaml'];
@@ -29,32 +28,7 @@ async function restarted(first: RunningGateway): Promise<{ url: string; stop(): 
   };
 }
 
-interface Stores {
-  readonly settings: Record<string, unknown>;
-  readonly redis?: RedisServer;
-  stop(): Promise<void>;
-}
-
-async function embedded(): Promise<Stores> {
-  return { settings: {}, stop: async () => undefined };
-}
-
-async function shared(): Promise<Stores> {
-  const [redis, postgres]: [RedisServer, Postgres] = await Promise.all([startRedis(), startPostgres()]);
-  return {
-    settings: { redis: { url: redis.url }, database: { url: postgres.url() } },
-    redis,
-    async stop() {
-      await redis.stop();
-      await postgres.stop();
-    },
-  };
-}
-
-describe.each([
-  ['embedded', embedded],
-  ['on Redis and PostgreSQL', shared],
-] as const)('an asynchronous call %s', (_name, open) => {
+describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
   let stores: Stores;
   let gateway: RunningGateway;
   let agent: RestTarget;
@@ -300,7 +274,7 @@ describe.each([
 
 describe('an asynchronous call that waits', () => {
   it('runs although Redis forgot everything meanwhile', async () => {
-    const stores = await shared();
+    const stores = await sharedStores();
     const dir = tempDir();
     const until = join(dir, 'go');
     const busy = await startGateway({

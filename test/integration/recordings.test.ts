@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
 import { ToolFailure } from '../../src/contract/tool-failure.ts';
 import type { ToolResponse } from '../../src/contract/tool-response.ts';
 import { FileRecordings } from '../../src/infra/recordings/file-recordings.ts';
+import { anyCharacter } from '../helpers/any-character.ts';
 import { functionOf, requestOf } from '../helpers/call-kit.ts';
 import { openRecordingKit, openTape, recorded, replayed, type Tool } from '../helpers/recording-kit.ts';
 
@@ -26,7 +27,10 @@ async function record(
   return { path: kit.pathOf(name), responses };
 }
 
-const anyArguments = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue() as fc.Arbitrary<JsonValue>);
+const anyArguments = fc.dictionary(
+  fc.string({ unit: anyCharacter }),
+  fc.jsonValue() as fc.Arbitrary<JsonValue>,
+);
 const anyError = fc.record({
   type: fc.constantFrom('PERMANENT', 'TRANSIENT', 'TIMEOUT', 'UNAVAILABLE', 'RATE_LIMIT', 'OUTCOME_UNKNOWN'),
   message: fc.string(),

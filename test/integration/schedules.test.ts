@@ -4,41 +4,15 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serve, type Service } from '../../src/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
-import { startPostgres } from '../helpers/postgres.ts';
-import { startRedis, type RedisServer } from '../helpers/redis.ts';
 import { metricValue, request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { lastRun, makeSchedule, runsOf, sendTo, type WireSchedule } from '../helpers/schedule-client.ts';
+import { STORES, type Stores } from '../helpers/stores.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 const TOOLS = ['test/fixtures/async/tools.yaml'];
 
-interface Stores {
-  readonly settings: Record<string, unknown>;
-  readonly redis?: RedisServer;
-  stop(): Promise<void>;
-}
-
-async function embedded(): Promise<Stores> {
-  return { settings: {}, stop: async () => undefined };
-}
-
-async function shared(): Promise<Stores> {
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
-  return {
-    settings: { redis: { url: redis.url }, database: { url: postgres.url() } },
-    redis,
-    async stop() {
-      await redis.stop();
-      await postgres.stop();
-    },
-  };
-}
-
-describe.each([
-  ['embedded', embedded],
-  ['on Redis and PostgreSQL', shared],
-] as const)('schedules %s', (_name, open) => {
+describe.each(STORES)('schedules on %s', (_name, open) => {
   let stores: Stores;
   let gateway: RunningGateway;
   let agent: RestTarget;
@@ -228,10 +202,7 @@ describe.each([
   });
 });
 
-describe.each([
-  ['embedded', embedded],
-  ['on Redis and PostgreSQL', shared],
-] as const)('a gateway %s that stops before a schedule is due', (_name, open) => {
+describe.each(STORES)('a gateway on %s that stops before a schedule is due', (_name, open) => {
   let stores: Stores;
   let first: RunningGateway;
   let again: Service | undefined;

@@ -1,5 +1,7 @@
 // The gRPC door's settings as Nest wants them: limits, TLS, keepalive, and what is added to the server besides the controller.
+import * as grpcJs from '@grpc/grpc-js';
 import { Server, ServerCredentials, type ChannelOptions } from '@grpc/grpc-js';
+import * as protoLoader from '@grpc/proto-loader';
 import type { MethodDefinition, PackageDefinition, ServiceDefinition } from '@grpc/proto-loader';
 import { ServerGrpc, type CustomStrategy, type GrpcOptions } from '@nestjs/microservices';
 import { protoPath as healthProto } from 'grpc-health-check';
@@ -101,6 +103,11 @@ class GrpcServer extends ServerGrpc {
     this.#address = this.url.replace(/:\d+$/, `:${bound}`);
     this.#server = server;
     return server;
+  }
+
+  /** The packages of this door itself. Nest would look for them on disk, and load them anew beside a bundle that holds them. */
+  protected override loadPackageSynchronously<T>(name: string, _context: string, _load?: () => T): T {
+    return (name === '@grpc/grpc-js' ? grpcJs : protoLoader) as T;
   }
 
   /** Execute is not a controller's: see execute.ts. */

@@ -8,7 +8,7 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ResponseMeta, ToolError } from '../../contract/tool-response.ts';
 import { encodeDetail, encodeStatus } from './wire-types.ts';
 
-export const ERROR_DOMAIN = 'unified-tool-executor';
+const ERROR_DOMAIN = 'unified-tool-executor';
 
 /** Many clients refuse trailers above 8 kB, and the message is in them twice, once percent-encoded. */
 const MAX_MESSAGE_CHARS = 300;

@@ -9,7 +9,7 @@ import type { Authenticator } from '../../ports/authenticator.ts';
 import { APPROVAL_STORE, AUTHENTICATOR, DOOR_LIMITS, type DoorLimits } from '../tokens.ts';
 import { requirePermission } from './management.ts';
 import { pageSize } from './page.ts';
-import { invalid, parseBody } from './read-call.ts';
+import { bodyOf, invalid } from './read-call.ts';
 
 const STATUSES: readonly string[] = ['pending', 'approved', 'rejected', 'expired', 'used'];
 
@@ -47,8 +47,7 @@ export class ApprovalsController {
   @HttpCode(200)
   async decide(@Req() request: FastifyRequest, @Param('id') id: string) {
     const principal = requirePermission(this.authenticator, request, 'approvals:decide');
-    if (request.body instanceof ToolFailure) throw request.body;
-    const decision = decisionOf(parseBody(request.body));
+    const decision = decisionOf(bodyOf(request));
     const { allowSelfApproval } = this.limits;
     return wireApproval(await decideApproval(this.approvals, principal, id, decision, allowSelfApproval));
   }

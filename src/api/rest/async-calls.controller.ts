@@ -2,14 +2,13 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { AsyncCalls } from '../../core/async/async-calls.ts';
 import type { Followed } from '../../core/async/follow-call.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { StoredCall } from '../../ports/call-store.ts';
 import { ASYNC_CALLS, AUTHENTICATOR } from '../tokens.ts';
 import { EventStream } from './event-stream.ts';
-import { credentialOf, invalid, parseBody } from './read-call.ts';
+import { bodyOf, credentialOf, invalid } from './read-call.ts';
 import { callJson } from './wire-call.ts';
 
 @Controller('v1/calls')
@@ -47,8 +46,7 @@ export class AsyncCallsController {
     @Param('id') id: string,
   ): Promise<void> {
     const principal = this.#principal(request);
-    if (request.body instanceof ToolFailure) throw request.body;
-    const force = forceOf(parseBody(request.body));
+    const force = forceOf(bodyOf(request));
     const call = await this.calls.retry(principal, id, force);
     reply.code(200).header('location', `/v1/calls/${call.id}`);
     this.#send(reply, call);

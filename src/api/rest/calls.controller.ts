@@ -18,7 +18,7 @@ import {
 import { AUDIT_KINDS, CALL_STATUSES } from './history-words.ts';
 import { requirePermission } from './management.ts';
 import { pageSize } from './page.ts';
-import { invalid, parseBody } from './read-call.ts';
+import { bodyOf, invalid } from './read-call.ts';
 import { wireAudit, wireCall } from './wire-history.ts';
 
 const PAGING = ['from', 'to', 'page_size', 'page_token'] as const;
@@ -69,8 +69,7 @@ export class CallsController {
   @HttpCode(200)
   async resolve(@Req() request: FastifyRequest, @Param('id') id: string) {
     const { tenantId, id: by } = requirePermission(this.authenticator, request, 'admin');
-    if (request.body instanceof ToolFailure) throw request.body;
-    const { outcome, comment } = resolutionOf(parseBody(request.body));
+    const { outcome, comment } = resolutionOf(bodyOf(request));
     const found = id.includes('\0')
       ? undefined
       : await this.history.resolve(tenantId, id, { outcome, comment, by });

@@ -15,7 +15,7 @@ import type { RegistryControl } from '../../ports/registry-control.ts';
 import { AUTHENTICATOR, DEFINITION_PINS, REGISTRY_CONTROL } from '../tokens.ts';
 import { requirePermission } from './management.ts';
 import { pageOf, pageSize } from './page.ts';
-import { invalid, parseBody } from './read-call.ts';
+import { bodyOf, invalid } from './read-call.ts';
 
 @Controller('v1/admin/definitions')
 export class DefinitionsController {
@@ -47,8 +47,7 @@ export class DefinitionsController {
   @HttpCode(200)
   async approve(@Req() request: FastifyRequest, @Param('name') tool: string) {
     const { id } = requirePermission(this.authenticator, request, 'admin');
-    if (request.body instanceof ToolFailure) throw request.body;
-    const outcome = await this.pins.approve(tool, hashOf(parseBody(request.body)), id);
+    const outcome = await this.pins.approve(tool, hashOf(bodyOf(request)), id);
     if (!outcome.approved) throw refusal(outcome.why);
     const { ok } = await this.registry.reload();
     return { ...wireRecord(outcome.record), reloaded: ok };

@@ -70,6 +70,12 @@ function asText(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined;
 }
 
+/** A management route's body, parsed; throws ToolFailure for one that was refused on its way in, too. */
+export function bodyOf({ body }: { readonly body: unknown }): unknown {
+  if (body instanceof ToolFailure) throw body;
+  return parseBody(body);
+}
+
 /** Throws ToolFailure VALIDATION with the place in the text. */
 export function parseBody(body: unknown): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0) return {};

@@ -12,7 +12,7 @@ import {
 } from '../../ports/recordings.ts';
 import { AUTHENTICATOR, RECORDINGS, REPLAY_TAPE } from '../tokens.ts';
 import { requirePermission } from './management.ts';
-import { parseBody } from './read-call.ts';
+import { bodyOf } from './read-call.ts';
 import { readRecordingWish } from './read-recording-wish.ts';
 import { wireRecording, wireReport } from './wire-recording.ts';
 
@@ -33,8 +33,7 @@ export class RecordingsController {
   @HttpCode(200)
   async start(@Req() request: FastifyRequest) {
     const { tenantId } = requirePermission(this.authenticator, request, 'admin');
-    if (request.body instanceof ToolFailure) throw request.body;
-    return wireRecording(await this.recordings.start(readRecordingWish(parseBody(request.body), tenantId)));
+    return wireRecording(await this.recordings.start(readRecordingWish(bodyOf(request), tenantId)));
   }
 
   @Post(':name/stop')

@@ -22,7 +22,7 @@ import { AUTHENTICATOR, SCHEDULES } from '../tokens.ts';
 import { checkNames, textOf, type Query as ListQuery } from './history-query.ts';
 import { requirePermission } from './management.ts';
 import { pageSize } from './page.ts';
-import { credentialOf, invalid, parseBody } from './read-call.ts';
+import { bodyOf, credentialOf, invalid } from './read-call.ts';
 import { readEdit, readIfMatch, readNewSchedule, readPreview } from './read-schedule.ts';
 import { wireListed, wirePreview, wireSchedule } from './wire-schedule.ts';
 
@@ -130,11 +130,6 @@ function asked(reply: FastifyReply, error: unknown): undefined {
 function send(reply: FastifyReply, view: ScheduleView): void {
   reply.header('etag', `"${view.schedule.version}"`).header('content-type', JSON_TYPE);
   reply.send(JSON.stringify(wireSchedule(view)));
-}
-
-function bodyOf({ body }: FastifyRequest): unknown {
-  if (body instanceof ToolFailure) throw body;
-  return parseBody(body);
 }
 
 function keyOf({ headers }: FastifyRequest): { idempotencyKey?: string } {

@@ -2,14 +2,13 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
 import { jsonChanges } from '../../lib/json-changes.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { SpecControl, SpecEdit } from '../../ports/spec-control.ts';
 import { AUTHENTICATOR, SPEC_CONTROL } from '../tokens.ts';
 import { requirePermission } from './management.ts';
 import { pageOf, pageSize } from './page.ts';
-import { invalid, parseBody } from './read-call.ts';
+import { bodyOf, invalid } from './read-call.ts';
 import { toolDocument } from './tool-document.ts';
 import { etagOf, revisionWanted, wireChange, wireHead, wireOutcome, wireVersion } from './wire-specs.ts';
 
@@ -118,8 +117,7 @@ export class SpecsController {
     @Param('name') name: string,
   ) {
     this.#who(request);
-    if (request.body instanceof ToolFailure) throw request.body;
-    const body = parseBody(request.body);
+    const body = bodyOf(request);
     const { content_hash: hash, note, ...strays } = isJsonObject(body) ? body : {};
     const stray = Object.keys(strays)[0];
     if (stray !== undefined)
@@ -142,7 +140,8 @@ export class SpecsController {
     return { dry_run: true, name, content_hash: contentHash, version, changes };
   }
 
-  #version(name: string, parameter: 'from' | 'to', wanted: string | undefined) {
+  /** Async: a refusal of the one must not leave the other's failure with nobody to hear it. */
+  async #version(name: string, parameter: 'from' | 'to', wanted: string | undefined) {
     if (typeof wanted !== 'string' || wanted === '')
       throw invalid(`/${parameter}`, 'must be the hash of a version, or what it is called');
     return this.specs.version(name, wanted);

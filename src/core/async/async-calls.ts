@@ -6,7 +6,7 @@ import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
 import type { CallHints } from '../../ports/call-hints.ts';
 import type { CallQueue } from '../../ports/call-queue.ts';
-import type { CallStore, NewCall, RetryOutcome, StoredCall, WaitingCall } from '../../ports/call-store.ts';
+import type { CallStore, NewCall, RetryOutcome, StoredCall } from '../../ports/call-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { DeadWebhook, WebhookStore } from '../../ports/webhook-store.ts';
@@ -47,10 +47,10 @@ export class AsyncCalls {
   /** Takes a call that has passed everything but its executor. Committed before anybody hears of it. */
   async accept(call: ToolCall, callbackUrl?: string): Promise<ToolResponse> {
     const { queue, maxWaitMs, reach } = this.#deps;
-    const waiting = await this.#keep(newCallOf(call, { maxWaitMs, callbackUrl }));
+    await this.#keep(newCallOf(call, { maxWaitMs, callbackUrl }));
     reach('while_queued');
     // Nobody waits for the queue: the row is enough.
-    void queue.offer(waiting);
+    queue.offer(call.id);
     return {
       ok: true,
       data: null,
@@ -62,7 +62,7 @@ export class AsyncCalls {
   }
 
   /** The row is kept once, however often it is written: what failed after its commit is found to be there. */
-  async #keep(call: NewCall): Promise<WaitingCall> {
+  async #keep(call: NewCall): Promise<void> {
     const { store, maxQueued, log } = this.#deps;
     const askedAt = performance.now();
     try {
@@ -122,7 +122,7 @@ export class AsyncCalls {
     if (outcome !== 'queued') throw notRetried(outcome);
     log.warn({ callId: id, by: principal.id, force }, 'an ended call was queued again');
     const call = await this.#visible(principal, id, 'calls:write');
-    void queue.offer({ id, rank: 1, claim: call.claim });
+    queue.offer(id);
     hints.tell('news', id);
     return call;
   }

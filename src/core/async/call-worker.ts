@@ -11,6 +11,7 @@ import type { Log } from '../../ports/log.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import { toolRequestOf } from './accepted-request.ts';
 import type { AsyncSeries } from './async-metrics.ts';
+import { CallIntake } from './call-intake.ts';
 import { endOf, type WriteEnvelope } from './ended-call.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -44,16 +45,16 @@ const LONGEST_DEFER_MS = 60_000;
 
 export class CallWorker {
   readonly #deps: WorkerDeps;
-  readonly #owner = randomUUID();
   readonly #running = new Map<string, RunningCall>();
   readonly #settling = new Set<Promise<void>>();
   readonly #closed = new AbortController();
   readonly #leases: LeaseKeeper;
-  #draining = false;
+  readonly #intake: CallIntake;
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.#leases = new LeaseKeeper(deps, this.#running);
+    this.#intake = new CallIntake(deps, randomUUID(), (call) => this.#take(call));
   }
 
   get inFlight(): number {
@@ -62,13 +63,12 @@ export class CallWorker {
 
   start(): void {
     this.#leases.start();
-    this.#deps.queue.start((id) => this.#take(id), this.#deps.concurrency);
+    this.#intake.start();
   }
 
   /** Takes no more. What runs goes on until it ends, or the core gives it up. */
   drain(): void {
-    this.#draining = true;
-    this.#deps.queue.stop();
+    this.#intake.stop();
   }
 
   /** After the core is idle. What still has to be written is written within `withinMs`, or left to be found. */
@@ -82,11 +82,8 @@ export class CallWorker {
     await this.#deps.queue.close();
   }
 
-  /** False: the call is not here to be run. */
-  async #take(id: string): Promise<boolean> {
-    if (this.#draining) return false;
-    const claimed = await this.#claim(id);
-    if (claimed === undefined) return false;
+  async #take(claimed: ClaimedCall): Promise<void> {
+    const { id } = claimed;
     const running = new RunningCall(claimed);
     this.#running.set(id, running);
     const settled = this.#carry(running).catch((error: unknown) => {
@@ -96,18 +93,6 @@ export class CallWorker {
     await settled;
     this.#settling.delete(settled);
     this.#running.delete(id);
-    return true;
-  }
-
-  async #claim(id: string): Promise<ClaimedCall | undefined> {
-    const { store, leaseMs, log } = this.#deps;
-    try {
-      return await store.claim(id, this.#owner, leaseMs);
-    } catch (error) {
-      // It is found again among the rows.
-      log.warn({ callId: id, err: error }, 'an accepted call could not be claimed');
-      return undefined;
-    }
   }
 
   async #carry(running: RunningCall): Promise<void> {

@@ -109,9 +109,9 @@ export class LeaseKeeper {
     const { store, queue, log, series, hints, ended, awake } = this.#deps;
     if (!awake()) return;
     try {
-      for (const { id, claim, status } of await store.sweep(MAX_RUNS)) {
+      for (const { id, status } of await store.sweep(MAX_RUNS)) {
         log.warn({ callId: id, status }, 'a call without an owner was settled');
-        if (status === 'queued') void queue.offer({ id, rank: 1, claim });
+        if (status === 'queued') queue.offer(id);
         else if (status !== 'running') series.ended(status);
         hints.tell('news', id);
         ended();

@@ -4,14 +4,13 @@ import { recordingMetrics } from '../../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../../test/helpers/quiet-log.ts';
 import { scheduleAt, termsOf } from '../../../test/helpers/schedule-kit.ts';
-import type { WaitingCall } from '../../ports/call-store.ts';
 import type { DueSchedule, Fired, Firing, Schedule } from '../../ports/schedule-store.ts';
 import { scheduleSeries } from './schedule-metrics.ts';
 import { ScheduleTicker } from './schedule-ticker.ts';
 
 function setUp({ due = [] as Schedule[], awake = (): boolean => true, fails = 0 } = {}) {
   const clock = new FakeClock();
-  const offered: WaitingCall[] = [];
+  const offered: string[] = [];
   const planned: Firing[] = [];
   let looks = 0;
   const ticker = new ScheduleTicker({
@@ -23,11 +22,11 @@ function setUp({ due = [] as Schedule[], awake = (): boolean => true, fails = 0 
           const about: DueSchedule = { schedule, now: clock.now(), busy: false, room: 10 };
           const firing = plan(about);
           planned.push(firing);
-          return { ...about, firing, waiting: firing.calls.map(({ id }) => ({ id, rank: 1, claim: 0 })) };
+          return { ...about, firing };
         });
       },
     },
-    queue: { offer: async (call) => void offered.push(call) },
+    queue: { offer: (id) => void offered.push(id) },
     catalog: {
       snapshot: () => ({
         version: '1.0.00000000',

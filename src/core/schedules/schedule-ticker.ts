@@ -82,11 +82,11 @@ export class ScheduleTicker {
     }
   }
 
-  #tell({ schedule, now, firing, waiting }: Fired): void {
+  #tell({ schedule, now, firing }: Fired): void {
     const { queue, log, series } = this.#deps;
     const { id, tenantId, call } = schedule;
-    for (const each of waiting) void queue.offer(each);
     for (const made of firing.calls) {
+      queue.offer(made.id);
       const fireTime = made.schedule?.fireTime ?? now;
       series.runs.with('fired').add();
       series.lag.observe(Math.max(0, now - fireTime) / 1_000);

@@ -3,9 +3,9 @@ import { assert, constantFrom, jsonValue, pre, property, string } from 'fast-che
 import { search } from 'jmespath';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { ExpressionError, Work } from '../../lib/jmespath/work.ts';
 import { compileExpression, type Names } from './expression.ts';
 import { compileTemplate } from './value-template.ts';
-import { ExpressionError, Work } from './work.ts';
 
 const NAMES: Names = { steps: new Set(['first']), allSteps: new Set(['first', 'later']), hasItem: true };
 

@@ -1,10 +1,9 @@
 // Expression: JMESPath compiled at load, with every name in it checked against what is known when it runs.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
-import { parseExpression, type Ast } from './ast.ts';
-import { evaluate } from './evaluate.ts';
-import { FUNCTIONS } from './functions.ts';
-import { ExpressionError, type Work } from './work.ts';
+import { parseExpression, type Ast } from '../../lib/jmespath/ast.ts';
+import { evaluate } from '../../lib/jmespath/evaluate.ts';
+import { ExpressionError, type Work } from '../../lib/jmespath/work.ts';
 
 /** What an expression may name at its place. */
 export interface Names {
@@ -76,7 +75,6 @@ class NameReader {
         throw new Error('"!" binds closer than "." and "[": write !(a.b) with the path in parentheses');
       return this.read(right, this.read(left, place));
     }
-    if (node.type === 'Function') checkCall(node);
     for (const { part, isPerItem } of partsOf(node)) this.read(part, isPerItem ? 'data' : place);
     return 'data';
   }
@@ -125,17 +123,4 @@ function partsOf(node: Ast): readonly Part[] {
     part,
     isPerItem: node.type === 'ExpressionReference' || (isProjection && index > 0),
   }));
-}
-
-function checkCall({ name, children }: Ast & { readonly type: 'Function' }): void {
-  const fn = FUNCTIONS.get(name);
-  if (fn === undefined) {
-    const near = didYouMean(name, FUNCTIONS.keys());
-    throw new Error(`there is no function ${name}()${near === undefined ? '' : `; did you mean ${near}()?`}`);
-  }
-  const { length } = fn.parameters;
-  const fits = fn.variadic === true ? children.length >= length : children.length === length;
-  if (fits) return;
-  const expected = `${fn.variadic === true ? 'at least ' : ''}${length} argument${length === 1 ? '' : 's'}`;
-  throw new Error(`${name}() takes ${expected}, found ${children.length}`);
 }

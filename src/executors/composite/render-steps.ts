@@ -1,9 +1,9 @@
 // What a composite would do, for a dry run: its steps, with the arguments that the input alone decides.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import { isTruthy } from '../../lib/jmespath/evaluate.ts';
+import { ExpressionError, Work } from '../../lib/jmespath/work.ts';
 import type { Program, Step } from './compile-steps.ts';
-import { isTruthy } from './evaluate.ts';
-import { ExpressionError, Work } from './work.ts';
 
 /** References to what steps will return stay as they are written: `{ $: steps.first.id }`. */
 export function renderSteps({ stages }: Program, input: JsonObject): JsonObject {

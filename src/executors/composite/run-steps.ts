@@ -4,11 +4,11 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { Emit, ToolCall } from '../../contract/tool-call.ts';
 import type { ToolRefusal, ToolResult, ToolSuccess } from '../../contract/tool-response.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
+import { isTruthy } from '../../lib/jmespath/evaluate.ts';
+import { ExpressionError, Work } from '../../lib/jmespath/work.ts';
 import type { Program, Stage, Step } from './compile-steps.ts';
-import { isTruthy } from './evaluate.ts';
 import type { Expression, Scope } from './expression.ts';
 import { failedStep, misfit, StepBreak, StepReport, tooLarge } from './step-report.ts';
-import { ExpressionError, Work } from './work.ts';
 
 /** JSON text of all results that one call may hold. */
 const MAX_HELD_LENGTH = 16 * 1024 * 1024;

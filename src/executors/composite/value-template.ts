@@ -1,7 +1,7 @@
 // Value templates: a step's arguments as JSON, with references in it that are filled in for each call.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import type { Work } from '../../lib/jmespath/work.ts';
 import { compileExpression, type Expression, type Names, type Scope } from './expression.ts';
-import type { Work } from './work.ts';
 
 /** A JSON value with references in it, written `{ $: expression }`. Everything else in it is literal. */
 export interface ValueTemplate {

@@ -92,7 +92,7 @@ export const httpConnectionSchema = z
 export type HttpConnection = z.output<typeof httpConnectionSchema>;
 
 /** Lower case; undefined where auth sets none. */
-export function headerSetBy(auth: HttpAuth): string | undefined {
+function headerSetBy(auth: HttpAuth): string | undefined {
   if (auth.type !== 'api_key') return 'authorization';
   return auth.in === 'header' ? auth.name.toLowerCase() : undefined;
 }

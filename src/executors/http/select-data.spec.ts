@@ -1,6 +1,6 @@
 // Selections: checked at load, bounded in what they can cost, and what they give.
 import { describe, expect, it } from 'vitest';
-import { selectData, selectionProblem } from './select-data.ts';
+import { compileSelection, selectionProblem } from './select-data.ts';
 
 const DATA = {
   items: [
@@ -23,7 +23,7 @@ describe('a selection', () => {
     ['join(`, `, items[].tags[])', 'a, b'],
   ])('%s gives %j', (expression, expected) => {
     expect(selectionProblem(expression)).toBeUndefined();
-    expect(selectData(structuredClone(DATA), expression, 1_000)).toEqual(expected);
+    expect(compileSelection(expression, 1_000)(structuredClone(DATA))).toEqual(expected);
   });
 
   it.each(['', 'items[', 'a.', 'a..b', 'items[*].', '{a}', 'nope(@)', 'x'.repeat(1_001)])(
@@ -43,15 +43,26 @@ describe('a selection', () => {
   });
 
   it('that does not fit the answer is OUTPUT_INVALID', () => {
-    expect(() => selectData({ a: 'x' }, 'sum(a)', 1_000)).toThrow(
+    expect(() => compileSelection('sum(a)', 1_000)({ a: 'x' })).toThrow(
       expect.objectContaining({ type: 'OUTPUT_INVALID', reason: 'SELECTION_FAILED' }),
     );
   });
 
+  it('has a bounded amount of work: an answer cannot make it compute without end', () => {
+    const data = { list: Array.from({ length: 1_000 }, (_, n) => n) };
+    expect(() => compileSelection('list[?contains(@, `1`)]', 10)(data)).toThrow(
+      expect.objectContaining({ type: 'OUTPUT_INVALID', reason: 'SELECTION_FAILED' }),
+    );
+  });
+
+  it.each(['constructor', 'items.length', '"__proto__"'])('%s is not found: data inherit nothing', (path) => {
+    expect(compileSelection(path, 1_000)(structuredClone(DATA))).toBeNull();
+  });
+
   it('whose result is larger than the cap is OUTPUT_TOO_LARGE', () => {
     const data = { a: 'x'.repeat(600) };
-    expect(selectData(data, '[a]', 1_000)).toEqual([data.a]);
-    expect(() => selectData(data, '[a, a]', 1_000)).toThrow(
+    expect(compileSelection('[a]', 1_000)(data)).toEqual([data.a]);
+    expect(() => compileSelection('[a, a]', 1_000)(data)).toThrow(
       expect.objectContaining({ type: 'OUTPUT_TOO_LARGE' }),
     );
   });

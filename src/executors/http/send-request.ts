@@ -10,7 +10,7 @@ import type { CompiledRequest, FilledRequest } from './compile-request.ts';
 import type { Authorization, Credentials } from './credentials.ts';
 import type { RequestOptions } from './options-schema.ts';
 import { readResponse } from './read-response.ts';
-import { selectData } from './select-data.ts';
+import { compileSelection } from './select-data.ts';
 import { upstreamFailure } from './upstream-failure.ts';
 
 export interface Sending {
@@ -93,10 +93,11 @@ function isRefusedToken(error: unknown): boolean {
 function reader({ response = 'auto' }: RequestOptions, method: string, maxBytes: number) {
   const kind = typeof response === 'object' ? (response.as ?? 'json') : response;
   const expression = typeof response === 'object' ? response.jmespath : undefined;
+  const select = expression === undefined ? undefined : compileSelection(expression, maxBytes);
   return (answer: HttpResponse): ToolResult => {
     if (method === 'HEAD') return { data: { status: answer.status } };
     const result = readResponse(answer, kind);
-    return expression === undefined ? result : { data: selectData(result.data, expression, maxBytes) };
+    return select === undefined ? result : { data: select(result.data) };
   };
 }
 

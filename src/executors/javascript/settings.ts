@@ -58,5 +58,3 @@ export function javascriptSettingsSchema() {
     startTimeoutMs: said.start_timeout_ms,
   }));
 }
-
-export const JAVASCRIPT_DEFAULTS: JavascriptSettings = javascriptSettingsSchema().parse({});

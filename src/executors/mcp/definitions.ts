@@ -20,6 +20,7 @@ export class Definitions {
   #known: Tools | undefined;
   #staleAt = 0;
   #asking: Promise<Tools> | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
   /** How often the server said that something has changed. */
   #changes = 0;
 
@@ -41,7 +42,11 @@ export class Definitions {
 
   /** Throws ToolFailure where the tool is not what `hash` stands for. */
   async check(tool: string, hash: string, signal: AbortSignal): Promise<void> {
-    const found = (this.#fresh() ?? (await this.#tools(signal))).get(tool);
+    let found = (this.#fresh() ?? (await this.#tools(signal))).get(tool);
+    // The hash may be of a newer definition than the list that is kept: it is asked for again, but not at every call.
+    if (found?.hash !== hash && this.#clock.now() - this.#askedAt >= MIN_TTL_MS) {
+      found = (await this.#askTogether(signal)).get(tool);
+    }
     if (found?.hash === hash) return;
     const what = found === undefined ? 'does not offer this tool any more' : 'has changed what this tool is';
     throw new ToolFailure('UNAVAILABLE', `The MCP server ${what}: its operator has to agree to it anew.`, {
@@ -62,7 +67,10 @@ export class Definitions {
 
   #tools(signal: AbortSignal): Promise<Tools> {
     const fresh = this.#fresh();
-    if (fresh !== undefined) return Promise.resolve(fresh);
+    return fresh === undefined ? this.#askTogether(signal) : Promise.resolve(fresh);
+  }
+
+  #askTogether(signal: AbortSignal): Promise<Tools> {
     this.#asking ??= this.#ask();
     return abortable(this.#asking, signal);
   }
@@ -82,6 +90,7 @@ export class Definitions {
     });
     const stop = this.#clock.after(LIST_TIMEOUT_MS, () => own.abort(late));
     const changes = this.#changes;
+    this.#askedAt = this.#clock.now();
     try {
       const { tools, ttlMs = DEFAULT_TTL_MS } = await this.#server.listTools(own.signal);
       const known = new Map(tools.map((tool) => [tool.name, { tool, hash: definitionHash(tool) }]));

@@ -237,6 +237,27 @@ describe('definitions', () => {
     }
   });
 
+  it('a newer definition that an operator has agreed to is used although the older list is still kept', async () => {
+    const { server, clock, prepare } = bench();
+    await prepare({ definition_hash: HASH });
+    server.tools = [changed];
+    clock.jumpTo(clock.now() + 5_000);
+    const agreed = await prepare({ definition_hash: definitionHash(changed) });
+    await expect(agreed.execute(callOf(), ignore)).resolves.toBeDefined();
+    expect(server.listed).toBe(2);
+  });
+
+  it('a tool that stays refused does not have the list asked for at every call', async () => {
+    const { server, clock, prepare } = bench();
+    const prepared = await prepare({ definition_hash: definitionHash(changed) });
+    for (let second = 0; second < 20; second += 1) {
+      const calls = Array.from({ length: 10 }, () => prepared.execute(callOf(), ignore));
+      for (const each of await Promise.allSettled(calls)) expect(each).toMatchObject({ reason: refusal });
+      clock.jumpTo(clock.now() + 1_000);
+    }
+    expect(server.listed).toBe(4);
+  });
+
   it('many calls ask once', async () => {
     const { server, prepare } = bench();
     const prepared = await prepare({ definition_hash: HASH });

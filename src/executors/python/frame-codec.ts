@@ -4,7 +4,7 @@
 const ID_LENGTH = 22;
 
 /** How a frame from the worker begins, besides the id. */
-export const FRAME_KINDS = {
+const FRAME_KINDS = {
   a: 'answer',
   d: 'ended',
   y: 'partial',

@@ -121,4 +121,3 @@ export const shellOptionsSchema = z
 
 export type ShellOptions = z.infer<typeof shellOptionsSchema>;
 export type CommandOptions = z.infer<typeof commandSchema>;
-export type LimitOptions = CommandOptions['limits'];

@@ -6,12 +6,6 @@ import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
 
-export interface ClaimRequest {
-  readonly id: string;
-  readonly owner: string;
-  readonly leaseMs: number;
-}
-
 interface ClaimedRow {
   readonly id: string;
   readonly claim: number;
@@ -24,32 +18,27 @@ interface ClaimedRow {
   readonly request: { readonly call?: unknown } | null;
 }
 
-/** Rows that another replica is claiming at this moment are left to it. All requests are of one owner. */
+/** May run now. */
+const READY = sql`status = 'queued' AND kind <> 'sync' AND (not_before IS NULL OR not_before <= now())
+  AND (deadline_at IS NULL OR deadline_at > now())`;
+
+/** The first of those that wait, in their order; rows that another replica is claiming at this moment are left to it. */
 export async function claimCalls(
   db: Db,
-  requests: readonly ClaimRequest[],
-): Promise<readonly (ClaimedCall | undefined)[]> {
-  const { owner = '', leaseMs = 0 } = requests[0] ?? {};
-  const ids = [...new Set(requests.map(({ id }) => id))];
+  owner: string,
+  leaseMs: number,
+  limit: number,
+): Promise<readonly ClaimedCall[]> {
   const { rows } = await sql<ClaimedRow>`
-    WITH free AS (
-      SELECT id FROM calls
-      WHERE id = ANY(${ids}::text[]) AND status = 'queued' AND kind <> 'sync'
-        AND (not_before IS NULL OR not_before <= now()) AND (deadline_at IS NULL OR deadline_at > now())
-      ORDER BY id FOR UPDATE SKIP LOCKED)
-    UPDATE calls c SET status = 'running', claim = c.claim + 1, attempts = c.attempts + 1, owner = ${owner},
-      lease_expires_at = ${later(leaseMs)}, started_at = coalesce(c.started_at, now()), not_before = NULL
-    FROM free WHERE c.id = free.id AND c.status = 'queued'
-    RETURNING c.id, c.claim, c.kind, c.tenant_id, c.tool, c.idempotent, c.read_only, c.attempts, c.request`.execute(
-    db,
-  );
-  const claimed = new Map(rows.map((row) => [row.id, claimedOf(row)]));
-  return requests.map(({ id }) => {
-    const call = claimed.get(id);
-    // Asked for twice at once, it is given once.
-    claimed.delete(id);
-    return call;
-  });
+    WITH claimed AS (
+      UPDATE calls SET status = 'running', claim = claim + 1, attempts = attempts + 1, owner = ${owner},
+        lease_expires_at = ${later(leaseMs)}, started_at = coalesce(started_at, now()), not_before = NULL
+      WHERE id = ANY(ARRAY(
+        SELECT id FROM calls WHERE ${READY} ORDER BY queue_rank, created_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+      RETURNING id, claim, kind, tenant_id, tool, idempotent, read_only, attempts, request, queue_rank, created_at)
+    SELECT id, claim, kind, tenant_id, tool, idempotent, read_only, attempts, request FROM claimed
+    ORDER BY queue_rank, created_at, id`.execute(db);
+  return rows.map(claimedOf);
 }
 
 function claimedOf(row: ClaimedRow): ClaimedCall {
@@ -68,19 +57,29 @@ function claimedOf(row: ClaimedRow): ClaimedCall {
   };
 }
 
+/**
+ * Locked in the order of their ids: two statements about the same calls cannot lock each other out. Found by their key
+ * alone: asked for their status, the planner would go through the index of the unfinished, with an entry of each that
+ * has ended since the last vacuum.
+ */
+function heldRows(claims: readonly { readonly id: string }[]) {
+  const ids = claims.map(({ id }) => id);
+  return sql`WITH held AS MATERIALIZED (
+    SELECT id, status FROM calls WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE)`;
+}
+
+const IS_HELD = sql`c.id = ANY(ARRAY(SELECT id FROM held WHERE status = 'running'))`;
+
 export async function renewClaims(
   db: Db,
   claims: readonly Claim[],
   leaseMs: number,
 ): Promise<readonly (Claim & { cancelRequested: boolean })[]> {
   const { rows } = await sql<Claim & { cancelRequested: boolean }>`
-    WITH mine AS (
-      SELECT c.id FROM calls c
-      JOIN json_to_recordset(${JSON.stringify(claims)}::json) AS m(id text, claim int)
-        ON c.id = m.id AND c.claim = m.claim
-      WHERE c.status = 'running' ORDER BY c.id FOR UPDATE OF c)
+    ${heldRows(claims)}
     UPDATE calls c SET lease_expires_at = ${later(leaseMs)}
-    FROM mine WHERE c.id = mine.id AND c.status = 'running'
+    FROM json_to_recordset(${JSON.stringify(claims)}::json) AS m(id text, claim int)
+    WHERE ${IS_HELD} AND c.id = m.id AND c.claim = m.claim
     RETURNING c.id, c.claim, c.cancel_requested AS "cancelRequested"`.execute(db);
   return rows;
 }
@@ -105,17 +104,13 @@ export async function finishCalls(db: Db, finishes: readonly Finish[]): Promise<
     envelope: end.envelope,
   }));
   const { rows } = await sql<{ id: string }>`
-    WITH ends AS (
-      SELECT * FROM json_to_recordset(${JSON.stringify(ends)}::json) AS e(id text, claim int, status text,
-        error_type text, reason text, effects boolean, ms float8, version text, trace text, envelope text)),
-    mine AS (
-      SELECT c.id FROM calls c JOIN ends e ON c.id = e.id AND c.claim = e.claim
-      WHERE c.status = 'running' ORDER BY c.id FOR UPDATE OF c)
+    ${heldRows(ends)}
     UPDATE calls c SET status = e.status, error_type = e.error_type, reason = e.reason,
       partial_side_effects = e.effects, duration_ms = e.ms, tool_version = e.version, trace_id = e.trace,
       response = jsonb_build_object('envelope', e.envelope), finished_at = now(), owner = NULL, lease_expires_at = NULL
-    FROM ends e JOIN mine ON mine.id = e.id
-    WHERE c.id = e.id AND c.claim = e.claim AND c.status = 'running'
+    FROM json_to_recordset(${JSON.stringify(ends)}::json) AS e(id text, claim int, status text,
+      error_type text, reason text, effects boolean, ms float8, version text, trace text, envelope text)
+    WHERE ${IS_HELD} AND c.id = e.id AND c.claim = e.claim
     RETURNING c.id`.execute(db);
   const written = new Set(rows.map(({ id }) => id));
   return finishes.map(({ claim }) => written.has(claim.id));

@@ -1,5 +1,5 @@
 // The rows of calls that run later: how one is written, and how it is read again.
-import { sql, type InsertObject, type Kysely, type Selectable } from 'kysely';
+import { sql, type Kysely, type Selectable } from 'kysely';
 import { uuidv7 } from '../../lib/ids.ts';
 import type { NewCall, StoredCall } from '../../ports/call-store.ts';
 import type { CallsTable, Tables } from './tables.ts';
@@ -8,36 +8,66 @@ import type { CallsTable, Tables } from './tables.ts';
 const RANKS = 600_000;
 const CLASS = { high: 0, normal: 1, low: 2 } as const;
 
-/**
- * Tenants take turns: the n-th waiting call of one has the rank of the n-th of any other. `ahead` counts those of the
- * tenant that wait already.
- */
-export function rankOf({ priority }: NewCall, ahead: number): number {
-  return CLASS[priority] * RANKS + Math.min(ahead, RANKS - 1) + 1;
+export interface Acceptance {
+  readonly call: NewCall;
+  /** Of its tenant's calls that wait; one more is not written. */
+  readonly maxQueued: number;
 }
 
 /**
  * Writes accepted calls, in a transaction of whoever calls it, too: a call and what made it are committed together. The
- * queue finds the rows by itself; to have them run at once, offer them to it after the commit.
+ * queue finds the rows by itself; to have them run at once, offer them to it after the commit. Gives the ids of those
+ * there was room for; what is there already stays as it is.
+ *
+ * Tenants take turns: the n-th waiting call of one has the rank of the n-th of any other.
  */
 export async function insertCalls(
   db: Kysely<Tables>,
-  calls: readonly { readonly call: NewCall; readonly rank: number }[],
-): Promise<void> {
-  if (calls.length === 0) return;
-  const written = await db
-    .insertInto('calls')
-    .values(calls.map(({ call, rank }) => rowOf(call, rank)))
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('id')
-    .execute();
-  const ids = new Set(written.map(({ id }) => id));
-  const webhooks = calls.flatMap(({ call }) => (ids.has(call.id) ? webhookOf(call) : []));
-  if (webhooks.length > 0) await db.insertInto('webhooks').values(webhooks).execute();
+  calls: readonly Acceptance[],
+): Promise<ReadonlySet<string>> {
+  if (calls.length === 0) return new Set();
+  const tenants = [...new Set(calls.map(({ call }) => storable(call.tenantId)))];
+  const { rows } = await sql<{ id: string }>`
+    WITH incoming AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${JSON.stringify(calls.map(rowOf))}::json) AS r(
+        place int, max_queued int, first_rank int, wait_ms float8, fire_ms float8, webhook_id text, url text,
+        id text, tenant_id text, principal_id text, agent_id text, user_id text, session_id text, door text,
+        tool text, tool_version text, executor text, arguments_hash text, kind text, read_only boolean,
+        idempotent boolean, registry_version text, trace_id text, request jsonb, schedule_id text)
+    ), waiting AS MATERIALIZED (
+      SELECT tenant_id, count(*) AS calls FROM calls
+      WHERE status = 'queued' AND kind <> 'sync' AND tenant_id = ANY(${tenants}::text[]) GROUP BY tenant_id
+    ), placed AS MATERIALIZED (
+      SELECT i.*, coalesce(w.calls, 0) + row_number() OVER (PARTITION BY i.tenant_id ORDER BY i.place) - 1 AS ahead
+      FROM incoming i LEFT JOIN waiting w USING (tenant_id)
+    ), written AS (
+      INSERT INTO calls (id, tenant_id, principal_id, agent_id, user_id, session_id, door, tool, tool_version,
+        executor, arguments_hash, kind, status, read_only, idempotent, partial_side_effects, attempts,
+        registry_version, trace_id, request, schedule_id, fire_time, created_at, deadline_at, queue_rank)
+      SELECT id, tenant_id, principal_id, agent_id, user_id, session_id, door, tool, tool_version,
+        executor, arguments_hash, kind, 'queued', read_only, idempotent, false, 0,
+        registry_version, trace_id, request, schedule_id, 'epoch'::timestamptz + fire_ms * interval '1 millisecond',
+        now(), now() + wait_ms * interval '1 millisecond', first_rank + least(ahead, ${RANKS - 1}::int)
+      FROM placed WHERE ahead < max_queued ORDER BY place
+      ON CONFLICT DO NOTHING RETURNING id
+    ), told AS (
+      INSERT INTO webhooks (id, call_id, tenant_id, url, status, next_attempt_at, created_at)
+      SELECT p.webhook_id, p.id, p.tenant_id, p.url, 'pending', now(), now()
+      FROM placed p JOIN written USING (id) WHERE p.url IS NOT NULL
+    )
+    SELECT id FROM placed WHERE ahead < max_queued`.execute(db);
+  return new Set(rows.map(({ id }) => id));
 }
 
-function rowOf(call: NewCall, rank: number): InsertObject<Tables, 'calls'> {
+function rowOf({ call, maxQueued }: Acceptance, place: number) {
   return {
+    place,
+    max_queued: maxQueued,
+    first_rank: CLASS[call.priority] * RANKS + 1,
+    wait_ms: call.maxWaitMs,
+    fire_ms: call.schedule?.fireTime,
+    webhook_id: call.callbackUrl && uuidv7(Date.now()),
+    url: call.callbackUrl,
     id: call.id,
     tenant_id: storable(call.tenantId),
     principal_id: storable(call.principalId),
@@ -50,34 +80,13 @@ function rowOf(call: NewCall, rank: number): InsertObject<Tables, 'calls'> {
     executor: call.executor,
     arguments_hash: call.argumentsHash,
     kind: call.kind,
-    status: 'queued',
     read_only: call.readOnly,
     idempotent: call.idempotent,
-    partial_side_effects: false,
-    attempts: 0,
     registry_version: call.registryVersion,
     trace_id: call.traceId,
-    request: JSON.stringify({ call: call.request }),
-    schedule_id: call.schedule?.id ?? null,
-    fire_time: call.schedule === undefined ? null : new Date(call.schedule.fireTime),
-    created_at: NOW,
-    deadline_at: later(call.maxWaitMs),
-    queue_rank: rank,
+    request: { call: call.request },
+    schedule_id: call.schedule?.id,
   };
-}
-
-function webhookOf({ id, tenantId, callbackUrl }: NewCall) {
-  if (callbackUrl === undefined) return [];
-  const webhook = {
-    id: uuidv7(Date.now()),
-    call_id: id,
-    tenant_id: storable(tenantId),
-    url: callbackUrl,
-    status: 'pending' as const,
-    next_attempt_at: NOW,
-    created_at: NOW,
-  };
-  return [webhook];
 }
 
 export const NOW = sql<Date>`now()`;
@@ -86,9 +95,9 @@ export function later(ms: number) {
   return sql<Date>`now() + ${ms}::float8 * interval '1 millisecond'`;
 }
 
-/** PostgreSQL keeps no NUL in text. */
+/** PostgreSQL keeps no NUL in text, and no half of a character. */
 export function storable(text: string): string {
-  return text.replaceAll('\0', '\u{fffd}');
+  return text.replaceAll('\0', '\u{fffd}').toWellFormed();
 }
 
 export function storedCallOf(row: Selectable<CallsTable>): StoredCall {

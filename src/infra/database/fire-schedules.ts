@@ -1,8 +1,8 @@
 // Fires schedules that are due: in one transaction each of their moments becomes a call, and they wait for the next one.
 import { sql, type Kysely, type Selectable } from 'kysely';
-import type { NewCall, WaitingCall } from '../../ports/call-store.ts';
+import type { NewCall } from '../../ports/call-store.ts';
 import type { DueSchedule, Fired, FireTerms, Firing } from '../../ports/schedule-store.ts';
-import { insertCalls, rankOf } from './call-rows.ts';
+import { insertCalls } from './call-rows.ts';
 import { scheduleOf, type Now } from './schedule-rows.ts';
 import type { ScheduledTasksTable, Tables } from './tables.ts';
 
@@ -26,7 +26,7 @@ export function fireSchedules(
       rows.map((row) => row.tenant_id),
     );
     const fired: Fired[] = [];
-    const made: { call: NewCall; rank: number }[] = [];
+    const made: NewCall[] = [];
     for (const row of rows) {
       const { tenant_id: tenant, fired_at: firedAt } = row;
       const ahead = waiting.get(tenant) ?? 0;
@@ -39,20 +39,21 @@ export function fireSchedules(
       // Its turn comes when its last run has ended.
       if (due.busy && row.overlap === 'queue') continue;
       const firing = plan(due);
-      const placed = firing.calls.map((call, index) => ({ call, rank: rankOf(call, ahead + index) }));
-      made.push(...placed);
-      waiting.set(tenant, ahead + placed.length);
-      fired.push({ ...due, firing, waiting: placed.map(waitingOf) });
+      made.push(...firing.calls);
+      waiting.set(tenant, ahead + firing.calls.length);
+      fired.push({ ...due, firing });
     }
-    await insertCalls(trx, made);
+    // How many there may be has been planned already.
+    await insertCalls(
+      trx,
+      made.map((call) => ({ call, maxQueued: NO_MORE_THAN_PLANNED })),
+    );
     await advance(trx, fired, now);
     return fired;
   });
 }
 
-function waitingOf({ call, rank }: { readonly call: NewCall; readonly rank: number }): WaitingCall {
-  return { id: call.id, rank, claim: 0 };
-}
+const NO_MORE_THAN_PLANNED = 2 ** 31 - 1;
 
 type DueRow = Selectable<ScheduledTasksTable> & { readonly fired_at: Date };
 

@@ -4,6 +4,8 @@ export interface GroupBounds<In> {
   readonly maxItems: number;
   readonly maxWeight?: number;
   readonly weigh?: (item: In) => number;
+  /** While many come, they are gathered for so long; a few go at once. */
+  readonly gatherMs?: number;
 }
 
 interface Waiting<In, Out> {
@@ -14,6 +16,7 @@ interface Waiting<In, Out> {
 
 /** SQLSTATE classes of what one item may have brought about: bad data, a constraint, a limit of the program. */
 const OF_ONE_ITEM = /^(22|23|54)/;
+const FEW = 4;
 
 export class GroupCommit<In, Out> {
   readonly #commit: (items: readonly In[]) => Promise<readonly Out[]>;
@@ -38,8 +41,19 @@ export class GroupCommit<In, Out> {
   }
 
   async #work(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#settle(this.#next());
+    while (this.#waiting.length > 0) {
+      const group = this.#next();
+      await this.#settle(group);
+      if (group.length > FEW) await this.#gather();
+    }
     this.#running = false;
+  }
+
+  /** Those that were just answered come again soon, others with them: fewer and larger groups cost everybody less. */
+  async #gather(): Promise<void> {
+    const { gatherMs, maxItems } = this.#bounds;
+    if (gatherMs === undefined || this.#waiting.length >= maxItems) return;
+    await new Promise((resolve) => setTimeout(resolve, gatherMs));
   }
 
   #next(): readonly Waiting<In, Out>[] {

@@ -21,7 +21,7 @@ export interface StoredKey {
 export type Roles = Readonly<Record<string, readonly string[]>>;
 
 /** There without being declared; gateway.yaml may redefine them. */
-export const BUILT_IN_ROLES: Roles = { admin: ['*'], agent: ['tools:read', 'tools:call'] };
+const BUILT_IN_ROLES: Roles = { admin: ['*'], agent: ['tools:read', 'tools:call'] };
 
 interface KnownKey {
   readonly secretHash: Buffer;

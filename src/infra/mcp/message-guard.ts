@@ -28,7 +28,8 @@ export class MessageGuard implements Transport {
   readonly hasPerRequestStream: boolean;
   readonly #inner: Transport;
   readonly #options: GuardOptions;
-  readonly #pending = new Map<RequestId, AbortController>();
+  /** With what ends the request's own stream, over HTTP. */
+  readonly #pending = new Map<RequestId, AbortController | undefined>();
   readonly #abandoned = new Set<RequestId>();
   #broken = false;
 
@@ -63,10 +64,11 @@ export class MessageGuard implements Transport {
     if (!('method' in message)) return this.#inner.send(message, options);
     if (!('id' in message)) return this.#notify(message, options);
     const { id } = message;
-    const ending = new AbortController();
-    this.#pending.set(id, ending);
     options.requestSignal?.addEventListener('abort', () => this.#abandon(id), { once: true });
+    const ending = this.hasPerRequestStream ? new AbortController() : undefined;
+    this.#pending.set(id, ending);
     try {
+      if (ending === undefined) return await this.#inner.send(message, options);
       await this.#inner.send(message, {
         ...options,
         requestSignal: ending.signal,
@@ -84,9 +86,8 @@ export class MessageGuard implements Transport {
     const ids = id === undefined ? [...this.#pending.keys()] : [id];
     for (const each of ids) {
       const ending = this.#pending.get(each);
-      if (ending === undefined) continue;
-      this.#pending.delete(each);
-      ending.abort();
+      if (!this.#pending.delete(each)) continue;
+      ending?.abort();
       const error = { code: REFUSED_ANSWER, message: failure.message, data: failure };
       this.onmessage?.({ jsonrpc: '2.0', id: each, error });
     }
@@ -150,9 +151,8 @@ export class MessageGuard implements Transport {
   /** Nobody waits any more; over HTTP its stream is closed. */
   #abandon(id: RequestId): void {
     const ending = this.#pending.get(id);
-    if (ending === undefined) return;
-    this.#pending.delete(id);
-    ending.abort();
+    if (!this.#pending.delete(id)) return;
+    ending?.abort();
     this.#abandoned.add(id);
     const [oldest] = this.#abandoned;
     if (this.#abandoned.size > MAX_ABANDONED && oldest !== undefined) this.#abandoned.delete(oldest);

@@ -7,7 +7,6 @@ import { connectionLost, draining, givenUp } from './failures.ts';
 import { listTools } from './list-tools.ts';
 import type { ConnectionState, Transport } from './mcp-metrics.ts';
 import { limitProgress } from './progress-limiter.ts';
-import { readResult } from './read-result.ts';
 import { RestartBudget } from './restart-budget.ts';
 import { failureOf, isSessionGone } from './sdk-failures.ts';
 import { connect, type Session, type SessionNeeds } from './session.ts';
@@ -49,11 +48,10 @@ export class ServerConnection {
 
   async callTool({ tool, arguments: args, signal, meta, onProgress }: McpCall): Promise<McpResult> {
     const { clock } = this.#needs;
-    return this.#use(signal, async ({ client }) => {
-      const params = { name: tool, arguments: args, ...(meta !== undefined && { _meta: meta }) };
+    const params = { name: tool, arguments: args, ...(meta !== undefined && { _meta: meta }) };
+    return this.#use(signal, (session) => {
       const onprogress = onProgress && limitProgress(clock, onProgress);
-      const options = { signal, timeout: NO_LIMIT_MS, ...(onprogress && { onprogress }) };
-      return readResult(await client.callTool(params, options));
+      return session.callTool(params, { signal, timeout: NO_LIMIT_MS, ...(onprogress && { onprogress }) });
     });
   }
 
@@ -94,15 +92,20 @@ export class ServerConnection {
   }
 
   async #tryOnce<Result>(signal: AbortSignal, work: (session: Session) => Promise<Result>): Promise<Result> {
-    const session = await abortable(this.#ready(), signal);
+    const session = this.#open() ?? (await abortable(this.#ready(), signal));
     const result = await work(session);
     this.#budget.worked();
     return result;
   }
 
+  #open(): Session | undefined {
+    return !this.#closed && this.#session?.isOpen() === true ? this.#session : undefined;
+  }
+
   #ready(): Promise<Session> {
     if (this.#closed) return Promise.reject(draining());
-    if (this.#session?.isOpen() === true) return Promise.resolve(this.#session);
+    const open = this.#open();
+    if (open !== undefined) return Promise.resolve(open);
     this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined));
     return this.#connecting;
   }

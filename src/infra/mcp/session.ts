@@ -8,6 +8,7 @@ import type { HttpClient } from '../../ports/http-client.ts';
 import type { Log } from '../../ports/log.ts';
 import type { McpServerSettings, McpStdioSettings } from '../../ports/mcp-servers.ts';
 import type { ProcessSpawner, SpawnRequest } from '../../ports/process-spawner.ts';
+import { toolCaller, type CallTool } from './call-tool.ts';
 import { connectTimeout } from './failures.ts';
 import { httpTransport } from './http-transport.ts';
 import type { McpMetrics } from './mcp-metrics.ts';
@@ -37,6 +38,7 @@ export interface SessionNeeds {
 
 export interface Session {
   readonly client: Client;
+  readonly callTool: CallTool;
   readonly server: { readonly name: string; readonly version: string };
   readonly protocolVersion: string;
   /** False once it has ended, by whichever side. */
@@ -94,6 +96,7 @@ export async function connect(
   const { name = '', version = '' } = client.getServerVersion() ?? {};
   return {
     client,
+    callTool: toolCaller(client, sdk.isSpecType.ContentBlock, settings.kind),
     server: { name, version },
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     isOpen: () => open,

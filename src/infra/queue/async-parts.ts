@@ -12,7 +12,7 @@ import { MemoryCallHints } from '../memory/memory-call-hints.ts';
 import { RedisCallHints } from '../redis/redis-call-hints.ts';
 import type { RedisClients } from '../redis/redis-clients.ts';
 import { BullMqCallQueue } from './bullmq-call-queue.ts';
-import { PolledCallQueue } from './polled-call-queue.ts';
+import { OwnCallQueue } from './own-call-queue.ts';
 
 export interface AsyncParts {
   readonly store: CallStore;
@@ -53,8 +53,7 @@ export function createAsyncParts({ records, redis, clock, log, maxWaitMs }: Asyn
     }),
   );
   const awake = () => records.state === 'open';
-  const needs = { store, clock, log, awake };
-  const queue = redis === undefined ? new PolledCallQueue(needs) : new BullMqCallQueue({ ...needs, redis });
+  const queue = redis === undefined ? new OwnCallQueue() : new BullMqCallQueue({ redis, clock, log });
   const hints = redis === undefined ? new MemoryCallHints() : new RedisCallHints(redis, log);
   return { store, webhooks, queue, hints, awake, reach: failpoints(process.env) };
 }

@@ -1,25 +1,21 @@
-// BullMqCallQueue: CallQueue on Redis. A job is the id of a row and nothing else; what Redis loses is put there again.
+// BullMqCallQueue: CallQueue on Redis. A job is the id of a call that waits and nothing else; it wakes one replica with room.
 import type { Queue, Worker } from 'bullmq';
 import type { CallQueue } from '../../ports/call-queue.ts';
-import type { CallStore, WaitingCall } from '../../ports/call-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RedisClients } from '../redis/redis-clients.ts';
 
 export interface BullMqQueueDeps {
   readonly redis: RedisClients;
-  readonly store: Pick<CallStore, 'waiting'>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly awake: () => boolean;
 }
 
 const QUEUE = 'calls';
-/** How often the rows are compared with the jobs, and how many of them at once. */
-const RECONCILE_MS = 1_000;
-const RECONCILED_AT_ONCE = 1_000;
-/** Every so many looks, the jobs are put there without counting what is: a count can be right by chance. */
-const UNCOUNTED_EVERY = 15;
+/** One replica says no more than one job in so much time: whoever is woken takes all that it has room for. */
+const GATHER_MS = 50;
+/** Jobs of one replica that wait at the same time. */
+const OUTSTANDING = 8;
 const LOCK_MS = 15_000;
 const STALLED_CHECK_MS = 5_000;
 const CLOSE_WITHIN_MS = 2_000;
@@ -27,50 +23,56 @@ const CLOSE_WITHIN_MS = 2_000;
 /** No second attempt and no recovery by BullMQ: whether a call may run again is for its row to say. */
 const JOB = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
 
-interface Job {
-  readonly name: string;
-  readonly data: object;
-  readonly opts: typeof JOB & { readonly jobId: string; readonly priority: number };
-}
-
 export class BullMqCallQueue implements CallQueue {
   readonly #deps: BullMqQueueDeps;
+  readonly #replica = crypto.randomUUID();
   /** Needs a Redis that answers: made when it is first used. */
   #queue: Promise<Queue> | undefined;
   #worker: Promise<Worker> | undefined;
-  #disarm: (() => void) | undefined;
-  #looks = 0;
+  #hear: ((id: string) => boolean) | undefined;
+  /** Said last, and not to the others yet. */
+  #unsaid: string | undefined;
+  #gathering: (() => void) | undefined;
+  #jobs = 0;
+  #resting = false;
   #stopped = false;
 
   constructor(deps: BullMqQueueDeps) {
     this.#deps = deps;
   }
 
-  async offer(call: WaitingCall): Promise<void> {
-    try {
-      const { name, data, opts } = jobOf(call);
-      await (await this.#opened()).add(name, data, opts);
-    } catch (error) {
-      this.#deps.log.debug({ callId: call.id, err: error }, 'a call was not put into Redis yet');
-    }
+  offer(id: string): void {
+    if (this.#hear?.(id) !== true) this.pass(id);
   }
 
-  start(run: (id: string) => Promise<boolean>, concurrency: number): void {
-    this.#worker = this.#startWorker(run, concurrency);
+  pass(id: string): void {
+    this.#unsaid = id;
+    if (this.#gathering === undefined) this.#say();
+  }
+
+  start(hear: (id: string) => boolean): void {
+    this.#hear = hear;
+    this.#worker = this.#startWorker();
     this.#worker.catch((error: unknown) => {
       this.#deps.log.error({ err: error }, 'the worker of asynchronous calls did not start');
     });
-    this.#reconcileLater();
+  }
+
+  listen(): void {
+    if (!this.#resting || this.#stopped) return;
+    this.#resting = false;
+    this.#onWorker((worker) => worker.resume());
   }
 
   stop(): void {
     this.#stopped = true;
-    this.#disarm?.();
-    void this.#worker?.then((worker) => worker.pause(true)).catch(() => undefined);
+    this.#hear = undefined;
+    this.#onWorker((worker) => worker.pause(true));
   }
 
   async close(): Promise<void> {
     this.stop();
+    this.#gathering?.();
     const closing = Promise.allSettled([
       this.#worker?.then((worker) => worker.close()),
       this.#queue?.then((queue) => queue.close()),
@@ -82,17 +84,58 @@ export class BullMqCallQueue implements CallQueue {
     ]);
   }
 
-  async #startWorker(run: (id: string) => Promise<boolean>, concurrency: number): Promise<Worker> {
+  #say(): void {
+    const id = this.#unsaid;
+    this.#unsaid = undefined;
+    this.#gathering = undefined;
+    if (id === undefined) return;
+    this.#gathering = this.#deps.clock.after(GATHER_MS, () => this.#say());
+    void this.#add(id);
+  }
+
+  /** A job of the same name that waits still does as well as another one. */
+  async #add(id: string): Promise<void> {
+    this.#jobs = (this.#jobs + 1) % OUTSTANDING;
+    try {
+      const queue = await this.#opened();
+      await queue.add('call', { id }, { ...JOB, jobId: `${this.#replica}.${this.#jobs}` });
+    } catch (error) {
+      this.#deps.log.debug(
+        { callId: id, err: error },
+        'the other replicas were not told of a call that waits',
+      );
+    }
+  }
+
+  /** Without room it is for others, and this replica takes no more jobs until it has. */
+  #wake(id: string): void {
+    if (this.#hear?.(id) === true) return;
+    if (!this.#resting) {
+      this.#resting = true;
+      this.#onWorker((worker) => worker.pause(true));
+    }
+    this.pass(id);
+  }
+
+  #onWorker(act: (worker: Worker) => unknown): void {
+    void this.#worker?.then(act).catch(() => undefined);
+  }
+
+  async #startWorker(): Promise<Worker> {
     const { redis, log } = this.#deps;
     const { Worker } = await import('bullmq');
-    const worker = new Worker(QUEUE, async ({ id = '' }) => void (await run(id.slice(0, id.indexOf('.')))), {
-      connection: redis.blocking(),
-      prefix: redis.prefix,
-      concurrency,
-      maxStalledCount: 0,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALLED_CHECK_MS,
-    });
+    const worker = new Worker<{ readonly id?: unknown }>(
+      QUEUE,
+      async ({ data }) => this.#wake(typeof data.id === 'string' ? data.id : ''),
+      {
+        connection: redis.blocking(),
+        prefix: redis.prefix,
+        concurrency: 1,
+        maxStalledCount: 0,
+        lockDuration: LOCK_MS,
+        stalledInterval: STALLED_CHECK_MS,
+      },
+    );
     // The connections report their own trouble; here it would be said again for each of them.
     worker.on('error', (error) => log.debug({ err: error }, 'the queue in Redis has trouble'));
     if (this.#stopped) await worker.pause(true);
@@ -116,39 +159,4 @@ export class BullMqCallQueue implements CallQueue {
     queue.on('error', (error) => log.debug({ err: error }, 'the queue in Redis has trouble'));
     return queue;
   }
-
-  #reconcileLater(): void {
-    if (this.#stopped) return;
-    this.#disarm = this.#deps.clock.after(RECONCILE_MS, () => void this.#reconcile());
-  }
-
-  /** Rows that wait without a job get one: Redis was flushed or away, a replica died, or their time has only now come. */
-  async #reconcile(): Promise<void> {
-    try {
-      const waiting = this.#deps.awake() ? await this.#deps.store.waiting(RECONCILED_AT_ONCE) : [];
-      if (waiting.length > 0 && (await this.#lacks(waiting.length))) await this.#putBack(waiting);
-    } catch (error) {
-      this.#deps.log.debug({ err: error }, 'the queue in Redis could not be compared with the rows');
-    }
-    this.#reconcileLater();
-  }
-
-  async #lacks(rows: number): Promise<boolean> {
-    this.#looks += 1;
-    if (this.#looks % UNCOUNTED_EVERY === 0) return true;
-    const { waiting = 0, prioritized = 0 } = await (
-      await this.#opened()
-    ).getJobCounts('waiting', 'prioritized');
-    return waiting + prioritized < rows;
-  }
-
-  /** A job that is there already stays as it is. */
-  async #putBack(waiting: readonly WaitingCall[]): Promise<void> {
-    await (await this.#opened()).addBulk(waiting.map(jobOf));
-  }
-}
-
-/** Of each wait another job: the one of a replica that died stays behind for as long as its lock does. */
-function jobOf({ id, rank, claim }: WaitingCall): Job {
-  return { name: 'call', data: {}, opts: { ...JOB, jobId: `${id}.${claim}`, priority: rank } };
 }

@@ -20,7 +20,7 @@ export async function readRecordingFile(path: string): Promise<ReadRecording> {
   return readRecording(await bytesOf(path), path);
 }
 
-export function readRecording(bytes: Uint8Array, path: string): ReadRecording {
+function readRecording(bytes: Uint8Array, path: string): ReadRecording {
   const lines = linesOf(bytes, path);
   const first = lines.next();
   if (first.done === true) throw at(path, 1, 'the file is empty: expected a recording');

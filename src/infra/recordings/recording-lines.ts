@@ -11,7 +11,7 @@ import {
   type RecordingEnd,
 } from '../../ports/recordings.ts';
 
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 
 export interface RecordingHead {
   readonly name: string;

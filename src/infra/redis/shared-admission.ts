@@ -6,14 +6,8 @@ import { LeasePlaces } from '../memory/lease-places.ts';
 import type { AdmissionStore, AdmitReply } from './admission-store.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { StoreAway, type StoreHealth } from './store-health.ts';
-import { endInTime, type WaitingCall } from './waiting-call.ts';
+import { endInTime, type FullDecision, type SharedDecision, type WaitingCall } from './waiting-call.ts';
 import { WaitingLines } from './waiting-lines.ts';
-
-type FullDecision = Omit<Extract<AdmitReply, { kind: 'rate' }>, 'kind' | 'rule'> & {
-  readonly kind: 'full';
-  readonly rule: LeaseRule;
-};
-export type SharedDecision = Extract<AdmitReply, { kind: 'granted' | 'rate' }> | FullDecision;
 
 export interface SharedDeps {
   readonly store: AdmissionStore;

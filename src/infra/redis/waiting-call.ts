@@ -3,7 +3,13 @@ import type { RateLimitState } from '../../contract/tool-response.ts';
 import type { AdmissionRequest, LeaseRule } from '../../ports/admission-control.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Waiter } from '../memory/lease-places.ts';
-import type { SharedDecision } from './shared-admission.ts';
+import type { AdmitReply } from './admission-store.ts';
+
+export type FullDecision = Omit<Extract<AdmitReply, { kind: 'rate' }>, 'kind' | 'rule'> & {
+  readonly kind: 'full';
+  readonly rule: LeaseRule;
+};
+export type SharedDecision = Extract<AdmitReply, { kind: 'granted' | 'rate' }> | FullDecision;
 
 export interface WaitingCall extends Waiter {
   readonly request: AdmissionRequest;

@@ -10,9 +10,9 @@ export interface Instruction {
 
 /** Operation codes: load a word, jump if equal, greater or equal, any bit set, and return. */
 export const LOAD = 0x20;
-export const JUMP_EQUAL = 0x15;
-export const JUMP_AT_LEAST = 0x35;
-export const JUMP_ANY_BIT = 0x45;
+const JUMP_EQUAL = 0x15;
+const JUMP_AT_LEAST = 0x35;
+const JUMP_ANY_BIT = 0x45;
 export const RETURN = 0x06;
 
 const RECORD_BYTES = 8;

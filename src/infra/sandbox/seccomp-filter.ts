@@ -56,7 +56,7 @@ export function seccompFilter(machine: Machine, policy: FilterPolicy): Buffer {
   return assemble(filterProgram(machine, policy));
 }
 
-export function filterProgram(machine: Machine, policy: FilterPolicy): readonly Instruction[] {
+function filterProgram(machine: Machine, policy: FilterPolicy): readonly Instruction[] {
   const { auditArch, secondTable, firstUnknown, numbers } = machine;
   const refused = policy.holdsGroup ? [...REFUSED, ...GROUP, ...OUTSIDE_SIGNALS] : REFUSED;
   const each = (names: readonly string[], then: readonly Instruction[]) =>

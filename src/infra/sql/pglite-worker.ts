@@ -1,4 +1,6 @@
 // A PGlite in a thread of its own: wire protocol in, wire protocol out. The thread can be ended in mid-statement.
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 
@@ -17,10 +19,22 @@ const port = parentPort;
 if (port === null) throw new Error('pglite-worker.ts runs in a worker thread');
 const { dataDir, initSql, sessionSql } = workerData as PgliteWorkerData;
 
+/** An empty cluster, made by `npm run build`: to make one takes seconds. Where there is none, PGlite makes its own. */
+const EMPTY_CLUSTER = fileURLToPath(new URL('../../empty-cluster', import.meta.url));
+
 async function start(): Promise<PGlite> {
+  if (dataDir !== null && !existsSync(dataDir) && existsSync(EMPTY_CLUSTER)) copyEmptyCluster(dataDir);
   const database = await PGlite.create(dataDir ?? 'memory://');
   if (initSql !== null) await database.exec(initSql);
   return database;
+}
+
+/** Whole or not at all: a crash meanwhile leaves nothing that looks like a database. */
+function copyEmptyCluster(to: string): void {
+  const unfinished = `${to}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  cpSync(EMPTY_CLUSTER, unfinished, { recursive: true });
+  renameSync(unfinished, to);
 }
 
 const starting = start();

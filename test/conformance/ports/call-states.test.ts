@@ -4,10 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { databaseCallStore } from '../../../src/infra/database/call-store.ts';
 import type { Database } from '../../../src/infra/database/database.ts';
 import type { CallStatus, CallStore, Claim } from '../../../src/ports/call-store.ts';
-import { ACME, DAY_MS, endAs, leasesEnd, newCall } from '../../helpers/async-kit.ts';
+import { ACME, claimOf, DAY_MS, endAs, LEASE_MS, leasesEnd, newCall } from '../../helpers/async-kit.ts';
 import { DATABASES, type TestDatabase } from '../../helpers/databases.ts';
 
-const LEASE_MS = 30_000;
 const OWNERS = 3;
 
 type Step =
@@ -70,7 +69,7 @@ class Life {
   }
 
   async #claim(who: number, before: CallStatus): Promise<void> {
-    const claim = await this.#store.claim(this.#id, String(who), LEASE_MS);
+    const claim = await claimOf(this.#store, this.#id, String(who));
     if ((claim !== undefined) !== (before === 'queued')) this.#breaks(`claim of a ${before} call`);
     if (claim === undefined) return;
     this.#claims.set(who, claim);
@@ -114,8 +113,9 @@ describe.each(DATABASES)('the life of a call on %s', (_name, open) => {
       fc.boolean(),
       fc.array(step, { maxLength: 14 }),
       async (idempotent, steps) => {
-        const { id } = await store.accept(newCall({ idempotent }), 1_000);
-        const life = new Life(store, database, id);
+        const call = newCall({ idempotent });
+        await store.accept(call, 1_000);
+        const life = new Life(store, database, call.id);
         await life.live(steps);
         expect(life.broken).toEqual([]);
         expect(life.ends).toBeLessThanOrEqual(1);

@@ -5,10 +5,18 @@ import type { Database } from '../../../src/infra/database/database.ts';
 import { databaseWebhookStore } from '../../../src/infra/database/webhook-store.ts';
 import type { CallStore, NewCall } from '../../../src/ports/call-store.ts';
 import type { WebhookStore } from '../../../src/ports/webhook-store.ts';
-import { ACME, DAY_MS, endAs, forgetCalls, leasesEnd, newCall } from '../../helpers/async-kit.ts';
+import {
+  ACME,
+  claimOf,
+  DAY_MS,
+  endAs,
+  forgetCalls,
+  LEASE_MS,
+  leasesEnd,
+  newCall,
+  waitingIds,
+} from '../../helpers/async-kit.ts';
 import { DATABASES, type TestDatabase } from '../../helpers/databases.ts';
-
-const LEASE_MS = 30_000;
 
 describe.each(DATABASES)('calls on %s', (_name, open) => {
   let opened: TestDatabase;
@@ -32,7 +40,7 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
   };
   const claimed = async (over: Partial<NewCall> = {}) => {
     const id = await accepted(over);
-    const claim = await store.claim(id, 'a', LEASE_MS);
+    const claim = await claimOf(store, id, 'a');
     if (claim === undefined) throw new Error('not claimed');
     return claim;
   };
@@ -40,14 +48,64 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
 
   it('gives a call to one of many that ask at once', async () => {
     const id = await accepted();
-    const claims = await Promise.all(['a', 'b', 'c', 'd'].map((owner) => store.claim(id, owner, LEASE_MS)));
+    const claims = await Promise.all(['a', 'b', 'c', 'd'].map((owner) => claimOf(store, id, owner)));
     expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
     expect(await store.get(ACME, id)).toMatchObject({ status: 'running', runs: 1 });
   });
 
   it('accepts many at once, each of which is there afterwards', async () => {
     const ids = await Promise.all(Array.from({ length: 200 }, () => accepted()));
-    expect(new Set((await store.waiting(500)).map(({ id }) => id))).toEqual(new Set(ids));
+    expect(new Set(await waitingIds(database))).toEqual(new Set(ids));
+  });
+
+  it('gives no more than there is room for, first those that are first, and each to one of many', async () => {
+    const ids: string[] = [];
+    for (let index = 0; index < 9; index += 1) ids.push(await accepted());
+    const first = await store.claim('a', LEASE_MS, 3);
+    expect(first.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+    const others = await Promise.all(['b', 'c', 'd'].map((owner) => store.claim(owner, LEASE_MS, 2)));
+    expect(others.flat().length).toBeLessThanOrEqual(6);
+    const rest = await store.claim('e', LEASE_MS, 9);
+    const all = [...first, ...others.flat(), ...rest].map(({ id }) => id);
+    expect(all).toHaveLength(9);
+    expect(new Set(all)).toEqual(new Set(ids));
+  });
+
+  it('ends many at once, each by its own claim, and none that is void', async () => {
+    const claims = [];
+    for (let index = 0; index < 20; index += 1) claims.push(await claimed());
+    const written = await Promise.all(
+      claims.map(({ id, claim }, index) =>
+        store.finish({ id, claim: claim + (index % 2) }, endAs(index % 3 === 0 ? 'failed' : 'succeeded')),
+      ),
+    );
+    expect(written).toEqual(claims.map((_claim, index) => index % 2 === 0));
+    for (const [index, { id }] of claims.entries())
+      expect(await statusOf(id)).toBe(index % 2 === 1 ? 'running' : index % 3 === 0 ? 'failed' : 'succeeded');
+  });
+
+  it('of many accepted at once, one that cannot be written fails alone', async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, index) =>
+        store.accept(newCall(index === 5 ? { kind: 'wrong' as 'async' } : {}), 1_000),
+      ),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(
+      Array.from({ length: 12 }, (_, index) => (index === 5 ? 'rejected' : 'fulfilled')),
+    );
+    expect(await waitingIds(database)).toHaveLength(11);
+  });
+
+  it('keeps a call whose context holds half of a character', async () => {
+    const id = await accepted({ agentId: 'half \ud800', sessionId: '\udfff' });
+    expect(await waitingIds(database)).toEqual([id]);
+  });
+
+  it('of a call accepted twice keeps one', async () => {
+    const call = newCall({ callbackUrl: 'https://hooks.example/x' });
+    await Promise.all([store.accept(call, 1_000), store.accept(call, 1_000)]);
+    await store.accept(call, 1_000);
+    expect(await waitingIds(database)).toEqual([call.id]);
   });
 
   it('keeps what the request and the answer hold, NUL and lone surrogates too', async () => {
@@ -70,7 +128,7 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     const late = await claimed({ idempotent: true });
     await leasesEnd(database);
     expect(await store.sweep(3)).toEqual([{ id: late.id, claim: 1, status: 'queued' }]);
-    const second = await store.claim(late.id, 'b', LEASE_MS);
+    const second = await claimOf(store, late.id, 'b');
     expect(second).toMatchObject({ run: 2 });
     expect(await store.finish(late, endAs('succeeded'))).toBe(false);
     expect(await store.renew([late], LEASE_MS)).toEqual([]);
@@ -82,13 +140,13 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     await leasesEnd(database);
     await store.sweep(3);
     expect(await store.get(ACME, id)).toMatchObject({ status: 'outcome_unknown', partialSideEffects: true });
-    expect(await store.claim(id, 'b', LEASE_MS)).toBeUndefined();
+    expect(await claimOf(store, id, 'b')).toBeUndefined();
   });
 
   it('gives up on a call whose owners are lost again and again', async () => {
     const id = await accepted();
     for (let run = 1; run <= 3; run += 1) {
-      expect(await store.claim(id, 'a', LEASE_MS)).toMatchObject({ run });
+      expect(await claimOf(store, id, 'a')).toMatchObject({ run });
       await leasesEnd(database);
       await store.sweep(3);
     }
@@ -110,15 +168,15 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     const call = await claimed();
     expect(await store.giveBack(call, 60_000)).toBe(true);
     expect(await store.get(ACME, call.id)).toMatchObject({ status: 'queued', runs: 0 });
-    expect(await store.waiting(10)).toEqual([]);
-    expect(await store.claim(call.id, 'b', LEASE_MS)).toBeUndefined();
+    expect(await waitingIds(database)).toEqual([]);
+    expect(await claimOf(store, call.id, 'b')).toBeUndefined();
     expect(await store.finish(call, endAs('succeeded'))).toBe(false);
   });
 
   it('cancels a waiting call at once and asks a running one', async () => {
     const waiting = await accepted();
     expect(await store.cancel(ACME, waiting)).toBe('cancelled');
-    expect(await store.claim(waiting, 'a', LEASE_MS)).toBeUndefined();
+    expect(await claimOf(store, waiting, 'a')).toBeUndefined();
     expect(await store.cancel(ACME, waiting)).toBe('ended');
     const running = await claimed();
     expect(await store.cancel(ACME, running.id)).toBe('requested');
@@ -147,7 +205,7 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     const flood = [await accepted(), await accepted(), await accepted()];
     const other = await accepted({ tenantId: 'umbrella' });
     const urgent = await accepted({ tenantId: 'umbrella', priority: 'high' });
-    const order = (await store.waiting(10)).map(({ id }) => id);
+    const order = (await store.claim('a', LEASE_MS, 10)).map(({ id }) => id);
     expect(order[0]).toBe(urgent);
     expect(order.indexOf(other)).toBeLessThan(order.indexOf(flood[1] ?? ''));
     expect(order.filter((id) => flood.includes(id))).toEqual(flood);
@@ -155,8 +213,8 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
 
   it('ends what has waited too long, unrun', async () => {
     const id = await accepted({ maxWaitMs: 0 });
-    expect(await store.waiting(10)).toEqual([]);
-    expect(await store.claim(id, 'a', LEASE_MS)).toBeUndefined();
+    expect(await waitingIds(database)).toEqual([]);
+    expect(await claimOf(store, id, 'a')).toBeUndefined();
     await store.sweep(3);
     expect(await store.get(ACME, id)).toMatchObject({
       status: 'failed',
@@ -171,7 +229,7 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     await store.finish(unsafe, { ...endAs('failed'), partialSideEffects: true });
     expect(await store.retry(ACME, unsafe.id, false)).toBe('unsafe');
     expect(await store.retry(ACME, unsafe.id, true)).toBe('queued');
-    expect(await store.claim(unsafe.id, 'b', LEASE_MS)).toMatchObject({ run: 1, claim: 2 });
+    expect(await claimOf(store, unsafe.id, 'b')).toMatchObject({ run: 1, claim: 2 });
     const safe = await claimed({ idempotent: true });
     await store.finish(safe, { ...endAs('failed'), partialSideEffects: true });
     expect(await store.retry(ACME, safe.id, false)).toBe('queued');
@@ -190,8 +248,8 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
   });
 
   it('counts what waits and runs', async () => {
-    await accepted();
     await claimed();
+    await accepted();
     expect(await store.state()).toMatchObject({
       queued: 1,
       running: 1,

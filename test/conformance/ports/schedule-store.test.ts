@@ -7,7 +7,7 @@ import type { Database } from '../../../src/infra/database/database.ts';
 import { SqlScheduleStore } from '../../../src/infra/database/sql-schedule-store.ts';
 import type { CallStore } from '../../../src/ports/call-store.ts';
 import type { NewSchedule, Schedule } from '../../../src/ports/schedule-store.ts';
-import { ACME, DAY_MS, endAs } from '../../helpers/async-kit.ts';
+import { ACME, DAY_MS, endAs, waitingIds } from '../../helpers/async-kit.ts';
 import {
   DATABASES,
   postgresDatabase,
@@ -58,10 +58,7 @@ describe.each(DATABASES)('schedules on %s', (_name, open) => {
   const fire = async () => (await store.fireDue(FIRE_TERMS, plan)).flatMap(({ firing }) => firing.calls);
   const fireTimes = async (id: string) => (await store.runs([id], 100)).map((run) => run.fireTime);
   const endRuns = async () => {
-    for (const { id } of await calls.waiting(100)) {
-      const claim = await calls.claim(id, 'a', 30_000);
-      if (claim !== undefined) await calls.finish(claim, endAs('succeeded'));
-    }
+    for (const claim of await calls.claim('a', 30_000, 100)) await calls.finish(claim, endAs('succeeded'));
   };
 
   it('keeps what it is given, what JSON can say and PostgreSQL cannot as well', async () => {
@@ -102,7 +99,7 @@ describe.each(DATABASES)('schedules on %s', (_name, open) => {
       runs: 1,
       version: 1,
     });
-    expect(await calls.waiting(10)).toHaveLength(1);
+    expect(await waitingIds(database)).toHaveLength(1);
   });
 
   it('a moment that has a call makes no second one, even when the time is set back', async () => {
@@ -208,8 +205,7 @@ describe.each(DATABASES)('schedules on %s', (_name, open) => {
     await made();
     await made({ nextRun: NOON + DAY_MS });
     await fire();
-    const [claimed] = await calls.waiting(1);
-    const claim = await calls.claim(claimed?.id ?? '', 'a', 30_000);
+    const [claim] = await calls.claim('a', 30_000, 1);
     if (claim !== undefined) await calls.finish(claim, endAs('failed'));
     setTime(NOON + 10 * MINUTE);
     expect(await store.counts()).toEqual({ enabled: 2, failing: 1, overdue: 1 });
@@ -219,10 +215,10 @@ describe.each(DATABASES)('schedules on %s', (_name, open) => {
     await made();
     await made({ tenantId: 'umbrella' });
     await store.fireDue({ limit: 25, maxQueued: 0 }, plan);
-    expect(await calls.waiting(10)).toEqual([]);
+    expect(await waitingIds(database)).toEqual([]);
     setTime(NOON + MINUTE);
     await store.fireDue({ limit: 25, maxQueued: 1 }, plan);
-    expect(await calls.waiting(10)).toHaveLength(2);
+    expect(await waitingIds(database)).toHaveLength(2);
   });
 });
 

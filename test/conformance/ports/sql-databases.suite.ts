@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/contract/json.ts';
 import type { SqlDatabase, SqlRun } from '../../../src/ports/sql-databases.ts';
+import { anyCharacter } from '../../helpers/any-character.ts';
 
 /** Made with SQL_SUITE_SCHEMA; statements run as the role `reader`. */
 export interface SqlHarness {
@@ -65,7 +66,7 @@ export function describeSqlDatabase(name: string, factory: () => Promise<SqlHarn
         await fc.assert(
           fc.asyncProperty(
             fc
-              .string({ unit: 'binary', maxLength: 40 })
+              .string({ unit: anyCharacter, maxLength: 40 })
               .filter((text) => text.isWellFormed() && !text.includes('\0')),
             async (text) => {
               expect(await rowOf('SELECT $1::text AS said', { values: [text] })).toEqual({ said: text });

@@ -1,5 +1,5 @@
 // Evaluates JMESPath over data that nobody vouches for: own properties only, and no more work than the call may cost.
-import { isJsonObject, type JsonValue } from '../../contract/json.ts';
+import { isJsonObject, type JsonValue } from '../json-value.ts';
 import type { Ast } from './ast.ts';
 import { callFunction, deepEqual, FUNCTIONS, type Reference } from './functions.ts';
 import { ExpressionError, type Work } from './work.ts';
@@ -112,7 +112,7 @@ function project(
 function flatten(value: JsonValue, work: Work): JsonValue {
   if (!Array.isArray(value)) return null;
   for (const item of value) work.spend(Array.isArray(item) ? item.length + 1 : 1);
-  return value.flat(1) as JsonValue[];
+  return value.flat(1);
 }
 
 function slice(value: JsonValue, [from, to, by]: readonly (number | null)[], work: Work): JsonValue {

@@ -1,5 +1,5 @@
 // Work: how much one call's expressions may compute. What a step returned is hostile, and may be huge.
-import { isJsonObject, type JsonValue } from '../../contract/json.ts';
+import { isJsonObject, type JsonValue } from '../json-value.ts';
 
 /** Nodes visited, items made, and a sixteenth of the characters handled, over all expressions of one call. */
 const MAX_WORK = 2_000_000;

@@ -1,6 +1,8 @@
 // The syntax tree of a JMESPath expression, as the jmespath package parses it. Evaluated by evaluate.ts, not by the package.
 import { compile } from 'jmespath';
-import type { JsonValue } from '../../contract/json.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import type { JsonValue } from '../json-value.ts';
+import { FUNCTIONS } from './functions.ts';
 
 declare module 'jmespath' {
   /** Exported by the package and missing in its types. Throws Error for what is no expression. */
@@ -39,7 +41,7 @@ export interface KeyValuePair {
 const MAX_LENGTH = 2_000;
 const MAX_DEPTH = 100;
 
-/** Throws Error with a sentence about the text. */
+/** A whole expression, with functions that there are. Throws Error with a sentence about the text. */
 export function parseExpression(text: string): Ast {
   if (text.length > MAX_LENGTH)
     throw new Error(`expected an expression of at most ${MAX_LENGTH} characters, found ${text.length}`);
@@ -89,6 +91,7 @@ function checkComplete(node: unknown, depth: number): void {
       break;
     case 'Function':
       if (typeof name !== 'string') throw new Error('expected the name of a function before "("');
+      checkArity(name, children.length);
       for (const child of children) checkComplete(child, depth + 1);
       break;
     default:
@@ -98,4 +101,17 @@ function checkComplete(node: unknown, depth: number): void {
 
 function checkNumber(value: unknown): void {
   if (!Number.isSafeInteger(value)) throw new Error('expected a whole number in brackets');
+}
+
+function checkArity(name: string, given: number): void {
+  const fn = FUNCTIONS.get(name);
+  if (fn === undefined) {
+    const near = didYouMean(name, FUNCTIONS.keys());
+    throw new Error(`there is no function ${name}()${near === undefined ? '' : `; did you mean ${near}()?`}`);
+  }
+  const { length } = fn.parameters;
+  const fits = fn.variadic === true ? given >= length : given === length;
+  if (fits) return;
+  const expected = `${fn.variadic === true ? 'at least ' : ''}${length} argument${length === 1 ? '' : 's'}`;
+  throw new Error(`${name}() takes ${expected}, found ${given}`);
 }

@@ -1,5 +1,5 @@
 // The functions of JMESPath. Types are checked, own properties alone are read, and everything made is paid for.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json-value.ts';
 import { ExpressionError, type Work } from './work.ts';
 
 /** `&expression`: evaluated by the function, once per item. */

@@ -1,0 +1,79 @@
+// Puts the program and the packages it uses into a few files: to find, read and link 2,000 small ones is most of a start.
+// From dist/main.js to dist/bundle/main.js. Threads, child processes and assets stay where they are, and are found there.
+import { readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const DIST = join(import.meta.dirname, '../dist');
+const OUT = join(DIST, 'bundle');
+
+/** What libraries load where it is installed, and this program does without. */
+const OPTIONAL = [
+  '@fastify/multipart',
+  '@fastify/view',
+  '@nats-io/transport-node',
+  '@nestjs/platform-express',
+  '@nestjs/websockets/socket-module.js',
+  'amqp-connection-manager',
+  'amqplib',
+  'class-transformer',
+  'class-validator',
+  'kafkajs',
+  'mqtt',
+  'msgpackr-extract',
+  'pg-native',
+  'pino-pretty',
+];
+
+/** A module of the bundle that knows where the bundle is. */
+const PLACE = 'bundle:place';
+const PLACE_CODE = `import { fileURLToPath } from 'node:url';
+export const urlOf = (file) => new URL(file, import.meta.url).href;
+export const pathOf = (file) => fileURLToPath(urlOf(file));`;
+
+const fromOut = (path) => JSON.stringify(relative(OUT, path).split(sep).join('/'));
+
+/** Each module goes on to see its own place, so that what lies beside it is found; and its map, where tsc wrote one. */
+const ownPlaces = {
+  name: 'own-places',
+  resolveId: { filter: { id: /^bundle:place$/ }, handler: (id) => `\0${id}` },
+  load(id) {
+    if (id === `\0${PLACE}`) return PLACE_CODE;
+    if (!id.startsWith(DIST)) return null;
+    return { code: readFileSync(id, 'utf8'), map: readFileSync(`${id}.map`, 'utf8') };
+  },
+  transform: {
+    filter: { id: { exclude: /^\0|^rolldown\// }, code: /import\.meta\.url|__dirname|__filename/ },
+    handler(code, id) {
+      // On the first line, so that lines keep their numbers.
+      if (/^(import|export)\b/m.test(code)) {
+        const own = code.replaceAll('import.meta.url', `__urlOf(${fromOut(id)})`);
+        return { code: `import { urlOf as __urlOf } from '${PLACE}'; ${own}`, map: null };
+      }
+      const names = `__dirname = __pathOf(${fromOut(dirname(id))}), __filename = __pathOf(${fromOut(id)})`;
+      return { code: `const { pathOf: __pathOf } = require('${PLACE}'), ${names}; ${code}`, map: null };
+    },
+  },
+};
+
+rmSync(OUT, { recursive: true, force: true });
+const bundle = await rolldown({
+  input: join(DIST, 'main.js'),
+  platform: 'node',
+  external: OPTIONAL,
+  plugins: [ownPlaces],
+  // A package that is missing, say: a bundle that is not whole is not made.
+  onLog(level, log) {
+    if (level === 'warn') throw new Error(log.message);
+  },
+});
+await bundle.write({
+  dir: OUT,
+  format: 'esm',
+  sourcemap: true,
+  // Nest and the logs know classes by their names.
+  keepNames: true,
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name]-[hash].js',
+});
+await bundle.close();

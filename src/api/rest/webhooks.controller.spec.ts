@@ -1,0 +1,47 @@
+// Webhooks that were given up: paged by id, and sent again in the operator's name.
+import { expect, it } from 'vitest';
+import { namedPermissions, only, requestWith } from '../../../test/helpers/management-kit.ts';
+import type { AsyncCalls } from '../../core/async/async-calls.ts';
+import type { DeadWebhook } from '../../ports/webhook-store.ts';
+import { WebhooksController } from './webhooks.controller.ts';
+
+const asAdmin = requestWith({ permissions: ['admin'] });
+const DEAD: DeadWebhook = {
+  id: '00000000-0000-4000-8000-000000000001',
+  callId: 'c1',
+  url: 'https://example.com/hook',
+  attempts: 3,
+  lastError: 'HTTP 500',
+  createdAt: new Date(0),
+  finishedAt: new Date(1),
+};
+const controllerOf = (calls: Partial<AsyncCalls>) =>
+  new WebhooksController(only<AsyncCalls>(calls), namedPermissions);
+
+it('a full page names the next, a shorter one is the last', async () => {
+  const controller = controllerOf({ dead: () => Promise.resolve([DEAD]) });
+  expect(await controller.dead(asAdmin, '1')).toMatchObject({
+    webhooks: [{ id: DEAD.id, call_id: 'c1', last_error: 'HTTP 500' }],
+    next_page_token: DEAD.id,
+  });
+  expect(await controller.dead(asAdmin, '2')).toMatchObject({ next_page_token: '' });
+});
+
+it.each(['', 'x', "' OR 1=1", `${DEAD.id}0`])(
+  'the token %j is refused and asks for nothing',
+  async (token) => {
+    await expect(controllerOf({}).dead(asAdmin, '1', token)).rejects.toThrow('/page_token');
+  },
+);
+
+it('one is sent again in the name of the credential', async () => {
+  const asked: unknown[] = [];
+  const controller = controllerOf({
+    redrive: (principal, id) => {
+      asked.push([principal.id, id]);
+      return Promise.resolve();
+    },
+  });
+  expect(await controller.redeliver(asAdmin, DEAD.id)).toEqual({ id: DEAD.id, status: 'pending' });
+  expect(asked).toEqual([['op', DEAD.id]]);
+});
