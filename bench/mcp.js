@@ -45,7 +45,7 @@ export async function mcp() {
     await Promise.all(Array.from({ length: 32 }, caller));
     return (count / (performance.now() - at)) * 1000;
   };
-  const run = { tools: file.path, tool: 'echo', args, inFlight: 32, count: 10_000, warmUp: 500 };
+  const run = { tools: file.path, tool: 'echo', args, inFlight: 32, count: 10_000, warmUp: 10_000 };
   await byHand();
   const { base, own, ratio } = await compare(byHand, async () => (await inProcess(run)).perSecond, 3);
   await client.close();
