@@ -58,6 +58,7 @@ export async function startGateway({ tools, settings = {} }) {
     key: key.text,
     readyMs,
     residentMb: () => residentMb(child.pid),
+    cpuMs: () => cpuMs(child.pid),
     async stop() {
       await stopChild(child);
       rmSync(dir, { recursive: true, force: true });
@@ -118,6 +119,19 @@ function residentMb(pid) {
   const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/);
   return Number(line?.[1] ?? 0) / 1024;
 }
+
+/** Processor time of one process so far, its threads included and its child processes not. */
+function cpuMs(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13);
+  return (Number(user) + Number(system)) * MS_PER_TICK;
+}
+
+/** Linux counts processor time in hundredths of a second. */
+const MS_PER_TICK = 10;
 
 async function untilAccepts(port, child) {
   for (let attempt = 0; attempt < 6000; attempt += 1) {

@@ -51,28 +51,3 @@ export async function admission() {
     );
   });
 }
-
-/** What 1, 2 and 3 replicas carry together, on the same Redis and PostgreSQL. For docs/capacity.md; has no target. */
-export async function replicas() {
-  await withStores(async ({ tools, shared: settings }) => {
-    for (const count of [1, 2, 3]) {
-      const gateways = [];
-      for (let n = 0; n < count; n += 1) gateways.push(await startGateway({ tools, settings }));
-      const together = (duration) =>
-        Promise.all(gateways.map((gateway) => perSecond(callOf(gateway, 'echo_limited', BODY), duration)));
-      await together(WARM_UP_SECONDS);
-      const rates = [];
-      for (let round = 0; round < 3; round += 1)
-        rates.push((await together()).reduce((sum, rate) => sum + rate, 0));
-      await Promise.all(gateways.map((gateway) => gateway.stop()));
-      report(
-        `${count} replicas, limited echo`,
-        `${number(median(rates))} calls/s together`,
-        '–',
-        '–',
-        'none',
-        true,
-      );
-    }
-  });
-}

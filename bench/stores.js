@@ -39,6 +39,7 @@ export async function withStores(work) {
   const list = [
     { ...ECHO, name: 'echo' },
     { ...ECHO, ...LIMITS, name: 'echo_limited' },
+    { ...sleeper, name: 'nap' },
     { ...sleeper, name: 'sleep', concurrency: { limit: 50, max_queue: 2_000, max_wait_ms: 60_000 } },
   ];
   writeFileSync(tools, stringify({ tools: list }));

@@ -112,6 +112,8 @@ export interface CallProgress {
   degraded: string[];
   rateLimits: readonly RateLimitState[];
   traceId: string;
+  /** Of the place that the call holds under a limit: greater than that of whoever held one before. Decimal digits. */
+  fencingToken?: string;
   /** Set when the call came in a deprecated form: the function that it was turned into. */
   successor?: string;
   /** Set when the call runs another version of its tool than the one in force. */

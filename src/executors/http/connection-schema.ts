@@ -70,6 +70,13 @@ export const httpConnectionSchema = z
       .boolean()
       .optional()
       .describe('Tells the upstream how many milliseconds are left, in the header X-Request-Timeout-Ms.'),
+    propagate_fencing_token: z
+      .boolean()
+      .optional()
+      .describe(
+        'Sends the fencing token of the place that the call holds under a concurrency limit on Redis, in the header ' +
+          'X-UTE-Fencing-Token: an upstream that refuses a smaller one than it has seen never serves two holders.',
+      ),
     ...egressFields,
   })
   .superRefine((connection, context) => {

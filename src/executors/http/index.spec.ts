@@ -203,6 +203,41 @@ describe('a tool with actions', () => {
   });
 });
 
+describe('what the upstream is told of the call', () => {
+  const connection = { type: 'http', base_url: 'https://a.example' } as const;
+
+  async function headersTo(settings: object, progress: object) {
+    const { needs, requests } = scriptedClient({});
+    const prepared = await httpExecutor.create(needs).prepare({
+      function: functionOf(),
+      options: { connection: 'up', path: '/x' },
+      connection: { name: 'up', type: 'http', settings: { ...connection, ...settings } },
+    });
+    const call = callOf({ deadline: NOW + 1_234 });
+    Object.assign(call.progress, progress);
+    await prepared.execute(call, () => {});
+    return requests[0]?.headers;
+  }
+
+  it('is nothing unless its connection says so', async () => {
+    const headers = await headersTo({}, { fencingToken: '41' });
+    expect(headers).not.toHaveProperty('x-ute-fencing-token');
+    expect(headers).not.toHaveProperty('x-request-timeout-ms');
+  });
+
+  it('is the time that is left', async () => {
+    expect(await headersTo({ propagate_deadline: true }, {})).toMatchObject({
+      'x-request-timeout-ms': '1234',
+    });
+  });
+
+  it('is the fencing token of the place that it holds, where it holds one', async () => {
+    const asked = { propagate_fencing_token: true };
+    expect(await headersTo(asked, { fencingToken: '41' })).toMatchObject({ 'x-ute-fencing-token': '41' });
+    expect(await headersTo(asked, {})).not.toHaveProperty('x-ute-fencing-token');
+  });
+});
+
 describe('isDeeperThan', () => {
   it('counts nested containers', () => {
     expect([

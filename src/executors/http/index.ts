@@ -64,9 +64,11 @@ class HttpExecutor implements Executor<HttpOptions> {
     const credentials = new Credentials(settings === undefined ? [] : secretsOf(settings), tokens?.source);
     const { http, clock } = this.#needs;
     const mayRepeat = fn.spec.metadata.idempotent;
-    const propagateDeadline = settings?.propagate_deadline ?? false;
-    const sending = { http, clock, request, compiled, egress, credentials, mayRepeat, propagateDeadline };
-    const send = requestSender(sending);
+    const tells = {
+      deadline: settings?.propagate_deadline ?? false,
+      fencingToken: settings?.propagate_fencing_token ?? false,
+    };
+    const send = requestSender({ http, clock, request, compiled, egress, credentials, mayRepeat, tells });
     return {
       upstream: upstreamOf(new URL(compiled.origin)),
       execute: send,

@@ -22,26 +22,22 @@ export interface Sending {
   readonly credentials: Credentials;
   /** A request whose token was refused may be sent a second time. */
   readonly mayRepeat: boolean;
-  /** The upstream is told how much of the call's time is left. */
-  readonly propagateDeadline: boolean;
+  /** What the upstream is told of the call: how much of its time is left, and which holder of a limited place it is. */
+  readonly tells: { readonly deadline: boolean; readonly fencingToken: boolean };
 }
 
 const DEFAULT_MAX_RESPONSE_BYTES = 1024 * 1024;
 
 export function requestSender(sending: Sending): PreparedFunction['execute'] {
-  const { http, clock, request, compiled, egress, credentials, mayRepeat } = sending;
+  const { http, clock, request, compiled, egress, credentials, mayRepeat, tells } = sending;
   const { method, origin } = compiled;
   const maxResponseBytes = request.max_response_bytes ?? DEFAULT_MAX_RESPONSE_BYTES;
   const isSuccess = successTest(request);
   const read = reader(request, method, maxResponseBytes);
 
-  function send(
-    filled: FilledRequest,
-    authorization: Authorization,
-    { signal, deadline }: ToolCall,
-  ): Promise<HttpResponse> {
-    const left = sending.propagateDeadline ? timeLeft(deadline - clock.now()) : undefined;
-    const headers = { ...filled.headers, ...authorization.headers, ...left };
+  function send(filled: FilledRequest, authorization: Authorization, call: ToolCall): Promise<HttpResponse> {
+    const { signal } = call;
+    const headers = { ...filled.headers, ...authorization.headers, ...toldOf(call, tells, clock.now()) };
     return http.request({ ...filled, headers, method, origin, egress, maxResponseBytes, signal });
   }
 
@@ -82,8 +78,17 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
   };
 }
 
-function timeLeft(ms: number): { readonly [name: string]: string } {
-  return { 'x-request-timeout-ms': String(Math.max(1, Math.floor(ms))) };
+function toldOf(
+  { deadline, progress }: ToolCall,
+  tells: Sending['tells'],
+  now: number,
+): FilledRequest['headers'] {
+  const left = tells.deadline ? Math.max(1, Math.floor(deadline - now)) : undefined;
+  const token = tells.fencingToken ? progress.fencingToken : undefined;
+  return {
+    ...(left !== undefined && { 'x-request-timeout-ms': String(left) }),
+    ...(token !== undefined && { 'x-ute-fencing-token': token }),
+  };
 }
 
 function isRefusedToken(error: unknown): boolean {

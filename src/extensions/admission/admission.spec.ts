@@ -137,7 +137,11 @@ describe('admission over a shared store', () => {
     });
     const call = callOf({ function: single });
     await extension.around(call, echoNext().next, {});
-    expect(call.progress).toMatchObject({ degraded: ['concurrency'], notes: { fencing_token: '41' } });
+    expect(call.progress).toMatchObject({
+      degraded: ['concurrency'],
+      fencingToken: '41',
+      notes: { fencing_token: '41' },
+    });
     expect(metrics.values.get('ute_rate_limit_shadow_total')).toBe(1);
     expect(metrics.values.get('ute_concurrency_in_use{greet}')).toBe(0);
   });

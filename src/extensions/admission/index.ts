@@ -65,7 +65,9 @@ type Granted = Admission & { readonly granted: true };
 function note(call: ToolCall, { degraded, fencingToken }: Granted): void {
   const { progress } = call;
   if (degraded !== undefined) progress.degraded.push(...degraded);
-  if (fencingToken !== undefined) progress.notes = { ...progress.notes, fencing_token: fencingToken };
+  if (fencingToken === undefined) return;
+  progress.fencingToken = fencingToken;
+  progress.notes = { ...progress.notes, fencing_token: fencingToken };
 }
 
 /** Under `cancel`, the call's own signal also aborts when another call may have its place. */
