@@ -1,6 +1,6 @@
-// What shared state costs a call: Redis and PostgreSQL against the twins in memory, and replicas together.
+// What shared state costs a call: Redis and PostgreSQL against the twins in memory.
 import { inProcess, startGateway } from './children.js';
-import { WARM_UP_SECONDS, compare, median, number, report } from './measure.js';
+import { WARM_UP_SECONDS, compare, number, report } from './measure.js';
 import { callOf, perSecond } from './rest-load.js';
 import { BODY, withStores } from './stores.js';
 
