@@ -57,8 +57,8 @@ export interface AuditSink {
   intend(record: AuditRecord): Promise<void>;
   /** Kept when it resolves, through a crash of the process and of the machine. */
   write(record: AuditRecord): Promise<void>;
-  /** Kept soon, or dropped and counted where there is no room. Never throws. */
-  offer(record: AuditRecord): void;
+  /** Made and kept soon, or dropped and counted where there is no room. Never throws. */
+  offer(make: () => AuditRecord): void;
   flush(): Promise<void>;
   close(): Promise<void>;
 }

@@ -113,7 +113,10 @@ describe('one gateway', () => {
     const { auditSink } = gateway.service.infra.ports;
     const [written, offered] = [vi.spyOn(auditSink, 'write'), vi.spyOn(auditSink, 'offer')];
     await caller(doors.rest, gateway)('failing', { key: randomUUID() });
-    const records = [...written.mock.calls, ...offered.mock.calls].map(([record]) => record);
+    const records = [
+      ...written.mock.calls.map(([record]) => record),
+      ...offered.mock.calls.map(([make]) => make()),
+    ];
     expect(records.find(({ tool, outcome }) => tool === 'failing' && outcome !== '')).toMatchObject({
       outcome: 'ok',
       attempts: 1,

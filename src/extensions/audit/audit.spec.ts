@@ -28,7 +28,7 @@ function sinkOf(changes: Partial<AuditSink> = {}) {
     ready: () => undefined,
     intend: keep('intend'),
     write: keep('write'),
-    offer: (record) => void keep('offer')(record),
+    offer: (make) => void keep('offer')(make()),
     flush: () => Promise.resolve(),
     close: () => Promise.resolve(),
     ...changes,

@@ -53,7 +53,8 @@ function createAudit({ auditSink: sink, clock }: Needs): Extension<AuditOptions>
       const mode = modeOf(fn, options, call.context.toolVersion !== undefined);
       if (mode === 'best_effort') {
         const response = await next(call);
-        sink.offer(outcomeOf(call, call.progress.pinned ?? fn, response, clock.now()));
+        const now = clock.now();
+        sink.offer(() => outcomeOf(call, call.progress.pinned ?? fn, response, now));
         return response;
       }
       // Asked first: a tool must not act when we already know that the act cannot be recorded.

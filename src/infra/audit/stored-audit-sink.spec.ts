@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { auditRecord, intentRecord } from '../../../test/helpers/audit-kit.ts';
 import { recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
+import { FakeAuditTable } from '../../../test/helpers/fake-audit-table.ts';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import { FakeSegments } from '../../../test/helpers/fake-segments.ts';
 import { auditLine } from './audit-line.ts';
@@ -10,39 +11,13 @@ import { StoredAuditSink, type StoredAuditOptions } from './stored-audit-sink.ts
 
 const DOWN = { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE' };
 
-/** Rows by event id, as the real table keeps them. */
-class FakeTable {
-  readonly rows = new Map<string, Record<string, unknown>>();
-  readonly intents: (readonly string[])[] = [];
-  down = false;
-  hanging = false;
-  /** After the commit, the answer is lost. */
-  forgetful = false;
-  poison: string | undefined;
-
-  async store(lines: readonly string[]): Promise<void> {
-    await settled();
-    if (this.down) throw new Error('connection refused');
-    if (this.hanging) await new Promise(() => undefined);
-    const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    if (parsed.some((row) => row['call_id'] === this.poison))
-      throw Object.assign(new Error('invalid input'), { code: '22P05' });
-    for (const row of parsed) this.rows.set(String(row['event_id']), row);
-    if (this.forgetful) throw new Error('connection lost');
-  }
-
-  async intend(lines: readonly string[]): Promise<void> {
-    this.intents.push(lines);
-    await this.store(lines);
-  }
-
-  get calls(): readonly unknown[] {
-    return [...this.rows.values()].map((row) => row['call_id']);
-  }
-}
-
 async function opened(changes: Partial<StoredAuditOptions> = {}) {
-  const [clock, table, metrics, log] = [new FakeClock(), new FakeTable(), recordingMetrics(), recordingLog()];
+  const [clock, table, metrics, log] = [
+    new FakeClock(),
+    new FakeAuditTable(),
+    recordingMetrics(),
+    recordingLog(),
+  ];
   const storage = changes.storage ?? new FakeSegments();
   const sink = await StoredAuditSink.open({
     path: '/nowhere',
@@ -175,7 +150,7 @@ describe('StoredAuditSink', () => {
     const { sink, clock, table, metrics } = await opened({ maxBacklogBytes: 2_000 });
     table.down = true;
     for (let index = 0; index < 10; index += 1) {
-      sink.offer(auditRecord({ callId: `c${index}`, tenant: index < 8 ? 'acme' : 'umbrella' }));
+      sink.offer(() => auditRecord({ callId: `c${index}`, tenant: index < 8 ? 'acme' : 'umbrella' }));
       await settled();
     }
     const dropped = metrics.values.get('ute_audit_dropped_total') ?? 0;
@@ -188,6 +163,21 @@ describe('StoredAuditSink', () => {
     const missing = gaps.map((row) => (row['notes'] as { dropped: number }).dropped);
     expect(new Set(gaps.map((row) => row['tenant_id']))).toEqual(new Set(['acme', 'umbrella']));
     expect(missing.reduce((sum, count) => sum + count, 0)).toBe(dropped);
+  });
+
+  it('an offered record that cannot be made is a gap on record, and ends nothing', async () => {
+    const { sink, clock, table, metrics } = await opened();
+    sink.offer(() => {
+      throw new Error('must be a JSON value to be hashed');
+    });
+    sink.offer(() => auditRecord({ callId: 'next' }));
+    await clock.advance(2_500);
+    expect(metrics.values.get('ute_audit_dropped_total')).toBe(1);
+    expect(table.rows.size).toBe(2);
+    expect([...table.rows.values()].map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['gap', 'outcome']),
+    );
+    await sink.close();
   });
 
   it('closes with everything shipped where it can, and on disk where it cannot', async () => {

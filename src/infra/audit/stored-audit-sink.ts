@@ -48,7 +48,7 @@ export class StoredAuditSink implements AuditSink {
   readonly #counts: Counts;
   /** Records dropped since the last gap record, by tenant. */
   readonly #gaps = new Map<string, number>();
-  #offered: AuditRecord[] = [];
+  #offered: (() => AuditRecord)[] = [];
   #takingIn: NodeJS.Immediate | undefined;
   #cancelGauges: (() => void) | undefined;
 
@@ -103,9 +103,9 @@ export class StoredAuditSink implements AuditSink {
     }
   }
 
-  /** Written out between calls, not within one: nobody waits for it. */
-  offer(record: AuditRecord): void {
-    this.#offered.push(record);
+  /** Made and written out between calls, not within one: nobody waits for it. */
+  offer(make: () => AuditRecord): void {
+    this.#offered.push(make);
     if (this.#offered.length >= OFFERED_AT_ONCE) this.#takeIn();
     else this.#takingIn ??= setImmediate(() => this.#takeIn());
   }
@@ -115,7 +115,14 @@ export class StoredAuditSink implements AuditSink {
     this.#takingIn = undefined;
     const offered = this.#offered;
     this.#offered = [];
-    for (const record of offered) this.#keepOrCount(record);
+    for (const make of offered) {
+      try {
+        this.#keepOrCount(make());
+      } catch {
+        // What cannot be said of a call is a gap like any other; it must not end the process.
+        this.#countGap('');
+      }
+    }
   }
 
   #keepOrCount(record: AuditRecord): void {
@@ -124,8 +131,12 @@ export class StoredAuditSink implements AuditSink {
       this.#counts.accepted.add();
       return;
     }
+    this.#countGap(record.tenant);
+  }
+
+  #countGap(ofTenant: string): void {
     this.#counts.dropped.add();
-    const tenant = this.#gaps.size < MAX_GAPS || this.#gaps.has(record.tenant) ? record.tenant : '';
+    const tenant = this.#gaps.size < MAX_GAPS || this.#gaps.has(ofTenant) ? ofTenant : '';
     this.#gaps.set(tenant, (this.#gaps.get(tenant) ?? 0) + 1);
   }
 
