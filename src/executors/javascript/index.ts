@@ -2,8 +2,9 @@
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
+import { HandlerFiles } from './handler-files.ts';
 import { runInProcess, type Handler } from './in-process.ts';
-import { chooseExport, importHandler, readHandler, type HandlerFile } from './load-handler.ts';
+import { chooseExport, importHandler, type HandlerFile } from './load-handler.ts';
 import { optionsSchema, type JsOptions } from './options.ts';
 import { javascriptSettingsSchema } from './settings.ts';
 import { WorkerExecutor, type WorkerNeeds } from './worker-executor.ts';
@@ -20,6 +21,7 @@ export const javascriptExecutor: ExecutorPlugin<JsOptions, WorkerNeeds> = {
 class JavascriptExecutor implements Executor<JsOptions> {
   readonly #needs: WorkerNeeds;
   readonly #workers: WorkerExecutor;
+  readonly #files = new HandlerFiles();
 
   constructor(needs: WorkerNeeds) {
     this.#needs = needs;
@@ -27,7 +29,7 @@ class JavascriptExecutor implements Executor<JsOptions> {
   }
 
   async prepare({ function: fn, options }: ExecutorTarget<JsOptions>): Promise<PreparedFunction> {
-    const file = await readHandler(options, fn.spec.baseDir);
+    const file = await this.#files.read(options, fn.spec.baseDir);
     if (options.trusted === true) return this.#prepareTrusted(file, fn, options);
     const { name, ...prepared } = await this.#workers.prepare(file, fn, options);
     return { ...prepared, render: rendering(options.handler, name), isStale: staleness(file) };
