@@ -3,10 +3,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** In a lane, one after another: what has been type-checked is built without checking it again, and then asked. */
+/** In a lane, one after another: what has been type-checked is compiled without checking it again, and then asked. */
 const LANES = [
-  ['types', 'build -- --noCheck', 'generate:check', 'test:unit'],
-  ['format:check', 'lint', 'deps'],
+  ['types', 'compile -- --noCheck', 'generate:check', 'test:unit', 'deps'],
+  ['format:check', 'lint'],
 ];
 const failed = [];
 
