@@ -27,7 +27,7 @@ const MAX_CACHE_ENTRIES = 50_000;
 
 /** Throws Error when the Redis that is named cannot work. */
 export async function openCoordination(
-  { redis: { url, prefix }, limits }: Settings,
+  { redis: { url, prefix, command_timeout_ms: commandTimeoutMs }, limits }: Settings,
   deps: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
 ): Promise<Coordination> {
   const { clock, log } = deps;
@@ -40,7 +40,7 @@ export async function openCoordination(
   }
   // The client is loaded where there is something to talk to: it takes its time and its memory.
   const { RedisClients } = await import('./redis/redis-clients.ts');
-  const redis = new RedisClients({ url, prefix }, log);
+  const redis = new RedisClients({ url, prefix, commandTimeoutMs }, log);
   const admission = await openRedisAdmission({ ...deps, clients: redis });
   return {
     redis,

@@ -15,6 +15,15 @@ export const redis = z.strictObject({
     .regex(/^[A-Za-z0-9_.-]{1,32}$/, 'must be 1 to 32 letters, digits, _, . or -')
     .default('ute')
     .describe('What every key begins with: gateways that share a Redis and a prefix share their limits.'),
+  command_timeout_ms: z
+    .number()
+    .int()
+    .min(20)
+    .max(10_000)
+    .default(150)
+    .describe(
+      'A command that is not answered by then is asked once more; then calls do without Redis until it answers again.',
+    ),
   required: z
     .boolean()
     .optional()

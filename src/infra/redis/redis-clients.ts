@@ -2,10 +2,15 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Log } from '../../ports/log.ts';
 
-/** A command that is not answered by then counts as failed: who waits for Redis is a call in flight. */
-const COMMAND_TIMEOUT_MS = 150;
 const CONNECT_TIMEOUT_MS = 500;
 const MAX_RECONNECT_DELAY_MS = 2_000;
+
+export interface RedisSettings {
+  readonly url: string;
+  readonly prefix: string;
+  /** A command that is not answered by then counts as failed: who waits for Redis is a call in flight. Left out: 150. */
+  readonly commandTimeoutMs?: number;
+}
 
 export class RedisClients {
   /** For decisions on a call's path: fails at once while there is no Redis, and soon when it does not answer. */
@@ -15,12 +20,12 @@ export class RedisClients {
   readonly #log: Log;
   readonly #others = new Set<Redis>();
 
-  constructor({ url, prefix }: { readonly url: string; readonly prefix: string }, log: Log) {
+  constructor({ url, prefix, commandTimeoutMs = 150 }: RedisSettings, log: Log) {
     this.#url = url;
     this.prefix = prefix;
     this.#log = log;
     this.coordination = this.#open('coordination', {
-      commandTimeout: COMMAND_TIMEOUT_MS,
+      commandTimeout: commandTimeoutMs,
       maxRetriesPerRequest: 1,
       enableOfflineQueue: false,
     });
