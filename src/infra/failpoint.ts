@@ -5,10 +5,14 @@ export type Failpoint =
 
 export type ReachFailpoint = (name: Failpoint) => void;
 
-/** The one that `UTE_FAILPOINT` names ends the process at once; all others do nothing. */
+/** The one that `UTE_FAILPOINT` names ends the process at once, `name:2` when it is reached again; all others do nothing. */
 export function failpoints(env: Readonly<Record<string, string | undefined>>): ReachFailpoint {
   const chosen = env['NODE_ENV'] === 'test' ? env['UTE_FAILPOINT'] : undefined;
+  const [point, times = '1'] = chosen?.split(':') ?? [];
+  let left = Number(times);
   return (name) => {
-    if (name === chosen) process.kill(process.pid, 'SIGKILL');
+    if (name !== point) return;
+    left -= 1;
+    if (left === 0) process.kill(process.pid, 'SIGKILL');
   };
 }
