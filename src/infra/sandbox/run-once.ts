@@ -101,19 +101,26 @@ async function watch(
   return { ended, output, exitCode };
 }
 
-/** The returned function ends the watch, after one last look. */
+/**
+ * The returned function ends the watch, after one last look: a look that was under way when the command ended may have
+ * counted before its last files.
+ */
 function watchUsage(folder: WorkspaceFolder, limit: number, stop: () => void): () => Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
+  const look = async () => {
+    if ((await folder.usage()) > limit) stop();
+  };
   const watching = (async () => {
     while (!signal.aborted) {
       await pause(WATCH_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      if ((await folder.usage()) > limit) stop();
+      if (!signal.aborted) await look();
     }
   })();
   return async () => {
     waiting.abort();
     await watching;
+    await look();
   };
 }
 
