@@ -27,7 +27,8 @@ const LIMITS = {
 const SLEEPER = `export const execute = ({ ms = 20 }) => new Promise((done) => setTimeout(done, ms, { done: true }));\n`;
 
 export async function withStores(work) {
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  // With the memory that PostgreSQL takes if nothing is said.
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres('', '128MB')]);
   const dir = mkdtempSync(join(tmpdir(), 'ute-bench-state-'));
   const tools = join(dir, 'tools.yaml');
   writeFileSync(join(dir, 'sleep.mjs'), SLEEPER);

@@ -45,9 +45,10 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
     rules,
     maxQueued: limits.max_queued_per_tenant,
     maxWaitMs: limits.max_wait_ms,
+    reserve: (call) => worker.reserve(call),
     wakeSender,
   });
-  const worker = createWorker(settings, infra, gateway, wakeSender);
+  const worker: CallWorker = createWorker(settings, infra, gateway, wakeSender);
   let hide: () => void = () => undefined;
   const scheduled = createSchedules(settings, infra, gateway);
   return {

@@ -39,6 +39,12 @@ export interface Claim {
   readonly claim: number;
 }
 
+/** A claim that is made as the call is accepted: it never waits. */
+export interface FirstClaim {
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
 export interface ClaimedCall extends Claim {
   readonly kind: 'async' | 'scheduled';
   readonly tenantId: string;
@@ -109,9 +115,9 @@ export type RetryOutcome = 'queued' | 'not_ended' | 'unsafe' | 'succeeded' | 'no
 export interface CallStore {
   /**
    * Committed when it resolves. Throws CONCURRENCY_LIMIT (ASYNC_QUEUE_FULL) where the tenant has `maxQueued` waiting;
-   * those that come in at the same moment may pass it.
+   * those that come in at the same moment may pass it. With a claim the call is running from then on, by its claim 1.
    */
-  accept(call: NewCall, maxQueued: number): Promise<void>;
+  accept(call: NewCall, maxQueued: number, claim?: FirstClaim): Promise<void>;
   /** queued → running, for one owner: of those that may run now, `limit` at most, first those to be run first. */
   claim(owner: string, leaseMs: number, limit: number): Promise<readonly ClaimedCall[]>;
   /** Gives the claims that are still held, and whether somebody wants the call cancelled. */

@@ -138,7 +138,7 @@ describe.each(MODES)('a tool %s', (_name, sandbox) => {
       const neighbour = bench.call('good.sleep', { seconds: LIMIT_MS / 1000 + 0.5 });
       const started = performance.now();
       expect(await failureOf(bench.call(name, {}, limited()))).toMatchObject({ type: 'TIMEOUT' });
-      expect(performance.now() - started).toBeLessThan(LIMIT_MS + 250);
+      expect(performance.now() - started).toBeLessThan(LIMIT_MS + 1_500);
       expect(await neighbour).toBeGreaterThan(0);
       expect(await worker()).toBe(before);
       expect(restarts()).toEqual([]);

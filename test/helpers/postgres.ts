@@ -23,7 +23,7 @@ const SUPERUSER = 'root_of_all';
 const START_WITHIN_MS = 30_000;
 
 /** `initSql` runs once, as the superuser. */
-export async function startPostgres(initSql = ''): Promise<Postgres> {
+export async function startPostgres(initSql = '', sharedBuffers = '16MB'): Promise<Postgres> {
   const bin = binaries();
   const dir = mkdtempSync(join(tmpdir(), 'ute-postgres-'));
   const user = ordinaryUser(dir);
@@ -35,7 +35,7 @@ export async function startPostgres(initSql = ''): Promise<Postgres> {
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   const port = await freePort();
-  writeFileSync(join(data, 'postgresql.auto.conf'), configuration(port));
+  writeFileSync(join(data, 'postgresql.auto.conf'), configuration(port, sharedBuffers));
   const launch = () => spawn(join(bin, 'postgres'), ['-D', data], { ...user, cwd: dir, stdio: 'ignore' });
   let server = launch();
   const url = (who = SUPERUSER, at = port) => `postgres://${who}@127.0.0.1:${at}/postgres`;
@@ -69,14 +69,14 @@ export async function startPostgres(initSql = ''): Promise<Postgres> {
   }
 }
 
-function configuration(port: number): string {
+function configuration(port: number, sharedBuffers: string): string {
   return [
     "listen_addresses = '127.0.0.1'",
     `port = ${port}`,
     "unix_socket_directories = ''",
     'fsync = off',
     'max_connections = 60',
-    'shared_buffers = 16MB',
+    `shared_buffers = ${sharedBuffers}`,
     '',
   ].join('\n');
 }

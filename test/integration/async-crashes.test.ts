@@ -102,6 +102,7 @@ describe.each(['embedded', 'on Redis and PostgreSQL'] as const)('a gateway that 
 
   it.each([
     ['while_queued', 'work', 'succeeded', 1],
+    ['while_queued', 'work_again', 'succeeded', 1],
     ['before_execution', 'work', 'outcome_unknown', 0],
     ['before_execution', 'work_again', 'succeeded', 1],
     ['after_execution_before_commit', 'work', 'outcome_unknown', 1],

@@ -100,12 +100,12 @@ describe('in the thread', () => {
 
   it('a schema that keeps ending it rests for a while, so that others are not held up', async () => {
     await schemas.close();
-    schemas = new ForeignSchemas((ms, task) => realClock.after(ms, task), { compileMs: 250 });
+    schemas = new ForeignSchemas((ms, task) => realClock.after(ms, task), { compileMs: 700 });
     const slow = schemas.validatorOf(SLOW);
     for (let strike = 0; strike < 3; strike += 1) await Promise.allSettled([slow.validate(SLOW_VALUE)]);
     const startedAt = performance.now();
     await expect(slow.validate(SLOW_VALUE)).rejects.toThrow('rests for a minute');
-    expect(performance.now() - startedAt).toBeLessThan(100);
+    expect(performance.now() - startedAt).toBeLessThan(650);
   });
 
   it('of more checks than may wait, one more is refused at once; one whose caller has gone is not done', async () => {

@@ -129,8 +129,8 @@ describe('calls', () => {
   it('serves two slow calls at once', async () => {
     const sleep = await bench.callable('good.sleep');
     const started = performance.now();
-    const pids = await Promise.all([sleep({ seconds: 0.5 }), sleep({ seconds: 0.5 })]);
-    expect(performance.now() - started).toBeLessThan(950);
+    const pids = await Promise.all([sleep({ seconds: 1.5 }), sleep({ seconds: 1.5 })]);
+    expect(performance.now() - started).toBeLessThan(2_900);
     expect(new Set(pids).size).toBe(2);
   });
 });
@@ -191,8 +191,8 @@ describe('several calls in one worker', () => {
     bench.log.lines.length = 0;
     const started = performance.now();
     const texts = ['a', 'b', 'c', 'd'];
-    await Promise.all(texts.map((text) => call({ text, seconds: 0.4 }, { call: { id: text } })));
-    expect(performance.now() - started).toBeLessThan(1200);
+    await Promise.all(texts.map((text) => call({ text, seconds: 0.8 }, { call: { id: text } })));
+    expect(performance.now() - started).toBeLessThan(2_800);
     for (const text of texts) {
       const own = bench.log.lines.filter(({ fields }) => fields['callId'] === text);
       expect(own.map(({ fields }) => fields['output'])).toEqual([`${text} begins`, `${text} ends`]);
@@ -205,9 +205,9 @@ describe('several calls in one worker', () => {
     const [call, pid] = [await bench.callable('good.prints_async'), await bench.callable('good.pid_async')];
     const started = performance.now();
     const texts = ['a', 'b', 'c'];
-    const calls = texts.map((text) => call({ text, seconds: 0.4 }, { call: { id: text } }));
+    const calls = texts.map((text) => call({ text, seconds: 0.8 }, { call: { id: text } }));
     const pids = await Promise.all([pid(), ...calls.map((each) => each.then(() => pid()))]);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(2_200);
     expect(new Set(pids).size).toBe(1);
     for (const text of texts) {
       const own = bench.log.lines.filter(({ fields }) => fields['callId'] === text);
@@ -512,7 +512,7 @@ describe('an abort of a call that shares its process', () => {
         controller.abort(reason);
       }, 100);
       await expect(call({}, { signal: controller.signal })).rejects.toBe(reason);
-      expect(performance.now() - abortedAt).toBeLessThan(50);
+      expect(performance.now() - abortedAt).toBeLessThan(1_000);
       await eventually(() => !isAlive(pid), 'the worker is gone');
       expect(await bench.call('good.echo', { value: 1 })).toBe(1);
     },

@@ -12,6 +12,7 @@ import type { Log } from '../../ports/log.ts';
 import type { DeadWebhook, WebhookStore } from '../../ports/webhook-store.ts';
 import type { CallbackRules } from '../webhooks/callback-rules.ts';
 import { newCallOf } from './accepted-request.ts';
+import type { Place } from './call-intake.ts';
 import { endedWithout, type WriteEnvelope } from './ended-call.ts';
 import { followCall, type Followed } from './follow-call.ts';
 
@@ -26,6 +27,8 @@ export interface AsyncCallsDeps {
   readonly rules: CallbackRules;
   readonly maxQueued: number;
   readonly maxWaitMs: number;
+  /** Room on this replica for a call that is being accepted, if it need not wait. */
+  readonly reserve: (call: NewCall) => Place | undefined;
   readonly reach: (point: 'while_queued') => void;
   /** A message may be due. */
   readonly wakeSender: () => void;
@@ -46,11 +49,14 @@ export class AsyncCalls {
 
   /** Takes a call that has passed everything but its executor. Committed before anybody hears of it. */
   async accept(call: ToolCall, callbackUrl?: string): Promise<ToolResponse> {
-    const { queue, maxWaitMs, reach } = this.#deps;
-    await this.#keep(newCallOf(call, { maxWaitMs, callbackUrl }));
+    const { queue, maxWaitMs, reserve, reach } = this.#deps;
+    const accepted = newCallOf(call, { maxWaitMs, callbackUrl });
+    const place = reserve(accepted);
+    await this.#keep(accepted, place);
     reach('while_queued');
     // Nobody waits for the queue: the row is enough.
-    queue.offer(call.id);
+    if (place === undefined) queue.offer(call.id);
+    else place.run({ ...accepted, claim: 1, run: 1 });
     return {
       ok: true,
       data: null,
@@ -62,18 +68,19 @@ export class AsyncCalls {
   }
 
   /** The row is kept once, however often it is written: what failed after its commit is found to be there. */
-  async #keep(call: NewCall): Promise<void> {
+  async #keep(call: NewCall, place: Place | undefined): Promise<void> {
     const { store, maxQueued, log } = this.#deps;
+    const write = () => store.accept(call, maxQueued, place?.claim);
     const askedAt = performance.now();
     try {
-      return await store.accept(call, maxQueued);
-    } catch (error) {
-      if (!isLost(error)) throw error;
-      if (performance.now() - askedAt > RETRY_WITHIN_MS) throw acceptanceUnknown(call, error);
-      log.warn({ callId: call.id, err: error.cause }, 'a call was not accepted at the first try');
-      return store.accept(call, maxQueued).catch((again: unknown) => {
-        throw isLost(again) ? acceptanceUnknown(call, again) : again;
+      return await write().catch((error: unknown) => {
+        if (!isLost(error) || performance.now() - askedAt > RETRY_WITHIN_MS) throw error;
+        log.warn({ callId: call.id, err: error.cause }, 'a call was not accepted at the first try');
+        return write();
       });
+    } catch (error) {
+      place?.giveUp();
+      throw isLost(error) ? acceptanceUnknown(call, error) : error;
     }
   }
 

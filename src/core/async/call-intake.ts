@@ -1,6 +1,6 @@
 // CallIntake: takes waiting calls for as long as this replica has room, first those that are first; and passes on what it has no room for.
 import type { CallQueue } from '../../ports/call-queue.ts';
-import type { CallStore, ClaimedCall } from '../../ports/call-store.ts';
+import type { CallStore, ClaimedCall, FirstClaim } from '../../ports/call-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 
@@ -16,25 +16,39 @@ export interface IntakeDeps {
   readonly leaseMs: number;
 }
 
+/** Room that is kept for a call while it is being accepted. Either is called, once. */
+export interface Place {
+  readonly claim: FirstClaim;
+  run(call: ClaimedCall): void;
+  giveUp(): void;
+}
+
+/** Runs a call to its written end, and never rejects; `executed` is called when nothing of it runs any more. */
+export type RunCall = (call: ClaimedCall, executed: () => void) => Promise<void>;
+
 /** Whoever was not told of a call finds it among the rows. */
 const LOOK_MS = 1_000;
 
 export class CallIntake {
   readonly #deps: IntakeDeps;
-  readonly #owner: string;
-  readonly #run: (call: ClaimedCall) => Promise<void>;
-  /** Of calls said to wait since the rows were last known to be empty. */
+  readonly #claim: FirstClaim;
+  readonly #run: RunCall;
+  /** Calls said to wait since the rows were last known to be empty. */
   readonly #told = new Set<string>();
-  #busy = 0;
+  /** Others than those may wait. */
   #moreWait = false;
+  #running = 0;
+  /** Their ends are being written: as many again as may run, or a database that is slow would be asked for ever more. */
+  #ending = 0;
+  /** Of the room, what waiting calls are being claimed for. */
+  #asked = 0;
   #looking = false;
   #disarm: (() => void) | undefined;
   #stopped = false;
 
-  /** `run` never rejects. */
-  constructor(deps: IntakeDeps, owner: string, run: (call: ClaimedCall) => Promise<void>) {
+  constructor(deps: IntakeDeps, owner: string, run: RunCall) {
     this.#deps = deps;
-    this.#owner = owner;
+    this.#claim = { owner, leaseMs: deps.leaseMs };
     this.#run = run;
   }
 
@@ -50,14 +64,36 @@ export class CallIntake {
     this.#deps.queue.stop();
   }
 
+  /** Undefined where a call that comes now would overtake one that waits, or there is no room for it. */
+  reserve(): Place | undefined {
+    if (this.#moreWait || this.#room - this.#asked <= this.#told.size) return undefined;
+    this.#running += 1;
+    return {
+      claim: this.#claim,
+      run: (call) => this.#begin(call),
+      giveUp: () => {
+        this.#running -= 1;
+        this.#goOn();
+      },
+    };
+  }
+
   get #room(): number {
-    return this.#stopped ? 0 : this.#deps.concurrency - this.#busy;
+    const { concurrency } = this.#deps;
+    if (this.#stopped) return 0;
+    return Math.min(concurrency, 2 * concurrency - this.#ending) - this.#running;
+  }
+
+  get #someWait(): boolean {
+    return this.#moreWait || this.#told.size > 0;
   }
 
   /** False: there is no room for it here. */
   #hear(id: string): boolean {
-    this.#moreWait = true;
-    if (this.#room <= 0) return false;
+    if (this.#room <= 0) {
+      this.#moreWait = true;
+      return false;
+    }
     this.#told.add(id);
     this.#look();
     return true;
@@ -88,36 +124,60 @@ export class CallIntake {
   }
 
   async #takeAll(): Promise<void> {
-    const { store, leaseMs, log } = this.#deps;
     try {
-      while (this.#moreWait && this.#room > 0) {
-        const asked = this.#room;
-        const told = [...this.#told];
-        this.#moreWait = false;
-        const claimed = await store.claim(this.#owner, leaseMs, asked);
-        const isAll = claimed.length < asked;
-        for (const id of isAll ? told : claimed.map((call) => call.id)) this.#told.delete(id);
-        if (!isAll) this.#moreWait = true;
-        for (const call of claimed) {
-          this.#busy += 1;
-          void this.#run(call).then(() => this.#leave());
-        }
-      }
+      while (this.#someWait && this.#room > 0) await this.#take();
     } catch (error) {
-      log.warn({ err: error }, 'waiting calls could not be claimed');
+      this.#deps.log.warn({ err: error }, 'waiting calls could not be claimed');
+    } finally {
+      this.#asked = 0;
     }
   }
 
-  #leave(): void {
-    this.#busy -= 1;
-    if (this.#moreWait) this.#look();
+  async #take(): Promise<void> {
+    const { owner, leaseMs } = this.#claim;
+    const isUnsure = this.#moreWait;
+    const told = [...this.#told];
+    this.#asked = isUnsure ? this.#room : Math.min(this.#room, told.length);
+    this.#moreWait = false;
+    const claimed = await this.#deps.store.claim(owner, leaseMs, this.#asked);
+    const isAll = claimed.length < this.#asked;
+    this.#asked = 0;
+    for (const id of isAll ? told : claimed.map((call) => call.id)) this.#told.delete(id);
+    if (isUnsure && !isAll) this.#moreWait = true;
+    for (const call of claimed) {
+      this.#running += 1;
+      this.#begin(call);
+    }
+  }
+
+  /** It has its place already. */
+  #begin(call: ClaimedCall): void {
+    let runs = true;
+    const executed = () => {
+      if (!runs) return;
+      runs = false;
+      this.#running -= 1;
+      this.#ending += 1;
+      this.#goOn();
+    };
+    void this.#run(call, executed).then(() => {
+      executed();
+      this.#ending -= 1;
+      this.#goOn();
+    });
+  }
+
+  /** There may be room that was not there before. */
+  #goOn(): void {
+    if (this.#someWait) this.#look();
+    else if (this.#room > 0) this.#deps.queue.listen();
   }
 
   #rest(): void {
-    const { queue } = this.#deps;
-    if (!this.#moreWait) return queue.listen();
+    if (!this.#someWait) return this.#goOn();
     const [id] = this.#told;
     this.#told.clear();
-    if (id !== undefined) queue.pass(id);
+    this.#moreWait = true;
+    if (id !== undefined) this.#deps.queue.pass(id);
   }
 }

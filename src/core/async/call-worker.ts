@@ -5,13 +5,13 @@ import type { ToolRefusal, ToolResponse } from '../../contract/tool-response.ts'
 import { pause } from '../../lib/pause.ts';
 import type { CallHints } from '../../ports/call-hints.ts';
 import type { CallQueue } from '../../ports/call-queue.ts';
-import type { CallEnd, CallStore, ClaimedCall } from '../../ports/call-store.ts';
+import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../../ports/call-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import { toolRequestOf } from './accepted-request.ts';
 import type { AsyncSeries } from './async-metrics.ts';
-import { CallIntake } from './call-intake.ts';
+import { CallIntake, type Place } from './call-intake.ts';
 import { endOf, type WriteEnvelope } from './ended-call.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -54,7 +54,7 @@ export class CallWorker {
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.#leases = new LeaseKeeper(deps, this.#running);
-    this.#intake = new CallIntake(deps, randomUUID(), (call) => this.#take(call));
+    this.#intake = new CallIntake(deps, randomUUID(), (call, executed) => this.#take(call, executed));
   }
 
   get inFlight(): number {
@@ -64,6 +64,14 @@ export class CallWorker {
   start(): void {
     this.#leases.start();
     this.#intake.start();
+  }
+
+  /**
+   * A place for a call that is being accepted, so that it need not wait in the queue. Only for one that may run twice:
+   * if this replica dies, nobody can tell whether a call that was claimed has begun.
+   */
+  reserve({ idempotent, readOnly }: Pick<NewCall, 'idempotent' | 'readOnly'>): Place | undefined {
+    return idempotent || readOnly ? this.#intake.reserve() : undefined;
   }
 
   /** Takes no more. What runs goes on until it ends, or the core gives it up. */
@@ -82,11 +90,11 @@ export class CallWorker {
     await this.#deps.queue.close();
   }
 
-  async #take(claimed: ClaimedCall): Promise<void> {
+  async #take(claimed: ClaimedCall, executed: () => void): Promise<void> {
     const { id } = claimed;
     const running = new RunningCall(claimed);
     this.#running.set(id, running);
-    const settled = this.#carry(running).catch((error: unknown) => {
+    const settled = this.#carry(running, executed).catch((error: unknown) => {
       this.#deps.log.error({ callId: id, err: error }, 'an accepted call could not be carried through');
     });
     this.#settling.add(settled);
@@ -95,10 +103,11 @@ export class CallWorker {
     this.#running.delete(id);
   }
 
-  async #carry(running: RunningCall): Promise<void> {
+  async #carry(running: RunningCall, executed: () => void): Promise<void> {
     const { reach } = this.#deps;
     reach('before_execution');
     const response = await this.#run(running);
+    executed();
     reach('after_execution_before_commit');
     if (running.lost) return;
     running.ending = true;

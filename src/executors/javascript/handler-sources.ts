@@ -14,9 +14,12 @@ interface KnownFile {
 const MOST_FILES = 200;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const GONE: KnownFile = { stamp: '', sha256: '' };
-/** `import … from './x.js'`, `export … from`, `import './x.js'` and `import('./x.js')`; what a comment holds is harmless. */
+/**
+ * `import … from './x.js'`, `export … from`, `import './x.js'` and `import('./x.js')`; what a comment holds is harmless.
+ * No search goes beyond the next of these words: the time a file takes grows with its length alone.
+ */
 const RELATIVE_IMPORT =
-  /\b(?:import|export)\b(?:[^'"`;()]{0,2000}?\bfrom)?\s*\(?\s*['"](\.{1,2}\/[^'"\n]+)['"]/g;
+  /\b(?:import|export)\b(?:(?:(?!\b(?:import|export)\b)[^'"`;()]){0,2000}?\bfrom)?\s{0,100}\(?\s{0,100}['"](\.{1,2}\/[^'"\n]+)['"]/g;
 
 export class HandlerSources {
   readonly #files: Map<string, KnownFile>;

@@ -6,6 +6,9 @@ import type { Database } from './database.ts';
 /** Of what the gateway itself ended for want of an outcome; an outcome that comes late is still the truth. */
 export const OWNER_LOST = 'OWNER_LOST';
 
+const STORE = { name: sql`/* store_audit_records */`, deadlineFrom: sql`at` };
+const INTEND = { name: sql`/* store_audit_intents */`, deadlineFrom: sql`now()` };
+
 export class SqlAuditTable implements AuditTable {
   readonly #open: () => Promise<Database>;
 
@@ -14,17 +17,17 @@ export class SqlAuditTable implements AuditTable {
   }
 
   store(lines: readonly string[]): Promise<void> {
-    return this.#insert(lines, sql`at`);
+    return this.#insert(lines, STORE);
   }
 
   /** Straight from a running call: how long it may take counts by the database's own time. */
   intend(lines: readonly string[]): Promise<void> {
-    return this.#insert(lines, sql`now()`);
+    return this.#insert(lines, INTEND);
   }
 
-  async #insert(lines: readonly string[], since: ReturnType<typeof sql>): Promise<void> {
+  async #insert(lines: readonly string[], kind: typeof STORE): Promise<void> {
     const { db } = await this.#open();
-    await storeStatement(`[${lines.join(',')}]`, since).execute(db);
+    await storeStatement(`[${lines.join(',')}]`, kind).execute(db);
   }
 }
 
@@ -33,10 +36,10 @@ export class SqlAuditTable implements AuditTable {
  * intent and outcome come together, the outcome makes the row. Rows are written in the order of their ids, so that two
  * of these statements cannot lock each other out.
  */
-function storeStatement(recordsJson: string, deadlineFrom: ReturnType<typeof sql>) {
-  return sql`
+function storeStatement(recordsJson: string, { name, deadlineFrom }: typeof STORE) {
+  return sql`${name}
     WITH incoming AS MATERIALIZED (
-      SELECT * FROM jsonb_to_recordset(${recordsJson}::jsonb) AS record (
+      SELECT * FROM json_to_recordset(${recordsJson}::json) AS record (
         event_id text, kind text, at timestamptz, call_id text, call_kind text, door text, principal_id text,
         tenant_id text, agent_id text, user_id text, session_id text, requested_tool text, tool text, tool_version text,
         executor text, outcome text, reason text, arguments_hash text, read_only boolean, idempotent boolean,

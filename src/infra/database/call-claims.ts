@@ -29,7 +29,7 @@ export async function claimCalls(
   leaseMs: number,
   limit: number,
 ): Promise<readonly ClaimedCall[]> {
-  const { rows } = await sql<ClaimedRow>`
+  const { rows } = await sql<ClaimedRow>`/* claim_calls */
     WITH claimed AS (
       UPDATE calls SET status = 'running', claim = claim + 1, attempts = attempts + 1, owner = ${owner},
         lease_expires_at = ${later(leaseMs)}, started_at = coalesce(started_at, now()), not_before = NULL
@@ -75,7 +75,7 @@ export async function renewClaims(
   claims: readonly Claim[],
   leaseMs: number,
 ): Promise<readonly (Claim & { cancelRequested: boolean })[]> {
-  const { rows } = await sql<Claim & { cancelRequested: boolean }>`
+  const { rows } = await sql<Claim & { cancelRequested: boolean }>`/* renew_calls */
     ${heldRows(claims)}
     UPDATE calls c SET lease_expires_at = ${later(leaseMs)}
     FROM json_to_recordset(${JSON.stringify(claims)}::json) AS m(id text, claim int)
@@ -103,7 +103,7 @@ export async function finishCalls(db: Db, finishes: readonly Finish[]): Promise<
     trace: storable(end.traceId),
     envelope: end.envelope,
   }));
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string }>`/* finish_calls */
     ${heldRows(ends)}
     UPDATE calls c SET status = e.status, error_type = e.error_type, reason = e.reason,
       partial_side_effects = e.effects, duration_ms = e.ms, tool_version = e.version, trace_id = e.trace,

@@ -117,11 +117,11 @@ export async function callEvents(
 
 export async function queueState(db: Db): Promise<QueueState> {
   const { rows } = await sql<{ queued: number; running: number; oldest: number | null }>`
-    SELECT count(*) FILTER (WHERE status = 'queued') AS queued,
-      count(*) FILTER (WHERE status = 'running') AS running,
+    SELECT count(*) AS queued,
+      (SELECT count(*) FROM calls WHERE kind <> 'sync' AND status = 'running') AS running,
       extract(epoch FROM now() - min(greatest(created_at, coalesce(not_before, created_at)))
-        FILTER (WHERE status = 'queued' AND (not_before IS NULL OR not_before <= now())))::float8 AS oldest
-    FROM calls WHERE kind <> 'sync' AND status IN ('queued', 'running')`.execute(db);
+        FILTER (WHERE not_before IS NULL OR not_before <= now()))::float8 AS oldest
+    FROM calls WHERE kind <> 'sync' AND status = 'queued'`.execute(db);
   const [row] = rows;
   return { queued: row?.queued ?? 0, running: row?.running ?? 0, oldestWaitingSeconds: row?.oldest ?? 0 };
 }

@@ -1,7 +1,7 @@
 // The rows of calls that run later: how one is written, and how it is read again.
 import { sql, type Kysely, type Selectable } from 'kysely';
 import { uuidv7 } from '../../lib/ids.ts';
-import type { NewCall, StoredCall } from '../../ports/call-store.ts';
+import type { FirstClaim, NewCall, StoredCall } from '../../ports/call-store.ts';
 import type { CallsTable, Tables } from './tables.ts';
 
 /** Of the priorities, each has so many ranks; those of a tenant count up from its class's first. */
@@ -12,6 +12,8 @@ export interface Acceptance {
   readonly call: NewCall;
   /** Of its tenant's calls that wait; one more is not written. */
   readonly maxQueued: number;
+  /** It does not wait: this owner runs it as soon as it is written. */
+  readonly claim?: FirstClaim | undefined;
 }
 
 /**
@@ -27,10 +29,11 @@ export async function insertCalls(
 ): Promise<ReadonlySet<string>> {
   if (calls.length === 0) return new Set();
   const tenants = [...new Set(calls.map(({ call }) => storable(call.tenantId)))];
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string }>`/* accept_calls */
     WITH incoming AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(calls.map(rowOf))}::json) AS r(
-        place int, max_queued int, first_rank int, wait_ms float8, fire_ms float8, webhook_id text, url text,
+        place int, max_queued int, owner text, lease_ms float8, first_rank int, wait_ms float8, fire_ms float8,
+        webhook_id text, url text,
         id text, tenant_id text, principal_id text, agent_id text, user_id text, session_id text, door text,
         tool text, tool_version text, executor text, arguments_hash text, kind text, read_only boolean,
         idempotent boolean, registry_version text, trace_id text, request jsonb, schedule_id text)
@@ -38,31 +41,38 @@ export async function insertCalls(
       SELECT tenant_id, count(*) AS calls FROM calls
       WHERE status = 'queued' AND kind <> 'sync' AND tenant_id = ANY(${tenants}::text[]) GROUP BY tenant_id
     ), placed AS MATERIALIZED (
-      SELECT i.*, coalesce(w.calls, 0) + row_number() OVER (PARTITION BY i.tenant_id ORDER BY i.place) - 1 AS ahead
+      SELECT i.*, i.owner IS NULL AS waits, coalesce(w.calls, 0) + count(*) FILTER (WHERE i.owner IS NULL)
+        OVER (PARTITION BY i.tenant_id ORDER BY i.place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS ahead
       FROM incoming i LEFT JOIN waiting w USING (tenant_id)
     ), written AS (
       INSERT INTO calls (id, tenant_id, principal_id, agent_id, user_id, session_id, door, tool, tool_version,
         executor, arguments_hash, kind, status, read_only, idempotent, partial_side_effects, attempts,
-        registry_version, trace_id, request, schedule_id, fire_time, created_at, deadline_at, queue_rank)
+        registry_version, trace_id, request, schedule_id, fire_time, created_at, deadline_at, queue_rank,
+        claim, owner, lease_expires_at, started_at)
       SELECT id, tenant_id, principal_id, agent_id, user_id, session_id, door, tool, tool_version,
-        executor, arguments_hash, kind, 'queued', read_only, idempotent, false, 0,
+        executor, arguments_hash, kind, CASE WHEN waits THEN 'queued' ELSE 'running' END, read_only, idempotent, false,
+        CASE WHEN waits THEN 0 ELSE 1 END,
         registry_version, trace_id, request, schedule_id, 'epoch'::timestamptz + fire_ms * interval '1 millisecond',
-        now(), now() + wait_ms * interval '1 millisecond', first_rank + least(ahead, ${RANKS - 1}::int)
-      FROM placed WHERE ahead < max_queued ORDER BY place
+        now(), now() + wait_ms * interval '1 millisecond', first_rank + least(ahead, ${RANKS - 1}::int),
+        CASE WHEN waits THEN 0 ELSE 1 END, owner, now() + lease_ms * interval '1 millisecond',
+        CASE WHEN NOT waits THEN now() END
+      FROM placed WHERE NOT waits OR ahead < max_queued ORDER BY place
       ON CONFLICT DO NOTHING RETURNING id
     ), told AS (
       INSERT INTO webhooks (id, call_id, tenant_id, url, status, next_attempt_at, created_at)
       SELECT p.webhook_id, p.id, p.tenant_id, p.url, 'pending', now(), now()
       FROM placed p JOIN written USING (id) WHERE p.url IS NOT NULL
     )
-    SELECT id FROM placed WHERE ahead < max_queued`.execute(db);
+    SELECT id FROM placed WHERE NOT waits OR ahead < max_queued`.execute(db);
   return new Set(rows.map(({ id }) => id));
 }
 
-function rowOf({ call, maxQueued }: Acceptance, place: number) {
+function rowOf({ call, maxQueued, claim }: Acceptance, place: number) {
   return {
     place,
     max_queued: maxQueued,
+    owner: claim?.owner,
+    lease_ms: claim?.leaseMs,
     first_rank: CLASS[call.priority] * RANKS + 1,
     wait_ms: call.maxWaitMs,
     fire_ms: call.schedule?.fireTime,

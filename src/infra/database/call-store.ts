@@ -36,9 +36,9 @@ export function databaseCallStore({ db }: Database, maxWaitMs: number): CallStor
     weigh: ({ end }) => end.envelope.length,
   });
   return {
-    accept: (call, maxQueued) =>
+    accept: (call, maxQueued, claim) =>
       withDatabase(async () => {
-        if (!(await accepting.run({ call, maxQueued }))) throw queueFull();
+        if (!(await accepting.run({ call, maxQueued, claim }))) throw queueFull();
       }),
     claim: (owner, leaseMs, limit) => withDatabase(() => claimCalls(db, owner, leaseMs, limit)),
     renew: (claims, leaseMs) => withDatabase(() => renewClaims(db, claims, leaseMs)),

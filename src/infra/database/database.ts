@@ -7,6 +7,7 @@ import { PostgresServer } from '../sql/database-server.ts';
 import { PgliteServer } from '../sql/pglite-server.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { MIGRATIONS } from './migrations/index.ts';
+import { FOR_KEPT_PLANS, prepareNamedStatements } from './prepared-statements.ts';
 import { closeSilentConnections } from './silent-connections.ts';
 import type { Tables } from './tables.ts';
 
@@ -40,6 +41,8 @@ export class Database {
     // The pool listens to idle ones alone: the loss of any other would end the process.
     opened.on('connect', (client) => client.on('error', lost));
     closeSilentConnections(opened);
+    // An embedded database has one session for all connections: a name would be known already.
+    if (!embedded) prepareNamedStatements(opened);
     this.db = new Kysely({ dialect: new PostgresDialect({ pool: opened }) });
     this.embedded = embedded;
     this.#server = server;
@@ -123,11 +126,12 @@ function remote({ url, poolSize, ssl }: DatabaseSettings & { kind: 'postgres' })
     ssl,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
   });
+  const options = `${server.pool.options} ${FOR_KEPT_PLANS}`;
   const timeouts = {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 2_000,
   };
-  return { pool: { ...server.pool, ...timeouts }, close: () => server.close() };
+  return { pool: { ...server.pool, ...timeouts, options }, close: () => server.close() };
 }
 
 function embedded({ dataDir }: DatabaseSettings & { kind: 'pglite' }): Server {

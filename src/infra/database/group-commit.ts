@@ -1,4 +1,5 @@
 // GroupCommit: what many ask for at the same time goes to the database as one statement, like the log of a database itself.
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
 export interface GroupBounds<In> {
   readonly maxItems: number;
@@ -35,13 +36,14 @@ export class GroupCommit<In, Out> {
       this.#waiting.push({ item, resolve, reject });
       if (this.#running) return;
       this.#running = true;
-      // Those that come in the same turn of the event loop go along.
-      queueMicrotask(() => void this.#work());
+      void this.#work();
     });
   }
 
   async #work(): Promise<void> {
     while (this.#waiting.length > 0) {
+      // Those that come in the same turn of the event loop go along: each is read from a socket of its own.
+      await nextTurn();
       const group = this.#next();
       await this.#settle(group);
       if (group.length > FEW) await this.#gather();
@@ -53,7 +55,7 @@ export class GroupCommit<In, Out> {
   async #gather(): Promise<void> {
     const { gatherMs, maxItems } = this.#bounds;
     if (gatherMs === undefined || this.#waiting.length >= maxItems) return;
-    await new Promise((resolve) => setTimeout(resolve, gatherMs));
+    await pause(gatherMs);
   }
 
   #next(): readonly Waiting<In, Out>[] {

@@ -54,7 +54,7 @@ export class SqlIdempotencyStore implements IdempotencyStore {
 
   end(held: HeldKey, outcome: StoredOutcome): Promise<boolean> {
     return withDatabase(async () => {
-      const { numAffectedRows = 0n } = await sql`UPDATE idempotency_keys
+      const { numAffectedRows = 0n } = await sql`/* end_idempotency_key */ UPDATE idempotency_keys
         SET status = 'ended', outcome = ${JSON.stringify(outcome)}
         WHERE ${rowOf(held)} AND call_id = ${held.callId} AND status = 'in_progress'`.execute(this.#db);
       return numAffectedRows > 0n;
@@ -72,7 +72,7 @@ export class SqlIdempotencyStore implements IdempotencyStore {
   async #claim(scope: KeyScope, claim: KeyClaim): Promise<Row | undefined> {
     const { tenantId, principalId, tool, key } = scope;
     const { callId, fingerprint, mayRunAgain, leaseMs, keepMs } = claim;
-    const { rows } = await sql<Row>`
+    const { rows } = await sql<Row>`/* claim_idempotency_key */
       WITH claimed AS (
         INSERT INTO idempotency_keys AS held
           (tenant_id, principal_id, tool, key, call_id, fingerprint, status, attempt, lease_expires_at, expires_at)

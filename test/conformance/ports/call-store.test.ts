@@ -53,6 +53,40 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     expect(await store.get(ACME, id)).toMatchObject({ status: 'running', runs: 1 });
   });
 
+  it('gives a call that is accepted with a claim to its owner, and to nobody else while the lease lasts', async () => {
+    const call = newCall();
+    await store.accept(call, 0, { owner: 'a', leaseMs: LEASE_MS });
+    expect(await store.get(ACME, call.id)).toMatchObject({ status: 'running', runs: 1, claim: 1 });
+    expect(await store.claim('b', LEASE_MS, 10)).toEqual([]);
+    expect(await store.finish({ id: call.id, claim: 1 }, endAs('succeeded'))).toBe(true);
+    expect(await statusOf(call.id)).toBe('succeeded');
+  });
+
+  it('finds a call whose owner died as it was accepted', async () => {
+    const call = newCall({ idempotent: true });
+    await store.accept(call, 1_000, { owner: 'a', leaseMs: LEASE_MS });
+    await leasesEnd(database);
+    await store.sweep(3);
+    expect(await claimOf(store, call.id, 'b')).toMatchObject({ id: call.id, claim: 2, run: 2 });
+  });
+
+  it('counts only those that wait against what a tenant may have waiting', async () => {
+    const claim = { owner: 'a', leaseMs: LEASE_MS };
+    const asked = [undefined, claim, undefined, claim, undefined].map((own) =>
+      store.accept(newCall(), 2, own).then(
+        () => 'accepted',
+        (error: { reason?: string }) => error.reason,
+      ),
+    );
+    expect(await Promise.all(asked)).toEqual([
+      'accepted',
+      'accepted',
+      'accepted',
+      'accepted',
+      'ASYNC_QUEUE_FULL',
+    ]);
+  });
+
   it('accepts many at once, each of which is there afterwards', async () => {
     const ids = await Promise.all(Array.from({ length: 200 }, () => accepted()));
     expect(new Set(await waitingIds(database))).toEqual(new Set(ids));

@@ -5,8 +5,9 @@ import { audit } from './0002-audit.ts';
 import { approvals } from './0003-approvals.ts';
 import { async } from './0004-async.ts';
 import { idempotency } from './0005-idempotency.ts';
-import { toolSpecs } from './0007-tool-specs.ts';
 import { schedules } from './0006-schedules.ts';
+import { toolSpecs } from './0007-tool-specs.ts';
+import { fewerIndexEntries } from './0008-fewer-index-entries.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
@@ -16,4 +17,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0005-idempotency': idempotency,
   '0006-schedules': schedules,
   '0007-tool-specs': toolSpecs,
+  '0008-fewer-index-entries': fewerIndexEntries,
 };
