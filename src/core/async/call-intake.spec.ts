@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../../test/helpers/quiet-log.ts';
+import type { HearOfCall } from '../../ports/call-queue.ts';
 import type { ClaimedCall } from '../../ports/call-store.ts';
 import { CallIntake } from './call-intake.ts';
 
@@ -14,7 +15,7 @@ function setUp({ concurrency = 2, fails = 0 } = {}) {
   const running = new Map<string, () => void>();
   const executing = new Map<string, () => void>();
   const clock = new FakeClock();
-  let hear: (id: string) => boolean = () => false;
+  let hear: HearOfCall = () => false;
   let listens = 0;
   const intake = new CallIntake(
     {
@@ -47,9 +48,9 @@ function setUp({ concurrency = 2, fails = 0 } = {}) {
     },
   );
   intake.start();
-  const says = (id: string) => {
+  const says = (id: string, passedOn = false) => {
     rows.push(id);
-    return hear(id);
+    return hear(id, passedOn);
   };
   const ends = (id: string) => {
     running.get(id)?.();
@@ -76,11 +77,20 @@ function callOf(id: string): ClaimedCall {
 describe('CallIntake', () => {
   it('takes calls that come together by one claim, and no more than it has room for', async () => {
     const { says, asked, running, passed } = setUp({ concurrency: 3 });
-    expect(['a', 'b', 'c', 'd'].map(says)).toEqual([true, true, true, true]);
+    expect(['a', 'b', 'c', 'd'].map((id) => says(id))).toEqual([true, true, true, true]);
     await soon();
     expect(asked).toEqual([3]);
     expect([...running.keys()]).toEqual(['a', 'b', 'c']);
     expect(passed).toEqual(['d']);
+  });
+
+  it('takes all that it has room for when another replica passes one on', async () => {
+    const { says, rows, asked, running } = setUp({ concurrency: 3 });
+    rows.push('a', 'b');
+    says('c', true);
+    await soon();
+    expect(asked).toEqual([3]);
+    expect([...running.keys()]).toEqual(['a', 'b', 'c']);
   });
 
   it('says no while it is full, and takes what waits when a call ends', async () => {

@@ -53,7 +53,7 @@ export class CallIntake {
   }
 
   start(): void {
-    this.#deps.queue.start((id) => this.#hear(id));
+    this.#deps.queue.start((id, passedOn) => this.#hear(id, passedOn));
     this.#lookLater();
   }
 
@@ -89,11 +89,9 @@ export class CallIntake {
   }
 
   /** False: there is no room for it here. */
-  #hear(id: string): boolean {
-    if (this.#room <= 0) {
-      this.#moreWait = true;
-      return false;
-    }
+  #hear(id: string, passedOn: boolean): boolean {
+    if (this.#room <= 0 || passedOn) this.#moreWait = true;
+    if (this.#room <= 0) return false;
     this.#told.add(id);
     this.#look();
     return true;

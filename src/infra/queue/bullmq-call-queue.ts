@@ -1,6 +1,6 @@
 // BullMqCallQueue: CallQueue on Redis. A job is the id of a call that waits and nothing else; it wakes one replica with room.
 import type { Queue, Worker } from 'bullmq';
-import type { CallQueue } from '../../ports/call-queue.ts';
+import type { CallQueue, HearOfCall } from '../../ports/call-queue.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RedisClients } from '../redis/redis-clients.ts';
@@ -29,7 +29,7 @@ export class BullMqCallQueue implements CallQueue {
   /** Needs a Redis that answers: made when it is first used. */
   #queue: Promise<Queue> | undefined;
   #worker: Promise<Worker> | undefined;
-  #hear: ((id: string) => boolean) | undefined;
+  #hear: HearOfCall | undefined;
   /** Said last, and not to the others yet. */
   #unsaid: string | undefined;
   #gathering: (() => void) | undefined;
@@ -42,7 +42,7 @@ export class BullMqCallQueue implements CallQueue {
   }
 
   offer(id: string): void {
-    if (this.#hear?.(id) !== true) this.pass(id);
+    if (this.#hear?.(id, false) !== true) this.pass(id);
   }
 
   pass(id: string): void {
@@ -50,7 +50,7 @@ export class BullMqCallQueue implements CallQueue {
     if (this.#gathering === undefined) this.#say();
   }
 
-  start(hear: (id: string) => boolean): void {
+  start(hear: HearOfCall): void {
     this.#hear = hear;
     this.#worker = this.#startWorker();
     this.#worker.catch((error: unknown) => {
@@ -109,7 +109,7 @@ export class BullMqCallQueue implements CallQueue {
 
   /** Without room it is for others, and this replica takes no more jobs until it has. */
   #wake(id: string): void {
-    if (this.#hear?.(id) === true) return;
+    if (this.#hear?.(id, true) === true) return;
     if (!this.#resting) {
       this.#resting = true;
       this.#onWorker((worker) => worker.pause(true));

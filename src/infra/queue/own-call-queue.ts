@@ -1,16 +1,16 @@
 // OwnCallQueue: CallQueue of a gateway that has no Redis: nobody but itself is to be told.
-import type { CallQueue } from '../../ports/call-queue.ts';
+import type { CallQueue, HearOfCall } from '../../ports/call-queue.ts';
 
 export class OwnCallQueue implements CallQueue {
-  #hear: ((id: string) => boolean) | undefined;
+  #hear: HearOfCall | undefined;
 
   offer(id: string): void {
-    this.#hear?.(id);
+    this.#hear?.(id, false);
   }
 
   pass(): void {}
 
-  start(hear: (id: string) => boolean): void {
+  start(hear: HearOfCall): void {
     this.#hear = hear;
   }
 
