@@ -59,6 +59,7 @@ export async function startGateway({ tools, settings = {} }) {
     readyMs,
     residentMb: () => residentMb(child.pid),
     cpuMs: () => cpuMs(child.pid),
+    untilShipped: () => untilShipped(metrics),
     async stop() {
       await stopChild(child);
       rmSync(dir, { recursive: true, force: true });
@@ -128,6 +129,16 @@ function cpuMs(pid) {
     .split(' ')
     .slice(11, 13);
   return (Number(user) + Number(system)) * MS_PER_TICK;
+}
+
+/** Until what earlier calls left behind is done: their audit records are in the database. */
+async function untilShipped(port) {
+  for (let look = 0; look < 240; look += 1) {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    if (/^ute_audit_pending_records 0$/m.test(text)) return;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  throw new Error('the audit records of the warm-up are still not in the database');
 }
 
 /** Linux counts processor time in hundredths of a second. */

@@ -1,6 +1,6 @@
 // What an http tool adds to the same request sent directly.
 import { startChild, startGateway } from './children.js';
-import { WARM_UP_SECONDS, compare, number, report } from './measure.js';
+import { ROUNDS, WARM_UP_SECONDS, compare, number, report } from './measure.js';
 import { callOf, latencyMs, perSecond } from './rest-load.js';
 import { READ_ONLY, toolsFile } from './tools-file.js';
 
@@ -30,6 +30,9 @@ export async function http() {
   const theirs = { url: `${origin}/echo`, body };
   const ours = callOf(gateway, 'post', body);
   for (const side of [theirs, ours]) await perSecond(side, WARM_UP_SECONDS);
+  // One call at a time says what a call costs, not what thousands before it do.
+  await gateway.untilShipped();
+  for (let round = 0; round < ROUNDS; round += 1) for (const side of [theirs, ours]) await latencyMs(side);
   const alone = await compare(
     () => latencyMs(theirs),
     () => latencyMs(ours),

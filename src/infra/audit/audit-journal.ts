@@ -23,6 +23,8 @@ interface Entry {
 
 /** While calls come one at a time, each is synced at once; when many come, they are gathered for so long. */
 const GATHER_MS = 2;
+/** While nobody waits for the disk: one write and one sync for the records of so much time. */
+const UNHURRIED_MS = 20;
 const GROUP_RECORDS = 256;
 const FEW = 4;
 const SEGMENT_BYTES = 1 << 20;
@@ -47,6 +49,8 @@ export class AuditJournal {
   #retryMs = FIRST_RETRY_MS;
   #cycle: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
+  /** What the timer runs for is waited for by nobody. */
+  #isUnhurried = false;
   #closed = false;
 
   private constructor(options: JournalOptions) {
@@ -161,9 +165,15 @@ export class AuditJournal {
     if (this.#cycle !== undefined || this.#failure !== undefined) return;
     if (this.#waiting.length >= GROUP_RECORDS) void this.#writeGroup();
     else if (this.#cancelTimer === undefined) this.#gather();
+    else if (this.#isUnhurried && entry.settle !== undefined) {
+      this.#cancelTimer();
+      this.#gather();
+    }
   }
 
   #gather(): void {
+    this.#isUnhurried = this.#waiting.every(({ settle }) => settle === undefined);
+    if (this.#isUnhurried) return this.#schedule(UNHURRIED_MS);
     if (this.#lastGroup > FEW) return this.#schedule(GATHER_MS);
     const soon = setImmediate(() => void this.#writeGroup());
     this.#cancelTimer = () => clearImmediate(soon);

@@ -27,6 +27,10 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
+  get isSettled(): boolean {
+    return this.#settled;
+  }
+
   /** Rejects now; what is still on the wire is cut off. */
   fail(reason: unknown): void {
     if (!this.#settle()) return;

@@ -55,23 +55,29 @@ export class UndiciHttpClient implements HttpClient {
     await this.#agents.close();
   }
 
+  /** Requests of one turn of the event loop leave together at its end: under load the upstream is woken once for many. */
   #exchange(request: HttpRequest): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       const collector = new ResponseCollector(request, resolve, reject);
-      const options: Dispatcher.DispatchOptions = {
-        origin: request.origin,
-        path: request.path,
-        method: request.method,
-        headers: { ...request.headers, 'accept-encoding': 'identity' },
-        body: request.body ?? null,
-      };
-      try {
-        this.#agents.for(request.egress).dispatch(options, collector);
-      } catch (cause) {
-        // Undici throws what it cannot even begin: after close(), or for a request that is not well formed.
-        collector.fail(this.#agents.closed ? draining(cause) : cause);
-      }
+      setImmediate(() => this.#send(request, collector));
     });
+  }
+
+  #send(request: HttpRequest, collector: ResponseCollector): void {
+    if (collector.isSettled) return;
+    const options: Dispatcher.DispatchOptions = {
+      origin: request.origin,
+      path: request.path,
+      method: request.method,
+      headers: { ...request.headers, 'accept-encoding': 'identity' },
+      body: request.body ?? null,
+    };
+    try {
+      this.#agents.for(request.egress).dispatch(options, collector);
+    } catch (cause) {
+      // Undici throws what it cannot even begin: after close(), or for a request that is not well formed.
+      collector.fail(this.#agents.closed ? draining(cause) : cause);
+    }
   }
 }
 
