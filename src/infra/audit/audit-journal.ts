@@ -2,6 +2,7 @@
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ByteRoom } from './byte-room.ts';
+import { GatherTimer } from './gather-timer.ts';
 import { SealedSegments } from './sealed-segments.ts';
 import type { Segment, SegmentFile, SegmentStorage } from './segment-folder.ts';
 
@@ -44,18 +45,17 @@ export class AuditJournal {
   #waiting: Entry[] = [];
   #current: { readonly file: SegmentFile; bytes: number; records: number; since: number } | undefined;
   readonly #sealed = new SealedSegments();
+  readonly #timer: GatherTimer;
   #lastGroup = 0;
   #failure: unknown;
   #retryMs = FIRST_RETRY_MS;
   #cycle: Promise<void> | undefined;
-  #cancelTimer: (() => void) | undefined;
-  /** What the timer runs for is waited for by nobody. */
-  #isUnhurried = false;
   #closed = false;
 
   private constructor(options: JournalOptions) {
     this.#storage = options.storage;
     this.#clock = options.clock;
+    this.#timer = new GatherTimer(options.clock, () => void this.#writeGroup());
     this.#maxBacklogBytes = options.maxBacklogBytes;
     this.#room = new ByteRoom(options.maxBufferedBytes ?? 8 << 20, options.clock);
   }
@@ -139,7 +139,7 @@ export class AuditJournal {
       await this.flush();
     } finally {
       this.#closed = true;
-      this.#cancelTimer?.();
+      this.#timer.clear();
       await this.#endSegment();
     }
   }
@@ -164,23 +164,13 @@ export class AuditJournal {
     this.#room.take(entry.bytes);
     if (this.#cycle !== undefined || this.#failure !== undefined) return;
     if (this.#waiting.length >= GROUP_RECORDS) void this.#writeGroup();
-    else if (this.#cancelTimer === undefined) this.#gather();
-    else if (this.#isUnhurried && entry.settle !== undefined) {
-      this.#cancelTimer();
-      this.#gather();
-    }
+    else if (!this.#timer.isSet || (this.#timer.isUnhurried && entry.settle !== undefined)) this.#gather();
   }
 
   #gather(): void {
-    this.#isUnhurried = this.#waiting.every(({ settle }) => settle === undefined);
-    if (this.#isUnhurried) return this.#schedule(UNHURRIED_MS);
-    if (this.#lastGroup > FEW) return this.#schedule(GATHER_MS);
-    const soon = setImmediate(() => void this.#writeGroup());
-    this.#cancelTimer = () => clearImmediate(soon);
-  }
-
-  #schedule(ms: number): void {
-    this.#cancelTimer = this.#clock.after(ms, () => void this.#writeGroup());
+    if (this.#waiting.every(({ settle }) => settle === undefined)) this.#timer.after(UNHURRIED_MS, true);
+    else if (this.#lastGroup > FEW) this.#timer.after(GATHER_MS);
+    else this.#timer.soon();
   }
 
   /** Writes what has gathered; one group at a time. Never rejects. */
@@ -188,8 +178,8 @@ export class AuditJournal {
     this.#cycle ??= this.#writeOnce().then((retryMs) => {
       this.#cycle = undefined;
       this.#room.tell();
-      if (this.#closed || this.#cancelTimer !== undefined) return;
-      if (retryMs !== undefined) this.#schedule(retryMs);
+      if (this.#closed || this.#timer.isSet) return;
+      if (retryMs !== undefined) this.#timer.after(retryMs);
       else if (this.#waiting.length > 0) this.#gather();
     });
     return this.#cycle;
@@ -197,8 +187,7 @@ export class AuditJournal {
 
   /** The time after which to try again, if it failed. */
   async #writeOnce(): Promise<number | undefined> {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
+    this.#timer.clear();
     const group = this.#waiting;
     this.#waiting = [];
     if (group.length === 0 && this.#failure === undefined) return undefined;
