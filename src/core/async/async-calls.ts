@@ -56,6 +56,7 @@ export class AsyncCalls {
     reach('while_queued');
     // Nobody waits for the queue: the row is enough.
     if (place === undefined) queue.offer(call.id);
+    // Read back from its text: it runs as it was kept, here as on any other replica.
     else place.run({ ...accepted, claim: 1, run: 1 });
     return {
       ok: true,

@@ -53,6 +53,20 @@ describe('AuditJournal', () => {
     expect(disk.syncs).toBe(3);
   });
 
+  it('writes what nobody waits for once in 20 ms, or together with the first line that somebody waits for', async () => {
+    const { journal, disk, clock } = await opened();
+    for (let index = 0; index < 10; index += 1) journal.offer(line(index));
+    await clock.advance(19);
+    expect(disk.syncs).toBe(0);
+    await clock.advance(1);
+    expect(disk.syncs).toBe(1);
+    journal.offer(line('unhurried'));
+    // Ten went before, but for none of them somebody waited: no time has to pass.
+    await journal.append(line('waited for'));
+    expect(disk.syncs).toBe(2);
+    expect(disk.lines).toHaveLength(12);
+  });
+
   it('tells those who wait when the disk fails, refuses others meanwhile, and keeps the records after all', async () => {
     const { journal, disk, clock } = await opened();
     disk.fail(3, 4);

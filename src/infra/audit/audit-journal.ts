@@ -46,6 +46,7 @@ export class AuditJournal {
   #current: { readonly file: SegmentFile; bytes: number; records: number; since: number } | undefined;
   readonly #sealed = new SealedSegments();
   readonly #timer: GatherTimer;
+  /** Of the last group, those that somebody waited for. */
   #lastGroup = 0;
   #failure: unknown;
   #retryMs = FIRST_RETRY_MS;
@@ -196,7 +197,7 @@ export class AuditJournal {
     } catch (error) {
       return this.#failed(group, error);
     }
-    this.#lastGroup = group.length;
+    this.#lastGroup = group.filter(({ settle }) => settle !== undefined).length;
     this.#failure = undefined;
     this.#retryMs = FIRST_RETRY_MS;
     for (const { bytes, settle } of group) {

@@ -87,6 +87,20 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     ]);
   });
 
+  it('keeps one call of a schedule for one moment, and any number that have no schedule', async () => {
+    const schedule = { id: 'daily', fireTime: Date.UTC(2026, 0, 1) };
+    const [first, second] = [
+      newCall({ kind: 'scheduled', schedule }),
+      newCall({ kind: 'scheduled', schedule }),
+    ];
+    await store.accept(first, 1_000);
+    await store.accept(second, 1_000);
+    expect(await waitingIds(database)).toEqual([first.id]);
+    await accepted();
+    await accepted();
+    expect(await waitingIds(database)).toHaveLength(3);
+  });
+
   it('accepts many at once, each of which is there afterwards', async () => {
     const ids = await Promise.all(Array.from({ length: 200 }, () => accepted()));
     expect(new Set(await waitingIds(database))).toEqual(new Set(ids));
