@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
 import { ProcessStarter } from '../../src/infra/process/process-starter.ts';
 import { LocalSandbox } from '../../src/infra/sandbox/local-sandbox.ts';
-import { SANDBOX_DEFAULTS } from '../../src/lib/sandbox-settings.ts';
+import { SANDBOX_DEFAULTS, type SandboxSettings } from '../../src/lib/sandbox-settings.ts';
 import type { ProcessSpawner } from '../../src/ports/process-spawner.ts';
 import { realClock } from './python-ports.ts';
 
@@ -13,12 +13,18 @@ export interface ConfiningSpawner extends ProcessSpawner {
   closeAll(): Promise<void>;
 }
 
-export function confiningSpawner({ available = true } = {}): ConfiningSpawner {
+interface SpawnerOptions {
+  readonly available?: boolean;
+  /** E.g. one of RUNGS. */
+  readonly settings?: Partial<SandboxSettings>;
+}
+
+export function confiningSpawner({ available = true, settings }: SpawnerOptions = {}): ConfiningSpawner {
   if (!available) return new NodeProcessSpawner();
   const root = mkdtempSync(join(tmpdir(), 'ute-sandbox-'));
   const starter = new ProcessStarter();
-  const settings = SANDBOX_DEFAULTS;
-  const sandbox = new LocalSandbox({ settings, root, starter, clock: realClock });
+  const all = { ...SANDBOX_DEFAULTS, ...settings };
+  const sandbox = new LocalSandbox({ settings: all, root, starter, clock: realClock });
   const spawner = new NodeProcessSpawner(starter, sandbox);
   return {
     spawn: (request) => spawner.spawn(request),
