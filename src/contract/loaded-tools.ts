@@ -1,5 +1,6 @@
 // What a loader brings: tools and connections as written, each able to say where it stands in its source.
 import type { JsonObject } from './json.ts';
+import type { Origin } from './origin.ts';
 import type { ForeignDefinition } from './tool-spec.ts';
 
 /** A place in a source. Line and column count from 1. */
@@ -29,6 +30,8 @@ export interface RawDeclaration {
    * may take a second. `contentHash` covers this, too.
    */
   readonly foreign?: ForeignDefinition;
+  /** Set by a loader of documents from elsewhere; `contentHash` covers this, too. */
+  readonly origin?: Origin;
   /** Position of the value (or, with `key`, of the key) at a path inside `value`. */
   locate(path: readonly (string | number)[], what?: 'key' | 'value'): SourcePosition;
 }

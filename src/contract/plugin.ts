@@ -2,6 +2,7 @@
 import type { ZodType } from 'zod';
 import type { JsonObject } from './json.ts';
 import type { LoadedTools, RawDeclaration } from './loaded-tools.ts';
+import type { Origin } from './origin.ts';
 import type { Emit, ToolCall } from './tool-call.ts';
 import type { ConnectionLimit, ToolFunction } from './tool-function.ts';
 import type { ToolResponse, ToolResult } from './tool-response.ts';
@@ -91,6 +92,8 @@ export interface Connection {
   readonly name: string;
   readonly type: string;
   readonly settings: JsonObject;
+  /** Set: it came out of a document from elsewhere, and only tools of that document use it. */
+  readonly origin?: Origin;
   /** Counts the calls of all tools over it. */
   readonly concurrency?: ConnectionLimit;
 }

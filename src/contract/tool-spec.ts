@@ -1,5 +1,6 @@
 // ToolSpec: what a tool is, as data. Agents see the public part; implementationConfig never leaves the gateway.
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
+import type { Origin } from './origin.ts';
 
 export type RiskLevel = 'low' | 'medium' | 'high' | 'critical';
 export type InteractionMode = 'voice' | 'text';
@@ -142,6 +143,8 @@ export interface ToolSpec {
   /** How an agent's own account is connected (OAuth2 or an API key), as declared. */
   readonly auth?: JsonObject;
   readonly foreign?: ForeignDefinition;
+  /** Set: it came out of a document from elsewhere, and calls only what that may call. */
+  readonly origin?: Origin;
   readonly canary?: Canary;
   /** Absolute path of the folder that relative paths in implementationConfig start from. */
   readonly baseDir: string;

@@ -35,6 +35,18 @@ describe('Canaries', () => {
     );
   });
 
+  it('never gives calls of a tool from elsewhere to a tool of another source that its loader does not list', () => {
+    const chosen = (mayCall: readonly string[]) => {
+      const canary = { tool: 'greet_next', percent: 100, by: 'tenant' as const };
+      const fn = functionOf({ name: 'greet', canary, origin: { source: 'http:a', mayCall } });
+      const snapshot = snapshotOf([fn.spec, TRIAL.spec], [fn, TRIAL]);
+      const call = callOf({ context: tenant('acme'), snapshot, function: fn });
+      return new Canaries(recordingMetrics()).choose(call, fn, () => false);
+    };
+    expect(chosen([])).toBeUndefined();
+    expect(chosen(['greet_*'])).toBe(TRIAL);
+  });
+
   it('gives every process the same choice, and a greater share all of a smaller one', () => {
     const percent = fc.double({ min: 0, max: 100, noNaN: true });
     fc.assert(

@@ -4,6 +4,7 @@ import type { ToolCall } from '../contract/tool-call.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
 import type { ToolResponse } from '../contract/tool-response.ts';
 import type { Canary } from '../contract/tool-spec.ts';
+import { mayCall } from '../lib/may-call.ts';
 import type { Counter, Labelled, Metrics } from '../ports/metrics.ts';
 
 export class Canaries {
@@ -34,7 +35,8 @@ export class Canaries {
     const { canary } = spec;
     if (canary === undefined || call.context.toolVersion !== undefined) return undefined;
     const trial = call.snapshot.find(canary.tool + name.slice(spec.name.length));
-    const chosen = trial !== undefined && !isDisabled(canary.tool) && isInShare(call, spec.name, canary);
+    const fits = trial !== undefined && mayCall(spec, trial.spec, [canary.tool]);
+    const chosen = fits && !isDisabled(canary.tool) && isInShare(call, spec.name, canary);
     this.#chosen.set(call.progress, { tool: spec.name, version: chosen ? 'canary' : 'stable' });
     if (!chosen) return undefined;
     call.progress.insteadOf = name;

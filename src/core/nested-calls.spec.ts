@@ -1,9 +1,10 @@
 // Steps of a call: as the same caller, inside the parent's time and life, neither too deep nor too many.
 import { describe, expect, it } from 'vitest';
-import { callOf, requestOf } from '../../test/helpers/call-kit.ts';
+import { callOf, functionOf, requestOf } from '../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../test/helpers/fake-clock.ts';
 import type { ToolRequest } from '../contract/tool-call.ts';
 import type { ToolResponse } from '../contract/tool-response.ts';
+import { snapshotOf } from '../registry/tool-spec-registry.ts';
 import { successOf } from './settle.ts';
 import { StepCalls } from './nested-calls.ts';
 
@@ -70,5 +71,34 @@ describe('StepCalls', () => {
     const { steps, requests } = recorded();
     await steps.run(callOf({ signal: AbortSignal.abort() }), 'late', {});
     expect(requests[0]?.refusal).toMatchObject({ type: 'CANCELLED' });
+  });
+
+  it('a tool of a document from elsewhere calls tools of that document and those listed, whatever type it is', async () => {
+    const { steps, requests } = recorded();
+    const origin = { source: 'http:a', mayCall: ['listed_*'] };
+    const tools = [
+      functionOf({ name: 'weather', origin }),
+      functionOf({ name: 'sibling', origin: { ...origin, mayCall: [] } }),
+      functionOf({ name: 'listed_one' }),
+      functionOf({ name: 'crm_export' }),
+      functionOf({ name: 'other_document', origin: { source: 'http:b', mayCall: ['*'] } }),
+    ];
+    const snapshot = snapshotOf(
+      tools.map(({ spec }) => spec),
+      tools,
+    );
+    const [weather, , local] = tools;
+    if (weather === undefined || local === undefined) throw new Error('no tools');
+    for (const { name } of tools) await steps.run(callOf({ snapshot, function: weather }), name, {});
+    await steps.run(callOf({ snapshot, function: local }), 'weather', {});
+    expect(requests.map(({ tool, refusal }) => [tool, refusal?.reason])).toEqual([
+      ['weather', undefined],
+      ['sibling', undefined],
+      ['listed_one', undefined],
+      ['crm_export', 'STEP_NOT_ALLOWED'],
+      ['other_document', 'STEP_NOT_ALLOWED'],
+      ['weather', undefined],
+    ]);
+    expect(requests[3]?.refusal).toMatchObject({ type: 'PERMISSION_DENIED' });
   });
 });

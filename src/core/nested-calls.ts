@@ -4,6 +4,7 @@ import type { CallProgress, ParentCall, ToolCall, ToolRequest } from '../contrac
 import type { ToolContext } from '../contract/tool-context.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolResponse } from '../contract/tool-response.ts';
+import { mayCall } from '../lib/may-call.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { NestedCalls } from '../ports/nested-calls.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
@@ -31,7 +32,7 @@ export class StepCalls implements NestedCalls {
   async run(parent: ToolCall, tool: string, args: JsonObject): Promise<ToolResponse> {
     if (this.#caller === undefined) throw new Error('no call runs before the core is there');
     const step = this.#stepOf(parent);
-    const refusal = parent.signal.aborted ? cancelled() : refusalOf(step);
+    const refusal = parent.signal.aborted ? cancelled() : (refusalOf(step) ?? reachRefusal(parent, tool));
     const { credential, door, onBehalfOf } = parent.request;
     const request: ToolRequest = {
       tool,
@@ -75,6 +76,15 @@ function refusalOf({ depth, budget }: ParentCall): ToolFailure | undefined {
   if (budget.stepsLeft < 0)
     return overdone('TOO_MANY_STEPS', `One call may cause ${MAX_STEPS} calls of other tools, and no more.`);
   return undefined;
+}
+
+/** What somebody elsewhere wrote does not act with all that its caller may do. */
+function reachRefusal({ function: fn, snapshot }: ToolCall, tool: string): ToolFailure | undefined {
+  const target = snapshot.find(tool);
+  if (fn === undefined || target === undefined) return undefined;
+  if (mayCall(fn.spec, target.spec, [tool, target.spec.name])) return undefined;
+  const message = `The tool "${fn.name}" comes from a document elsewhere, and may not call "${tool}".`;
+  return new ToolFailure('PERMISSION_DENIED', message, { reason: 'STEP_NOT_ALLOWED' });
 }
 
 function overdone(reason: string, message: string): ToolFailure {

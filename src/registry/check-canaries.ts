@@ -3,6 +3,7 @@ import type { Problem } from '../contract/loaded-tools.ts';
 import type { ToolSpec } from '../contract/tool-spec.ts';
 import { isUnsafe } from '../contract/tool-spec.ts';
 import { canonicalHash } from '../lib/canonical-json.ts';
+import { mayCall } from '../lib/may-call.ts';
 import { problemOf } from './faults.ts';
 import type { CheckedTool } from './spec-rules.ts';
 
@@ -29,6 +30,8 @@ function faultOf(spec: ToolSpec, trial: ToolSpec | undefined, other: string | un
   if (trial.canary !== undefined) return `"${name}" has a canary of its own`;
   if (trial.foreign !== undefined || spec.foreign !== undefined)
     return 'a tool that a server defines cannot be on trial, nor have one';
+  if (!mayCall(spec, trial, [name]))
+    return `"${name}" is not of the document that this tool comes from: its loader may name it under may_call`;
   const differing = COMPARED.find(({ of }) => canonicalHash(of(spec)) !== canonicalHash(of(trial)));
   return differing && `"${name}" must have the same ${differing.what} as this tool`;
 }

@@ -1,5 +1,6 @@
 // Checks connections: each name once, a type that some executor takes, settings that fit it.
 import type { Problem, RawConnection } from '../contract/loaded-tools.ts';
+import type { Origin } from '../contract/origin.ts';
 import type { Connection } from '../contract/plugin.ts';
 import { isJsonObject } from '../contract/json.ts';
 import { didYouMean } from '../lib/did-you-mean.ts';
@@ -62,7 +63,7 @@ function makeConnection(
   raw: RawConnection,
   rules: SpecRules,
 ): Connection | { readonly faults: readonly Fault[] } {
-  const { name, resolved: whole } = raw;
+  const { name, resolved: whole, origin } = raw;
   const { concurrency, ...resolved } = whole;
   if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
     return {
@@ -100,9 +101,10 @@ function makeConnection(
   ];
   if (!parsed.success || !limit.success) return { faults };
   const settings = isJsonObject(parsed.data) ? parsed.data : resolved;
-  if (limit.data === undefined) return { name, type, settings };
+  const made = { name, type, settings, ...(origin && { origin }) };
+  if (limit.data === undefined) return made;
   const { limit: most, max_queue: maxQueue, max_wait_ms: maxWaitMs } = limit.data;
-  return { name, type, settings, concurrency: { connection: name, limit: most, maxQueue, maxWaitMs } };
+  return { ...made, concurrency: { connection: name, limit: most, maxQueue, maxWaitMs } };
 }
 
 function limitAt(value: unknown) {
@@ -120,12 +122,13 @@ function connectionTypes(rules: SpecRules) {
 export interface ConnectionUse {
   readonly connectionName?: string;
   readonly toolType: string;
+  readonly origin?: Origin;
 }
 
 /** Undefined: the tool names no connection, or one that is there and of a type its executor takes. */
 export function connectionFault(
-  { connectionName: name, toolType }: ConnectionUse,
-  { connections, faulty }: ConnectionsCheck,
+  { connectionName: name, toolType, origin }: ConnectionUse,
+  { connections, faulty }: Pick<ConnectionsCheck, 'connections' | 'faulty'>,
   rules: SpecRules,
 ): Fault | undefined {
   if (name === undefined || faulty.has(name)) return undefined;
@@ -136,6 +139,11 @@ export function connectionFault(
     const hint = near === undefined ? '' : `; did you mean "${near}"?`;
     return { path, message: `there is no connection "${name}"${hint}` };
   }
+  if (connection.origin !== undefined && connection.origin.source !== origin?.source)
+    return {
+      path,
+      message: `the connection "${name}" comes from a document elsewhere, for its own tools alone`,
+    };
   const taken = Object.keys(rules.executors.get(toolType)?.connectionTypes ?? {});
   if (taken.includes(connection.type)) return undefined;
   return {

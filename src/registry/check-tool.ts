@@ -31,7 +31,7 @@ export type ToolCheck =
   { readonly checked: CheckedTool } | { readonly faults: readonly Fault[]; readonly uses?: ConnectionUse };
 
 export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCheck {
-  const { value, baseDir, foreign } = declaration;
+  const { value, foreign } = declaration;
   if (!isJsonObject(value))
     return { faults: [{ path: [], message: `expected a map with a name, ${foundText(value)}` }] };
   const impossible = faultsOfPlainValues(value);
@@ -45,7 +45,7 @@ export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCh
   const { options, connectionName } = executor;
   if (faults.length > 0)
     return { faults, uses: { connectionName, toolType: executorNameOf(declared.tool_type ?? '') } };
-  const spec = normaliseSpec(declared as ToolDeclaration, baseDir, foreign);
+  const spec = normaliseSpec(declared as ToolDeclaration, declaration);
   const ofOptions = faultsOfExtensionOptions(spec, extensions.options, rules);
   if (ofOptions.length > 0) return { faults: ofOptions, uses: { connectionName, toolType: spec.toolType } };
   return { checked: { spec, options, extensionOptions: extensions.options, connectionName, declaration } };

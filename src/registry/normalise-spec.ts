@@ -1,10 +1,10 @@
 // From a checked declaration, snake_case, to the ToolSpec: defaults filled in, durations counted, content hashed.
 import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts';
+import type { RawDeclaration } from '../contract/loaded-tools.ts';
 import {
   isUnsafe,
   type ActionParameter,
   type ConcurrencyLimit,
-  type ForeignDefinition,
   type RateLimit,
   type ResultBudget,
   type ToolAction,
@@ -19,8 +19,7 @@ import type { ActionDeclaration, ParameterDeclaration, ToolDeclaration } from '.
 
 export function normaliseSpec(
   declared: ToolDeclaration,
-  baseDir: string,
-  foreign?: ForeignDefinition,
+  { baseDir, foreign, origin }: Pick<RawDeclaration, 'baseDir' | 'foreign' | 'origin'>,
 ): ToolSpec {
   const { output_schema: outputSchema, config_schema: configSchema, actions, auth, priority } = declared;
   const budget = budgetOf(declared);
@@ -42,6 +41,7 @@ export function normaliseSpec(
     ...(configSchema && { configSchema: asConfigSchema(configSchema as JsonObject).schema }),
     ...(auth && { auth }),
     ...(foreign && { foreign }),
+    ...(origin && { origin }),
     ...(declared.canary && { canary: declared.canary }),
   };
   return { ...content, baseDir, contentHash: canonicalHash(content) };

@@ -1,5 +1,4 @@
 // PinnedTools: versions that are not in force, built when a call asks for one and closed when none has for long.
-import type { RawDeclaration } from '../contract/loaded-tools.ts';
 import type { Connection, Next, PreparedFunction } from '../contract/plugin.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
@@ -8,7 +7,9 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { PinnedTool, ToolPins } from '../ports/tool-pins.ts';
 import { buildTool, type Built, type Executors } from './build-tool.ts';
+import { connectionFault } from './check-connections.ts';
 import { checkTool } from './check-tool.ts';
+import { declarationOf } from './pinned-declaration.ts';
 import { underPolicyOf } from './pinned-policy.ts';
 import type { SpecRules } from './spec-rules.ts';
 import { anyStale } from './stale-functions.ts';
@@ -172,16 +173,16 @@ export class PinnedTools implements ToolPins {
   /** Throws Error with what is wrong with it now. */
   async #prepare(inForce: ToolSpec, definition: Definition): Promise<Built> {
     const { rules, executors, connections, configDir } = this.#deps;
-    const result = checkTool(declarationOf(definition, inForce.name, configDir), rules);
+    const result = checkTool(declarationOf(definition, inForce, configDir), rules);
     if ('faults' in result) throw new Error(result.faults[0]?.message);
     const { checked } = result;
-    const { connectionName } = checked;
-    const connection = connectionName === undefined ? undefined : connections().get(connectionName);
-    const usable = Object.keys(rules.executors.get(checked.spec.toolType)?.connectionTypes ?? {});
-    if (connectionName !== undefined && (connection === undefined || !usable.includes(connection.type)))
-      throw new Error(`there is no such connection "${connectionName}" any more`);
+    const { connectionName = '', spec } = checked;
+    const inUse = { connections: connections(), faulty: new Set<string>() };
+    const fault = connectionFault({ ...spec, connectionName: checked.connectionName }, inUse, rules);
+    if (fault !== undefined) throw new Error(fault.message);
+    const connection = inUse.connections.get(connectionName);
     // What a caller pins is the version it was told of, however this release reads its text.
-    const read = { ...checked.spec, contentHash: definition.contentHash };
+    const read = { ...spec, contentHash: definition.contentHash };
     const built = await buildTool(checked, connection, executors, underPolicyOf(read, inForce, rules));
     if (built.problem === undefined) return built;
     this.#closeAll(built.prepared);
@@ -226,15 +227,6 @@ export class PinnedTools implements ToolPins {
 
 function keyOf({ name, contentHash }: ToolSpec, version: string): string {
   return `${name} ${version} ${contentHash}`;
-}
-
-function declarationOf(
-  { document, contentHash, baseDir }: Definition,
-  name: string,
-  configDir: string,
-): RawDeclaration {
-  const file = `version:${name}`;
-  return { value: document, contentHash, baseDir: baseDir || configDir, locate: () => ({ file }) };
 }
 
 function gone(message: string): ToolFailure {

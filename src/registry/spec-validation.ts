@@ -69,7 +69,7 @@ type CheckResult =
 function usesOf(result: CheckResult): ConnectionUse {
   if ('problems' in result) return result.uses;
   const { connectionName, spec } = result.tool.checked;
-  return { connectionName, toolType: spec.toolType };
+  return { connectionName, toolType: spec.toolType, origin: spec.origin };
 }
 
 function cachedCheck(
@@ -84,7 +84,10 @@ function cachedCheck(
   if ('faults' in result) {
     const name = nameOf(raw);
     const { faults, uses = { toolType: '' } } = result;
-    return { problems: faults.map((fault) => problemOf(raw, name, fault)), uses };
+    return {
+      problems: faults.map((fault) => problemOf(raw, name, fault)),
+      uses: { ...uses, origin: raw.origin },
+    };
   }
   const { checked } = result;
   const earlier = cache.good.byName.get(checked.spec.name);

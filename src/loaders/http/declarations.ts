@@ -1,4 +1,5 @@
 // What the thread read as declarations for the registry, which find any place in their own piece of the document.
+import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
 import type {
   LoadedTools,
@@ -6,6 +7,7 @@ import type {
   RawDeclaration,
   SourcePosition,
 } from '../../contract/loaded-tools.ts';
+import type { Origin } from '../../contract/origin.ts';
 import { locateIn, type Path } from '../../lib/tools-yaml/yaml-text.ts';
 import type { Excerpt, ReadDocument, ReadTool } from './read-document.ts';
 
@@ -13,13 +15,20 @@ import type { Excerpt, ReadDocument, ReadTool } from './read-document.ts';
 const MAX_LOCATED_CHARS = 256 * 1024;
 const MOST_PADDING = 1_000;
 
-export function loadedTools(read: ReadDocument, file: string, baseDir: string): LoadedTools {
+/** Where a document is known from, what relative paths in it start from, and what its tools may do. */
+export interface DocumentPlace {
+  readonly file: string;
+  readonly baseDir: string;
+  readonly origin: Origin;
+}
+
+export function loadedTools(read: ReadDocument, place: DocumentPlace): LoadedTools {
   return {
-    tools: read.tools.map((tool) => declaration(tool, file, baseDir)),
+    tools: read.tools.map((tool) => declaration(tool, place)),
     connections: read.connections.map((connection): RawConnection => {
       const { name } = connection;
       // No references: what is written is what holds.
-      return { ...declaration(connection, file, baseDir), name, resolved: connection.value as JsonObject };
+      return { ...declaration(connection, place), name, resolved: connection.value as JsonObject };
     }),
     problems: read.problems,
   };
@@ -27,13 +36,14 @@ export function loadedTools(read: ReadDocument, file: string, baseDir: string): 
 
 function declaration(
   { value, contentHash, excerpt }: ReadTool,
-  file: string,
-  baseDir: string,
+  { file, baseDir, origin }: DocumentPlace,
 ): RawDeclaration {
   return {
     value,
-    contentHash,
+    // The same text by another hand is another tool.
+    contentHash: hash('sha256', JSON.stringify([contentHash, origin])),
     baseDir,
+    origin,
     locate: (path, what = 'value') => placeIn(excerpt, file, path, what),
   };
 }

@@ -1,5 +1,7 @@
 // http: tools out of a document at a URL, looked at again and again; its last good version stays while it is away.
+import { hash } from 'node:crypto';
 import type { LoadedTools, Problem } from '../../contract/loaded-tools.ts';
+import type { Origin } from '../../contract/origin.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
 import { pollContent } from '../../lib/poll-content.ts';
 import { runInThread, ThreadTaskError } from '../../lib/thread-task.ts';
@@ -46,6 +48,7 @@ class HttpLoader implements Loader {
   readonly #needs: Needs;
   readonly #source: RemoteSource;
   readonly #copy: KeptCopy | undefined;
+  readonly #origin: Origin;
   readonly #log: Log;
   readonly #metrics: FetchMetrics;
   /** What the last document became: the same one is not read again. */
@@ -61,6 +64,8 @@ class HttpLoader implements Loader {
     this.#options = options;
     this.#needs = needs;
     this.#source = new RemoteSource(options, needs);
+    // A query may hold a key, and tells two documents of one server apart.
+    this.#origin = { source: `http:${hash('sha256', options.url)}`, mayCall: options.may_call };
     this.#copy = options.keep_copy ? new KeptCopy(options.url, needs.dataDir, options.max_bytes) : undefined;
     this.#log = needs.log.child({ loader: 'http', source: this.#source.name });
     this.#metrics = fetchMetrics(needs.metrics, this.#source.name);
@@ -176,7 +181,7 @@ class HttpLoader implements Loader {
         maxMemoryMb: MEMORY_MB.base + Math.ceil((MEMORY_MB.perMib * maxBytes) / MIB),
         signal,
       });
-      return loadedTools(read, file, this.#needs.configDir);
+      return loadedTools(read, { file, baseDir: this.#needs.configDir, origin: this.#origin });
     } catch (error) {
       if (!(error instanceof ThreadTaskError)) throw error;
       return refused(`cannot be read: ${error.message}`);
@@ -186,7 +191,9 @@ class HttpLoader implements Loader {
   #rules(): ReadRequest['rules'] {
     const { max_bytes: maxBytes, max_tools: maxTools, tool_types: toolTypes } = this.#options;
     const { connections, allow_connections: allowConnections } = this.#options;
-    return { maxTools, maxJsonLength: maxBytes * EXPANSION, toolTypes, connections, allowConnections };
+    const { may_call: mayCall } = this.#options;
+    const maxJsonLength = maxBytes * EXPANSION;
+    return { maxTools, maxJsonLength, toolTypes, connections, allowConnections, mayCall };
   }
 }
 

@@ -7,6 +7,7 @@ const MIB = 1024 * 1024;
 const SHORTEST_INTERVAL_MS = 1_000;
 const LONGEST_INTERVAL_MS = 86_400_000;
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+const TOOL_GLOB = /^[A-Za-z0-9_.*?-]{1,256}$/;
 const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/;
 const REFERENCES = 'May hold ${env:NAME} or ${file:path}.';
 
@@ -94,6 +95,12 @@ export const optionsSchema = z.strictObject({
     .default([])
     .describe(
       "Connections of other sources that its tools may use, and with them this gateway's credentials.",
+    ),
+  may_call: z
+    .array(z.string().regex(TOOL_GLOB, 'Expected the name of a tool, or a pattern with "*" and "?".'))
+    .default([])
+    .describe(
+      'Tools of other sources that its tools may call or hand calls to, by name or pattern: a composite acts with all that its caller may do. None when left out.',
     ),
   allow_connections: z
     .boolean()

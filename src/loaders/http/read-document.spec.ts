@@ -8,12 +8,14 @@ import { loadedTools } from './declarations.ts';
 import { readDocument, type RemoteRules } from './read-document.ts';
 
 const FILE = 'https://tools.example.com/tools.yaml';
+const PLACE = { file: FILE, baseDir: '/base', origin: { source: 'here', mayCall: [] } };
 const rules: RemoteRules = {
   maxTools: 100,
   maxJsonLength: 1_000_000,
   toolTypes: ['http'],
   connections: [],
   allowConnections: true,
+  mayCall: [],
 };
 
 const read = (text: string, changes: Partial<RemoteRules> = {}) =>
@@ -63,11 +65,9 @@ describe('a document', () => {
         (tools, write) => {
           const text = write({ tools });
           const whole = parseWhole({ file: FILE, text });
-          const { tools: taken, problems } = loadedTools(read(text), FILE, '/base');
+          const { tools: taken, problems } = loadedTools(read(text), PLACE);
           expect(problems).toEqual(whole.problems);
-          expect(taken.map(({ value, contentHash }) => [value, contentHash])).toEqual(
-            whole.tools.map(({ value, contentHash }) => [value, contentHash]),
-          );
+          expect(taken.map(({ value }) => value)).toEqual(whole.tools.map(({ value }) => value));
           expect(JSON.stringify(taken.map(placesOf))).toBe(JSON.stringify(whole.tools.map(placesOf)));
         },
       ),
@@ -81,7 +81,7 @@ describe('a document', () => {
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
         const { tools, problems } = read(pieces.join(''));
         expect(problems.length === 0 || tools.length === 0).toBe(true);
-        for (const each of loadedTools(read(pieces.join('')), FILE, '/base').tools) each.locate(['name']);
+        for (const each of loadedTools(read(pieces.join('')), PLACE).tools) each.locate(['name']);
       }),
       { numRuns: 500 },
     );

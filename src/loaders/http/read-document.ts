@@ -1,6 +1,7 @@
 // A remote document's text into raw tools and connections, held to what a document from elsewhere may say.
 import { hash } from 'node:crypto';
 import type { DescribedProblem } from '../../lib/describe-problem.ts';
+import { globMatcher } from '../../lib/glob.ts';
 import { parseWhole, type ParsedConnection, type ParsedTool } from '../../lib/tools-yaml/parse-whole.ts';
 import type { Path } from '../../lib/tools-yaml/yaml-text.ts';
 
@@ -11,6 +12,8 @@ export interface RemoteRules {
   readonly toolTypes: readonly string[];
   readonly connections: readonly string[];
   readonly allowConnections: boolean;
+  /** Names and globs of tools of other sources. */
+  readonly mayCall: readonly string[];
 }
 
 export interface ReadRequest {
@@ -90,10 +93,13 @@ function excessOf({ tools, connections }: Source, rules: RemoteRules): string | 
 
 function faultsOf({ tools, connections }: Source, rules: RemoteRules): readonly DescribedProblem[] {
   const usable = new Set([...rules.connections, ...connections.map(({ name }) => name)]);
+  const isCallable = callableBy(tools, rules);
   const ofTools = tools.flatMap((tool) =>
-    [...valueFaults(tool.value), ...toolFaults(tool.value, rules, usable)].map((fault) =>
-      problemOf(tool, fault, nameOf(tool.value)),
-    ),
+    [
+      ...valueFaults(tool.value),
+      ...toolFaults(tool.value, rules, usable),
+      ...callFaults(tool.value, isCallable),
+    ].map((fault) => problemOf(tool, fault, nameOf(tool.value))),
   );
   const ofConnections = connections.flatMap((connection) =>
     [...valueFaults(connection.value), ...connectionFaults(connection.value, rules)].map((fault) => ({
@@ -124,6 +130,53 @@ function toolFaults(
     faults.push({ path: ['implementation_config', 'connection'], message });
   }
   return faults;
+}
+
+/** The document's own tools and their actions, and what its loader lists. */
+function callableBy(tools: readonly ParsedTool[], { mayCall }: RemoteRules): (name: string) => boolean {
+  const own = new Set(
+    tools.flatMap(({ value }) => {
+      const name = nameOf(value);
+      const actions = isMap(value) && Array.isArray(value['actions']) ? value['actions'] : [];
+      return name === undefined ? [] : [name, ...actions.map((action) => `${name}.${nameOf(action)}`)];
+    }),
+  );
+  const isListed = globMatcher(mayCall);
+  return (name) => own.has(name) || isListed(name);
+}
+
+/** The registry and each call hold to the same: here it is told with its line. */
+function callFaults(value: unknown, isCallable: (name: string) => boolean): readonly Fault[] {
+  return calledTools(value).flatMap(({ path, tool }) =>
+    isCallable(tool)
+      ? []
+      : [
+          {
+            path,
+            message: `the tool "${tool.slice(0, 128)}" is not of this document and may not be called by its tools: name it in its loader under may_call`,
+          },
+        ],
+  );
+}
+
+/** What a composite's steps call, and what stands in for a tool on trial. */
+function calledTools(value: unknown): readonly { readonly path: Path; readonly tool: string }[] {
+  if (!isMap(value)) return [];
+  const { canary, implementation_config: config, tool_type: type } = value;
+  const steps = type === 'composite' && isMap(config) ? config['steps'] : undefined;
+  const base = ['implementation_config', 'steps'];
+  const places = Array.isArray(steps)
+    ? steps.flatMap((step: unknown, index) => {
+        const group = isMap(step) ? step['parallel'] : undefined;
+        return Array.isArray(group)
+          ? group.map((inner: unknown, at) => ({ value: inner, path: [...base, index, 'parallel', at] }))
+          : [{ value: step, path: [...base, index] }];
+      })
+    : [];
+  return [...places, { value: canary, path: ['canary'] }].flatMap(({ value: holder, path }) => {
+    const tool = isMap(holder) ? holder['tool'] : undefined;
+    return typeof tool === 'string' ? [{ path: [...path, 'tool'], tool }] : [];
+  });
 }
 
 function connectionFaults(value: unknown, { allowConnections }: RemoteRules): readonly Fault[] {
