@@ -14,36 +14,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { machineOf } from '../../src/infra/sandbox/syscalls.ts';
 import { eventually } from '../helpers/python-ports.ts';
 import { MIB, SandboxBench, textOf, type RunExtras } from '../helpers/sandbox.ts';
+import { SYSCALL_PRELUDE } from '../helpers/syscall-prelude.ts';
 import { removeDir } from '../helpers/temp-tools.ts';
 
 const RUNS_AS_PID_1 = 1_000;
 const FIXTURE = resolve(import.meta.dirname, '../fixtures/sandbox/many-runs.ts');
 const IS_ROOT = process.getuid?.() === 0;
-const NUMBERS = machineOf(process.arch)?.numbers ?? {};
-
-/** Attacks by system call: `call(name, …)` gives its result, or the name of the error. */
-const PRELUDE = `
-import ctypes, errno, json, os, sys
-libc = ctypes.CDLL(None, use_errno=True)
-numbers = json.loads('${JSON.stringify(NUMBERS)}')
-def call(name, *args):
-    number = name if isinstance(name, int) else numbers[name]
-    args = [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
-    result = libc.syscall(ctypes.c_long(number), *args)
-    return result if result >= 0 else errno.errorcode[ctypes.get_errno()]
-def tried(action):
-    try:
-        return action()
-    except OSError as error:
-        return errno.errorcode[error.errno]
-def write(path):
-    with open(path, "w") as file:
-        file.write("x")
-    return "written"
-`;
 
 let bench: SandboxBench;
 let secrets: string;
@@ -60,7 +38,7 @@ afterAll(async () => {
 });
 
 async function python(body: string, extras: RunExtras = {}, on = bench): Promise<string> {
-  const outcome = await on.python(PRELUDE + body, extras);
+  const outcome = await on.python(SYSCALL_PRELUDE + body, extras);
   const { out, err } = textOf(outcome);
   expect({ ended: outcome.ended, err }).toEqual({ ended: 'exited', err: '' });
   return out.trim();
@@ -243,7 +221,7 @@ describe('a way out', () => {
   });
 
   it('a call by the second table of the machine ends the program', async () => {
-    const outcome = await bench.python(`${PRELUDE}print(call(0x40000027))`);
+    const outcome = await bench.python(`${SYSCALL_PRELUDE}print(call(0x40000027))`);
     const { out } = textOf(outcome);
     expect([outcome.exitCode, out.trim()]).toEqual(process.arch === 'x64' ? [159, ''] : [0, 'ENOSYS']);
   });

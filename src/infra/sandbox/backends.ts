@@ -4,7 +4,7 @@ import type { StartPlan, Supervisor } from '../process/start-plan.ts';
 import { bwrapPlan } from './bwrap-plan.ts';
 import type { BackendContext, ConfinedProgram } from './confined-program.ts';
 import { landlockPlan } from './landlock-plan.ts';
-import { AF_INET, AF_INET6, AF_UNIX, seccompFilter } from './seccomp-filter.ts';
+import { AF_INET, AF_INET6, AF_UNIX, seccompFilter, type FilterPolicy } from './seccomp-filter.ts';
 import type { Machine } from './syscalls.ts';
 
 export interface Backend {
@@ -19,12 +19,12 @@ export function bwrapBackend(
   context: BackendContext,
   machine: Machine,
 ): Backend {
-  const filters = filtersOf(machine, [AF_UNIX], false);
+  const filterFor = filters(machine, context, { local: [AF_UNIX], hasNamespaces: true });
   return {
     name,
     hasMounts: true,
     plan: (program, supervisor) => {
-      const options = { hasProc: name === 'bwrap-full', filter: filters[program.network] };
+      const options = { hasProc: name === 'bwrap-full', filter: filterFor(program) };
       return bwrapPlan(program, options, context, supervisor);
     },
   };
@@ -32,18 +32,35 @@ export function bwrapBackend(
 
 export function landlockBackend(context: BackendContext, machine: Machine): Backend {
   // No sockets with names either: Landlock does not cover who may connect to them.
-  const filters = filtersOf(machine, [], true);
+  const filterFor = filters(machine, context, { local: [], hasNamespaces: false });
   return {
     name: 'landlock',
     hasMounts: false,
-    plan: (program, supervisor) => landlockPlan(program, filters[program.network], context, supervisor),
+    plan: (program, supervisor) => landlockPlan(program, filterFor(program), context, supervisor),
   };
 }
 
-function filtersOf(machine: Machine, local: readonly number[], holdsGroup: boolean) {
-  return {
-    none: seccompFilter(machine, { families: local, holdsGroup }),
-    host: seccompFilter(machine, { families: [...local, AF_INET, AF_INET6], holdsGroup }),
+interface Rung {
+  /** Address families of sockets that stay on this machine. */
+  readonly local: readonly number[];
+  readonly hasNamespaces: boolean;
+}
+
+/** Each filter is made once, for the first program that needs it. */
+function filters(machine: Machine, { cgroups }: BackendContext, { local, hasNamespaces }: Rung) {
+  const made = new Map<string, Buffer>();
+  return ({ network, workspace, limits }: ConfinedProgram): Buffer => {
+    const addresses = limits.countsAddresses ? 'addresses' : 'data';
+    const policy: FilterPolicy = {
+      families: network === 'host' ? [...local, AF_INET, AF_INET6] : local,
+      hasNamespaces,
+      countsFiles: workspace.kind === 'folder',
+      memoryBound: cgroups?.memory === undefined ? addresses : 'cgroup',
+    };
+    const key = JSON.stringify(policy);
+    const filter = made.get(key) ?? seccompFilter(machine, policy);
+    made.set(key, filter);
+    return filter;
   };
 }
 

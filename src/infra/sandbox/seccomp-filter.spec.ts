@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
-  ARCH,
-  EPERM,
-  EAFNOSUPPORT,
-  ENOSYS,
-  NUMBER,
-  AF_INET,
-  AF_UNIX,
   ALLOW,
+  EAFNOSUPPORT,
+  ENOMEM,
+  ENOSYS,
+  EOPNOTSUPP,
+  EPERM,
   KILL_PROCESS,
-} from './seccomp-filter.ts';
-import { refuseWith, seccompFilter, type FilterPolicy } from './seccomp-filter.ts';
+  refuseWith,
+} from './call-rules.ts';
+import { AF_INET, AF_UNIX, ARCH, NUMBER, seccompFilter, type FilterPolicy } from './seccomp-filter.ts';
 import { machineOf, type Machine } from './syscalls.ts';
 
 /** What the kernel does with a filter: the five instructions that ours are made of, and nothing else. */
@@ -43,7 +42,13 @@ function interpret(program: Buffer, data: Buffer): number {
   throw new Error('the kernel refuses a program that runs off its end');
 }
 
-const STRICT: FilterPolicy = { families: [AF_UNIX], holdsGroup: false };
+const STRICT: FilterPolicy = {
+  families: [AF_UNIX],
+  hasNamespaces: true,
+  countsFiles: false,
+  memoryBound: 'cgroup',
+};
+const BARE: FilterPolicy = { families: [], hasNamespaces: false, countsFiles: true, memoryBound: 'data' };
 
 function verdict(
   machine: Machine,
@@ -113,10 +118,8 @@ describe.each(MACHINES)('the filter for $name', ({ name, machine }) => {
     for (const family of [0, 2, 10, 16, 17, 38, 40, 2 ** 32 + 2]) {
       expect(verdict(machine, 'socket', [family])).toBe(refuseWith(EAFNOSUPPORT));
     }
-    expect(verdict(machine, 'socket', [AF_INET], { families: [AF_INET], holdsGroup: false })).toBe(ALLOW);
-    expect(verdict(machine, 'socket', [AF_UNIX], { families: [], holdsGroup: true })).toBe(
-      refuseWith(EAFNOSUPPORT),
-    );
+    expect(verdict(machine, 'socket', [AF_INET], { ...STRICT, families: [AF_INET] })).toBe(ALLOW);
+    expect(verdict(machine, 'socket', [AF_UNIX], BARE)).toBe(refuseWith(EAFNOSUPPORT));
   });
 
   it('lets nobody type on a terminal, and asks about personality but changes none', () => {
@@ -130,12 +133,113 @@ describe.each(MACHINES)('the filter for $name', ({ name, machine }) => {
   it('keeps the process group together only where nothing else does', () => {
     for (const call of ['setsid', 'setpgid', 'kill', 'tgkill']) {
       expect(verdict(machine, call)).toBe(ALLOW);
-      expect(verdict(machine, call, [], { families: [], holdsGroup: true })).toBe(refuseWith(EPERM));
+      expect(verdict(machine, call, [], BARE)).toBe(refuseWith(EPERM));
     }
   });
 
+  it.each(['shmget', 'shmat', 'semget', 'semop', 'msgget', 'msgsnd', 'mq_open', 'mq_timedsend'])(
+    'refuses %s on every rung: what it makes outlives the call',
+    (call) => {
+      for (const policy of [STRICT, BARE]) expect(verdict(machine, call, [], policy)).toBe(refuseWith(EPERM));
+    },
+  );
+
+  it.each(['prlimit64', 'sched_setscheduler', 'sched_setparam', 'sched_setattr', 'sched_setaffinity'])(
+    'lets %s reach the caller itself alone, on every rung',
+    (call) => {
+      for (const policy of [STRICT, BARE]) {
+        expect(verdict(machine, call, [0], policy)).toBe(ALLOW);
+        expect(verdict(machine, call, [2 ** 32], policy)).toBe(ALLOW);
+        for (const pid of [1, 4711, 0xffff_ffff, 2 ** 32 + 1])
+          expect(verdict(machine, call, [pid], policy)).toBe(refuseWith(EPERM));
+      }
+    },
+  );
+
+  it('lets a process set its own priority, never that of another, of a group or of a user', () => {
+    for (const [call, own] of [
+      ['setpriority', 0],
+      ['ioprio_set', 1],
+    ] as const) {
+      expect(verdict(machine, call, [own, 0])).toBe(ALLOW);
+      expect(verdict(machine, call, [own, 1])).toBe(refuseWith(EPERM));
+      for (const which of [0, 1, 2, 3].filter((each) => each !== own))
+        expect(verdict(machine, call, [which, 0])).toBe(refuseWith(EPERM));
+    }
+  });
+
+  it('gives nobody a child that is not its own', () => {
+    expect(verdict(machine, 'clone', [0x8000 | 17])).toBe(refuseWith(EPERM));
+  });
+
+  it('without namespaces, lets nobody name who is signalled about input', () => {
+    for (const command of [8, 10, 15]) {
+      expect(verdict(machine, 'fcntl', [0, command])).toBe(ALLOW);
+      expect(verdict(machine, 'fcntl', [0, command], BARE)).toBe(refuseWith(EPERM));
+    }
+    for (const command of [0, 1, 2, 3, 4, 1030])
+      expect(verdict(machine, 'fcntl', [0, command], BARE)).toBe(ALLOW);
+    for (const request of [0x8901, 0x8902, 0x5412])
+      expect(verdict(machine, 'ioctl', [0, request], BARE)).toBe(refuseWith(EPERM));
+  });
+
+  it('without namespaces, joins sockets to each other and to no address', () => {
+    for (const type of [1, 5, 0x801, 0x80001, 0x80805])
+      expect(verdict(machine, 'socketpair', [1, type], BARE)).toBe(ALLOW);
+    for (const type of [2, 3, 0x802, 0x80003, 10])
+      expect(verdict(machine, 'socketpair', [1, type], BARE)).toBe(refuseWith(EPERM));
+    expect(verdict(machine, 'socketpair', [1, 2])).toBe(ALLOW);
+  });
+
+  it('without namespaces, lets nobody change what files are, but for touching an open one', () => {
+    for (const call of [
+      'fchmod',
+      'fchmodat',
+      'fchownat',
+      'setxattr',
+      'fsetxattr',
+      'removexattrat',
+      'fchmodat2',
+    ]) {
+      expect(verdict(machine, call)).toBe(ALLOW);
+      expect(verdict(machine, call, [], BARE)).toBe(refuseWith(EPERM));
+    }
+    expect(verdict(machine, 'utimensat', [3, 0, 0, 0], BARE)).toBe(ALLOW);
+    for (const args of [
+      [3, 1, 0],
+      [3, 2 ** 32, 0],
+      [3, 0, 1],
+      [3, 0, 2 ** 33],
+    ])
+      expect(verdict(machine, 'utimensat', args, BARE)).toBe(refuseWith(EPERM));
+    expect(verdict(machine, 'inotify_init1', [], BARE)).toBe(refuseWith(ENOSYS));
+  });
+
+  it('where files are counted, takes no space at once and hides no open file in a message', () => {
+    expect(verdict(machine, 'fallocate', [], BARE)).toBe(refuseWith(EOPNOTSUPP));
+    expect(verdict(machine, 'sendmsg', [], BARE)).toBe(refuseWith(EPERM));
+    for (const call of ['fallocate', 'sendmsg']) expect(verdict(machine, call)).toBe(ALLOW);
+  });
+
+  it('without a cgroup, gives no memory that the limits of a process do not count', () => {
+    const mapped = (flags: number, memoryBound: FilterPolicy['memoryBound']) =>
+      verdict(machine, 'mmap', [0, 4096, 3, flags], { ...STRICT, memoryBound });
+    const made = (memoryBound: FilterPolicy['memoryBound']) =>
+      verdict(machine, 'memfd_create', [], { ...STRICT, memoryBound });
+    expect([made('cgroup'), made('addresses'), made('data')]).toEqual([
+      ALLOW,
+      refuseWith(ENOSYS),
+      refuseWith(ENOSYS),
+    ]);
+    for (const flags of [0x21, 0x23, 0x4021]) {
+      expect(mapped(flags, 'data')).toBe(refuseWith(ENOMEM));
+      expect([mapped(flags, 'addresses'), mapped(flags, 'cgroup')]).toEqual([ALLOW, ALLOW]);
+    }
+    for (const flags of [0x22, 0x01, 0x02, 0x4022]) expect(mapped(flags, 'data')).toBe(ALLOW);
+  });
+
   it('is short enough for the kernel', () => {
-    expect(seccompFilter(machine, { families: [AF_UNIX], holdsGroup: true }).length / 8).toBeLessThan(4096);
+    expect(seccompFilter(machine, BARE).length / 8).toBeLessThan(4096);
   });
 });
 
@@ -146,4 +250,12 @@ it('on x86_64, the second table of calls is death', () => {
 
 it.each(['ia32', 'riscv64', 's390x', ''])('there is no filter, and so no sandbox, for %j', (arch) => {
   expect(machineOf(arch)).toBeUndefined();
+});
+
+it('both machines know the same calls, but for those that only one of them ever had', () => {
+  const [x64 = [], arm64 = []] = MACHINES.map(({ machine }) => Object.keys(machine.numbers));
+  expect(arm64.filter((name) => !x64.includes(name))).toEqual([]);
+  const old =
+    'modify_ldt _sysctl uselib ustat query_module iopl ioperm inotify_init chmod chown lchown utime utimes futimesat';
+  expect(x64.filter((name) => !arm64.includes(name)).toSorted()).toEqual(old.split(' ').toSorted());
 });
