@@ -125,7 +125,14 @@ class ServiceState {
   sandbox(): JsonObject | undefined {
     if (this.#sandbox === undefined) return undefined;
     const { backend, memoryLimit, processLimit } = this.#sandbox;
-    return { backend, memory_limit: memoryLimit, process_limit: processLimit };
+    // A limit that is no cgroup's is one of each process: what a run takes in all may be many times as much.
+    const memoryLimitOf = memoryLimit === 'rlimit' ? 'each process' : 'whole run';
+    return {
+      backend,
+      memory_limit: memoryLimit,
+      memory_limit_of: memoryLimitOf,
+      process_limit: processLimit,
+    };
   }
 }
 

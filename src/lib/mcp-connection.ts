@@ -52,7 +52,7 @@ const stdioFields = {
     .min(16 * MIB)
     .optional()
     .describe(
-      'With command: memory of all its processes in the sandbox; 1 GiB when left out, as Node reserves much.',
+      'With command: memory in the sandbox, of all its processes together where cgroups can be had, of each otherwise; 1 GiB when left out, as Node reserves much.',
     ),
   max_processes: z
     .int()

@@ -23,7 +23,7 @@ export interface PythonSettings {
   /** Absolute folders outside module_paths that sandboxed tools may read, and those that they may write. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
-  /** Memory and processes of one call. */
+  /** Memory of each process of a call; processes of all calls of a worker. */
   readonly memoryBytes: number;
   readonly maxProcesses: number;
   /** Processes per set of folders. */
@@ -107,7 +107,9 @@ const fields = {
   writable: folders().describe('Folders that sandboxed tools may write.'),
   memory_bytes: whole(32 * MIB, 1024 * 1024 * MIB)
     .default(PYTHON_DEFAULTS.memoryBytes)
-    .describe('Memory of one call.'),
+    .describe(
+      'Memory of each process of a call. A worker and all calls in it have this × (calls_per_worker + 1) together where cgroups can be had, whichever call takes it.',
+    ),
   max_processes: whole(1, 10_000)
     .default(PYTHON_DEFAULTS.maxProcesses)
     .describe('Processes and threads of sandboxed calls.'),

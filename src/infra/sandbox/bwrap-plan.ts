@@ -29,6 +29,7 @@ export function bwrapPlan(
       system(program, context),
       hasProc ? ['--proc', '/proc'] : [],
       ['--dev', '/dev'],
+      sharedZeros(program, context),
       tmpfs('/dev/shm', SHM_BYTES),
       tmpfs('/tmp', program.limits.tmpBytes),
       binds(program, lent),
@@ -146,6 +147,15 @@ function workspace(
     return ['--perms', '0644', '--file', fd, `${WORKSPACE}/${path}`];
   });
   return ['--size', String(workspace.bytes), '--tmpfs', WORKSPACE, ...files];
+}
+
+/**
+ * A shared mapping of /dev/zero is memory that a limit on private data does not count. /dev/full reads the same and
+ * cannot be mapped.
+ */
+function sharedZeros({ limits }: ConfinedProgram, { cgroups }: BackendContext): readonly string[] {
+  const counted = cgroups?.memory !== undefined || limits.countsAddresses;
+  return counted ? [] : ['--dev-bind-try', '/dev/full', '/dev/zero'];
 }
 
 function tmpfs(path: string, bytes: number): readonly string[] {
