@@ -8,7 +8,9 @@ export async function http() {
   const upstream = await startChild('fastify-echo.js');
   const origin = `http://127.0.0.1:${upstream.message.port}`;
   const file = toolsFile({
-    connections: { upstream: { type: 'http', base_url: origin, allow_private: ['127.0.0.0/8'] } },
+    connections: {
+      upstream: { type: 'http', base_url: origin, allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'] },
+    },
     tools: [
       {
         name: 'post',

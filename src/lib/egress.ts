@@ -1,6 +1,7 @@
-// Egress rules as operators write them: which hosts a connection may reach, and which ranges that are not public.
+// Egress rules as operators write them: which hosts and ports a connection may reach, and which ranges that are not public.
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { allowPorts, isPortAllowed, portOf, type PortRule } from './egress-ports.ts';
 
 /** The fields of a connection (or of options) that say where its requests may go. */
 export const egressFields = {
@@ -9,9 +10,10 @@ export const egressFields = {
     .min(1)
     .optional()
     .describe(
-      'Hosts that may be reached: "api.example.com" or "*.example.com", with ":port" for that port alone. ' +
+      'Hosts that may be reached: "api.example.com" or "*.example.com", with ":port" for that port alone, which need not be 80 or 443 then. ' +
         'The host of the URL itself when left out.',
     ),
+  allow_ports: allowPorts,
   allow_private: z
     .array(z.string().superRefine(addProblem(cidrProblem)))
     .optional()
@@ -22,26 +24,60 @@ export const egressFields = {
 
 export interface EgressFields {
   readonly allow_hosts?: readonly string[] | undefined;
+  readonly allow_ports?: readonly PortRule[] | undefined;
   readonly allow_private?: readonly string[] | undefined;
 }
 
-/** The hosts said, or the one of `url` with its port; the ranges said. */
-export function egressOf({ allow_hosts: hosts, allow_private: ranges = [] }: EgressFields, url: URL) {
-  return { allowHosts: hosts ?? [`${url.hostname}:${portOf(url)}`], allowPrivate: ranges };
+export interface EgressRules {
+  readonly allowHosts: readonly string[];
+  /** Besides 80 and 443. */
+  readonly allowPorts?: readonly PortRule[];
 }
 
-/** True if one of the patterns names the URL's host. A pattern without a port is good for any port. */
-export function isHostAllowed(patterns: readonly string[], url: URL): boolean {
-  const host = url.hostname.toLowerCase().replace(/\.$/, '');
+/** The hosts said, or the one of `url`, with its port where that may be reached; the ports and ranges said. */
+export function egressOf(
+  { allow_hosts: hosts, allow_ports: ports = [], allow_private: ranges = [] }: EgressFields,
+  url: URL,
+) {
   const port = portOf(url);
-  return patterns.some((pattern) => {
-    const parsed = parseHostPattern(pattern);
-    if (parsed === undefined || (parsed.port !== undefined && parsed.port !== port)) return false;
-    // "*.example.com" is every name below example.com, not example.com itself.
-    return parsed.suffix
-      ? host.endsWith(parsed.host) && host.length > parsed.host.length
-      : host === parsed.host;
-  });
+  const own = isPortAllowed(ports, port) ? `${url.hostname}:${port}` : url.hostname;
+  return { allowHosts: hosts ?? [own], allowPorts: ports, allowPrivate: ranges };
+}
+
+/** What of the URL is not allowed; undefined: it may be reached. No hosts at all: any. */
+export function egressFault(
+  { allowHosts, allowPorts: ports = [] }: EgressRules,
+  url: URL,
+): 'host' | 'port' | undefined {
+  const port = portOf(url);
+  const named = allowHosts
+    .map(parseHostPattern)
+    .filter((pattern) => pattern !== undefined && isOf(pattern, url));
+  if (allowHosts.length > 0 && named.length === 0) return 'host';
+  if (named.some((pattern) => pattern?.port === port)) return undefined;
+  const anyPort = allowHosts.length === 0 || named.some((pattern) => pattern?.port === undefined);
+  return anyPort && isPortAllowed(ports, port) ? undefined : 'port';
+}
+
+/** For an operator whose declaration names such a port itself; undefined: it may be reached. `what`: which setting. */
+export function portProblem(rules: EgressRules, url: URL, what: string): string | undefined {
+  if (egressFault(rules, url) !== 'port') return undefined;
+  const port = portOf(url);
+  return port === 0
+    ? `Expected a port from 1 to 65535 in ${what}; found 0.`
+    : `${what} leads to port ${port}. Only 80 and 443 are reached unless others are listed: add allow_ports: [${port}].`;
+}
+
+/** True if a host pattern names a port by which it opens more than a name alone would. */
+export function opensPort(pattern: string): boolean {
+  const port = parseHostPattern(pattern)?.port;
+  return port !== undefined && !isPortAllowed([], port);
+}
+
+/** A pattern without a port says nothing of ports: "*.example.com" is every name below example.com, not example.com itself. */
+function isOf({ host: wanted, suffix }: HostPattern, url: URL): boolean {
+  const host = url.hostname.toLowerCase().replace(/\.$/, '');
+  return suffix ? host.endsWith(wanted) && host.length > wanted.length : host === wanted;
 }
 
 /** What is wrong with a host pattern, or undefined. */
@@ -64,21 +100,19 @@ interface HostPattern {
   /** A whole host, or what hosts end in, with its leading dot. */
   readonly host: string;
   readonly suffix: boolean;
-  readonly port: string | undefined;
+  readonly port: number | undefined;
 }
 
 function parseHostPattern(pattern: string): HostPattern | undefined {
   const [, star, host = '', port] =
     /^(\*(?=\.))?(\.?[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(pattern) ?? [];
   const suffix = star !== undefined;
-  if (host === '' || host.startsWith('.') !== suffix || Number(port ?? 1) > 65_535) return undefined;
+  const number = port === undefined ? undefined : Number(port);
+  if (host === '' || host.startsWith('.') !== suffix) return undefined;
+  if (number !== undefined && (number < 1 || number > 65_535)) return undefined;
   // Compared with what URL makes of a host: it writes addresses in one way only.
   const normal = URL.parse(`http://${suffix ? `x${host}` : host}`)?.hostname.replace(/\.$/, '');
-  return normal === undefined ? undefined : { host: suffix ? normal.slice(1) : normal, suffix, port };
-}
-
-function portOf({ port, protocol }: URL): string {
-  return port === '' ? (protocol === 'https:' ? '443' : '80') : port;
+  return normal === undefined ? undefined : { host: suffix ? normal.slice(1) : normal, suffix, port: number };
 }
 
 function addProblem(problemOf: (text: string) => string | undefined) {

@@ -1,6 +1,6 @@
 // An mcp connection as operators write it: a server that the gateway starts, or one elsewhere over HTTP.
 import { z } from 'zod';
-import { egressFields, isHostAllowed } from './egress.ts';
+import { egressFault, egressFields, egressOf, portProblem } from './egress.ts';
 import { headerNameProblem, headersBy, isHeaderValue } from './header-rules.ts';
 import { unpinnedPackage } from './mcp-command.ts';
 
@@ -108,6 +108,7 @@ const httpFields = {
     .optional()
     .describe('With url: how requests show who they come from.'),
   allow_hosts: egressFields.allow_hosts,
+  allow_ports: egressFields.allow_ports,
   allow_private: egressFields.allow_private,
 };
 
@@ -155,9 +156,12 @@ export const mcpConnectionSchema = z
       issue(['headers'], `auth sets the header "${set}" already.`);
     }
     const parsed = url === undefined ? null : URL.parse(url);
-    if (hosts !== undefined && parsed !== null && !isHostAllowed(hosts, parsed)) {
+    if (parsed === null) return;
+    if (hosts !== undefined && egressFault({ allowHosts: hosts }, parsed) === 'host') {
       issue(['allow_hosts'], `Expected the server's own host "${parsed.host}" among the allowed ones.`);
     }
+    const port = portProblem(egressOf(connection, parsed), parsed, 'The url');
+    if (port !== undefined) issue(['url'], port);
   });
 
 export type McpConnection = z.output<typeof mcpConnectionSchema>;

@@ -4,6 +4,8 @@
 export interface EgressPolicy {
   /** `api.example.com`, `*.example.com`, each with an optional `:port`. Empty: whatever origin `request` names. */
   readonly allowHosts: readonly string[];
+  /** Ports, and ranges such as "8000-8999", besides 80 and 443. A port in `allowHosts` is allowed for that host. */
+  readonly allowPorts?: readonly (number | string)[];
   /**
    * Private, loopback and link-local addresses are refused unless one of these CIDR ranges holds them; a metadata
    * service unless a range is its one address. A refusal is a ToolFailure PERMANENT, reason EGRESS_DENIED.

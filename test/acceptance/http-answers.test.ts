@@ -153,7 +153,12 @@ describe('an upstream that reflects the secret it was sent', () => {
   const escapeUnit = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
   function connection(url: string): JsonObject {
-    return { base_url: url, auth: { type: 'bearer', token: SECRET }, allow_private: LOOPBACK };
+    return {
+      base_url: url,
+      auth: { type: 'bearer', token: SECRET },
+      allow_private: LOOPBACK,
+      allow_ports: ['1-65535'],
+    };
   }
 
   function reflect(status: number, form: (secret: string) => string, type = 'application/json') {

@@ -138,6 +138,22 @@ describe('a document that reaches for this machine', () => {
     expect(messagesOf(await bench.load(text, options))[0]).toContain('may not open private addresses');
   });
 
+  it.each([
+    ['a tool', document(httpTool('a').replace('a" }', 'a", allow_ports: [22] }')), {}],
+    [
+      'a connection',
+      'connections:\n  c: { type: http, base_url: "http://x.example", allow_ports: ["1-65535"] }\n',
+      { allow_connections: true },
+    ],
+    [
+      'a host of a connection',
+      'connections:\n  c: { type: http, base_url: "http://x.example", allow_hosts: ["x.example", "x.example:6379"] }\n',
+      { allow_connections: true },
+    ],
+  ])('by opening ports for %s is refused', async (_, text, options) => {
+    expect(messagesOf(await bench.load(text, options))[0]).toContain('may not open ports');
+  });
+
   it('by the name of a tool that is here already is refused by the registry, which names both places', async () => {
     const loaded = await bench.load(document(httpTool('a'), httpTool('a')));
     expect(validateLoaded([loaded], specRules()).problems[0]?.message).toContain(

@@ -233,6 +233,63 @@ describe('the list of allowed hosts', () => {
   });
 });
 
+describe('ports', () => {
+  it.each(['http://api.example.com:22/', 'http://api.example.com:6379/', 'https://api.example.com:8443/'])(
+    'other than 80 and 443 are refused at load where the declaration names one: %s',
+    async (url) => {
+      await expect(call({ url })).rejects.toThrow(/leads to port \d+. Only 80 and 443 .* add allow_ports/);
+      const connection = { base_url: url.slice(0, -1) };
+      await expect(callHttp({ http, options: { path: '/' }, connection })).rejects.toThrow('"upstream"');
+      expect(outside.asked).toEqual([]);
+    },
+  );
+
+  it('are reached where the operator lists them, and no others', async () => {
+    expect(await call({ url: 'http://api.example.com:8080/x', allow_ports: [8080] })).toEqual({ data: '/x' });
+    expect(await call({ url: 'http://api.example.com:8081/x', allow_ports: ['8080-8089'] })).toEqual({
+      data: '/x',
+    });
+    await expect(call({ url: 'http://api.example.com:8090/x', allow_ports: ['8080-8089'] })).rejects.toThrow(
+      'port 8090',
+    );
+    expect(outside.dialled.map(({ port }) => port)).toEqual([8080, 8081]);
+  });
+
+  it('0 is none, and never stands for the usual one', async () => {
+    await expect(call({ url: 'http://api.example.com:0/x', allow_ports: ['1-65535'] })).rejects.toThrow(
+      'found 0',
+    );
+    const fetch = http.fetch({ allowHosts: ['api.example.com'], allowPorts: ['1-65535'], allowPrivate: [] });
+    await expect(fetch('http://api.example.com:0/x')).rejects.toMatchObject(DENIED);
+    expect(outside.dialled).toEqual([]);
+  });
+
+  it('of a token endpoint are held to the same', async () => {
+    const auth = {
+      type: 'oauth2_client_credentials',
+      token_url: 'https://api.example.com:9000/token',
+      client_id: 'a',
+      client_secret: 'b',
+    };
+    const connection = { base_url: 'https://api.example.com', auth };
+    await expect(callHttp({ http, options: { path: '/' }, connection })).rejects.toThrow('token_url');
+  });
+
+  it('that a library is told by its server are refused when it connects', async () => {
+    const fetch = http.fetch({ allowHosts: ['api.example.com'], allowPrivate: [] });
+    await expect(fetch('http://api.example.com:22/')).rejects.toMatchObject(DENIED);
+    expect(outside.asked).toEqual([]);
+  });
+
+  it('that one policy opened are not open for another', async () => {
+    const url = 'http://api.example.com:8080/x';
+    const open = http.fetch({ allowHosts: ['api.example.com'], allowPorts: [8080], allowPrivate: [] });
+    expect((await open(url)).status).toBe(200);
+    const closed = http.fetch({ allowHosts: ['api.example.com'], allowPrivate: [] });
+    await expect(closed(url)).rejects.toMatchObject(DENIED);
+  });
+});
+
 describe('a connection that is open already', () => {
   it('is not handed to a tool of another policy', async () => {
     const inside = await servers.http((request, response) => {

@@ -331,7 +331,11 @@ describe('a hostile server over HTTP', () => {
       }
     });
 
-  const local = (url: string) => ({ url: `${url}/mcp`, allow_private: ['127.0.0.0/8'] });
+  const local = (url: string) => ({
+    url: `${url}/mcp`,
+    allow_private: ['127.0.0.0/8'],
+    allow_ports: ['1-65535'],
+  });
   const events = (response: ServerResponse) =>
     response.writeHead(200, { 'content-type': 'text/event-stream' });
 

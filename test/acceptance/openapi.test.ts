@@ -172,7 +172,7 @@ describe('a document beyond its bounds', () => {
       const more = () => socket.writable && socket.write('x'.repeat(65_536), () => setImmediate(more));
       more();
     });
-    const document = { url: `${origin}/api.json`, allow_private: ['127.0.0.0/8'] };
+    const document = { url: `${origin}/api.json`, allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'] };
     const loader = bench.loader({ document, max_document_bytes: 1024 * 1024 }, bench.http);
     const { problems } = await loader.load(new AbortController().signal);
     expect(problems[0]?.message).toBe('is larger than max_document_bytes (1048576)');
@@ -183,7 +183,7 @@ describe('a document beyond its bounds', () => {
     const hits: string[] = [];
     const victim = await servers.http((request, response) => response.end(void hits.push(request.url ?? '')));
     const origin = await servers.http((_, response) => response.writeHead(302, { location: victim }).end());
-    const document = { url: origin, allow_private: ['127.0.0.0/8'] };
+    const document = { url: origin, allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'] };
     const { problems } = await bench.loader({ document }, bench.http).load(new AbortController().signal);
     expect(problems[0]?.message).toContain('redirects are not followed');
     expect(hits).toEqual([]);
@@ -193,7 +193,7 @@ describe('a document beyond its bounds', () => {
     const hits: string[] = [];
     const origin = await servers.http((request, response) => response.end(void hits.push(request.url ?? '')));
     const { problems } = await bench
-      .loader({ document: { url: `${origin}/?key=s3cret` } }, bench.http)
+      .loader({ document: { url: `${origin}/?key=s3cret`, allow_ports: ['1-65535'] } }, bench.http)
       .load(new AbortController().signal);
     expect(problems).toHaveLength(1);
     expect(JSON.stringify(problems)).not.toContain('s3cret');
@@ -345,6 +345,7 @@ describe('an argument', () => {
     const loaded = await bench.load(documentOf(paths), {
       base_url: `${origin}/v1`,
       allow_private: ['127.0.0.0/8'],
+      allow_ports: ['1-65535'],
     });
     bench.checked(loaded);
     return { seen, loaded };

@@ -158,6 +158,7 @@ describeExecutor('http', async () => {
       base_url: base,
       headers: { Authorization: `\${file:${join(dir, 'secret')}}` },
       allow_private: ['127.0.0.0/8'],
+      allow_ports: ['1-65535'],
     },
   };
   const query = (tool: string) => (tool === 'echo' ? { query: { n: '{n}' } } : {});

@@ -48,7 +48,7 @@ async function started(loader: object): Promise<RunningGateway> {
 }
 
 function remote(interval: string): object {
-  return { type: 'http', url: bench.url, allow_private: ['127.0.0.0/8'], interval };
+  return { type: 'http', url: bench.url, allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'], interval };
 }
 
 async function toolsOf(gateway: RunningGateway): Promise<readonly string[]> {

@@ -71,6 +71,7 @@ export class FaultBench {
       webhooks: {
         allow_hosts: ['127.0.0.1'],
         allow_private: ['127.0.0.0/8'],
+        allow_ports: ['1-65535'],
         allow_http: true,
         secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
         base_delay_ms: 100,
@@ -176,7 +177,14 @@ function toolsFor(upstream: string): object {
     timeout_ms: 30_000,
   };
   return {
-    connections: { upstream: { type: 'http', base_url: upstream, allow_private: ['127.0.0.0/8'] } },
+    connections: {
+      upstream: {
+        type: 'http',
+        base_url: upstream,
+        allow_private: ['127.0.0.0/8'],
+        allow_ports: ['1-65535'],
+      },
+    },
     tools: [
       { ...run, name: 'pay', description: 'May not run twice' },
       { ...run, name: 'pay_again', description: 'May run twice', metadata: { idempotent: true } },

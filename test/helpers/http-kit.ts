@@ -28,7 +28,11 @@ export async function prepareHttp(tool: HttpTool): Promise<PreparedFunction> {
   );
   const settings = connection && { type: 'http', ...connection };
   if (settings !== undefined) httpConnectionSchema.parse(settings);
-  const executor = httpExecutor.create({ http, clock, settings: { allowPrivate } });
+  const executor = httpExecutor.create({
+    http,
+    clock,
+    settings: { allowPrivate, allowPorts: allowPrivate.length === 0 ? [] : ['1-65535'] },
+  });
   return executor.prepare({
     function: functionOf({ metadata: { idempotent } }),
     options,

@@ -58,7 +58,7 @@ export class HttpLoaderBench {
   ): Loader {
     const { log, metrics, dir } = this;
     const needs = { http, clock, log, metrics, configDir: dir, dataDir: join(dir, 'data') };
-    const said = { url: this.url, allow_private: ['127.0.0.0/8'], ...options };
+    const said = { url: this.url, allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'], ...options };
     return httpLoader.create(needs)(optionsSchema.parse(said));
   }
 

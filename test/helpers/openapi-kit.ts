@@ -73,7 +73,7 @@ export class OpenApiBench {
     loaded: LoadedTools,
     connection?: JsonObject,
   ): Promise<ReadonlyMap<string, PreparedFunction>> {
-    const settings = { allowPrivate: ['127.0.0.0/8'] };
+    const settings = { allowPrivate: ['127.0.0.0/8'], allowPorts: ['1-65535'] };
     const executor = httpExecutor.create({ http: this.http, clock: realClock, settings });
     const prepared = new Map<string, PreparedFunction>();
     // A connection alone has no tools: the registry would miss it.

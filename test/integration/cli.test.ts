@@ -155,8 +155,13 @@ describe('ute validate', () => {
     });
 
     it('leaves out the loaders that ask the network, and says so', async () => {
-      const away = { type: 'http', url: 'http://127.0.0.1:1/tools.yaml', allow_private: ['127.0.0.0/8'] };
-      const api = { type: 'openapi', document: { url: 'http://127.0.0.1:1/api.json' } };
+      const away = {
+        type: 'http',
+        url: 'http://127.0.0.1:1/tools.yaml',
+        allow_private: ['127.0.0.0/8'],
+        allow_ports: ['1-65535'],
+      };
+      const api = { type: 'openapi', document: { url: 'http://127.0.0.1/api.json' } };
       const file = await config(files, away, document, api);
       const { code, stdout } = await ute('validate', '--config', file);
       expect(stdout.split('\n')).toEqual([
@@ -171,7 +176,12 @@ describe('ute validate', () => {
     });
 
     it('asks them with --online', async () => {
-      const away = { type: 'http', url: 'http://127.0.0.1:1/tools.yaml', allow_private: ['127.0.0.0/8'] };
+      const away = {
+        type: 'http',
+        url: 'http://127.0.0.1:1/tools.yaml',
+        allow_private: ['127.0.0.0/8'],
+        allow_ports: ['1-65535'],
+      };
       const { code, stdout } = await ute('validate', '--online', '--config', await config(files, away));
       expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:1\/tools\.yaml {2}cannot be fetched/);
       expect(code).toBe(1);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const [connections, remote] = file.loaders;
   const loaders = [
     { ...connections, paths: [`${FOLDER}/connections.yaml`] },
-    { ...remote, url: line.toString().trim(), interval: '1s' },
+    { ...remote, url: line.toString().trim(), allow_ports: ['1024-65535'], interval: '1s' },
   ];
   gateway = await startGateway({ tools: [], settings: { loaders } });
   agent = targetOf(gateway, 'agent');

@@ -56,7 +56,7 @@ function rawUpstream(speak: (socket: Socket) => void): Promise<string> {
   );
 }
 
-const settings: HttpSettings = { allowPrivate: ['127.0.0.0/8'] };
+const settings: HttpSettings = { allowPrivate: ['127.0.0.0/8'], allowPorts: ['1-65535'] };
 
 async function call(options: HttpOptions, args: JsonObject = {}, signal = AbortSignal.timeout(10_000)) {
   const executor = httpExecutor.create({ http, clock: new SystemClock(), settings });

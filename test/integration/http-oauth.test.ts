@@ -53,6 +53,7 @@ beforeEach(async () => {
       client_secret: SECRET,
     },
     allow_private: ['127.0.0.0/8'],
+    allow_ports: ['1-65535'],
   };
 });
 
@@ -62,7 +63,11 @@ afterEach(async () => {
 });
 
 function executorOf(client = http) {
-  return httpExecutor.create({ http: client, clock: new SystemClock(), settings: { allowPrivate: [] } });
+  return httpExecutor.create({
+    http: client,
+    clock: new SystemClock(),
+    settings: { allowPrivate: [], allowPorts: [] },
+  });
 }
 
 async function tool(executor = executorOf(), idempotent = true) {

@@ -38,7 +38,12 @@ async function everythingOverHttp(): Promise<string> {
 beforeAll(async () => {
   const connections = {
     local: { type: 'mcp', ...nodeServer(EVERYTHING, ['stdio']) },
-    remote: { type: 'mcp', url: await everythingOverHttp(), allow_private: ['127.0.0.0/8'] },
+    remote: {
+      type: 'mcp',
+      url: await everythingOverHttp(),
+      allow_private: ['127.0.0.0/8'],
+      allow_ports: ['1-65535'],
+    },
   };
   const server = bench.open(nodeServer(EVERYTHING, ['stdio']));
   const { tools } = await server.listTools(AbortSignal.timeout(20_000));

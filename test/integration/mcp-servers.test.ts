@@ -134,7 +134,7 @@ async function httpEndpoint(legacy: boolean): Promise<JsonObject> {
       else void node(request, response);
     }),
   );
-  return { url: `${url}/mcp`, allow_private: ['127.0.0.0/8'] };
+  return { url: `${url}/mcp`, allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'] };
 }
 
 const script = join(FIXTURES, 'era-server.js');

@@ -70,6 +70,7 @@ describe('GitHub’s document', () => {
       type: 'http',
       base_url: `${origin}/api/v3`,
       allow_private: ['127.0.0.0/8'],
+      allow_ports: ['1-65535'],
       auth: { type: 'bearer', token: 't0ken' },
     };
     const issue = { owner: 'ada', repo: 'engine', title: 'A & B', labels: ['bug'], milestone: null };
@@ -133,8 +134,14 @@ components:
 describe('a document of 3.1 in YAML', () => {
   it('becomes tools with everything it says', async () => {
     const origin = await servers.http((_, response) => response.end(PETS));
-    const document = { url: `${origin}/docs/openapi.yaml`, allow_private: ['127.0.0.0/8'] };
-    const loaded = await bench.loader({ document, permissions: ['pets:use'] }, bench.http).load(never);
+    const document = {
+      url: `${origin}/docs/openapi.yaml`,
+      allow_private: ['127.0.0.0/8'],
+      allow_ports: ['1-65535'],
+    };
+    const loaded = await bench
+      .loader({ document, allow_ports: ['1-65535'], permissions: ['pets:use'] }, bench.http)
+      .load(never);
     bench.checked(loaded);
     expect(toolNames(loaded)).toEqual(['listPets', 'post_pets', 'removePet']);
     expect(toolNamed(loaded, 'listPets')).toMatchObject({

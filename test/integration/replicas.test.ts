@@ -197,6 +197,7 @@ function writeTools(origin: string): void {
     type: 'http',
     base_url: origin,
     allow_private: ['127.0.0.0/8'],
+    allow_ports: ['1-65535'],
     concurrency: { limit: LIMIT, max_queue: 1_000 },
   };
   writeFileSync(join(dir, 'tools.yaml'), stringify({ connections: { counting }, tools: [counted] }));

@@ -45,7 +45,7 @@ function httpTool(name: string, origin: string, ...more: string[]): string {
     `  - name: ${name}`,
     `    description: Asks an upstream`,
     `    tool_type: http`,
-    `    implementation_config: { url: "${origin}/${name}", allow_private: ["127.0.0.0/8"] }`,
+    `    implementation_config: { url: "${origin}/${name}", allow_private: ["127.0.0.0/8"], allow_ports: ["1-65535"] }`,
     ...more.map((line) => `    ${line}`),
     '',
   ].join('\n');
@@ -175,8 +175,8 @@ describe('a connection that propagates the deadline', () => {
     writeFileSync(
       path,
       'connections:\n' +
-        `  told: { type: http, base_url: "${origin}", allow_private: ["127.0.0.0/8"], propagate_deadline: true }\n` +
-        `  untold: { type: http, base_url: "${origin}", allow_private: ["127.0.0.0/8"] }\n` +
+        `  told: { type: http, base_url: "${origin}", allow_private: ["127.0.0.0/8"], allow_ports: ["1-65535"], propagate_deadline: true }\n` +
+        `  untold: { type: http, base_url: "${origin}", allow_private: ["127.0.0.0/8"], allow_ports: ["1-65535"] }\n` +
         `tools:\n${tool('hurry', 'told')}${tool('relax', 'untold')}`,
     );
     const target = await started(path);

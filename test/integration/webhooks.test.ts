@@ -43,6 +43,7 @@ describe('a webhook', () => {
         webhooks: {
           allow_hosts: [host],
           allow_private: ['127.0.0.0/8'],
+          allow_ports: ['1-65535'],
           allow_http: true,
           secret: `whsec_${KEY.toString('base64')}`,
           max_attempts: 3,

@@ -1,10 +1,11 @@
 // CallbackRules: where webhooks may go, and with what they are signed. Nowhere, unless the operator says so.
-import { isHostAllowed } from '../../lib/egress.ts';
+import { egressFault } from '../../lib/egress.ts';
 import { webhookKey } from '../../lib/webhook-signature.ts';
 import type { EgressPolicy } from '../../ports/http-client.ts';
 
 export interface CallbackSettings {
   readonly allow_hosts?: readonly string[] | undefined;
+  readonly allow_ports?: readonly (number | string)[] | undefined;
   readonly allow_private?: readonly string[] | undefined;
   readonly allow_http: boolean;
   readonly secret?: string | undefined;
@@ -27,11 +28,12 @@ export class CallbackRules {
   constructor(settings: CallbackSettings) {
     const {
       allow_hosts: allowHosts = [],
+      allow_ports: allowPorts = [],
       allow_private: allowPrivate = [],
       secret,
       previous_secret: previous,
     } = settings;
-    this.egress = { allowHosts, allowPrivate };
+    this.egress = { allowHosts, allowPorts, allowPrivate };
     this.keys = [secret, previous].flatMap((each) => (each === undefined ? [] : (webhookKey(each) ?? [])));
     this.maxAttempts = settings.max_attempts;
     this.baseDelayMs = settings.base_delay_ms;
@@ -50,8 +52,7 @@ export class CallbackRules {
     if (url === null || !['https:', 'http:'].includes(url.protocol)) return 'must be an https URL';
     if (url.protocol === 'http:' && !this.#allowHttp) return 'must be an https URL';
     if (url.username !== '' || url.password !== '') return 'must not hold a user or a password';
-    if (!isHostAllowed(this.egress.allowHosts, url))
-      return 'names a host that this gateway may not call back';
-    return undefined;
+    const fault = egressFault(this.egress, url);
+    return fault && `names a ${fault} that this gateway may not call back`;
   }
 }

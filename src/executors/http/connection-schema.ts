@@ -1,6 +1,6 @@
 // An http connection: the base of requests, where they may go, and the secrets that go along.
 import { z } from 'zod';
-import { egressFields, isHostAllowed } from '../../lib/egress.ts';
+import { egressFault, egressFields } from '../../lib/egress.ts';
 import { headerNameProblem, headersBy, isHeaderValue } from '../../lib/header-rules.ts';
 
 const secret = z.string().min(1).refine(isHeaderValue, { error: 'Expected printable ASCII on one line.' });
@@ -90,7 +90,7 @@ export const httpConnectionSchema = z
     const urls = [baseUrl, ...(auth?.type === 'oauth2_client_credentials' ? [auth.token_url] : [])];
     for (const text of urls) {
       const url = URL.parse(text);
-      if (url === null || isHostAllowed(hosts, url)) continue;
+      if (url === null || egressFault({ allowHosts: hosts }, url) !== 'host') continue;
       const message = `Expected the connection's own host "${url.host}" among the allowed ones.`;
       context.addIssue({ code: 'custom', path: ['allow_hosts'], message });
     }

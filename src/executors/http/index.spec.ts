@@ -50,7 +50,7 @@ describe('the upstream of a tool', () => {
   it.each([
     ['https://API.example/x', 'http:api.example:443'],
     ['http://a.example/x', 'http:a.example:80'],
-    ['http://[::1]:8080/x', 'http:[::1]:8080'],
+    ['http://[::1]:443/x', 'http:[::1]:443'],
   ])('%s is %s', async (url, upstream) => {
     const { needs } = scriptedClient({});
     const prepared = await httpExecutor.create(needs).prepare({ function: functionOf(), options: { url } });

@@ -9,7 +9,7 @@ import type {
   PreparedFunction,
 } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
-import { egressOf } from '../../lib/egress.ts';
+import { egressOf, portProblem } from '../../lib/egress.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EgressPolicy, HttpClient } from '../../ports/http-client.ts';
 import { compileRequest } from './compile-request.ts';
@@ -59,7 +59,7 @@ class HttpExecutor implements Executor<HttpOptions> {
     const parameters = parametersOf(fn);
     const compiled = compileRequest(request, base, parameters);
     const masked = compileRequest(request, base && maskedBase(base), parameters);
-    const egress = this.#egressOf(settings ?? options, new URL(compiled.origin));
+    const egress = this.#egressOf(settings ?? options, new URL(compiled.origin), placeOf(options));
     const tokens = settings && this.#shareTokens(settings);
     const credentials = new Credentials(settings === undefined ? [] : secretsOf(settings), tokens?.source);
     const { http, clock } = this.#needs;
@@ -79,16 +79,21 @@ class HttpExecutor implements Executor<HttpOptions> {
     };
   }
 
-  /** What the connection or the tool says, and what gateway.yaml allows every http tool. */
-  #egressOf(said: Parameters<typeof egressOf>[0], url: URL): EgressPolicy {
-    const { allowHosts, allowPrivate } = egressOf(said, url);
-    return { allowHosts, allowPrivate: [...allowPrivate, ...this.#needs.settings.allowPrivate] };
+  /** What the connection or the tool says, and what gateway.yaml allows every http tool. Throws Error for another port. */
+  #egressOf(said: Parameters<typeof egressOf>[0], url: URL, what: string): EgressPolicy {
+    const { allowPorts, allowPrivate } = this.#needs.settings;
+    const ports = [...(said.allow_ports ?? []), ...allowPorts];
+    const ranges = [...(said.allow_private ?? []), ...allowPrivate];
+    const egress = egressOf({ ...said, allow_ports: ports, allow_private: ranges }, url);
+    const problem = portProblem(egress, url, what);
+    if (problem !== undefined) throw new Error(problem);
+    return egress;
   }
 
   #shareTokens(settings: HttpConnection) {
     const { auth } = settings;
     if (auth?.type !== 'oauth2_client_credentials') return undefined;
-    const egress = this.#egressOf(settings, new URL(auth.token_url));
+    const egress = this.#egressOf(settings, new URL(auth.token_url), 'The token_url of its connection');
     const key = createHash('sha256')
       .update(JSON.stringify([auth, egress]))
       .digest('hex');
@@ -107,6 +112,10 @@ class HttpExecutor implements Executor<HttpOptions> {
     };
     return { source: shared.source, release };
   }
+}
+
+function placeOf({ connection }: HttpOptions): string {
+  return connection === undefined ? 'Its url' : `The base_url of the connection "${connection}"`;
 }
 
 function requestOf({ actions, ...own }: HttpOptions, { action }: ToolFunction): RequestOptions {

@@ -88,6 +88,7 @@ export const httpOptionsSchema = z
   .strictObject({
     ...requestFields,
     connection: z.string().min(1).optional(),
+    allow_ports: egressFields.allow_ports,
     allow_private: egressFields.allow_private,
     actions: z
       .record(z.string(), requestSchema)
@@ -95,10 +96,11 @@ export const httpOptionsSchema = z
       .describe('One request for each action of the tool.'),
   })
   .superRefine((options, context) => {
-    const { actions, connection, allow_private: ranges, ...own } = options;
-    if (connection !== undefined && ranges !== undefined) {
-      const message = 'With a connection, allow_private belongs to the connection.';
-      context.addIssue({ code: 'custom', path: ['allow_private'], message });
+    const { actions, connection, allow_private: _ranges, allow_ports: _ports, ...own } = options;
+    for (const field of ['allow_private', 'allow_ports'] as const) {
+      if (connection === undefined || options[field] === undefined) continue;
+      const message = `With a connection, ${field} belongs to the connection.`;
+      context.addIssue({ code: 'custom', path: [field], message });
     }
     if (actions === undefined) {
       checkRequest(own, connection, [], context);

@@ -3,7 +3,8 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import { isHostAllowed } from '../../lib/egress.ts';
+import { egressFault } from '../../lib/egress.ts';
+import { portOf } from '../../lib/egress-ports.ts';
 import type { EgressPolicy } from '../../ports/http-client.ts';
 import { AddressGuard } from './address-guard.ts';
 import { connectFailed, egressDenied } from './http-failures.ts';
@@ -78,9 +79,8 @@ async function openSocket(
   const url = new URL(
     `${protocol}//${isIP(hostname) === 6 ? `[${hostname}]` : hostname}${port && `:${port}`}`,
   );
-  if (policy.allowHosts.length > 0 && !isHostAllowed(policy.allowHosts, url)) {
-    throw egressDenied(`${url.host} is not among the allowed hosts`);
-  }
+  const fault = egressFault(policy, url);
+  if (fault !== undefined) throw egressDenied(`${url.host} is not among the allowed ${fault}s`);
   const timeout = new AbortController();
   const timer = setTimeout(
     () => timeout.abort(new Error(`No connection to ${url.host} within ${timeoutMs} ms.`)),
@@ -88,11 +88,7 @@ async function openSocket(
   );
   try {
     const addresses = await withSignal(checkedAddresses(hostname, guard, outside), timeout.signal);
-    const defaultPort = protocol === 'https:' ? 443 : 80;
-    const socket = await connected(
-      outside.dial(hostname, addresses, Number(port) || defaultPort),
-      timeout.signal,
-    );
+    const socket = await connected(outside.dial(hostname, addresses, portOf(url)), timeout.signal);
     return checkedSocket(socket, hostname, guard);
   } finally {
     clearTimeout(timer);

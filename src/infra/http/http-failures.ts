@@ -31,7 +31,7 @@ export function egressDenied(why: string): ToolFailure {
     reason: 'EGRESS_DENIED',
     origin: 'gateway',
     partialSideEffects: false,
-    cause: new Error(`${why}. See allow_hosts and allow_private.`),
+    cause: new Error(`${why}. See allow_hosts, allow_ports and allow_private.`),
   });
 }
 

@@ -1,7 +1,7 @@
 // Options: what an entry `type: http` of gateway.yaml may say.
 import { z } from 'zod';
 import { parseDuration } from '../../lib/duration.ts';
-import { egressFields } from '../../lib/egress.ts';
+import { egressFields, egressOf, portProblem } from '../../lib/egress.ts';
 
 const MIB = 1024 * 1024;
 const SHORTEST_INTERVAL_MS = 1_000;
@@ -65,13 +65,14 @@ const url = z.string().superRefine((text, context) => {
   context.addIssue({ code: 'custom', message });
 });
 
-export const optionsSchema = z.strictObject({
+const fields = z.strictObject({
   url: url.describe('Where the document is: YAML or JSON, as tools.yaml. Redirects are not followed.'),
   interval: interval
     .prefault('10s')
     .describe(
       'Longest time between two looks for a new version, from 1s to 1d; each comes a little earlier.',
     ),
+  allow_ports: egressFields.allow_ports,
   allow_private: egressFields.allow_private,
   auth: auth.optional().describe('How the request shows who it comes from.'),
   signature: signature.optional().describe('Set: a document that is not signed with this key is refused.'),
@@ -112,6 +113,12 @@ export const optionsSchema = z.strictObject({
     .describe(
       'Keep the last good document under data_dir: a start while the source is away goes on with it.',
     ),
+});
+
+export const optionsSchema = fields.superRefine((options, context) => {
+  const url = URL.parse(options.url);
+  const message = url === null ? undefined : portProblem(egressOf(options, url), url, 'The url');
+  if (message !== undefined) context.addIssue({ code: 'custom', path: ['url'], message });
 });
 
 export type HttpLoaderOptions = z.output<typeof optionsSchema>;

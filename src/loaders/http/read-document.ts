@@ -1,6 +1,7 @@
 // A remote document's text into raw tools and connections, held to what a document from elsewhere may say.
 import { hash } from 'node:crypto';
 import type { DescribedProblem } from '../../lib/describe-problem.ts';
+import { openedBy } from '../../lib/opened-by.ts';
 import { globMatcher } from '../../lib/glob.ts';
 import { parseWhole, type ParsedConnection, type ParsedTool } from '../../lib/tools-yaml/parse-whole.ts';
 import type { Path } from '../../lib/tools-yaml/yaml-text.ts';
@@ -207,9 +208,9 @@ function valueFaults(root: unknown): readonly Fault[] {
     if (path.length >= MAX_DEPTH) return [{ path, message: `is nested deeper than ${MAX_DEPTH} levels` }];
     for (const [key, member] of Object.entries(value)) {
       const at = [...path, Array.isArray(value) ? Number(key) : key];
-      if (isOpenedRange(at)) {
-        const message =
-          'a document from elsewhere may not open private addresses: gateway.yaml may, under executors';
+      const opened = isSetting(at) ? openedBy(key, member) : undefined;
+      if (opened !== undefined) {
+        const message = `a document from elsewhere may not open ${opened}: gateway.yaml may, under executors`;
         faults.push({ path: at, message });
       }
       open.push({ value: member, path: at });
@@ -218,9 +219,8 @@ function valueFaults(root: unknown): readonly Fault[] {
   return faults.toReversed();
 }
 
-/** `allow_private` of a tool's options or of a connection; a parameter in a schema may have this name. */
-function isOpenedRange(path: Path): boolean {
-  if (path.at(-1) !== 'allow_private') return false;
+/** Of a tool's options or of a connection; a parameter in a schema may have any name. */
+function isSetting(path: Path): boolean {
   return path.length === 1 || path[0] === 'implementation_config';
 }
 

@@ -75,7 +75,7 @@ export class RemoteSource {
   }
 
   async #fetch(signal: AbortSignal): Promise<SourceDocument> {
-    const { url: text, allow_private: ranges, max_bytes: maxBytes } = this.#options;
+    const { url: text, max_bytes: maxBytes } = this.#options;
     const url = new URL(text);
     const secrets = await this.#secrets();
     const { headers, query } = credentialOf(secrets.auth);
@@ -91,7 +91,7 @@ export class RemoteSource {
         ...(known?.etag !== undefined && { 'if-none-match': known.etag }),
         ...headers,
       },
-      egress: egressOf({ allow_private: ranges }, url),
+      egress: egressOf(this.#options, url),
       maxResponseBytes: maxBytes,
       signal,
     });

@@ -1,5 +1,6 @@
 // Where an operation's requests go: what the operator says, else the servers that the document names.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import { portProblem } from '../../lib/egress.ts';
 import type { Operation } from './list-operations.ts';
 import { shown, Unusable } from './unusable.ts';
 
@@ -9,6 +10,7 @@ export interface ServerRules {
   readonly documentUrl: string | undefined;
   readonly baseUrl: string | undefined;
   readonly connection: string | undefined;
+  readonly allowPorts: readonly (number | string)[];
 }
 
 /** Undefined: the connection says it. Throws Unusable where an operation belongs to another server than the rest. */
@@ -21,10 +23,10 @@ export function baseOf({ item, value }: Operation, rules: ServerRules): string |
     throw new Unusable(`belongs to a server of its own, ${shown(own)}, and the ${by} is for the others`);
   }
   if (rules.connection !== undefined) return undefined;
-  return plainBase(rules.baseUrl ?? own ?? common, rules.documentUrl);
+  return plainBase(rules.baseUrl ?? own ?? common, rules);
 }
 
-function plainBase(server: string, documentUrl: string | undefined): string {
+function plainBase(server: string, { documentUrl, allowPorts }: ServerRules): string {
   const url = URL.parse(server, documentUrl);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new Unusable(
@@ -34,6 +36,8 @@ function plainBase(server: string, documentUrl: string | undefined): string {
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new Unusable(`has a server with a user, a query or a fragment: ${shown(server)}`);
   }
+  const port = portProblem({ allowHosts: [], allowPorts }, url, `its server ${shown(server)}`);
+  if (port !== undefined) throw new Unusable(port);
   return url.origin + url.pathname.replace(/\/$/, '');
 }
 

@@ -127,7 +127,7 @@ class WebSource implements DocumentSource {
         accept: 'application/json, application/yaml;q=0.9, */*;q=0.5',
         'user-agent': 'unified-tool-executor',
       },
-      egress: egressOf({ allow_private: this.#remote.allow_private }, url),
+      egress: egressOf(this.#remote, url),
       maxResponseBytes: this.#maxBytes,
       signal,
     });

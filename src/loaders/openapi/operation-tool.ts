@@ -34,8 +34,8 @@ export function toolOf(operation: Operation, name: string, needs: ToolNeeds): Op
   if (!METHODS.some((method) => method === operation.method))
     throw new Unusable(`has the method ${operation.method}, which http tools do not`);
   const { root, documentUrl, options } = needs;
-  const { base_url: baseUrl, connection } = options;
-  const base = baseOf(operation, { root, documentUrl, baseUrl, connection });
+  const { base_url: baseUrl, connection, allow_ports: allowPorts = [] } = options;
+  const base = baseOf(operation, { root, documentUrl, baseUrl, connection, allowPorts });
   let refused = new Unusable('has no schema');
   for (const [index, depth] of DEPTHS.entries()) {
     try {
@@ -109,7 +109,7 @@ function requestOf(
   base: string | undefined,
   parts: RequestParts,
   { body, contentType }: RequestBody,
-  { connection, allow_private: ranges }: OpenApiOptions,
+  { connection, allow_private: ranges, allow_ports: ports }: OpenApiOptions,
 ): JsonObject {
   const path = pathTemplate(operation.path, base, parts.path);
   const headers = [
@@ -122,6 +122,7 @@ function requestOf(
     ...(parts.query.length > 0 && { query: Object.fromEntries(parts.query) }),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
     ...(body !== undefined && { body }),
+    ...(ports !== undefined && { allow_ports: [...ports] }),
     ...(ranges !== undefined && { allow_private: [...ranges] }),
   };
 }

@@ -1,6 +1,6 @@
 // Options: what an entry `type: openapi` of gateway.yaml may say.
 import { z } from 'zod';
-import { egressFields } from '../../lib/egress.ts';
+import { egressFields, egressOf, portProblem, type EgressFields } from '../../lib/egress.ts';
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
@@ -14,6 +14,7 @@ const webUrl = z.string().superRefine((text, context) => {
 
 const remote = z.strictObject({
   url: webUrl.describe('Where the document is fetched from; redirects are not followed.'),
+  allow_ports: egressFields.allow_ports,
   allow_private: egressFields.allow_private,
   refresh_ms: z
     .int()
@@ -43,6 +44,7 @@ export const optionsSchema = z
       .min(1)
       .optional()
       .describe('Name of an http connection: its base_url and its credentials are used for every tool.'),
+    allow_ports: egressFields.allow_ports,
     allow_private: egressFields.allow_private,
     tags: z.array(z.string().min(1)).min(1).optional().describe('Only operations with one of these tags.'),
     operations: z
@@ -74,16 +76,27 @@ export const optionsSchema = z
       .default(32 * MIB)
       .describe('A larger document is refused.'),
   })
-  .superRefine(({ connection, base_url: baseUrl, allow_private: ranges }, context) => {
-    if (connection === undefined) return;
+  .superRefine((options, context) => {
+    const { document, connection, base_url: baseUrl } = options;
     const complain = (path: string, message: string) =>
-      context.addIssue({ code: 'custom', path: [path], message });
+      context.addIssue({ code: 'custom', path: path.split('.'), message });
+    const ofDocument = typeof document === 'string' ? undefined : portFault(document, document.url);
+    if (ofDocument !== undefined) complain('document.url', ofDocument);
+    const ofBase = baseUrl === undefined ? undefined : portFault(options, baseUrl);
+    if (ofBase !== undefined) complain('base_url', ofBase);
+    if (connection === undefined) return;
     if (baseUrl !== undefined)
       complain('base_url', 'With a connection, the base_url is the connection’s own.');
-    if (ranges !== undefined) complain('allow_private', 'With a connection, allow_private belongs to it.');
+    for (const field of ['allow_private', 'allow_ports'] as const)
+      if (options[field] !== undefined) complain(field, `With a connection, ${field} belongs to it.`);
   });
 
 export type OpenApiOptions = z.output<typeof optionsSchema>;
+
+function portFault(rules: EgressFields, text: string): string | undefined {
+  const url = URL.parse(text);
+  return url === null ? undefined : portProblem(egressOf(rules, url), url, 'The URL');
+}
 
 function webUrlProblem(text: string): string | undefined {
   const url = URL.parse(text);

@@ -1,5 +1,6 @@
 // What a definition out of the database may not say, beside what no tool may: gateway.yaml decides what it has access to.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import { openedBy } from '../../lib/opened-by.ts';
 import type { PostgresLoaderOptions } from './options.ts';
 
 export interface DocumentFault {
@@ -42,15 +43,15 @@ interface Open {
   readonly path: readonly (string | number)[];
 }
 
-/** `allow_private` anywhere in the options; a parameter in a schema may have this name. Without recursion: it may be deep. */
+/** Settings that open something, anywhere in the options; a parameter in a schema may have their names. Without recursion: it may be deep. */
 function openedRanges({ implementation_config: config }: JsonObject): readonly DocumentFault[] {
   const faults: DocumentFault[] = [];
   const open: Open[] = [{ value: config ?? null, path: ['implementation_config'] }];
   for (let next = open.pop(); next !== undefined && faults.length < MOST_FAULTS; next = open.pop()) {
     const { value, path } = next;
-    if (path.at(-1) === 'allow_private') {
-      const message =
-        'a tool of the database may not open private addresses: gateway.yaml may, under executors';
+    const opened = openedBy(String(path.at(-1)), value);
+    if (opened !== undefined) {
+      const message = `a tool of the database may not open ${opened}: gateway.yaml may, under executors`;
       faults.push({ path, message });
     }
     if (typeof value !== 'object' || value === null) continue;
