@@ -105,7 +105,7 @@ export async function inProcess({
 }
 
 function keyEntry({ id, secretHash }) {
-  return { id, secret_sha256: secretHash.toString('hex'), tenant: 'bench', roles: ['admin'] };
+  return { id, secret_sha256: secretHash.toString('hex'), tenant: 'bench', roles: ['platform_admin'] };
 }
 
 async function stopChild(child) {

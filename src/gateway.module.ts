@@ -1,5 +1,6 @@
 // GatewayModule: the assembled gateway, and its faces under the tokens that the doors ask for.
 import { Module, type DynamicModule } from '@nestjs/common';
+import { ManagementActs } from './api/rest/management-acts.ts';
 import {
   APPROVAL_STORE,
   ASYNC_CALLS,
@@ -8,6 +9,7 @@ import {
   CIRCUIT_CONTROL,
   DEFINITION_PINS,
   DOOR_LIMITS,
+  MANAGEMENT_ACTS,
   PIPELINE_VIEW,
   RECORDINGS,
   REGISTRY_CONTROL,
@@ -32,7 +34,10 @@ export class GatewayModule {
       maxParallelCalls: settings.limits.max_parallel_calls,
       allowSelfApproval: settings.approvals.allow_self_approval,
     };
+    const { authenticator, auditSink, clock, log } = infra.ports;
+    const acts = new ManagementActs(authenticator, auditSink, clock, log);
     const faces = [
+      { provide: MANAGEMENT_ACTS, useValue: acts },
       { provide: TOOL_CALLER, useValue: gateway.executor },
       { provide: TOOL_CATALOG, useValue: gateway.registry },
       { provide: REGISTRY_CONTROL, useValue: gateway.sync },
@@ -40,7 +45,7 @@ export class GatewayModule {
       { provide: REPLICA_VIEW, useValue: gateway.agreement },
       { provide: SPEC_CONTROL, useValue: gateway.specs },
       { provide: PIPELINE_VIEW, useValue: gateway.pipeline },
-      { provide: AUTHENTICATOR, useValue: infra.ports.authenticator },
+      { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: DEFINITION_PINS, useValue: infra.ports.definitionPins },
       { provide: RECORDINGS, useValue: infra.ports.recordings },
       { provide: REPLAY_TAPE, useValue: { tape: infra.ports.replayTape } },

@@ -7,6 +7,8 @@ export const TOOL_CALLER = Symbol('ToolCaller');
 export const TOOL_CATALOG = Symbol('ToolCatalog');
 /** ports/authenticator.ts */
 export const AUTHENTICATOR = Symbol('Authenticator');
+/** api/rest/management-acts.ts */
+export const MANAGEMENT_ACTS = Symbol('ManagementActs');
 /** Sizes and counts that the doors bound. */
 export const DOOR_LIMITS = Symbol('DoorLimits');
 /** ports/approval-store.ts */

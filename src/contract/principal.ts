@@ -3,6 +3,7 @@
 export interface Principal {
   /** Stable id of the credential, safe to log: an API key's id, never its secret. */
   readonly id: string;
+  /** Empty: it belongs to no tenant, administers the platform, and calls no tools. */
   readonly tenantId: string;
   /** Agents this credential may speak for; `*` = any of the tenant. */
   readonly agents: readonly string[];
@@ -26,10 +27,17 @@ export function stillGranted(principal: Principal, granted: readonly string[]): 
   return { ...principal, permissions: new Set([...now, ...both]) };
 }
 
-/** True if the permission, its area's wildcard (`math:*`) or `*` is held. */
+/** What reaches every tenant of the gateway. A tenant's `*` is everything of that tenant, and none of these. */
+export const PLATFORM_PERMISSIONS: readonly string[] = ['platform:*', 'specs:*'];
+
+export function isOfPlatform(permission: string): boolean {
+  return permission.startsWith('platform:') || permission.startsWith('specs:');
+}
+
+/** True if the permission, its area's wildcard (`math:*`) or, where it is no permission of the platform, `*` is held. */
 export function holds(principal: Principal, permission: string): boolean {
   const { permissions } = principal;
-  if (permissions.has(permission) || permissions.has('*')) return true;
+  if (permissions.has(permission) || (permissions.has('*') && !isOfPlatform(permission))) return true;
   const area = permission.indexOf(':');
   return area > 0 && permissions.has(`${permission.slice(0, area)}:*`);
 }

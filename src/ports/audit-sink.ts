@@ -5,8 +5,10 @@ import type { JsonValue } from '../contract/json.ts';
  * `intent`: a call is about to enter its executor. `outcome`: a call has ended. `accepted`: it will run later, and have
  * records of its own then. `gap`: records of this tenant are missing, `notes.dropped` says how many. The others are
  * written by what decides: a human about an approval or an unknown outcome, the reconciler about a lost call.
+ * `management`: somebody did something on the management side, or was refused; `notes` say what, and to what.
  */
-export type AuditKind = 'intent' | 'outcome' | 'accepted' | 'gap' | 'approval' | 'resolution' | 'reconciled';
+export type AuditKind =
+  'intent' | 'outcome' | 'accepted' | 'gap' | 'approval' | 'resolution' | 'reconciled' | 'management';
 
 export interface AuditRecord {
   /** Unique: a record that is stored twice is one record. */

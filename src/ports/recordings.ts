@@ -112,12 +112,14 @@ export interface Recordings {
   start(wish: RecordingWish): Promise<RecordingState>;
   /** Newest first, the ended ones too. */
   list(): Promise<readonly RecordingState[]>;
+  /** `of`, here and below: only where it holds calls of this tenant alone; left out: whosever they are. */
+  find(name: string, of?: string): Promise<RecordingState | undefined>;
   /** Ends it and keeps the file. Undefined: there is none of this name. */
-  stop(name: string): Promise<RecordingState | undefined>;
+  stop(name: string, of?: string): Promise<RecordingState | undefined>;
   /** The file as it stands, as JSON lines. Undefined: there is none of this name. */
-  read(name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  read(name: string, of?: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Ends it, if it runs, and deletes the file. False: there is none of this name. */
-  remove(name: string): Promise<boolean>;
+  remove(name: string, of?: string): Promise<boolean>;
   /** Ends all of them; the files stay. */
   close(): Promise<void>;
 }

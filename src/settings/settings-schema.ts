@@ -30,7 +30,13 @@ const apiKey = z.strictObject({
   secret_sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits: the sha256 of the secret part'),
-  tenant: z.string().min(1),
+  tenant: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Whose calls, approvals and records the key reaches. Left out: the key administers the platform (role admin or platform_admin), and calls no tools.',
+    ),
   agents: names.min(1).default(['*']).describe('Agents the key may speak for; * = any of the tenant.'),
   user: z.string().min(1).optional().describe('When set, the only user the key may speak for.'),
   roles: names.min(1),
@@ -47,7 +53,7 @@ const auth = z.strictObject({
     .record(z.string(), names)
     .default({})
     .describe(
-      'Permissions per role. admin (everything) and agent (tools:read, tools:call) are there already.',
+      'Permissions per role. There already: agent (tools:read, tools:call), admin (everything of the tenant) and platform_admin (that, and what concerns all tenants: platform:*, specs:*).',
     ),
 });
 

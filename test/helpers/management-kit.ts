@@ -2,7 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Credential, Principal } from '../../src/contract/principal.ts';
 import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import type { AuditRecord, AuditSink } from '../../src/ports/audit-sink.ts';
 import type { Authenticator } from '../../src/ports/authenticator.ts';
+import { ManagementActs } from '../../src/api/rest/management-acts.ts';
+import { FakeClock } from './fake-clock.ts';
+import { quietLog } from './quiet-log.ts';
 
 /** Of tenant acme, by the name of op. */
 export function operatorWith(permissions: readonly string[]): Principal {
@@ -20,6 +24,17 @@ export const namedPermissions: Authenticator = {
     throw new Error('no principal is recalled here');
   },
 };
+
+/** Acts that are recorded in a list. */
+export function recordedActs(sink: Partial<AuditSink> = {}) {
+  const records: AuditRecord[] = [];
+  const kept: Partial<AuditSink> = {
+    ready: () => undefined,
+    write: async (record) => void records.push(record),
+  };
+  const acts = new ManagementActs(namedPermissions, only({ ...kept, ...sink }), new FakeClock(), quietLog);
+  return { acts, records };
+}
 
 export interface Said {
   readonly permissions?: readonly string[];

@@ -7,6 +7,7 @@ import { serve, type Service } from '../../src/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
+import type { RestTarget } from './rest-client.ts';
 
 export interface TestKey {
   readonly text: string;
@@ -17,31 +18,45 @@ export interface RunningGateway {
   readonly service: Service;
   readonly url: string;
   readonly dir: string;
-  /** admin: everything; agent: reads and calls for acme; other: another tenant; reader: reads only. */
+  /** admin: everything, of the platform too; agent: reads and calls for acme; other: another tenant; reader: reads only. */
   readonly keys: Readonly<Record<'admin' | 'agent' | 'other' | 'reader', TestKey>>;
+  /** The key that `more` asked for under this name. */
+  key(name: string): RestTarget;
   stop(): Promise<void>;
+}
+
+/** A key as gateway.yaml has it; without a tenant it is the platform's. */
+export interface WantedKey {
+  readonly tenant?: string;
+  readonly roles: readonly string[];
+  readonly user?: string;
+  readonly agents?: readonly string[];
 }
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** `tools`: paths of tools files. `settings` lies over the test's gateway.yaml. */
+/** `tools`: paths of tools files. `settings` lies over the test's gateway.yaml, `roles` and `more` keys beside its own. */
 export async function startGateway(options: {
   tools: readonly string[];
   settings?: Record<string, unknown>;
+  roles?: Readonly<Record<string, readonly string[]>>;
+  more?: Readonly<Record<string, WantedKey>>;
 }): Promise<RunningGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'ute-e2e-'));
   const made = {
-    admin: newKey('acme', ['admin']),
-    agent: newKey('acme', ['agent']),
-    other: newKey('umbrella', ['agent']),
-    reader: newKey('acme', ['reader']),
+    admin: newKey({ tenant: 'acme', roles: ['platform_admin'] }),
+    agent: newKey({ tenant: 'acme', roles: ['agent'] }),
+    other: newKey({ tenant: 'umbrella', roles: ['agent'] }),
+    reader: newKey({ tenant: 'acme', roles: ['reader'] }),
   };
+  const more = new Map(Object.entries(options.more ?? {}).map(([name, wanted]) => [name, newKey(wanted)]));
+  const keys = [...Object.values(made), ...more.values()].map(({ stored }) => stored);
   const file = {
     http: { port: 0 },
     grpc: { port: 0 },
     metrics: { port: 0 },
     data_dir: join(dir, 'data'),
-    auth: { keys: Object.values(made).map(({ stored }) => stored), roles: { reader: ['tools:read'] } },
+    auth: { keys, roles: { reader: ['tools:read'], ...options.roles } },
     loaders: [{ type: 'yaml-file', paths: options.tools.map((path) => resolve(ROOT, path)) }],
     executors: { python: { module_paths: [join(ROOT, 'tools/python'), join(ROOT, 'test/fixtures/python')] } },
     approvals: { allow_self_approval: true },
@@ -60,6 +75,11 @@ export async function startGateway(options: {
     service,
     url: service.restUrl,
     dir,
+    key(name) {
+      const found = more.get(name);
+      if (found === undefined) throw new Error(`no key was asked for under the name ${name}`);
+      return { url: service.restUrl, key: found.key.text };
+    },
     keys: { admin: made.admin.key, agent: made.agent.key, other: made.other.key, reader: made.reader.key },
     async stop() {
       await service.stop();
@@ -68,7 +88,7 @@ export async function startGateway(options: {
   };
 }
 
-function newKey(tenant: string, roles: string[]) {
+function newKey(wanted: WantedKey) {
   const { text, id, secretHash } = createApiKey();
-  return { key: { text, id }, stored: { id, secret_sha256: secretHash.toString('hex'), tenant, roles } };
+  return { key: { text, id }, stored: { id, secret_sha256: secretHash.toString('hex'), ...wanted } };
 }

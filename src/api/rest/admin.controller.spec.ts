@@ -1,6 +1,6 @@
 // The operator's side: what a reload, a switch and a version look like on the wire, and what an unknown tool is answered.
 import { describe, expect, it } from 'vitest';
-import { namedPermissions, only, requestWith } from '../../../test/helpers/management-kit.ts';
+import { namedPermissions, only, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
 import type { RegistryControl, ReloadStatus } from '../../ports/registry-control.ts';
 import { AdminController } from './admin.controller.ts';
 
@@ -14,10 +14,10 @@ const STATUS: ReloadStatus = {
   problems: [{ file: 'tools.yaml', message: 'expected a name' }],
   warnings: [],
 };
-const asAdmin = requestWith({ permissions: ['admin'] });
+const asAdmin = requestWith({ permissions: ['platform:admin'] });
 
 function controllerOf(registry: Partial<RegistryControl>): AdminController {
-  return new AdminController(only(registry), only(), namedPermissions, only());
+  return new AdminController(only(registry), only(), namedPermissions, only(), recordedActs().acts);
 }
 
 describe('a reload', () => {
@@ -37,21 +37,22 @@ describe('a reload', () => {
 });
 
 describe('the kill switch', () => {
-  it('turns the tool of the path off and on', () => {
+  it('turns the tool of the path off and on', async () => {
     const turned: unknown[] = [];
     const controller = controllerOf({ setDisabled: (name, disabled) => turned.push([name, disabled]) > 0 });
-    expect(controller.disable(asAdmin, 'send')).toEqual({ tool: 'send', disabled: true });
-    expect(controller.enable(asAdmin, 'send')).toEqual({ tool: 'send', disabled: false });
+    expect(await controller.disable(asAdmin, 'send')).toEqual({ tool: 'send', disabled: true });
+    expect(await controller.enable(asAdmin, 'send')).toEqual({ tool: 'send', disabled: false });
     expect(turned).toEqual([
       ['send', true],
       ['send', false],
     ]);
   });
 
-  it('of a tool that is not there is NOT_FOUND', () => {
+  it('of a tool that is not there is NOT_FOUND', async () => {
     const controller = controllerOf({ setDisabled: () => false });
-    expect(() => controller.disable(asAdmin, 'nothing')).toThrow(
-      expect.objectContaining({ type: 'NOT_FOUND', reason: 'TOOL_NOT_FOUND' }),
-    );
+    await expect(controller.disable(asAdmin, 'nothing')).rejects.toMatchObject({
+      type: 'NOT_FOUND',
+      reason: 'TOOL_NOT_FOUND',
+    });
   });
 });

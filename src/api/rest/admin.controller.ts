@@ -7,12 +7,14 @@ import type { RegistryControl, ReloadStatus } from '../../ports/registry-control
 import type { ToolCatalog } from '../../ports/tool-catalog.ts';
 import {
   AUTHENTICATOR,
+  MANAGEMENT_ACTS,
   PIPELINE_VIEW,
   REGISTRY_CONTROL,
   TOOL_CATALOG,
   type PipelineView,
 } from '../tokens.ts';
-import { requirePermission } from './management.ts';
+import type { ManagementActs } from './management-acts.ts';
+import { PLATFORM, requirePermission } from './management.ts';
 
 @Controller('v1')
 export class AdminController {
@@ -21,6 +23,7 @@ export class AdminController {
     @Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(PIPELINE_VIEW) private readonly pipeline: PipelineView,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
   ) {}
 
   @Get('registry')
@@ -40,15 +43,15 @@ export class AdminController {
 
   @Get('admin/reload')
   reloadStatus(@Req() request: FastifyRequest) {
-    requirePermission(this.authenticator, request, 'admin');
+    requirePermission(this.authenticator, request, PLATFORM);
     return wireStatus(this.registry.status());
   }
 
   @Post('admin/reload')
   @HttpCode(200)
-  async reload(@Req() request: FastifyRequest) {
-    requirePermission(this.authenticator, request, 'admin');
-    return wireStatus(await this.registry.reload());
+  reload(@Req() request: FastifyRequest) {
+    const act = { action: 'tools.reload', permission: PLATFORM };
+    return this.acts.perform(request, act, async () => wireStatus(await this.registry.reload()));
   }
 
   @Post('admin/tools/:name/disable')
@@ -64,9 +67,12 @@ export class AdminController {
   }
 
   #switchTool(request: FastifyRequest, name: string, disabled: boolean) {
-    requirePermission(this.authenticator, request, 'admin');
-    if (this.registry.setDisabled(name, disabled)) return { tool: name, disabled };
-    throw new ToolFailure('NOT_FOUND', 'There is no tool of this name.', { reason: 'TOOL_NOT_FOUND' });
+    const action = disabled ? 'tools.disable' : 'tools.enable';
+    const act = { action, permission: PLATFORM, target: name, tool: name, urgent: disabled };
+    return this.acts.perform(request, act, () => {
+      if (this.registry.setDisabled(name, disabled)) return { tool: name, disabled };
+      throw new ToolFailure('NOT_FOUND', 'There is no tool of this name.', { reason: 'TOOL_NOT_FOUND' });
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 // Approvals by REST: decisions are read strictly, stay in the approver's tenant, and are not the requester's own.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
-import { namedPermissions, requestWith } from '../../../test/helpers/management-kit.ts';
+import { namedPermissions, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import { MemoryApprovalStore } from '../../infra/memory/memory-approval-store.ts';
 import type { NewApproval } from '../../ports/approval-store.ts';
@@ -35,7 +35,12 @@ describe('approvals', () => {
 
   beforeEach(() => {
     store = new MemoryApprovalStore(new FakeClock(NOW));
-    controller = new ApprovalsController(store, namedPermissions, { allowSelfApproval: false } as DoorLimits);
+    controller = new ApprovalsController(
+      store,
+      namedPermissions,
+      { allowSelfApproval: false } as DoorLimits,
+      recordedActs().acts,
+    );
   });
 
   it('are shown with their arguments and times, and without their token', async () => {

@@ -6,7 +6,8 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import { decideApproval, type Decision } from '../../core/decide-approval.ts';
 import type { Approval, ApprovalStatus, ApprovalStore } from '../../ports/approval-store.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
-import { APPROVAL_STORE, AUTHENTICATOR, DOOR_LIMITS, type DoorLimits } from '../tokens.ts';
+import { APPROVAL_STORE, AUTHENTICATOR, DOOR_LIMITS, MANAGEMENT_ACTS, type DoorLimits } from '../tokens.ts';
+import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';
 import { pageSize } from './page.ts';
 import { bodyOf, invalid } from './read-call.ts';
@@ -19,6 +20,7 @@ export class ApprovalsController {
     @Inject(APPROVAL_STORE) private readonly approvals: ApprovalStore,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(DOOR_LIMITS) private readonly limits: DoorLimits,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
   ) {}
 
   @Get()
@@ -45,11 +47,13 @@ export class ApprovalsController {
 
   @Post(':id/decision')
   @HttpCode(200)
-  async decide(@Req() request: FastifyRequest, @Param('id') id: string) {
-    const principal = requirePermission(this.authenticator, request, 'approvals:decide');
-    const decision = decisionOf(bodyOf(request));
-    const { allowSelfApproval } = this.limits;
-    return wireApproval(await decideApproval(this.approvals, principal, id, decision, allowSelfApproval));
+  decide(@Req() request: FastifyRequest, @Param('id') id: string) {
+    const about = { action: 'approvals.decide', permission: 'approvals:decide', target: id };
+    return this.acts.perform(request, { ...about, recordsItself: true }, async (principal) => {
+      const decision = decisionOf(bodyOf(request));
+      const { allowSelfApproval } = this.limits;
+      return wireApproval(await decideApproval(this.approvals, principal, id, decision, allowSelfApproval));
+    });
   }
 }
 

@@ -1,6 +1,12 @@
 // Accepted calls by REST: asked for in the caller's own name, with bodies and event ids read strictly.
 import { describe, expect, it } from 'vitest';
-import { namedPermissions, only, recordingReply, requestWith } from '../../../test/helpers/management-kit.ts';
+import {
+  namedPermissions,
+  only,
+  recordingReply,
+  requestWith,
+  recordedActs,
+} from '../../../test/helpers/management-kit.ts';
 import type { AsyncCalls } from '../../core/async/async-calls.ts';
 import type { StoredCall } from '../../ports/call-store.ts';
 import { AsyncCallsController } from './async-calls.controller.ts';
@@ -19,6 +25,7 @@ function controllerOf(calls: Partial<AsyncCalls>): AsyncCallsController {
   return new AsyncCallsController(
     only<AsyncCalls>({ envelopeOf: () => undefined, ...calls }),
     namedPermissions,
+    recordedActs().acts,
   );
 }
 

@@ -6,8 +6,9 @@ import type { AsyncCalls } from '../../core/async/async-calls.ts';
 import type { Followed } from '../../core/async/follow-call.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { StoredCall } from '../../ports/call-store.ts';
-import { ASYNC_CALLS, AUTHENTICATOR } from '../tokens.ts';
+import { ASYNC_CALLS, AUTHENTICATOR, MANAGEMENT_ACTS } from '../tokens.ts';
 import { EventStream } from './event-stream.ts';
+import type { ManagementActs } from './management-acts.ts';
 import { bodyOf, credentialOf, invalid } from './read-call.ts';
 import { callJson } from './wire-call.ts';
 
@@ -16,6 +17,7 @@ export class AsyncCallsController {
   constructor(
     @Inject(ASYNC_CALLS) private readonly calls: AsyncCalls,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
   ) {}
 
   @Get(':id')
@@ -35,7 +37,8 @@ export class AsyncCallsController {
     @Res() reply: FastifyReply,
     @Param('id') id: string,
   ): Promise<void> {
-    this.#send(reply, await this.calls.cancel(this.#principal(request), id));
+    const act = { action: 'calls.cancel', target: id, callId: id };
+    this.#send(reply, await this.acts.perform(request, act, (principal) => this.calls.cancel(principal, id)));
   }
 
   @Post(':id/retry')

@@ -1,12 +1,13 @@
 // The history by REST: filters are read strictly, the tenant is the credential's, and a resolution says how it was found out.
 import { describe, expect, it } from 'vitest';
-import { namedPermissions, only, requestWith } from '../../../test/helpers/management-kit.ts';
+import { namedPermissions, only, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
 import type { CallHistory } from '../../ports/call-history.ts';
 import { CallsController } from './calls.controller.ts';
 
 const reading = requestWith({ permissions: ['calls:read', 'audit:read'] });
 const resolving = (body: unknown) => requestWith({ permissions: ['admin'], body });
-const controllerOf = (history: Partial<CallHistory>) => new CallsController(only(history), namedPermissions);
+const controllerOf = (history: Partial<CallHistory>) =>
+  new CallsController(only(history), namedPermissions, recordedActs().acts);
 
 describe('the list of calls', () => {
   it('asks for the tenant of the credential, with every filter that was given', async () => {

@@ -2,10 +2,11 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
+import type { Principal } from '../../contract/principal.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { CallHistory } from '../../ports/call-history.ts';
-import { AUTHENTICATOR, CALL_HISTORY } from '../tokens.ts';
+import { AUTHENTICATOR, CALL_HISTORY, MANAGEMENT_ACTS } from '../tokens.ts';
 import {
   checkNames,
   positionOf,
@@ -16,6 +17,7 @@ import {
   type Query as HistoryQuery,
 } from './history-query.ts';
 import { AUDIT_KINDS, CALL_STATUSES } from './history-words.ts';
+import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';
 import { pageSize } from './page.ts';
 import { bodyOf, invalid } from './read-call.ts';
@@ -31,6 +33,7 @@ export class CallsController {
   constructor(
     @Inject(CALL_HISTORY) private readonly history: CallHistory,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
   ) {}
 
   @Get('calls')
@@ -67,8 +70,12 @@ export class CallsController {
 
   @Post('calls/:id/resolve')
   @HttpCode(200)
-  async resolve(@Req() request: FastifyRequest, @Param('id') id: string) {
-    const { tenantId, id: by } = requirePermission(this.authenticator, request, 'admin');
+  resolve(@Req() request: FastifyRequest, @Param('id') id: string) {
+    const act = { action: 'calls.resolve', permission: 'admin', target: id, recordsItself: true };
+    return this.acts.perform(request, act, (principal) => this.#resolve(principal, request, id));
+  }
+
+  async #resolve({ tenantId, id: by }: Principal, request: FastifyRequest, id: string) {
     const { outcome, comment } = resolutionOf(bodyOf(request));
     const found = id.includes('\0')
       ? undefined

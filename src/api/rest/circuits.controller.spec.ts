@@ -1,10 +1,10 @@
 // The levers of the circuit breakers: each turns the upstream of the path, in the operator's name, or says that there is none.
 import { expect, it } from 'vitest';
-import { namedPermissions, requestWith } from '../../../test/helpers/management-kit.ts';
+import { namedPermissions, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
 import type { CircuitControl, CircuitState, CircuitStatus } from '../../ports/circuit-control.ts';
 import { CircuitsController } from './circuits.controller.ts';
 
-const asAdmin = requestWith({ permissions: ['admin'] });
+const asAdmin = requestWith({ permissions: ['platform:admin'] });
 
 function controllerOf() {
   const turned: string[] = [];
@@ -17,7 +17,7 @@ function controllerOf() {
     isolate: turn('isolated'),
     reset: turn('closed'),
   };
-  return { turned, controller: new CircuitsController(circuits, namedPermissions) };
+  return { turned, controller: new CircuitsController(circuits, namedPermissions, recordedActs().acts) };
 }
 
 const statusOf = (upstream: string, state: CircuitState): CircuitStatus => ({
@@ -35,15 +35,16 @@ it('a circuit is shown with what it counted', () => {
   ]);
 });
 
-it('isolating and resetting turn the one upstream, in the name of the credential', () => {
+it('isolating and resetting turn the one upstream, in the name of the credential', async () => {
   const { controller, turned } = controllerOf();
-  expect(controller.isolate(asAdmin, 'http:a')).toMatchObject({ state: 'isolated' });
-  expect(controller.reset(asAdmin, 'http:a')).toMatchObject({ state: 'closed' });
+  expect(await controller.isolate(asAdmin, 'http:a')).toMatchObject({ state: 'isolated' });
+  expect(await controller.reset(asAdmin, 'http:a')).toMatchObject({ state: 'closed' });
   expect(turned).toEqual(['isolated http:a by op', 'closed http:a by op']);
 });
 
-it('an upstream that no tool calls is NOT_FOUND', () => {
-  expect(() => controllerOf().controller.isolate(asAdmin, 'http:b')).toThrow(
-    expect.objectContaining({ type: 'NOT_FOUND', reason: 'UPSTREAM_NOT_FOUND' }),
-  );
+it('an upstream that no tool calls is NOT_FOUND', async () => {
+  await expect(controllerOf().controller.isolate(asAdmin, 'http:b')).rejects.toMatchObject({
+    type: 'NOT_FOUND',
+    reason: 'UPSTREAM_NOT_FOUND',
+  });
 });

@@ -4,19 +4,21 @@ import type { FastifyRequest } from 'fastify';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { CircuitControl, CircuitStatus } from '../../ports/circuit-control.ts';
-import { AUTHENTICATOR, CIRCUIT_CONTROL } from '../tokens.ts';
-import { requirePermission } from './management.ts';
+import { AUTHENTICATOR, CIRCUIT_CONTROL, MANAGEMENT_ACTS } from '../tokens.ts';
+import type { ManagementActs } from './management-acts.ts';
+import { PLATFORM, requirePermission } from './management.ts';
 
 @Controller('v1/admin/circuits')
 export class CircuitsController {
   constructor(
     @Inject(CIRCUIT_CONTROL) private readonly circuits: CircuitControl,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
   ) {}
 
   @Get()
   list(@Req() request: FastifyRequest) {
-    requirePermission(this.authenticator, request, 'admin');
+    requirePermission(this.authenticator, request, PLATFORM);
     return { circuits: this.circuits.list().map(wire) };
   }
 
@@ -33,13 +35,13 @@ export class CircuitsController {
   }
 
   #turn(request: FastifyRequest, upstream: string, action: 'isolate' | 'reset') {
-    const { id: by } = requirePermission(this.authenticator, request, 'admin');
-    const status = this.circuits[action](upstream, by);
-    if (status === undefined) {
+    const about = { action: `circuits.${action}`, target: upstream, urgent: action === 'isolate' };
+    return this.acts.perform(request, { ...about, permission: PLATFORM }, ({ id: by }) => {
+      const status = this.circuits[action](upstream, by);
+      if (status !== undefined) return wire(status);
       const message = 'No tool calls an upstream of this name.';
       throw new ToolFailure('NOT_FOUND', message, { reason: 'UPSTREAM_NOT_FOUND' });
-    }
-    return wire(status);
+    });
   }
 }
 

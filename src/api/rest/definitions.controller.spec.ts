@@ -1,6 +1,6 @@
 // Definitions of foreign tools: approved by hash alone, shown with hidden characters written out, and loaded when approved.
 import { describe, expect, it } from 'vitest';
-import { namedPermissions, only, requestWith } from '../../../test/helpers/management-kit.ts';
+import { namedPermissions, only, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
 import type { ApprovalOutcome, DefinitionPins, DefinitionRecord } from '../../ports/definition-pins.ts';
 import type { RegistryControl, ReloadStatus } from '../../ports/registry-control.ts';
 import { DefinitionsController } from './definitions.controller.ts';
@@ -19,14 +19,14 @@ const PINNED: DefinitionRecord = {
   state: 'pinned',
   pinned: { hash: HASH, definition: {}, at: 0, by: '' },
 };
-const asAdmin = requestWith({ permissions: ['admin'] });
-const approving = (body: unknown) => requestWith({ permissions: ['admin'], body });
+const asAdmin = requestWith({ permissions: ['platform:admin'] });
+const approving = (body: unknown) => requestWith({ permissions: ['platform:admin'], body });
 
 function controllerOf(pins: Partial<DefinitionPins>, reloads: string[] = []) {
   const registry = {
     reload: () => Promise.resolve({ ok: reloads.push('reload') > 0 } as ReloadStatus),
   } as RegistryControl;
-  return new DefinitionsController(only(pins), registry, namedPermissions);
+  return new DefinitionsController(only(pins), registry, namedPermissions, recordedActs().acts);
 }
 
 describe('the list of definitions', () => {

@@ -12,8 +12,9 @@ import {
   type DefinitionRecord,
 } from '../../ports/definition-pins.ts';
 import type { RegistryControl } from '../../ports/registry-control.ts';
-import { AUTHENTICATOR, DEFINITION_PINS, REGISTRY_CONTROL } from '../tokens.ts';
-import { requirePermission } from './management.ts';
+import { AUTHENTICATOR, DEFINITION_PINS, MANAGEMENT_ACTS, REGISTRY_CONTROL } from '../tokens.ts';
+import type { ManagementActs } from './management-acts.ts';
+import { PLATFORM, requirePermission } from './management.ts';
 import { pageOf, pageSize } from './page.ts';
 import { bodyOf, invalid } from './read-call.ts';
 
@@ -23,6 +24,7 @@ export class DefinitionsController {
     @Inject(DEFINITION_PINS) private readonly pins: DefinitionPins,
     @Inject(REGISTRY_CONTROL) private readonly registry: RegistryControl,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
   ) {}
 
   @Get()
@@ -32,7 +34,7 @@ export class DefinitionsController {
     @Query('page_size') size?: string,
     @Query('page_token') token?: string,
   ) {
-    requirePermission(this.authenticator, request, 'admin');
+    requirePermission(this.authenticator, request, PLATFORM);
     if (state !== undefined && !DEFINITION_STATES.some((known) => known === state))
       throw invalid('/state', `must be one of ${DEFINITION_STATES.join(', ')}`);
     const records = (await this.pins.list()).filter(
@@ -45,12 +47,14 @@ export class DefinitionsController {
 
   @Post(':name/approve')
   @HttpCode(200)
-  async approve(@Req() request: FastifyRequest, @Param('name') tool: string) {
-    const { id } = requirePermission(this.authenticator, request, 'admin');
-    const outcome = await this.pins.approve(tool, hashOf(bodyOf(request)), id);
-    if (!outcome.approved) throw refusal(outcome.why);
-    const { ok } = await this.registry.reload();
-    return { ...wireRecord(outcome.record), reloaded: ok };
+  approve(@Req() request: FastifyRequest, @Param('name') tool: string) {
+    const act = { action: 'definitions.approve', permission: PLATFORM, target: tool, tool };
+    return this.acts.perform(request, act, async ({ id }) => {
+      const outcome = await this.pins.approve(tool, hashOf(bodyOf(request)), id);
+      if (!outcome.approved) throw refusal(outcome.why);
+      const { ok } = await this.registry.reload();
+      return { ...wireRecord(outcome.record), reloaded: ok };
+    });
   }
 }
 

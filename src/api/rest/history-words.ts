@@ -17,4 +17,5 @@ export const AUDIT_KINDS = [
   'approval',
   'resolution',
   'reconciled',
+  'management',
 ] as const;

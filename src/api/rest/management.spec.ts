@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   namedPermissions as who,
   only,
+  recordedActs,
   recordingReply,
   requestWith,
 } from '../../../test/helpers/management-kit.ts';
@@ -22,45 +23,46 @@ import { WebhooksController } from './webhooks.controller.ts';
 type Route = (request: FastifyRequest) => unknown;
 
 const { reply } = recordingReply();
-const admin = new AdminController(only(), only(), who, only());
-const approvals = new ApprovalsController(only(), who, only());
-const asyncCalls = new AsyncCallsController(only(), who);
-const calls = new CallsController(only(), who);
-const circuits = new CircuitsController(only(), who);
-const definitions = new DefinitionsController(only(), only(), who);
-const recordings = new RecordingsController(only(), who);
-const replay = new ReplayController(only(), who);
+const { acts } = recordedActs();
+const admin = new AdminController(only(), only(), who, only(), acts);
+const approvals = new ApprovalsController(only(), who, only(), acts);
+const asyncCalls = new AsyncCallsController(only(), who, acts);
+const calls = new CallsController(only(), who, acts);
+const circuits = new CircuitsController(only(), who, acts);
+const definitions = new DefinitionsController(only(), only(), who, acts);
+const recordings = new RecordingsController(only(), who, acts);
+const replay = new ReplayController(only(), who, acts);
 const replicas = new ReplicasController(only(), who);
-const schedules = new SchedulesController(only(), who);
-const specs = new SpecsController(only(), who);
-const webhooks = new WebhooksController(only(), who);
+const schedules = new SchedulesController(only(), who, acts);
+const specs = new SpecsController(only(), who, acts);
+const webhooks = new WebhooksController(only(), who, acts);
 
 const ROUTES: readonly (readonly [name: string, permission: string, route: Route])[] = [
   ['the registry’s version', 'tools:read', (r) => admin.registryVersion(r)],
   ['the pipeline', 'tools:read', (r) => admin.pipelineInForce(r)],
-  ['the status of the reload', 'admin', (r) => admin.reloadStatus(r)],
-  ['a reload', 'admin', (r) => admin.reload(r)],
-  ['switching a tool off', 'admin', (r) => admin.disable(r, 'x')],
-  ['switching a tool on', 'admin', (r) => admin.enable(r, 'x')],
+  ['the status of the reload', 'platform:admin', (r) => admin.reloadStatus(r)],
+  ['a reload', 'platform:admin', (r) => admin.reload(r)],
+  ['switching a tool off', 'platform:admin', (r) => admin.disable(r, 'x')],
+  ['switching a tool on', 'platform:admin', (r) => admin.enable(r, 'x')],
   ['listing approvals', 'approvals:decide', (r) => approvals.list(r)],
   ['an approval', 'approvals:decide', (r) => approvals.get(r, 'x')],
   ['deciding an approval', 'approvals:decide', (r) => approvals.decide(r, 'x')],
   ['listing calls', 'calls:read', (r) => calls.calls(r, {})],
   ['listing audit records', 'audit:read', (r) => calls.audit(r, {})],
   ['resolving an unknown outcome', 'admin', (r) => calls.resolve(r, 'x')],
-  ['listing circuits', 'admin', (r) => circuits.list(r)],
-  ['isolating an upstream', 'admin', (r) => circuits.isolate(r, 'x')],
-  ['resetting a circuit', 'admin', (r) => circuits.reset(r, 'x')],
-  ['listing definitions', 'admin', (r) => definitions.list(r)],
-  ['approving a definition', 'admin', (r) => definitions.approve(r, 'x')],
+  ['listing circuits', 'platform:admin', (r) => circuits.list(r)],
+  ['isolating an upstream', 'platform:admin', (r) => circuits.isolate(r, 'x')],
+  ['resetting a circuit', 'platform:admin', (r) => circuits.reset(r, 'x')],
+  ['listing definitions', 'platform:admin', (r) => definitions.list(r)],
+  ['approving a definition', 'platform:admin', (r) => definitions.approve(r, 'x')],
   ['listing recordings', 'admin', (r) => recordings.list(r)],
   ['beginning a recording', 'admin', (r) => recordings.start(r)],
   ['ending a recording', 'admin', (r) => recordings.stop(r, 'x')],
   ['downloading a recording', 'admin', (r) => recordings.download(r, 'x', reply)],
   ['deleting a recording', 'admin', (r) => recordings.remove(r, 'x')],
-  ['the report of a replay', 'admin', (r) => replay.report(r)],
-  ['rewinding a replay', 'admin', (r) => replay.rewind(r)],
-  ['the replicas', 'admin', (r) => replicas.replicas(r)],
+  ['the report of a replay', 'platform:admin', (r) => replay.report(r)],
+  ['rewinding a replay', 'platform:admin', (r) => replay.rewind(r)],
+  ['the replicas', 'platform:admin', (r) => replicas.replicas(r)],
   ['making a schedule', 'tools:call', (r) => schedules.create(r, reply)],
   ['previewing a schedule', 'tools:call', (r) => schedules.preview(r)],
   ['listing schedules', 'tools:call', (r) => schedules.list(r, {})],

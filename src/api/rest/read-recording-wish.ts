@@ -6,8 +6,10 @@ import { invalid } from './read-call.ts';
 
 const FIELDS = ['name', 'tenant_id', 'session_id', 'tools', 'max_calls', 'max_bytes', 'ttl'];
 
-/** Where no tenant is named, the operator's own. Throws ToolFailure VALIDATION. */
-export function readRecordingWish(body: unknown, ownTenant: string): RecordingWish {
+type TenantsWish = RecordingWish & { readonly tenantId: string };
+
+/** Where no tenant is named, the caller's own. Throws ToolFailure VALIDATION. */
+export function readRecordingWish(body: unknown, ownTenant: string): TenantsWish {
   if (!isJsonObject(body)) throw invalid('', 'must be an object: {"name": "...", "session_id": "..."}');
   const unknown = Object.keys(body).find((field) => !FIELDS.includes(field));
   if (unknown !== undefined)
@@ -15,9 +17,15 @@ export function readRecordingWish(body: unknown, ownTenant: string): RecordingWi
   const { name, tools } = body;
   if (typeof name !== 'string' || !RECORDING_NAME.test(name))
     throw invalid('/name', 'must be 1 to 64 letters, digits, _ or -, the first a letter or digit');
+  const tenantId = readId(body, 'tenant_id') ?? ownTenant;
+  if (tenantId === '')
+    throw invalid(
+      '/tenant_id',
+      'is required: this credential belongs to no tenant, whose calls could be meant',
+    );
   return {
     name,
-    tenantId: readId(body, 'tenant_id') ?? ownTenant,
+    tenantId,
     sessionId: readId(body, 'session_id'),
     ...(tools !== undefined && { tools: readTools(tools) }),
     maxCalls: readNumber(body, 'max_calls', RECORDING_BOUNDS.calls),

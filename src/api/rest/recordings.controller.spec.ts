@@ -1,13 +1,24 @@
 // Recordings by REST: no name leads out of their folder, an unknown one is NOT_FOUND, and a replay is reported before it begins anew.
 import { describe, expect, it } from 'vitest';
-import { namedPermissions, only, recordingReply, requestWith } from '../../../test/helpers/management-kit.ts';
+import {
+  namedPermissions,
+  only,
+  recordingReply,
+  requestWith,
+  recordedActs,
+} from '../../../test/helpers/management-kit.ts';
 import type { Recordings, ReplayTape } from '../../ports/recordings.ts';
 import { RecordingsController, ReplayController } from './recordings.controller.ts';
 
 const asAdmin = requestWith({ permissions: ['admin'] });
+const asPlatform = requestWith({ permissions: ['platform:admin'] });
 const missing = { type: 'NOT_FOUND', reason: 'RECORDING_NOT_FOUND' };
 const controllerOf = (recordings: Partial<Recordings>) =>
-  new RecordingsController(only(recordings), namedPermissions);
+  new RecordingsController(
+    only({ find: () => Promise.resolve(undefined), ...recordings }),
+    namedPermissions,
+    recordedActs().acts,
+  );
 
 describe('a recording', () => {
   it.each(['../../etc/passwd', '.', 'a/b', 'a.jsonl', '', 'x'.repeat(65), 'a"b'])(
@@ -44,11 +55,11 @@ describe('a recording', () => {
 
 describe('a replay', () => {
   it('that this gateway does not make is NOT_FOUND', () => {
-    const controller = new ReplayController({ tape: undefined }, namedPermissions);
-    expect(() => controller.report(asAdmin)).toThrow(expect.objectContaining({ reason: 'NO_REPLAY' }));
+    const controller = new ReplayController({ tape: undefined }, namedPermissions, recordedActs().acts);
+    expect(() => controller.report(asPlatform)).toThrow(expect.objectContaining({ reason: 'NO_REPLAY' }));
   });
 
-  it('is reported as it went before it begins anew', () => {
+  it('is reported as it went before it begins anew', async () => {
     const done: string[] = [];
     const tape = only<ReplayTape>({
       report: () => {
@@ -57,8 +68,8 @@ describe('a replay', () => {
       },
       rewind: () => void done.push('rewound'),
     });
-    const controller = new ReplayController({ tape }, namedPermissions);
-    expect(() => controller.rewind(asAdmin)).toThrow('enough');
+    const controller = new ReplayController({ tape }, namedPermissions, recordedActs().acts);
+    await expect(controller.rewind(asPlatform)).rejects.toThrow('enough');
     expect(done).toEqual(['reported']);
   });
 });

@@ -7,7 +7,7 @@ it('the replicas are told with their versions and times', () => {
   const seen = { id: 'b', version: '1.0.x', hash: 'h', seenAt: 0 };
   const view = { id: 'a', replicas: () => [seen], agree: () => false };
   const controller = new ReplicasController(view, namedPermissions);
-  expect(controller.replicas(requestWith({ permissions: ['admin'] }))).toEqual({
+  expect(controller.replicas(requestWith({ permissions: ['platform:admin'] }))).toEqual({
     self: 'a',
     agree: false,
     replicas: [{ id: 'b', registry_version: '1.0.x', hash: 'h', seen_at: '1970-01-01T00:00:00.000Z' }],

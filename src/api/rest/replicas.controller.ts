@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ReplicaView } from '../../ports/replica-view.ts';
 import { AUTHENTICATOR, REPLICA_VIEW } from '../tokens.ts';
-import { requirePermission } from './management.ts';
+import { PLATFORM, requirePermission } from './management.ts';
 
 @Controller('v1')
 export class ReplicasController {
@@ -15,7 +15,7 @@ export class ReplicasController {
 
   @Get('admin/replicas')
   replicas(@Req() request: FastifyRequest) {
-    requirePermission(this.authenticator, request, 'admin');
+    requirePermission(this.authenticator, request, PLATFORM);
     return {
       self: this.view.id,
       agree: this.view.agree(),

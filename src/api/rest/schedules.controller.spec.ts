@@ -1,13 +1,19 @@
 // Schedules by REST: bodies, tokens and If-Match are read strictly; a tool that needs approval is answered 202, not with an error.
 import { describe, expect, it } from 'vitest';
-import { namedPermissions, only, recordingReply, requestWith } from '../../../test/helpers/management-kit.ts';
+import {
+  namedPermissions,
+  only,
+  recordingReply,
+  requestWith,
+  recordedActs,
+} from '../../../test/helpers/management-kit.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Schedules } from '../../core/schedules/schedules.ts';
 import { SchedulesController } from './schedules.controller.ts';
 
 const asked = (body?: unknown, headers = {}) => requestWith({ permissions: ['tools:call'], body, headers });
 const controllerOf = (schedules: Partial<Schedules>) =>
-  new SchedulesController(only<Schedules>(schedules), namedPermissions);
+  new SchedulesController(only<Schedules>(schedules), namedPermissions, recordedActs().acts);
 const DAILY = { tool: 'send', schedule: 'daily 9am' };
 
 describe('a schedule', () => {

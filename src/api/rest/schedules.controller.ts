@@ -18,8 +18,9 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Schedules, ScheduleView } from '../../core/schedules/schedules.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import { readContext } from '../read-context.ts';
-import { AUTHENTICATOR, SCHEDULES } from '../tokens.ts';
+import { AUTHENTICATOR, MANAGEMENT_ACTS, SCHEDULES } from '../tokens.ts';
 import { checkNames, textOf, type Query as ListQuery } from './history-query.ts';
+import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';
 import { pageSize } from './page.ts';
 import { bodyOf, credentialOf, invalid } from './read-call.ts';
@@ -34,6 +35,7 @@ export class SchedulesController {
   constructor(
     @Inject(SCHEDULES) private readonly schedules: Schedules,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
   ) {}
 
   @Post()
@@ -83,18 +85,15 @@ export class SchedulesController {
     @Res() reply: FastifyReply,
     @Param('id') id: string,
   ): Promise<void> {
-    const principal = requirePermission(this.authenticator, request, 'tools:call');
-    const { confirmationToken, ...edit } = readEdit(bodyOf(request));
-    const version = readIfMatch(request.headers['if-match']);
-    const by = {
-      credential: credentialOf(request.headers),
-      door: 'rest',
-      version,
-      confirmationToken,
-      ...keyOf(request),
-    };
-    const view = await this.schedules
-      .change(principal, id, edit, by)
+    const act = { action: 'schedules.change', permission: 'tools:call', target: id };
+    const view = await this.acts
+      .perform(request, act, (principal) => {
+        const { confirmationToken, ...edit } = readEdit(bodyOf(request));
+        const version = readIfMatch(request.headers['if-match']);
+        const credential = credentialOf(request.headers);
+        const by = { credential, door: 'rest', version, confirmationToken, ...keyOf(request) };
+        return this.schedules.change(principal, id, edit, by);
+      })
       .catch((error: unknown) => asked(reply, error));
     if (view !== undefined) send(reply, view);
   }
@@ -102,8 +101,10 @@ export class SchedulesController {
   @Delete(':id')
   @HttpCode(204)
   async delete(@Req() request: FastifyRequest, @Param('id') id: string): Promise<void> {
-    const principal = requirePermission(this.authenticator, request, 'tools:call');
-    await this.schedules.delete(principal, id, readIfMatch(request.headers['if-match']));
+    const act = { action: 'schedules.delete', permission: 'tools:call', target: id };
+    await this.acts.perform(request, act, (principal) =>
+      this.schedules.delete(principal, id, readIfMatch(request.headers['if-match'])),
+    );
   }
 
   #reader(request: FastifyRequest): Principal {

@@ -1,6 +1,12 @@
 // Tool definitions by REST: what is asked for is read strictly, and a dry run changes nothing.
 import { describe, expect, it } from 'vitest';
-import { namedPermissions, only, recordingReply, requestWith } from '../../../test/helpers/management-kit.ts';
+import {
+  namedPermissions,
+  only,
+  recordingReply,
+  requestWith,
+  recordedActs,
+} from '../../../test/helpers/management-kit.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { SpecControl, SpecOutcome } from '../../ports/spec-control.ts';
 import { SpecsController } from './specs.controller.ts';
@@ -23,7 +29,8 @@ const asked = (body?: unknown, headers = {}) =>
     body,
     headers: { 'content-type': 'application/json', ...headers },
   });
-const controllerOf = (specs: Partial<SpecControl>) => new SpecsController(only(specs), namedPermissions);
+const controllerOf = (specs: Partial<SpecControl>) =>
+  new SpecsController(only(specs), namedPermissions, recordedActs().acts);
 
 describe('writing a definition', () => {
   it('is done in the name of the credential, only at the revision of If-Match, and answers with the next', async () => {

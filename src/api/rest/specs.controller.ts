@@ -5,7 +5,8 @@ import { isJsonObject } from '../../contract/json.ts';
 import { jsonChanges } from '../../lib/json-changes.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { SpecControl, SpecEdit } from '../../ports/spec-control.ts';
-import { AUTHENTICATOR, SPEC_CONTROL } from '../tokens.ts';
+import { AUTHENTICATOR, MANAGEMENT_ACTS, SPEC_CONTROL } from '../tokens.ts';
+import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';
 import { pageOf, pageSize } from './page.ts';
 import { bodyOf, invalid } from './read-call.ts';
@@ -22,6 +23,7 @@ export class SpecsController {
   constructor(
     @Inject(SPEC_CONTROL) private readonly specs: SpecControl,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
   ) {}
 
   @Get()
@@ -56,12 +58,16 @@ export class SpecsController {
     @Query('dry_run') dryRun?: string,
     @Query('note') note?: string,
   ) {
-    const edit = this.#edit(request, note);
-    const document = await toolDocument(request);
-    if (dryRun !== undefined && dryRun !== 'true' && dryRun !== 'false')
-      throw invalid('/dry_run', 'must be true or false');
-    if (dryRun === 'true') return this.#check(name, document);
-    const outcome = await this.specs.put(name, document, edit);
+    if (dryRun === 'true') {
+      this.#edit(request, note);
+      return this.#check(name, await toolDocument(request));
+    }
+    const outcome = await this.#perform(request, 'specs.put', name, async () => {
+      const edit = this.#edit(request, note);
+      const document = await toolDocument(request);
+      if (dryRun !== undefined && dryRun !== 'false') throw invalid('/dry_run', 'must be true or false');
+      return this.specs.put(name, document, edit);
+    });
     reply.header('etag', etagOf(outcome.revision));
     return wireOutcome(outcome);
   }
@@ -73,7 +79,9 @@ export class SpecsController {
     @Param('name') name: string,
     @Query('note') note?: string,
   ) {
-    const outcome = await this.specs.disable(name, this.#edit(request, note));
+    const outcome = await this.#perform(request, 'specs.disable', name, () =>
+      this.specs.disable(name, this.#edit(request, note)),
+    );
     reply.header('etag', etagOf(outcome.revision));
     return wireOutcome(outcome);
   }
@@ -116,16 +124,10 @@ export class SpecsController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('name') name: string,
   ) {
-    this.#who(request);
-    const body = bodyOf(request);
-    const { content_hash: hash, note, ...strays } = isJsonObject(body) ? body : {};
-    const stray = Object.keys(strays)[0];
-    if (stray !== undefined)
-      throw invalid(`/${stray.slice(0, 64)}`, 'is unknown; expected content_hash and note');
-    if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash))
-      throw invalid('/content_hash', 'must be the hash of the version to go back to');
-    if (note !== undefined && typeof note !== 'string') throw invalid('/note', 'must be a string');
-    const outcome = await this.specs.rollback(name, hash, this.#edit(request, note));
+    const outcome = await this.#perform(request, 'specs.rollback', name, () => {
+      const { hash, note } = rollbackOf(bodyOf(request));
+      return this.specs.rollback(name, hash, this.#edit(request, note));
+    });
     reply.header('etag', etagOf(outcome.revision));
     return wireOutcome(outcome);
   }
@@ -155,7 +157,23 @@ export class SpecsController {
     return { by, note, ...(ifRevision !== undefined && { ifRevision }) };
   }
 
+  #perform<Result>(request: FastifyRequest, action: string, name: string, work: () => Promise<Result>) {
+    const act = { action, permission: 'specs:write', target: name, tool: name };
+    return this.acts.perform(request, act, work);
+  }
+
   #who(request: FastifyRequest): string {
     return requirePermission(this.authenticator, request, 'specs:write').id;
   }
+}
+
+function rollbackOf(body: unknown): { readonly hash: string; readonly note: string | undefined } {
+  const { content_hash: hash, note, ...strays } = isJsonObject(body) ? body : {};
+  const stray = Object.keys(strays)[0];
+  if (stray !== undefined)
+    throw invalid(`/${stray.slice(0, 64)}`, 'is unknown; expected content_hash and note');
+  if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash))
+    throw invalid('/content_hash', 'must be the hash of the version to go back to');
+  if (note !== undefined && typeof note !== 'string') throw invalid('/note', 'must be a string');
+  return { hash, note };
 }

@@ -1,6 +1,6 @@
 // Webhooks that were given up: paged by id, and sent again in the operator's name.
 import { expect, it } from 'vitest';
-import { namedPermissions, only, requestWith } from '../../../test/helpers/management-kit.ts';
+import { namedPermissions, only, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
 import type { AsyncCalls } from '../../core/async/async-calls.ts';
 import type { DeadWebhook } from '../../ports/webhook-store.ts';
 import { WebhooksController } from './webhooks.controller.ts';
@@ -16,7 +16,7 @@ const DEAD: DeadWebhook = {
   finishedAt: new Date(1),
 };
 const controllerOf = (calls: Partial<AsyncCalls>) =>
-  new WebhooksController(only<AsyncCalls>(calls), namedPermissions);
+  new WebhooksController(only<AsyncCalls>(calls), namedPermissions, recordedActs().acts);
 
 it('a full page names the next, a shorter one is the last', async () => {
   const controller = controllerOf({ dead: () => Promise.resolve([DEAD]) });

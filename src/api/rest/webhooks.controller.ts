@@ -4,7 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import type { AsyncCalls } from '../../core/async/async-calls.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { DeadWebhook } from '../../ports/webhook-store.ts';
-import { ASYNC_CALLS, AUTHENTICATOR } from '../tokens.ts';
+import { ASYNC_CALLS, AUTHENTICATOR, MANAGEMENT_ACTS } from '../tokens.ts';
+import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';
 import { pageSize } from './page.ts';
 import { invalid } from './read-call.ts';
@@ -16,6 +17,7 @@ export class WebhooksController {
   constructor(
     @Inject(ASYNC_CALLS) private readonly calls: AsyncCalls,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
   ) {}
 
   @Get('dead')
@@ -35,10 +37,12 @@ export class WebhooksController {
 
   @Post(':id/redeliver')
   @HttpCode(200)
-  async redeliver(@Req() request: FastifyRequest, @Param('id') id: string) {
-    const principal = requirePermission(this.authenticator, request, 'admin');
-    await this.calls.redrive(principal, id.slice(0, 64));
-    return { id, status: 'pending' };
+  redeliver(@Req() request: FastifyRequest, @Param('id') id: string) {
+    const act = { action: 'webhooks.redeliver', permission: 'admin', target: id };
+    return this.acts.perform(request, act, async (principal) => {
+      await this.calls.redrive(principal, id.slice(0, 64));
+      return { id, status: 'pending' };
+    });
   }
 }
 

@@ -62,6 +62,7 @@ function missing(permission: string): ToolFailure {
 /** What the body says must be what the credential allows; what it leaves out, the credential fills in. */
 function bind(principal: Principal, said: ToolContext): ToolContext {
   const { tenantId, agents, userId } = principal;
+  if (tenantId === '') throw withoutTenant();
   if (said.tenantId !== undefined && said.tenantId !== tenantId) throw foreign('tenant', 'tenant_id');
   if (userId !== undefined && said.userId !== undefined && said.userId !== userId)
     throw foreign('user', 'user_id');
@@ -70,6 +71,12 @@ function bind(principal: Principal, said: ToolContext): ToolContext {
   }
   const onlyAgent = agents.length === 1 && agents[0] !== '*' ? agents[0] : undefined;
   return { ...said, tenantId, agentId: said.agentId ?? onlyAgent, userId: userId ?? said.userId };
+}
+
+function withoutTenant(): ToolFailure {
+  const message =
+    'This credential belongs to no tenant, and every call is made for one: use a key of a tenant.';
+  return new ToolFailure('PERMISSION_DENIED', message, { reason: 'TENANT_REQUIRED' });
 }
 
 function foreign(what: string, field: string): ToolFailure {

@@ -1,5 +1,5 @@
 // ApiKeyAuthenticator: API keys, checked against hashes held in memory. AnonymousAuthenticator: UTE_AUTH=none.
-import type { Credential, Principal } from '../../contract/principal.ts';
+import { PLATFORM_PERMISSIONS, type Credential, type Principal } from '../../contract/principal.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import { parseApiKey, sameHash } from '../../lib/api-key.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
@@ -10,18 +10,25 @@ export interface StoredKey {
   readonly id: string;
   /** 64 hex digits. */
   readonly secret_sha256: string;
-  readonly tenant: string;
+  /** Left out: the key belongs to the platform. */
+  readonly tenant?: string;
   readonly agents: readonly string[];
   readonly user?: string;
   readonly roles: readonly string[];
   /** ISO 8601. */
   readonly expires_at?: string;
+  /** The key that the gateway made itself: its `admin` administers the platform although it has a tenant. */
+  readonly platform?: boolean;
 }
 
 export type Roles = Readonly<Record<string, readonly string[]>>;
 
 /** There without being declared; gateway.yaml may redefine them. */
-const BUILT_IN_ROLES: Roles = { admin: ['*'], agent: ['tools:read', 'tools:call'] };
+const BUILT_IN_ROLES: Roles = {
+  admin: ['*'],
+  agent: ['tools:read', 'tools:call'],
+  platform_admin: ['*', ...PLATFORM_PERMISSIONS],
+};
 
 interface KnownKey {
   readonly secretHash: Buffer;
@@ -83,8 +90,8 @@ export class AnonymousAuthenticator implements Authenticator {
     id: 'anonymous',
     tenantId: 'default',
     agents: ['*'],
-    roles: ['admin'],
-    permissions: new Set(['*']),
+    roles: ['platform_admin'],
+    permissions: new Set(['*', ...PLATFORM_PERMISSIONS]),
   };
 
   authenticate(): Principal {
@@ -106,16 +113,23 @@ function knownKey(key: StoredKey, roles: Roles): KnownKey {
     }
     return granted;
   });
+  const isAdmin = key.roles.includes('admin');
+  const isPlatforms = (key.tenant === undefined || key.platform === true) && isAdmin;
+  if (key.tenant === undefined && !isAdmin && !key.roles.includes('platform_admin')) {
+    throw new Error(
+      `auth.keys: key ${key.id} has no tenant, and only a key with the role admin or platform_admin may be without one: say which tenant it is for`,
+    );
+  }
   return {
     secretHash: Buffer.from(key.secret_sha256, 'hex'),
     expiresAt: key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at),
     principal: Object.freeze({
       id: key.id,
-      tenantId: key.tenant,
+      tenantId: key.tenant ?? '',
       agents: key.agents,
       userId: key.user,
       roles: key.roles,
-      permissions: new Set(permissions),
+      permissions: new Set(isPlatforms ? [...permissions, ...PLATFORM_PERMISSIONS] : permissions),
     }),
   };
 }

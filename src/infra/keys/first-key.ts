@@ -10,7 +10,7 @@ const FILE = 'keys.json';
 export function dataDirKeys(dataDir: string, printed: (key: string) => void): readonly StoredKey[] {
   const path = join(dataDir, FILE);
   const kept = readKeys(path);
-  if (kept !== undefined) return kept;
+  if (kept !== undefined) return kept.map(ofPlatform);
   const key = createApiKey();
   const stored: StoredKey = {
     id: key.id,
@@ -23,7 +23,12 @@ export function dataDirKeys(dataDir: string, printed: (key: string) => void): re
   // wx: of two processes that start at once, one makes the key and the other fails loudly.
   writeFileSync(path, `${JSON.stringify([stored], null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   printed(key.text);
-  return [stored];
+  return [ofPlatform(stored)];
+}
+
+/** Whoever starts a gateway without any key has it whole: there is nobody else to administer it. */
+function ofPlatform(key: StoredKey): StoredKey {
+  return { ...key, platform: true };
 }
 
 function readKeys(path: string): readonly StoredKey[] | undefined {

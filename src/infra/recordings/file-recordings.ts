@@ -17,6 +17,8 @@ import { FileSeal } from './seal-key.ts';
 
 /** Recordings at the same time. */
 const MAX_RUNNING = 16;
+/** Of them, of one tenant: the others find room as well. */
+const MAX_RUNNING_OF_TENANT = 4;
 
 export interface RecordingsDeps {
   readonly clock: Clock;
@@ -41,7 +43,7 @@ export class FileRecordings implements Recordings {
   #wanting: readonly RunningRecording[] = [];
   readonly #kept: Counter;
   readonly #active: Gauge;
-  /** One start at a time: two of one name, or two that share the last room, do not slip past each other. */
+  /** One step at a time: two of one name, or two that share the last room, do not slip past each other. */
   #starting: Promise<unknown> = Promise.resolve();
 
   private constructor(folder: string, rules: RecordingsRules, deps: RecordingsDeps) {
@@ -94,9 +96,18 @@ export class FileRecordings implements Recordings {
   }
 
   start(wish: RecordingWish): Promise<RecordingState> {
-    const started = this.#starting.then(() => this.#start(wish));
-    this.#starting = started.catch(() => undefined);
-    return started;
+    return this.#inTurn(() => this.#start(wish));
+  }
+
+  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    const done = this.#starting.then(work);
+    this.#starting = done.catch(() => undefined);
+    return done;
+  }
+
+  async find(name: string, of?: string): Promise<RecordingState | undefined> {
+    const state = this.#running.get(name)?.state() ?? (await inFolder(() => this.#folder.stateOf(name)));
+    return of === undefined || state?.tenantId === of ? state : undefined;
   }
 
   async list(): Promise<readonly RecordingState[]> {
@@ -106,23 +117,37 @@ export class FileRecordings implements Recordings {
     return [...running, ...finished].toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
   }
 
-  async stop(name: string): Promise<RecordingState | undefined> {
-    const recording = this.#running.get(name);
-    if (recording === undefined) return inFolder(() => this.#folder.stateOf(name));
-    await recording.stop('stopped');
-    return recording.state();
+  stop(name: string, of?: string): Promise<RecordingState | undefined> {
+    return this.#inTurn(async () => {
+      if (await this.#isForeign(name, of)) return undefined;
+      const recording = this.#running.get(name);
+      if (recording === undefined) return this.find(name);
+      await recording.stop('stopped');
+      return recording.state();
+    });
   }
 
-  async read(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-    const recording = this.#running.get(name);
-    return inFolder(async () =>
-      this.#folder.stream((await recording?.written()) ?? this.#folder.pathOf(name)),
-    );
+  read(name: string, of?: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    return this.#inTurn(async () => {
+      if (await this.#isForeign(name, of)) return undefined;
+      const recording = this.#running.get(name);
+      return inFolder(async () =>
+        this.#folder.stream((await recording?.written()) ?? this.#folder.pathOf(name)),
+      );
+    });
   }
 
-  async remove(name: string): Promise<boolean> {
-    await this.#running.get(name)?.stop('stopped');
-    return inFolder(() => this.#folder.remove(name));
+  remove(name: string, of?: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      if (await this.#isForeign(name, of)) return false;
+      await this.#running.get(name)?.stop('stopped');
+      return inFolder(() => this.#folder.remove(name));
+    });
+  }
+
+  /** In turn: between this look and what follows it, nobody begins another one of that name. */
+  async #isForeign(name: string, of: string | undefined): Promise<boolean> {
+    return of !== undefined && (await this.find(name, of)) === undefined;
   }
 
   async close(): Promise<void> {
@@ -135,6 +160,12 @@ export class FileRecordings implements Recordings {
       throw refusal('RECORDINGS_OFF', 'Recordings are switched off here (recording.enabled).');
     if (this.#running.size >= MAX_RUNNING)
       throw refusal('RECORDINGS_FULL', `At most ${MAX_RUNNING} recordings may go on at the same time.`);
+    const own = [...this.#running.values()].filter((each) => each.wish.tenantId === wish.tenantId);
+    if (own.length >= MAX_RUNNING_OF_TENANT)
+      throw refusal(
+        'RECORDINGS_FULL',
+        `At most ${MAX_RUNNING_OF_TENANT} recordings of one tenant may go on at the same time.`,
+      );
     const recording = await inFolder(async () => {
       await this.#folder.make();
       if (await this.#folder.has(wish.name)) throw taken();

@@ -1,0 +1,342 @@
+// Attacks on the walls between tenants: every management route, by REST and by gRPC, with the keys of another tenant.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { acceptCall, acceptedId, callWhen } from '../helpers/async-client.ts';
+import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
+import { servedRoutes } from '../helpers/nest-routes.ts';
+import { callTool, request, type RestTarget } from '../helpers/rest-client.ts';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import { makeSchedule, sendTo } from '../helpers/schedule-client.ts';
+
+const UNKNOWN = '00000000-0000-7000-8000-000000000000';
+const HASH = '0'.repeat(64);
+const NEW_TOOL = {
+  description: 'x',
+  tool_type: 'javascript',
+  input_schema: { type: 'object' },
+  implementation_config: { handler: './x.js' },
+};
+
+/** What reaches every tenant: the role admin of a tenant does not do. */
+const OF_THE_PLATFORM: readonly (readonly [route: string, body?: unknown])[] = [
+  ['GET /v1/admin/circuits'],
+  ['POST /v1/admin/circuits/:upstream/isolate'],
+  ['POST /v1/admin/circuits/:upstream/reset'],
+  ['GET /v1/admin/definitions'],
+  ['POST /v1/admin/definitions/:name/approve', { hash: HASH }],
+  ['GET /v1/admin/reload'],
+  ['POST /v1/admin/reload'],
+  ['GET /v1/admin/replay'],
+  ['POST /v1/admin/replay/rewind'],
+  ['GET /v1/admin/replicas'],
+  ['POST /v1/admin/tools/:name/disable'],
+  ['POST /v1/admin/tools/:name/enable'],
+  ['GET /v1/specs'],
+  ['GET /v1/specs/:name'],
+  ['PUT /v1/specs/:name', NEW_TOOL],
+  ['DELETE /v1/specs/:name'],
+  ['GET /v1/specs/:name/diff'],
+  ['GET /v1/specs/:name/versions'],
+  ['POST /v1/specs/:name/rollback', { content_hash: HASH }],
+];
+/** What one tenant has: to another it is not there. The id is of the first tenant's. */
+const OF_A_TENANT: readonly (readonly [route: string, what: Owned, body?: unknown])[] = [
+  ['GET /v1/admin/recordings/:name', 'recording'],
+  ['POST /v1/admin/recordings/:name/stop', 'recording'],
+  ['DELETE /v1/admin/recordings/:name', 'recording'],
+  ['POST /v1/admin/webhooks/:id/redeliver', 'webhook'],
+  ['GET /v1/approvals/:id', 'approval'],
+  ['POST /v1/approvals/:id/decision', 'approval', { decision: 'reject' }],
+  ['GET /v1/calls/:id', 'call'],
+  ['GET /v1/calls/:id/events', 'call'],
+  ['DELETE /v1/calls/:id', 'call'],
+  ['POST /v1/calls/:id/retry', 'call', { force: true }],
+  ['POST /v1/calls/:id/resolve', 'call', { outcome: 'failed', comment: 'x' }],
+  ['GET /v1/schedules/:id', 'schedule'],
+  ['PATCH /v1/schedules/:id', 'schedule', { enabled: false }],
+  ['DELETE /v1/schedules/:id', 'schedule'],
+];
+/** Lists of what the caller's tenant has. */
+const LISTS: readonly (readonly [route: string, what: Owned])[] = [
+  ['GET /v1/admin/recordings', 'recording'],
+  ['GET /v1/admin/webhooks/dead', 'webhook'],
+  ['GET /v1/approvals', 'approval'],
+  ['GET /v1/audit?kind=outcome', 'call'],
+  ['GET /v1/calls', 'call'],
+  ['GET /v1/schedules', 'schedule'],
+];
+/** Made in the caller's own tenant; what they say of another is refused, as the cases below show. */
+const MAKING = [
+  'POST /v1/admin/recordings',
+  'POST /v1/execute',
+  'POST /v1/schedules',
+  'POST /v1/tools/:name/execute',
+  'rpc Execute',
+  'rpc ExecuteStream',
+];
+/** The same for everybody: the tools, and what the gateway says of itself. */
+const OF_EVERYBODY = [
+  'GET /docs',
+  'GET /docs/initializer.js',
+  'GET /livez',
+  'GET /openapi.json',
+  'GET /readyz',
+  'GET /v1/pipeline',
+  'GET /v1/registry',
+  'GET /v1/tools',
+  'GET /v1/tools/:name',
+  'GET /v1/tools/:name/docs',
+  'POST /v1/schedules/preview',
+  'rpc GetTool',
+  'rpc ListTools',
+  'rpc WatchTools',
+];
+
+type Owned = 'recording' | 'webhook' | 'approval' | 'call' | 'schedule';
+interface Problem {
+  readonly code: string;
+  readonly reason: string;
+  readonly permission?: string;
+}
+interface AuditPage {
+  readonly records: readonly {
+    readonly kind: string;
+    readonly principal_id: string;
+    readonly outcome: string;
+    readonly notes: { readonly action?: string; readonly target?: string } | null;
+  }[];
+}
+
+let dir: string;
+let refusing: Server;
+let gateway: RunningGateway;
+let doors: readonly Door[];
+let platform: RestTarget;
+let acme: RestTarget;
+let umbrella: RestTarget;
+const owned: Record<Owned, string> = {
+  recording: 'acme-1',
+  webhook: '',
+  approval: '',
+  call: '',
+  schedule: '',
+};
+
+const idOf = ({ key }: RestTarget) => key.slice('ute_live_'.length, 'ute_live_'.length + 8);
+
+async function actsOf(target: RestTarget) {
+  const { body } = await request<AuditPage>(target, 'GET', '/v1/audit?kind=management&page_size=500');
+  return body.records.map(({ principal_id: by, outcome, notes }) => ({ by, outcome, ...notes }));
+}
+
+function asked(route: string, id: string): { method: string; path: string } {
+  const [method = '', path = ''] = route.split(' ');
+  return { method, path: path.replace(/:(id|name|upstream)/, encodeURIComponent(id)) };
+}
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'ute-walls-'));
+  refusing = createServer((_request, answer) => answer.writeHead(410).end());
+  await new Promise<void>((done) => refusing.listen(0, '127.0.0.1', done));
+  const host = `127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+  gateway = await startGateway({
+    tools: ['test/fixtures/async/tools.yaml'],
+    more: {
+      platform: { roles: ['admin'] },
+      acme: { tenant: 'acme', roles: ['admin'], user: 'ann' },
+      umbrella: { tenant: 'umbrella', roles: ['admin'], user: 'uma' },
+    },
+    settings: {
+      webhooks: {
+        allow_hosts: [host],
+        allow_private: ['127.0.0.0/8'],
+        allow_http: true,
+        secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+        max_attempts: 1,
+        base_delay_ms: 10,
+      },
+    },
+  });
+  [platform, acme, umbrella] = [gateway.key('platform'), gateway.key('acme'), gateway.key('umbrella')];
+  doors = [restDoor(gateway), grpcDoor(gateway)];
+  await haveOwned(host);
+}, 60_000);
+
+afterAll(async () => {
+  for (const door of doors) door.close();
+  await gateway.stop();
+  refusing.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** One of everything, for acme. */
+async function haveOwned(host: string): Promise<void> {
+  const started = await request(acme, 'POST', '/v1/admin/recordings', { name: owned.recording });
+  expect(started.status).toBe(200);
+  const waits = await acceptCall(acme, 'guarded');
+  const details = waits.body.error as unknown as { details: { approval_id: string } };
+  owned.approval = details.details.approval_id;
+  owned.call = await acceptedId(
+    acme,
+    'work',
+    { fail: 'as told' },
+    { callback: { url: `http://${host}/cb` } },
+  );
+  await callWhen(acme, owned.call);
+  owned.schedule = (await makeSchedule(acme, { schedule: 'daily 9am', tool: 'work' })).body.id;
+  const dead = async () =>
+    (await request<{ webhooks: { id: string }[] }>(acme, 'GET', '/v1/admin/webhooks/dead')).body.webhooks[0]
+      ?.id;
+  owned.webhook = (await vi.waitUntil(dead, { timeout: 20_000, interval: 50 })) ?? '';
+}
+
+it('every route that is served is in one of the tables here', () => {
+  const listed = [
+    ...[...OF_THE_PLATFORM, ...OF_A_TENANT, ...LISTS].map(([route]) => route),
+    ...MAKING,
+    ...OF_EVERYBODY,
+  ];
+  // Execute goes past Nest, for speed.
+  expect(listed.toSorted()).toEqual([...servedRoutes(), 'rpc Execute'].toSorted());
+});
+
+describe('what concerns every tenant', () => {
+  it.each(OF_THE_PLATFORM)('%s needs the permission of the platform', async (route, body) => {
+    const { method, path } = asked(route, 'work');
+    for (const tenant of [acme, umbrella]) {
+      const refused = await request<Problem>(tenant, method, path, body);
+      expect([route, refused.status, refused.body.reason]).toEqual([route, 403, 'PERMISSION_MISSING']);
+      expect(refused.body.permission).toMatch(/^(platform|specs):/);
+    }
+    const allowed = await request<Problem>(platform, method, path, body);
+    expect(allowed.status).not.toBe(401);
+    expect(allowed.status).not.toBe(403);
+  });
+
+  it('leaves a tool in service that the admin of a tenant tried to switch off', async () => {
+    await request(umbrella, 'POST', '/v1/admin/tools/work/disable');
+    expect((await callTool(acme, 'work')).body.ok).toBe(true);
+  });
+});
+
+describe('what one tenant has', () => {
+  it.each(OF_A_TENANT)('%s is not there for the admin of another', async (route, what, body) => {
+    const { method, path } = asked(route, owned[what]);
+    const refused = await sendTo<Problem>(umbrella, method, path, body);
+    expect([route, refused.status]).toEqual([route, 404]);
+    // Nothing tells it from what nobody has.
+    const nobodys = asked(route, what === 'recording' ? 'nobodys' : UNKNOWN);
+    const missing = await sendTo<Problem>(umbrella, method, nobodys.path, body);
+    expect({ ...refused.body, instance: '' }).toEqual({ ...missing.body, instance: '' });
+  });
+
+  it.each(LISTS)('%s shows it to its own tenant alone', async (route, what) => {
+    const { method, path } = asked(route, '');
+    expect(JSON.stringify((await request(acme, method, path)).body)).toContain(owned[what]);
+    expect(JSON.stringify((await request(umbrella, method, path)).body)).not.toContain(owned[what]);
+  });
+
+  it('is there still after all of that', async () => {
+    expect((await request(acme, 'GET', `/v1/approvals/${owned.approval}`)).body).toMatchObject({
+      status: 'pending',
+    });
+    expect((await request(acme, 'GET', `/v1/schedules/${owned.schedule}`)).body).toMatchObject({
+      enabled: true,
+    });
+    const { body } = await request(acme, 'GET', '/v1/admin/recordings');
+    expect(body).toMatchObject({ recordings: [{ name: owned.recording, status: 'running' }] });
+  });
+
+  it('is not recorded for the admin of another', async () => {
+    const wish = { name: 'stolen', tenant_id: 'acme' };
+    const refused = await request<Problem>(umbrella, 'POST', '/v1/admin/recordings', wish);
+    expect(refused).toMatchObject({ status: 403, body: { reason: 'PERMISSION_MISSING' } });
+    await request(umbrella, 'POST', '/v1/admin/recordings', { name: 'own' });
+    await callTool(acme, 'work', { answer: 'for acme alone' });
+    await request(umbrella, 'POST', '/v1/admin/recordings/own/stop');
+    const file = await fetch(`${umbrella.url}/v1/admin/recordings/own`, {
+      headers: { authorization: `Bearer ${umbrella.key}` },
+    });
+    expect(await file.text()).not.toContain('for acme alone');
+  });
+
+  it('is recorded for the platform, which has to name the tenant, and the tenant finds it in its records', async () => {
+    const nobodys = await request<Problem>(platform, 'POST', '/v1/admin/recordings', { name: 'nobodys' });
+    expect(nobodys.status).toBe(400);
+    const wish = { name: 'by-platform', tenant_id: 'umbrella' };
+    expect((await request(platform, 'POST', '/v1/admin/recordings', wish)).status).toBe(200);
+    expect((await request(platform, 'DELETE', '/v1/admin/recordings/by-platform')).status).toBe(200);
+    const by = idOf(platform);
+    expect(await actsOf(umbrella)).toContainEqual({
+      by,
+      outcome: 'ok',
+      action: 'recordings.start',
+      target: '',
+    });
+    expect(await actsOf(umbrella)).toContainEqual({
+      by,
+      outcome: 'ok',
+      action: 'recordings.remove',
+      target: 'by-platform',
+    });
+  });
+});
+
+describe('a call', () => {
+  it('is made for no other tenant, by either door and by a schedule', async () => {
+    const context = { tenant_id: 'acme' };
+    for (const door of doors) {
+      const decided = await door.call({ tool: 'work', argumentsJson: '{}', context, key: umbrella.key });
+      expect([door.name, decided.type, decided.reason]).toEqual([
+        door.name,
+        'PERMISSION_DENIED',
+        'TENANT_MISMATCH',
+      ]);
+    }
+    const schedule = { schedule: 'daily 9am', tool: 'work', context };
+    expect((await makeSchedule(umbrella, schedule)).status).toBe(403);
+    const many = await request<{ responses: { error: { reason: string } }[] }>(
+      umbrella,
+      'POST',
+      '/v1/execute',
+      {
+        calls: [{ tool: 'work', context }],
+      },
+    );
+    expect(many.body.responses[0]?.error.reason).toBe('TENANT_MISMATCH');
+  });
+
+  it('needs a tenant: the key of the platform makes none, by either door', async () => {
+    for (const door of doors) {
+      const decided = await door.call({ tool: 'work', argumentsJson: '{}', key: platform.key });
+      expect([door.name, decided.type, decided.reason]).toEqual([
+        door.name,
+        'PERMISSION_DENIED',
+        'TENANT_REQUIRED',
+      ]);
+    }
+  });
+});
+
+describe('an act on the management side', () => {
+  it('is in the records with who did it, done or refused', async () => {
+    await request(platform, 'POST', '/v1/admin/reload');
+    await request(platform, 'POST', '/v1/admin/tools/work_again/disable');
+    await request(platform, 'POST', '/v1/admin/tools/work_again/enable');
+    await request(umbrella, 'POST', '/v1/admin/tools/work_again/disable');
+    await request(umbrella, 'PUT', '/v1/specs/planted', NEW_TOOL);
+    const done = await actsOf(platform);
+    const by = idOf(platform);
+    expect(done).toContainEqual({ by, outcome: 'ok', action: 'tools.reload', target: '' });
+    expect(done).toContainEqual({ by, outcome: 'ok', action: 'tools.disable', target: 'work_again' });
+    expect(done).toContainEqual({ by, outcome: 'ok', action: 'tools.enable', target: 'work_again' });
+    const tried = await actsOf(umbrella);
+    const denied = { by: idOf(umbrella), outcome: 'PERMISSION_DENIED' };
+    expect(tried).toContainEqual({ ...denied, action: 'tools.disable', target: 'work_again' });
+    expect(tried).toContainEqual({ ...denied, action: 'specs.put', target: 'planted' });
+  });
+});
