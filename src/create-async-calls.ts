@@ -41,6 +41,7 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
   const calls: AsyncCalls = new AsyncCalls({
     ...ports,
     ...asyncParts,
+    caller: gateway.executor,
     write: envelopeJson,
     rules,
     maxQueued: limits.max_queued_per_tenant,

@@ -83,6 +83,13 @@ export interface PreparedFunction {
   readonly upstream?: string;
   /** True where the upstream only runs the tool's own code: that a call takes too long is not the upstream's fault. */
   readonly runsOwnCode?: boolean;
+  /**
+   * A hash of the code that a call runs besides what the declaration says: a handler's file, modules, a program. Looks at
+   * it anew; undefined while it is not what was prepared. An approval is good for no other content.
+   */
+  contentHash?(): Promise<string | undefined>;
+  /** Names of the tools that its declaration says it calls: what they run is part of what an approval is good for. */
+  readonly calls?: readonly string[];
   /** Called when no snapshot in use holds the function any more. */
   close?(): Promise<void>;
 }

@@ -50,6 +50,8 @@ export interface AcceptedCall {
   readonly toolHash: string;
   /** Whether a human has approved it. */
   readonly approved: boolean;
+  /** What would run, as it was when a human approved it. */
+  readonly runs?: string;
 }
 
 /** Who made a call, and what it was allowed then; what it is allowed now is asked when the call runs. */
@@ -120,6 +122,8 @@ export interface CallProgress {
   pinned?: ToolFunction;
   /** What the audit record says besides, e.g. the sandbox that ran a command. */
   notes?: { readonly [name: string]: JsonValue };
+  /** What runs, as a human approved it for this call. Set by approval. */
+  approvedFor?: string;
   /** Awaited before the executor is first entered; a call that it rejects for does not run. Set by audit. */
   beforeExecution?: (call: ToolCall) => Promise<void>;
   /** Who turned out to be calling, for the extensions outside auth. */

@@ -19,7 +19,20 @@ export interface ToolFunction {
    * runs under its own name: the core turns the call into one of these, with all that is asked of such a call.
    */
   readonly byAction?: ReadonlyMap<string, ToolFunction>;
+  /** Asked when a human is to agree to a call, and when that call runs. Left out: the declaration's text is all there is. */
+  readonly whatRuns?: WhatRuns;
 }
+
+/** Finds the tools that others call. */
+export interface KnownTools {
+  find(name: string): ToolFunction | undefined;
+}
+
+/**
+ * A hash of all of it: the declaration, its connection with host and credentials, the content of a handler or of modules,
+ * the tools that its steps call. Undefined: it is changing at this moment. `seen` holds those that are part of it already.
+ */
+export type WhatRuns = (tools: KnownTools, seen?: Set<string>) => Promise<string | undefined>;
 
 export interface ConnectionLimit {
   readonly connection: string;

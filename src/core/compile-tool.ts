@@ -1,10 +1,11 @@
 // Compiles a tool at load: its extensions bound to their options, its executor at the heart, one function to call.
 import type { Next, PreparedFunction } from '../contract/plugin.ts';
-import type { ToolCall } from '../contract/tool-call.ts';
+import type { AcceptedCall, ToolCall } from '../contract/tool-call.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
 import type { ToolResult } from '../contract/tool-response.ts';
 import { isUnsafe } from '../contract/tool-spec.ts';
+import { whatRuns } from '../contract/what-runs.ts';
 import type { Log } from '../ports/log.ts';
 import type { Gauge } from '../ports/metrics.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
@@ -80,15 +81,22 @@ const acceptCall: Next = async (call) => {
 };
 
 /** It runs with the definition in force; what a human approved, or would have to, only with the one it was accepted with. */
-function runAccepted(call: ToolCall, fn: ToolFunction, later: Next): ReturnType<Next> {
+async function runAccepted(call: ToolCall, fn: ToolFunction, later: Next): ReturnType<Next> {
   const { accepted } = call.request;
-  const unchanged = accepted?.toolHash === fn.spec.contentHash;
-  if (unchanged || (accepted?.approved === false && !isUnsafe(fn.spec.metadata))) return later(call);
+  try {
+    if (accepted === undefined || (await isAsAgreed(accepted, call, fn))) return later(call);
+  } catch (error) {
+    return refusalOf(call, error);
+  }
   const message =
-    'The tool was changed since this call was accepted, and it is not one to run without approval.';
-  return Promise.resolve(
-    refusalOf(call, new ToolFailure('CONFLICT', message, { reason: 'TOOL_DEFINITION_CHANGED' })),
-  );
+    'The tool, or what it runs, was changed since this call was accepted, and it is not one to run without approval.';
+  return refusalOf(call, new ToolFailure('CONFLICT', message, { reason: 'TOOL_DEFINITION_CHANGED' }));
+}
+
+async function isAsAgreed(accepted: AcceptedCall, call: ToolCall, fn: ToolFunction): Promise<boolean> {
+  const { toolHash, approved, runs } = accepted;
+  if (runs !== undefined) return (await whatRuns(fn, call.snapshot)) === runs;
+  return toolHash === fn.spec.contentHash || (!approved && !isUnsafe(fn.spec.metadata));
 }
 
 /** The last moment before the executor: what must be known of the call first is known, or it does not run. */

@@ -1,5 +1,6 @@
 // Decides an approval: who may, and what the second decision meets. Used by every door that takes decisions.
 import { holds, type Principal } from '../contract/principal.ts';
+import { isSamePerson } from '../contract/same-person.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { Approval, ApprovalStore } from '../ports/approval-store.ts';
 
@@ -23,16 +24,33 @@ export async function decideApproval(
   }
   const found = await approvals.get(approver.tenantId, id);
   if (found === undefined) throw notFound();
-  if (found.requestedBy === approver.id && decision.approve && !allowSelfApproval) {
-    throw new ToolFailure('PERMISSION_DENIED', 'Whoever asked for an approval may not give it.', {
-      reason: 'SELF_APPROVAL',
-    });
-  }
-  const decided = await approvals.decide(approver.tenantId, id, { ...decision, by: approver.id });
+  if (decision.approve && !allowSelfApproval) checkOtherPerson(approver, found);
+  const by = { by: approver.id, ...(approver.userId !== undefined && { byUser: approver.userId }) };
+  const decided = await approvals.decide(approver.tenantId, id, { ...decision, ...by });
   if (decided === undefined) throw notFound();
   if (decided.outcome === 'decided') return decided.approval;
   const message = `This approval is ${decided.approval.status} already.`;
   throw new ToolFailure('CONFLICT', message, { reason: `APPROVAL_${decided.outcome.toUpperCase()}` });
+}
+
+/**
+ * Four eyes are those of two people, and a person may have many keys: neither whose key asked, nor for whom the call is
+ * made, approves it; and a key that names nobody could be anybody's. Rejecting is for everybody who may decide.
+ */
+function checkOtherPerson({ id, userId }: Principal, asked: Approval): void {
+  const isSelf =
+    asked.requestedBy === id ||
+    isSamePerson(userId, asked.requestedByUser) ||
+    isSamePerson(userId, asked.userId);
+  if (isSelf) {
+    throw new ToolFailure('PERMISSION_DENIED', 'Whoever asked for an approval may not give it.', {
+      reason: 'SELF_APPROVAL',
+    });
+  }
+  if (userId !== undefined) return;
+  const message =
+    'This key names no user, so that nobody can tell whether it is that of whoever asked: approve with a key that has a `user` (auth.keys).';
+  throw new ToolFailure('PERMISSION_DENIED', message, { reason: 'APPROVER_UNKNOWN' });
 }
 
 function notFound(): ToolFailure {

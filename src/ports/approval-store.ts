@@ -8,7 +8,7 @@ export interface Approval {
   readonly tenantId: string;
   readonly tool: string;
   readonly toolVersion: string;
-  /** Content hash of the tool's definition: a changed tool voids the approval. */
+  /** Of the tool's definition and all that it runs: a changed tool, connection or code voids the approval. */
   readonly toolHash: string;
   readonly argumentsHash: string;
   /** For the approver's eyes. */
@@ -16,6 +16,8 @@ export interface Approval {
   readonly riskLevel: string;
   /** Credential id of the requester, and for whom it spoke. */
   readonly requestedBy: string;
+  /** Whose credential it is; empty where it is nobody's, such as a service's. */
+  readonly requestedByUser: string;
   readonly agentId: string;
   readonly userId: string;
   readonly sessionId: string;
@@ -55,6 +57,15 @@ export type RedemptionResult =
       readonly approval?: Approval;
     };
 
+export interface ApprovalDecision {
+  readonly approve: boolean;
+  /** Credential id. */
+  readonly by: string;
+  /** The person whose credential it is, if it names one. */
+  readonly byUser?: string;
+  readonly comment?: string;
+}
+
 export interface ApprovalStore {
   /** Throws ToolFailure UNAVAILABLE (reason APPROVALS_FULL) when too many are pending. */
   create(approval: NewApproval): Promise<Approval>;
@@ -65,7 +76,7 @@ export interface ApprovalStore {
   decide(
     tenantId: string,
     id: string,
-    decision: { approve: boolean; by: string; comment?: string },
+    decision: ApprovalDecision,
   ): Promise<{ outcome: 'decided' | 'conflict' | 'expired'; approval: Approval } | undefined>;
   /** Uses an approval up, atomically: of two that redeem at once, one wins. */
   redeem(redemption: Redemption): Promise<RedemptionResult>;

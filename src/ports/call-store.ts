@@ -74,6 +74,9 @@ export interface StoredCall {
   readonly status: CallStatus;
   readonly tenantId: string;
   readonly principalId: string;
+  readonly agentId: string;
+  readonly userId: string;
+  readonly sessionId: string;
   readonly tool: string;
   readonly toolVersion: string;
   readonly executor: string;
@@ -91,6 +94,8 @@ export interface StoredCall {
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
+  /** JSON text of what a worker needs to run it; undefined where nothing was kept. Not for showing. */
+  readonly request?: string;
   /** Of an asynchronous call that ended by an answer; without one, status, error type and reason say all there is. */
   readonly envelope?: string;
 }
@@ -110,6 +115,14 @@ export interface QueueState {
 
 export type CancelOutcome = 'cancelled' | 'requested' | 'ended';
 export type RetryOutcome = 'queued' | 'not_ended' | 'unsafe' | 'succeeded' | 'not_async';
+
+export interface Again {
+  readonly force: boolean;
+  /** As in NewCall: made anew, by whoever wants it run again. */
+  readonly request: string;
+  /** Credential id. */
+  readonly by: string;
+}
 
 /** Every method may throw ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE). All times are the database's own. */
 export interface CallStore {
@@ -138,8 +151,11 @@ export interface CallStore {
   get(tenantId: string, id: string): Promise<StoredCall | undefined>;
   /** A queued call ends at once; a running one is asked to. Undefined: the tenant has no such call. */
   cancel(tenantId: string, id: string): Promise<CancelOutcome | undefined>;
-  /** An ended call back to queued. `unsafe`: it may have acted and is not idempotent; `force` runs it all the same. */
-  retry(tenantId: string, id: string, force: boolean): Promise<RetryOutcome | undefined>;
+  /**
+   * An ended call back to queued, to be run as `again` says. `unsafe`: it may have acted and is not idempotent; `force`
+   * runs it all the same.
+   */
+  retry(tenantId: string, id: string, again: Again): Promise<RetryOutcome | undefined>;
   appendEvents(id: string, events: readonly StoredEvent[]): Promise<void>;
   /** The next event's number for a call that runs again. */
   lastEvent(id: string): Promise<number>;

@@ -2,12 +2,14 @@
 import type { Intent } from '../contract/intent.ts';
 import type { ToolError, Truncation } from '../contract/tool-response.ts';
 
-/** One key of one credential for one tool. */
+/** One key for one tool, of one credential and of whom it speaks for. */
 export interface KeyScope {
   readonly tenantId: string;
   readonly principalId: string;
   readonly tool: string;
   readonly key: string;
+  /** Hash of agent, user and session; empty where the call names none of them. */
+  readonly callerHash: string;
 }
 
 export interface KeyClaim {

@@ -3,6 +3,7 @@ import type { Problem } from '../contract/loaded-tools.ts';
 import type { Connection, Executor, PreparedFunction } from '../contract/plugin.ts';
 import { functionsOf, overConnection, type ToolFunction } from '../contract/tool-function.ts';
 import type { ToolSpec } from '../contract/tool-spec.ts';
+import { identify } from './identify.ts';
 import type { CheckedTool } from './spec-rules.ts';
 
 export type Executors = ReadonlyMap<string, Executor<unknown>>;
@@ -34,8 +35,9 @@ export async function buildTool(
   const executor = executors.get(spec.toolType);
   if (executor === undefined) throw new Error(`no executor ${spec.toolType}`);
   const limit = connection?.concurrency;
-  const functions = limit === undefined ? functionsOf(spec) : overConnection(functionsOf(spec), limit);
   const prepared: PreparedFunction[] = [];
+  const plain = limit === undefined ? functionsOf(spec) : overConnection(functionsOf(spec), limit);
+  const functions = identify(plain, (index) => prepared[index], connection);
   const built = { checked, connection, functions, prepared };
   try {
     // The legacy form comes last and runs nothing of its own.

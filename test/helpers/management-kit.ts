@@ -11,7 +11,7 @@ import { quietLog } from './quiet-log.ts';
 /** Of tenant acme, by the name of op. */
 export function operatorWith(permissions: readonly string[]): Principal {
   const rights = { roles: [], permissions: new Set(permissions) };
-  return { id: 'op', tenantId: 'acme', agents: ['*'], ...rights };
+  return { id: 'op', tenantId: 'acme', agents: ['*'], userId: 'olga', ...rights };
 }
 
 /** The bearer token lists the permissions, as `requestWith` writes it. */

@@ -7,7 +7,6 @@ import { serve, type Service } from '../../src/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import type { RestTarget } from './rest-client.ts';
 
 export interface TestKey {
   readonly text: string;
@@ -21,7 +20,7 @@ export interface RunningGateway {
   /** admin: everything, of the platform too; agent: reads and calls for acme; other: another tenant; reader: reads only. */
   readonly keys: Readonly<Record<'admin' | 'agent' | 'other' | 'reader', TestKey>>;
   /** The key that `more` asked for under this name. */
-  key(name: string): RestTarget;
+  key(name: string): { readonly url: string; readonly key: string };
   stop(): Promise<void>;
 }
 

@@ -187,7 +187,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
       ofTenant();
       const callId = `k-${tenant}`;
       const keys = new SqlIdempotencyStore(database.db);
-      const scope = { tenantId: tenant, principalId: 'key1', tool: 'send', key: 'order' };
+      const scope = { tenantId: tenant, principalId: 'key1', tool: 'send', key: 'order', callerHash: '' };
       const claim = { fingerprint: 'f', mayRunAgain: false, leaseMs: 0, keepMs: 60_000 };
       await keys.begin(scope, { ...claim, callId });
       await intend(intentRecord({ tenant, callId, remainingMs: 0 }));
@@ -262,7 +262,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
       ['young', 60_000],
     ] as const)
       await keys.begin(
-        { tenantId: tenant, principalId: 'key1', tool: 'send', key },
+        { tenantId: tenant, principalId: 'key1', tool: 'send', key, callerHash: '' },
         { ...claim, callId: key, keepMs },
       );
     expect(await applyRetention(database, periods)).toEqual({

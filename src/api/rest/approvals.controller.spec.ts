@@ -19,6 +19,7 @@ const WAITING: NewApproval = {
   arguments: { to: 'x' },
   riskLevel: 'high',
   requestedBy: 'agent-key',
+  requestedByUser: '',
   agentId: 'agent',
   userId: '',
   sessionId: '',

@@ -44,24 +44,31 @@ describe('a call that was accepted', () => {
   });
 
   it.each([
-    [undefined, false],
-    [{}, false],
-    [{ force: true }, true],
-  ])('is run again as %j says, and where it stands is told', async (body, forced) => {
+    [undefined, { force: false }],
+    [{}, { force: false }],
+    [{ force: true }, { force: true }],
+    [{ confirmation_token: 't' }, { force: false, confirmationToken: 't' }],
+  ])('is run again as %j says, and where it stands is told', async (body, wished) => {
     const { said, reply } = recordingReply();
     const questions: unknown[] = [];
     const controller = controllerOf({
-      retry: (principal, id, force) => {
-        questions.push([principal.id, id, force]);
+      retry: (principal, id, { credential: _credential, ...wish }) => {
+        questions.push([principal.id, id, wish]);
         return Promise.resolve({ ...CALL, id: 'c2' });
       },
     });
     await controller.retry(asked(body), reply, 'c1');
-    expect(questions).toEqual([['op', 'c1', forced]]);
+    expect(questions).toEqual([['op', 'c1', { door: 'rest', ...wished }]]);
     expect(said.headers.get('location')).toBe('/v1/calls/c2');
   });
 
-  it.each([[[]], [{ force: 'yes' }], [{ force: null }]])('is not run again for %j', async (body) => {
+  it.each([
+    [[]],
+    [{ force: 'yes' }],
+    [{ force: null }],
+    [{ confirmation_token: '' }],
+    [{ confirmation_token: 1 }],
+  ])('is not run again for %j', async (body) => {
     await expect(controllerOf({}).retry(asked(body), recordingReply().reply, 'c1')).rejects.toMatchObject({
       type: 'VALIDATION',
     });

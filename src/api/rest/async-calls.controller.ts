@@ -1,12 +1,16 @@
 // Calls that run later, by REST: where one stands, what it says, cancelling it, running it again.
-import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
-import type { AsyncCalls } from '../../core/async/async-calls.ts';
+import type { AsyncCalls, CalledFor } from '../../core/async/async-calls.ts';
 import type { Followed } from '../../core/async/follow-call.ts';
+import type { RetryWish } from '../../core/async/agree-to-retry.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { StoredCall } from '../../ports/call-store.ts';
 import { ASYNC_CALLS, AUTHENTICATOR, MANAGEMENT_ACTS } from '../tokens.ts';
+import type { Principal } from '../../contract/principal.ts';
+import { textOf, type Query as CallQuery } from './history-query.ts';
+import { askedForApproval } from './ask-for-approval.ts';
 import { EventStream } from './event-stream.ts';
 import type { ManagementActs } from './management-acts.ts';
 import { bodyOf, credentialOf, invalid } from './read-call.ts';
@@ -25,8 +29,9 @@ export class AsyncCallsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @Param('id') id: string,
+    @Query() query: CallQuery = {},
   ): Promise<void> {
-    const call = await this.calls.get(this.#principal(request), id);
+    const call = await this.calls.get(this.#principal(request), id, calledFor(query));
     if (call.finishedAt === null) reply.header('retry-after', '1');
     this.#send(reply, call);
   }
@@ -36,9 +41,11 @@ export class AsyncCallsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @Param('id') id: string,
+    @Query() query: CallQuery = {},
   ): Promise<void> {
     const act = { action: 'calls.cancel', target: id, callId: id };
-    this.#send(reply, await this.acts.perform(request, act, (principal) => this.calls.cancel(principal, id)));
+    const cancel = (principal: Principal) => this.calls.cancel(principal, id, calledFor(query));
+    this.#send(reply, await this.acts.perform(request, act, cancel));
   }
 
   @Post(':id/retry')
@@ -48,9 +55,14 @@ export class AsyncCallsController {
     @Res() reply: FastifyReply,
     @Param('id') id: string,
   ): Promise<void> {
-    const principal = this.#principal(request);
-    const force = forceOf(bodyOf(request));
-    const call = await this.calls.retry(principal, id, force);
+    const act = { action: 'calls.retry', target: id, callId: id };
+    const call = await this.acts
+      .perform(request, act, (principal) => {
+        const by = { credential: credentialOf(request.headers), door: 'rest' };
+        return this.calls.retry(principal, id, { ...by, ...retryOf(bodyOf(request)) });
+      })
+      .catch((error: unknown) => askedForApproval(reply, error));
+    if (call === undefined) return;
     reply.code(200).header('location', `/v1/calls/${call.id}`);
     this.#send(reply, call);
   }
@@ -60,10 +72,12 @@ export class AsyncCallsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @Param('id') id: string,
+    @Query() query: CallQuery = {},
   ): Promise<void> {
     const after = lastEventId(request);
+    const of = calledFor(query);
     const gone = new AbortController();
-    const followed = await this.calls.follow(this.#principal(request), id, after, gone.signal);
+    const followed = await this.calls.follow(this.#principal(request), id, after, gone.signal, of);
     const stream = new EventStream(reply);
     stream.gone.addEventListener('abort', () => gone.abort(), { once: true });
     for await (const news of followed) await this.#tell(stream, news);
@@ -89,11 +103,22 @@ export class AsyncCallsController {
   }
 }
 
-function forceOf(body: unknown): boolean {
+function calledFor(query: CallQuery): CalledFor {
+  return {
+    agentId: textOf(query, 'agent_id'),
+    userId: textOf(query, 'user_id'),
+    sessionId: textOf(query, 'session_id'),
+  };
+}
+
+function retryOf(body: unknown): Pick<RetryWish, 'force' | 'confirmationToken'> {
   if (!isJsonObject(body)) throw invalid('', 'must be an object: {"force": true}, or empty');
-  const { force = false } = body;
+  const { force = false, confirmation_token: token } = body;
   if (typeof force !== 'boolean') throw invalid('/force', 'must be true or false');
-  return force;
+  if (token === undefined) return { force };
+  if (typeof token !== 'string' || token.length === 0 || token.length > 512)
+    throw invalid('/confirmation_token', 'must be the token that came with the approval');
+  return { force, confirmationToken: token };
 }
 
 function lastEventId({ headers }: FastifyRequest): number {

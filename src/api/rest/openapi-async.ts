@@ -44,8 +44,11 @@ export const ASYNC_SCHEMAS: JsonObject = {
     },
   }),
   RetryRequest: record(
-    { force: { type: 'boolean', default: false, description: 'Also where the tool may act a second time.' } },
-    ['force'],
+    {
+      force: { type: 'boolean', default: false, description: 'Also where the tool may act a second time.' },
+      confirmation_token: text('From the answer that asked for an approval, once that has been given.'),
+    },
+    ['force', 'confirmation_token'],
   ),
   Callback: record({ url: text('An https URL of a host that the operator allows.', { format: 'uri' }) }),
   DeadWebhook: record({
@@ -83,6 +86,11 @@ const events: JsonObject = {
   content: { 'text/event-stream': { schema: { type: 'string' } } },
 };
 
+/** For a backend that serves many users with one credential: the gateway compares. */
+const CALLED_FOR = ['agent_id', 'user_id', 'session_id'].map((name) =>
+  query(name, 'Only where the call was made for it; 404 otherwise.', words),
+);
+
 export const asyncPaths: JsonObject = {
   '/v1/calls/{id}': {
     get: managed(
@@ -90,7 +98,7 @@ export const asyncPaths: JsonObject = {
         operationId: 'getCall',
         tags: ['calls'],
         summary: 'Where a call stands, and how it ended',
-        parameters: [CALL_ID],
+        parameters: [CALL_ID, ...CALLED_FOR],
       },
       answer('The call.', schemaRef('CallView')),
       ['NotFound'],
@@ -100,7 +108,7 @@ export const asyncPaths: JsonObject = {
         operationId: 'cancelCall',
         tags: ['calls'],
         summary: 'Cancel a call that runs later: at once where it waits, soon where it runs',
-        parameters: [CALL_ID],
+        parameters: [CALL_ID, ...CALLED_FOR],
       },
       answer('The call as it stands.', schemaRef('CallView')),
       ['NotFound', 'Conflict'],
@@ -114,6 +122,7 @@ export const asyncPaths: JsonObject = {
         summary: 'What a call says while it runs, and its result',
         parameters: [
           CALL_ID,
+          ...CALLED_FOR,
           { name: 'Last-Event-ID', in: 'header', schema: { type: 'integer', minimum: 0 } },
         ],
       },
@@ -126,7 +135,8 @@ export const asyncPaths: JsonObject = {
       {
         operationId: 'retryCall',
         tags: ['calls'],
-        summary: 'Run a call again that failed, was cancelled or whose outcome is unknown',
+        summary:
+          'Run a call again that failed, was cancelled or whose outcome is unknown. 202: a human has to approve it first',
         parameters: [CALL_ID],
         requestBody: { ...body(schemaRef('RetryRequest'), { force: false }), required: false },
       },

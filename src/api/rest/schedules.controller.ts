@@ -14,11 +14,11 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holds, type Principal } from '../../contract/principal.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Schedules, ScheduleView } from '../../core/schedules/schedules.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import { readContext } from '../read-context.ts';
 import { AUTHENTICATOR, MANAGEMENT_ACTS, SCHEDULES } from '../tokens.ts';
+import { askedForApproval } from './ask-for-approval.ts';
 import { checkNames, textOf, type Query as ListQuery } from './history-query.ts';
 import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';
@@ -46,7 +46,7 @@ export class SchedulesController {
     const made = { ...call, context: said, credential: credentialOf(request.headers), door: 'rest' };
     const view = await this.schedules
       .create(principal, made, draft)
-      .catch((error: unknown) => asked(reply, error));
+      .catch((error: unknown) => askedForApproval(reply, error));
     if (view === undefined) return;
     reply.code(201).header('location', `/v1/schedules/${view.schedule.id}`);
     send(reply, view);
@@ -94,7 +94,7 @@ export class SchedulesController {
         const by = { credential, door: 'rest', version, confirmationToken, ...keyOf(request) };
         return this.schedules.change(principal, id, edit, by);
       })
-      .catch((error: unknown) => asked(reply, error));
+      .catch((error: unknown) => askedForApproval(reply, error));
     if (view !== undefined) send(reply, view);
   }
 
@@ -113,19 +113,6 @@ export class SchedulesController {
       ? principal
       : requirePermission(this.authenticator, request, 'tools:call');
   }
-}
-
-/** A tool that needs approval: the schedule waits to be asked for again, with the token. Other failures go on. */
-function asked(reply: FastifyReply, error: unknown): undefined {
-  if (!(error instanceof ToolFailure) || error.type !== 'CONFIRMATION_REQUIRED') throw error;
-  const { approval_url: url } = error.details;
-  if (typeof url === 'string') reply.header('location', url);
-  const { reason, message, details } = error;
-  reply
-    .code(202)
-    .header('content-type', JSON_TYPE)
-    .send(JSON.stringify({ status: 'approval_required', reason, message, ...details }));
-  return undefined;
 }
 
 function send(reply: FastifyReply, view: ScheduleView): void {

@@ -15,6 +15,8 @@ export interface AcceptedRequest {
   readonly timeoutMs?: number;
   readonly toolHash: string;
   readonly approved: boolean;
+  /** What runs, as it was approved. */
+  readonly runs?: string;
   readonly grant: Grant;
 }
 
@@ -62,6 +64,7 @@ function requestOf(call: ToolCall, fn: ToolFunction, principal: Principal): Acce
     ...(call.request.timeoutMs !== undefined && { timeoutMs: call.request.timeoutMs }),
     toolHash: fn.spec.contentHash,
     approved: confirmationToken !== undefined || isUnsafe(fn.spec.metadata),
+    ...(call.progress.approvedFor !== undefined && { runs: call.progress.approvedFor }),
     grant: {
       principalId: principal.id,
       tenantId: principal.tenantId,
@@ -79,7 +82,7 @@ export function toolRequestOf(
   const stored: unknown = JSON.parse(text);
   if (!isJsonObject(stored)) throw new Error(`the row of call ${callId} holds no request`);
   const request = stored as unknown as AcceptedRequest;
-  const { tool, arguments: args, context, timeoutMs, toolHash, approved, grant } = request;
+  const { tool, arguments: args, context, timeoutMs, toolHash, approved, runs, grant } = request;
   return {
     ...door,
     tool,
@@ -88,7 +91,7 @@ export function toolRequestOf(
     credential: NO_CREDENTIAL,
     door: 'queue',
     ...(timeoutMs !== undefined && { timeoutMs }),
-    accepted: { callId, toolHash, approved },
+    accepted: { callId, toolHash, approved, ...(runs !== undefined && { runs }) },
     onBehalfOf: grant,
   };
 }

@@ -1,23 +1,29 @@
 // AsyncCalls: what doors do with calls that run later: accept, look, cancel, run again, follow.
 import { metaOf } from '../../contract/make-response.ts';
 import { holds, type Principal } from '../../contract/principal.ts';
+import type { ToolContext } from '../../contract/tool-context.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
 import type { CallHints } from '../../ports/call-hints.ts';
 import type { CallQueue } from '../../ports/call-queue.ts';
-import type { CallStore, NewCall, RetryOutcome, StoredCall } from '../../ports/call-store.ts';
+import type { CallStore, NewCall, StoredCall } from '../../ports/call-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import { retryOutcomeOf } from '../../ports/retry-outcome.ts';
+import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { DeadWebhook, WebhookStore } from '../../ports/webhook-store.ts';
 import type { CallbackRules } from '../webhooks/callback-rules.ts';
 import { newCallOf } from './accepted-request.ts';
+import { agreeToRetry, type RetryWish } from './agree-to-retry.ts';
+import { draining, missing, notFound, notRetried, tooManyFollowers } from './call-failures.ts';
 import type { Place } from './call-intake.ts';
 import { endedWithout, type WriteEnvelope } from './ended-call.ts';
 import { followCall, type Followed } from './follow-call.ts';
 
 export interface AsyncCallsDeps {
   readonly store: CallStore;
+  readonly caller: ToolCaller;
   readonly webhooks: WebhookStore;
   readonly queue: CallQueue;
   readonly hints: CallHints;
@@ -33,6 +39,9 @@ export interface AsyncCallsDeps {
   /** A message may be due. */
   readonly wakeSender: () => void;
 }
+
+/** For whom a call must have been made to be seen: said by a backend that serves many with one credential. */
+export type CalledFor = Pick<ToolContext, 'agentId' | 'userId' | 'sessionId'>;
 
 const MAX_FOLLOWERS = 1_000;
 /** A database that takes longer to fail than this is not asked twice while a caller waits. */
@@ -96,8 +105,8 @@ export class AsyncCalls {
   }
 
   /** For whoever made the call, or holds calls:read. Throws ToolFailure NOT_FOUND: existence is not told. */
-  async get(principal: Principal, id: string): Promise<StoredCall> {
-    return this.#visible(principal, id, 'calls:read');
+  async get(principal: Principal, id: string, of: CalledFor = {}): Promise<StoredCall> {
+    return this.#visible(principal, id, 'calls:read', of);
   }
 
   /** The envelope that an ended call ended in, as JSON text; undefined: it has not ended, or nothing is known of an answer. */
@@ -108,9 +117,9 @@ export class AsyncCalls {
   }
 
   /** Throws ToolFailure NOT_FOUND, or CONFLICT (CALL_ENDED). */
-  async cancel(principal: Principal, id: string): Promise<StoredCall> {
+  async cancel(principal: Principal, id: string, of: CalledFor = {}): Promise<StoredCall> {
     const { store, hints, log, wakeSender } = this.#deps;
-    await this.#visible(principal, id, 'calls:write');
+    await this.#visible(principal, id, 'calls:write', of);
     const outcome = await store.cancel(principal.tenantId, id);
     if (outcome === undefined) throw notFound();
     if (outcome === 'ended')
@@ -121,18 +130,27 @@ export class AsyncCalls {
     return this.#visible(principal, id, 'calls:write');
   }
 
-  /** Throws ToolFailure PERMISSION_DENIED, NOT_FOUND or CONFLICT. */
-  async retry(principal: Principal, id: string, force: boolean): Promise<StoredCall> {
-    const { store, queue, hints, log } = this.#deps;
+  /**
+   * Made anew by whoever asks for it: it runs with their rights, for the agent and the user that it was made for. Throws
+   * ToolFailure: PERMISSION_DENIED, NOT_FOUND, CONFLICT, and whatever such a call would be refused with now.
+   */
+  async retry(principal: Principal, id: string, wish: RetryWish): Promise<StoredCall> {
+    const { store, caller, queue, hints, log } = this.#deps;
+    const { force } = wish;
     if (!holds(principal, 'calls:write') && !holds(principal, 'admin')) throw missing('calls:write');
-    const outcome = await store.retry(principal.tenantId, id, force);
+    const ended = ID.test(id) ? await store.get(principal.tenantId, id) : undefined;
+    if (ended === undefined) throw notFound();
+    // Before anybody is asked to approve what cannot be.
+    const expected = retryOutcomeOf(ended, force);
+    if (expected !== 'queued') throw notRetried(expected);
+    const request = await agreeToRetry(caller, ended, wish);
+    const outcome = await store.retry(principal.tenantId, id, { force, request, by: principal.id });
     if (outcome === undefined) throw notFound();
     if (outcome !== 'queued') throw notRetried(outcome);
     log.warn({ callId: id, by: principal.id, force }, 'an ended call was queued again');
-    const call = await this.#visible(principal, id, 'calls:write');
     queue.offer(id);
     hints.tell('news', id);
-    return call;
+    return (await store.get(principal.tenantId, id)) ?? ended;
   }
 
   /** Throws like `get`, and UNAVAILABLE (TOO_MANY_FOLLOWERS, DRAINING). Iterate what it gives, or nobody else can follow. */
@@ -141,8 +159,9 @@ export class AsyncCalls {
     id: string,
     afterSeq: number,
     gone: AbortSignal,
+    of: CalledFor = {},
   ): Promise<AsyncIterable<Followed>> {
-    await this.get(principal, id);
+    await this.get(principal, id, of);
     if (this.#drain.signal.aborted) throw draining();
     if (this.#followers >= MAX_FOLLOWERS) throw tooManyFollowers();
     return this.#counted(
@@ -178,27 +197,28 @@ export class AsyncCalls {
     this.#drain.abort();
   }
 
-  async #visible(principal: Principal, id: string, permission: string): Promise<StoredCall> {
+  async #visible(
+    principal: Principal,
+    id: string,
+    permission: string,
+    of: CalledFor = {},
+  ): Promise<StoredCall> {
     const call = ID.test(id) ? await this.#deps.store.get(principal.tenantId, id) : undefined;
-    if (call !== undefined && (call.principalId === principal.id || holds(principal, permission)))
-      return call;
+    if (call === undefined || !isFor(call, of)) throw notFound();
+    if (call.principalId === principal.id || holds(principal, permission)) return call;
     throw notFound();
   }
 }
 
-const ID = /^[0-9a-f-]{36}$/;
-
-const NOT_RETRIED: Readonly<Record<Exclude<RetryOutcome, 'queued'>, string>> = {
-  not_ended: 'This call has not ended yet.',
-  succeeded: 'This call has succeeded: there is nothing to do again.',
-  not_async: 'This call was not an asynchronous one: its arguments were not kept.',
-  unsafe:
-    'This call may have acted, and its tool is not idempotent: say "force": true to run it all the same.',
-};
-
-function notRetried(outcome: Exclude<RetryOutcome, 'queued'>): ToolFailure {
-  return new ToolFailure('CONFLICT', NOT_RETRIED[outcome], { reason: `RETRY_${outcome.toUpperCase()}` });
+function isFor(call: StoredCall, { agentId, userId, sessionId }: CalledFor): boolean {
+  return (
+    (agentId === undefined || agentId === call.agentId) &&
+    (userId === undefined || userId === call.userId) &&
+    (sessionId === undefined || sessionId === call.sessionId)
+  );
 }
+
+const ID = /^[0-9a-f-]{36}$/;
 
 function isLost(error: unknown): error is ToolFailure {
   return error instanceof ToolFailure && error.reason === 'DATABASE_UNAVAILABLE';
@@ -217,29 +237,4 @@ function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: ToolFailu
       cause: failure.cause,
     },
   );
-}
-
-function notFound(): ToolFailure {
-  return new ToolFailure('NOT_FOUND', 'There is no call of this id.', { reason: 'CALL_NOT_FOUND' });
-}
-
-function missing(permission: string): ToolFailure {
-  return new ToolFailure('PERMISSION_DENIED', `This needs the permission ${permission}.`, {
-    reason: 'PERMISSION_MISSING',
-    details: { permission },
-  });
-}
-
-function draining(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', {
-    reason: 'DRAINING',
-    retryAfterMs: 1_000,
-  });
-}
-
-function tooManyFollowers(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'Too many follow calls on this replica already.', {
-    reason: 'TOO_MANY_FOLLOWERS',
-    retryAfterMs: 5_000,
-  });
 }

@@ -14,7 +14,7 @@ import type {
 } from '../../ports/schedule-store.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import { toolRequestOf } from '../async/accepted-request.ts';
-import { agreeTo, type CallDraft } from './agree-to.ts';
+import { agreeTo, type CallDraft } from '../agree-to.ts';
 import { adminNeeded, finished, notFound, notTheOwner, otherVersion, tooMany } from './schedule-failures.ts';
 import { scheduledCallOf } from './scheduled-call.ts';
 import { mergeTerms, termsOf, shownTerms, type TermsDraft } from './schedule-terms.ts';
@@ -74,7 +74,10 @@ export class Schedules {
   async create(principal: Principal, call: CallDraft, draft: ScheduleDraft): Promise<ScheduleView> {
     const { store, log } = this.#deps;
     const terms = termsOf(draft, await store.now());
-    const id = await agreeTo(this.#deps.caller, call, shownTerms(terms), async (agreed) => {
+    // A rehearsal needs no approval, and nothing of it is worth keeping.
+    if (call.context.dryRun === true)
+      throw wrong('/context/dry_run', 'is for calls; POST /v1/schedules/preview shows what a schedule means');
+    const id = await agreeTo(this.#deps.caller, call, { schedule: shownTerms(terms) }, async (agreed) => {
       const schedule = await this.#keep(agreed, draft, terms);
       const about = {
         scheduleId: schedule.id,
@@ -196,7 +199,7 @@ export class Schedules {
       context: { ...context, confirmationToken, idempotencyKey },
     };
     let agreed = schedule.call;
-    await agreeTo(this.#deps.caller, draft, shownTerms(terms), async (call) => {
+    await agreeTo(this.#deps.caller, draft, { schedule: shownTerms(terms) }, async (call) => {
       agreed = scheduledCallOf(call);
       return schedule.id;
     });

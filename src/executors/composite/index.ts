@@ -43,6 +43,7 @@ function prepare(
       return renderSteps(program, call.arguments);
     },
     yieldsPlainJson: true,
+    calls: program.steps.map(({ tool }) => tool),
   };
 }
 

@@ -47,6 +47,11 @@ export class HandlerSources {
     return hash('sha256', contents.toSorted().join('\n'));
   }
 
+  /** Of every content, in the order they import each other: the same wherever the files lie. */
+  get contents(): string {
+    return hash('sha256', [...this.#files.values()].map(({ sha256 }) => sha256).join('\n'));
+  }
+
   /** Asks for times and sizes; reads what seems to have changed. */
   async haveChanged(): Promise<boolean> {
     for (const [file, known] of this.#files) {

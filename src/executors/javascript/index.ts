@@ -32,7 +32,7 @@ class JavascriptExecutor implements Executor<JsOptions> {
     const file = await this.#files.read(options, fn.spec.baseDir);
     if (options.trusted === true) return this.#prepareTrusted(file, fn, options);
     const { name, ...prepared } = await this.#workers.prepare(file, fn, options);
-    return { ...prepared, render: rendering(options.handler, name), isStale: staleness(file) };
+    return { ...prepared, render: rendering(options.handler, name), ...watching(file) };
   }
 
   close(): Promise<void> {
@@ -47,13 +47,16 @@ class JavascriptExecutor implements Executor<JsOptions> {
     return {
       execute: runInProcess(module[name] as Handler, fn, this.#needs),
       render: rendering(options.handler, name),
-      isStale: staleness(file),
+      ...watching(file),
     };
   }
 }
 
-function staleness({ sources }: HandlerFile): NonNullable<PreparedFunction['isStale']> {
-  return () => sources.haveChanged();
+function watching({ sources, everything }: HandlerFile): Pick<PreparedFunction, 'isStale' | 'contentHash'> {
+  return {
+    isStale: () => sources.haveChanged(),
+    contentHash: async () => ((await everything.haveChanged()) ? undefined : everything.contents),
+  };
 }
 
 function rendering(handler: string, name: string): NonNullable<PreparedFunction['render']> {

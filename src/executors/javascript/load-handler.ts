@@ -14,6 +14,8 @@ export interface HandlerFile {
   readonly url: string;
   readonly text: string;
   readonly sources: HandlerSources;
+  /** With what it imports, however it is run: what an approval is good for. */
+  readonly everything: HandlerSources;
 }
 
 const EXTENSIONS: ReadonlySet<string> = new Set(['.js', '.mjs']);
@@ -25,10 +27,11 @@ const EXTENSIONS: ReadonlySet<string> = new Set(['.js', '.mjs']);
 export async function readHandler({ handler, trusted }: JsOptions, baseDir: string): Promise<HandlerFile> {
   const path = await findHandler(handler, baseDir);
   const sources = await HandlerSources.read(path, trusted !== true);
+  const everything = trusted === true ? await HandlerSources.read(path, true) : sources;
   const text = await readFile(path, 'utf8');
   const url = pathToFileURL(path);
   url.searchParams.set('v', sources.digest);
-  return { path, url: url.href, text, sources };
+  return { path, url: url.href, text, sources, everything };
 }
 
 /** Imports it into this process. Throws Error with a sentence for the operator. */

@@ -98,6 +98,7 @@ class PythonExecutor implements Executor<PythonOptions> {
         bodyOf(call);
         return { module, function: name, arguments: call.arguments };
       },
+      contentHash: () => lease.contentHash(),
       close: () => lease.release(),
     };
   }

@@ -13,6 +13,7 @@ export class LeasedFunction implements WarmUp {
   readonly #accept: Accept;
   readonly #watch: ModuleWatch;
   #changed = false;
+  #files: readonly string[] = [];
   #refusal: ToolFailure | undefined;
 
   constructor(head: string, accept: Accept, watch: ModuleWatch) {
@@ -27,7 +28,12 @@ export class LeasedFunction implements WarmUp {
   }
 
   async judge(data: JsonValue): Promise<void> {
-    await this.#watch.add(this.#accept(data));
+    await this.#watch.add((this.#files = this.#accept(data)));
+  }
+
+  /** Of the code that calls run from now on. */
+  contentHash(): Promise<string> {
+    return this.#watch.hashOf(this.#files);
   }
 
   mayHaveChanged(): void {
@@ -38,7 +44,7 @@ export class LeasedFunction implements WarmUp {
     if (!this.#changed) return;
     try {
       if (!answer.ok) throw new Error(answer.error.message.slice(0, 500));
-      void this.#watch.add(this.#accept(answer.data));
+      void this.#watch.add((this.#files = this.#accept(answer.data)));
       this.#refusal = undefined;
     } catch (error) {
       this.#refusal = new ToolFailure(

@@ -31,6 +31,13 @@ export class ModuleWatch {
     for (const file of unknown) this.#files.set(file, await read(file));
   }
 
+  /** Of these files' contents, as they are now: a change is told before. */
+  async hashOf(files: readonly string[]): Promise<string> {
+    await this.look();
+    const contents = files.toSorted().map((file) => this.#files.get(file)?.sha256 ?? '');
+    return createHash('sha256').update(contents.join('\n')).digest('hex');
+  }
+
   /** Looks in the background, now and then: costs a call nothing. */
   lookSometimes(): void {
     if (this.#files.size === 0 || this.#clock.now() - this.#lastLook < LOOK_INTERVAL_MS) return;

@@ -26,6 +26,8 @@ interface LeaseNeeds {
 /** A function that was found, and the pool that runs it. */
 export interface PoolLease {
   run(task: Task): Promise<Answer>;
+  /** Of the code that calls run from now on. */
+  contentHash(): Promise<string>;
   release(): Promise<void>;
 }
 
@@ -87,7 +89,7 @@ export class PoolLeases {
       const separate = kind.mode === 'fork' && this.#sandbox.tries(kind.needsSandbox);
       const run = ({ tenant = '', ...task }: Task) =>
         this.#run(shared, fn, separate ? { ...task, tenant } : task);
-      return { run, release };
+      return { run, release, contentHash: () => fn.contentHash() };
     } catch (error) {
       await leave();
       throw error;

@@ -19,6 +19,8 @@ export interface FilledCommand {
 export interface CompiledCommand {
   /** As the operator wrote it: to be replaced by its path. */
   readonly program: string;
+  /** Words of the command that are absolute paths and no arguments: scripts that an interpreter runs, perhaps. */
+  readonly fixedPaths: readonly string[];
   /** Throws ToolFailure VALIDATION, reason UNSAFE_ARGUMENT, with every violation. */
   fill(args: JsonObject): FilledCommand;
 }
@@ -44,6 +46,9 @@ export function compileCommand(options: CommandOptions, schema: JsonSchema): Com
   const collect = options.collect.map((path, index) => pathFiller(path, `collect[${index}]`));
   return {
     program: words[0]?.text ?? '',
+    fixedPaths: words
+      .slice(1)
+      .flatMap(({ text, name }) => (name === undefined && text.startsWith('/') ? [text] : [])),
     fill(args) {
       const violations: Violation[] = [];
       const filled: FilledCommand = {

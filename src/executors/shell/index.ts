@@ -9,6 +9,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Labelled, Metrics } from '../../ports/metrics.ts';
 import type { Sandbox, SandboxLimits, SandboxRun } from '../../ports/sandbox.ts';
+import { FileContents } from '../../lib/file-contents.ts';
 import { compileCommand, placesOf, type CompiledCommand } from './compile-command.ts';
 import { findProgram } from './find-program.ts';
 import { LineEmitter } from './line-emitter.ts';
@@ -48,6 +49,7 @@ class ShellExecutor implements Executor<ShellOptions> {
   readonly #needs: ShellNeeds;
   readonly #line: WaitingLine;
   readonly #runs: Labelled<Counter>;
+  readonly #contents = new FileContents();
   #looked = false;
 
   constructor(needs: ShellNeeds) {
@@ -71,6 +73,7 @@ class ShellExecutor implements Executor<ShellOptions> {
       yieldsPlainJson: true,
       execute: (call, emit) => this.#execute(prepared, call, emit),
       render: (call) => this.#render(prepared, call),
+      contentHash: () => this.#contents.hashOf([program, ...compiled.fixedPaths]),
     };
   }
 

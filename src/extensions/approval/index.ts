@@ -7,6 +7,7 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import { isUnsafe } from '../../contract/tool-spec.ts';
+import { whatRuns } from '../../contract/what-runs.ts';
 import { canonicalHash } from '../../lib/canonical-json.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import type { Approval, ApprovalStore, RedemptionResult } from '../../ports/approval-store.ts';
@@ -61,29 +62,34 @@ function createApproval({ approvals, clock, metrics }: Needs): Extension<Approva
       if (call.context.dryRun === true) return next(call);
       const fn = call.function as ToolFunction;
       const token = call.context.confirmationToken;
+      const runs = await whatRuns(fn, call.snapshot);
       if (token === undefined) {
-        const request = await ask(approvals, clock, call, fn, options);
+        if (runs === undefined) throw changing();
+        const request = await ask(approvals, clock, call, boundTo(call, fn, runs), options);
         requested.add();
         throw required(request.approval, request.token);
       }
-      const result = await approvals.redeem({ tokenHash: hash('sha256', token), ...boundTo(call, fn) });
+      // What is changing now is not what was approved: no hash is empty.
+      const bound = boundTo(call, fn, runs ?? '');
+      const result = await approvals.redeem({ tokenHash: hash('sha256', token), ...bound });
       if (!result.redeemed) {
         refused.add();
         throw notRedeemed(result);
       }
       redeemed.add();
+      call.progress.approvedFor = bound.toolHash;
       return next(call);
     },
   };
 }
 
-/** What an approval is good for: this tool as it is now, these arguments, this caller. */
-function boundTo(call: ToolCall, fn: ToolFunction) {
+/** What an approval is good for: this tool and all that it runs as it is now, these arguments, this caller. */
+function boundTo(call: ToolCall, fn: ToolFunction, runs: string) {
   const { tenantId = '', agentId = '', userId = '' } = call.context;
   return {
     tenantId,
     tool: fn.name,
-    toolHash: fn.spec.contentHash,
+    toolHash: runs,
     argumentsHash: canonicalHash(boundPart(call)),
     requestedBy: call.principal?.id ?? '',
     agentId,
@@ -95,15 +101,16 @@ async function ask(
   approvals: ApprovalStore,
   clock: Clock,
   call: ToolCall,
-  fn: ToolFunction,
+  bound: ReturnType<typeof boundTo>,
   options: ApprovalOptions,
 ) {
   const token = `ute_confirm_${randomBytes(32).toString('base64url')}`;
   const now = clock.now();
-  const { metadata } = fn.spec;
+  const { metadata } = (call.function as ToolFunction).spec;
   const approval = await approvals.create({
-    ...boundTo(call, fn),
+    ...bound,
     id: uuidv7(now),
+    requestedByUser: call.principal?.userId ?? '',
     tokenHash: hash('sha256', token),
     toolVersion: metadata.version,
     arguments: boundPart(call),
@@ -141,9 +148,15 @@ const WHY_NOT = {
   ],
   tool_changed: [
     'APPROVAL_STALE',
-    'The tool was changed since the approval: call again without a token to ask anew.',
+    'The tool, or the code or connection that it runs with, was changed since the approval: call again without a token to ask anew.',
   ],
 } as const;
+
+function changing(): ToolFailure {
+  const message =
+    'The code of this tool has just been changed and is not in force yet: nobody can approve it now.';
+  return new ToolFailure('UNAVAILABLE', message, { reason: 'TOOL_CHANGING', retryAfterMs: 3_000 });
+}
 
 function notRedeemed(result: RedemptionResult & { redeemed: false }): ToolFailure {
   const { why, approval } = result;

@@ -11,6 +11,7 @@ import type { IdempotencyStore, KeyClaim, KeyState } from '../../ports/idempoten
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Metrics } from '../../ports/metrics.ts';
 import { inFlight, malformed, missing, otherPayload, replay, unknownOutcome } from './answers.ts';
+import { callerHash } from './caller-hash.ts';
 import { LEASE_MS } from './held-keys.ts';
 import { KeyedRuns } from './keyed-runs.ts';
 import { stateAfterWaiting } from './wait-for-end.ts';
@@ -114,6 +115,7 @@ function scopeOf(call: ToolCall, key: string) {
     principalId: call.principal?.id ?? '',
     tool: call.progress.insteadOf ?? call.function?.name ?? '',
     key,
+    callerHash: callerHash(call.context),
   };
 }
 

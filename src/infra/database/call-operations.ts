@@ -2,12 +2,14 @@
 import { sql, type Kysely } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
 import type {
+  Again,
   CancelOutcome,
   QueueState,
   RetryOutcome,
   StoredCall,
   StoredEvent,
 } from '../../ports/call-store.ts';
+import { retryOutcomeOf } from '../../ports/retry-outcome.ts';
 import { later, NOW, storedCallOf } from './call-rows.ts';
 import type { Tables } from './tables.ts';
 
@@ -39,13 +41,22 @@ export async function cancelCall(db: Db, tenantId: string, id: string): Promise<
 /** Its message to the callback, if it has one, goes out again as well. */
 export async function retryCall(
   db: Db,
-  { tenantId, id, force, maxWaitMs }: { tenantId: string; id: string; force: boolean; maxWaitMs: number },
+  {
+    tenantId,
+    id,
+    force,
+    request,
+    by,
+    maxWaitMs,
+  }: Again & { tenantId: string; id: string; maxWaitMs: number },
 ): Promise<RetryOutcome | undefined> {
   const { rows } = await sql`
     WITH again AS (
       UPDATE calls SET status = 'queued', attempts = 0, response = NULL, error_type = NULL, reason = NULL,
         partial_side_effects = false, cancel_requested = false, started_at = NULL, finished_at = NULL,
-        duration_ms = NULL, not_before = NULL, deadline_at = ${later(maxWaitMs)}
+        duration_ms = NULL, not_before = NULL, deadline_at = ${later(maxWaitMs)},
+        request = ${JSON.stringify({ call: request })}::jsonb,
+        notes = COALESCE(notes, '{}') || ${JSON.stringify({ retried_by: by })}::jsonb
       WHERE id = ${id} AND tenant_id = ${tenantId} AND kind <> 'sync'
         AND status IN ('failed', 'cancelled', 'outcome_unknown')
         AND (${force}::boolean OR idempotent OR read_only
@@ -58,9 +69,8 @@ export async function retryCall(
   if (rows.length > 0) return 'queued';
   const call = await getCall(db, tenantId, id);
   if (call === undefined) return undefined;
-  if (call.kind === 'sync') return 'not_async';
-  if (call.status === 'queued' || call.status === 'running') return 'not_ended';
-  return call.status === 'succeeded' ? 'succeeded' : 'unsafe';
+  const outcome = retryOutcomeOf(call, force);
+  return outcome === 'queued' ? 'not_ended' : outcome;
 }
 
 /** What a call says may hold what PostgreSQL's JSON cannot: it is kept as text. */

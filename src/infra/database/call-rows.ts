@@ -112,12 +112,16 @@ export function storable(text: string): string {
 
 export function storedCallOf(row: Selectable<CallsTable>): StoredCall {
   const envelope = row.response?.['envelope'];
+  const request = row.request?.['call'];
   return {
     id: row.id,
     kind: row.kind,
     status: row.status,
     tenantId: row.tenant_id,
     principalId: row.principal_id,
+    agentId: row.agent_id,
+    userId: row.user_id,
+    sessionId: row.session_id,
     tool: row.tool,
     toolVersion: row.tool_version,
     executor: row.executor,
@@ -136,5 +140,6 @@ export function storedCallOf(row: Selectable<CallsTable>): StoredCall {
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     ...(typeof envelope === 'string' && { envelope }),
+    ...(typeof request === 'string' && { request }),
   };
 }

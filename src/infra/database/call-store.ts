@@ -47,7 +47,7 @@ export function databaseCallStore({ db }: Database, maxWaitMs: number): CallStor
     sweep: (maxRuns) => withDatabase(() => sweepCalls(db, maxRuns)),
     get: (tenantId, id) => withDatabase(() => getCall(db, tenantId, id)),
     cancel: (tenantId, id) => withDatabase(() => cancelCall(db, tenantId, id)),
-    retry: (tenantId, id, force) => withDatabase(() => retryCall(db, { tenantId, id, force, maxWaitMs })),
+    retry: (tenantId, id, again) => withDatabase(() => retryCall(db, { tenantId, id, maxWaitMs, ...again })),
     appendEvents: (id, events) => withDatabase(() => appendCallEvents(db, id, events)),
     lastEvent: (id) => withDatabase(() => lastCallEvent(db, id)),
     events: (id, afterSeq, limit) => withDatabase(() => callEvents(db, id, afterSeq, limit)),

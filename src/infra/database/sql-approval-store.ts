@@ -4,6 +4,7 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import type {
   Approval,
+  ApprovalDecision as Decision,
   ApprovalStatus,
   ApprovalStore,
   NewApproval,
@@ -24,13 +25,12 @@ export interface SqlApprovalLimits {
 }
 
 type Row = Selectable<ApprovalsTable>;
-type Decision = { readonly approve: boolean; readonly by: string; readonly comment?: string };
 type DecisionResult = { outcome: 'decided' | 'conflict' | 'expired'; approval: Approval };
 
 const USABLE = sql`status IN ('pending', 'approved')`;
 /** As it stands now, whether or not the row says so yet. */
-const SEEN = sql`id, tenant_id, tool, tool_version, tool_hash, arguments_hash, arguments, risk_level, requested_by, agent_id,
-  user_id, session_id, decided_by, decided_at, comment, created_at, expires_at,
+const SEEN = sql`id, tenant_id, tool, tool_version, tool_hash, arguments_hash, arguments, risk_level, requested_by,
+  requested_by_user, agent_id, user_id, session_id, decided_by, decided_at, comment, created_at, expires_at,
   CASE WHEN ${USABLE} AND expires_at <= now() THEN 'expired' ELSE status END AS status`;
 /** A row that changes between a refusal and the look at why is looked at again. */
 const LOOKS = 3;
@@ -45,7 +45,7 @@ export class SqlApprovalStore implements ApprovalStore {
   }
 
   async create({ tokenHash, ...asked }: NewApproval): Promise<Approval> {
-    refuseNul(asked.agentId, asked.userId, asked.sessionId);
+    refuseNul(asked.agentId, asked.userId, asked.sessionId, asked.requestedByUser);
     const text = JSON.stringify(asked.arguments);
     const bytes = Buffer.byteLength(text);
     const { maxPending, maxPendingPerTenant, maxBytes, maxBytesPerTenant } = this.#limits;
@@ -57,10 +57,10 @@ export class SqlApprovalStore implements ApprovalStore {
         FROM approvals WHERE ${USABLE} AND status = 'pending' AND expires_at > now()
       )
       INSERT INTO approvals (id, tenant_id, tool, tool_version, tool_hash, arguments_hash, arguments, arguments_bytes,
-        risk_level, requested_by, agent_id, user_id, session_id, token_hash, status, created_at, expires_at)
+        risk_level, requested_by, requested_by_user, agent_id, user_id, session_id, token_hash, status, created_at, expires_at)
       SELECT ${asked.id}, ${asked.tenantId}, ${asked.tool}, ${asked.toolVersion}, ${asked.toolHash}, ${asked.argumentsHash},
-        ${text}::json, ${bytes}::integer, ${asked.riskLevel}, ${asked.requestedBy}, ${asked.agentId}, ${asked.userId},
-        ${asked.sessionId}, ${tokenHash}, 'pending', ${new Date(asked.createdAt)}, ${new Date(asked.expiresAt)}
+        ${text}::json, ${bytes}::integer, ${asked.riskLevel}, ${asked.requestedBy}, ${asked.requestedByUser}, ${asked.agentId},
+        ${asked.userId}, ${asked.sessionId}, ${tokenHash}, 'pending', ${new Date(asked.createdAt)}, ${new Date(asked.expiresAt)}
       FROM waiting
       WHERE pending < ${maxPending} AND own_pending < ${maxPendingPerTenant}
         AND bytes + ${bytes} <= ${maxBytes} AND own_bytes + ${bytes} <= ${maxBytesPerTenant}
@@ -90,10 +90,14 @@ export class SqlApprovalStore implements ApprovalStore {
 
   /** The decision and its audit record in one. */
   async decide(tenantId: string, id: string, decision: Decision): Promise<DecisionResult | undefined> {
-    const { approve, by } = decision;
+    const { approve, by, byUser } = decision;
     const comment = decision.comment?.replaceAll('\0', '').toWellFormed();
     const status = approve ? 'approved' : 'rejected';
-    const notes = JSON.stringify({ approval_id: id, ...(comment !== undefined && { comment }) });
+    const notes = JSON.stringify({
+      approval_id: id,
+      ...(byUser !== undefined && { decided_by_user: byUser }),
+      ...(comment !== undefined && { comment }),
+    });
     const [decided] = await this.#rows(sql<Row>`
       WITH decided AS (
         UPDATE approvals SET status = ${status}, decided_by = ${by}, decided_at = now(), comment = ${comment ?? null}
@@ -186,6 +190,7 @@ function approvalOf(row: Row): Approval {
     arguments: row.arguments,
     riskLevel: row.risk_level,
     requestedBy: row.requested_by,
+    requestedByUser: row.requested_by_user,
     agentId: row.agent_id,
     userId: row.user_id,
     sessionId: row.session_id,

@@ -70,15 +70,15 @@ export class SqlIdempotencyStore implements IdempotencyStore {
 
   /** Takes the key where it is free, has run out, or was its dead owner's and may be run again; else says who has it. */
   async #claim(scope: KeyScope, claim: KeyClaim): Promise<Row | undefined> {
-    const { tenantId, principalId, tool, key } = scope;
+    const { tenantId, principalId, tool, key, callerHash } = scope;
     const { callId, fingerprint, mayRunAgain, leaseMs, keepMs } = claim;
     const { rows } = await sql<Row>`/* claim_idempotency_key */
       WITH claimed AS (
         INSERT INTO idempotency_keys AS held
-          (tenant_id, principal_id, tool, key, call_id, fingerprint, status, attempt, lease_expires_at, expires_at)
-        VALUES (${tenantId}, ${principalId}, ${tool}, ${key}, ${callId}, ${fingerprint}, 'in_progress', 1,
+          (tenant_id, principal_id, tool, key, caller_hash, call_id, fingerprint, status, attempt, lease_expires_at, expires_at)
+        VALUES (${tenantId}, ${principalId}, ${tool}, ${key}, ${callerHash}, ${callId}, ${fingerprint}, 'in_progress', 1,
           ${later(leaseMs)}, ${later(keepMs)})
-        ON CONFLICT (tenant_id, principal_id, tool, key) DO UPDATE SET
+        ON CONFLICT (tenant_id, principal_id, tool, key, caller_hash) DO UPDATE SET
           call_id = excluded.call_id, fingerprint = excluded.fingerprint, status = 'in_progress', outcome = NULL,
           lease_expires_at = excluded.lease_expires_at, expires_at = excluded.expires_at,
           attempt = CASE WHEN held.status = 'in_progress' THEN held.attempt + 1 ELSE 1 END
@@ -114,8 +114,9 @@ export class SqlIdempotencyStore implements IdempotencyStore {
   }
 }
 
-function rowOf({ tenantId, principalId, tool, key }: KeyScope) {
-  return sql`tenant_id = ${tenantId} AND principal_id = ${principalId} AND tool = ${tool} AND key = ${key}`;
+function rowOf({ tenantId, principalId, tool, key, callerHash }: KeyScope) {
+  return sql`tenant_id = ${tenantId} AND principal_id = ${principalId} AND tool = ${tool} AND key = ${key}
+    AND caller_hash = ${callerHash}`;
 }
 
 function later(ms: number) {

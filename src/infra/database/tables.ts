@@ -125,6 +125,8 @@ export interface ApprovalsTable {
   arguments_bytes: number;
   risk_level: string;
   requested_by: string;
+  /** 0009-people-and-callers */
+  requested_by_user: string;
   agent_id: string;
   user_id: string;
   session_id: string;
@@ -144,6 +146,8 @@ export interface IdempotencyKeysTable {
   principal_id: string;
   tool: string;
   key: string;
+  /** 0009-people-and-callers */
+  caller_hash: string;
   call_id: string;
   fingerprint: string;
   status: 'in_progress' | 'ended' | 'unknown';

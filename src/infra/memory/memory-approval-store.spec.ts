@@ -103,6 +103,7 @@ function approval(id: string): NewApproval {
     arguments: {},
     riskLevel: 'high',
     requestedBy: 'key-1',
+    requestedByUser: '',
     agentId: 'agent-1',
     userId: 'user-1',
     sessionId: 'session-1',

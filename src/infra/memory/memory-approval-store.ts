@@ -2,6 +2,7 @@
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type {
   Approval,
+  ApprovalDecision as Decision,
   ApprovalStatus,
   ApprovalStore,
   NewApproval,
@@ -35,7 +36,6 @@ interface Tenant {
   bytes: number;
 }
 
-type Decision = { readonly approve: boolean; readonly by: string; readonly comment?: string };
 type DecisionResult = { outcome: 'decided' | 'conflict' | 'expired'; approval: Approval };
 
 export class MemoryApprovalStore implements ApprovalStore {

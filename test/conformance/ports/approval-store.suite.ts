@@ -47,6 +47,7 @@ export function describeApprovalStore(
         arguments: { to: 'ann@example.com' },
         riskLevel: 'high',
         requestedBy: 'key-1',
+        requestedByUser: '',
         agentId: 'agent-1',
         userId: 'user-1',
         sessionId: 'session-1',

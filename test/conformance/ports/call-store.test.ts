@@ -18,6 +18,8 @@ import {
 } from '../../helpers/async-kit.ts';
 import { DATABASES, type TestDatabase } from '../../helpers/databases.ts';
 
+const again = (force: boolean) => ({ force, request: '{"again":true}', by: 'boss' });
+
 describe.each(DATABASES)('calls on %s', (_name, open) => {
   let opened: TestDatabase;
   let database: Database;
@@ -237,7 +239,7 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     const id = await accepted();
     expect(await store.get('umbrella', id)).toBeUndefined();
     expect(await store.cancel('umbrella', id)).toBeUndefined();
-    expect(await store.retry('umbrella', id, true)).toBeUndefined();
+    expect(await store.retry('umbrella', id, again(true))).toBeUndefined();
   });
 
   it('refuses a tenant that has too many waiting, and no other', async () => {
@@ -273,17 +275,21 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
 
   it('runs an ended call again only where it can do no harm, or when told to', async () => {
     const unsafe = await claimed({ idempotent: false });
-    expect(await store.retry(ACME, unsafe.id, false)).toBe('not_ended');
+    expect(await store.retry(ACME, unsafe.id, again(false))).toBe('not_ended');
     await store.finish(unsafe, { ...endAs('failed'), partialSideEffects: true });
-    expect(await store.retry(ACME, unsafe.id, false)).toBe('unsafe');
-    expect(await store.retry(ACME, unsafe.id, true)).toBe('queued');
-    expect(await claimOf(store, unsafe.id, 'b')).toMatchObject({ run: 1, claim: 2 });
+    expect(await store.retry(ACME, unsafe.id, again(false))).toBe('unsafe');
+    expect(await store.retry(ACME, unsafe.id, again(true))).toBe('queued');
+    expect(await claimOf(store, unsafe.id, 'b')).toMatchObject({
+      run: 1,
+      claim: 2,
+      request: '{"again":true}',
+    });
     const safe = await claimed({ idempotent: true });
     await store.finish(safe, { ...endAs('failed'), partialSideEffects: true });
-    expect(await store.retry(ACME, safe.id, false)).toBe('queued');
+    expect(await store.retry(ACME, safe.id, again(false))).toBe('queued');
     const done = await claimed();
     await store.finish(done, endAs('succeeded'));
-    expect(await store.retry(ACME, done.id, true)).toBe('succeeded');
+    expect(await store.retry(ACME, done.id, again(true))).toBe('succeeded');
   });
 
   it('keeps events in order and gives those after a number', async () => {

@@ -33,6 +33,7 @@ export function describeIdempotencyStore(name: string, start: () => Promise<Idem
       principalId: 'key1',
       tool: 'send',
       key: randomUUID(),
+      callerHash: '',
     });
     const newClaim = (changes: Partial<KeyClaim> = {}): KeyClaim => ({
       callId: randomUUID(),
@@ -75,13 +76,15 @@ export function describeIdempotencyStore(name: string, start: () => Promise<Idem
       expect(await store.begin(scope, newClaim({ fingerprint: 'g' }))).toEqual({ state: 'other_payload' });
     });
 
-    it('keeps tenants, credentials and tools apart', async () => {
+    it('keeps tenants, credentials, tools and whom they are called for apart', async () => {
       const scope = newScope();
       const neighbours = [
         scope,
         { ...scope, tenantId: 'umbrella' },
         { ...scope, principalId: 'key2' },
         { ...scope, tool: 'other' },
+        { ...scope, callerHash: 'ann' },
+        { ...scope, callerHash: 'bob' },
       ];
       for (const each of neighbours)
         expect(await store.begin(each, newClaim())).toEqual({ state: 'mine', attempt: 1 });

@@ -44,6 +44,7 @@ describe.each(DATABASES)('on %s', (name, start) => {
       arguments: { to: 'ann@example.com' },
       riskLevel: 'high',
       requestedBy: 'key-1',
+      requestedByUser: '',
       agentId: '',
       userId: '',
       sessionId: '',

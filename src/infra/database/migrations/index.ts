@@ -8,6 +8,7 @@ import { idempotency } from './0005-idempotency.ts';
 import { schedules } from './0006-schedules.ts';
 import { toolSpecs } from './0007-tool-specs.ts';
 import { fewerIndexEntries } from './0008-fewer-index-entries.ts';
+import { peopleAndCallers } from './0009-people-and-callers.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
@@ -18,4 +19,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0006-schedules': schedules,
   '0007-tool-specs': toolSpecs,
   '0008-fewer-index-entries': fewerIndexEntries,
+  '0009-people-and-callers': peopleAndCallers,
 };

@@ -1,14 +1,16 @@
 // Agrees to a call that is to run later: as if it were made now, by the whole pipeline but its executor.
-import type { JsonObject } from '../../contract/json.ts';
-import { metaOf } from '../../contract/make-response.ts';
-import type { ToolCall, ToolRequest } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
-import type { ToolCaller } from '../../ports/tool-caller.ts';
-import { wrong } from './when-due.ts';
+import type { JsonObject } from '../contract/json.ts';
+import { metaOf } from '../contract/make-response.ts';
+import type { ToolCall, ToolRequest } from '../contract/tool-call.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import type { ToolResponse } from '../contract/tool-response.ts';
+import type { ToolCaller } from '../ports/tool-caller.ts';
 
 /** The call to be made, as a door reads it: with the caller's credential, for now. */
-export type CallDraft = Pick<ToolRequest, 'tool' | 'arguments' | 'context' | 'credential' | 'door'>;
+export type CallDraft = Pick<
+  ToolRequest,
+  'tool' | 'arguments' | 'context' | 'credential' | 'door' | 'timeoutMs'
+>;
 
 /**
  * It is checked, allowed and approved as the call itself would be, `terms` included. Gives what `keep` gave, also to
@@ -20,12 +22,9 @@ export async function agreeTo(
   terms: JsonObject,
   keep: (call: ToolCall) => Promise<string>,
 ): Promise<string> {
-  // A rehearsal needs no approval, and nothing of it is worth keeping.
-  if (draft.context.dryRun === true)
-    throw wrong('/context/dry_run', 'is for calls; POST /v1/schedules/preview shows what a schedule means');
   const response = await caller.execute({
     ...draft,
-    terms: { schedule: terms },
+    terms,
     accept: async (call): Promise<ToolResponse> => ({
       ok: true,
       data: null,
