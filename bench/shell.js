@@ -65,7 +65,12 @@ function spawnByHand(argv) {
   });
 }
 
-const FILTER = seccompFilter(machineOf(process.arch), { families: [AF_UNIX], holdsGroup: false });
+const FILTER = seccompFilter(machineOf(process.arch), {
+  families: [AF_UNIX],
+  hasNamespaces: true,
+  countsFiles: false,
+  memoryBound: 'cgroup',
+});
 const words = (text) => text.trim().split(/\s+/);
 const LIMITS = words('--as=536870912 --fsize=16777216 --nofile=256 --cpu=5:6 --core=0');
 const RECIPE = words(`

@@ -34,7 +34,23 @@ export const sandboxFields = {
     .string()
     .min(1)
     .optional()
-    .describe('Where kept workspaces are; `workspaces` in the data folder when left out.'),
+    .describe('Where the workspaces of sessions are kept; `workspaces` in the data folder when left out.'),
+  workspace_tenant_bytes: z
+    .number()
+    .int()
+    .min(1 << 20)
+    .default(1 << 30)
+    .describe(
+      'Workspaces of all sessions of one tenant together, with what commands under way may still write.',
+    ),
+  workspace_free_bytes: z
+    .number()
+    .int()
+    .min(0)
+    .default(256 << 20)
+    .describe(
+      'What stays free on the disk of workspaces: a command that might leave less is refused, one that does is ended.',
+    ),
   workspace_ttl_ms: z
     .number()
     .int()

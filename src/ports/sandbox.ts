@@ -39,8 +39,12 @@ export interface SandboxRun {
   readonly argv: readonly string[];
   /** Besides PATH, HOME, TMPDIR and LANG, which the sandbox sets. */
   readonly env?: { readonly [name: string]: string };
-  /** Empty and gone afterwards, or kept under a key; calls of one key run one after another. */
-  readonly workspace: { readonly kind: 'ephemeral' } | { readonly kind: 'kept'; readonly key: string };
+  /**
+   * Empty and gone afterwards, or kept under a key; calls of one key run one after another. What is kept for one owner
+   * is counted together.
+   */
+  readonly workspace:
+    { readonly kind: 'ephemeral' } | { readonly kind: 'kept'; readonly owner: string; readonly key: string };
   /** Host paths visible read-only at the same place. */
   readonly readable?: readonly string[];
   /** Written into the workspace before the run, over what is there. */

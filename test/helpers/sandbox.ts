@@ -68,6 +68,9 @@ export class SandboxBench {
   }
 }
 
+/** A workspace that stays for the next run. */
+export const keptAs = (key: string, owner = 'tenant') => ({ kind: 'kept', owner, key }) as const;
+
 /** What a run printed, as text. */
 export function textOf({ stdout, stderr }: SandboxOutcome): { readonly out: string; readonly err: string } {
   return { out: stdout.toString('utf8'), err: stderr.toString('utf8') };

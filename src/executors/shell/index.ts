@@ -116,7 +116,9 @@ class ShellExecutor implements Executor<ShellOptions> {
       argv: [program, ...argv.slice(1)],
       env: options.env,
       workspace:
-        options.workspace === 'session' ? { kind: 'kept', key: sessionKey(call) } : { kind: 'ephemeral' },
+        options.workspace === 'session'
+          ? { kind: 'kept', owner: call.principal?.tenantId ?? '', key: sessionKey(call) }
+          : { kind: 'ephemeral' },
       readable: settings.readable,
       files,
       collect,

@@ -51,7 +51,7 @@ function cutShort({ ended }: SandboxOutcome): ToolFailure {
     case 'disk_limit':
       return permanent(
         'DISK_LIMIT',
-        'The command wrote more into its workspace than it may; the workspace was emptied.',
+        'The command wrote more into its workspace than it may; what it wrote is given up.',
       );
     case 'memory_limit':
       return permanent('MEMORY_LIMIT', 'The command used more memory than it may, and was ended.');

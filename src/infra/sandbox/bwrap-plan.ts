@@ -137,10 +137,7 @@ function workspace(
   { lend }: BackendContext,
 ): readonly string[] {
   if (workspace.kind === 'none') return [];
-  if (workspace.kind === 'folder') {
-    const again = openSync(`/proc/self/fd/${workspace.fd}`, O_PATH | constants.O_DIRECTORY);
-    return ['--bind-fd', lent.add(again), WORKSPACE];
-  }
+  if (workspace.kind === 'folder') throw new Error('a workspace under bubblewrap is in memory');
   // Fresh and empty: no link can have been planted in it.
   const files = workspace.files.flatMap(({ path, content }) => {
     const fd = lent.add(lend(content));

@@ -18,7 +18,7 @@ export type WorkspaceMount =
   | { readonly kind: 'none' }
   /** Lives and dies with the run. `files` are there from the start. */
   | { readonly kind: 'memory'; readonly bytes: number; readonly files: readonly MountedFile[] }
-  /** An open descriptor of a folder; the back end does not close it. */
+  /** An open descriptor of a folder on the disk; the back end does not close it. */
   | { readonly kind: 'folder'; readonly fd: number };
 
 export interface MountedFile {

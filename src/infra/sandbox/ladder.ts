@@ -7,7 +7,7 @@ import { bwrapBackend, landlockBackend, type Backend } from './backends.ts';
 import type { BackendContext } from './confined-program.ts';
 import { runOnce } from './run-once.ts';
 import { machineOf, type Machine } from './syscalls.ts';
-import type { Workspaces } from './workspaces.ts';
+import type { TemporaryFolders } from './temporary-folders.ts';
 
 const TRIAL = {
   limits: {
@@ -34,7 +34,7 @@ export interface Probed {
 export interface LadderDeps {
   readonly starter: ProcessStarter;
   readonly clock: Clock;
-  readonly workspaces: Workspaces;
+  readonly temporary: TemporaryFolders;
   readonly context: BackendContext;
 }
 
@@ -72,13 +72,15 @@ async function tryRung(name: SandboxBackend, deps: LadderDeps): Promise<Backend>
   const backend = rungOf(name, machine, deps.context);
   // A file of the host that anybody may read, and, where there is a /proc, what the kernel thinks of the program.
   const argv = ['/usr/bin/cat', '/etc/passwd', ...(name === 'bwrap-full' ? ['/proc/self/status'] : [])];
-  const folder = backend.hasMounts ? undefined : deps.workspaces.temporary();
+  const folder = backend.hasMounts ? undefined : deps.temporary.make();
+  // The trial writes nothing: a disk that is full is for each run to tell.
+  const unwatched = folder && { ...folder, usage: async () => 0 };
   const signal = new AbortController().signal;
   try {
     const { ended, exitCode, stdout, stderr } = await runOnce(
-      { ...deps, backend, cgroups: deps.context.cgroups },
+      { ...deps, backend, cgroups: deps.context.cgroups, owner: deps.context.user },
       { argv, signal, ...TRIAL },
-      folder,
+      { folder: unwatched },
     );
     if (ended !== 'exited' || exitCode !== 1 || !stderr.includes('/etc/passwd')) {
       throw new Error(`the trial run ended with ${ended}, exit code ${exitCode}`);
@@ -87,7 +89,7 @@ async function tryRung(name: SandboxBackend, deps: LadderDeps): Promise<Backend>
     if (seen.includes('root:')) throw new Error('the trial run could read a file of the host');
     if (name === 'bwrap-full') checkStatus(seen);
   } finally {
-    await folder?.release(true);
+    await folder?.release();
   }
   return backend;
 }

@@ -10,12 +10,14 @@ import { firstFreeFd, type Confiner, type StartPlan } from '../process/start-pla
 import { ADVICE, type Backend } from './backends.ts';
 import { CgroupTree } from './cgroups.ts';
 import type { BackendContext } from './confined-program.ts';
+import { KeptWorkspaces } from './kept-workspaces.ts';
 import { leakingFds, readHostFacts } from './host-facts.ts';
 import { probeLadder, type Probed } from './ladder.ts';
 import { runOnce } from './run-once.ts';
 import { RunSupervisor } from './run-supervisor.ts';
-import { isPlainPath, writeFiles } from './workspace-files.ts';
-import { Workspaces, type WorkspaceFolder } from './workspaces.ts';
+import { TemporaryFolders, type WorkspaceFolder } from './temporary-folders.ts';
+import { WorkspaceArchive } from './workspace-archive.ts';
+import { isPlainPath } from './workspace-files.ts';
 
 /** A machine on which nothing worked is looked at again: it may have been a moment's want of memory or processes. */
 const ASK_AGAIN_MS = 30_000;
@@ -32,7 +34,8 @@ export interface LocalSandboxOptions {
 
 interface Ready extends Probed {
   readonly context: BackendContext;
-  readonly workspaces: Workspaces;
+  readonly temporary: TemporaryFolders;
+  readonly keptWorkspaces: KeptWorkspaces;
 }
 
 export class LocalSandbox implements Sandbox, Confiner {
@@ -49,22 +52,26 @@ export class LocalSandbox implements Sandbox, Confiner {
   }
 
   async run(run: SandboxRun): Promise<SandboxOutcome> {
-    const { backend, context, workspaces } = await this.#backend();
+    const { backend, context, temporary, keptWorkspaces } = await this.#backend();
     for (const { path } of run.files ?? []) {
       if (!isPlainPath(path)) throw unsafePath(path);
     }
     run.signal.throwIfAborted();
-    const folder = await folderFor(run, backend, workspaces);
-    let overfull = false;
+    const { workspace, limits, signal } = run;
+    const maxBytes = limits.workspaceBytes;
+    const kept =
+      workspace.kind === 'kept' ? await keptWorkspaces.open({ ...workspace, maxBytes }, signal) : undefined;
+    let folder: WorkspaceFolder | undefined;
     try {
-      if (folder !== undefined) writeFiles(folder.fd, run.files ?? [], context.user);
+      // What is kept goes to the disk in the end, and without mounts so does what is not.
+      if (kept !== undefined || !backend.hasMounts) await temporary.checkRoom(maxBytes);
+      if (!backend.hasMounts) folder = temporary.make();
       const { starter, clock } = this.#options;
-      const outcome = await runOnce({ backend, starter, clock, cgroups: context.cgroups }, run, folder);
-      overfull = outcome.ended === 'disk_limit';
-      return outcome;
+      const { cgroups, user: owner } = context;
+      return await runOnce({ backend, starter, clock, cgroups, owner }, run, { folder, kept });
     } finally {
-      overfull ||= folder !== undefined && (await folder.usage()) > run.limits.workspaceBytes;
-      await folder?.release(overfull);
+      await folder?.release();
+      kept?.release();
     }
   }
 
@@ -124,27 +131,26 @@ export class LocalSandbox implements Sandbox, Confiner {
     const isLinux = process.platform === 'linux';
     // A root of a container is one all the same: what runs as it can undo most walls.
     const owner = getuid?.() === 0 ? { uid: settings.uid, gid: settings.gid } : undefined;
-    const workspaces = new Workspaces({ root, ttlMs: settings.workspace_ttl_ms, owner, starter, clock });
+    const freeBytes = settings.workspace_free_bytes;
+    const temporary = new TemporaryFolders({ root, freeBytes, owner, starter });
+    const keptWorkspaces = new KeptWorkspaces({
+      root,
+      ttlMs: settings.workspace_ttl_ms,
+      ownerBytes: settings.workspace_tenant_bytes,
+      archive: new WorkspaceArchive({ starter, clock, owner }),
+      clock,
+    });
     const context: BackendContext = {
       host: readHostFacts(),
       cgroups: settings.cgroups && isLinux ? CgroupTree.probe() : undefined,
       user: owner,
       masked: isLinux ? leakingFds() : [],
-      lend: (content) => workspaces.lend(content),
+      lend: (content) => temporary.lend(content),
     };
-    const probed = await probeLadder(settings.backends, { starter, clock, workspaces, context });
+    const probed = await probeLadder(settings.backends, { starter, clock, temporary, context });
     this.#failedAt = clock.now();
-    return { ...probed, context, workspaces };
+    return { ...probed, context, temporary, keptWorkspaces };
   }
-}
-
-async function folderFor(
-  { workspace, signal }: SandboxRun,
-  backend: Backend,
-  workspaces: Workspaces,
-): Promise<WorkspaceFolder | undefined> {
-  if (workspace.kind === 'kept') return workspaces.keep(workspace.key, signal);
-  return backend.hasMounts ? undefined : workspaces.temporary();
 }
 
 function cannotConfine(cause: unknown): ToolFailure {

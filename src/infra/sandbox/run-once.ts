@@ -13,10 +13,11 @@ import type { CgroupTree } from './cgroups.ts';
 import { WORKSPACE, type ConfinedProgram, type WorkspaceMount } from './confined-program.ts';
 import { OutputCapture } from './output-capture.ts';
 import { RunSupervisor } from './run-supervisor.ts';
-import { O_PATH, readFiles } from './workspace-files.ts';
-import type { WorkspaceFolder } from './workspaces.ts';
+import { O_PATH, readFiles, writeFiles, type Owner } from './workspace-files.ts';
+import type { KeptWorkspace } from './kept-workspaces.ts';
+import type { WorkspaceFolder } from './temporary-folders.ts';
 
-const WATCH_EVERY_MS = 100;
+const WATCH_EVERY_MS = 50;
 const GATE_ATTEMPTS = 2_000;
 const OPEN_FILES = 256;
 
@@ -25,33 +26,51 @@ export interface RunDeps {
   readonly starter: ProcessStarter;
   readonly cgroups: CgroupTree | undefined;
   readonly clock: Clock;
+  /** Whom the sandbox runs as. */
+  readonly owner: Owner | undefined;
 }
 
 type Ended = SandboxOutcome['ended'];
 
-/** `folder` is the workspace; without it, it is in memory. */
-export async function runOnce(
-  deps: RunDeps,
-  run: SandboxRun,
-  folder: WorkspaceFolder | undefined,
-): Promise<SandboxOutcome> {
+export interface RunPlaces {
+  /** The workspace; without it, it is in memory. */
+  readonly folder: WorkspaceFolder | undefined;
+  /** What earlier runs of the session left, and where this one's is left. */
+  readonly kept?: KeptWorkspace | undefined;
+}
+
+export async function runOnce(deps: RunDeps, run: SandboxRun, places: RunPlaces): Promise<SandboxOutcome> {
   const { backend, starter, cgroups } = deps;
+  const { folder, kept } = places;
   const wanted = run.collect ?? [];
   let inMemory: number | undefined;
+  let isRestored = false;
+  const restore = async (fd: number) => {
+    await kept?.restore(fd);
+    isRestored = true;
+  };
+  if (folder !== undefined) await restore(folder.fd);
+  if (folder !== undefined) writeFiles(folder.fd, run.files ?? [], deps.owner);
+  const looksInside = folder === undefined && (wanted.length > 0 || kept !== undefined);
   const supervisor = new RunSupervisor({
     statusFd: firstFreeFd({ channel: false }),
     replaces: !backend.hasMounts,
     cgroup: cgroups?.open(run.limits),
-    ...(folder === undefined &&
-      wanted.length > 0 && { atGate: async (pid) => void (inMemory = await openWorkspaceOf(pid)) }),
+    ...(looksInside && { atGate: async (pid) => restore((inMemory = await openWorkspaceOf(pid))) }),
   });
   try {
     const child = await startOrForget(
       () => starter.start(backend.plan(programOf(run, backend, folder), supervisor)),
       supervisor,
     );
-    const { ended, output, exitCode } = await watch(child, supervisor, deps, run, folder);
+    const seen = await settled(watch(child, supervisor, deps, run, folder));
     const held = folder?.fd ?? inMemory;
+    // A workspace that was not whole when the program was ended is not what the next run shall find.
+    const keeps = held !== undefined && isRestored && supervisor.began ? kept : undefined;
+    const fits = keeps === undefined || held === undefined || (await keep(keeps, held, seen));
+    if ('error' in seen) throw seen.error;
+    const { output, exitCode } = seen.value;
+    const ended = fits ? seen.value.ended : 'disk_limit';
     const isReadable = ended === 'exited' && held !== undefined && wanted.length > 0;
     const files = isReadable ? readFiles(held, wanted, run.limits.collectBytes) : [];
     return { ended, exitCode, stdout: output.stdout, stderr: output.stderr, files, backend: backend.name };
@@ -59,6 +78,23 @@ export async function runOnce(
     if (inMemory !== undefined) closeSync(inMemory);
   }
 }
+
+/**
+ * Whatever became of the run, given up by its caller too, what it wrote is there for the next; but where it wrote too
+ * much, the workspace is as it was before.
+ */
+async function keep(kept: KeptWorkspace, held: number, seen: Settled<Watched>): Promise<boolean> {
+  const isTooMuch = 'value' in seen && seen.value.ended === 'disk_limit';
+  return !isTooMuch && (await kept.keep(held));
+}
+
+type Settled<T> = { readonly value: T } | { readonly error: unknown };
+
+const settled = <T>(promise: Promise<T>): Promise<Settled<T>> =>
+  promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
 
 async function startOrForget<T>(start: () => Promise<T>, supervisor: RunSupervisor): Promise<T> {
   try {
@@ -69,13 +105,19 @@ async function startOrForget<T>(start: () => Promise<T>, supervisor: RunSupervis
   }
 }
 
+interface Watched {
+  readonly ended: Ended;
+  readonly output: OutputCapture;
+  readonly exitCode: number;
+}
+
 async function watch(
   child: ChildProcess,
   supervisor: RunSupervisor,
   { clock }: RunDeps,
   run: SandboxRun,
   folder: WorkspaceFolder | undefined,
-): Promise<{ readonly ended: Ended; readonly output: OutputCapture; readonly exitCode: number }> {
+): Promise<Watched> {
   const { limits, signal } = run;
   let ended: Ended = 'exited';
   const stop = (why: Ended) => {
@@ -87,7 +129,11 @@ async function watch(
   const onAbort = () => child.kill();
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) child.kill();
-  const unwatch = folder && watchUsage(folder, limits.workspaceBytes, () => stop('disk_limit'));
+  const look = async () => {
+    const used = (await folder?.usage(child.pid, fileBytesOf(run))) ?? 0;
+    if (used > limits.workspaceBytes) stop('disk_limit');
+  };
+  const unwatch = folder && lookOften(look);
   child.stdin?.end(run.stdin);
   const exit = await child.exited;
   disarm();
@@ -105,12 +151,9 @@ async function watch(
  * The returned function ends the watch, after one last look: a look that was under way when the command ended may have
  * counted before its last files.
  */
-function watchUsage(folder: WorkspaceFolder, limit: number, stop: () => void): () => Promise<void> {
+function lookOften(look: () => Promise<void>): () => Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
-  const look = async () => {
-    if ((await folder.usage()) > limit) stop();
-  };
   const watching = (async () => {
     while (!signal.aborted) {
       await pause(WATCH_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
@@ -123,6 +166,9 @@ function watchUsage(folder: WorkspaceFolder, limit: number, stop: () => void): (
     await look();
   };
 }
+
+/** No file is larger than the workspace it lies in. */
+const fileBytesOf = ({ limits }: SandboxRun) => Math.min(limits.fileBytes, limits.workspaceBytes);
 
 function programOf(run: SandboxRun, backend: Backend, folder: WorkspaceFolder | undefined): ConfinedProgram {
   const { limits, files = [] } = run;
@@ -140,7 +186,13 @@ function programOf(run: SandboxRun, backend: Backend, folder: WorkspaceFolder | 
     writable: [],
     network: 'none',
     workspace,
-    limits: { ...limits, tmpBytes: bytes, openFiles: OPEN_FILES, countsAddresses: true },
+    limits: {
+      ...limits,
+      fileBytes: fileBytesOf(run),
+      tmpBytes: bytes,
+      openFiles: OPEN_FILES,
+      countsAddresses: true,
+    },
   };
 }
 
@@ -165,6 +217,7 @@ async function openWorkspaceOf(pid: number): Promise<number> {
 }
 
 function setUpFailure(output: OutputCapture, cause: unknown): ToolFailure {
+  if (cause instanceof ToolFailure) return cause;
   const said = output.stderr.toString('utf8').trim().slice(0, 500);
   return new ToolFailure('UNAVAILABLE', 'The sandbox could not be set up; nothing was run.', {
     reason: 'SANDBOX_FAILED',
