@@ -139,6 +139,12 @@ const fences = [
     'Declare a port and give it a memory and a real twin in infra.',
   ),
   fence(
+    'postgres-parser-only-in-the-sql-executor',
+    'node_modules/libpg-query/',
+    '^src/executors/sql/postgres-parser\\.ts$',
+    'Use readStatement of executors/sql: it bounds what the parser is given.',
+  ),
+  fence(
     'mcp-sdk-only-in-infra-mcp',
     'node_modules/@modelcontextprotocol/',
     '^src/infra/mcp/',

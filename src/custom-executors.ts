@@ -74,6 +74,7 @@ const PARTS: readonly (readonly [part: keyof AnyExecutorPlugin, check: Check, ex
   ['optionsSchema', isSchema, 'a zod schema of implementation_config'],
   ['create', isFunction, 'a function that returns { prepare }'],
   ['settingsSchema', optional(isFunction), 'a function that returns a zod schema, or nothing'],
+  ['ready', optional(isFunction), 'a function that returns a promise, or nothing'],
   ['placeholders', optional(isFunction), 'a function, or nothing'],
   ['connectionTypes', optional(isMapOfSchemas), 'a map of zod schemas by type, or nothing'],
 ];
@@ -98,6 +99,7 @@ function checked(plugin: unknown, path: string): AnyExecutorPlugin {
     optionsSchema,
     connectionTypes,
     settingsSchema: parts.settingsSchema?.bind(parts),
+    ready: parts.ready?.bind(parts),
     placeholders: parts.placeholders?.bind(parts),
     create(needs) {
       const executor: unknown = parts.create(needs);

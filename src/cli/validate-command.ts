@@ -64,11 +64,13 @@ async function check(
   { config, online }: ValidateOptions,
   io: CliIo,
 ): Promise<Checked> {
-  const [{ validateLoaded }, { newValidationCache }, { specRules }] = await Promise.all([
-    import('../registry/spec-validation.ts'),
-    import('../registry/validation-cache.ts'),
-    import('../registry-rules.ts'),
-  ]);
+  const [{ validateLoaded }, { declarationsOf, executorsReady }, { newValidationCache }, { specRules }] =
+    await Promise.all([
+      import('../registry/spec-validation.ts'),
+      import('../registry/executors-ready.ts'),
+      import('../registry/validation-cache.ts'),
+      import('../registry-rules.ts'),
+    ]);
   // The gateway sets it when it starts the demo server; here any address will do.
   process.env[DEMO_URL_VARIABLE] ??= 'http://127.0.0.1:1';
   const own = config === undefined ? undefined : await ownParts(config, io);
@@ -77,6 +79,7 @@ async function check(
       ? { loaded: [await loadFiles(paths.length > 0 ? paths : [DEFAULT_PATH], io)], skipped: [] }
       : await loadAll(own.settings, online === true);
   const rules = specRules(own?.extensions, own?.executors, own?.settings.extensions);
+  await executorsReady(declarationsOf(loaded), rules);
   const { tools, problems } = validateLoaded(loaded, rules, newValidationCache());
   const warnings = loaded.flatMap((each) => each.warnings ?? []);
   const seen = (problem: Problem) => seenFrom(io.cwd, problem);

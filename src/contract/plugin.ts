@@ -110,6 +110,8 @@ export interface ExecutorPlugin<Options, Needs> extends Plugin<Options, Executor
   /** What gateway.yaml may say for the whole executor; `create` gets it, checked, as `needs.settings`. */
   settingsSchema?(configDir: string): ZodType;
   readonly connectionTypes?: { readonly [type: string]: ZodType };
+  /** Awaited before options of tools of this type are checked: brings what only they need, as a parser does. */
+  ready?(): Promise<void>;
   /** The option fields whose `{placeholder}`s must be parameters of the function. */
   placeholders?(options: Options): readonly { readonly name: string; readonly path: readonly string[] }[];
 }

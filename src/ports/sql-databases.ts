@@ -83,39 +83,61 @@ export interface SqlInspection {
   readonly columns?: readonly string[];
   /** A row is changed or locked somewhere in the plan. */
   readonly writes: boolean;
+  /** What the statement itself calls, as the server resolved it; with the depth `isolation`, all that runs with it. */
+  readonly functions: readonly SqlFunction[];
   readonly isolation?: SqlIsolation;
 }
 
-/** Everything that decides whether row-level security holds for a statement. */
+/** Everything besides functions that decides whether row-level security holds for a statement. */
 export interface SqlIsolation {
   readonly role: { readonly name: string; readonly superuser: boolean; readonly bypassesRls: boolean };
-  /** What the statement reaches, through views and functions too. */
+  /** What the statement reaches, through views, functions and triggers too. */
   readonly relations: readonly SqlRelation[];
-  readonly functions: readonly SqlFunction[];
 }
 
 export interface SqlRelation {
   readonly name: string;
   readonly kind: 'table' | 'view' | 'materialized view' | 'foreign table' | 'sequence';
+  /** It comes with PostgreSQL: the catalog and its views. */
+  readonly system: boolean;
+  /** Reached as a partition or child of another one alone, whose policies hold then. */
+  readonly partOfAnother: boolean;
   readonly ownedByRole: boolean;
   readonly securityInvoker: boolean;
   readonly rowSecurity: boolean;
   readonly forced: boolean;
   /** Those that apply to the role. */
   readonly policies: readonly SqlPolicy[];
+  /** Of a statement that writes: the rules that may add to it what their owner may do. */
+  readonly rules: readonly string[];
 }
 
 export interface SqlPolicy {
   readonly name: string;
   readonly permissive: boolean;
   readonly forAllCommands: boolean;
-  /** USING and WITH CHECK, as far as given. */
-  readonly expressions: readonly string[];
+  /** Whether USING lets a row through only where a column of it equals TENANT_SETTING; absent: there is none. */
+  readonly usingBindsTenant?: boolean;
+  readonly checkBindsTenant?: boolean;
 }
 
 export interface SqlFunction {
+  /** With the types of its arguments: `app.price(integer)`. */
   readonly name: string;
+  /** Without its schema and arguments. */
+  readonly plainName: string;
+  /** It comes with PostgreSQL. */
+  readonly builtin: boolean;
+  readonly volatility: 'immutable' | 'stable' | 'volatile';
+  /** `aggregate`: the functions that it consists of are listed by themselves. */
+  readonly language: string;
   readonly securityDefiner: boolean;
   /** Its body is text, so that what it reaches cannot be seen. */
   readonly opaque: boolean;
+  /** Names of the settings that hold while it runs (`CREATE FUNCTION … SET name = …`). */
+  readonly settings: readonly string[];
+  /** The extension that brought it. */
+  readonly extension?: string;
+  /** For each place where it is called: its first argument, if that is a constant text, `#` for another constant. */
+  readonly firstArguments: readonly (string | undefined)[];
 }

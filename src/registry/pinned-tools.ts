@@ -9,6 +9,7 @@ import type { PinnedTool, ToolPins } from '../ports/tool-pins.ts';
 import { buildTool, type Built, type Executors } from './build-tool.ts';
 import { connectionFault } from './check-connections.ts';
 import { checkTool } from './check-tool.ts';
+import { executorsReady } from './executors-ready.ts';
 import { declarationOf } from './pinned-declaration.ts';
 import { underPolicyOf } from './pinned-policy.ts';
 import type { SpecRules } from './spec-rules.ts';
@@ -173,7 +174,9 @@ export class PinnedTools implements ToolPins {
   /** Throws Error with what is wrong with it now. */
   async #prepare(inForce: ToolSpec, definition: Definition): Promise<Built> {
     const { rules, executors, connections, configDir } = this.#deps;
-    const result = checkTool(declarationOf(definition, inForce, configDir), rules);
+    const declaration = declarationOf(definition, inForce, configDir);
+    await executorsReady([declaration], rules);
+    const result = checkTool(declaration, rules);
     if ('faults' in result) throw new Error(result.faults[0]?.message);
     const { checked } = result;
     const { connectionName = '', spec } = checked;

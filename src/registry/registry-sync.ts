@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { RegistryControl, ReloadStatus } from '../ports/registry-control.ts';
+import { declarationsOf, executorsReady } from './executors-ready.ts';
 import { buildTool, type Built, type Executors } from './build-tool.ts';
 import { ReloadReporter, type Outcome } from './reload-reporter.ts';
 import { anyStale, watchStale } from './stale-functions.ts';
@@ -99,6 +100,7 @@ export class RegistrySync implements RegistryControl {
     const { loaders, rules, executors } = this.#deps;
     const sets = this.#loaded.map((each, index) => (loaders[index] === loader ? loaded : each));
     const cache = { good: this.#cache.good, attempt: emptySet() };
+    await executorsReady(declarationsOf(sets), rules);
     const { tools, connections, problems } = validateLoaded(sets, rules, cache);
     const checked = tools.find((tool) => tool.declaration === declaration);
     if (problems.length > 0 || checked === undefined) return { problems };
@@ -142,6 +144,7 @@ export class RegistrySync implements RegistryControl {
     const loaded: LoadedTools[] = await Promise.all(
       loaders.map((loader) => loader.load(this.#stopping.signal)),
     );
+    await executorsReady(declarationsOf(loaded), rules);
     const { tools, connections, problems } = validateLoaded(loaded, rules, this.#cache);
     const warnings = loaded.flatMap((each) => each.warnings ?? []);
     if (problems.length > 0) return { problems, warnings };

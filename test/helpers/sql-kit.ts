@@ -84,27 +84,35 @@ export interface LoadedTool {
   readonly prepared: PreparedFunction;
 }
 
-export function sqlKit(defaultUrl: string): SqlKit {
+/** On a server, or in the PGlite of this connection. */
+export function sqlKit(database: string | JsonObject): SqlKit {
   const databases = new PgSqlDatabases();
   const log = recordingLog();
   const executor = sqlExecutor.create({ sqlDatabases: databases, clock: new SystemClock(), log });
   return {
     log,
-    async load({ statement, ...options }, { url = defaultUrl, connection = {}, parameters, metadata } = {}) {
+    async load({ statement, ...options }, { url, connection = {}, parameters, metadata } = {}) {
+      const settings = settingsOf(database, url, connection);
       const names = parameters ?? [...statement.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
       const fn = functionOf({
         inputSchema: { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) },
         metadata: { readOnly: true, ...metadata },
       });
+      await sqlExecutor.ready?.();
       const prepared = await executor.prepare({
         function: fn,
         options: sqlExecutor.optionsSchema.parse({ connection: 'main', statement, ...options }),
-        connection: { name: 'main', type: 'postgres', settings: { type: 'postgres', url, ...connection } },
+        connection: { name: 'main', type: settings['type'] === 'pglite' ? 'pglite' : 'postgres', settings },
       });
       return { prepared, call: (args = {}, changes = {}) => callTool(prepared, args, changes) };
     },
     close: () => databases.close(),
   };
+}
+
+function settingsOf(database: string | JsonObject, url: string | undefined, own: JsonObject): JsonObject {
+  if (typeof database !== 'string') return { ...database, ...own };
+  return { type: 'postgres', url: url ?? database, ...own };
 }
 
 async function callTool(

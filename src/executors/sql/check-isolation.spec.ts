@@ -3,27 +3,26 @@ import { describe, expect, it } from 'vitest';
 import type { SqlIsolation, SqlRelation } from '../../ports/sql-databases.ts';
 import { isolationFaults } from './check-isolation.ts';
 
-const OWN_ROWS = {
-  name: 'own_rows',
-  permissive: true,
-  forAllCommands: true,
-  expressions: ["(tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))"],
-};
-const EVERYTHING = { ...OWN_ROWS, name: 'everything', expressions: ['true'] };
+const OWN_ROWS = { name: 'own_rows', permissive: true, forAllCommands: true, usingBindsTenant: true };
+const EVERYTHING = { ...OWN_ROWS, name: 'everything', usingBindsTenant: false };
+const GUARD = { ...OWN_ROWS, name: 'guard', permissive: false };
 
 function faultsOf(changes: Partial<SqlRelation> = {}, rest: Partial<SqlIsolation> = {}) {
   const relation: SqlRelation = {
     name: 'bookings',
     kind: 'table',
+    system: false,
+    partOfAnother: false,
     ownedByRole: false,
     securityInvoker: false,
     rowSecurity: true,
     forced: true,
     policies: [OWN_ROWS],
+    rules: [],
     ...changes,
   };
   const role = { name: 'reader', superuser: false, bypassesRls: false };
-  return isolationFaults({ role, relations: [relation], functions: [], ...rest }, ['price(integer)']);
+  return isolationFaults({ role, relations: [relation], ...rest }, ['read ON bookings']);
 }
 
 describe('isolationFaults', () => {
@@ -31,30 +30,33 @@ describe('isolationFaults', () => {
     [{}, {}],
     [{ kind: 'view', securityInvoker: true, rowSecurity: false }, {}],
     [{ kind: 'sequence', rowSecurity: false }, {}],
+    [{ partOfAnother: true, rowSecurity: false, policies: [EVERYTHING] }, {}],
     [{ policies: [] }, {}],
-    [{ policies: [EVERYTHING, { ...OWN_ROWS, permissive: false }] }, {}],
-    [{}, { functions: [{ name: 'price(integer)', securityDefiner: true, opaque: true }] }],
-    [{}, { functions: [{ name: 'lower(citext)', securityDefiner: false, opaque: false }] }],
+    [{ policies: [EVERYTHING, GUARD] }, {}],
+    [{ policies: [{ ...EVERYTHING, name: 'read' }] }, {}],
   ])('%j %j is sound', (relation, rest) => {
     expect(faultsOf(relation, rest)).toEqual([]);
   });
 
   it.each<[Partial<SqlRelation>, Partial<SqlIsolation>, string]>([
     [{ ownedByRole: true }, {}, 'owns the table'],
+    [{ ownedByRole: true, partOfAnother: true }, {}, 'owns the table'],
     [{ rowSecurity: false }, {}, 'is off'],
     [{ forced: false }, {}, 'not forced'],
     [{ kind: 'view' }, {}, 'security_invoker'],
     [{ kind: 'materialized view' }, {}, 'no row-level security'],
-    [{ kind: 'foreign table' }, {}, 'no row-level security'],
+    [{ kind: 'foreign table', partOfAnother: true }, {}, 'no row-level security'],
+    [{ system: true }, {}, 'belongs to the server'],
+    [{ rules: ['also'] }, {}, 'the rule also of bookings'],
     [{ policies: [OWN_ROWS, EVERYTHING] }, {}, 'policy everything'],
+    [{ policies: [EVERYTHING, { ...GUARD, forAllCommands: false }] }, {}, 'policy everything'],
+    [{ policies: [EVERYTHING, { ...GUARD, checkBindsTenant: false }] }, {}, 'policy everything'],
     [
-      { policies: [EVERYTHING, { ...OWN_ROWS, permissive: false, forAllCommands: false }] },
+      { policies: [EVERYTHING, { ...GUARD, usingBindsTenant: undefined, checkBindsTenant: true }] },
       {},
       'policy everything',
     ],
-    [{ policies: [{ ...OWN_ROWS, expressions: [...OWN_ROWS.expressions, 'true'] }] }, {}, 'policy own_rows'],
-    [{}, { functions: [{ name: 'f()', securityDefiner: true, opaque: false }] }, 'SECURITY DEFINER'],
-    [{}, { functions: [{ name: 'f()', securityDefiner: false, opaque: true }] }, 'trusted_functions'],
+    [{ policies: [{ ...OWN_ROWS, checkBindsTenant: false }] }, {}, 'policy own_rows'],
     [{}, { role: { name: 'r', superuser: true, bypassesRls: false } }, 'superuser'],
     [{}, { role: { name: 'r', superuser: false, bypassesRls: true } }, 'BYPASSRLS'],
   ])('%j %j is refused', (relation, rest, reason) => {

@@ -5,19 +5,14 @@ import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { SqlStatement } from '../../ports/sql-databases.ts';
 import { encoderOf, type Violation } from './encode-argument.ts';
 import type { SqlOptions, StatementOptions } from './options-schema.ts';
-import { scanSql, type ScannedSql } from './scan-sql.ts';
+import { readStatement, type StatementText } from './read-statement.ts';
 
 export interface CompiledStatement {
   readonly statement: SqlStatement;
   readonly names: readonly string[];
 }
 
-const READING: ReadonlySet<string> = new Set(['select', 'with', 'values', 'table']);
-const WRITING: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'merge', 'with', 'select']);
-
-/** They run SQL that comes as text, change the session beyond the transaction, or reach outside the tables. */
-const REFUSED_FUNCTIONS =
-  /^(?:set_config|(?:query|table|schema|database|cursor)_to_xml.*|ts_stat|ts_rewrite|crosstab.*|connectby|xpath_table|dblink.*|pg_(?:try_)?advisory_(?:lock|unlock)(?:_shared|_all)?|lo_.*|loread|lowrite|pg_read_.*|pg_ls_.*|pg_stat_file|pg_terminate_backend|pg_cancel_backend|pg_reload_conf)$/;
+const WRITING: ReadonlySet<string> = new Set(['InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt']);
 
 /** Throws Error with a sentence for the operator. */
 export function compileStatement(options: StatementOptions, fn: ToolFunction): CompiledStatement {
@@ -25,13 +20,10 @@ export function compileStatement(options: StatementOptions, fn: ToolFunction): C
   if (writes && fn.spec.metadata.readOnly) {
     throw new Error('writes: true needs a tool that is not read_only; metadata.read_only is true here.');
   }
-  const scanned = scanSql(source);
-  refuseCommand(scanned.command, writes);
-  for (const name of scanned.called) {
-    if (REFUSED_FUNCTIONS.test(name)) throw new Error(`statement: the function ${name} is not for tools.`);
-  }
-  refuseLostParameters(scanned, fn);
-  const { text, names } = scanned;
+  const read = readStatement(source);
+  refuseKind(read, writes);
+  refuseLostParameters(read, fn);
+  const { text, names } = read;
   return { statement: { text, parameterCount: names.length, writes }, names };
 }
 
@@ -71,24 +63,27 @@ export function statementOptionsOf(
 /** Every place of the options that takes an argument. */
 export function placeholdersOf({ actions, statement }: SqlOptions) {
   const at = (text: string | undefined, path: readonly string[]) =>
-    scanSql(text ?? '').names.map((name) => ({ name, path }));
+    text === undefined ? [] : readStatement(text).names.map((name) => ({ name, path }));
   if (actions === undefined) return at(statement, ['statement']);
   return Object.entries(actions).flatMap(([name, action]) =>
     at(action.statement, ['actions', name, 'statement']),
   );
 }
 
-function refuseCommand(command: string, writes: boolean): void {
-  if ((writes ? WRITING : READING).has(command)) return;
-  const found = `found "${command.toUpperCase()}"`;
-  if (WRITING.has(command))
-    throw new Error(`statement: ${found}; a statement that writes needs writes: true.`);
-  throw new Error(
-    `statement: expected SELECT, WITH, VALUES or TABLE, or with writes: true INSERT, UPDATE, DELETE or MERGE; ${found}.`,
-  );
+function refuseKind({ kind, modifies }: StatementText, writes: boolean): void {
+  if (kind !== 'SelectStmt' && !WRITING.has(kind)) {
+    throw new Error(
+      `statement: expected SELECT, WITH, VALUES or TABLE, or with writes: true INSERT, UPDATE, DELETE or MERGE; found a ${kind}.`,
+    );
+  }
+  if (modifies && !writes)
+    throw new Error('statement: it changes or locks rows, and a statement that does so needs writes: true.');
 }
 
-function refuseLostParameters({ names, bracedInLiterals }: ScannedSql, { inputSchema }: ToolFunction): void {
+function refuseLostParameters(
+  { names, bracedInLiterals }: StatementText,
+  { inputSchema }: ToolFunction,
+): void {
   const properties = inputSchema['properties'];
   const parameters = isJsonObject(properties) ? Object.keys(properties) : [];
   const quoted = parameters.find((name) => bracedInLiterals.has(name));

@@ -19,6 +19,7 @@ import {
   sqlOptionsSchema,
   type SqlOptions,
 } from './options-schema.ts';
+import { loadParser } from './postgres-parser.ts';
 import { SharedDatabases, tenancyOf } from './shared-databases.ts';
 import { StatementCheck } from './statement-check.ts';
 
@@ -39,6 +40,7 @@ export const sqlExecutor: ExecutorPlugin<SqlOptions, Needs> = {
     'Runs one registered SQL statement on PostgreSQL: arguments as parameters, rows of the own tenant alone, bounded answers.',
   optionsSchema: sqlOptionsSchema,
   connectionTypes: { postgres: postgresConnectionSchema, pglite: pgliteConnectionSchema },
+  ready: loadParser,
   placeholders: placeholdersOf,
   create: (needs) => new SqlExecutor(needs),
 };
@@ -60,6 +62,7 @@ class SqlExecutor implements Executor<SqlOptions> {
     connection,
   }: ExecutorTarget<SqlOptions>): Promise<PreparedFunction> {
     if (connection === undefined) throw new Error(`There is no connection "${options.connection}".`);
+    await loadParser();
     const own = statementOptionsOf(options, fn);
     const { statement, names } = compileStatement(own, fn);
     const tenant = own.tenant ?? tenancyOf(connection);

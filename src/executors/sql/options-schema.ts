@@ -1,13 +1,14 @@
 // The sql executor's options: one registered statement, or one per action, and the two kinds of connections.
 import { z } from 'zod';
-import { scanSql, SqlTextError } from './scan-sql.ts';
+import { SqlTextError } from './postgres-parser.ts';
+import { readStatement } from './read-statement.ts';
 
 const MAX_ROWS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 const statementText = z.string().superRefine((text, context) => {
   try {
-    scanSql(text);
+    readStatement(text);
   } catch (error) {
     if (!(error instanceof SqlTextError)) throw error;
     context.addIssue({ code: 'custom', message: `${error.message}.` });
@@ -46,6 +47,12 @@ const statementFields = {
     .array(z.string().min(1))
     .optional()
     .describe('Functions whose inside cannot be checked, each with its arguments: app.price(integer)'),
+  trusted_policies: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      'Policies that keep tenants apart in another way than by comparing a column with the tenant, each with its table: own_lines ON app.lines',
+    ),
 };
 
 const statementSchema = z.strictObject(statementFields);

@@ -2,12 +2,14 @@
 import type { JsonObject } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { SqlDatabase, SqlInspection, SqlStatement } from '../../ports/sql-databases.ts';
+import { functionFault } from './allowed-functions.ts';
 import { isolationFaults } from './check-isolation.ts';
 import { compileArguments } from './compile-statement.ts';
 
 export interface CheckOptions {
   readonly tenant: 'bound' | 'none';
   readonly trusted_functions?: readonly string[] | undefined;
+  readonly trusted_policies?: readonly string[] | undefined;
 }
 
 type EncodeArguments = (args: JsonObject) => readonly (string | null)[];
@@ -39,18 +41,28 @@ export class StatementCheck {
 
   /** Throws ToolFailure UNAVAILABLE without a server, and Error with a sentence for the operator. */
   async run(): Promise<EncodeArguments> {
-    const { tenant, trusted_functions: trusted } = this.#options;
+    const { tenant } = this.#options;
     const inspection = await this.#database.inspect(
       this.#statement,
       tenant === 'bound' ? 'isolation' : 'shape',
     );
     refuseShape(inspection, this.#statement);
-    if (tenant === 'bound') {
-      const faults = inspection.isolation === undefined ? [] : isolationFaults(inspection.isolation, trusted);
-      if (faults.length > 0) throw new Error(`The tenants' rows are not kept apart: ${faults.join('; ')}.`);
-    }
+    this.#refuseReach(inspection);
     this.#encode = compileArguments(this.#names, inspection.parameterTypes);
     return this.#encode;
+  }
+
+  #refuseReach({ functions, isolation }: SqlInspection): void {
+    const { tenant, trusted_functions: trusted = [], trusted_policies: policies } = this.#options;
+    const ofFunctions = functions.flatMap((one) => functionFault(one, tenant, trusted) ?? []);
+    if (tenant === 'none') {
+      if (ofFunctions.length > 0)
+        throw new Error(`The statement calls what it may not: ${ofFunctions.join('; ')}.`);
+      return;
+    }
+    if (isolation === undefined) throw new Error('The database did not say what the statement reaches.');
+    const faults = [...isolationFaults(isolation, policies), ...ofFunctions];
+    if (faults.length > 0) throw new Error(`The tenants' rows are not kept apart: ${faults.join('; ')}.`);
   }
 
   /** For a call: many at once make one check, and the operator's sentence stays in the log. */

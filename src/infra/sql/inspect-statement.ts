@@ -1,9 +1,11 @@
-// Looks at a statement without running it: what it takes and gives, whether it writes, and all that it reaches.
+// Looks at a statement without running it: what it takes and gives, whether it writes, and all that it calls and reaches.
 import { DatabaseError, type ClientBase } from 'pg';
-import type { SqlInspection, SqlIsolation, SqlStatement } from '../../ports/sql-databases.ts';
-import { ISOLATION_QUERY } from './isolation-query.ts';
+import type { SqlInspection, SqlStatement } from '../../ports/sql-databases.ts';
+import { ROLE_QUERY } from './catalog-query.ts';
+import { calledBy, follow } from './follow-statement.ts';
 import { Session, PrepareExchange } from './session.ts';
 import { connectFailure } from './sql-failures.ts';
+import { Unfit } from './unfit.ts';
 
 export interface InspectOptions {
   readonly depth: 'shape' | 'isolation';
@@ -11,52 +13,85 @@ export interface InspectOptions {
   readonly role: string | undefined;
 }
 
+export interface Inspected extends SqlInspection {
+  /** Whoever prepares the statement says these: a server left to find them could take another function than it did here. */
+  readonly parameterOids: readonly number[];
+}
+
 const NAME = 'ute_inspected';
+/** From the first that keeps a function's body as it was parsed, to the last whose parsed statements are known here. */
+const OLDEST_RELEASE = 14;
+export const NEWEST_RELEASE = 18;
 
 /** Leaves the connection with things prepared: it must not be used for calls. */
 export async function inspectStatement(
   client: ClientBase,
   statement: SqlStatement,
   options: InspectOptions,
-): Promise<SqlInspection> {
+): Promise<Inspected> {
   try {
     return await inspect(client, statement, options);
   } catch (error) {
-    if (!(error instanceof DatabaseError)) throw connectFailure(error as Error, false);
-    throw new Error(sentenceOf(error), { cause: error });
+    if (error instanceof DatabaseError) throw new Error(sentenceOf(error), { cause: error });
+    if (error instanceof Unfit) throw error;
+    throw connectFailure(error as Error, false);
   }
 }
 
 async function inspect(
   client: ClientBase,
-  { text }: SqlStatement,
+  { text, writes: mayWrite }: SqlStatement,
   { depth, role }: InspectOptions,
-): Promise<SqlInspection> {
+): Promise<Inspected> {
   const session = new Session();
+  await refuseRelease(client);
   const preparing = new PrepareExchange(session, [{ name: NAME, text }], NAME);
   client.query(preparing);
   await preparing.done;
   await client.query('BEGIN');
   if (role !== undefined) await client.query("SELECT set_config('role', $1, true)", [role]);
-  const parameterTypes = await parameterTypesOf(client);
-  const plan = await planOf(client, parameterTypes.length);
+  const parameters = await parametersOf(client);
+  const plan = await planOf(client, parameters.length);
   const columns = session.columnsOf(NAME).map(({ name }) => name);
-  const isolation = depth === 'isolation' ? await isolationOf(client, text, parameterTypes) : undefined;
+  const parameterTypes = parameters.map(({ type }) => type);
+  const tree = await treeOf(client, text, parameterTypes);
+  const { functions, isolation } = await reachOf(client, tree, depth, mayWrite);
   await client.query('ROLLBACK');
   return {
     parameterTypes,
+    parameterOids: parameters.map(({ oid }) => oid),
     ...(preparing.givesRows ? { columns } : {}),
     writes: hasNode(plan, WRITING_NODES),
+    functions,
     ...(isolation === undefined ? {} : { isolation }),
   };
 }
 
-async function parameterTypesOf(client: ClientBase): Promise<readonly string[]> {
-  const { rows } = await client.query<{ types: readonly string[] }>(
-    'SELECT parameter_types::text[] AS types FROM pg_prepared_statements WHERE name = $1',
+async function refuseRelease(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ release: number }>(
+    "SELECT current_setting('server_version_num')::int / 10000 AS release",
+  );
+  const release = rows[0]?.release ?? 0;
+  if (release >= OLDEST_RELEASE && release <= NEWEST_RELEASE) return;
+  throw new Unfit(
+    `The server is PostgreSQL ${release}, and this gateway can check statements of PostgreSQL ${OLDEST_RELEASE} to ${NEWEST_RELEASE} alone: ` +
+      (release < OLDEST_RELEASE ? 'a newer server is needed.' : 'a newer gateway is needed.'),
+  );
+}
+
+interface Parameter {
+  readonly type: string;
+  readonly oid: number;
+}
+
+async function parametersOf(client: ClientBase): Promise<readonly Parameter[]> {
+  const { rows } = await client.query<{ type: string; oid: string }>(
+    `SELECT type::text, type::oid::text AS oid
+     FROM pg_prepared_statements, unnest(parameter_types) WITH ORDINALITY AS parameter(type, place)
+     WHERE name = $1 ORDER BY place`,
     [NAME],
   );
-  return rows[0]?.types ?? [];
+  return rows.map(({ type, oid }) => ({ type, oid: Number(oid) }));
 }
 
 /** The generic plan: with NULLs put in, the planner would find that nothing has to be read. */
@@ -79,21 +114,29 @@ function hasNode(plan: unknown, types: ReadonlySet<unknown>): boolean {
 }
 
 /**
- * The server itself says what a statement depends on: as the parsed body of a function that exists only until
- * the ROLLBACK. Constants folded and joins removed by a planner would hide some of it.
+ * What the server itself makes of the statement: as the parsed body of a function that exists only until the ROLLBACK.
+ * Constants folded and joins removed by a planner would hide some of it.
  */
-async function isolationOf(
-  client: ClientBase,
-  text: string,
-  parameterTypes: readonly string[],
-): Promise<SqlIsolation> {
+async function treeOf(client: ClientBase, text: string, parameterTypes: readonly string[]): Promise<string> {
   await client.query(
     `CREATE FUNCTION pg_temp.${NAME}(${parameterTypes.join(', ')}) RETURNS void LANGUAGE sql BEGIN ATOMIC\n${text}\n; END`,
   );
-  const { rows } = await client.query<{ isolation: SqlIsolation }>(ISOLATION_QUERY, [NAME]);
-  const isolation = rows[0]?.isolation;
-  if (isolation === undefined) throw new Error('The server did not say what the statement reaches.');
-  return isolation;
+  const { rows } = await client.query<{ tree: string }>(
+    'SELECT prosqlbody::text AS tree FROM pg_proc WHERE proname = $1 AND pronamespace = pg_my_temp_schema()',
+    [NAME],
+  );
+  const tree = rows[0]?.tree;
+  if (tree === undefined) throw new Unfit('The server did not say what it made of the statement.');
+  return tree;
+}
+
+async function reachOf(client: ClientBase, tree: string, depth: InspectOptions['depth'], writes: boolean) {
+  if (depth === 'shape') return { functions: await calledBy(client, tree) };
+  const { rows } = await client.query<{ name: string; superuser: boolean; bypassesRls: boolean }>(ROLE_QUERY);
+  const [role] = rows;
+  if (role === undefined) throw new Unfit('The server did not say which role it is.');
+  const { functions, relations } = await follow(client, tree, writes);
+  return { functions, isolation: { role, relations } };
 }
 
 function sentenceOf({ message, code, hint }: DatabaseError): string {

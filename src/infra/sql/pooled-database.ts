@@ -33,8 +33,7 @@ export class PooledDatabase implements SqlDatabase {
   readonly #server: DatabaseServer;
   readonly #pool: Pool;
   readonly #role: string | undefined;
-  readonly #unboundLocals: NamedStatement;
-  readonly #tenantLocals: NamedStatement;
+  readonly #locals: NamedStatement;
   readonly #sessions = new WeakMap<PoolClient, Session>();
   readonly #names = new WeakMap<SqlStatement, NamedStatement>();
   readonly #onClosed: (database: PooledDatabase) => void;
@@ -44,9 +43,8 @@ export class PooledDatabase implements SqlDatabase {
     this.#server = server;
     this.#role = role;
     this.#onClosed = onClosed;
-    const names = ['statement_timeout', ...(role === undefined ? [] : ['role'])];
-    this.#unboundLocals = { name: 'ute_locals', text: setConfig(names) };
-    this.#tenantLocals = { name: 'ute_tenant_locals', text: setConfig([...names, TENANT_SETTING]) };
+    const names = ['statement_timeout', TENANT_SETTING, ...(role === undefined ? [] : ['role'])];
+    this.#locals = { name: 'ute_locals', text: setConfig(names) };
     this.#pool = new Pool(server.pool);
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => {
@@ -59,7 +57,10 @@ export class PooledDatabase implements SqlDatabase {
   async inspect(statement: SqlStatement, depth: 'shape' | 'isolation'): Promise<SqlInspection> {
     const client = await this.#acquire();
     try {
-      return await inspectStatement(client, statement, { depth, role: this.#role });
+      const options = { depth, role: this.#role };
+      const { parameterOids, ...inspection } = await inspectStatement(client, statement, options);
+      this.#names.set(statement, namedOf(statement, parameterOids));
+      return inspection;
     } finally {
       // Not given back: nothing that inspecting leaves in a session reaches a call.
       client.release(true);
@@ -102,7 +103,7 @@ export class PooledDatabase implements SqlDatabase {
   async #work(client: PoolClient, request: SqlRun): Promise<SqlResult> {
     const session = this.#sessions.get(client) ?? new Session();
     const statement = this.#named(request.statement);
-    const locals = this.#locals(request);
+    const locals = this.#localsOf(request);
     const { writes } = request.statement;
     const begin = writes ? BEGIN_WRITE : BEGIN_READ;
     if (!session.has(statement.name) || !session.has(locals.name)) {
@@ -139,20 +140,20 @@ export class PooledDatabase implements SqlDatabase {
     await exchange.done;
   }
 
-  /** Settings of this transaction alone; names are ours, values are parameters. */
-  #locals({ tenantId, timeoutMs }: SqlRun) {
-    const values = [String(Math.max(1, Math.ceil(timeoutMs)))];
+  /**
+   * Settings of this transaction alone; names are ours, values are parameters. A call without a tenant says so too:
+   * what a role or a database has as its default would otherwise be its tenant.
+   */
+  #localsOf({ tenantId = '', timeoutMs }: SqlRun) {
+    const values = [String(Math.max(1, Math.ceil(timeoutMs))), tenantId];
     if (this.#role !== undefined) values.push(this.#role);
-    if (tenantId === undefined) return { ...this.#unboundLocals, values };
-    values.push(tenantId);
-    return { ...this.#tenantLocals, values };
+    return { ...this.#locals, values };
   }
 
   #named(statement: SqlStatement): NamedStatement {
     const known = this.#names.get(statement);
     if (known !== undefined) return known;
-    const { text } = statement;
-    const named = { name: `ute_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`, text };
+    const named = namedOf(statement, []);
     this.#names.set(statement, named);
     return named;
   }
@@ -200,6 +201,14 @@ export class PooledDatabase implements SqlDatabase {
       client.release(true);
     }
   }
+}
+
+/** By its text and its types: the same text with others may mean other functions. */
+function namedOf({ text }: SqlStatement, types: readonly number[]): NamedStatement {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([text, types]))
+    .digest('hex');
+  return { name: `ute_${digest.slice(0, 32)}`, text, types };
 }
 
 function pause(ms: number): Promise<false> {

@@ -6,6 +6,8 @@ import { decoderOf, type DecodeValue } from './decode-value.ts';
 export interface NamedStatement {
   readonly name: string;
   readonly text: string;
+  /** Oids of its parameters' types; left out, the server finds them. */
+  readonly types?: readonly number[];
 }
 
 export interface Column {
@@ -72,8 +74,9 @@ export class PrepareExchange implements pg.Submittable {
   submit(connection: pg.Connection): void {
     connection.stream.cork();
     try {
-      for (const { name, text } of this.#statements) {
-        connection.parse({ name, text, types: [] }, true);
+      for (const { name, text, types = [] } of this.#statements) {
+        // @types/pg calls the oids strings; on the wire they are numbers.
+        connection.parse({ name, text, types: types as unknown as string[] }, true);
         if (name === this.#described) connection.describe({ type: 'S', name }, true);
       }
       connection.sync();
