@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
+import { withExactNumbers } from '../../src/lib/exact-json.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
 import { callOf } from '../helpers/call-kit.ts';
 import { callHttp, prepareHttp } from '../helpers/http-kit.ts';
@@ -131,6 +132,35 @@ describe('an answer without end', () => {
     );
     await expect(call({ url })).rejects.toMatchObject({ type: 'OUTPUT_TOO_LARGE' });
     await expect(fetchFrom(url)).rejects.toMatchObject({ type: 'OUTPUT_TOO_LARGE' });
+  });
+});
+
+describe('a number that no double holds', () => {
+  const JSON_TEXT = '{"id":9007199254740993,"n":[1e999,12345678901234567890],"f":0.1,"s":"9007199254740993"}';
+
+  it('is never rounded: it comes as the text that it was written as', async () => {
+    const url = await servers.http((_, response) =>
+      response.setHeader('content-type', 'application/json').end(JSON_TEXT),
+    );
+    expect((await call({ url })).data).toEqual({
+      id: '9007199254740993',
+      n: ['1e999', '12345678901234567890'],
+      f: 0.1,
+      s: '9007199254740993',
+    });
+    await expect(call({ url, large_numbers: 'refuse' })).rejects.toMatchObject({
+      type: 'OUTPUT_INVALID',
+      reason: 'UNSAFE_NUMBER',
+    });
+  });
+
+  it('is found in a large answer without holding up the event loop', async () => {
+    const many = Array.from({ length: 40_000 }, (_, n) => `${2n ** 60n + BigInt(n)}`);
+    const text = `[${many.join(',')}]`;
+    const started = process.cpuUsage();
+    expect(JSON.parse(withExactNumbers(text))).toEqual(many);
+    const { user, system } = process.cpuUsage(started);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 });
 

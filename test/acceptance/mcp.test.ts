@@ -45,6 +45,61 @@ describe('a hostile server on stdio', () => {
     );
   });
 
+  it('a server that hangs is replaced, after a ping that it does not answer: the next call gets another process', async () => {
+    const clock = new FakeClock();
+    renew({ clock });
+    const server = open('hang');
+    expect(textOf(await callTool(server, 'do'))).toBeDefined();
+    const over = new AbortController();
+    const stuck = callTool(server, 'do', { hang: true }, { signal: over.signal }).catch(
+      (error: unknown) => error,
+    );
+    const beside = callTool(server, 'do').catch((error: unknown) => error);
+    await new Promise((sent) => setImmediate(sent));
+    over.abort(new Error('late'));
+    expect(await stuck).toMatchObject({ message: 'late' });
+    await clock.advance(5_000);
+    await clock.advance(1_000);
+    // Whoever waits for it at that moment need not wait for the end of their own time.
+    expect(await beside).toMatchObject(CONNECTED);
+    await expect(bench.children[0]?.exited).resolves.toBeDefined();
+    const again = callTool(server, 'do');
+    await clock.advance(2_000);
+    expect(textOf(await again)).toBeDefined();
+    expect(bench.children).toHaveLength(2);
+  });
+
+  it('a server that is only slow with one call answers the ping and stays', async () => {
+    const clock = new FakeClock();
+    renew({ clock });
+    const server = open('mute');
+    await server.listTools(AbortSignal.timeout(20_000));
+    for (let turn = 0; turn < 3; turn += 1) {
+      const over = new AbortController();
+      const stuck = callTool(server, 'do', {}, { signal: over.signal }).catch(() => 'given up');
+      over.abort(new Error('late'));
+      expect(await stuck).toBe('given up');
+      // Its answer to this comes after its answer to the ping.
+      await server.listTools(AbortSignal.timeout(20_000));
+      await clock.advance(10_000);
+    }
+    await server.listTools(AbortSignal.timeout(20_000));
+    expect(bench.children).toHaveLength(1);
+  });
+
+  it.each([
+    ['20 MiB', 20 << 20, 'x'],
+    ['a progress bar', 1, 'Loading...  '],
+    ['what looks like a message', 3, '{"jsonrpc":"2.0",'],
+  ])('junk of one call without a line end (%s) does not fail the next', async (_, junk, word) => {
+    const server = open('junk');
+    await expect(callTool(server, 'do', { junk, word }, wait(1_500))).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
+    for (let turn = 0; turn < 3; turn += 1) expect(textOf(await callTool(server, 'do'))).toBe('done');
+    expect(bench.children).toHaveLength(1);
+  });
+
   it('a frame bomb, endless output without a line end, ends the connection without filling the memory', async () => {
     const before = process.memoryUsage().rss;
     const server = open('frame-bomb', { max_message_bytes: 1 << 20 });

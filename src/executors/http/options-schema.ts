@@ -70,6 +70,12 @@ const requestFields = {
     .optional()
     .describe('Statuses that are a result; 200 to 299 when left out.'),
   max_response_bytes: z.int().min(1).max(MAX_RESPONSE_BYTES).optional().describe('1 MiB when left out.'),
+  large_numbers: z
+    .enum(['text', 'refuse'])
+    .optional()
+    .describe(
+      'Numbers in the answer that JSON readers round, such as integers beyond 2^53: text, when left out, gives their exact digits as a string; refuse ends the call.',
+    ),
   response: z
     .union([responseKind, z.strictObject({ as: responseKind.optional(), jmespath: selection })])
     .optional()

@@ -2,9 +2,12 @@
 import type { JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolResult } from '../../contract/tool-response.ts';
+import { inexactNumberIn, withExactNumbers } from '../../lib/exact-json.ts';
 import type { HttpResponse } from '../../ports/http-client.ts';
 
 export type ResponseKind = 'json' | 'text' | 'auto';
+/** What becomes of a number in JSON that no double holds: the text it was written as, or a refusal. */
+export type LargeNumbers = 'text' | 'refuse';
 
 const MAX_DEPTH = 64;
 const JSON_TYPE = /^application\/(?:[^;\s]+\+)?json$/;
@@ -12,11 +15,11 @@ const TEXT_TYPE =
   /^(?:text\/.*|application\/(?:[^;\s]+\+)?xml|application\/javascript|application\/x-www-form-urlencoded)$/;
 
 /** An empty body is null. Throws ToolFailure OUTPUT_INVALID. */
-export function readResponse(response: HttpResponse, kind: ResponseKind): ToolResult {
+export function readResponse(response: HttpResponse, kind: ResponseKind, numbers: LargeNumbers): ToolResult {
   if (response.body.length === 0) return { data: null };
   const [mediaType, parameters] = contentTypeOf(response);
   if (kind === 'json' || (kind === 'auto' && JSON_TYPE.test(mediaType)))
-    return { data: readJson(response.body) };
+    return { data: readJson(response.body, numbers) };
   if (kind === 'text' || TEXT_TYPE.test(mediaType)) return { data: readText(response.body, parameters) };
   throw new ToolFailure(
     'OUTPUT_INVALID',
@@ -25,10 +28,12 @@ export function readResponse(response: HttpResponse, kind: ResponseKind): ToolRe
   );
 }
 
-export function readJson(body: Buffer): JsonValue {
+export function readJson(body: Buffer, numbers: LargeNumbers): JsonValue {
+  const text = body.toString('utf8');
+  if (numbers === 'refuse') refuseLargeNumbers(text);
   let data: JsonValue;
   try {
-    data = JSON.parse(body.toString('utf8')) as JsonValue;
+    data = JSON.parse(withExactNumbers(text)) as JsonValue;
   } catch (cause) {
     throw new ToolFailure('OUTPUT_INVALID', 'The upstream answered with text that is not JSON.', {
       reason: 'NOT_JSON',
@@ -45,6 +50,13 @@ export function readJson(body: Buffer): JsonValue {
     );
   }
   return data;
+}
+
+function refuseLargeNumbers(text: string): void {
+  const found = inexactNumberIn(text);
+  if (found === undefined) return;
+  const message = `The upstream's JSON holds the number ${found.slice(0, 40)}, which JSON readers round.`;
+  throw new ToolFailure('OUTPUT_INVALID', message, { reason: 'UNSAFE_NUMBER' });
 }
 
 /** Level by level and not by recursion: the depth is what is not to be trusted. */

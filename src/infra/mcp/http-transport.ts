@@ -6,7 +6,9 @@ import type { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HttpClient } from '../../ports/http-client.ts';
 import type { McpHttpSettings } from '../../ports/mcp-servers.ts';
+import { withExactNumbers } from '../../lib/exact-json.ts';
 import { boundedEvents } from './bounded-events.ts';
+import { exactEvents } from './exact-events.ts';
 import { tooDeep } from './failures.ts';
 import { JsonDepth, MAX_DEPTH } from './json-depth.ts';
 
@@ -77,16 +79,21 @@ async function bounded(
   const type = (response.headers.get('content-type') ?? '').toLowerCase();
   const { status, statusText, headers } = response;
   if (response.body !== null && type.startsWith('text/event-stream')) {
-    return new Response(response.body.pipeThrough(boundedEvents(maxBytes, onRefused)), {
-      status,
-      statusText,
-      headers,
-    });
+    return new Response(
+      response.body.pipeThrough(boundedEvents(maxBytes, onRefused)).pipeThrough(exactEvents()),
+      {
+        status,
+        statusText,
+        headers,
+      },
+    );
   }
   if (!type.startsWith('application/json')) return response;
   const body = new Uint8Array(await response.arrayBuffer());
   if (!new JsonDepth().pushAll(body)) throw tooDeep(MAX_DEPTH);
-  return new Response(body.length === 0 ? null : body, { status, statusText, headers });
+  // The SDK parses it, and would round what no double holds.
+  const text = withExactNumbers(new TextDecoder().decode(body));
+  return new Response(body.length === 0 ? null : text, { status, statusText, headers });
 }
 
 /** Settles in time, whatever comes of it. */

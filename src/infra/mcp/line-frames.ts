@@ -1,12 +1,12 @@
-// LineFrames: cuts what a server writes into lines. One that is too long is not kept, only its two ends: enough to see
-// which request it answers.
+// LineFrames: cuts what a server writes into lines. Of one that is too long, its beginning is kept, and as much of its end as
+// a line may have: enough to see which request it answers, and to find an answer behind what has no line end of its own.
 
 const LINE_FEED = 0x0a;
-const END_BYTES = 512;
+const HEAD_BYTES = 512;
 
 export interface FrameListener {
   frame(line: Buffer): void;
-  /** A line longer than the limit is over. */
+  /** A line longer than the limit is over. `tail` is at most as long as a line may be. */
   tooLong(head: Buffer, tail: Buffer): void;
   /** A line is so long that there seems to be no end to it. */
   endless(): void;
@@ -16,15 +16,19 @@ export class LineFrames {
   readonly #maxBytes: number;
   readonly #endlessBytes: number;
   readonly #listener: FrameListener;
+  /** Of the line that is not over; once it is too long, of its end alone. */
   #parts: Buffer[] = [];
+  #kept = 0;
   #bytes = 0;
   #head: Buffer | undefined;
-  #tail: Buffer = Buffer.alloc(0);
+  /** Bytes of the line that may still come. */
+  #left: number;
 
   constructor(maxBytes: number, endlessBytes: number, listener: FrameListener) {
     this.#maxBytes = maxBytes;
     this.#endlessBytes = endlessBytes;
     this.#listener = listener;
+    this.#left = endlessBytes;
   }
 
   push(chunk: Buffer): void {
@@ -37,36 +41,43 @@ export class LineFrames {
     if (from < chunk.length) this.#add(chunk.subarray(from));
   }
 
+  /** Something new was asked of the server: what it wrote before does not count against that. */
+  asked(): void {
+    this.#left = this.#endlessBytes;
+  }
+
   #add(part: Buffer): void {
-    const before = this.#bytes;
+    const before = this.#left;
+    this.#left -= part.length;
     this.#bytes += part.length;
-    if (this.#head !== undefined) this.#tail = lastOf(this.#tail, part);
-    else if (this.#bytes <= this.#maxBytes) this.#parts.push(part);
-    else {
-      const whole = Buffer.concat([...this.#parts, part]);
-      this.#head = Buffer.from(whole.subarray(0, END_BYTES));
-      this.#tail = lastOf(Buffer.alloc(0), whole);
-      this.#parts = [];
+    this.#kept += part.length;
+    this.#parts.push(part);
+    if (this.#bytes > this.#maxBytes) this.#cut();
+    if (this.#left < 0 && before >= 0) this.#listener.endless();
+  }
+
+  /** Whole parts go first: what is kept is never less than a line may have, and a part more at most. */
+  #cut(): void {
+    this.#head ??= Buffer.from(Buffer.concat(this.#parts.slice(0, HEAD_BYTES)).subarray(0, HEAD_BYTES));
+    let gone = 0;
+    for (const { length } of this.#parts) {
+      if (this.#kept - length < this.#maxBytes) break;
+      this.#kept -= length;
+      gone += 1;
     }
-    if (this.#bytes > this.#endlessBytes && before <= this.#endlessBytes) this.#listener.endless();
+    if (gone > 0) this.#parts.splice(0, gone);
   }
 
   #end(): void {
-    const [head, tail, parts] = [this.#head, this.#tail, this.#parts];
+    const [head, parts] = [this.#head, this.#parts];
     this.#parts = [];
+    this.#kept = 0;
     this.#bytes = 0;
     this.#head = undefined;
-    this.#tail = Buffer.alloc(0);
-    if (head !== undefined) this.#listener.tooLong(head, tail);
-    else {
-      const [only = Buffer.alloc(0)] = parts;
-      this.#listener.frame(parts.length > 1 ? Buffer.concat(parts) : only);
-    }
+    this.#left = this.#endlessBytes;
+    const [only = Buffer.alloc(0)] = parts;
+    const whole = parts.length > 1 ? Buffer.concat(parts) : only;
+    if (head === undefined) this.#listener.frame(whole);
+    else this.#listener.tooLong(head, whole.subarray(-this.#maxBytes));
   }
-}
-
-/** A copy: the chunk itself is not to be kept. */
-function lastOf(before: Buffer, part: Buffer): Buffer {
-  const last = part.length >= END_BYTES ? part.subarray(-END_BYTES) : Buffer.concat([before, part]);
-  return Buffer.from(last.subarray(-END_BYTES));
 }

@@ -9,6 +9,7 @@ export type RequestId = string | number;
 
 /** A code that no server is meant to use; what is wrong stands in `data`, as an object that no JSON can be. */
 const REFUSED_ANSWER = -33_999;
+const PROBE = 'probe-';
 const MAX_BLOCKS = 1_000;
 /** Requests given up whose answers may still come; the oldest is forgotten. */
 const MAX_ABANDONED = 1_000;
@@ -31,6 +32,8 @@ export class MessageGuard implements Transport {
   /** With what ends the request's own stream, over HTTP. */
   readonly #pending = new Map<RequestId, AbortController | undefined>();
   readonly #abandoned = new Set<RequestId>();
+  readonly #lifeSigns = new Set<() => void>();
+  #probes = 0;
   #broken = false;
 
   constructor(options: GuardOptions) {
@@ -81,6 +84,22 @@ export class MessageGuard implements Transport {
     }
   }
 
+  /** True once the server answers anything; false if it does not before the signal aborts, or takes nothing any more. */
+  probe(signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const isAlive = () => settle(true);
+      const settle = (alive: boolean) => {
+        this.#lifeSigns.delete(isAlive);
+        resolve(alive);
+      };
+      this.#lifeSigns.add(isAlive);
+      signal.addEventListener('abort', () => settle(false), { once: true });
+      this.#probes += 1;
+      const ping: JSONRPCMessage = { jsonrpc: '2.0', id: `${PROBE}${this.#probes}`, method: 'ping' };
+      this.#inner.send(ping).catch(() => settle(false));
+    });
+  }
+
   /** Answers a request in the server's place. Undefined: whichever it was; every one that is waiting. */
   fail(id: RequestId | undefined, failure: ToolFailure): void {
     const ids = id === undefined ? [...this.#pending.keys()] : [id];
@@ -123,6 +142,9 @@ export class MessageGuard implements Transport {
 
   #answer(message: Exclude<JSONRPCMessage, { method: string }>): void {
     const { id } = message;
+    for (const isAlive of this.#lifeSigns) isAlive();
+    // Also one that comes after nobody waited for it any more. A server that does not know `ping` says so.
+    if (typeof id === 'string' && id.startsWith(PROBE)) return;
     if (id === undefined || !this.#pending.has(id)) {
       // The answer to a request that was given up has merely crossed with its cancellation.
       if (id === undefined || !this.#abandoned.delete(id)) this.nuisance('unknown_id');

@@ -15,6 +15,8 @@ import { connect, type Session, type SessionNeeds } from './session.ts';
 const NO_LIMIT_MS = 2 ** 31 - 1;
 /** Changes that a server tells of within this time are told on as one. */
 const CHANGES_MS = 250;
+/** A server that runs one call at a time may be busy for a while; it is asked once its caller has given up. */
+const PROBE_MS = 5_000;
 
 export class ServerConnection {
   readonly #settings: McpServerSettings;
@@ -25,6 +27,8 @@ export class ServerConnection {
   #state: ConnectionState | undefined;
   #session: Session | undefined;
   #connecting: Promise<Session> | undefined;
+  /** Being asked whether it still answers. */
+  #doubted: Session | undefined;
   #connectedBefore = false;
   #lastFailure: unknown;
   #tellLater: (() => void) | undefined;
@@ -78,6 +82,7 @@ export class ServerConnection {
     try {
       return await this.#tryOnce(signal, work);
     } catch (error) {
+      if (signal.aborted) this.#doubt();
       signal.throwIfAborted();
       if (!isSessionGone(error) || this.#session === undefined) throw failureOf(error, false);
     }
@@ -150,6 +155,23 @@ export class ServerConnection {
     this.#move('failing');
     this.#failed(connectionLost());
     void session.close();
+  }
+
+  /** A call was given up: is only that call slow, or does the server do nothing any more? Then the next call gets another one. */
+  #doubt(): void {
+    const session = this.#session;
+    // Over HTTP nothing can be started anew from here, and each request has a connection of its own.
+    if (this.#transport !== 'stdio' || session === undefined || this.#doubted === session) return;
+    this.#doubted = session;
+    const late = new AbortController();
+    const disarm = this.#needs.clock.after(PROBE_MS, () => late.abort());
+    void session.isAlive(late.signal).then((isAlive) => {
+      disarm();
+      if (this.#doubted === session) this.#doubted = undefined;
+      if (isAlive || this.#closed || this.#session !== session) return;
+      this.#needs.log.warn({}, 'an MCP server answers nothing any more and is replaced');
+      this.#lose(session);
+    });
   }
 
   #failed(error: unknown): void {

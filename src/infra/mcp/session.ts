@@ -43,6 +43,8 @@ export interface Session {
   readonly protocolVersion: string;
   /** False once it has ended, by whichever side. */
   isOpen(): boolean;
+  /** Whether the server answers at all before the signal aborts. */
+  isAlive(signal: AbortSignal): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -62,8 +64,7 @@ export async function connect(
   const { guard, lastLine } = guarded(sdk, settings, needs);
   const client = newClient(sdk, settings);
   const { connectTimeoutMs } = settings.limits;
-  let open = true;
-  let settled = false;
+  let [open, settled, late] = [true, false, false];
   Object.assign(client, {
     onclose: () => {
       if (open && settled) events.lost();
@@ -73,7 +74,6 @@ export async function connect(
       needs.log.debug({ err: error.message.slice(0, 500) }, 'an MCP connection had an error'),
   });
   client.setNotificationHandler('notifications/tools/list_changed', () => events.toolsChanged());
-  let late = false;
   const stop = needs.clock.after(connectTimeoutMs, () => {
     late = true;
     void guard.close().catch(() => undefined);
@@ -100,6 +100,7 @@ export async function connect(
     server: { name, version },
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     isOpen: () => open,
+    isAlive: (signal) => guard.probe(signal),
     close,
   };
 }

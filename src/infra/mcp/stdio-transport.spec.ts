@@ -26,10 +26,11 @@ async function bench() {
       done();
     },
   }).once('finish', () => exit());
+  const stdout = new PassThrough();
   const child: ChildProcess = {
     pid: 1,
     stdin,
-    stdout: new PassThrough(),
+    stdout,
     stderr: new PassThrough(),
     exited,
     kill: () => exit(),
@@ -48,7 +49,7 @@ async function bench() {
       .trimEnd()
       .split('\n')
       .map((line) => (JSON.parse(line) as { id: number }).id);
-  return { transport, writes, ids: () => writes.map(idsOf) };
+  return { transport, stdout, writes, ids: () => writes.map(idsOf) };
 }
 
 describe('StdioTransport', () => {
@@ -79,5 +80,18 @@ describe('StdioTransport', () => {
     await closed;
     await nextTurn();
     expect(ids()).toEqual([[1]]);
+  });
+
+  it('never rounds a number: what no double holds comes as the text that the server wrote', async () => {
+    const { transport, stdout } = await bench();
+    const seen: unknown[] = [];
+    Object.assign(transport, { onmessage: (message: JSONRPCMessage) => void seen.push(message) });
+    stdout.write(
+      '{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"id":9007199254740993,"x":1e999}}}\n',
+    );
+    await nextTurn();
+    expect(seen).toEqual([
+      { jsonrpc: '2.0', id: 1, result: { structuredContent: { id: '9007199254740993', x: '1e999' } } },
+    ]);
   });
 });

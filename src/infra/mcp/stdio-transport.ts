@@ -2,11 +2,13 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isJsonObject } from '../../contract/json.ts';
 import type { ToolFailure } from '../../contract/tool-failure.ts';
+import { withExactNumbers } from '../../lib/exact-json.ts';
 import type { ChildProcess } from '../../ports/process-spawner.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { connectionLost, tooDeep, tooLarge } from './failures.ts';
 import { JsonDepth, MAX_DEPTH } from './json-depth.ts';
 import { LineFrames } from './line-frames.ts';
+import { messageAtEnd } from './message-at-end.ts';
 
 /** A line may be longer than its limit by so much before it is taken to have no end. */
 const ENDLESS_FACTOR = 16;
@@ -34,6 +36,7 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #options: StdioOptions;
   #child: ChildProcess | undefined;
+  #frames: LineFrames | undefined;
   #closed = false;
   /** What was sent in this turn and is not written yet. */
   #unwritten = '';
@@ -45,7 +48,8 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     const child = await this.#options.spawn();
     this.#child = child;
-    const frames = this.#frames();
+    const frames = this.#newFrames();
+    this.#frames = frames;
     child.stdout.on('data', (chunk: Buffer) => {
       if (!this.#closed) frames.push(chunk);
     });
@@ -59,6 +63,7 @@ export class StdioTransport implements Transport {
     if (stdin.writableLength > MAX_UNREAD_BYTES) {
       throw connectionLost(new Error('the server does not read what it is sent'));
     }
+    if ('method' in message && 'id' in message) this.#frames?.asked();
     // A write costs most of a call, as it wakes the server up: one for all that is sent in a turn of the event loop.
     if (this.#unwritten === '') setImmediate(() => this.#write());
     this.#unwritten += `${JSON.stringify(message)}\n`;
@@ -91,11 +96,13 @@ export class StdioTransport implements Transport {
     onclose?.();
   }
 
-  #frames(): LineFrames {
+  #newFrames(): LineFrames {
     const { maxMessageBytes, onRefused, onHopeless } = this.#options;
     return new LineFrames(maxMessageBytes, maxMessageBytes * ENDLESS_FACTOR, {
       frame: (line) => this.#frame(line),
-      tooLong: (head, tail) => onRefused(answeredId(head, tail), tooLarge(maxMessageBytes)),
+      tooLong: (head, tail) => {
+        if (!this.#found(tail)) onRefused(answeredId(head, tail), tooLarge(maxMessageBytes));
+      },
       endless: () => onHopeless(tooLarge(maxMessageBytes)),
     });
   }
@@ -106,15 +113,24 @@ export class StdioTransport implements Transport {
       return this.#options.onRefused(answeredId(line, line), tooDeep(MAX_DEPTH));
     }
     const message = parse(line);
-    if (message === undefined) this.#options.onGarbage();
-    else this.onmessage?.(message);
+    if (message !== undefined) this.onmessage?.(message);
+    else if (!this.#found(line)) this.#options.onGarbage();
+  }
+
+  /** An answer behind junk that has no line end: the junk was another call's, or nobody's. */
+  #found(line: Buffer): boolean {
+    const message = messageAtEnd(line, (text) => (new JsonDepth().pushAll(text) ? parse(text) : undefined));
+    if (message === undefined) return false;
+    this.#options.onGarbage();
+    this.onmessage?.(message);
+    return true;
   }
 }
 
 function parse(line: Buffer): JSONRPCMessage | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(line.toString('utf8'));
+    value = JSON.parse(withExactNumbers(line.toString('utf8')));
   } catch {
     return undefined;
   }
@@ -134,7 +150,7 @@ function isMessage(value: unknown): value is JSONRPCMessage {
   );
 }
 
-/** The id of an answer, from its beginning or its end: where servers write it. */
+/** The id of an answer, from its beginning or its end: where servers write it. Undefined: it is no answer, or cannot be told. */
 function answeredId(head: Buffer, tail: Buffer): string | number | undefined {
   const start = head.subarray(0, 512).toString('latin1');
   const end = tail.subarray(-512).toString('latin1');

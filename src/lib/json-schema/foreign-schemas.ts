@@ -17,7 +17,7 @@ export interface ForeignValidator {
   validate(json: string, signal?: AbortSignal): Promise<ForeignVerdict>;
 }
 
-/** `busy`: too many checks wait, later may be better. `failed`: this schema and this value take too much. */
+/** `busy`: too many checks wait, or the machine has other work; later may be better. `failed`: this schema and this value take too much. */
 export class ForeignCheckError extends Error {
   readonly why: 'busy' | 'failed';
 
@@ -29,7 +29,7 @@ export class ForeignCheckError extends Error {
 }
 
 export interface ForeignLimits {
-  /** For one check of a value. */
+  /** Of the thread's own work, for one check of a value. */
   readonly checkMs: number;
   /** For linting, and for the first check of a schema in a thread, which compiles it. */
   readonly compileMs: number;
@@ -139,8 +139,9 @@ export class ForeignSchemas {
         job.done(await this.#do(job));
         if (job.key !== undefined) this.#strikes.delete(job.key);
       } catch (error) {
-        this.#strike(job.key);
-        job.failed(new ForeignCheckError('failed', (error as Error).message, error));
+        const why = error instanceof ForeignThreadError ? error.why : 'failed';
+        if (why === 'failed') this.#strike(job.key);
+        job.failed(new ForeignCheckError(why, (error as Error).message, error));
       }
     }
     this.#working = false;

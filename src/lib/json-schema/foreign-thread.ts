@@ -1,6 +1,7 @@
 // The thread of foreign-worker.ts: lints and applies schemas that others wrote, where they can take nothing but its own time and memory.
 import { parentPort } from 'node:worker_threads';
 import type { SchemaProblem } from './schema-graph.ts';
+import { ownThread } from './thread-cpu.ts';
 import { lintSchema } from './schema-linter.ts';
 import { createValidator, type Validator, type Violation } from './validator.ts';
 
@@ -16,7 +17,8 @@ export type ForeignTask =
     };
 
 export type ForeignAnswer =
-  | { readonly kind: 'ready' }
+  /** `thread`: as the system calls it. */
+  | { readonly kind: 'ready'; readonly thread: string | undefined }
   | { readonly kind: 'linted'; readonly problems: readonly SchemaProblem[] }
   | { readonly kind: 'validated'; readonly violations: readonly Violation[]; readonly filled?: string }
   /** The thread does not have this schema (any more): ask again and bring it. */
@@ -59,4 +61,4 @@ function say(answer: ForeignAnswer): void {
 }
 
 parentPort?.on('message', (task: ForeignTask) => say(answerTo(task)));
-say({ kind: 'ready' });
+say({ kind: 'ready', thread: ownThread() });

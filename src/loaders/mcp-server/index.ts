@@ -65,7 +65,13 @@ class McpServerLoader implements Loader {
       return this.#withoutServer(opened, listing.why);
     }
     this.#loaded = fingerprintOf(listing);
-    return this.#withListing(opened, listing);
+    const loaded = await this.#withListing(opened, listing).catch((error: unknown) => {
+      // What is in force stays, and the list is asked for again as if the server had been away.
+      this.#loaded = undefined;
+      throw error;
+    });
+    if (this.#screening.isIncomplete) this.#loaded = undefined;
+    return loaded;
   }
 
   async watch(changed: () => void, signal: AbortSignal): Promise<void> {

@@ -41,7 +41,9 @@ export async function watchServer(
       if (signal.aborted) return;
       const now = await watch.current(signal);
       const isKnown = now === watch.loaded() || now === undefined;
-      if (!isKnown && now !== announced && !signal.aborted) changed();
+      // A list that is refused is announced once; one that could not be loaded whole, at every look.
+      const isNew = now !== announced || watch.loaded() === undefined;
+      if (!isKnown && isNew && !signal.aborted) changed();
       announced = isKnown ? undefined : now;
     }
   } finally {
