@@ -126,6 +126,8 @@ export interface CallProgress {
   approvedFor?: string;
   /** Awaited before the executor is first entered; a call that it rejects for does not run. Set by audit. */
   beforeExecution?: (call: ToolCall) => Promise<void>;
+  /** What the call waits for, where nothing was done yet and that is known: said in place of TIMEOUT when its time is over. */
+  stalled?: () => ToolFailure | undefined;
   /** Who turned out to be calling, for the extensions outside auth. */
   caller?: { readonly principal: Principal; readonly context: ToolContext };
 }

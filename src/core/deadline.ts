@@ -28,14 +28,13 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Aborts with TIMEOUT after `remainingMs`. The time is set once, when the tool's own limit is known. */
-  arm(remainingMs: number, limitMs: number): void {
+  /**
+   * Aborts with TIMEOUT after `remainingMs`, or with what `stalled` knows the call to wait for. The time is set once, when
+   * the tool's own limit is known.
+   */
+  arm(remainingMs: number, limitMs: number, stalled: () => ToolFailure | undefined = () => undefined): void {
     this.#disarm = this.#clock.after(Math.max(0, remainingMs), () =>
-      this.abort(
-        new ToolFailure('TIMEOUT', `The call did not finish within ${limitMs} ms.`, {
-          details: { limit_ms: limitMs },
-        }),
-      ),
+      this.abort(stalled() ?? timedOut(limitMs)),
     );
   }
 
@@ -63,6 +62,11 @@ export class Deadline {
     this.#disarm?.();
     this.#caller?.removeEventListener('abort', this.#onCallerGone);
   }
+}
+
+function timedOut(limitMs: number): ToolFailure {
+  const message = `The call did not finish within ${limitMs} ms.`;
+  return new ToolFailure('TIMEOUT', message, { details: { limit_ms: limitMs } });
 }
 
 /** A call's progress as the core makes it: with the deadline that only the core may touch. */

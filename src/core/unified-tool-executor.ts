@@ -95,7 +95,8 @@ export class UnifiedToolExecutor implements ToolCaller {
       if (call.request.refusal !== undefined) throw call.request.refusal;
       this.#checkInService(resolved, fn);
       const limitMs = deadline - call.receivedAt;
-      deadlineOf(call).arm(deadline - this.#deps.clock.now(), limitMs);
+      const remainingMs = deadline - this.#deps.clock.now();
+      deadlineOf(call).arm(remainingMs, limitMs, () => call.progress.stalled?.());
       const pin = pinOf(call, fn);
       if (pin !== undefined) {
         pinned = await takePinned(call, fn, pin, this.#deps.versions);

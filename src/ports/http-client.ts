@@ -1,4 +1,5 @@
 // HttpClient: outbound HTTP for executors and loaders. Follows no redirects, reads no proxy settings.
+import type { ToolFailure } from '../contract/tool-failure.ts';
 
 /** Where a connection's requests may go. Checked on the literal, on every DNS answer, and on the connected socket. */
 export interface EgressPolicy {
@@ -24,6 +25,11 @@ export interface HttpRequest {
   readonly egress: EgressPolicy;
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;
+  /**
+   * Given, once, a question that is cheap and may be asked whenever the caller is out of patience: what the request waits
+   * for, if it was not sent and that is known.
+   */
+  onWaiting?(why: () => ToolFailure | undefined): void;
 }
 
 export interface HttpResponse {
@@ -35,7 +41,7 @@ export interface HttpResponse {
 
 /**
  * No answer (refused, reset, DNS, TLS) is a ToolFailure UNAVAILABLE: reason CONNECT_FAILED when nothing was
- * sent, CONNECTION_LOST when something may have been. An abort rejects with the signal's reason.
+ * sent, DNS_TIMEOUT when no name server answered, CONNECTION_LOST when something may have been. An abort rejects with the signal's reason.
  */
 export interface HttpClient {
   request(request: HttpRequest): Promise<HttpResponse>;

@@ -39,12 +39,12 @@ export class LoopbackServers {
     return this.listen(createTcpServer((socket) => void socket.once('data', () => speak(socket))));
   }
 
-  /** Answers every question for an A record with these addresses, for no longer than now. */
-  async dns(addressesOf: (name: string) => readonly string[]): Promise<number> {
+  /** Answers every question with these addresses as A records, for no longer than now; undefined: never. None: no such data. */
+  async dns(addressesOf: (name: string) => readonly string[] | undefined): Promise<number> {
     const socket = createSocket('udp4');
     socket.on('message', (query, { address, port }) => {
       const reply = dnsReply(query, addressesOf);
-      socket.send(reply, port, address);
+      if (reply !== undefined) socket.send(reply, port, address);
     });
     await new Promise<void>((done) => socket.bind(0, '127.0.0.1', done));
     this.#cleanups.push(() => new Promise<void>((done) => void socket.close(done)));
@@ -52,7 +52,10 @@ export class LoopbackServers {
   }
 }
 
-function dnsReply(query: Buffer, addressesOf: (name: string) => readonly string[]): Buffer {
+function dnsReply(
+  query: Buffer,
+  addressesOf: (name: string) => readonly string[] | undefined,
+): Buffer | undefined {
   const labels: string[] = [];
   let at = 12;
   for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
@@ -60,7 +63,10 @@ function dnsReply(query: Buffer, addressesOf: (name: string) => readonly string[
     at += 1 + length;
   }
   const question = query.subarray(12, at + 5);
-  const records = addressesOf(labels.join('.')).map((address) =>
+  const addresses = addressesOf(labels.join('.').toLowerCase());
+  if (addresses === undefined) return undefined;
+  const isForA = question.readUInt16BE(question.length - 4) === 1;
+  const records = (isForA ? addresses : []).map((address) =>
     Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]),
   );
   const head = Buffer.from([query[0] ?? 0, query[1] ?? 0, 0x81, 0x80, 0, 1, 0, records.length, 0, 0, 0, 0]);

@@ -38,7 +38,8 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
   function send(filled: FilledRequest, authorization: Authorization, call: ToolCall): Promise<HttpResponse> {
     const { signal } = call;
     const headers = { ...filled.headers, ...authorization.headers, ...toldOf(call, tells, clock.now()) };
-    return http.request({ ...filled, headers, method, origin, egress, maxResponseBytes, signal });
+    const onWaiting = (why: () => ToolFailure | undefined): void => void (call.progress.stalled = why);
+    return http.request({ ...filled, headers, method, origin, egress, maxResponseBytes, signal, onWaiting });
   }
 
   async function answer(
@@ -95,13 +96,17 @@ function isRefusedToken(error: unknown): boolean {
   return error instanceof ToolFailure && error.reason === 'HTTP_401';
 }
 
-function reader({ response = 'auto' }: RequestOptions, method: string, maxBytes: number) {
+function reader(
+  { response = 'auto', large_numbers: numbers = 'text' }: RequestOptions,
+  method: string,
+  maxBytes: number,
+) {
   const kind = typeof response === 'object' ? (response.as ?? 'json') : response;
   const expression = typeof response === 'object' ? response.jmespath : undefined;
   const select = expression === undefined ? undefined : compileSelection(expression, maxBytes);
   return (answer: HttpResponse): ToolResult => {
     if (method === 'HEAD') return { data: { status: answer.status } };
-    const result = readResponse(answer, kind);
+    const result = readResponse(answer, kind, numbers);
     return select === undefined ? result : { data: select(result.data) };
   };
 }

@@ -1,18 +1,21 @@
 // The guarded connector: a connection exists only where the policy says so. Checks the name, every address it
 // resolves to, and the socket that came of it; nothing is looked up twice, so that no answer can change in between.
-import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
+import type { ToolFailure } from '../../contract/tool-failure.ts';
 import { egressFault } from '../../lib/egress.ts';
 import { portOf } from '../../lib/egress-ports.ts';
 import type { EgressPolicy } from '../../ports/http-client.ts';
+import { dnsTimeout, type NameResolver } from '../dns/name-resolver.ts';
 import { AddressGuard } from './address-guard.ts';
 import { connectFailed, egressDenied } from './http-failures.ts';
 
 /** What reaches out of the process: replaced by tests, so that nothing leaves loopback even where a guard fails. */
 export interface Outside {
-  /** Every address of a name. */
+  /** Every address of a name; rejects with a ToolFailure that says so where nobody answers in time. */
   resolve(hostname: string): Promise<readonly string[]>;
+  /** Why nothing can be sent there at this moment; undefined: no name is being waited for. */
+  unresolved?(hostname: string): ToolFailure | undefined;
   /** Begins a TCP connection to one of these addresses, without a lookup of its own. */
   dial(hostname: string, addresses: readonly string[], port: number): Socket;
   /** This machine's own addresses. */
@@ -27,23 +30,29 @@ export interface ConnectorOptions {
   readonly ca?: Buffer;
 }
 
-export const REAL_OUTSIDE: Outside = {
-  resolve: async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address),
-  dial: (hostname, addresses, port) => {
-    const answers = addresses.map((address) => ({ address, family: isIP(address) }));
-    const [only] = addresses;
-    return connect({
-      host: addresses.length === 1 && only !== undefined ? only : hostname,
-      port,
-      autoSelectFamily: true,
-      lookup: (_, options, done) => {
-        const [first] = answers;
-        if (options.all === true) done(null, answers);
-        else done(null, first?.address ?? '', first?.family);
-      },
-    });
-  },
-};
+/** The world as it is. */
+export function realOutside(names: NameResolver): Outside {
+  return {
+    resolve: (hostname) => names.resolve(hostname),
+    unresolved: (hostname) => (names.isPending(hostname) ? dnsTimeout(hostname) : undefined),
+    dial,
+  };
+}
+
+function dial(hostname: string, addresses: readonly string[], port: number): Socket {
+  const answers = addresses.map((address) => ({ address, family: isIP(address) }));
+  const [only] = addresses;
+  return connect({
+    host: addresses.length === 1 && only !== undefined ? only : hostname,
+    port,
+    autoSelectFamily: true,
+    lookup: (_, options, done) => {
+      const [first] = answers;
+      if (options.all === true) done(null, answers);
+      else done(null, first?.address ?? '', first?.family);
+    },
+  });
+}
 
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const { policy, outside, timeoutMs, ca } = options;

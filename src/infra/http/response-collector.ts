@@ -31,6 +31,11 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     return this.#settled;
   }
 
+  /** Something was sent, or it is over. */
+  get hasBegun(): boolean {
+    return this.#settled || this.#controller !== undefined;
+  }
+
   /** Rejects now; what is still on the wire is cut off. */
   fail(reason: unknown): void {
     if (!this.#settle()) return;

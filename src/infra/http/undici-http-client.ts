@@ -2,9 +2,10 @@
 import type { Dispatcher } from 'undici';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { EgressPolicy, HttpClient, HttpRequest, HttpResponse } from '../../ports/http-client.ts';
+import { NameResolver } from '../dns/name-resolver.ts';
 import { decodeContent } from './decode-content.ts';
 import { guardedFetch } from './guarded-fetch.ts';
-import { REAL_OUTSIDE, type Outside } from './guarded-connector.ts';
+import { realOutside, type Outside } from './guarded-connector.ts';
 import { PolicyAgents } from './policy-agents.ts';
 import { ResponseCollector } from './response-collector.ts';
 
@@ -22,15 +23,17 @@ const DEFAULT_FETCH_BYTES = 16 * 1024 * 1024;
 
 export class UndiciHttpClient implements HttpClient {
   readonly #agents: PolicyAgents;
+  readonly #outside: Outside;
 
   constructor(options: UndiciHttpClientOptions = {}) {
     const {
       connectionsPerOrigin = 64,
       connectTimeoutMs = 5_000,
       maxPolicies = 256,
-      outside = REAL_OUTSIDE,
+      outside = realOutside(new NameResolver()),
       ca,
     } = options;
+    this.#outside = outside;
     this.#agents = new PolicyAgents({ connectionsPerOrigin, connectTimeoutMs, maxPolicies, outside, ca });
   }
 
@@ -59,8 +62,13 @@ export class UndiciHttpClient implements HttpClient {
   #exchange(request: HttpRequest): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       const collector = new ResponseCollector(request, resolve, reject);
+      request.onWaiting?.(() => this.#unsent(request, collector));
       setImmediate(() => this.#send(request, collector));
     });
+  }
+
+  #unsent({ origin }: HttpRequest, { hasBegun }: ResponseCollector): ToolFailure | undefined {
+    return hasBegun ? undefined : this.#outside.unresolved?.(new URL(origin).hostname);
   }
 
   #send(request: HttpRequest, collector: ResponseCollector): void {

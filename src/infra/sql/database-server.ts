@@ -1,5 +1,7 @@
 // What a pool of connections leads to, and how a statement that runs there is ended from outside.
 import { Connection, type ClientBase, type ConnectionConfig, type PoolConfig } from 'pg';
+import { NameResolver } from '../dns/name-resolver.ts';
+import { resolvingSocket } from '../dns/resolving-socket.ts';
 import type { PostgresSettings } from '../../ports/sql-databases.ts';
 
 /** The part in which a PostgreSQL elsewhere and one inside this process differ. */
@@ -25,6 +27,8 @@ export const SESSION_DEFAULTS: readonly (readonly [name: string, value: string])
   ['standard_conforming_strings', 'on'],
 ];
 
+const names = new NameResolver();
+
 export class PostgresServer implements DatabaseServer {
   readonly pool: PoolConfig;
 
@@ -36,6 +40,7 @@ export class PostgresServer implements DatabaseServer {
       idleTimeoutMillis: IDLE_MS,
       maxLifetimeSeconds: MAX_LIFETIME_S,
       keepAlive: true,
+      stream: () => resolvingSocket(names),
       ssl: ssl === 'disable' ? false : { rejectUnauthorized: ssl === 'verify-full', ca: sslCa },
       application_name: 'unified-tool-executor',
       options: SESSION_DEFAULTS.map(([name, value]) => `-c ${name}=${value}`).join(' '),
@@ -49,7 +54,7 @@ export class PostgresServer implements DatabaseServer {
   cancel(client: ClientBase): Promise<void> {
     const { processID, secretKey, host, port, ssl } = client as CancellableClient;
     if (processID === null || secretKey === null) return Promise.resolve();
-    const connection = new Connection({ ssl }) as CancelConnection;
+    const connection = new Connection({ ssl, stream: () => resolvingSocket(names) }) as CancelConnection;
     return new Promise<void>((resolve) => {
       const giveUp = setTimeout(() => connection.stream.destroy(), CANCEL_WAIT_MS);
       const send = () => connection.cancel(processID, secretKey);
