@@ -1,138 +1,159 @@
-// Scrubs known secrets out of what leaves the gateway, also where they come back escaped, percent-encoded, in
-// hexadecimal or inside something written in base64. By value: it needs no idea of where a secret might turn up.
+// Scrubs known secrets out of what leaves the gateway, in every encoding that docs/security.md lists. By value: it needs
+// no idea of where a secret might turn up. The time grows with the length of the text alone, whatever the secrets are.
+import { atOnce, inSlices } from './in-slices.ts';
+import { SecretAutomaton } from './scrub/automaton.ts';
+import { formsOf } from './scrub/secret-forms.ts';
+import { SECRET_MARK } from './scrub/secret-mark.ts';
+import { Sealed } from './scrub/sealed.ts';
+import type { CompiledSecrets } from './scrub/secret-scan.ts';
+import { SecretStream } from './scrub/secret-stream.ts';
 
-export const SECRET_MARK = '[secret]';
-
-/** Shorter values would turn up in innocent text all the time. */
-const MIN_LENGTH = 4;
-/** Fewer base64 characters would, too. */
-const MIN_BASE64 = 6;
+export { SECRET_MARK } from './scrub/secret-mark.ts';
 
 export interface SecretScrubber {
   readonly text: (text: string) => string;
   /** A JSON value with the strings, keys and numbers that hold a secret scrubbed; the same value where there is none. */
   readonly json: <Value>(value: Value) => Value;
+  /** The same, for values of any size: large ones are done in slices. */
+  readonly jsonInSlices: <Value>(value: Value) => Promise<Value>;
+  /** For a text that comes in pieces. */
+  readonly stream: () => Pick<SecretStream, 'push' | 'end'>;
 }
 
-const NOTHING_TO_SCRUB: SecretScrubber = { text: (text) => text, json: (value) => value };
+/** UTF-16 units, and values of a JSON document, that are read in one go. */
+const SLICE = 16_384;
+type Entry = readonly [key: string, value: unknown];
 
+const ESCAPES = /[%\\&]/;
+
+const NOTHING_TO_SCRUB: SecretScrubber = {
+  text: (text) => text,
+  json: (value) => value,
+  jsonInSlices: async (value) => value,
+  stream: () => ({ push: (piece) => piece, end: () => '' }),
+};
+
+/** At load. For secrets that come with a call there is `callScrubber`. */
 export function secretScrubber(secrets: readonly string[]): SecretScrubber {
-  const known = [...new Set(secrets)].filter((secret) => secret.length >= MIN_LENGTH);
-  if (known.length === 0) return NOTHING_TO_SCRUB;
-  // The longest first: of two secrets that begin alike, all of the longer one must go.
-  known.sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(known.flatMap(formsOf).join('|'), 'g');
-  const numeric = known.some((secret) => /^[\d.eE+-]+$/.test(secret));
-  const text = (input: string): string => input.replace(pattern, SECRET_MARK);
-  const json = (value: unknown): unknown => {
-    if (typeof value === 'string') return text(value);
-    if (typeof value === 'number')
-      return numeric && text(String(value)) !== String(value) ? SECRET_MARK : value;
-    if (Array.isArray(value)) return scrubList(value, json);
-    return typeof value === 'object' && value !== null ? scrubObject(value, text, json) : value;
-  };
-  return { text, json: <Value>(value: Value) => json(value) as Value };
+  return atOnce(compiled(secrets));
 }
 
-function scrubList(list: readonly unknown[], json: (value: unknown) => unknown): readonly unknown[] {
-  const scrubbed = list.map(json);
+/** Gives way to others while it takes in secrets that are many or long. */
+export function callScrubber(secrets: readonly string[]): Promise<SecretScrubber> {
+  return inSlices(compiled(secrets));
+}
+
+function* compiled(secrets: readonly string[]): Generator<void, SecretScrubber> {
+  try {
+    const { plain, unescaped, numeric } = yield* formsOf(secrets);
+    if (plain.size === 0) return NOTHING_TO_SCRUB;
+    const automatons = {
+      plain: yield* SecretAutomaton.build(plain),
+      unescaped: yield* SecretAutomaton.build(unescaped),
+    };
+    return new AutomatonScrubber(automatons, numeric);
+  } catch {
+    // The cause stays here: whatever it says could hold a secret.
+    throw new Error('The secrets could not be prepared for scrubbing: they are too many or too long.');
+  }
+}
+
+class AutomatonScrubber implements SecretScrubber {
+  readonly #secrets: CompiledSecrets;
+  readonly #numeric: boolean;
+
+  constructor(secrets: CompiledSecrets, numeric: boolean) {
+    this.#secrets = secrets;
+    this.#numeric = numeric;
+  }
+
+  readonly text = (text: string): string => (this.#isClean(text) ? text : atOnce(this.#scrubbed(text)));
+
+  readonly json = <Value>(value: Value): Value => this.#json(value) as Value;
+
+  readonly jsonInSlices = async <Value>(value: Value): Promise<Value> =>
+    weightOf(value, SLICE) < SLICE ? this.json(value) : ((await inSlices(this.#large(value))) as Value);
+
+  readonly stream = (): SecretStream => new SecretStream(this.#secrets);
+
+  /** Most texts are: they cost no more than one look at each character. */
+  #isClean(text: string): boolean {
+    return text.length < SLICE && !ESCAPES.test(text) && !this.#secrets.plain.finds(text);
+  }
+
+  *#scrubbed(text: string): Generator<void, string> {
+    const stream = new SecretStream(this.#secrets, ESCAPES.test(text));
+    let shown = '';
+    for (let from = 0; from < text.length; from += SLICE) {
+      shown += stream.push(text.slice(from, from + SLICE));
+      yield;
+    }
+    shown += stream.end();
+    return stream.found ? shown : text;
+  }
+
+  #json(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number') return this.#number(value);
+    if (Array.isArray(value)) return same(value, value.map((item) => this.#json(item))); // prettier-ignore
+    if (typeof value !== 'object' || value === null || value instanceof Sealed) return value;
+    const entries = Object.entries(value);
+    return withMembers(value, entries, entries.map(([key, item]) => [this.text(key), this.#json(item)])); // prettier-ignore
+  }
+
+  #number(value: number): unknown {
+    return this.#numeric && this.text(String(value)) !== String(value) ? SECRET_MARK : value;
+  }
+
+  *#large(value: unknown): Generator<void, unknown> {
+    if (typeof value === 'string') return yield* this.#scrubbed(value);
+    if (typeof value !== 'object' || value === null) return this.#json(value);
+    if (weightOf(value, SLICE) < SLICE) {
+      yield;
+      return this.#json(value);
+    }
+    if (Array.isArray(value)) return same(value, yield* this.#largeItems(value));
+    const entries = Object.entries(value);
+    const members: Entry[] = [];
+    for (const [at, [key, item]] of entries.entries()) {
+      if (at % 1_024 === 1_023) yield;
+      members.push([yield* this.#scrubbed(key), yield* this.#large(item)]);
+    }
+    return withMembers(value, entries, members);
+  }
+
+  *#largeItems(items: readonly unknown[]): Generator<void, unknown[]> {
+    const scrubbed: unknown[] = [];
+    for (const [at, item] of items.entries()) {
+      if (at % 1_024 === 1_023) yield;
+      scrubbed.push(yield* this.#large(item));
+    }
+    return scrubbed;
+  }
+}
+
+/** How much there is to read, counted up to `limit`. */
+function weightOf(value: unknown, limit: number): number {
+  if (typeof value === 'string') return value.length + 1;
+  if (typeof value !== 'object' || value === null) return 1;
+  let weight = 1;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && weight < limit; at += 1)
+      weight += weightOf(value[at], limit - weight);
+    return weight;
+  }
+  for (const key in value) {
+    weight += key.length + weightOf((value as Record<string, unknown>)[key], limit - weight);
+    if (weight >= limit) return weight;
+  }
+  return weight;
+}
+
+function same(list: readonly unknown[], scrubbed: readonly unknown[]): readonly unknown[] {
   return scrubbed.every((item, index) => item === list[index]) ? list : scrubbed;
 }
 
-function scrubObject(
-  value: object,
-  text: (text: string) => string,
-  json: (value: unknown) => unknown,
-): object {
-  let changed = false;
-  const entries = Object.entries(value).map(([key, item]) => {
-    const entry = [text(key), json(item)] as const;
-    if (entry[0] !== key || entry[1] !== item) changed = true;
-    return entry;
-  });
-  return changed ? Object.fromEntries(entries) : value;
-}
-
-/** Patterns of every form a secret may come back in. */
-function formsOf(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret, 'utf8');
-  const hex = bytes.toString('hex');
-  return [
-    textForms(secret),
-    Array.from(hex, eitherCase).join(''),
-    ...base64Forms(bytes).map((form) => `${fromBase64(form)}[A-Za-z0-9+/_-]{0,2}={0,2}`),
-  ];
-}
-
-/**
- * The secret as text: each character as it is, percent-encoded (a space also as "+"), or escaped as in JSON, once or
- * twice, or in HTML. Backslashes are counted by the run, with those that escape what follows, so that there is one
- * way alone to match a text: the texts come from outside.
- */
-function textForms(secret: string): string {
-  const tokens = secret.match(/\\+|[^\\]/gu) ?? [];
-  return tokens
-    .map((token, at) =>
-      token.startsWith('\\')
-        ? backslashForms(token.length)
-        : charForms(token, tokens[at - 1]?.startsWith('\\') === true),
-    )
-    .join('');
-}
-
-function backslashForms(count: number): string {
-  return `(?:\\\\{${count},${4 * count + 4}}|(?:%5[cC]){${count}}|(?:\\\\{1,4}u005[cC]){${count}})`;
-}
-
-function charForms(char: string, afterBackslash: boolean): string {
-  const percent = Array.from(Buffer.from(char, 'utf8'), (byte) => `%${hexPattern(byte, 2)}`).join('');
-  const units = Array.from({ length: char.length }, (_, at) => `u${hexPattern(char.charCodeAt(at), 4)}`);
-  const escapable = '"/'.includes(char) && !afterBackslash;
-  const forms = [
-    `${escapable ? '\\\\{0,4}' : ''}${literal(char)}`,
-    percent,
-    `${afterBackslash ? '' : '\\\\{1,4}'}${units.join('\\\\{1,4}')}`,
-  ];
-  const html = HTML_ESCAPES[char];
-  if (html !== undefined) forms.push(html);
-  if (char === ' ') forms.push('\\+');
-  return `(?:${forms.join('|')})`;
-}
-
-const HTML_ESCAPES: { readonly [char: string]: string } = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;|&#34;',
-  "'": '&#39;|&#x27;|&apos;',
-};
-
-/**
- * The base64 of a text that holds the secret somewhere has one of three forms, by the secret's place in its group
- * of three bytes. Only the characters that nothing but the secret decides are taken.
- */
-function base64Forms(bytes: Buffer): readonly string[] {
-  const inside = [0, 1, 2].map((offset) => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    const first = Math.ceil((offset * 8) / 6);
-    return encoded.slice(offset === 0 ? 0 : first, Math.floor(((offset + bytes.length) * 8) / 6));
-  });
-  const whole = bytes.toString('base64').replace(/=+$/, '');
-  return [whole, ...inside].filter((form) => form.length >= MIN_BASE64);
-}
-
-function fromBase64(form: string): string {
-  return form.replace(/[+/]/g, (char) => (char === '+' ? '[+-]' : '[/_]'));
-}
-
-function hexPattern(code: number, digits: number): string {
-  return Array.from(code.toString(16).padStart(digits, '0'), eitherCase).join('');
-}
-
-function eitherCase(digit: string): string {
-  return /[a-f]/.test(digit) ? `[${digit}${digit.toUpperCase()}]` : digit;
-}
-
-function literal(char: string): string {
-  return char.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');
+function withMembers(value: object, before: readonly Entry[], after: readonly Entry[]): object {
+  const isSame = after.every(([key, item], at) => key === before[at]?.[0] && item === before[at]?.[1]);
+  return isSame ? value : Object.fromEntries(after);
 }

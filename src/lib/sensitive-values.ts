@@ -1,8 +1,11 @@
 // Sensitive values: finds what a JSON Schema marks with `x-ute-sensitive` in a value, and puts something else in its place.
-import { secretScrubber, type SecretScrubber } from './scrub-secrets.ts';
+import { callScrubber } from './scrub-secrets.ts';
+import { Sealed } from './scrub/sealed.ts';
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 type JsonMap = { [key: string]: Json };
+/** A value whose marked parts are sealed. */
+type Hiding = string | number | boolean | null | Sealed | Hiding[] | { [key: string]: Hiding };
 
 const SENSITIVE_KEYWORD = 'x-ute-sensitive';
 
@@ -19,7 +22,7 @@ export interface Hidden<Value> {
 export type HideSensitive = <Value extends Json>(
   value: Value,
   seal: (text: string) => string,
-) => Hidden<Value>;
+) => Promise<Hidden<Value>>;
 
 /** Looks at each schema once. */
 export function sensitiveHiders(): (schema: JsonMap) => HideSensitive {
@@ -32,15 +35,29 @@ export function sensitiveHiders(): (schema: JsonMap) => HideSensitive {
 }
 
 function hiderOf(schema: JsonMap): HideSensitive {
-  if (!JSON.stringify(schema).includes(`"${SENSITIVE_KEYWORD}":true`))
-    return (value) => ({ value, secrets: [] });
-  return <Value extends Json>(value: Value, seal: (text: string) => string) => {
-    const finding = new Walk(schema, () => '', secretScrubber([]));
-    finding.hidden(value, [schema]);
-    const { secrets } = finding;
-    const hiding = new Walk(schema, seal, secretScrubber(secrets));
-    return { value: hiding.hidden(value, [schema]) as Value, secrets };
+  if (!marksSensitive(schema)) return async (value) => ({ value, secrets: [] });
+  return async <Value extends Json>(value: Value, seal: (text: string) => string) => {
+    const walk = new Walk(schema, (text) => new Sealed(seal(text)));
+    const sealed = walk.hidden(value, [schema]);
+    if (walk.secrets.length === 0) return { value, secrets: [] };
+    const scrubber = await callScrubber(walk.secrets);
+    return { value: unsealed(await scrubber.jsonInSlices(sealed)) as Value, secrets: walk.secrets };
   };
+}
+
+/** True if the schema marks anything at all. */
+export function marksSensitive(schema: JsonMap): boolean {
+  return JSON.stringify(schema).includes(`"${SENSITIVE_KEYWORD}":true`);
+}
+
+/** Only what stands in the marked places: where else its text turns up is not looked for. */
+export function sealSensitive<Value extends Json>(
+  schema: JsonMap,
+  value: Value,
+  seal: (text: string) => string,
+): Hidden<Value> {
+  const walk = new Walk(schema, (text) => new Sealed(seal(text)));
+  return { value: unsealed(walk.hidden(value, [schema])) as Value, secrets: walk.secrets };
 }
 
 /**
@@ -50,28 +67,25 @@ function hiderOf(schema: JsonMap): HideSensitive {
 class Walk {
   readonly secrets: string[] = [];
   readonly #root: JsonMap;
-  readonly #seal: (text: string) => string;
-  readonly #scrubber: SecretScrubber;
+  readonly #seal: (text: string) => Sealed;
 
-  constructor(root: JsonMap, seal: (text: string) => string, scrubber: SecretScrubber) {
+  constructor(root: JsonMap, seal: (text: string) => Sealed) {
     this.#root = root;
     this.#seal = seal;
-    this.#scrubber = scrubber;
   }
 
-  hidden(value: Json, schemas: readonly Json[]): Json {
+  hidden(value: Json, schemas: readonly Json[]): Hiding {
     const applying = this.#expanded(schemas);
     if (applying.some((schema) => schema[SENSITIVE_KEYWORD] === true)) {
       collectTexts(value, this.secrets);
       return this.#seal(sortedText(value));
     }
-    if (applying.length === 0 || typeof value !== 'object' || value === null)
-      return this.#scrubber.json(value);
+    if (applying.length === 0 || typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value))
       return value.map((item, at) => this.hidden(item, applying.flatMap((each) => ofItem(each, at)))); // prettier-ignore
     const members = Object.entries(value).map(([key, member]) => {
       const own = applying.flatMap((schema) => ofMember(schema, key));
-      return [this.#scrubber.text(key), this.hidden(member, own)] as const;
+      return [key, this.hidden(member, own)] as const;
     });
     return Object.fromEntries(members);
   }
@@ -127,6 +141,13 @@ function ofMember(schema: JsonMap, key: string): readonly Json[] {
   const patterns = Object.values(mapOf(schema['patternProperties']));
   const others = own === undefined ? [schema['additionalProperties'], schema['unevaluatedProperties']] : [];
   return [own, ...patterns, ...others].filter((each) => each !== undefined);
+}
+
+function unsealed(value: Hiding): Json {
+  if (value instanceof Sealed) return value.text;
+  if (Array.isArray(value)) return value.map(unsealed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, unsealed(member)]));
 }
 
 function findAnchor(schema: Json, name: string, depth: number): Json | undefined {

@@ -1,6 +1,6 @@
 // Credentials of a connection: what is known at load goes into the compiled request, a token is added as it is sent;
 // and everything secret among it is kept out of what comes back.
-import { SECRET_MARK, secretScrubber, type SecretScrubber } from '../../lib/scrub-secrets.ts';
+import { callScrubber, SECRET_MARK, secretScrubber, type SecretScrubber } from '../../lib/scrub-secrets.ts';
 import type { RequestBase } from './compile-request.ts';
 import type { HttpAuth, HttpConnection } from './connection-schema.ts';
 import type { AccessToken, TokenSource } from './oauth-token.ts';
@@ -39,11 +39,8 @@ export class Credentials {
     if (this.#tokens === undefined) return this.#fixed;
     const token = await this.#tokens.get(signal);
     if (this.#latest?.token === token) return this.#latest;
-    this.#latest = {
-      token,
-      headers: { authorization: `Bearer ${token.value}` },
-      scrubber: secretScrubber([...this.#secrets, token.value]),
-    };
+    const scrubber = await callScrubber([...this.#secrets, token.value]);
+    this.#latest = { token, headers: { authorization: `Bearer ${token.value}` }, scrubber };
     return this.#latest;
   }
 

@@ -52,7 +52,7 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
       if (!isSuccess(response.status)) {
         throw upstreamFailure(response.status, response, clock.now(), authorization.scrubber.text);
       }
-      return authorization.scrubber.json(read(response));
+      return await authorization.scrubber.jsonInSlices(read(response));
     } catch (error) {
       throw scrubbed(preferStatus(error, isSuccess, clock.now()), authorization.scrubber);
     }

@@ -19,12 +19,8 @@ export function scrubberOf({ sensitiveConfig }: ToolCall): SecretScrubber | unde
   return scrubber === 'none' ? undefined : scrubber;
 }
 
-export function scrubResult(result: ToolResult, scrubber: SecretScrubber): ToolResult {
-  const { data, intents } = result;
-  return {
-    data: scrubber.json(data),
-    ...(intents !== undefined && { intents: scrubber.json(intents) }),
-  };
+export function scrubResult({ data, intents }: ToolResult, scrubber: SecretScrubber): Promise<ToolResult> {
+  return scrubber.jsonInSlices({ data, ...(intents !== undefined && { intents }) });
 }
 
 /** Of anything thrown: the same kind of failure, without the secrets. Its cause goes to the log, and is told as text. */

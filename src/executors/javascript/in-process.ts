@@ -29,7 +29,9 @@ export function runInProcess(
     const scrubber = scrubberOf(call);
     try {
       const result = await run(handler, call, held);
-      return scrubber === undefined ? result : scrubResult({ ...result, data: plain(result.data) }, scrubber);
+      return scrubber === undefined
+        ? result
+        : await scrubResult({ ...result, data: plain(result.data) }, scrubber);
     } catch (error) {
       throw scrubber === undefined || !(error instanceof ToolFailure) ? error : scrubFailure(error, scrubber);
     } finally {

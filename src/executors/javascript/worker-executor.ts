@@ -128,7 +128,7 @@ export class WorkerExecutor {
     try {
       const request = { url, name, body };
       const result = resultOf(await this.#pool.run({ request, listener, signal, concurrent, level }));
-      return scrubber === undefined ? result : scrubResult(result, scrubber);
+      return scrubber === undefined ? result : await scrubResult(result, scrubber);
     } catch (error) {
       const ours = error instanceof ToolFailure && error !== signal.reason;
       throw scrubber === undefined || !ours ? error : scrubFailure(error, scrubber);

@@ -110,7 +110,7 @@ async function execute(
         onProgress: (progress: McpProgress) => tell(progress, emit, scrubber.text),
       }),
     });
-    return scrubber.json(readResult(result, kind));
+    return await scrubber.jsonInSlices(readResult(result, kind));
   } catch (error) {
     throw cleanFailure(error, scrubber);
   }

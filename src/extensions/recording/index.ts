@@ -5,7 +5,7 @@ import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { ToolError, ToolResponse } from '../../contract/tool-response.ts';
 import { canonicalHash } from '../../lib/canonical-json.ts';
-import { secretScrubber } from '../../lib/scrub-secrets.ts';
+import { callScrubber } from '../../lib/scrub-secrets.ts';
 import { sensitiveHiders, type HideSensitive } from '../../lib/sensitive-values.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordedCall, RecordedOutcome, Recordings, Take } from '../../ports/recordings.ts';
@@ -37,7 +37,7 @@ function createRecording({ recordings, log }: Needs): Extension<object> {
       const response = await next(call);
       try {
         const fn = call.function as ToolFunction;
-        record(take, call, fn, response, hiderOf(fn.inputSchema), (text) => recordings.seal(text));
+        await record(take, call, fn, response, hiderOf(fn.inputSchema), (text) => recordings.seal(text));
       } catch (error) {
         take.drop();
         log.warn({ callId: call.id, err: error }, 'a call could not be recorded');
@@ -65,19 +65,19 @@ function nameOf({ function: fn, progress }: ToolCall): string {
   return progress.insteadOf ?? fn?.name ?? '';
 }
 
-function record(
+async function record(
   take: Take,
   call: ToolCall,
   fn: ToolFunction,
   response: ToolResponse,
   hide: HideSensitive,
   seal: (text: string) => string,
-): void {
+): Promise<void> {
   if (!isOutcome(response)) {
     take.drop();
     return;
   }
-  const { value, secrets } = hide(call.arguments, seal);
+  const { value, secrets } = await hide(call.arguments, seal);
   const recorded: Omit<RecordedCall, 'order'> = {
     at: new Date(call.receivedAt).toISOString(),
     tool: nameOf(call),
@@ -87,7 +87,7 @@ function record(
     argumentsHash: canonicalHash(value),
     ...(call.context.cursor !== undefined && { cursor: call.context.cursor }),
     durationMs: response.meta.durationMs,
-    outcome: outcomeOf(response, [...secrets, ...textsOf(call.sensitiveConfig)]),
+    outcome: await outcomeOf(response, [...secrets, ...textsOf(call.sensitiveConfig)]),
   };
   take.keep(recorded);
 }
@@ -106,15 +106,15 @@ function isAboutApproval({ type, reason, origin }: ToolError): boolean {
   return origin !== 'tool' && (type === 'CONFIRMATION_REQUIRED' || reason.startsWith('APPROVAL'));
 }
 
-function outcomeOf(response: ToolResponse, secrets: readonly string[]): RecordedOutcome {
-  const scrubber = secretScrubber(secrets);
-  if (!response.ok) return { ok: false, error: scrubber.json(response.error) };
+async function outcomeOf(response: ToolResponse, secrets: readonly string[]): Promise<RecordedOutcome> {
+  const scrubber = await callScrubber(secrets);
+  if (!response.ok) return { ok: false, error: await scrubber.jsonInSlices(response.error) };
   const { data, dataJson, intents, meta } = response;
-  const clean = scrubber.json(data);
+  const clean = await scrubber.jsonInSlices(data);
   return {
     ok: true,
     dataJson: clean === data ? dataJson : JSON.stringify(clean),
-    intents: scrubber.json(intents),
+    intents: await scrubber.jsonInSlices(intents),
     ...(meta.truncated !== undefined && { truncated: meta.truncated }),
   };
 }

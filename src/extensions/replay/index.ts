@@ -43,9 +43,10 @@ function createReplay(tape: ReplayTape, metrics: Metrics): Extension<object> {
       if (call.context.dryRun === true) return next(call);
       const fn = call.function as ToolFunction;
       const tool = call.progress.insteadOf ?? fn.name;
+      const { value } = await hiderOf(fn.inputSchema)(call.arguments, (text) => tape.seal(text));
       const found = tape.ask({
         tool,
-        arguments: hiderOf(fn.inputSchema)(call.arguments, (text) => tape.seal(text)).value,
+        arguments: value,
         definitionHash: fn.spec.contentHash,
         ...(call.context.cursor !== undefined && { cursor: call.context.cursor }),
       });

@@ -13,6 +13,8 @@ export class ServerStderr {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #scrubber: SecretScrubber;
+  /** Finds a secret wherever the pieces end, and before anything is cut off. */
+  #scrubbed: ReturnType<SecretScrubber['stream']>;
   readonly #decoder = new StringDecoder('utf8');
   #partial = '';
   #windowStart: number;
@@ -23,6 +25,7 @@ export class ServerStderr {
     this.#log = log;
     this.#clock = clock;
     this.#scrubber = scrubber;
+    this.#scrubbed = scrubber.stream();
     this.#windowStart = clock.now();
   }
 
@@ -44,11 +47,14 @@ export class ServerStderr {
     const left = MAX_WINDOW_BYTES - this.#windowBytes;
     this.#windowBytes += chunk.length;
     if (left <= 0) return;
-    const lines = (this.#partial + this.#decoder.write(chunk.subarray(0, left))).split('\n');
+    const text = this.#scrubbed.push(this.#decoder.write(chunk.subarray(0, left)));
+    const lines = (this.#partial + text).split('\n');
     this.#partial = (lines.pop() ?? '').slice(0, MAX_LINE_CHARS);
     for (const line of lines) this.#line(line);
     if (chunk.length > left) {
       this.#partial = '';
+      // What it holds may be the first half of a secret, whose other half is left out.
+      this.#scrubbed = this.#scrubber.stream();
       this.#log.warn(
         { bytes: MAX_WINDOW_BYTES },
         'an MCP server prints too much: the rest of this minute is left out',
@@ -57,7 +63,7 @@ export class ServerStderr {
   }
 
   #line(line: string): void {
-    const output = this.#scrubber.text(line.trimEnd()).slice(0, MAX_LINE_CHARS);
+    const output = line.trimEnd().slice(0, MAX_LINE_CHARS);
     if (output === '') return;
     this.#lastLine = output;
     this.#log.info({ output }, 'an MCP server printed');
