@@ -40,6 +40,8 @@ export interface RawConnection extends RawDeclaration {
   readonly name: string;
   /** `value` with `${env:…}` and `${file:…}` resolved. */
   readonly resolved: JsonObject;
+  /** What the references brought in. Left out: there were none. */
+  readonly secrets?: readonly string[];
 }
 
 export interface LoadedTools {

@@ -101,6 +101,8 @@ export interface Connection {
   readonly settings: JsonObject;
   /** Set: it came out of a document from elsewhere, and only tools of that document use it. */
   readonly origin?: Origin;
+  /** What references (`${env:…}`, `${file:…}`) brought into the settings: secret, wherever it appears. */
+  readonly secrets?: readonly string[];
   /** Counts the calls of all tools over it. */
   readonly concurrency?: ConnectionLimit;
 }

@@ -37,6 +37,7 @@ export interface Infra {
 export async function createInfra(settings: Settings, announce: (line: string) => void): Promise<Infra> {
   const clock = new SystemClock();
   const log = PinoLog.create({ level: settings.log.level });
+  log.hide(secretsOfSettings(settings));
   const metrics = new PrometheusMetrics();
   metrics.collectProcessMetrics();
   const observed = { clock, log, metrics };
@@ -83,6 +84,14 @@ export async function createInfra(settings: Settings, announce: (line: string) =
     await log.flush();
   }
   return { ports, metrics, log, records, history, asyncParts, close };
+}
+
+/** Of a URL the password as well: libraries tell of what they could not read. */
+function secretsOfSettings({ database, redis, webhooks }: Settings): readonly string[] {
+  const urls = [database.url, redis.url].filter((url) => url !== undefined);
+  const passwords = urls.map((url) => URL.parse(url)?.password ?? '');
+  const signing = [webhooks.secret, webhooks.previous_secret].filter((secret) => secret !== undefined);
+  return [...urls, ...passwords, ...passwords.map((password) => decodeURIComponent(password)), ...signing];
 }
 
 async function idempotencyStore(records: Records): Promise<IdempotencyStore> {

@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { JsonValue } from './json-value.ts';
 import { hashOf, readSecret } from './read-text.ts';
+import { secretParts } from './secret-parts.ts';
 
 export interface ReferenceFault {
   readonly path: readonly (string | number)[];
@@ -19,6 +20,8 @@ export interface Resolved {
   readonly faults: readonly ReferenceFault[];
   /** Files that were read, and the hash of what they held: a changed secret is a changed connection. */
   readonly files: ReadonlyMap<string, string>;
+  /** What references brought in: secret, wherever it appears. */
+  readonly secrets: readonly string[];
 }
 
 const REFERENCE = /\$\{([^}]*)\}/g;
@@ -26,6 +29,7 @@ const REFERENCE = /\$\{([^}]*)\}/g;
 export async function resolveReferences(value: JsonValue, sources: ReferenceSources): Promise<Resolved> {
   const faults: ReferenceFault[] = [];
   const files = new Map<string, string>();
+  const secrets = new Set<string>();
 
   /** One after the other, so that faults come in the order of the text. */
   async function resolveValue(inner: JsonValue, path: readonly (string | number)[]): Promise<JsonValue> {
@@ -43,7 +47,9 @@ export async function resolveReferences(value: JsonValue, sources: ReferenceSour
     let resolved = '';
     let at = 0;
     for (const match of text.matchAll(REFERENCE)) {
-      resolved += text.slice(at, match.index) + (await lookUp(match[1] ?? '', path));
+      const found = await lookUp(match[1] ?? '', path);
+      for (const part of secretParts(found)) secrets.add(part);
+      resolved += text.slice(at, match.index) + found;
       at = match.index + match[0].length;
     }
     return resolved + text.slice(at);
@@ -73,7 +79,8 @@ export async function resolveReferences(value: JsonValue, sources: ReferenceSour
   }
 
   const resolved = await resolveValue(value, []);
-  return { value: resolved, faults, files };
+  secrets.delete('');
+  return { value: resolved, faults, files, secrets: [...secrets] };
 }
 
 function splitAtColon(reference: string): readonly [string, string] {

@@ -6,6 +6,8 @@ export interface Log {
   warn(fields: LogFields, message: string): void;
   error(fields: LogFields, message: string): void;
   child(fields: LogFields): Log;
+  /** From now on no line holds one of these, whoever logs it. */
+  hide?(secrets: readonly string[]): void;
 }
 
 export interface LogFields {

@@ -3,6 +3,7 @@ import type { Problem } from '../contract/loaded-tools.ts';
 import type { Connection, Executor, PreparedFunction } from '../contract/plugin.ts';
 import { functionsOf, overConnection, type ToolFunction } from '../contract/tool-function.ts';
 import type { ToolSpec } from '../contract/tool-spec.ts';
+import { secretScrubber } from '../lib/scrub-secrets.ts';
 import { identify } from './identify.ts';
 import type { CheckedTool } from './spec-rules.ts';
 
@@ -51,6 +52,8 @@ export async function buildTool(
   } catch (error) {
     const path = 'implementation_config';
     const place = checked.declaration.locate([path]);
-    return { ...built, problem: { ...place, tool: spec.name, path, message: (error as Error).message } };
+    // It may quote the connection's settings.
+    const message = secretScrubber(connection?.secrets ?? []).text((error as Error).message);
+    return { ...built, problem: { ...place, tool: spec.name, path, message } };
   }
 }

@@ -63,7 +63,7 @@ function makeConnection(
   raw: RawConnection,
   rules: SpecRules,
 ): Connection | { readonly faults: readonly Fault[] } {
-  const { name, resolved: whole, origin } = raw;
+  const { name, resolved: whole, origin, secrets } = raw;
   const { concurrency, ...resolved } = whole;
   if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
     return {
@@ -101,7 +101,7 @@ function makeConnection(
   ];
   if (!parsed.success || !limit.success) return { faults };
   const settings = isJsonObject(parsed.data) ? parsed.data : resolved;
-  const made = { name, type, settings, ...(origin && { origin }) };
+  const made = { name, type, settings, ...(secrets && { secrets }), ...(origin && { origin }) };
   if (limit.data === undefined) return made;
   const { limit: most, max_queue: maxQueue, max_wait_ms: maxWaitMs } = limit.data;
   return { ...made, concurrency: { connection: name, limit: most, maxQueue, maxWaitMs } };

@@ -10,6 +10,7 @@ import type {
 } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import { egressOf, portProblem } from '../../lib/egress.ts';
+import type { SecretScrubber } from '../../lib/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EgressPolicy, HttpClient } from '../../ports/http-client.ts';
 import { compileRequest } from './compile-request.ts';
@@ -61,7 +62,8 @@ class HttpExecutor implements Executor<HttpOptions> {
     const masked = compileRequest(request, base && maskedBase(base), parameters);
     const egress = this.#egressOf(settings ?? options, new URL(compiled.origin), placeOf(options));
     const tokens = settings && this.#shareTokens(settings);
-    const credentials = new Credentials(settings === undefined ? [] : secretsOf(settings), tokens?.source);
+    const secrets = [...(settings === undefined ? [] : secretsOf(settings)), ...(connection?.secrets ?? [])];
+    const credentials = new Credentials(secrets, tokens?.source);
     const { http, clock } = this.#needs;
     const mayRepeat = fn.spec.metadata.idempotent;
     const tells = {
@@ -70,7 +72,7 @@ class HttpExecutor implements Executor<HttpOptions> {
     };
     const send = requestSender({ http, clock, request, compiled, egress, credentials, mayRepeat, tells });
     return {
-      upstream: upstreamOf(new URL(compiled.origin)),
+      upstream: upstreamOf(new URL(compiled.origin), connection?.name, credentials.scrubber),
       execute: send,
       render: (call) => renderRequest(masked, call.arguments, credentials.scrubber),
       // What a selection makes need not be JSON: core checks it.
@@ -129,8 +131,10 @@ function requestOf({ actions, ...own }: HttpOptions, { action }: ToolFunction): 
   throw new Error(`implementation_config.actions has no request for the action "${action.name}".`);
 }
 
-function upstreamOf({ hostname, port, protocol }: URL): string {
-  return `http:${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
+/** Shown to operators: a connection's name stands for a host that came from a reference. */
+function upstreamOf({ hostname, port, protocol }: URL, connection = '', scrubber: SecretScrubber): string {
+  const shown = scrubber.text(hostname) === hostname ? hostname : connection;
+  return `http:${shown}:${port || (protocol === 'https:' ? '443' : '80')}`;
 }
 
 function settingsOf(options: HttpOptions, connection: Connection | undefined): HttpConnection | undefined {

@@ -28,10 +28,10 @@ export class SharedServers {
   }
 
   /** Throws Error with a sentence for the operator. */
-  lease({ settings: written }: Connection, baseDir: string): ServerLease {
+  lease({ settings: written, secrets = [] }: Connection, baseDir: string): ServerLease {
     const settings = mcpSettings(written, baseDir);
-    const key = JSON.stringify(settings);
-    const shared = this.#shared.get(key) ?? { held: this.#open(settings), leases: 0 };
+    const key = JSON.stringify([settings, secrets]);
+    const shared = this.#shared.get(key) ?? { held: this.#open(settings, secrets), leases: 0 };
     this.#shared.set(key, shared);
     shared.leases += 1;
     let held = true;
@@ -47,9 +47,9 @@ export class SharedServers {
     return { ...shared.held, release };
   }
 
-  #open(settings: McpServerSettings): SharedServer {
+  #open(settings: McpServerSettings, secrets: readonly string[]): SharedServer {
     const server = this.#servers.open(settings);
     const definitions = new Definitions(server, this.#clock);
-    return { settings, server, definitions, scrubber: secretScrubber(mcpSecrets(settings)) };
+    return { settings, server, definitions, scrubber: secretScrubber([...mcpSecrets(settings), ...secrets]) };
   }
 }

@@ -69,9 +69,8 @@ export class SdkMcpServers implements McpServers {
   }
 }
 
-/** For log lines: neither arguments nor a query, which may hold secrets. */
+/** For log lines: neither arguments nor path and query, which may hold secrets. */
 function placeOf(settings: McpServerSettings): string {
   if (settings.kind === 'stdio') return settings.argv[0] ?? '';
-  const { origin, pathname } = new URL(settings.url);
-  return origin + pathname;
+  return new URL(settings.url).origin;
 }

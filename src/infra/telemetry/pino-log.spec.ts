@@ -84,6 +84,16 @@ describe('PinoLog', () => {
     expect(text()).not.toContain('hunter2');
   });
 
+  it('keeps what it was told to hide out of every line, fields, errors and messages alike', () => {
+    const { log, lines, text } = setUp();
+    log.hide(['s3cret-of-a-url', 'pass"word']);
+    const child = log.child({ server: 'http://h/s3cret-of-a-url' });
+    const cause = new Error('GET /q/s3cret%2Dof-a-url');
+    child.info({ err: new Error('no pass"word', { cause }), [`x-s3cret-of-a-url`]: 1 }, 'at s3cret-of-a-url');
+    expect(lines()).toMatchObject([{ server: 'http://h/[secret]', msg: 'at [secret]', 'x-[secret]': 1 }]);
+    expect(text()).not.toMatch(/s3cret|pass..?word/);
+  });
+
   it('survives fields without end', () => {
     const { log, lines } = setUp();
     const endless: Record<string, unknown> = { name: 'a' };

@@ -2,6 +2,7 @@
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import type { Log, LogFields } from '../../ports/log.ts';
 import { hideSecrets } from './hide-secrets.ts';
+import { KnownSecrets } from './known-secrets.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -33,6 +34,7 @@ interface Line {
 
 /** Lines wait here for the end of the event loop's turn: no call waits while its line is put into words. */
 class Backlog {
+  readonly secrets = new KnownSecrets();
   /** When the line that is being written was logged, as the member that pino puts into it. */
   time = '';
   #writing = Number.NaN;
@@ -49,7 +51,8 @@ class Backlog {
     this.#lines = [];
     for (const { logger, level, fields, message, at } of lines) {
       if (at !== this.#writing) this.#setTime(at);
-      logger[level](hideSecrets(fields), message);
+      const { scrubber } = this.secrets;
+      logger[level](scrubber.json(hideSecrets(fields)), scrubber.text(message));
     }
   }
 
@@ -111,7 +114,12 @@ export class PinoLog implements Log {
   }
 
   child(fields: LogFields): PinoLog {
-    return new PinoLog(this.#logger.child(hideSecrets(fields)), this.#destination, this.#backlog);
+    const shown = this.#backlog.secrets.scrubber.json(hideSecrets(fields));
+    return new PinoLog(this.#logger.child(shown), this.#destination, this.#backlog);
+  }
+
+  hide(secrets: readonly string[]): void {
+    this.#backlog.secrets.learn(secrets);
   }
 
   /** Resolves when what was logged before has been written, or cannot be: a log is no reason to fail. */

@@ -41,6 +41,8 @@ export class Unescaper {
   #size = 0;
   /** Bytes since the last that may open an escape. */
   #sinceOpening = 0;
+  /** Where a backslash stands that belongs to what comes next. */
+  #escapedFrom: number | undefined;
 
   constructor(emit: Emit) {
     this.#emit = emit;
@@ -48,7 +50,7 @@ export class Unescaper {
 
   /** Where the first byte stands that was not emitted yet; undefined if all were. */
   get waitingSince(): number | undefined {
-    return this.#size === 0 ? undefined : this.#starts[0];
+    return this.#escapedFrom ?? (this.#size === 0 ? undefined : this.#starts[0]);
   }
 
   /** A UTF-16 unit of the text. Half a surrogate pair takes three bytes of its own. */
@@ -71,7 +73,8 @@ export class Unescaper {
   #byte(byte: number, start: number, end: number): void {
     const opens = byte === PERCENT || byte === AMPERSAND || byte === BACKSLASH;
     if (this.#size === 0 && !opens) {
-      this.#emit(LIKE[byte] ?? byte, start, end);
+      this.#emit(LIKE[byte] ?? byte, this.#escapedFrom ?? start, end);
+      this.#escapedFrom = undefined;
       return;
     }
     if (hexValue(byte) >= 0 && (this.#percent(byte, end) || this.#hexUnit(byte, end))) return;
@@ -144,8 +147,11 @@ export class Unescaper {
     for (let at = 0; at < count; at += 1) {
       const byte = this.#bytes[at] as number;
       // An escape that could not be undone: what it escapes is what counts.
-      if (byte === BACKSLASH) continue;
-      this.#emit(LIKE[byte] ?? byte, this.#starts[at] as number, this.#ends[at] as number);
+      if (byte === BACKSLASH) this.#escapedFrom ??= this.#starts[at];
+      else {
+        this.#emit(LIKE[byte] ?? byte, this.#escapedFrom ?? (this.#starts[at] as number), this.#ends[at] as number); // prettier-ignore
+        this.#escapedFrom = undefined;
+      }
     }
     this.#bytes.copyWithin(0, count, this.#size);
     this.#starts.copyWithin(0, count, this.#size);

@@ -4,6 +4,7 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import { egressOf } from '../../lib/egress.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HttpClient, HttpResponse } from '../../ports/http-client.ts';
+import type { Log } from '../../ports/log.ts';
 import type { HttpLoaderOptions } from './options.ts';
 import { signatureProblem } from './signature.ts';
 import { credentialOf, sourceSecrets, type SourceSecrets } from './source-secrets.ts';
@@ -19,6 +20,7 @@ export interface SourceDocument {
 }
 
 export interface SourceNeeds {
+  readonly log: Log;
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly configDir: string;
@@ -70,8 +72,10 @@ export class RemoteSource {
     );
   }
 
-  #secrets(): Promise<SourceSecrets> {
-    return sourceSecrets(this.#options, this.#needs.configDir);
+  async #secrets(): Promise<SourceSecrets> {
+    const secrets = await sourceSecrets(this.#options, this.#needs.configDir);
+    this.#needs.log.hide?.(secrets.known);
+    return secrets;
   }
 
   async #fetch(signal: AbortSignal): Promise<SourceDocument> {

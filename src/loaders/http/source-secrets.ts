@@ -5,6 +5,8 @@ import type { HttpLoaderOptions, SignatureOptions, SourceAuth } from './options.
 export interface SourceSecrets {
   readonly auth?: SourceAuth;
   readonly signature?: SignatureOptions;
+  /** What references brought in. */
+  readonly known: readonly string[];
 }
 
 const HEADER_VALUE = /^[\x20-\x7e]+$/;
@@ -15,10 +17,13 @@ export async function sourceSecrets(
   configDir: string,
 ): Promise<SourceSecrets> {
   const written = { ...(auth && { auth }), ...(signature && { signature }) };
-  const { value, faults } = await resolveReferences(written, { env: process.env, baseDir: configDir });
+  const { value, faults, secrets } = await resolveReferences(written, {
+    env: process.env,
+    baseDir: configDir,
+  });
   const [fault] = faults;
   if (fault !== undefined) throw new Error(`${fault.path.join('.')}: ${fault.message}`);
-  return value as unknown as SourceSecrets;
+  return { ...(value as unknown as Omit<SourceSecrets, 'known'>), known: secrets };
 }
 
 /** What the credential adds to a request. Throws Error with a sentence that shows no secret. */

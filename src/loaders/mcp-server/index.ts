@@ -49,7 +49,11 @@ class McpServerLoader implements Loader {
     const { clock, log, mcpServers, configDir } = needs;
     this.#options = options;
     this.#needs = needs;
-    this.#connection = new OwnConnection(options.name, options.connection, configDir, mcpServers);
+    this.#connection = new OwnConnection(options.name, options.connection, {
+      baseDir: configDir,
+      servers: mcpServers,
+      learned: (secrets) => log.hide?.(secrets),
+    });
     const schemas = new ForeignSchemas((ms, task) => clock.after(ms, task));
     this.#screening = new Screening(schemas, () => clock.now());
     this.#reporter = new Reporter(log.child({ loader: 'mcp-server', server: options.name }));

@@ -15,19 +15,28 @@ export interface OpenedConnection {
 
 export type ConnectionOutcome = OpenedConnection | { readonly problems: readonly Problem[] };
 
+interface ConnectionNeeds {
+  readonly baseDir: string;
+  readonly servers: McpServers;
+  readonly learned: (secrets: readonly string[]) => void;
+}
+
 export class OwnConnection {
   readonly #name: string;
   readonly #value: JsonObject;
   readonly #baseDir: string;
   readonly #servers: McpServers;
   readonly #file: string;
+  readonly #learned: (secrets: readonly string[]) => void;
   #opened: { readonly connection: OpenedConnection; readonly settings: string } | undefined;
 
-  constructor(name: string, fields: JsonObject, baseDir: string, servers: McpServers) {
+  /** `learned` is told of what references bring in, before anything is done with it. */
+  constructor(name: string, fields: JsonObject, { baseDir, servers, learned }: ConnectionNeeds) {
     this.#name = name;
     this.#value = { type: 'mcp', ...fields };
     this.#baseDir = baseDir;
     this.#servers = servers;
+    this.#learned = learned;
     this.#file = `mcp-server:${name}`;
   }
 
@@ -37,12 +46,13 @@ export class OwnConnection {
 
   /** Asks for nothing but files: the server is not reached yet. */
   async open(): Promise<ConnectionOutcome> {
-    const { value, faults } = await resolveReferences(this.#value, {
+    const { value, faults, secrets } = await resolveReferences(this.#value, {
       env: process.env,
       baseDir: this.#baseDir,
     });
     if (faults.length > 0)
       return { problems: faults.map(({ path, message }) => this.#problem(path.join('.'), message)) };
+    this.#learned(secrets);
     const resolved = value as JsonObject;
     const { concurrency: _limit, ...own } = resolved;
     const parsed = mcpConnectionSchema.safeParse(own);
@@ -51,7 +61,7 @@ export class OwnConnection {
         problems: parsed.error.issues.map(({ path, message }) => this.#problem(path.join('.'), message)),
       };
     try {
-      return this.#openedWith(resolved, mcpSettings(own, this.#baseDir));
+      return this.#openedWith(resolved, secrets, mcpSettings(own, this.#baseDir));
     } catch (error) {
       return { problems: [this.#problem('', (error as Error).message)] };
     }
@@ -63,7 +73,11 @@ export class OwnConnection {
     await opened?.connection.server.close();
   }
 
-  #openedWith(resolved: JsonObject, settings: McpServerSettings): OpenedConnection {
+  #openedWith(
+    resolved: JsonObject,
+    secrets: readonly string[],
+    settings: McpServerSettings,
+  ): OpenedConnection {
     const fingerprint = hash('sha256', JSON.stringify([settings, resolved]));
     if (this.#opened?.settings === fingerprint) return this.#opened.connection;
     const before = this.#opened?.connection.server;
@@ -71,6 +85,7 @@ export class OwnConnection {
       name: this.#name,
       value: this.#value,
       resolved,
+      secrets,
       contentHash: fingerprint,
       baseDir: this.#baseDir,
       locate: () => ({ file: this.#file }),

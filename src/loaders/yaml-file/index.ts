@@ -84,6 +84,7 @@ class YamlFileLoader implements Loader {
       for (const connection of parsed.connections) {
         const made = await makeConnection(connection, dirname(file));
         if (made.connection !== undefined) connections.push(made.connection);
+        this.#log.hide?.(made.connection?.secrets ?? []);
         problems.push(...made.problems);
         for (const [secret, content] of made.files) secrets.set(secret, content);
       }
@@ -147,9 +148,18 @@ async function makeConnection(parsed: ParsedConnection, baseDir: string): Promis
     message: fault.message,
   }));
   if (!isJsonObject(resolved.value) || problems.length > 0) return { problems, files: resolved.files };
+  const { secrets } = resolved;
   const contentHash = hash('sha256', JSON.stringify([name, value, resolved.value]));
   return {
-    connection: { name, value, resolved: resolved.value, contentHash, baseDir, locate: parsed.locate },
+    connection: {
+      name,
+      value,
+      resolved: resolved.value,
+      secrets,
+      contentHash,
+      baseDir,
+      locate: parsed.locate,
+    },
     problems,
     files: resolved.files,
   };
