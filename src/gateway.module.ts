@@ -25,7 +25,20 @@ import type { AsyncService } from './create-async-calls.ts';
 import type { Gateway } from './create-gateway.ts';
 import type { Infra } from './infra/create-ports.ts';
 import { InfraModule } from './infra/infra.module.ts';
+import type { RegistryControl } from './ports/registry-control.ts';
 import type { Settings } from './settings/settings-schema.ts';
+
+/** Who asks for a reload means the keys as well. */
+function withKeys(sync: RegistryControl, { keys }: Infra): RegistryControl {
+  return {
+    status: () => sync.status(),
+    setDisabled: (name, disabled) => sync.setDisabled(name, disabled),
+    reload: async () => {
+      await keys?.check();
+      return sync.reload();
+    },
+  };
+}
 
 @Module({})
 export class GatewayModule {
@@ -40,7 +53,7 @@ export class GatewayModule {
       { provide: MANAGEMENT_ACTS, useValue: acts },
       { provide: TOOL_CALLER, useValue: gateway.executor },
       { provide: TOOL_CATALOG, useValue: gateway.registry },
-      { provide: REGISTRY_CONTROL, useValue: gateway.sync },
+      { provide: REGISTRY_CONTROL, useValue: withKeys(gateway.sync, infra) },
       { provide: CIRCUIT_CONTROL, useValue: gateway.circuits },
       { provide: REPLICA_VIEW, useValue: gateway.agreement },
       { provide: SPEC_CONTROL, useValue: gateway.specs },

@@ -88,7 +88,12 @@ async function createApp(
     createFastifyAdapter(readTls(settings)),
     { bodyParser: false, logger: new NestLog(infra.log), abortOnError: false },
   );
-  await prepareRest(app, { maxBodyBytes: settings.limits.max_body_bytes, docs, log: infra.log });
+  await prepareRest(app, {
+    maxBodyBytes: settings.limits.max_body_bytes,
+    docs,
+    log: infra.log,
+    anonymous: settings.auth.mode === 'none',
+  });
   return app;
 }
 

@@ -10,11 +10,12 @@ const CLOSE_LIMIT_MS = 5_000;
 const SETTLE_MS = 500;
 
 async function main(): Promise<void> {
-  const settings = loadSettings(process.env, process.cwd());
-  const service = await serve(settings, (line) => process.stderr.write(line));
+  const read = () => loadSettings(process.env, process.cwd());
+  const settings = read();
+  const service = await serve(settings, (line) => process.stderr.write(line), read);
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => void stop(service, settings.shutdown.drain_ms));
-  process.on('SIGHUP', () => void service.gateway.sync.reload());
+  process.on('SIGHUP', () => void reload(service));
   service.infra.log.info(
     {
       rest: service.restUrl,
@@ -25,6 +26,11 @@ async function main(): Promise<void> {
     'ready',
   );
   setTimeout(() => leaveBootBehind(service), SETTLE_MS).unref();
+}
+
+async function reload({ infra, gateway }: Service): Promise<void> {
+  await infra.keys?.check();
+  await gateway.sync.reload();
 }
 
 /**

@@ -25,11 +25,18 @@ export interface Service {
 /** What tools get before the doors are loaded. Files are read by then; a source elsewhere is not waited for. */
 const HEAD_START_MS = 200;
 
-/** Throws LoadError, or Error with what kept it from starting; nothing is left running then. */
-export async function serve(settings: Settings, announce: (line: string) => void): Promise<Service> {
+/**
+ * `reread` gives the settings as they stand now, for keys that come and go. Throws LoadError, or Error with what kept it
+ * from starting; nothing is left running then.
+ */
+export async function serve(
+  settings: Settings,
+  announce: (line: string) => void,
+  reread?: () => Settings,
+): Promise<Service> {
   const undo: (() => Promise<unknown>)[] = [];
   try {
-    return await start(settings, announce, undo);
+    return await start(settings, announce, reread, undo);
   } catch (error) {
     for (const step of undo.toReversed()) await step().catch(() => undefined);
     throw error;
@@ -39,11 +46,12 @@ export async function serve(settings: Settings, announce: (line: string) => void
 async function start(
   settings: Settings,
   announce: (line: string) => void,
+  reread: (() => Settings) | undefined,
   undo: (() => Promise<unknown>)[],
 ): Promise<Service> {
   const demo = settings.demo.upstream ? await startDemoUpstream() : undefined;
   undo.push(async () => demo?.close());
-  const infra = await createInfra(settings, announce);
+  const infra = await createInfra(settings, announce, reread);
   undo.push(() => infra.close());
   const gateway = await createGateway(settings, infra.ports);
   undo.push(() => gateway.close());
@@ -61,7 +69,7 @@ async function start(
   ]);
   undo.push(() => doors.close());
   gateway.agreement.start();
-  const metrics = new MetricsServer(infra.metrics);
+  const metrics = new MetricsServer(infra.metrics, settings.auth.mode === 'none');
   const metricsPort = await metrics.listen(settings.metrics.port, settings.host);
   undo.push(() => metrics.close());
   const ports = await doors.listen();

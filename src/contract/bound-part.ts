@@ -2,6 +2,6 @@
 import type { JsonObject } from './json.ts';
 import type { ToolCall } from './tool-call.ts';
 
-export function boundPart({ arguments: args, request }: ToolCall): JsonObject {
+export function boundPart({ arguments: args, request }: Pick<ToolCall, 'arguments' | 'request'>): JsonObject {
   return request.terms === undefined ? args : { arguments: args, ...request.terms };
 }

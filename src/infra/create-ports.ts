@@ -7,6 +7,7 @@ import type { Settings } from '../settings/settings-schema.ts';
 import { EventLoopLag } from './event-loop-lag.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator } from './keys/api-key-authenticator.ts';
 import { dataDirKeys } from './keys/first-key.ts';
+import { KeyReload } from './keys/key-reload.ts';
 import { openFileDefinitionPins } from './pins/file-definition-pins.ts';
 import { createOutlets } from './create-outlets.ts';
 import { openCoordination } from './open-coordination.ts';
@@ -29,12 +30,21 @@ export interface Infra {
   readonly history: CallHistory;
   /** What calls that run later need. */
   readonly asyncParts: AsyncParts;
+  /** Undefined where there are no keys, or none that change. */
+  readonly keys: KeyReload | undefined;
   /** Last of all: children gone, audit on disk, log lines out. */
   close(): Promise<void>;
 }
 
-/** `announce` shows the operator a line that must not go to the log: the first key. */
-export async function createInfra(settings: Settings, announce: (line: string) => void): Promise<Infra> {
+/**
+ * `announce` shows the operator a line that must not go to the log: the first key. `reread`: the settings as they stand
+ * now; without it keys stay as they are.
+ */
+export async function createInfra(
+  settings: Settings,
+  announce: (line: string) => void,
+  reread: (() => Settings) | undefined,
+): Promise<Infra> {
   const clock = new SystemClock();
   const log = PinoLog.create({ level: settings.log.level });
   log.hide(secretsOfSettings(settings));
@@ -52,6 +62,11 @@ export async function createInfra(settings: Settings, announce: (line: string) =
     observed,
   );
   const authenticator = createAuthenticator(settings, clock, announce);
+  const keys =
+    reread !== undefined && authenticator instanceof ApiKeyAuthenticator
+      ? new KeyReload({ settings, reread, authenticator, clock, log })
+      : undefined;
+  keys?.start();
   const definitionPins = await openFileDefinitionPins(join(settings.data_dir, 'pins.json'), observed);
   const loopLag = new EventLoopLag(clock);
   const { recordings, replayTape } = await openRecordings(settings, observed);
@@ -75,6 +90,7 @@ export async function createInfra(settings: Settings, announce: (line: string) =
   };
   const asyncParts = createAsyncParts({ records, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
   async function close(): Promise<void> {
+    await keys?.stop();
     loopLag.stop();
     await outlets.close();
     await coordination.close();
@@ -83,7 +99,7 @@ export async function createInfra(settings: Settings, announce: (line: string) =
     await records.close();
     await log.flush();
   }
-  return { ports, metrics, log, records, history, asyncParts, close };
+  return { ports, metrics, log, records, history, asyncParts, keys, close };
 }
 
 /** Of a URL the password as well: libraries tell of what they could not read. */

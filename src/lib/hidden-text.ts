@@ -27,6 +27,18 @@ export function showingHidden(text: string): string {
   return text.replace(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+/** The same in every string and key of a JSON value. */
+export function showingHiddenIn<Value>(value: Value): Value {
+  return shownIn(value) as Value;
+}
+
+function shownIn(value: unknown): unknown {
+  if (typeof value === 'string') return showingHidden(value);
+  if (Array.isArray(value)) return value.map(shownIn);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [showingHidden(key), shownIn(item)]));
+}
+
 /** At most so many bytes of UTF-8, cut between characters. */
 export function cutToBytes(text: string, most: number): string {
   // No character has more bytes than three for each unit of its length.

@@ -8,6 +8,8 @@ type JsonMap = { [key: string]: Json };
 type Hiding = string | number | boolean | null | Sealed | Hiding[] | { [key: string]: Hiding };
 
 const SENSITIVE_KEYWORD = 'x-ute-sensitive';
+/** Stands in views for a value that nobody compares. */
+export const SENSITIVE_MARK = '[sensitive]';
 
 export interface Hidden<Value> {
   readonly value: Value;
@@ -46,9 +48,17 @@ function hiderOf(schema: JsonMap): HideSensitive {
 }
 
 /** True if the schema marks anything at all. */
-export function marksSensitive(schema: JsonMap): boolean {
-  return JSON.stringify(schema).includes(`"${SENSITIVE_KEYWORD}":true`);
+function marksSensitive(schema: JsonMap): boolean {
+  let marks = marking.get(schema);
+  if (marks === undefined) {
+    marks = JSON.stringify(schema).includes(`"${SENSITIVE_KEYWORD}":true`);
+    marking.set(schema, marks);
+  }
+  return marks;
 }
+
+/** Each schema is looked at once. */
+const marking = new WeakMap<JsonMap, boolean>();
 
 /** Only what stands in the marked places: where else its text turns up is not looked for. */
 export function sealSensitive<Value extends Json>(
@@ -56,6 +66,7 @@ export function sealSensitive<Value extends Json>(
   value: Value,
   seal: (text: string) => string,
 ): Hidden<Value> {
+  if (!marksSensitive(schema)) return { value, secrets: [] };
   const walk = new Walk(schema, (text) => new Sealed(seal(text)));
   return { value: unsealed(walk.hidden(value, [schema])) as Value, secrets: walk.secrets };
 }

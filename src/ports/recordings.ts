@@ -200,6 +200,8 @@ export interface NotRecorded {
 /** A recording that answers. */
 export interface ReplayTape {
   readonly rules: ReplayRules;
+  /** Whose calls were recorded. Undefined: those of several tenants. */
+  readonly tenantId?: string;
   seal(text: string): string;
   /** The next recorded answer of an equal call. Never throws. */
   ask(call: AskedCall): TapeAnswer;

@@ -89,7 +89,16 @@ function faultsOfMeaning(declared: Partial<ToolDeclaration>, isLinted: boolean):
     ...faultsOfLimits(declared),
     ...faultsOfApproval(declared.metadata),
     ...faultsOfLegacy(declared),
+    ...faultsOfAuth(declared),
   ];
+}
+
+/** What would do nothing is not taken: whoever writes it counts on it. */
+function faultsOfAuth({ auth }: Partial<ToolDeclaration>): readonly Fault[] {
+  if (auth === undefined) return [];
+  const message =
+    'connecting an agent’s own account is not there yet, so this would protect nothing: give the credential to a connection (auth of a connection of type http or mcp), and leave this out';
+  return [{ path: ['auth'], isKey: true, message }];
 }
 
 function faultsOfLegacy({ actions, metadata }: Partial<ToolDeclaration>): readonly Fault[] {

@@ -328,6 +328,11 @@ describe('a mistake is named with its place, what was expected and what was foun
       'value concurrency.per: expected "tool", "tenant", "agent" or "user", found "world"',
     ],
     [{ auth: { type: 'oauth3' } }, 'value auth.type: expected "oauth2" or "api_key", found "oauth3"'],
+    // It would protect nothing, and whoever writes it counts on it.
+    [
+      { auth: { type: 'api_key' } },
+      'key auth: connecting an agent’s own account is not there yet, so this would protect nothing: give the credential to a connection (auth of a connection of type http or mcp), and leave this out',
+    ],
     [
       { metadata: { documentation: 'see ${env:HOME}' } },
       'value metadata.documentation: references such as ${env:…} and ${file:…} are allowed in connections only',

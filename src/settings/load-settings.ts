@@ -33,7 +33,7 @@ export function loadSettings(env: Environment, cwd: string): Settings {
   if (!parsed.success) problems.push(...problemsOf(parsed.error, source, env));
   if (parsed.success) problems.push(...contradictions(parsed.data, file, env));
   if (problems.length > 0 || !parsed.success) throw new SettingsError(problems);
-  return deepFreeze(withAbsolutePaths(parsed.data, dirname(file), cwd));
+  return deepFreeze(withAbsolutePaths(parsed.data, file, cwd));
 }
 
 interface Source {
@@ -221,11 +221,13 @@ function contradictions(settings: SettingsFile, file: string, env: Environment):
   return problems;
 }
 
-function withAbsolutePaths(file: SettingsFile, configDir: string, cwd: string): Settings {
+function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string): Settings {
+  const configDir = dirname(configFile);
   const from = (path: string) => resolve(configDir, path);
   return {
     ...file,
     configDir,
+    configFile,
     data_dir: resolve(cwd, file.data_dir),
     tls: file.tls && {
       cert_file: from(file.tls.cert_file),

@@ -25,20 +25,28 @@ const tls = z.strictObject({
     .describe('PEM; when set, clients must show a certificate of this CA.'),
 });
 
+/** Nothing stands for several of them: a star would be a name that nobody has. */
+const one = (what: string) =>
+  z
+    .string()
+    .min(1)
+    .refine(
+      (name) => !name.includes('*'),
+      `must name one ${what}: "*" stands for nobody here; declare a key for each`,
+    );
+
 const apiKey = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9]{8}$/, 'must be the 8 characters after ute_live_'),
   secret_sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits: the sha256 of the secret part'),
-  tenant: z
-    .string()
-    .min(1)
+  tenant: one('tenant')
     .optional()
     .describe(
       'Whose calls, approvals and records the key reaches. Left out: the key administers the platform (role admin or platform_admin), and calls no tools.',
     ),
   agents: names.min(1).default(['*']).describe('Agents the key may speak for; * = any of the tenant.'),
-  user: z.string().min(1).optional().describe('When set, the only user the key may speak for.'),
+  user: one('user').optional().describe('When set, the only user the key may speak for.'),
   roles: names.min(1),
   expires_at: z.iso.datetime({ offset: true }).optional(),
 });
@@ -189,4 +197,6 @@ export type SettingsFile = z.infer<typeof settingsSchema>;
 export interface Settings extends SettingsFile {
   /** Absolute folder that relative paths started from. */
   readonly configDir: string;
+  /** Absolute path of gateway.yaml, which need not be there. */
+  readonly configFile: string;
 }

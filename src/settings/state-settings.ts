@@ -147,7 +147,13 @@ export const recording = z.strictObject({
     .array(
       z.strictObject({
         name: recordingName.describe('The time is added to it.'),
-        tenant_id: z.string().min(1).max(256).optional().describe('Left out: of every tenant.'),
+        tenant_id: z
+          .string()
+          .min(1)
+          .max(256)
+          .refine((name) => !name.includes('*'), 'must name one tenant: leave it out for all of them')
+          .optional()
+          .describe('Left out: of every tenant.'),
         session_id: z.string().min(1).max(256).optional(),
         tools: z
           .array(z.string().min(1).max(256))

@@ -192,7 +192,7 @@ describe('in the threads themselves', () => {
     await expect(run()).rejects.toMatchObject({
       type: 'PERMANENT',
       reason: 'EXCEPTION',
-      message: 'TypeError: lost',
+      cause: expect.objectContaining({ message: 'lost' }) as unknown,
     });
   });
 
@@ -292,7 +292,9 @@ describe('in the threads themselves', () => {
     const run = await prepare(text, 'run');
     await expect(run({}, () => (events += 1))).rejects.toMatchObject({
       reason: 'EXCEPTION',
-      message: expect.stringContaining('without end') as string,
+      cause: expect.objectContaining({
+        message: expect.stringContaining('without end') as string,
+      }) as unknown,
     });
     expect(events).toBe(10_000);
   });

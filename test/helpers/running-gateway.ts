@@ -65,8 +65,8 @@ export async function startGateway(options: {
     ...options.settings,
   };
   writeFileSync(join(dir, 'gateway.yaml'), stringify(file));
-  const settings = loadSettings({ UTE_CONFIG: join(dir, 'gateway.yaml') }, dir);
-  const service = await serve(settings, () => undefined).catch((error: unknown) => {
+  const read = () => loadSettings({ UTE_CONFIG: join(dir, 'gateway.yaml') }, dir);
+  const service = await serve(read(), () => undefined, read).catch((error: unknown) => {
     rmSync(dir, { recursive: true, force: true });
     throw error;
   });

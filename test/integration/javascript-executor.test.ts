@@ -240,13 +240,14 @@ describe.each([
     });
   });
 
-  it('turns an exception into a failure, thrown at once or later', async () => {
-    for (const text of ['throw new TypeError("no")', 'return Promise.reject(new TypeError("no"))']) {
+  it('turns an exception into a failure that says nothing of it, thrown at once or later', async () => {
+    for (const text of ['throw new TypeError("pin 7")', 'return Promise.reject(new TypeError("pin 7"))']) {
       const thrown = run(`export const execute = () => { ${text} }`, {}, undefined, mode);
       await expect(thrown).rejects.toMatchObject({
         type: 'PERMANENT',
         reason: 'EXCEPTION',
-        message: 'TypeError: no',
+        message: expect.not.stringMatching(/TypeError|pin 7/) as string,
+        cause: expect.objectContaining({ message: 'pin 7' }) as unknown,
       });
     }
   });

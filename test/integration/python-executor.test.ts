@@ -67,7 +67,7 @@ describe('calls', () => {
   it('runs asynchronous functions, all of a worker on one event loop', async () => {
     expect(await bench.call('good.sleep_async', { seconds: 0.01 })).toBe('slept');
     const failure = await failureOf(bench.call('good.fail_async'));
-    expect(failure.message).toBe('LookupError: nothing there');
+    expect(String(failure.cause)).toContain('LookupError: nothing there');
     const single = reusing(spawner, { workers: 1 });
     const loopId = await single.callable('good.loop_id');
     const first = await loopId();
@@ -301,7 +301,7 @@ describe("a tool's own errors", () => {
   const bench = new PythonBench(spawner);
   afterAll(() => bench.executor.close?.());
 
-  it('an exception is PERMANENT, its traceback for the log alone', async () => {
+  it('an exception is PERMANENT; what it says reaches the log and never the caller', async () => {
     const failure = await failureOf(bench.call('bad.raise_error', { text: 'out of paper' }));
     expect(failure).toMatchObject({
       type: 'PERMANENT',
@@ -309,14 +309,9 @@ describe("a tool's own errors", () => {
       reason: 'EXCEPTION',
       retryable: false,
     });
-    expect(failure.message).toBe('ValueError: out of paper');
-    expect(String(failure.cause)).toContain('Traceback');
+    expect(failure.message).not.toMatch(/ValueError|paper/);
+    expect(String(failure.cause)).toMatch(/Traceback.*ValueError: out of paper/s);
     expect(failure.partialSideEffects).toBeUndefined();
-  });
-
-  it('a long message is cut at 500 characters', async () => {
-    const failure = await failureOf(bench.call('bad.raise_error', { text: 'x'.repeat(5000) }));
-    expect(failure.message).toHaveLength(500);
   });
 
   it.each([
@@ -326,7 +321,7 @@ describe("a tool's own errors", () => {
   ])('%s is an exception like any other', async (name, message) => {
     const failure = await failureOf(bench.call(`bad.${name}`));
     expect(failure).toMatchObject({ type: 'PERMANENT', reason: 'EXCEPTION' });
-    expect(failure.message).toContain(message);
+    expect(String(failure.cause)).toContain(message);
   });
 
   it('a ToolError has the type it names, or PERMANENT where the gateway knows no such type', async () => {

@@ -6,6 +6,7 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import { decideApproval, type Decision } from '../../core/decide-approval.ts';
 import type { Approval, ApprovalStatus, ApprovalStore } from '../../ports/approval-store.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
+import { showingHiddenIn } from '../../lib/hidden-text.ts';
 import { APPROVAL_STORE, AUTHENTICATOR, DOOR_LIMITS, MANAGEMENT_ACTS, type DoorLimits } from '../tokens.ts';
 import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';
@@ -68,8 +69,9 @@ function decisionOf(body: unknown): Decision {
   return { approve: decision === 'approve', comment };
 }
 
+/** What an approver reads is what is there: a text that turns around or hides a part of itself shows how. */
 function wireApproval(approval: Approval) {
-  return {
+  return showingHiddenIn({
     id: approval.id,
     status: approval.status,
     tool: approval.tool,
@@ -85,5 +87,5 @@ function wireApproval(approval: Approval) {
     decided_by: approval.decidedBy ?? null,
     decided_at: approval.decidedAt === undefined ? null : new Date(approval.decidedAt).toISOString(),
     comment: approval.comment ?? null,
-  };
+  });
 }

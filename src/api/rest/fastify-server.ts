@@ -3,10 +3,12 @@ import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Log } from '../../ports/log.ts';
 import { swaggerAssetsDir } from './docs-page.ts';
 import { takeJsonBodies } from './json-body.ts';
-import { ProblemFilter } from './problem.ts';
+import { foreignRequest } from '../../lib/foreign-request.ts';
+import { ProblemFilter, sendProblem } from './problem.ts';
 
 export interface TlsFiles {
   readonly cert: Buffer;
@@ -42,9 +44,10 @@ function isUsedAsset(path: string): boolean {
 /** Before `app.init()`: body reader, docs assets, and the filter that no error gets past. */
 export async function prepareRest(
   app: NestFastifyApplication,
-  options: { maxBodyBytes: number; docs: boolean; log: Log },
+  options: { maxBodyBytes: number; docs: boolean; log: Log; anonymous: boolean },
 ): Promise<void> {
   const server: FastifyInstance = app.getHttpAdapter().getInstance();
+  if (options.anonymous) refuseForeignRequests(server);
   takeJsonBodies(server, options.maxBodyBytes);
   endConnectionsOnClose(server);
   if (options.docs)
@@ -55,6 +58,17 @@ export async function prepareRest(
       allowedPath: isUsedAsset,
     });
   app.useGlobalFilters(new ProblemFilter(options.log));
+}
+
+/** Before anything of it is read: a POST without a body needs no leave of the browser. */
+function refuseForeignRequests(server: FastifyInstance): void {
+  server.addHook('onRequest', async ({ headers, url }, reply) => {
+    const foreign = foreignRequest(headers);
+    if (foreign === undefined) return;
+    const { message, reason } = foreign;
+    sendProblem(reply, new ToolFailure('PERMISSION_DENIED', message, { reason }), url.split('?')[0] ?? '');
+    await reply;
+  });
 }
 
 /** Closing ends idle connections alone: one with a call in flight is told to end with the answer, or closing would wait for it. */

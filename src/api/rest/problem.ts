@@ -5,7 +5,7 @@ import { ERROR_TYPES, errorRow } from '../../contract/error-types.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Log } from '../../ports/log.ts';
 
-function sendProblem(reply: FastifyReply, failure: ToolFailure, instance: string): void {
+export function sendProblem(reply: FastifyReply, failure: ToolFailure, instance: string): void {
   const { http } = errorRow(failure.type, 'gateway', failure.reason);
   const status = failure.type === 'CONFIRMATION_REQUIRED' ? ERROR_TYPES.VALIDATION.http : http;
   if (failure.type === 'AUTH') reply.header('www-authenticate', 'Bearer');

@@ -81,9 +81,9 @@ function lastStatusOf({ lastStatus }: Schedule, lastRun: ScheduledRun | undefine
 /** Who it runs for is said beside it; what it was granted is nobody's to read. */
 function keptOf(request: string): { arguments: JsonObject; context: JsonObject } {
   const kept: unknown = JSON.parse(request);
-  const { arguments: args, context } = isJsonObject(kept) ? kept : {};
+  const { arguments: args, shown = args, context } = isJsonObject(kept) ? kept : {};
   const { sessionId = null, mode = null } = isJsonObject(context) ? context : {};
-  return { arguments: isJsonObject(args) ? args : {}, context: { session_id: sessionId, mode } };
+  return { arguments: isJsonObject(shown) ? shown : {}, context: { session_id: sessionId, mode } };
 }
 
 function iso(time: number): string {

@@ -6,11 +6,14 @@ import type { ToolContext } from '../../contract/tool-context.ts';
 import { isUnsafe } from '../../contract/tool-spec.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import { canonicalHash } from '../../lib/canonical-json.ts';
+import { SENSITIVE_MARK, sealSensitive } from '../../lib/sensitive-values.ts';
 import type { NewCall } from '../../ports/call-store.ts';
 
 export interface AcceptedRequest {
   readonly tool: string;
   readonly arguments: JsonObject;
+  /** The same for views, where the schema marks some as sensitive. */
+  readonly shown?: JsonObject;
   readonly context: ToolContext;
   readonly timeoutMs?: number;
   readonly toolHash: string;
@@ -57,9 +60,11 @@ export function newCallOf(call: ToolCall, { maxWaitMs, callbackUrl }: Acceptance
 
 function requestOf(call: ToolCall, fn: ToolFunction, principal: Principal): AcceptedRequest {
   const { confirmationToken, ...context } = call.context;
+  const { value: shown } = sealSensitive(fn.inputSchema, call.arguments, () => SENSITIVE_MARK);
   return {
     tool: fn.name,
     arguments: call.arguments,
+    ...(shown !== call.arguments && { shown }),
     context,
     ...(call.request.timeoutMs !== undefined && { timeoutMs: call.request.timeoutMs }),
     toolHash: fn.spec.contentHash,

@@ -1,5 +1,6 @@
 // What a handler returned or threw, as a result or a failure. Handlers may answer in the envelope themselves.
 import { isErrorType } from '../../contract/error-types.ts';
+import { exceptionFailure } from '../../contract/exception-failure.ts';
 import type { Intent } from '../../contract/intent.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import { ToolFailure, type FailureDetails } from '../../contract/tool-failure.ts';
@@ -30,12 +31,7 @@ export function failureOfThrown(thrown: unknown): ToolFailure {
   if (typeof thrown === 'object' && thrown !== null && 'type' in thrown && isErrorType(thrown.type)) {
     return failureFrom(thrown, thrown);
   }
-  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `Thrown: ${String(thrown)}`;
-  return new ToolFailure('PERMANENT', text.slice(0, MAX_MESSAGE), {
-    origin: 'tool',
-    reason: 'EXCEPTION',
-    cause: thrown,
-  });
+  return exceptionFailure(thrown instanceof Error ? thrown : `Thrown: ${String(thrown)}`);
 }
 
 function failureFrom(error: unknown, cause: unknown): ToolFailure {

@@ -1,5 +1,6 @@
 // Answers of a worker, read as what they are: bytes from an untrusted process.
 import { isErrorType } from '../../contract/error-types.ts';
+import { exceptionFailure } from '../../contract/exception-failure.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 
@@ -50,14 +51,10 @@ export function readJson(content: Buffer): JsonValue {
 
 /** The ToolFailure that an error reported by a worker stands for. */
 export function failureOf(error: ReportedError): ToolFailure {
-  if (error.exception !== null) {
-    const message = `${error.exception}: ${error.message}`.slice(0, MAX_MESSAGE);
-    return new ToolFailure('PERMANENT', message, {
-      origin: 'tool',
-      reason: 'EXCEPTION',
-      cause: error.traceback,
-    });
-  }
+  if (error.exception !== null)
+    return exceptionFailure(
+      [error.traceback, `${error.exception}: ${error.message}`].filter(Boolean).join('\n'),
+    );
   const type = isErrorType(error.type) ? error.type : 'PERMANENT';
   const { retryable } = error;
   return new ToolFailure(type, error.message.slice(0, MAX_MESSAGE), {

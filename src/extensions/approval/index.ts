@@ -2,6 +2,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { boundPart } from '../../contract/bound-part.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
@@ -10,6 +11,7 @@ import { isUnsafe } from '../../contract/tool-spec.ts';
 import { whatRuns } from '../../contract/what-runs.ts';
 import { canonicalHash } from '../../lib/canonical-json.ts';
 import { uuidv7 } from '../../lib/ids.ts';
+import { SENSITIVE_MARK, sealSensitive } from '../../lib/sensitive-values.ts';
 import type { Approval, ApprovalStore, RedemptionResult } from '../../ports/approval-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -97,6 +99,11 @@ function boundTo(call: ToolCall, fn: ToolFunction, runs: string) {
   };
 }
 
+function shownPart(call: ToolCall, fn: ToolFunction): JsonObject {
+  const { value } = sealSensitive(fn.inputSchema, call.arguments, () => SENSITIVE_MARK);
+  return boundPart({ arguments: value, request: call.request });
+}
+
 async function ask(
   approvals: ApprovalStore,
   clock: Clock,
@@ -113,7 +120,8 @@ async function ask(
     requestedByUser: call.principal?.userId ?? '',
     tokenHash: hash('sha256', token),
     toolVersion: metadata.version,
-    arguments: boundPart(call),
+    // For the approver's eyes alone: what runs is what the caller sends again.
+    arguments: shownPart(call, fn),
     riskLevel: metadata.isDangerous && metadata.riskLevel === 'low' ? 'high' : metadata.riskLevel,
     sessionId: call.context.sessionId ?? '',
     createdAt: now,

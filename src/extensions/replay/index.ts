@@ -57,7 +57,8 @@ function createReplay(tape: ReplayTape, metrics: Metrics): Extension<object> {
       }
       if (tape.rules.onMiss === 'refuse') {
         counters.refused.add();
-        throw notRecorded(tool, found);
+        const isOwn = tape.tenantId !== undefined && tape.tenantId === call.context.tenantId;
+        throw notRecorded(tool, isOwn ? found : withoutNearest(found));
       }
       counters.called.add();
       return next(call);
@@ -93,7 +94,14 @@ function recordedAnswer(call: ToolCall, { outcome }: RecordedCall): ToolResponse
   return { ok: true, data: JSON.parse(dataJson) as JsonValue, dataJson, intents, meta, rateLimits };
 }
 
-function notRecorded(tool: string, answer: TapeAnswer & { readonly found: false }): ToolFailure {
+type Missed = TapeAnswer & { readonly found: false };
+
+/** Of a recording that is not the caller's tenant's alone: what others said is not for this caller. */
+function withoutNearest({ nearest: _, ...answer }: Missed): Missed {
+  return answer;
+}
+
+function notRecorded(tool: string, answer: Missed): ToolFailure {
   const { recordedTimes, recordedOfTool, definitionChanged, nearest } = answer;
   const details: JsonObject = {
     tool,
@@ -105,12 +113,7 @@ function notRecorded(tool: string, answer: TapeAnswer & { readonly found: false 
   return new ToolFailure('NOT_FOUND', whyNot(answer), { reason: 'NOT_RECORDED', details });
 }
 
-function whyNot({
-  recordedTimes,
-  recordedOfTool,
-  definitionChanged,
-  nearest,
-}: TapeAnswer & { found: false }): string {
+function whyNot({ recordedTimes, recordedOfTool, definitionChanged, nearest }: Missed): string {
   if (recordedTimes > 0 && definitionChanged)
     return 'This call was recorded with another definition of the tool, and such answers are not given here.';
   if (recordedTimes > 0)

@@ -22,11 +22,12 @@ const RECORDED: RecordedCall = {
 };
 const MISS = { found: false, recordedTimes: 0, recordedOfTool: 0, definitionChanged: false } as const;
 
-function kit(answer: TapeAnswer, onMiss: ReplayRules['onMiss'] = 'refuse') {
+function kit(answer: TapeAnswer, onMiss: ReplayRules['onMiss'] = 'refuse', tenantId?: string) {
   const asked: AskedCall[] = [];
   const metrics = recordingMetrics();
   const tape = {
     rules: { onMiss, onRepeat: 'last', onChanged: 'answer' },
+    tenantId,
     seal: (text: string) => `sealed ${text}`,
     ask: (call: AskedCall) => (asked.push(call), answer),
   } as unknown as ReplayTape;
@@ -87,8 +88,8 @@ describe('replay', () => {
       ],
       more: 2,
     };
-    const { call, ran } = kit({ ...MISS, recordedOfTool: 4, nearest });
-    const response = await call();
+    const { call, ran } = kit({ ...MISS, recordedOfTool: 4, nearest }, 'refuse', 'acme');
+    const response = await call({ context: { tenantId: 'acme' } });
     expect(response).toMatchObject({
       ok: false,
       error: {
@@ -104,6 +105,18 @@ describe('replay', () => {
       'The nearest is call 7: /a was 1, not 2; /b was 3; /c was not there; and 2 more.',
     );
     expect(ran).toEqual([]);
+  });
+
+  it.each([
+    ['of another tenant', 'umbrella'],
+    ['of several tenants', undefined],
+  ])('shows nothing of what was recorded in a recording %s', async (_whose, tenantId) => {
+    const changes = [{ pointer: '/their-name', recorded: '"their secret"', asked: '2' }];
+    const nearest = { order: 7, changes, more: 0 };
+    const { call } = kit({ ...MISS, recordedOfTool: 4, nearest }, 'refuse', tenantId);
+    const response = await call({ context: { tenantId: 'acme' } });
+    expect(response).toMatchObject({ ok: false, error: { reason: 'NOT_RECORDED' } });
+    expect(JSON.stringify(response)).not.toMatch(/their|nearest/);
   });
 
   it.each([

@@ -41,7 +41,7 @@ const NO_HASH = Buffer.alloc(32);
 const MAX_ACCEPTED = 1_000;
 
 export class ApiKeyAuthenticator implements Authenticator {
-  readonly #keys = new Map<string, KnownKey>();
+  #keys: ReadonlyMap<string, KnownKey>;
   /** Keys that were checked before, by their text: agents call often, and a hash a call adds up. In memory only. */
   readonly #accepted = new Map<string, KnownKey>();
   readonly #clock: Clock;
@@ -49,10 +49,13 @@ export class ApiKeyAuthenticator implements Authenticator {
   /** Throws Error when a key names a role that is not there, or two keys share an id. */
   constructor(keys: readonly StoredKey[], roles: Roles, clock: Clock) {
     this.#clock = clock;
-    for (const key of keys) {
-      if (this.#keys.has(key.id)) throw new Error(`auth.keys: two keys have the id ${key.id}`);
-      this.#keys.set(key.id, knownKey(key, { ...BUILT_IN_ROLES, ...roles }));
-    }
+    this.#keys = knownKeys(keys, roles);
+  }
+
+  /** From now on these and no others. Throws as the constructor does, and changes nothing then. */
+  replace(keys: readonly StoredKey[], roles: Roles): void {
+    this.#keys = knownKeys(keys, roles);
+    this.#accepted.clear();
   }
 
   authenticate(credential: Credential): Principal {
@@ -101,6 +104,15 @@ export class AnonymousAuthenticator implements Authenticator {
   recall(): Principal {
     return this.#principal;
   }
+}
+
+function knownKeys(keys: readonly StoredKey[], roles: Roles): ReadonlyMap<string, KnownKey> {
+  const known = new Map<string, KnownKey>();
+  for (const key of keys) {
+    if (known.has(key.id)) throw new Error(`auth.keys: two keys have the id ${key.id}`);
+    known.set(key.id, knownKey(key, { ...BUILT_IN_ROLES, ...roles }));
+  }
+  return known;
 }
 
 function knownKey(key: StoredKey, roles: Roles): KnownKey {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { createApiKey } from '../../lib/api-key.ts';
 import type { StoredKey } from './api-key-authenticator.ts';
 
-const FILE = 'keys.json';
+export const FIRST_KEY_FILE = 'keys.json';
 
 /** The keys of the data directory. `printed` gets the text of a key made just now; it is never seen again. */
 export function dataDirKeys(dataDir: string, printed: (key: string) => void): readonly StoredKey[] {
-  const path = join(dataDir, FILE);
+  const path = join(dataDir, FIRST_KEY_FILE);
   const kept = readKeys(path);
   if (kept !== undefined) return kept.map(ofPlatform);
   const key = createApiKey();
@@ -29,6 +29,11 @@ export function dataDirKeys(dataDir: string, printed: (key: string) => void): re
 /** Whoever starts a gateway without any key has it whole: there is nobody else to administer it. */
 function ofPlatform(key: StoredKey): StoredKey {
   return { ...key, platform: true };
+}
+
+/** Those that are there; none is made. */
+export function keptKeys(dataDir: string): readonly StoredKey[] {
+  return readKeys(join(dataDir, FIRST_KEY_FILE)) ?? [];
 }
 
 function readKeys(path: string): readonly StoredKey[] | undefined {

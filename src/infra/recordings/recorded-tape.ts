@@ -26,6 +26,7 @@ interface Slot {
 
 export class RecordedTape implements ReplayTape {
   readonly rules: ReplayRules;
+  readonly tenantId?: string;
   readonly #file: string;
   readonly #calls: readonly RecordedCall[];
   readonly #slots: ReadonlyMap<string, Slot>;
@@ -40,6 +41,7 @@ export class RecordedTape implements ReplayTape {
   /** `seal`: what this gateway seals with. Where another key sealed the recording, sealed values are not compared. */
   constructor(file: string, { head, calls }: ReadRecording, rules: ReplayRules, seal: Seal) {
     this.rules = rules;
+    if (head.tenantId !== undefined) this.tenantId = head.tenantId;
     this.#file = file;
     const anySealed = calls.some((call) => holdsSealed(call.arguments));
     this.#ownSeal = anySealed && head.sealId === seal.id ? seal : undefined;

@@ -1,6 +1,7 @@
 // The metrics port: /metrics for Prometheus and nothing else. No credential: keep it off public networks.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { foreignRequest } from '../../lib/foreign-request.ts';
 
 export interface Exposition {
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
@@ -9,8 +10,13 @@ export interface Exposition {
 export class MetricsServer {
   readonly #server: Server;
 
-  constructor(metrics: Exposition) {
+  /** `anonymous`: nobody shows a credential on this gateway, so pages of other origins are kept out here as well. */
+  constructor(metrics: Exposition, anonymous: boolean) {
     this.#server = createServer((request, response) => {
+      if (anonymous && foreignRequest(request.headers) !== undefined) {
+        response.writeHead(403).end();
+        return;
+      }
       if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
         response.writeHead(404).end();
         return;

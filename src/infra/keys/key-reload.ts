@@ -1,0 +1,118 @@
+// KeyReload: keys and roles of gateway.yaml while the gateway runs. A key that is taken out of the file stops within
+// seconds; nothing else of the file changes without a restart.
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+import type { ApiKeyAuthenticator, StoredKey } from './api-key-authenticator.ts';
+import { FIRST_KEY_FILE, keptKeys } from './first-key.ts';
+
+export interface KeyReloadNeeds {
+  readonly settings: Settings;
+  /** The settings as the file and the environment say now. Throws Error. */
+  readonly reread: () => Settings;
+  readonly authenticator: ApiKeyAuthenticator;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Looked at by its content: times and events do not come with every kind of mount. */
+const LOOK_MS = 1_000;
+
+export class KeyReload {
+  readonly #needs: KeyReloadNeeds;
+  /** What was looked at last, good or not: hash of the text. */
+  #seen: string | undefined;
+  #ids: readonly string[];
+  #restOfFile: string;
+  #stopped = false;
+  #cancel: () => void = () => undefined;
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(needs: KeyReloadNeeds) {
+    const { settings, log } = needs;
+    this.#needs = needs;
+    this.#ids = settings.auth.keys.map(({ id }) => id);
+    this.#restOfFile = restOf(settings);
+    warnOfFirstKey(settings, log);
+  }
+
+  /** Looks at once, as well: the file may have changed since it was read at the start. */
+  start(): void {
+    void this.check().then(() => {
+      if (!this.#stopped) this.#cancel = this.#needs.clock.after(LOOK_MS, () => this.start());
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#looking;
+  }
+
+  /** Resolves when the keys are those of the file, if it can be used. Never rejects. */
+  check(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#check());
+    return this.#looking;
+  }
+
+  async #check(): Promise<void> {
+    const { settings, log } = this.#needs;
+    const text = await readFile(settings.configFile, 'utf8').catch(() => undefined);
+    const seen = text === undefined ? 'none' : hash('sha256', text);
+    if (seen === this.#seen || this.#stopped) return;
+    this.#seen = seen;
+    try {
+      this.#apply(this.#needs.reread());
+    } catch (error) {
+      log.error(
+        { file: settings.configFile, err: error },
+        'gateway.yaml cannot be used as it is now: the keys from before stay valid until it can',
+      );
+    }
+  }
+
+  #apply(settings: Settings): void {
+    const { authenticator, log } = this.#needs;
+    const { keys, roles } = settings.auth;
+    const inForce: readonly StoredKey[] = keys.length > 0 ? keys : keptKeys(settings.data_dir);
+    authenticator.replace(inForce, roles);
+    const ids = inForce.map(({ id }) => id);
+    const added = ids.filter((id) => !this.#ids.includes(id));
+    const removed = this.#ids.filter((id) => !ids.includes(id));
+    if (added.length + removed.length > 0) {
+      log.info({ added, removed }, 'the API keys were changed');
+      warnOfFirstKey(settings, log);
+    }
+    if (ids.length === 0)
+      log.error({}, 'no API key is left: every call is refused until auth.keys in gateway.yaml has one');
+    this.#ids = ids;
+    const rest = restOf(settings);
+    if (rest !== this.#restOfFile)
+      log.warn(
+        {},
+        'gateway.yaml was changed beyond auth.keys and auth.roles: restart the gateway to apply the rest',
+      );
+    this.#restOfFile = rest;
+  }
+}
+
+/** A first key that stops working is a surprise to whoever uses it. */
+function warnOfFirstKey({ auth, data_dir: dataDir }: Settings, log: Log): void {
+  if (auth.keys.length === 0) return;
+  const listed = new Set(auth.keys.map(({ id }) => id));
+  const refused = keptKeys(dataDir)
+    .map(({ id }) => id)
+    .filter((id) => !listed.has(id));
+  if (refused.length === 0) return;
+  log.warn(
+    { ids: refused, file: join(dataDir, FIRST_KEY_FILE) },
+    'auth.keys is set, so the first key, made when there was none, is refused: to keep it, copy its entry from the file into auth.keys; otherwise delete the file',
+  );
+}
+
+function restOf({ auth: { mode }, ...rest }: Settings): string {
+  return hash('sha256', JSON.stringify([mode, rest]));
+}

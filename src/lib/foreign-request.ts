@@ -1,0 +1,43 @@
+// Where nobody shows a credential, any web page that the operator opens could call the gateway: its requests are refused.
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface ForeignRequest {
+  readonly reason: 'HOST_DENIED' | 'ORIGIN_DENIED';
+  readonly message: string;
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Undefined: it comes from this machine and from no page of another origin. A page elsewhere whose name is made to lead
+ * here (DNS rebinding) shows in Host, one that calls from its own origin in Origin or in what browsers say of a fetch.
+ */
+export function foreignRequest(headers: IncomingHttpHeaders): ForeignRequest | undefined {
+  const host = URL.parse(`http://${headers.host ?? ''}`);
+  if (host === null || host.username !== '' || !LOOPBACK.test(host.hostname)) {
+    return {
+      reason: 'HOST_DENIED',
+      message:
+        'Without credentials (auth.mode: none) the gateway answers to localhost alone: the Host header names another.',
+    };
+  }
+  const site = headers['sec-fetch-site'];
+  const isOwn = headers.origin === undefined || isSameOrigin(headers.origin, host);
+  if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return undefined;
+  return {
+    reason: 'ORIGIN_DENIED',
+    message:
+      'Without credentials (auth.mode: none) the gateway takes no requests from pages of another origin.',
+  };
+}
+
+function isSameOrigin(origin: string, host: URL): boolean {
+  const url = URL.parse(origin);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  // Each protocol leaves out a port of its own.
+  return url.hostname === host.hostname && portOf(url) === portOf(host, url.protocol);
+}
+
+function portOf({ port, protocol }: URL, as = protocol): string {
+  return port || (as === 'https:' ? '443' : '80');
+}
