@@ -140,8 +140,6 @@ export interface ToolSpec {
   readonly extensions: { readonly [extension: string]: JsonObject };
   /** JSON Schema of what an operator may set per agent. */
   readonly configSchema?: JsonSchema;
-  /** How an agent's own account is connected (OAuth2 or an API key), as declared. */
-  readonly auth?: JsonObject;
   readonly foreign?: ForeignDefinition;
   /** Set: it came out of a document from elsewhere, and calls only what that may call. */
   readonly origin?: Origin;

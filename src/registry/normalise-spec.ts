@@ -21,7 +21,7 @@ export function normaliseSpec(
   declared: ToolDeclaration,
   { baseDir, foreign, origin }: Pick<RawDeclaration, 'baseDir' | 'foreign' | 'origin'>,
 ): ToolSpec {
-  const { output_schema: outputSchema, config_schema: configSchema, actions, auth, priority } = declared;
+  const { output_schema: outputSchema, config_schema: configSchema, actions, priority } = declared;
   const budget = budgetOf(declared);
   const metadata = metadataOf(declared.metadata);
   const content: Omit<ToolSpec, 'baseDir' | 'contentHash'> = {
@@ -39,7 +39,6 @@ export function normaliseSpec(
     ...(budget && { resultBudget: budget }),
     extensions: declared.extensions as Record<string, JsonObject>,
     ...(configSchema && { configSchema: asConfigSchema(configSchema as JsonObject).schema }),
-    ...(auth && { auth }),
     ...(foreign && { foreign }),
     ...(origin && { origin }),
     ...(declared.canary && { canary: declared.canary }),

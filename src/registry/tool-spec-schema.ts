@@ -241,7 +241,10 @@ export const toolDeclarationSchema = z.strictObject({
     .record(z.string(), z.unknown())
     .optional()
     .describe('JSON Schema, or a map of properties, of what may be set per agent.'),
-  auth: auth.optional().describe("How an agent's own account is connected."),
+  auth: auth
+    .optional()
+    .describe('Refused: agents have no accounts of their own yet. A credential belongs to a connection.')
+    .meta({ deprecated: true }),
   canary: canarySchema.optional().describe('Gives a share of the callers a new version on trial.'),
 });
 

@@ -131,11 +131,6 @@ describe('a file of tools', () => {
           default_event_duration: { type: 'integer', default: 30 },
         },
       },
-      auth: {
-        type: 'oauth2',
-        provider: 'google',
-        scopes: ['https://www.googleapis.com/auth/calendar.events'],
-      },
     });
     expect(calendar?.actions).toEqual([
       {

@@ -113,7 +113,8 @@ async function ask(
 ) {
   const token = `ute_confirm_${randomBytes(32).toString('base64url')}`;
   const now = clock.now();
-  const { metadata } = (call.function as ToolFunction).spec;
+  const fn = call.function as ToolFunction;
+  const { metadata } = fn.spec;
   const approval = await approvals.create({
     ...bound,
     id: uuidv7(now),

@@ -1,0 +1,88 @@
+// KeyReload: a key that is taken out of the file is refused within seconds, and nothing is switched off in silence.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished, expect, describe, it } from 'vitest';
+import { stringify } from 'yaml';
+import { recordingLog } from '../../../test/helpers/call-kit.ts';
+import { FakeClock } from '../../../test/helpers/fake-clock.ts';
+import { createApiKey } from '../../lib/api-key.ts';
+import { loadSettings } from '../../settings/load-settings.ts';
+import { ApiKeyAuthenticator } from './api-key-authenticator.ts';
+import { dataDirKeys } from './first-key.ts';
+import { KeyReload } from './key-reload.ts';
+
+function keyOf(tenant = 'acme') {
+  const { text, id, secretHash } = createApiKey();
+  return { text, stored: { id, secret_sha256: secretHash.toString('hex'), tenant, roles: ['agent'] } };
+}
+
+function setUp(first: readonly object[], more: Readonly<Record<string, unknown>> = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-key-reload-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, 'gateway.yaml');
+  const write = (keys: readonly object[], others: Readonly<Record<string, unknown>> = more) =>
+    writeFileSync(file, stringify({ data_dir: join(dir, 'data'), auth: { keys }, ...others }));
+  write(first);
+  const reread = () => loadSettings({ UTE_CONFIG: file }, dir);
+  const settings = reread();
+  const clock = new FakeClock();
+  const log = recordingLog();
+  const keys = first.length > 0 ? settings.auth.keys : dataDirKeys(settings.data_dir, () => undefined);
+  const authenticator = new ApiKeyAuthenticator(keys, settings.auth.roles, clock);
+  const reload = new KeyReload({ settings, reread, authenticator, clock, log });
+  onTestFinished(() => reload.stop());
+  const lets = (text: string) => {
+    try {
+      return authenticator.authenticate({ kind: 'bearer', token: text }).id !== '';
+    } catch {
+      return false;
+    }
+  };
+  return { file, write, reload, authenticator, clock, log, lets };
+}
+
+describe('KeyReload', () => {
+  it('lets in who was added and no more who was removed, seen before or not', async () => {
+    const [stays, goes, comes] = [keyOf(), keyOf(), keyOf()];
+    const { write, reload, authenticator, lets } = setUp([stays.stored, goes.stored]);
+    await reload.check();
+    expect([stays, goes, comes].map(({ text }) => lets(text))).toEqual([true, true, false]);
+    write([stays.stored, comes.stored]);
+    await reload.check();
+    expect([stays, goes, comes].map(({ text }) => lets(text))).toEqual([true, false, true]);
+    // Calls that it left behind do not run either.
+    expect(() => authenticator.recall(goes.stored.id)).toThrow(/not valid any more/);
+  });
+
+  it('keeps the keys of before while the file cannot be used, and says so', async () => {
+    const key = keyOf();
+    const { file, write, reload, log, lets } = setUp([key.stored]);
+    writeFileSync(file, 'auth: { keys: [');
+    await reload.check();
+    expect(lets(key.text)).toBe(true);
+    expect(JSON.stringify(log.lines)).toContain('cannot be used as it is now');
+    write([]);
+    await reload.check();
+    expect(lets(key.text)).toBe(false);
+    expect(JSON.stringify(log.lines)).toContain('no API key is left');
+  });
+
+  it('says that the first key is refused once auth.keys is set', async () => {
+    const { write, reload, log } = setUp([]);
+    await reload.check();
+    expect(JSON.stringify(log.lines)).not.toContain('is refused');
+    write([keyOf().stored]);
+    await reload.check();
+    expect(JSON.stringify(log.lines)).toMatch(/auth\.keys is set, so the first key.*is refused: to keep it/);
+  });
+
+  it('says that the rest of the file waits for a restart', async () => {
+    const key = keyOf();
+    const { write, reload, log } = setUp([key.stored]);
+    await reload.check();
+    write([key.stored], { limits: { max_parallel_calls: 3 } });
+    await reload.check();
+    expect(JSON.stringify(log.lines)).toContain('restart the gateway');
+  });
+});

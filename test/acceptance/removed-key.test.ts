@@ -1,0 +1,63 @@
+// A key that is taken out of gateway.yaml stops within five seconds: by watching, and at once by a reload.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+
+interface GatewayFile {
+  readonly auth: { readonly keys: readonly { readonly id: string }[] };
+}
+
+const LIMIT_MS = 5_000;
+let gateway: RunningGateway;
+let doors: readonly Door[];
+
+beforeAll(async () => {
+  gateway = await startGateway({ tools: ['test/fixtures/audit/tools.yaml'] });
+  doors = [restDoor(gateway), grpcDoor(gateway)];
+});
+
+afterAll(async () => {
+  for (const door of doors ?? []) door.close();
+  await gateway?.stop();
+});
+
+function takeOut(id: string): void {
+  const path = join(gateway.dir, 'gateway.yaml');
+  const file = parse(readFileSync(path, 'utf8')) as GatewayFile;
+  const keys = file.auth.keys.filter((key) => key.id !== id);
+  writeFileSync(path, stringify({ ...file, auth: { ...file.auth, keys } }));
+}
+
+/** What each door says to the key: the type of its refusal, or "let in". */
+async function answersTo(key: string): Promise<readonly string[]> {
+  const call = { tool: 'no-such-tool', argumentsJson: '{}', key };
+  const decisions = await Promise.all(doors.map((door) => door.call(call)));
+  return decisions.map(({ type, reason }) => (type === 'AUTH' ? `${reason}` : 'let in'));
+}
+
+describe('a key that is taken out of gateway.yaml', () => {
+  it('is refused at both doors within five seconds, without anybody asking for it', async () => {
+    const { text, id } = gateway.keys.other;
+    expect(await answersTo(text)).toEqual(['let in', 'let in']);
+    takeOut(id);
+    const removedAt = performance.now();
+    const refused = ['CREDENTIAL_INVALID', 'CREDENTIAL_INVALID'];
+    const answers = () => answersTo(text);
+    await expect.poll(answers, { timeout: 6 * LIMIT_MS, interval: 100 }).toEqual(refused);
+    // Generous on a machine that is busy; the look itself comes every second.
+    expect(performance.now() - removedAt).toBeLessThan(4 * LIMIT_MS);
+    expect(await answersTo(gateway.keys.admin.text)).toEqual(['let in', 'let in']);
+  });
+
+  it('is refused at once after a reload', async () => {
+    const { text, id } = gateway.keys.reader;
+    takeOut(id);
+    const headers = { authorization: `Bearer ${gateway.keys.admin.text}` };
+    const reload = await fetch(`${gateway.url}/v1/admin/reload`, { method: 'POST', headers });
+    expect(reload.status).toBe(200);
+    expect(await answersTo(text)).toEqual(['CREDENTIAL_INVALID', 'CREDENTIAL_INVALID']);
+  });
+});
