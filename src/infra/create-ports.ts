@@ -1,5 +1,6 @@
 // Makes every port's adapter: the embedded ones, or those on Redis and PostgreSQL where their URLs are set.
 import { join } from 'node:path';
+import type { Authenticator } from '../ports/authenticator.ts';
 import type { IdempotencyStore } from '../ports/idempotency-store.ts';
 import type { CallHistory } from '../ports/call-history.ts';
 import type { OutsidePorts } from '../ports/ports.ts';
@@ -7,7 +8,7 @@ import type { Settings } from '../settings/settings-schema.ts';
 import { EventLoopLag } from './event-loop-lag.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator } from './keys/api-key-authenticator.ts';
 import { dataDirKeys } from './keys/first-key.ts';
-import { KeyReload } from './keys/key-reload.ts';
+import { KeyReload, type KeyReloadNeeds } from './keys/key-reload.ts';
 import { openFileDefinitionPins } from './pins/file-definition-pins.ts';
 import { createOutlets } from './create-outlets.ts';
 import { openCoordination } from './open-coordination.ts';
@@ -45,36 +46,25 @@ export async function createInfra(
   announce: (line: string) => void,
   reread: (() => Settings) | undefined,
 ): Promise<Infra> {
-  const clock = new SystemClock();
-  const log = PinoLog.create({ level: settings.log.level });
-  log.hide(secretsOfSettings(settings));
-  const metrics = new PrometheusMetrics();
-  metrics.collectProcessMetrics();
-  const observed = { clock, log, metrics };
+  const observed = createObservation(settings);
+  const { clock, log, metrics } = observed;
   const records = new Records(databaseSettings(settings), { clock, log });
   const idempotency = openedLater<IdempotencyStore>(() => idempotencyStore(records));
   const specs = specStoreOf(records, settings);
   const outlets = createOutlets(settings, observed);
   const callRecords = await openCallRecords(settings, { ...observed, records });
-  const { approvals, auditSink, history } = callRecords;
-  const { redis, admission, resultCache, registryHints, ...coordination } = await openCoordination(
-    settings,
-    observed,
-  );
+  const coordination = await openCoordination(settings, observed);
+  const { redis, admission, resultCache, registryHints } = coordination;
   const authenticator = createAuthenticator(settings, clock, announce);
-  const keys =
-    reread !== undefined && authenticator instanceof ApiKeyAuthenticator
-      ? new KeyReload({ settings, reread, authenticator, clock, log })
-      : undefined;
-  keys?.start();
+  const keys = watchKeys(settings, reread, authenticator, { clock, log });
   const definitionPins = await openFileDefinitionPins(join(settings.data_dir, 'pins.json'), observed);
   const loopLag = new EventLoopLag(clock);
   const { recordings, replayTape } = await openRecordings(settings, observed);
   const ports: OutsidePorts = {
     ...outlets.ports,
     admission,
-    approvals,
-    auditSink,
+    approvals: callRecords.approvals,
+    auditSink: callRecords.auditSink,
     authenticator,
     clock,
     definitionPins,
@@ -99,7 +89,7 @@ export async function createInfra(
     await records.close();
     await log.flush();
   }
-  return { ports, metrics, log, records, history, asyncParts, keys, close };
+  return { ports, metrics, log, records, history: callRecords.history, asyncParts, keys, close };
 }
 
 /** Of a URL the password as well: libraries tell of what they could not read. */
@@ -122,6 +112,26 @@ function createAuthenticator(settings: Settings, clock: SystemClock, announce: (
   const known =
     keys.length > 0 ? keys : dataDirKeys(settings.data_dir, (key) => announce(firstKeyNotice(key)));
   return new ApiKeyAuthenticator(known, roles, clock);
+}
+
+function createObservation(settings: Settings) {
+  const log = PinoLog.create({ level: settings.log.level });
+  log.hide(secretsOfSettings(settings));
+  const metrics = new PrometheusMetrics();
+  metrics.collectProcessMetrics();
+  return { clock: new SystemClock(), log, metrics };
+}
+
+function watchKeys(
+  settings: Settings,
+  reread: (() => Settings) | undefined,
+  authenticator: Authenticator,
+  observed: Pick<KeyReloadNeeds, 'clock' | 'log'>,
+): KeyReload | undefined {
+  if (reread === undefined || !(authenticator instanceof ApiKeyAuthenticator)) return undefined;
+  const keys = new KeyReload({ settings, reread, authenticator, ...observed });
+  keys.start();
+  return keys;
 }
 
 function firstKeyNotice(key: string): string {

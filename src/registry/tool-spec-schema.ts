@@ -241,10 +241,7 @@ export const toolDeclarationSchema = z.strictObject({
     .record(z.string(), z.unknown())
     .optional()
     .describe('JSON Schema, or a map of properties, of what may be set per agent.'),
-  auth: auth
-    .optional()
-    .describe('Refused: agents have no accounts of their own yet. A credential belongs to a connection.')
-    .meta({ deprecated: true }),
+  auth: auth.optional().describe('Refused: nothing uses it yet. A credential belongs to a connection.'),
   canary: canarySchema.optional().describe('Gives a share of the callers a new version on trial.'),
 });
 

@@ -13,10 +13,10 @@ export async function longestTurn(work: () => Promise<unknown>, enough: number):
 
 async function longestOf(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
-  let over = false;
+  const progress = { isOver: false };
   const watch = async (): Promise<void> => {
     let since = processorMs();
-    while (!over) {
+    while (!progress.isOver) {
       await nextTurn();
       const now = processorMs();
       longest = Math.max(longest, now - since);
@@ -29,13 +29,14 @@ async function longestOf(work: () => Promise<unknown>): Promise<number> {
     await work();
     await nextTurn();
   } finally {
-    over = true;
+    progress.isOver = true;
     await watching;
   }
   return longest;
 }
 
 function processorMs(): number {
-  const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)();
+  const hasOwn = typeof process.threadCpuUsage === 'function';
+  const { user, system } = hasOwn ? process.threadCpuUsage() : process.cpuUsage();
   return (user + system) / 1_000;
 }

@@ -97,8 +97,8 @@ function recordedAnswer(call: ToolCall, { outcome }: RecordedCall): ToolResponse
 type Missed = TapeAnswer & { readonly found: false };
 
 /** Of a recording that is not the caller's tenant's alone: what others said is not for this caller. */
-function withoutNearest({ nearest: _, ...answer }: Missed): Missed {
-  return answer;
+function withoutNearest({ found, recordedTimes, recordedOfTool, definitionChanged }: Missed): Missed {
+  return { found, recordedTimes, recordedOfTool, definitionChanged };
 }
 
 function notRecorded(tool: string, answer: Missed): ToolFailure {
