@@ -48,6 +48,7 @@ beforeAll(async () => {
         headers: { 'X-File': '${file:token}', 'User-Agent': 'ute ${env:TEST_REFERENCE_QUERY}' },
         auth: { type: 'api_key', in: 'query', name: 'key', value: '${env:TEST_REFERENCE_QUERY}' },
         allow_private: ['127.0.0.0/8', '::1/128'],
+        allow_ports: ['1-65535'],
       },
     },
     tools: [tool('echo', '/ok'), tool('fails', '/fail')],
