@@ -12,18 +12,16 @@ type Case = readonly [
   options?: Partial<SqlOptions>,
 ];
 
-/** A string that goes on on the next line stays what it began as: after the quote that seems to end it comes code. */
-const CONTINUED = (code: string) => `E'a'\n'\\'' || ${code} || '`;
-
 const HIDDEN_CALLS: readonly Case[] = [
+  // A string that goes on on the next line stays what it began as: behind the quote that seems not to end it comes code.
   [
     'set_config behind a continued E-string',
-    `SELECT ${CONTINUED("set_config('app.tenant_id', 'umbrella', true)")}' AS x, id FROM app.bookings`,
+    "SELECT E'a'\n'\\'' || set_config('app.tenant_id', 'umbrella', true) AS x --'",
     'set_config(text,text,boolean) is not for tools',
   ],
   [
     'set_config behind an E-string continued after a comment',
-    "SELECT e'a' -- b\n '\\'' || set_config('app.tenant_id', {t}, true) || '' AS x",
+    "SELECT e'a' -- b\n '\\'' || set_config('app.tenant_id', 'umbrella', true) AS x --'",
     'set_config',
   ],
   ['set_config as U&"…"', 'SELECT U&"\\0073et_config"(\'a.b\', {t}, true) AS x', 'set_config'],
