@@ -28,12 +28,12 @@ export function selectionProblem(expression: string): string | undefined {
 
 /**
  * Parsed once. Gives the selected part, or null where there is none; throws ToolFailure OUTPUT_INVALID or
- * OUTPUT_TOO_LARGE. `maxBytes` bounds the answer, the work on it, and the result.
+ * OUTPUT_TOO_LARGE. `maxBytes` bounds the answer and the result.
  */
 export function compileSelection(expression: string, maxBytes: number): Selection {
   const tree = parseExpression(expression);
   return (data) => {
-    const selected = evaluated(tree, data, new Work(maxBytes * MAX_GROWTH));
+    const selected = evaluated(tree, data, new Work());
     if (isLargerThan(selected, maxBytes)) {
       const message = `What the tool selects is larger than the limit of ${maxBytes} bytes.`;
       throw new ToolFailure('OUTPUT_TOO_LARGE', message, { details: { max_bytes: maxBytes } });

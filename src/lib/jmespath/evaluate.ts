@@ -1,7 +1,8 @@
 // Evaluates JMESPath over data that nobody vouches for: own properties only, and no more work than the call may cost.
-import { isJsonObject, type JsonValue } from '../json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json-value.ts';
 import type { Ast } from './ast.ts';
 import { callFunction, deepEqual, FUNCTIONS, type Reference } from './functions.ts';
+import { valuesOf } from './members.ts';
 import { ExpressionError, type Work } from './work.ts';
 
 /** The tree's names and arity were checked at load. Throws ExpressionError. */
@@ -39,7 +40,7 @@ export function evaluate(node: Ast, value: JsonValue, work: Work): JsonValue {
     case 'ValueProjection':
     case 'FilterProjection': {
       const [base, right, condition] = node.children;
-      const items = itemsOf(evaluate(base, value, work), node.type === 'ValueProjection');
+      const items = itemsOf(evaluate(base, value, work), node.type === 'ValueProjection', work);
       return items === null ? null : project(items, right, condition, work);
     }
     case 'MultiSelectList':
@@ -58,8 +59,18 @@ export function evaluate(node: Ast, value: JsonValue, work: Work): JsonValue {
 /** False, null, and whatever is empty are not true. */
 export function isTruthy(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.length > 0;
-  if (isJsonObject(value)) return Object.keys(value).length > 0;
+  if (isJsonObject(value)) return hasMembers(value);
   return value !== null && value !== false && value !== '';
+}
+
+/** Asking an object of many members takes as long as they are many: asked once of each. */
+const knownFull = new WeakSet<object>();
+
+function hasMembers(object: JsonObject): boolean {
+  if (knownFull.has(object)) return true;
+  if (Object.keys(object).length === 0) return false;
+  knownFull.add(object);
+  return true;
 }
 
 function callNamed(node: Ast & { readonly type: 'Function' }, value: JsonValue, work: Work): JsonValue {
@@ -87,8 +98,8 @@ function compare(node: Ast & { readonly type: 'Comparator' }, value: JsonValue, 
   return node.name === 'LT' ? left < right : left <= right;
 }
 
-function itemsOf(base: JsonValue, ofObject: boolean): readonly JsonValue[] | null {
-  if (ofObject) return isJsonObject(base) ? Object.values(base) : null;
+function itemsOf(base: JsonValue, ofObject: boolean, work: Work): readonly JsonValue[] | null {
+  if (ofObject) return isJsonObject(base) ? valuesOf(base, work) : null;
   return Array.isArray(base) ? base : null;
 }
 

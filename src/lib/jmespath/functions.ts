@@ -1,5 +1,8 @@
 // The functions of JMESPath. Types are checked, own properties alone are read, and everything made is paid for.
 import { isJsonObject, type JsonObject, type JsonValue } from '../json-value.ts';
+import { keysOf, payForMembers, valuesOf } from './members.ts';
+import { toNumber } from './to-number.ts';
+import { charactersOf, containsText, reversedText } from './texts.ts';
 import { ExpressionError, type Work } from './work.ts';
 
 /** `&expression`: evaluated by the function, once per item. */
@@ -38,8 +41,11 @@ export const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map(
       parameters: [TEXT, LIST],
       body: ([glue, list], work) => join(glue as string, texts(list, work), work),
     },
-    keys: { parameters: [OBJECT], body: ([object]) => Object.keys(object as JsonObject) },
-    length: { parameters: [['string', 'array', 'object']], body: ([value]) => lengthOf(value as JsonValue) },
+    keys: { parameters: [OBJECT], body: ([object], work) => [...keysOf(object as JsonObject, work)] },
+    length: {
+      parameters: [['string', 'array', 'object']],
+      body: ([value], work) => lengthOf(value as JsonValue, work),
+    },
     map: { parameters: [KEY, LIST], body: ([key, list], work) => mapped(list, key, work) },
     max: { parameters: [LIST], body: ([list], work) => extreme(comparable(list, work), 1) },
     max_by: { parameters: [LIST, KEY], body: ([list, key], work) => extremeBy(list, key, 1, work) },
@@ -57,7 +63,7 @@ export const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map(
     },
     reverse: {
       parameters: [['string', 'array']],
-      body: ([value]) => reversed(value as string | JsonValue[]),
+      body: ([value], work) => reversed(value as string | JsonValue[], work),
     },
     sort: { parameters: [LIST], body: ([list], work) => sorted(comparable(list, work), work) },
     sort_by: { parameters: [LIST, KEY], body: ([list, key], work) => sortedBy(list, key, work) },
@@ -70,7 +76,7 @@ export const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map(
     to_number: { parameters: [ANY], body: ([value]) => toNumber(value as JsonValue) },
     to_string: { parameters: [ANY], body: ([value], work) => toText(value as JsonValue, work) },
     type: { parameters: [ANY], body: ([value]) => kindOf(value as JsonValue) },
-    values: { parameters: [OBJECT], body: ([object]) => Object.values(object as JsonObject) },
+    values: { parameters: [OBJECT], body: ([object], work) => valuesOf(object as JsonObject, work) },
   }),
 );
 
@@ -91,7 +97,6 @@ export function callFunction(
     }
     // Everything a function does with an argument is at most a few passes over it.
     if (Array.isArray(value)) work.spend(value.length);
-    else if (isJsonObject(value)) work.spend(Object.keys(value).length);
     else if (typeof value === 'string') work.spendText(value.length);
   }
   return body(args, work);
@@ -106,14 +111,15 @@ function kindOf(value: Argument): Kind {
 
 export function deepEqual(a: JsonValue, b: JsonValue, work: Work): boolean {
   work.spend(1);
+  if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) work.spendText(a.length);
   if (a === b) return true;
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => deepEqual(item, b[index] ?? null, work));
   }
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
+  const keys = keysOf(a, work);
+  if (keys.length !== keysOf(b, work).length) return false;
   return keys.every((key) => Object.hasOwn(b, key) && deepEqual(a[key] ?? null, b[key] ?? null, work));
 }
 
@@ -139,6 +145,8 @@ function allOf(list: Argument | undefined, kind: 'number' | 'string', work: Work
   const stray = items.find((item) => typeof item !== kind);
   if (stray !== undefined)
     throw new ExpressionError(`expected a list of ${kind}s, found ${kindOf(stray)} in it`);
+  // Read at least once each: compared, or joined.
+  if (kind === 'string') for (const item of items) work.spendText((item as string).length);
   return items;
 }
 
@@ -151,7 +159,7 @@ function average(list: readonly number[]): number | null {
 }
 
 function contains(where: Argument | undefined, what: Argument | undefined, work: Work): boolean {
-  if (typeof where === 'string') return typeof what === 'string' && where.includes(what);
+  if (typeof where === 'string') return typeof what === 'string' && containsText(where, what, work);
   return (where as JsonValue[]).some((item) => deepEqual(item, what as JsonValue, work));
 }
 
@@ -160,9 +168,9 @@ function join(glue: string, parts: readonly string[], work: Work): string {
   return parts.join(glue);
 }
 
-function lengthOf(value: JsonValue): number {
-  if (typeof value === 'string') return Array.from(value).length;
-  return Array.isArray(value) ? value.length : Object.keys(value as JsonObject).length;
+function lengthOf(value: JsonValue, work: Work): number {
+  if (typeof value === 'string') return charactersOf(value, work);
+  return Array.isArray(value) ? value.length : keysOf(value as JsonObject, work).length;
 }
 
 function mapped(list: Argument | undefined, key: Argument | undefined, work: Work): JsonValue[] {
@@ -170,13 +178,14 @@ function mapped(list: Argument | undefined, key: Argument | undefined, work: Wor
 }
 
 function merge(objects: readonly JsonObject[], work: Work): JsonObject {
-  const entries = objects.flatMap((object) => Object.entries(object));
-  work.spend(entries.length);
-  return Object.fromEntries(entries);
+  const merged = new Map<string, JsonValue>();
+  for (const object of objects) for (const key of keysOf(object, work)) merged.set(key, object[key] ?? null);
+  payForMembers(merged.size, work);
+  return Object.fromEntries(merged);
 }
 
-function reversed(value: string | JsonValue[]): JsonValue {
-  return typeof value === 'string' ? Array.from(value).toReversed().join('') : value.toReversed();
+function reversed(value: string | JsonValue[], work: Work): JsonValue {
+  return typeof value === 'string' ? reversedText(value, work) : value.toReversed();
 }
 
 /** `sign` 1 for the greatest, -1 for the least. */
@@ -201,33 +210,28 @@ function extremeBy(
 }
 
 function sorted(list: Comparable, work: Work): JsonValue[] {
-  payForSort(list.length, work);
+  payForSort(list, work);
   return [...list].toSorted(compare);
 }
 
 function sortedBy(list: Argument | undefined, key: Argument | undefined, work: Work): JsonValue[] {
   const items = list as readonly JsonValue[];
   const keys = comparable(mapped(list, key, work), work);
-  payForSort(items.length, work);
+  payForSort(keys, work);
   const order = [...keys.keys()].toSorted((a, b) => compare(keys[a] ?? 0, keys[b] ?? 0));
   return order.map((index) => items[index] ?? null);
 }
 
-function payForSort(length: number, work: Work): void {
-  work.spend(length * Math.ceil(Math.log2(length + 1)));
+/** Each is compared some times, and two texts as far as they are alike. */
+function payForSort(list: Comparable, work: Work): void {
+  const times = Math.ceil(Math.log2(list.length + 1));
+  work.spend(list.length * times);
+  for (const item of list) if (typeof item === 'string') work.spend((item.length * times) / 16);
 }
 
 function compare(a: number | string, b: number | string): number {
   if (a === b) return 0;
   return a > b ? 1 : -1;
-}
-
-const JSON_NUMBER = /^-?(?:0|[1-9]\d{0,308})(?:\.\d{1,308})?(?:[eE][+-]?\d{1,3})?$/;
-
-function toNumber(value: JsonValue): number | null {
-  if (typeof value === 'number') return value;
-  const number = typeof value === 'string' && JSON_NUMBER.test(value) ? Number(value) : Number.NaN;
-  return Number.isFinite(number) ? number : null;
 }
 
 function toText(value: JsonValue, work: Work): string {
