@@ -62,10 +62,19 @@ export function errorRow(type: ErrorType, origin: ErrorOrigin, reason?: string):
   if (type === 'CONFLICT' && reason === 'PAYLOAD_MISMATCH') {
     return { ...found, http: 422, grpc: FAILED_PRECONDITION };
   }
-  if (type === 'CONFLICT' && reason === 'VERSION_MISMATCH') return { ...found, http: 412 };
-  if (type === 'CONFLICT' && reason === 'VERSION_CONFLICT') return { ...found, http: 412 };
-  return found;
+  const http = reason === undefined ? undefined : HTTP_OF_REASONS.get(`${type} ${reason}`);
+  return http === undefined ? found : { ...found, http };
 }
+
+/** Where HTTP has a status of its own for one reason of a type. */
+const HTTP_OF_REASONS: ReadonlyMap<string, number> = new Map([
+  ['CONFLICT VERSION_MISMATCH', 412],
+  ['CONFLICT VERSION_CONFLICT', 412],
+  ['VALIDATION METHOD_NOT_ALLOWED', 405],
+  ['VALIDATION URI_TOO_LONG', 414],
+  ['VALIDATION UNSUPPORTED_MEDIA_TYPE', 415],
+  ['VALIDATION HEADERS_TOO_LARGE', 431],
+]);
 
 function row(
   origin: ErrorOrigin,

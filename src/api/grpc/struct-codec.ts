@@ -1,4 +1,5 @@
 // google.protobuf.Struct and Value to JSON and back, straight on the wire format: one pass, bounded depth.
+import { isUtf8 } from 'node:buffer';
 import protobuf from 'protobufjs';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 
@@ -9,9 +10,9 @@ export const MAX_STRUCT_DEPTH = 32;
 
 /** Reasons as in lib/strict-json.ts. */
 export class StructError extends Error {
-  readonly reason: 'TOO_DEEP' | 'SYNTAX';
+  readonly reason: 'TOO_DEEP' | 'SYNTAX' | 'DUPLICATE_KEY';
 
-  constructor(reason: 'TOO_DEEP' | 'SYNTAX', message: string) {
+  constructor(reason: StructError['reason'], message: string) {
     super(message);
     this.name = 'StructError';
     this.reason = reason;
@@ -74,6 +75,8 @@ function readEntry(reader: protobuf.Reader, end: number, depth: number, object: 
     else reader.skipType(tag & 7);
   }
   if (value === undefined) throw malformed();
+  // Readers differ in which of two they keep: what one of them checked, another would run.
+  if (Object.hasOwn(object, key)) throw new StructError('DUPLICATE_KEY', 'it has a key more than once');
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else {
@@ -116,9 +119,15 @@ function readString(reader: protobuf.Reader, end: number): string {
   const start = reader.pos;
   const stringEnd = endOfNext(reader, end);
   reader.pos = start;
-  const text = reader.string();
+  const bytes = reader.bytes();
   if (reader.pos !== stringEnd) throw malformed();
-  return text;
+  return textOf(bytes);
+}
+
+/** The library would put a sign of replacement for what is no text, and two different keys would be one. */
+function textOf(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new StructError('SYNTAX', 'it has text that is not UTF-8');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
 /** Reads a tag; anything but the one expected is an unknown field, and skipped. */

@@ -1,4 +1,5 @@
 // The messages of proto/ as this door reads and writes them: protobufjs types over plain objects.
+import { isUtf8 } from 'node:buffer';
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
 
@@ -100,11 +101,22 @@ function leaveToUs(type: protobuf.Type): void {
   }
 }
 
+/** proto3 wants UTF-8 in strings; the library reads anything, with signs of replacement. */
+function strictReader(bytes: Uint8Array): protobuf.Reader {
+  const reading = protobuf.Reader.create(bytes);
+  reading.string = () => {
+    const text = reading.bytes();
+    if (!isUtf8(text)) throw new Error('a string is not UTF-8');
+    return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8');
+  };
+  return reading;
+}
+
 function reader<Message>(name: string): (bytes: Uint8Array) => Readable<Message> {
   const type = root.lookupType(`${PROTO_PACKAGE}.${name}`);
   return (bytes) => {
     try {
-      return type.decode(bytes) as unknown as Message;
+      return type.decode(strictReader(bytes)) as unknown as Message;
     } catch {
       return UNREADABLE;
     }

@@ -4,8 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { AsyncCalls } from '../../core/async/async-calls.ts';
+import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
-import { ASYNC_CALLS, DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../tokens.ts';
+import { ASYNC_CALLS, AUTHENTICATOR, DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../tokens.ts';
 import { environmentOf, invalid, parseBody, readCall, type CallEnvironment } from './read-call.ts';
 import { readPrefer } from './prefer.ts';
 import { readAsyncCall } from './respond-async.ts';
@@ -17,6 +18,7 @@ export class ExecuteController {
     @Inject(TOOL_CALLER) private readonly caller: ToolCaller,
     @Inject(DOOR_LIMITS) private readonly limits: DoorLimits,
     @Inject(ASYNC_CALLS) private readonly asyncCalls: AsyncCalls,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
   ) {}
 
   @Post('tools/:name/execute')
@@ -34,7 +36,7 @@ export class ExecuteController {
   @Post('execute')
   async executeMany(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const env = environmentOf(request.headers, goneFrom(reply));
-    const calls = this.#callsOf(readable(request));
+    const calls = this.#strangerOf(env) ?? this.#callsOf(readable(request));
     if (calls instanceof ToolFailure) {
       sendEnvelope(reply, await this.caller.execute(readCall('', calls, env)));
       return;
@@ -44,6 +46,17 @@ export class ExecuteController {
     );
     reply.header('content-type', 'application/json; charset=utf-8');
     reply.code(200).send(`{"responses":[${responses.map(envelopeJson).join(',')}]}`);
+  }
+
+  /** Who has no key is told that alone, and audited once, whatever the list holds. */
+  #strangerOf({ credential }: CallEnvironment): ToolFailure | undefined {
+    try {
+      this.authenticator.authenticate(credential);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ToolFailure) return error;
+      throw error;
+    }
   }
 
   #callsOf(body: unknown): readonly unknown[] | ToolFailure {

@@ -8,6 +8,8 @@ import type { Log } from '../../ports/log.ts';
 import { swaggerAssetsDir } from './docs-page.ts';
 import { takeJsonBodies } from './json-body.ts';
 import { foreignRequest } from '../../lib/foreign-request.ts';
+import { KnownRoutes } from './known-routes.ts';
+import { answerUnparsed, answerUnrouted } from './malformed-request.ts';
 import { ProblemFilter, sendProblem } from './problem.ts';
 
 export interface TlsFiles {
@@ -29,6 +31,8 @@ export function createFastifyAdapter(tls: TlsFiles | undefined): FastifyAdapter 
     keepAliveTimeout: 65_000,
     requestTimeout: 30_000,
     routerOptions: { maxParamLength: 256 },
+    frameworkErrors: answerUnrouted,
+    clientErrorHandler: answerUnparsed,
   };
   if (tls === undefined) return new FastifyAdapter({ ...common, http: limits });
   const mutual = tls.ca !== undefined && { requestCert: true, rejectUnauthorized: true };
@@ -48,6 +52,7 @@ export async function prepareRest(
 ): Promise<void> {
   const server: FastifyInstance = app.getHttpAdapter().getInstance();
   if (options.anonymous) refuseForeignRequests(server);
+  const routes = new KnownRoutes(server);
   takeJsonBodies(server, options.maxBodyBytes);
   endConnectionsOnClose(server);
   if (options.docs)
@@ -57,7 +62,7 @@ export async function prepareRest(
       index: false,
       allowedPath: isUsedAsset,
     });
-  app.useGlobalFilters(new ProblemFilter(options.log));
+  app.useGlobalFilters(new ProblemFilter(options.log, routes));
 }
 
 /** Before anything of it is read: a POST without a body needs no leave of the browser. */

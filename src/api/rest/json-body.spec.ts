@@ -1,4 +1,5 @@
 // Bodies over a real server: bounded while they arrive, JSON only, and the client always gets its answer.
+import { connect } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ToolFailure } from '../../contract/tool-failure.ts';
@@ -52,4 +53,20 @@ it.each([
 
 it('no body at all is no body', async () => {
   expect(await post(undefined)).toEqual({ bytes: null });
+});
+
+it('a body whose sender goes away is a call that was cancelled, and no error of the server', async () => {
+  const taken = Promise.withResolvers<unknown>();
+  const listening = fastify();
+  takeJsonBodies(listening, LIMIT);
+  listening.post('/', (request) => {
+    taken.resolve(request.body);
+    return null;
+  });
+  listening.setErrorHandler((error) => taken.reject(error));
+  const { port } = new URL(await listening.listen({ port: 0, host: '127.0.0.1' }));
+  const head = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{';
+  const socket = connect(Number(port), '127.0.0.1', () => socket.write(head, () => socket.destroy()));
+  expect(await taken.promise).toMatchObject({ type: 'CANCELLED', reason: 'CLIENT_GONE' });
+  await listening.close();
 });

@@ -14,12 +14,13 @@ const YAML_ROUTES = '/v1/specs/';
  */
 export function takeJsonBodies(server: FastifyInstance, maxBytes: number): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', async (_request: FastifyRequest, payload: Readable) =>
-    collect(payload, maxBytes),
-  );
+  server.addContentTypeParser('application/json', async (request: FastifyRequest, payload: Readable) => {
+    const body = await collect(payload, maxBytes);
+    return unreadable(request) ?? body;
+  });
   server.addContentTypeParser([...YAML_TYPES], async (request: FastifyRequest, payload: Readable) => {
     const body = await collect(payload, maxBytes);
-    return request.url.startsWith(YAML_ROUTES) ? body : notJson();
+    return request.url.startsWith(YAML_ROUTES) ? (unreadable(request) ?? body) : notJson();
   });
   // Anything but JSON is refused: a web page can post text/plain to loopback without asking, but not JSON.
   server.addContentTypeParser('*', async (_request: FastifyRequest, payload: Readable) => {
@@ -29,9 +30,22 @@ export function takeJsonBodies(server: FastifyInstance, maxBytes: number): void 
 }
 
 function notJson(): ToolFailure {
-  return new ToolFailure('VALIDATION', 'The body must be JSON, sent with content-type application/json.', {
-    reason: 'UNSUPPORTED_MEDIA_TYPE',
-  });
+  return unsupported('The body must be JSON, sent with content-type application/json.');
+}
+
+function unsupported(message: string): ToolFailure {
+  return new ToolFailure('VALIDATION', message, { reason: 'UNSUPPORTED_MEDIA_TYPE' });
+}
+
+/** Bytes are taken for what they are: UTF-8 as it stands. To read them as anything else would be to guess. */
+function unreadable({ headers }: FastifyRequest): ToolFailure | undefined {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity')
+    return unsupported('The body must be sent as it is, without a content-encoding.');
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  return /^utf-?8$/i.test(charset)
+    ? undefined
+    : unsupported('The body must be text in UTF-8: charset=utf-8.');
 }
 
 /**
@@ -39,7 +53,7 @@ function notJson(): ToolFailure {
  * By events: an async iterator over a body of one chunk costs more than everything else the door does.
  */
 function collect(payload: Readable, maxBytes: number): Promise<Buffer | ToolFailure> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     payload.on('data', (chunk: Buffer) => {
@@ -54,9 +68,16 @@ function collect(payload: Readable, maxBytes: number): Promise<Buffer | ToolFail
     });
     // Closed with no end: we stopped reading, or the client went away and reads no answer.
     payload.once('close', () => {
-      if (!payload.readableEnded) resolve(tooLarge(maxBytes));
+      if (!payload.readableEnded) resolve(bytes > maxBytes ? tooLarge(maxBytes) : gone());
     });
-    payload.once('error', reject);
+    payload.once('error', () => resolve(gone()));
+  });
+}
+
+/** Nobody reads this answer, and nothing went wrong here: it is counted and audited as what it is. */
+function gone(): ToolFailure {
+  return new ToolFailure('CANCELLED', 'The connection was closed before the body had arrived.', {
+    reason: 'CLIENT_GONE',
   });
 }
 

@@ -1,4 +1,5 @@
 // Reads a call's body into a ToolRequest. What cannot be read becomes a refusal that the core gives, behind auth and audit.
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
 import { NO_CREDENTIAL, type Credential } from '../../contract/principal.ts';
@@ -79,6 +80,7 @@ export function bodyOf({ body }: { readonly body: unknown }): unknown {
 /** Throws ToolFailure VALIDATION with the place in the text. */
 export function parseBody(body: unknown): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0) return {};
+  if (!isUtf8(body)) throw invalid('', 'must be text in UTF-8');
   try {
     return parseStrictJson(body.toString('utf8'));
   } catch (error) {

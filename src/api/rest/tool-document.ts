@@ -1,4 +1,5 @@
 // Reads one tool's definition out of a body, JSON or YAML: bounded, without duplicate keys, nothing repeated beyond measure.
+import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
@@ -19,6 +20,7 @@ export async function toolDocument({ body, headers }: FastifyRequest): Promise<J
   if (body instanceof ToolFailure) throw body;
   if (!Buffer.isBuffer(body) || body.length === 0) throw invalid('', 'must be the definition of one tool');
   if (body.length > MAX_BYTES) throw tooLarge();
+  if (!isUtf8(body)) throw invalid('', 'must be text in UTF-8');
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   const isYaml = YAML_TYPES.some((each) => each === type);
   const value = isYaml ? await yamlValue(body.toString('utf8')) : parseBody(body);
