@@ -56,14 +56,14 @@ export function parseWhole(source: SourceText): WholeSource {
   const found: DescribedProblem[] = [...problems];
   const tools: ParsedTool[] = [];
   for (const [index, item] of items.entries()) {
+    const [start = 0, end = 0] = item.range ?? [];
     const locate = (path: Path, what: 'key' | 'value' = 'value') =>
-      locateIn(text, ['tools', index, ...path], what);
+      locateIn(text, ['tools', index, ...path], what, start);
     const read = plainValue(item, document);
     if ('message' in read) {
       found.push({ ...locate([]), message: read.message });
       continue;
     }
-    const [start = 0, end = 0] = item.range ?? [];
     const contentHash = hash('sha256', `${read.json}\n${source.text.slice(start, end)}`);
     tools.push({ value: read.value, contentHash, start, end, jsonLength: read.json.length, locate });
   }

@@ -1,5 +1,16 @@
 // A YAML text that can be parsed and asked where a path stands. Nodes live only as long as someone asks.
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
+import { isMainThread } from 'node:worker_threads';
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  YAMLParseError,
+  type Document,
+} from 'yaml';
 import type { DescribedProblem } from '../describe-problem.ts';
 
 /** Text of a file, or of a part of one: `lineOf` tells the file's line from the text's. */
@@ -23,13 +34,36 @@ const MAX_PROBLEMS = 100;
 const OPTIONS = {
   prettyErrors: false,
   stringKeys: true,
-  uniqueKeys: true,
+  // The library compares each key with all before it: 20,000 keys take 12 s. See refuseRepeatedKeys.
+  uniqueKeys: false,
   merge: true,
   logLevel: 'error',
 } as const;
 
 export function parseYaml(text: string): Document.Parsed {
-  return parseDocument(text, OPTIONS);
+  const document = parseDocument(text, OPTIONS);
+  refuseRepeatedKeys(document);
+  return document;
+}
+
+/** As the library would say it, in time that grows with the text alone. */
+function refuseRepeatedKeys(document: Document.Parsed): void {
+  const waiting: unknown[] = [document.contents];
+  while (waiting.length > 0) {
+    const node = waiting.pop();
+    if (isSeq(node)) for (const item of node.items) waiting.push(item);
+    if (!isMap(node)) continue;
+    const keys = new Set<unknown>();
+    for (const { key, value } of node.items) {
+      waiting.push(key, value);
+      if (!isScalar(key)) continue;
+      const [start = 0, end = start] = key.range ?? [];
+      if (keys.has(key.value))
+        document.errors.push(new YAMLParseError([start, end], 'DUPLICATE_KEY', 'Map keys must be unique'));
+      keys.add(key.value);
+    }
+  }
+  document.errors.sort((one, other) => one.pos[0] - other.pos[0]);
 }
 
 /** Warnings count: what the parser only guesses at is not for a gateway to run. */
@@ -46,8 +80,16 @@ export function yamlProblems(source: YamlText, document: Document.Parsed): reado
   return tooDeep === undefined ? problems : [{ ...tooDeep, message: 'is nested too deeply to be read' }];
 }
 
-/** Where a path stands: its key or its value, or else what is nearest to it. */
-export function locateIn(source: YamlText, path: Path, what: 'key' | 'value'): Place {
+/** Longer texts are not parsed again on the event loop, only to say where something stands. */
+const MAX_LOCATED = 64 * 1024;
+
+/**
+ * Where a path stands: its key or its value, or else what is nearest to it. In a text too long to be parsed again that
+ * is what stands at `around`.
+ */
+export function locateIn(source: YamlText, path: Path, what: 'key' | 'value', around = 0): Place {
+  if (source.text.length > MAX_LOCATED && isMainThread)
+    return positionAt(source, linesOf(source.text), around);
   const { document, lines } = reparse(source.text);
   return positionAt(source, lines, offsetOf(document, path, what));
 }

@@ -11,6 +11,7 @@ import { resolveReferences } from '../../lib/references.ts';
 import type { ParsedConnection } from '../../lib/tools-yaml/parse-whole.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import type { Patience } from './parse-large.ts';
 import { parseSource, type ParsedSource, type PieceCache } from './parse-source.ts';
 import { absolutePaths, contentFingerprint, findFiles, hashContents } from './source-files.ts';
 import { watchFiles } from './watch-files.ts';
@@ -78,7 +79,7 @@ class YamlFileLoader implements Loader {
         problems.push({ file, message: read.message });
         continue;
       }
-      const parsed = await this.#parse(file, read.text, breathe);
+      const parsed = await this.#parse(file, read.text, { breathe, clock: this.#clock, signal });
       tools.push(...parsed.tools);
       problems.push(...parsed.problems);
       for (const connection of parsed.connections) {
@@ -110,11 +111,11 @@ class YamlFileLoader implements Loader {
     );
   }
 
-  async #parse(file: string, text: string, breathe: () => Promise<void>): Promise<ParsedSource> {
+  async #parse(file: string, text: string, patience: Patience): Promise<ParsedSource> {
     const cache: PieceCache = this.#pieces.get(file) ?? new Map();
     this.#pieces.set(file, cache);
     try {
-      return await parseSource({ file, baseDir: dirname(file), text }, cache, breathe);
+      return await parseSource({ file, baseDir: dirname(file), text }, cache, patience);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       return { tools: [], connections: [], problems: [{ file, message: 'is nested too deeply to be read' }] };

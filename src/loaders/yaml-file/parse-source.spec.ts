@@ -2,13 +2,18 @@
 import { hash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { parseWhole, type WholeSource } from '../../lib/tools-yaml/parse-whole.ts';
 import { parseSource, type ParsedSource, type PieceCache } from './parse-source.ts';
 import { splitTools } from './split-tools.ts';
 
-const noBreath = () => Promise.resolve();
+const patience = {
+  breathe: () => Promise.resolve(),
+  clock: new FakeClock(),
+  signal: new AbortController().signal,
+};
 const sourceOf = (text: string) => ({ file: '/etc/tools.yaml', baseDir: '/etc', text });
-const parse = (text: string, cache: PieceCache = new Map()) => parseSource(sourceOf(text), cache, noBreath);
+const parse = (text: string, cache: PieceCache = new Map()) => parseSource(sourceOf(text), cache, patience);
 
 /** Every path inside a value, with the value itself first. */
 function pathsOf(value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
@@ -203,7 +208,8 @@ describe('a file of ordinary shape', () => {
   it('lets other work happen while it is read', async () => {
     let breaths = 0;
     const many = `tools:\n${Array.from({ length: 50 }, (_, index) => `  - name: t${index}\n`).join('')}`;
-    await parseSource(sourceOf(many), new Map(), async () => void (breaths += 1));
+    const breathe = async () => void (breaths += 1);
+    await parseSource(sourceOf(many), new Map(), { ...patience, breathe });
     expect(breaths).toBe(50);
   });
 });
@@ -263,5 +269,47 @@ describe('what a file may not be is said with its place', () => {
     );
     const { problems } = await parse(`tools:\n  - ${levels.join('\n    ')}\n`);
     expect(problems[0]?.message).toContain('Excessive alias count');
+  });
+});
+
+describe('a text that takes long', () => {
+  const keys = (count: number, indent: string) =>
+    Array.from({ length: count }, (_, at) => `${indent}key${at}: ${at}`).join('\n');
+  const tool = `tools:\n  - name: small\n  - name: large\n    more:\n${keys(20_000, '      ')}\n`;
+
+  it('is read in a thread, and says what the text says', async () => {
+    const { tools, problems } = await parse(tool);
+    expect(problems).toEqual([]);
+    expect(tools).toHaveLength(2);
+    expect(Object.keys((tools[1]?.value as { more: object }).more)).toHaveLength(20_000);
+    const withAnchors = tool.replace('- name: small', '- &a { name: small }\n  - *a');
+    const whole = await parse(withAnchors);
+    expect(whole.tools.map(({ value }) => (value as { name: string }).name)).toEqual([
+      'small',
+      'small',
+      'large',
+    ]);
+    expect(whole.tools[2]?.locate([])).toEqual({ file: '/etc/tools.yaml', line: 4, column: 5 });
+  });
+
+  it('keeps the line and column of what is wrong in it', async () => {
+    const { problems } = await parse(`${tool}      key7: again\n`);
+    expect(problems).toMatchObject([
+      {
+        file: '/etc/tools.yaml',
+        line: 20_005,
+        column: 7,
+        message: 'not valid YAML: Map keys must be unique',
+      },
+    ]);
+    const many = await parse(`connections:\n${keys(20_000, '  ')}\n  key5: 1\ntools: []\n`);
+    expect(many.problems[0]).toMatchObject({ line: 20_002, column: 3 });
+  });
+
+  it('is refused where aliases make more of it than a declaration may be', async () => {
+    const text = `tools:\n  - name: bomb\n    a: &a ${'x'.repeat(20_000)}\n    b: [${'*a, '.repeat(90)}]\n`;
+    expect((await parse(text)).problems).toMatchObject([
+      { line: 2, message: expect.stringContaining('larger than 1024 KiB') },
+    ]);
   });
 });

@@ -11,7 +11,15 @@ import {
 import { locateIn, parseYaml, type Path, type YamlText } from '../../lib/tools-yaml/yaml-text.ts';
 import { splitTools, type Piece, type SplitText } from './split-tools.ts';
 import { parseElsewhere } from './parse-elsewhere.ts';
-import { parsePiece, pieceText } from './parse-piece.ts';
+import {
+  askThread,
+  LARGE_TEXT,
+  parseWholeElsewhere,
+  tooLarge,
+  valueOf,
+  type Patience,
+} from './parse-large.ts';
+import { parsePiece, pieceText, type ParsedPiece } from './parse-piece.ts';
 
 export interface ParsedSource {
   readonly tools: readonly RawDeclaration[];
@@ -27,14 +35,14 @@ export interface SourceFile extends SourceText {
 /** Values of pieces by the sha256 of their text. Parsing fills it with what this text holds, and nothing else. */
 export type PieceCache = Map<string, unknown>;
 
-/** `breathe` is called between pieces: parsing a huge file must not hold up the calls in flight. */
+/** Reading a huge file must not hold up the calls in flight: other work gets its turn between pieces, large ones go elsewhere. */
 export async function parseSource(
   source: SourceFile,
   cache: PieceCache,
-  breathe: () => Promise<void>,
+  patience: Patience,
 ): Promise<ParsedSource> {
   const split = splitTools(source.text);
-  return (split && (await parsePieces(source, split, cache, breathe))) ?? wholeSource(source);
+  return (split && (await parsePieces(source, split, cache, patience))) ?? wholeSource(source, patience);
 }
 
 /** Undefined: something in it needs the whole text to be understood. */
@@ -42,9 +50,10 @@ async function parsePieces(
   source: SourceFile,
   split: SplitText,
   cache: PieceCache,
-  breathe: () => Promise<void>,
+  patience: Patience,
 ): Promise<ParsedSource | undefined> {
   const skeleton = skeletonText(source.file, split);
+  if (skeleton.text.length > LARGE_TEXT) return undefined;
   const document = parseYaml(skeleton.text);
   if (document.errors.length + document.warnings.length > 0 || !hasGap(document, split)) return undefined;
   const tools: RawDeclaration[] = [];
@@ -52,11 +61,13 @@ async function parsePieces(
   const current: PieceCache = new Map();
   const elsewhere = parseElsewhere(split.pieces, (text) => cache.has(hash('sha256', text)));
   for (const [index, piece] of split.pieces.entries()) {
-    await breathe();
+    await patience.breathe();
     if (index === elsewhere?.from) await elsewhere.into(cache);
     const contentHash = hash('sha256', piece.text);
     const known = cache.has(contentHash);
-    const parsed = known ? { value: cache.get(contentHash) } : parsePiece(source.file, piece);
+    const parsed = known
+      ? { value: cache.get(contentHash) }
+      : await parsedPiece(source.file, piece, patience);
     if (parsed === 'needs-whole') return undefined;
     if ('problems' in parsed) {
       problems.push(...parsed.problems);
@@ -102,8 +113,19 @@ class PieceDeclaration implements RawDeclaration {
   }
 }
 
-function wholeSource(source: SourceFile): ParsedSource {
-  const { tools, connections, problems } = parseWhole(source);
-  const { baseDir } = source;
+async function parsedPiece(file: string, piece: Piece, patience: Patience): Promise<ParsedPiece> {
+  if (piece.text.length <= LARGE_TEXT) return parsePiece(file, piece);
+  const answer = await askThread({ file, ...piece }, patience);
+  if (answer.kind === 'problems') return answer;
+  if (answer.kind !== 'piece') return 'needs-whole';
+  const place = { file, line: piece.linesBefore + 1, column: 1 };
+  return valueOf(answer.json) ?? { problems: [tooLarge(place)] };
+}
+
+async function wholeSource(source: SourceFile, patience: Patience): Promise<ParsedSource> {
+  const { file, text, baseDir } = source;
+  const isLarge = text.length > LARGE_TEXT;
+  const whole = isLarge ? await parseWholeElsewhere({ file, text }, patience) : parseWhole(source);
+  const { tools, connections, problems } = whole;
   return { tools: tools.map((tool) => ({ ...tool, baseDir })), connections, problems };
 }
