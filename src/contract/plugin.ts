@@ -6,6 +6,7 @@ import type { Origin } from './origin.ts';
 import type { Emit, ToolCall } from './tool-call.ts';
 import type { ConnectionLimit, ToolFunction } from './tool-function.ts';
 import type { ToolResponse, ToolResult } from './tool-response.ts';
+import type { ToolSpec } from './tool-spec.ts';
 
 /**
  * Declares a plugin. `create` names the ports it needs in its parameter type and gets nothing else.
@@ -119,6 +120,8 @@ export interface ExecutorPlugin<Options, Needs> extends Plugin<Options, Executor
 }
 
 export interface ExtensionPlugin<Options, Needs> extends Plugin<Options, Extension<Options>, Needs> {
+  /** At load: the tool as its callers see it and are held to it under these options, merged with the gateway's. */
+  shape?(spec: ToolSpec, options: Options): ToolSpec;
   /** At load: what is wrong with a function's options, merged with the gateway's, beyond what the schema can say. */
   check?(fn: ToolFunction, options: Options): readonly OptionFault[];
 }

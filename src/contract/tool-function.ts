@@ -66,7 +66,7 @@ export function functionsOf(spec: ToolSpec): readonly ToolFunction[] {
   const functions = spec.actions.map((action) => ({
     name: `${spec.name}.${action.name}`,
     description: action.returns ? `${action.description}\nReturns: ${action.returns}` : action.description,
-    inputSchema: schemaOfParameters(action.parameters),
+    inputSchema: schemaOfParameters(action.parameters, spec.undeclaredArguments !== 'allow'),
     spec,
     action,
     configDefaults,
@@ -110,15 +110,15 @@ function defaultsOf(schema: JsonSchema | undefined): JsonObject {
   return defaults;
 }
 
-/** Makes the JSON Schema (2020-12) that typed parameters stand for. Unknown arguments are refused. */
-function schemaOfParameters(parameters: readonly ActionParameter[]): JsonSchema {
+/** Makes the JSON Schema (2020-12) that typed parameters stand for. */
+function schemaOfParameters(parameters: readonly ActionParameter[], isClosed: boolean): JsonSchema {
   const properties: JsonObject = {};
   for (const parameter of parameters) properties[parameter.name] = schemaOfParameter(parameter);
   return {
     type: 'object',
     properties,
     required: parameters.filter((parameter) => parameter.required).map((parameter) => parameter.name),
-    additionalProperties: false,
+    ...(isClosed && { additionalProperties: false }),
   };
 }
 

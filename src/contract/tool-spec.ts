@@ -121,7 +121,10 @@ export interface ToolSpec {
   readonly description: string;
   /** The executor's folder name: python, http, javascript … */
   readonly toolType: string;
+  /** As callers are held to it: closed at its root where the declaration leaves open what else may come. */
   readonly inputSchema: JsonSchema;
+  /** What becomes of arguments that nothing declares. Left out: what the schema says. */
+  readonly undeclaredArguments?: 'refuse' | 'drop' | 'allow';
   readonly outputSchema?: JsonSchema;
   /** Present when the tool has several functions; inputSchema is then not used for calls. */
   readonly actions?: readonly ToolAction[];

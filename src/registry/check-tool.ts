@@ -45,7 +45,7 @@ export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCh
   const { options, connectionName } = executor;
   if (faults.length > 0)
     return { faults, uses: { connectionName, toolType: executorNameOf(declared.tool_type ?? '') } };
-  const spec = normaliseSpec(declared as ToolDeclaration, declaration);
+  const spec = shaped(normaliseSpec(declared as ToolDeclaration, declaration), extensions.options, rules);
   const ofOptions = faultsOfExtensionOptions(spec, extensions.options, rules);
   if (ofOptions.length > 0) return { faults: ofOptions, uses: { connectionName, toolType: spec.toolType } };
   return { checked: { spec, options, extensionOptions: extensions.options, connectionName, declaration } };
@@ -175,6 +175,17 @@ function checkExtensions(declared: ToolDeclaration['extensions'], rules: SpecRul
       );
   }
   return { options, faults };
+}
+
+/** The content's hash stays that of the declaration: what is done to it here follows from it and from the gateway's settings. */
+function shaped(spec: ToolSpec, options: ExtensionCheck['options'], rules: SpecRules): ToolSpec {
+  let current = spec;
+  for (const extension of rules.extensions.values()) {
+    if (extension.shape === undefined) continue;
+    const own = options[extension.name] ?? extension.optionsSchema.parse(extension.defaults ?? {});
+    current = extension.shape(current, own);
+  }
+  return current;
 }
 
 /** What the extensions themselves say of their options, now that there is a tool to hold them against. */

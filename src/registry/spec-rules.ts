@@ -15,6 +15,7 @@ export interface SpecRules {
 export interface ExtensionRules {
   readonly name: string;
   readonly optionsSchema: ZodType;
+  shape?(spec: ToolSpec, options: unknown): ToolSpec;
   check?(fn: ToolFunction, options: unknown): readonly OptionFault[];
   /** The gateway's own options, which lie under every tool's. */
   readonly defaults?: { readonly [option: string]: unknown };

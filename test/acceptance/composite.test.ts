@@ -37,7 +37,7 @@ export function wait(_args, { signal }) {
 }
 `;
 
-const any = { type: 'object' };
+const any = { type: 'object', additionalProperties: true };
 
 function js(name: string, more: object = {}) {
   return {

@@ -77,6 +77,7 @@ describeExecutor('composite', async () => {
     name: `inner_${tool}`,
     description: `Runs ${tool}`,
     tool_type: 'javascript',
+    input_schema: { additionalProperties: true },
     implementation_config: { handler: './suite.js', export: tool, trusted: true },
   }));
   const path = writeSuite(dir, 'composite', (tool) => ({

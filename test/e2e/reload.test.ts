@@ -98,7 +98,7 @@ describe('a tools file that changes under load', () => {
     const refused = await statusOf(admin);
     expect(refused).toMatchObject({ registry_version: version, tools: 1 });
     expect(refused.problems).toEqual([
-      expect.objectContaining({ file: tools, line: 9, column: expect.any(Number), tool: 'broken' }),
+      expect.objectContaining({ file: tools, line: 11, column: expect.any(Number), tool: 'broken' }),
     ]);
     expect(await metricValue(metricsUrl, RELOAD_METRIC)).toBe(0);
     expect(await callTool(admin, 'echo', { n: 2 })).toMatchObject({ status: 200, body: { data: { n: 2 } } });

@@ -21,7 +21,7 @@ export function startHandlers(
     name,
     description: name,
     tool_type: 'javascript',
-    input_schema: { type: 'object' },
+    input_schema: { type: 'object', additionalProperties: true },
     implementation_config: { handler: './attacks.js', export: exported },
     timeout_ms: timeoutMs,
   }));

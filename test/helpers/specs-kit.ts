@@ -30,7 +30,7 @@ export function echoFile(dir: string, extra = ''): string {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'echo.mjs'), ECHO_HANDLER);
   const echo =
-    'tools:\n  - { name: echo, description: Echoes, tool_type: javascript, implementation_config: { handler: ./echo.mjs, trusted: true } }\n';
+    'tools:\n  - { name: echo, description: Echoes, tool_type: javascript, input_schema: { additionalProperties: true }, implementation_config: { handler: ./echo.mjs, trusted: true } }\n';
   writeFileSync(join(folder, 'tools.yaml'), echo + extra);
   return join(folder, 'tools.yaml');
 }
@@ -40,7 +40,7 @@ export function edition(value: number | string, over: Record<string, unknown> = 
   return {
     description: `Says ${value}`,
     tool_type: 'composite',
-    input_schema: { type: 'object' },
+    input_schema: { type: 'object', additionalProperties: true },
     implementation_config: {
       steps: [{ id: 'said', tool: 'echo', arguments: { edition: value } }],
       result: 'steps.said.edition',

@@ -19,6 +19,7 @@ export function javascriptTool(name: string, handler: string): string {
     `  - name: ${name}`,
     `    description: Test tool ${name}`,
     `    tool_type: javascript`,
+    '    input_schema: { additionalProperties: true }',
     `    implementation_config: { handler: ${handler}, trusted: true }`,
     '',
   ].join('\n');

@@ -29,7 +29,12 @@ describe('idempotency keys', () => {
       description: 'Sends something',
       tool_type: 'javascript',
       implementation_config: { handler: './send.mjs', trusted: true },
-      input_schema: { type: 'object', properties: { file: { type: 'string' } }, required: ['file'] },
+      input_schema: {
+        type: 'object',
+        properties: { file: { type: 'string' } },
+        required: ['file'],
+        additionalProperties: true,
+      },
     };
     const tools = [
       { ...tool, name: 'send' },

@@ -53,7 +53,7 @@ beforeAll(async () => {
     name,
     description: 'A tool of server-everything',
     tool_type: 'mcp',
-    input_schema: { type: 'object' },
+    input_schema: { type: 'object', additionalProperties: true },
     implementation_config: config,
     ...more,
   });

@@ -1,5 +1,6 @@
 // Root object: providers take tool parameters only as one plain object at the top.
 import { isJsonObject, type JsonSchema } from '../../contract/json.ts';
+import { namedProperties, takesOthers } from '../../lib/json-schema/named-properties.ts';
 import { noteOf, withNotes } from './description-notes.ts';
 import { mergeAllOf, mergeAlternatives } from './merge-schemas.ts';
 import { resolveLocal } from '../../contract/local-refs.ts';
@@ -9,7 +10,7 @@ const REFUSED_AT_ROOT = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const'];
 
 /** The schema as `type: object` with `properties`. Alternatives at the root are folded into the properties. */
 export function toRootObject(source: JsonSchema, lossy: string[]): JsonSchema {
-  let schema = inlineRootRef(source);
+  let schema = inlineRefs(source, source);
   if ('allOf' in schema) schema = mergeAllOf(schema) ?? schema;
   const notes: string[] = [];
   for (const keyword of ['anyOf', 'oneOf'] as const) {
@@ -29,17 +30,39 @@ export function toRootObject(source: JsonSchema, lossy: string[]): JsonSchema {
   }
   const { $schema: _dialect, description, properties, ...rest } = schema;
   const told = withNotes(description, notes);
-  return {
+  const object: JsonSchema = {
     ...rest,
     type: 'object',
     ...(told === undefined ? {} : { description: told }),
     properties: properties ?? {},
   };
+  return source['unevaluatedProperties'] === false ? closedLike(source, object) : object;
 }
 
-function inlineRootRef(schema: JsonSchema): JsonSchema {
-  if (schema['$ref'] === undefined) return schema;
-  const target = resolveLocal(schema, schema);
-  const { $ref: _ref, ...rest } = schema;
-  return isJsonObject(target) ? { ...target, ...rest } : rest;
+/** How deep references to references are followed. */
+const MAX_NESTING = 8;
+
+/** The references at the root, and in its allOf, as parts of one allOf. */
+function inlineRefs(schema: JsonSchema, root: JsonSchema, nesting = 0): JsonSchema {
+  const { $ref, allOf, ...rest } = schema;
+  if (nesting > MAX_NESTING || ($ref === undefined && !Array.isArray(allOf))) return schema;
+  const target = $ref === undefined ? undefined : resolveLocal({ $ref }, root);
+  const written = Array.isArray(allOf) ? allOf : [];
+  const parts = (isJsonObject(target) ? [target, ...written] : written).map((part) =>
+    isJsonObject(part) ? inlineRefs(part, root, nesting + 1) : part,
+  );
+  return parts.length === 0 ? rest : { ...rest, allOf: parts };
+}
+
+/**
+ * A root that takes nothing but what it and its parts name: in the plain keyword, which every provider knows, where
+ * all those names are in one list now; open where some are not.
+ */
+function closedLike(source: JsonSchema, object: JsonSchema): JsonSchema {
+  const { properties, unevaluatedProperties: _closed, ...rest } = object;
+  const named = isJsonObject(properties) ? properties : {};
+  const isWhole = [...namedProperties(source)].every((name) => Object.hasOwn(named, name));
+  if (isWhole && !takesOthers(source)) return { ...rest, properties: named, additionalProperties: false };
+  const says = ['if', 'then', 'else', 'dependentSchemas'].some((keyword) => keyword in object);
+  return says ? object : { ...rest, properties: named, additionalProperties: true };
 }

@@ -159,7 +159,8 @@ class Leading {
     if (fn.outputSchema === undefined) return true;
     let output = this.#outputs.get(fn);
     if (output === undefined) this.#outputs.set(fn, (output = createValidator(fn.outputSchema)));
-    return output.validate(output.fillsDefaults ? structuredClone(data) : data).length === 0;
+    // What takes long to check is not kept: validation checks it in a thread.
+    return output.validateHere(output.changesValue ? structuredClone(data) : data)?.length === 0;
   }
 
   /** The answer is there already: nobody waits for it to be kept. */

@@ -4,7 +4,7 @@ import type { OptionFault } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
-import { createValidator } from '../../lib/json-schema/validator.ts';
+import { createValidator, TOO_COSTLY } from '../../lib/json-schema/validator.ts';
 import { parseTemplate, soleName, TemplateError, type Template } from '../../lib/template.ts';
 
 export interface SafeAnswer {
@@ -30,7 +30,8 @@ export function compileAnswer(
     data === undefined ? compiler.compile({ message: message ?? '' }, []) : compiler.compile(data, ['data']);
   const { faults } = compiler;
   const output = fn.outputSchema === undefined ? undefined : createValidator(fn.outputSchema);
-  const misfits = (value: JsonValue) => output?.validate(structuredClone(value)) ?? [];
+  const misfits = (value: JsonValue) =>
+    output === undefined ? [] : (output.validateHere(structuredClone(value)) ?? TOO_COSTLY);
   if (faults.length === 0 && !compiler.isOpen) {
     for (const { pointer, message: what } of misfits(fill(() => null))) {
       const path = data === undefined ? ['message'] : ['data', ...pointer.split('/').slice(1)];

@@ -1,12 +1,12 @@
 // The argument business_id, as older callers send it: it must be the caller's tenant, and goes where no tool asks for it.
-import { isJsonObject, type JsonObject } from '../../contract/json.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
+import { namedProperties } from '../../lib/json-schema/named-properties.ts';
 import { foreignTenant } from './failures.ts';
 
 export function declaresBusinessId({ inputSchema }: ToolFunction): boolean {
-  const { properties } = inputSchema;
-  return isJsonObject(properties) && 'business_id' in properties;
+  return namedProperties(inputSchema).has('business_id');
 }
 
 /** The same object where there is nothing to take out. */

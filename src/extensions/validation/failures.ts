@@ -1,5 +1,6 @@
 // What validation refuses with.
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ForeignCheckError } from '../../lib/json-schema/foreign-schemas.ts';
 import type { Violation } from '../../lib/json-schema/violation.ts';
 
 export function foreignTenant(): ToolFailure {
@@ -33,6 +34,24 @@ export function outputInvalid(violations: readonly Violation[]): ToolFailure {
       details: { violations: violations.map(({ pointer, message }) => ({ pointer, message })) },
     },
   );
+}
+
+export function unchecked(error: ForeignCheckError): ToolFailure {
+  if (error.why === 'busy') {
+    const message = 'Too many calls wait for their arguments to be checked.';
+    return new ToolFailure('UNAVAILABLE', message, {
+      reason: 'VALIDATION_BUSY',
+      retryAfterMs: 1_000,
+      cause: error,
+    });
+  }
+  const message =
+    "The arguments could not be held to the tool's input schema within the limits of time and memory.";
+  return new ToolFailure('UNAVAILABLE', message, {
+    reason: 'SCHEMA_CHECK_FAILED',
+    retryable: false,
+    cause: error,
+  });
 }
 
 function sentence(violations: readonly Violation[]): string {

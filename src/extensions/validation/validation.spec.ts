@@ -117,6 +117,6 @@ describe('validation', () => {
   });
 
   it('output checks can be switched off', async () => {
-    expect((await callTool(strictOutput, {}, { output: 'off' })).response.ok).toBe(true);
+    expect((await callTool(strictOutput, {}, { ...OPTIONS, output: 'off' })).response.ok).toBe(true);
   });
 });

@@ -1,8 +1,10 @@
 // Ajv as the gateway uses it: 2020-12 or draft-07, RE2 patterns, real date-times, defaults filled in, no coercion.
-import { Ajv, type Options } from 'ajv';
+import { Ajv, type CodeKeywordDefinition, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
+import { useLinearKeywords } from './linear-keywords.ts';
 import { re2Engine } from './re2-engine.ts';
+import { spend } from './work-budget.ts';
 
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
 const DRAFT_2020_12 = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
@@ -41,17 +43,53 @@ export function newSchemaAjv(dialect: Dialect, allErrors: boolean): Ajv {
     ownProperties: true,
     meta: false,
   };
-  const ajv = dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options);
+  const ajv = dialect === 'draft-07' ? newDraft07(options) : new Ajv2020(options);
+  useLinearKeywords(ajv);
   addFormats(ajv, { mode: 'full' });
   // The regular expression that ajv-formats has for it takes quadratic time: a minute for 256 KiB.
   ajv.addFormat('url', { type: 'string', validate: isWebAddress });
+  for (const name of Object.keys(ajv.formats)) payForFormat(ajv, name);
   return ajv;
+}
+
+/** Draft-07 has no unevaluatedProperties; a root that is closed by the gateway has, in whatever dialect it is written. */
+function newDraft07(options: Options): Ajv {
+  const ajv = new Ajv({ ...options, unevaluated: true });
+  const keyword = new Ajv2020(options).getKeyword('unevaluatedProperties');
+  return ajv.addKeyword(keyword as CodeKeywordDefinition);
+}
+
+/** Nothing that is longer is a date, a time or a pattern that anybody wrote; their checks split it, or build on it. */
+const MAX_LENGTHS = new Map(
+  ['date', 'time', 'date-time', 'iso-time', 'iso-date-time', 'duration', 'regex'].map((name) => [
+    name,
+    4_096,
+  ]),
+);
+
+/** The checks of texts take time that grows with the text: each character is a step. */
+function payForFormat(ajv: Ajv, name: string): void {
+  const format = ajv.formats[name];
+  const own = typeof format === 'object' && !(format instanceof RegExp) ? format.validate : format;
+  if (own === undefined || typeof own === 'boolean' || typeof own === 'string') return;
+  if (typeof format === 'object' && 'type' in format && format.type === 'number') return;
+  const fits = own instanceof RegExp ? (text: string) => own.test(text) : (own as (text: string) => boolean);
+  const most = MAX_LENGTHS.get(name) ?? Infinity;
+  ajv.addFormat(name, {
+    type: 'string',
+    validate(text: string) {
+      spend(1 + text.length);
+      return text.length <= most && fits(text);
+    },
+  });
 }
 
 /** Checks schemas against the meta-schema of their dialect. Patterns are judged by RE2 alone. */
 export function newMetaAjv(dialect: Dialect): Ajv {
   const options: Options = { ...COMMON, allErrors: true, validateFormats: false };
-  return dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options);
+  const ajv = dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options);
+  useLinearKeywords(ajv);
+  return ajv;
 }
 
 function isWebAddress(text: string): boolean {

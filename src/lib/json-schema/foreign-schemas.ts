@@ -3,12 +3,13 @@ import { hash } from 'node:crypto';
 import type { ForeignAnswer, ForeignTask } from './foreign-thread.ts';
 import { ForeignThreadError, ForeignWorker, type After } from './foreign-worker.ts';
 import type { SchemaProblem } from './schema-graph.ts';
+import type { ValidatorOptions } from './validator.ts';
 import type { Violation } from './violation.ts';
 
 export interface ForeignVerdict {
   /** Empty: the value fits. */
   readonly violations: readonly Violation[];
-  /** The value as JSON text with the schema's defaults filled in, where the schema has some. */
+  /** The value as JSON text with defaults filled in and members dropped, where the check does that. */
   readonly filled?: string;
 }
 
@@ -86,9 +87,9 @@ export class ForeignSchemas {
   }
 
   /** Nothing is compiled before the first value. */
-  validatorOf(schema: object): ForeignValidator {
+  validatorOf(schema: object, { dropsUnexpected = false }: ValidatorOptions = {}): ForeignValidator {
     const text = JSON.stringify(schema);
-    const key = hash('sha256', text);
+    const key = hash('sha256', `${dropsUnexpected} ${text}`);
     return {
       validate: async (json, signal) => {
         if ((this.#strikes.get(key) ?? 0) >= MOST_STRIKES)
@@ -100,6 +101,7 @@ export class ForeignSchemas {
           kind: 'validate',
           key,
           value: json,
+          dropsUnexpected,
           ...(!has && { schema: text }),
         });
         const answer = await this.#ask(task, key, signal);

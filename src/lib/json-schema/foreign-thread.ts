@@ -13,6 +13,7 @@ export type ForeignTask =
       readonly key: string;
       /** Only where this thread may not have it yet. */
       readonly schema?: string;
+      readonly dropsUnexpected: boolean;
       readonly value: string;
     };
 
@@ -26,29 +27,33 @@ export type ForeignAnswer =
 
 const MOST_VALIDATORS = 64;
 /** A default of the schema may stand in a thousand places of a value. */
-const MOST_FILLED = 4 * 1024 * 1024;
+const MOST_FILLED = 2 * 1024 * 1024;
 
 /** Least recently used first. */
 const validators = new Map<string, Validator>();
 
 function answerTo(task: ForeignTask): ForeignAnswer {
   if (task.kind === 'lint') return { kind: 'linted', problems: lintSchema(JSON.parse(task.schema)) };
-  const validator = validatorOf(task.key, task.schema);
+  const validator = validatorOf(task);
   if (validator === undefined) return { kind: 'missing' };
   const value: unknown = JSON.parse(task.value);
   const violations = validator.validate(value);
-  if (violations.length > 0 || !validator.fillsDefaults) return { kind: 'validated', violations };
+  if (violations.length > 0 || !validator.changesValue) return { kind: 'validated', violations };
   const filled = JSON.stringify(value);
   if (filled.length <= MOST_FILLED) return { kind: 'validated', violations, filled };
   const message = 'grows too large with the defaults that the schema fills in';
   return { kind: 'validated', violations: [{ pointer: '', message }] };
 }
 
-function validatorOf(key: string, schema: string | undefined): Validator | undefined {
+function validatorOf({
+  key,
+  schema,
+  dropsUnexpected,
+}: ForeignTask & { kind: 'validate' }): Validator | undefined {
   let validator = validators.get(key);
   validators.delete(key);
   if (validator === undefined && schema !== undefined)
-    validator = createValidator(JSON.parse(schema) as object);
+    validator = createValidator(JSON.parse(schema) as object, { dropsUnexpected });
   if (validator === undefined) return undefined;
   validators.set(key, validator);
   const [oldest] = validators.keys();

@@ -1,28 +1,13 @@
 // The regular-expression engine of schemas: RE2, which never backtracks, under a budget of steps.
 import { RE2JS } from 're2js';
+import { spend } from './work-budget.ts';
 
 export const MAX_PATTERN_LENGTH = 512;
-
-/**
- * RE2 takes at most (length of the text × size of the program) steps. 2^24 of them are some 0.3 seconds, and
- * enough for 256 KiB against any ordinary pattern: only `{1,1000}` and its like make programs larger than 64.
- */
-const STEPS_PER_VALIDATION = 1 << 24;
-
-/** Thrown instead of an answer: neither true nor false would be safe under `not`. */
-export class PatternBudgetError extends Error {}
 
 /** What Ajv expects of a compiled pattern. `toString` must be unique: Ajv keys its cache by it. */
 export interface CompiledPattern {
   test(text: string): boolean;
   toString(): string;
-}
-
-let stepsLeft = STEPS_PER_VALIDATION;
-
-/** To be called before each validation, which is synchronous: one budget at a time is in use. */
-export function renewPatternBudget(): void {
-  stepsLeft = STEPS_PER_VALIDATION;
 }
 
 /** The linter compiles each pattern, and tools share patterns: the last ones are kept. */
@@ -37,8 +22,8 @@ export function compilePattern(pattern: string): CompiledPattern {
   const size = re.programSize();
   const compiled: CompiledPattern = {
     test(text) {
-      stepsLeft -= text.length * size;
-      if (stepsLeft < 0) throw new PatternBudgetError('matching the patterns took too many steps');
+      // RE2 takes at most that many; only `{1,1000}` and its like make programs larger than some dozens.
+      spend(1 + text.length * size);
       return re.test(text);
     },
     toString: () => `re2:/${pattern}/`,

@@ -56,13 +56,20 @@ function childrenOf({ same, members, items }: SchemaNode): SchemaNode[] {
  * For each sub-schema an upper bound of the checks along one branch of a value, from its root to a leaf.
  * Sub-schemas that look at the same part add up; those of different parts do not, as the value is divided
  * among them. `order` is innermostFirst over `same`, and has no loop. Costs above `enough` are not told apart.
+ * `weightOf`: the checks of a value by one sub-schema alone.
  */
-export function checkingCosts(order: readonly SchemaNode[], enough: number): ReadonlyMap<SchemaNode, number> {
+export function checkingCosts(
+  order: readonly SchemaNode[],
+  enough: number,
+  weightOf: (node: SchemaNode) => number = () => 1,
+): ReadonlyMap<SchemaNode, number> {
+  const weights = new Map(order.map((node) => [node, weightOf(node)]));
   let totals: ReadonlyMap<SchemaNode, number> = new Map();
   const budget = { steps: MAX_STEPS };
   for (let level = 0; level <= VALUE_DEPTH; level += 1) {
     const costs = new Map<SchemaNode, Cost>();
-    for (const node of order) costs.set(node, costOf(node, costs, totals, enough, budget));
+    for (const node of order)
+      costs.set(node, costOf(node, weights.get(node) ?? 1, { costs, deeper: totals, enough, budget }));
     const next = new Map(order.map((node) => [node, totalOf(costs.get(node), enough)]));
     if (budget.steps < 0) return new Map(order.map((node) => [node, enough + 1]));
     const settled = order.every((node) => next.get(node) === totals.get(node));
@@ -86,14 +93,19 @@ interface PartCosts {
 
 const NO_PARTS: PartCosts = { named: new Map(), rest: 0 };
 
-function costOf(
-  node: SchemaNode,
-  costs: ReadonlyMap<SchemaNode, Cost>,
-  deeper: ReadonlyMap<SchemaNode, number>,
-  enough: number,
-  budget: { steps: number },
-): Cost {
-  const cost: Cost = { own: 1, members: partsOf(node.members, deeper), items: partsOf(node.items, deeper) };
+interface Known {
+  readonly costs: ReadonlyMap<SchemaNode, Cost>;
+  readonly deeper: ReadonlyMap<SchemaNode, number>;
+  readonly enough: number;
+  readonly budget: { steps: number };
+}
+
+function costOf(node: SchemaNode, weight: number, { costs, deeper, enough, budget }: Known): Cost {
+  const cost: Cost = {
+    own: weight,
+    members: partsOf(node.members, deeper, closingCost(node)),
+    items: partsOf(node.items, deeper, 0),
+  };
   budget.steps -= 1 + node.members.length + node.items.length;
   for (const same of node.same) {
     const inner = costs.get(same);
@@ -105,10 +117,22 @@ function costOf(
   return cost;
 }
 
-function partsOf(links: readonly PartLink[], deeper: ReadonlyMap<SchemaNode, number>): PartCosts {
-  if (links.length === 0) return NO_PARTS;
+/** Each member is compared with every name that was looked at before it counts as one that was not. */
+function closingCost({ schema }: SchemaNode): number {
+  const { unevaluatedProperties, properties } = schema;
+  if (unevaluatedProperties === undefined || typeof properties !== 'object' || properties === null) return 0;
+  return Object.keys(properties).length;
+}
+
+/** `first`: what each part costs before any sub-schema looks at it. */
+function partsOf(
+  links: readonly PartLink[],
+  deeper: ReadonlyMap<SchemaNode, number>,
+  first: number,
+): PartCosts {
+  if (links.length === 0 && first === 0) return NO_PARTS;
   const named = new Map<string, number>();
-  let each = 0;
+  let each = first;
   let rest = 0;
   for (const { part, node } of links) {
     const cost = deeper.get(node) ?? 0;

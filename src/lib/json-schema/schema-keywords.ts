@@ -44,7 +44,6 @@ const RULES = new Map<string, Rule>([
   ['pattern', (value, _schema, say) => patternProblem(value, (message) => say(message, 'pattern'))],
   ['patternProperties', checkPatternProperties],
   ['properties', checkProperties],
-  ['uniqueItems', checkUniqueItems],
   [
     'enum',
     (value, _schema, say) =>
@@ -85,12 +84,6 @@ function checkPatternProperties(value: unknown, _schema: SchemaNode['schema'], s
 function checkProperties(value: unknown, _schema: SchemaNode['schema'], say: Say): void {
   if (keysOf(value).includes('__proto__'))
     say('is not possible as the name of a property', 'properties', '__proto__');
-}
-
-function checkUniqueItems(value: unknown, { maxItems }: SchemaNode['schema'], say: Say): void {
-  if (value === true && typeof maxItems !== 'number') {
-    say('needs maxItems beside it: every item is compared with every other one', 'uniqueItems');
-  }
 }
 
 /** OpenAPI's keyword, which Ajv knows in both dialects and no meta-schema does. */

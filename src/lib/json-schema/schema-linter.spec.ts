@@ -101,7 +101,7 @@ describe('lintSchema', () => {
       'draft-07',
       { $schema: 'http://json-schema.org/draft-07/schema#', type: 'array', items: [{ type: 'string' }] },
     ],
-    ['bounded uniqueItems', { type: 'array', uniqueItems: true, maxItems: 10 }],
+    ['uniqueItems', { type: 'array', uniqueItems: true }],
     [
       'any JSON value, as TypeScript exporters write it',
       {
@@ -160,7 +160,6 @@ describe('lintSchema', () => {
     ['a pattern with look-ahead', { type: 'string', pattern: '^(?=a)b' }, /RE2/],
     ['a pattern with a back-reference', { type: 'string', pattern: String.raw`(a)\1` }, /RE2/],
     ['an endless pattern', { type: 'string', pattern: 'a'.repeat(600) }, /512/],
-    ['uniqueItems without a bound', { type: 'array', uniqueItems: true }, /maxItems/],
     ['a bomb of references', bomb(25), /too many branches/],
     [
       'a loop that goes nowhere',
@@ -208,9 +207,9 @@ describe('lintSchema', () => {
     ['the id of draft-04', { id: 'x' }, /not a keyword/],
     ['a property called __proto__', JSON.parse('{"properties":{"__proto__":{"default":{}}}}'), /__proto__/],
     [
-      'members that break the comparison of lists',
+      'members called valueOf in a list',
       JSON.parse('{"type":[{"valueOf":1},{"valueOf":1}]}'),
-      /valueOf/,
+      /type: must be one of/,
     ],
     ['nullable without a type', { nullable: true }, /needs type/],
     ['an empty enum', { enum: [] }, /at least one/],

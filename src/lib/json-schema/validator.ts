@@ -1,85 +1,130 @@
 // Validators: a schema compiled at its first use, which tells what does not fit without repeating the value.
-import type { Ajv, ValidateFunction } from 'ajv';
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { dialectOf, newSchemaAjv } from './ajv-instance.ts';
-import { PatternBudgetError, renewPatternBudget } from './re2-engine.ts';
-import { checkingCosts, innermostFirst } from './schema-cost.ts';
-import { schemaGraph } from './schema-graph.ts';
+import { checkingWork, type CheckingWork } from './checking-work.ts';
 import { countTokens } from './schema-size.ts';
-import { violationOf, type Violation } from './violation.ts';
+import { hintsFor } from './unexpected-member.ts';
+import { unexpectedName, violationOf, type Violation } from './violation.ts';
+import { HERE, IN_THREAD, renewBudget, WorkBudgetError } from './work-budget.ts';
 
 export type { Violation } from './violation.ts';
 
 export interface Validator {
-  /** Empty: the value fits. Fills missing defaults into `value`, so pass a copy where `fillsDefaults` is true. */
+  /** Empty: the value fits. Fills in and drops inside of `value`, so pass a copy where `changesValue` is true. */
   validate(value: unknown): readonly Violation[];
-  readonly fillsDefaults: boolean;
+  /** The same on the event loop: undefined where it would hold the loop for long. `value` may be changed even then. */
+  validateHere(value: unknown): readonly Violation[] | undefined;
+  /** Whether it fills in defaults, or drops members. */
+  readonly changesValue: boolean;
+}
+
+export interface ValidatorOptions {
+  /** Members at the root that the schema does not expect are taken out of the value, instead of being violations. */
+  readonly dropsUnexpected?: boolean;
 }
 
 const MAX_VIOLATIONS = 20;
-/** Errors that Ajv may pile up for one value while it looks for all of them. */
-const MAX_ERRORS = 100_000;
-const NO_LIMITS = { depth: Infinity, nesting: Infinity, nodes: Infinity };
+/** Errors that Ajv may pile up for one value while it looks for all of them, and of which violations are made. */
+const MAX_ERRORS = { here: 5_000, thread: 100_000 };
+const MAX_READ = 200;
 const FITS: readonly Violation[] = Object.freeze([]);
+/** What is said where a check that has nowhere else to run would take too long. */
+export const TOO_COSTLY: readonly Violation[] = Object.freeze([
+  Object.freeze({ pointer: '', message: 'takes too long to be checked' }),
+]);
 
-/** The schema must have passed lintSchema. Nothing is compiled before the first `validate`. */
-export function createValidator(schema: object): Validator {
-  let decide: ValidateFunction | undefined;
-  let explain: Explanation | undefined;
+type Where = keyof typeof MAX_ERRORS;
+
+/** The schema must have passed lintSchema. Nothing is compiled before the first value. */
+export function createValidator(
+  schema: object,
+  { dropsUnexpected = false }: ValidatorOptions = {},
+): Validator {
+  const compiled = new CompiledSchema(schema, dropsUnexpected);
   return {
-    fillsDefaults: fillsDefaults(schema),
-    validate(value) {
-      decide ??= compile(schema, false);
-      try {
-        if (passes(decide, value)) return FITS;
-        explain ??= explanationOf(schema);
-        // All errors are worth having, but only where they are bound to be few: a hostile value has thousands.
-        const all =
-          countTokens(value, explain.maxTokens) < explain.maxTokens && !passes(explain.check, value);
-        return violationsOf(all ? explain.check : decide, value);
-      } catch (error) {
-        return [{ pointer: '', message: messageOf(error) }];
-      }
-    },
+    changesValue: dropsUnexpected || fillsDefaults(schema),
+    validate: (value) => compiled.check(value, 'thread') ?? TOO_COSTLY,
+    validateHere: (value) => (compiled.work.isCostly(value) ? undefined : compiled.check(value, 'here')),
   };
 }
 
-/** A second compilation, which goes on after the first error. Made at the first value that does not fit. */
-interface Explanation {
-  readonly check: ValidateFunction;
-  readonly maxTokens: number;
+class CompiledSchema {
+  readonly #schema: object;
+  readonly #dropsUnexpected: boolean;
+  #work: CheckingWork | undefined;
+  #decide: ValidateFunction | undefined;
+  /** Goes on after the first error. Made at the first value that does not fit. */
+  #explain: ValidateFunction | undefined;
+
+  constructor(schema: object, dropsUnexpected: boolean) {
+    this.#schema = schema;
+    this.#dropsUnexpected = dropsUnexpected;
+  }
+
+  get work(): CheckingWork {
+    return (this.#work ??= checkingWork(this.#schema));
+  }
+
+  /** Undefined: the patterns, formats and comparisons take more than the loop can spare. */
+  check(value: unknown, where: Where): readonly Violation[] | undefined {
+    this.#decide ??= compile(this.#schema, false);
+    try {
+      if (passes(this.#decide, value, where)) return FITS;
+      const explained = this.#explained(value, where);
+      // Told before anything is dropped: this speaks of the value as it came.
+      const violations = this.#violationsOf(explained ?? this.#decide, value);
+      const dropped = this.#dropsUnexpected && explained !== undefined && dropUnexpected(explained, value);
+      return dropped && passes(this.#decide, value, where) ? FITS : violations;
+    } catch (error) {
+      if (where === 'here' && error instanceof WorkBudgetError) return undefined;
+      return [{ pointer: '', message: messageOf(error) }];
+    }
+  }
+
+  /** All errors are worth having, but only where they are bound to be few: a hostile value has thousands. */
+  #explained(value: unknown, where: Where): ValidateFunction | undefined {
+    const maxParts = Math.floor(MAX_ERRORS[where] / this.work.errorsPerPart);
+    if (countTokens(value, maxParts) >= maxParts) return undefined;
+    this.#explain ??= compile(this.#schema, true);
+    return passes(this.#explain, value, where) ? undefined : this.#explain;
+  }
+
+  #violationsOf({ errors }: ValidateFunction, value: unknown): Violation[] {
+    const hints = hintsFor(this.#schema, value);
+    const distinct = new Map<string, Violation>();
+    const told = (errors ?? []).filter((error) => !(this.#dropsUnexpected && isUnexpectedAtRoot(error)));
+    for (const error of told.slice(0, MAX_READ)) {
+      const violation = violationOf(error, value, hints(error));
+      distinct.set(`${violation.pointer} ${violation.message}`, violation);
+      if (distinct.size === MAX_VIOLATIONS) break;
+    }
+    return distinct.size > 0 ? [...distinct.values()] : [{ pointer: '', message: 'does not fit the schema' }];
+  }
 }
 
-function explanationOf(schema: object): Explanation {
-  const { nodes } = schemaGraph(schema, NO_LIMITS);
-  const { order } = innermostFirst(nodes, ({ same }) => same);
-  const [root] = nodes;
-  const cost = (root && checkingCosts(order, MAX_ERRORS).get(root)) ?? 1;
-  return { check: compile(schema, true), maxTokens: Math.floor(MAX_ERRORS / cost) };
-}
+const BUDGETS = { here: HERE, thread: IN_THREAD };
 
-function passes(check: ValidateFunction, value: unknown): boolean {
-  renewPatternBudget();
+function passes(check: ValidateFunction, value: unknown, where: Where): boolean {
+  renewBudget(BUDGETS[where]);
   // Not merely truthy: an asynchronous check would answer with a promise.
   return check(value) === true;
 }
 
-function violationsOf({ errors }: ValidateFunction, value: unknown): Violation[] {
-  const distinct = new Map<string, Violation>();
-  for (const error of errors ?? []) {
-    const violation = violationOf(error, value);
-    distinct.set(`${violation.pointer} ${violation.message}`, violation);
-    if (distinct.size === MAX_VIOLATIONS) break;
-  }
-  return distinct.size > 0 ? [...distinct.values()] : [{ pointer: '', message: 'does not fit the schema' }];
+function isUnexpectedAtRoot(error: ErrorObject): boolean {
+  return error.instancePath === '' && unexpectedName(error) !== undefined;
+}
+
+/** True where there was one at the root. */
+function dropUnexpected({ errors }: ValidateFunction, value: unknown): boolean {
+  const unexpected = (errors ?? []).filter(isUnexpectedAtRoot);
+  for (const error of unexpected) Reflect.deleteProperty(value as object, unexpectedName(error) ?? '');
+  return unexpected.length > 0;
 }
 
 /** What a value can cause that is no violation of a keyword. Anything else is a fault of ours, and thrown. */
 function messageOf(error: unknown): string {
-  if (error instanceof PatternBudgetError) return 'is too long for the patterns that it must match';
+  if (error instanceof WorkBudgetError) return 'is too long for what it must be matched or compared with';
   if (error instanceof RangeError) return 'is nested too deeply to be checked';
-  // Ajv compares objects for enum, const and uniqueItems by calling these, whatever they are.
-  if (error instanceof TypeError)
-    return 'cannot be compared: it may have a member called "valueOf" or "toString"';
   throw error;
 }
 

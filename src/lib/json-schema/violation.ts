@@ -12,7 +12,12 @@ export interface Violation {
 const MAX_LISTED = 20;
 const MAX_LISTED_LENGTH = 500;
 
-export function violationOf(error: ErrorObject, root: unknown): Violation {
+/** `hint`: what is added about a property that nothing declares. */
+export function violationOf(
+  error: ErrorObject,
+  root: unknown,
+  hint: (name: string) => string = () => '',
+): Violation {
   const { keyword, instancePath: pointer, params, propertyName } = error;
   const inside = (name: unknown) => childPointer(pointer, String(name));
   if (propertyName !== undefined)
@@ -23,14 +28,21 @@ export function violationOf(error: ErrorObject, root: unknown): Violation {
     case 'dependencies':
       return { pointer: inside(params['missingProperty']), message: requirement(params['property']) };
     case 'additionalProperties':
-      return { pointer: inside(params['additionalProperty']), message: 'is not an expected property' };
-    case 'unevaluatedProperties':
-      return { pointer: inside(params['unevaluatedProperty']), message: 'is not an expected property' };
+    case 'unevaluatedProperties': {
+      const name = unexpectedName(error) ?? '';
+      return { pointer: inside(name), message: `is not an expected property${hint(name)}` };
+    }
     case 'propertyNames':
       return { pointer: inside(params['propertyName']), message: 'has a name that is not allowed' };
     default:
       return { pointer, message: wordsOf(error, valueAt(root, pointer)) };
   }
+}
+
+/** The name of a member that nothing declares, where the error is about one. */
+export function unexpectedName({ params }: ErrorObject): string | undefined {
+  const name: unknown = params['additionalProperty'] ?? params['unevaluatedProperty'];
+  return typeof name === 'string' ? name : undefined;
 }
 
 function wordsOf({ keyword, params, message }: ErrorObject, value: unknown): string {

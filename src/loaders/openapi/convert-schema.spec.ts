@@ -43,7 +43,11 @@ describe('convert', () => {
       { type: 'object' },
     ],
     ['a pattern that RE2 does not run', { type: 'string', pattern: '(?=a)' }, { type: 'string' }],
-    ['uniqueItems without a bound', { type: 'array', uniqueItems: true }, { type: 'array' }],
+    [
+      'uniqueItems without a bound',
+      { type: 'array', uniqueItems: true },
+      { type: 'array', uniqueItems: true },
+    ],
     ['an unknown type', { type: 'file' }, {}],
     ['required as a boolean', { type: 'string', required: true }, { type: 'string' }],
     ['a repeated enum', { enum: ['a', 'a'] }, { enum: ['a'] }],

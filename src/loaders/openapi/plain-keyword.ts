@@ -46,8 +46,7 @@ export function plainKeyword(
     case 'multipleOf':
       return typeof value === 'number' && value > 0 ? value : undefined;
     case 'uniqueItems':
-      // Every item is compared with every other one: without a bound that is the upstream's own business.
-      return value === true && typeof schema['maxItems'] === 'number' ? true : undefined;
+      return value === true ? true : undefined;
     case 'minimum':
     case 'maximum':
       return schema[`exclusive${keyword === 'minimum' ? 'Minimum' : 'Maximum'}`] === true

@@ -1,0 +1,87 @@
+// The arguments as the tool gets them: of this tenant, with defaults, without what stands in for something left out.
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import type { ToolCall } from '../../contract/tool-call.ts';
+import { fromPointer } from '../../lib/json-pointer.ts';
+import { ForeignCheckError } from '../../lib/json-schema/foreign-schemas.ts';
+import type { Violation } from '../../lib/json-schema/violation.ts';
+import { ofThisTenant } from './business-id.ts';
+import { mismatch, unchecked } from './failures.ts';
+import { dropStandInNulls } from './stand-in-nulls.ts';
+import type { Checks } from './tool-checks.ts';
+
+/**
+ * Precedence: the argument given, then the agent's config, then the schema's default. The caller's object is not
+ * touched. At once where that is quick, as it nearly always is; later where the event loop would be held.
+ */
+export function fittingArguments(call: ToolCall, checks: Checks): JsonObject | Promise<JsonObject> {
+  const given = ofThisTenant(call, call.arguments, checks.declaresBusinessId);
+  return fittingHere(call, given, checks) ?? fittingInThread(call, given, checks);
+}
+
+function withConfig({ config }: ToolCall, given: JsonObject, { fromConfig }: Checks): JsonObject {
+  const defaults = fromConfig.filter(
+    ([name, field]) => given[name] === undefined && config[field] !== undefined,
+  );
+  if (defaults.length === 0) return given;
+  return { ...given, ...Object.fromEntries(defaults.map(([name, field]) => [name, config[field] ?? null])) };
+}
+
+/** Undefined: to be checked in a thread. */
+function fittingHere(call: ToolCall, given: JsonObject, checks: Checks): JsonObject | undefined {
+  const { here } = checks.input;
+  if (here === undefined) return undefined;
+  const args = withConfig(call, given, checks);
+  const tried = here.changesValue ? copyOf(args) : args;
+  const violations = here.validateHere(tried);
+  if (violations === undefined) return undefined;
+  if (violations.length === 0) return tried;
+  // A provider's strict mode has no absent argument, only null.
+  const without = withConfig(call, dropStandInNulls(given, checks.fn.inputSchema), checks);
+  const still = here.validateHere(without);
+  if (still?.length === 0) return without;
+  throw mismatch(violations);
+}
+
+/** Several times as fast as structuredClone, and arguments are JSON. */
+function copyOf(args: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(args)) as JsonObject;
+}
+
+async function fittingInThread(call: ToolCall, given: JsonObject, checks: Checks): Promise<JsonObject> {
+  const { inThread } = checks.input;
+  const args = withConfig(call, given, checks);
+  try {
+    const first = await inThread.validate(JSON.stringify(args), call.signal);
+    if (first.violations.length === 0) return filledOr(args, first.filled);
+    const nullsGone = withoutNullsAt(given, first.violations);
+    const without = nullsGone && withConfig(call, nullsGone, checks);
+    const second = without && (await inThread.validate(JSON.stringify(without), call.signal));
+    if (without === undefined || second?.violations.length !== 0) throw mismatch(first.violations);
+    return filledOr(without, second.filled);
+  } catch (error) {
+    throw error instanceof ForeignCheckError ? unchecked(error) : error;
+  }
+}
+
+function filledOr(args: JsonObject, filled: string | undefined): JsonObject {
+  return filled === undefined ? args : (JSON.parse(filled) as JsonObject);
+}
+
+/** Undefined where none of the violations is about a null. One that is required is missed by the next check. */
+function withoutNullsAt(args: JsonObject, violations: readonly Violation[]): JsonObject | undefined {
+  const copy = copyOf(args);
+  const dropped = violations.filter(({ pointer }) => dropNull(copy, fromPointer(pointer)));
+  return dropped.length > 0 ? copy : undefined;
+}
+
+function dropNull(root: JsonObject, path: readonly string[]): boolean {
+  let at: JsonValue | undefined = root;
+  for (const step of path.slice(0, -1)) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return false;
+    at = (at as JsonObject)[step];
+  }
+  const last = path.at(-1);
+  if (last === undefined || !isJsonObject(at) || at[last] !== null) return false;
+  delete at[last];
+  return true;
+}

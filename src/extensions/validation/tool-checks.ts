@@ -1,0 +1,70 @@
+// The checks of each tool: its schemas, ready for the event loop and for a thread, kept for as long as the tool is.
+import type { ToolFunction } from '../../contract/tool-function.ts';
+import { ForeignSchemas, type ForeignValidator } from '../../lib/json-schema/foreign-schemas.ts';
+import { createValidator, type Validator } from '../../lib/json-schema/validator.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { declaresBusinessId } from './business-id.ts';
+
+export interface SchemaCheck {
+  /** Undefined: somebody else wrote the schema, and it is applied in the thread alone. */
+  readonly here: Validator | undefined;
+  /** For what would hold the event loop. */
+  readonly inThread: ForeignValidator;
+}
+
+export interface Checks {
+  readonly fn: ToolFunction;
+  readonly input: SchemaCheck;
+  readonly output: SchemaCheck | undefined;
+  /** [parameter, config field] pairs whose default is the agent's config. */
+  readonly fromConfig: readonly (readonly [string, string])[];
+  readonly declaresBusinessId: boolean;
+}
+
+export class ToolChecks {
+  /** Two threads: what a schema of somebody else does there delays nobody but its like. */
+  readonly #own: ForeignSchemas;
+  readonly #foreign: ForeignSchemas;
+  readonly #known = new WeakMap<ToolFunction, Checks>();
+
+  /** Nothing is started, and no schema compiled, before the first call that needs it. */
+  constructor(clock: Clock) {
+    this.#own = new ForeignSchemas((ms, task) => clock.after(ms, task));
+    this.#foreign = new ForeignSchemas((ms, task) => clock.after(ms, task));
+  }
+
+  of(fn: ToolFunction): Checks {
+    let checks = this.#known.get(fn);
+    if (checks === undefined) this.#known.set(fn, (checks = this.#checksOf(fn)));
+    return checks;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#own.close(), this.#foreign.close()]);
+  }
+
+  #checksOf(fn: ToolFunction): Checks {
+    const parameters = fn.action?.parameters ?? [];
+    return {
+      fn,
+      input: this.#checkOf(fn, fn.inputSchema, fn.spec.undeclaredArguments === 'drop'),
+      output: fn.outputSchema && this.#checkOf(fn, fn.outputSchema, false),
+      fromConfig: parameters.flatMap(({ name, defaultFromConfig: field }) =>
+        field === undefined ? [] : [[name, field] as const],
+      ),
+      declaresBusinessId: declaresBusinessId(fn),
+    };
+  }
+
+  #checkOf({ spec }: ToolFunction, schema: object, dropsUnexpected: boolean): SchemaCheck {
+    const isForeign = spec.foreign !== undefined;
+    const threads = isForeign ? this.#foreign : this.#own;
+    let inThread: ForeignValidator | undefined;
+    return {
+      here: isForeign ? undefined : createValidator(schema, { dropsUnexpected }),
+      get inThread(): ForeignValidator {
+        return (inThread ??= threads.validatorOf(schema, { dropsUnexpected }));
+      },
+    };
+  }
+}
