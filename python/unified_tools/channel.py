@@ -17,6 +17,8 @@ _FIRST_FD = 50
 
 # Kinds of what is sent to the gateway.
 ANSWER, ENDED, PARTIAL, PROGRESS, STDOUT, STDERR = b"a", b"d", b"y", b"p", b"o", b"e"
+# The worker ends after the answer that follows; what else it was asked was not begun.
+LEAVING = b"l"
 
 
 class FrameTooLarge(Exception):

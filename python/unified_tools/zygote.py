@@ -12,7 +12,7 @@ import signal
 import time
 
 from unified_tools import call_process, descendants, process_limits, scratch
-from unified_tools.channel import ANSWER, ENDED, PARTIAL, PROGRESS, FrameTooLarge, split, wipe
+from unified_tools.channel import ANSWER, ENDED, LEAVING, PARTIAL, PROGRESS, FrameTooLarge, split, wipe
 from unified_tools.running_call import RunningCall
 
 # A call that sends without end must not keep the others, and the gateway's orders, from being heard.
@@ -197,6 +197,9 @@ class Zygote:
             os.close(fd)
         descendants.kill(call, self._alone)
         clean = self._sweep()
+        if not clean:
+            # Ahead of the answer, so that the gateway gives this worker nothing more in the moment it is free.
+            self._channel.send(call.id, LEAVING)
         self._channel.send(call.id, kind, content)
         if isinstance(content, bytearray):
             wipe(content)

@@ -1,5 +1,6 @@
 // HandlerWorker: one worker thread as the gateway sees it: given work, listened to, believed nothing, and ended when need be.
 import { randomUUID } from 'node:crypto';
+import type { PoolWorker } from '../../lib/worker-pool/pool-options.ts';
 import type { Clock } from '../../ports/clock.ts';
 import {
   readBody,
@@ -19,14 +20,7 @@ import { notStarted, outOfMemory, protocolViolation, startTimeout, workerEnded }
 
 /** Why a thread is no more; also the label of the restart counter. */
 export type EndReason =
-  | 'closed'
-  | 'died'
-  | 'host_died'
-  | 'out_of_memory'
-  | 'protocol_violation'
-  | 'recycled'
-  | 'start_failed'
-  | 'unresponsive';
+  'closed' | 'died' | 'host_died' | 'out_of_memory' | 'protocol_violation' | 'start_failed' | 'unresponsive';
 
 export interface WorkerOptions {
   readonly settings: JavascriptSettings;
@@ -45,7 +39,7 @@ type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 /** A handler has so long to end a call that nobody waits for any more. */
 const CANCEL_GRACE_MS = 250;
 
-export class HandlerWorker implements ThreadOwner {
+export class HandlerWorker implements ThreadOwner, PoolWorker {
   readonly #options: WorkerOptions;
   readonly #thread: HostedThread;
   readonly #pending = new Map<string, PendingCall>();
@@ -73,14 +67,22 @@ export class HandlerWorker implements ThreadOwner {
     return this.#ended;
   }
 
-  /** Calls that somebody waits for. */
-  get inFlight(): number {
+  get running(): number {
+    return this.#pending.size;
+  }
+
+  get awaited(): number {
     let count = 0;
     for (const { abandoned } of this.#pending.values()) if (!abandoned) count += 1;
     return count;
   }
 
-  /** Nothing runs in it, as far as it says. */
+  /** False while a call was given up of which it has not heard: its event loop may not turn. */
+  get isSound(): boolean {
+    for (const { abandoned, heard } of this.#pending.values()) if (abandoned && !heard) return false;
+    return true;
+  }
+
   get isFree(): boolean {
     return this.#pending.size === 0;
   }
@@ -208,7 +210,7 @@ export class HandlerWorker implements ThreadOwner {
   /** A call that ignores its end: its thread ends with it, at once unless others run there undisturbed. */
   #overdue(call: PendingCall): void {
     this.spoiled = true;
-    if (call.heard && this.inFlight > 0) return;
+    if (call.heard && this.awaited > 0) return;
     this.kill('unresponsive', workerEnded('because another call in it could not be stopped'));
   }
 

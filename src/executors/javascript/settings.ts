@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 export interface JavascriptSettings {
-  /** Threads for calls that came through a door; steps of calls may take as many again, level by level. */
+  /** Threads that one tenant may hold, for calls that came through a door; steps of calls may take as many again, level by level. */
   readonly workers: number;
   /** Calls in flight in one thread, of tools that say `concurrent: true`. */
   readonly callsPerWorker: number;
@@ -22,17 +22,21 @@ const fields = {
   workers: whole(1, 64)
     .default(4)
     .describe(
-      'Threads, started when they are needed. Calls that a handler makes to other tools may take as many again on each level.',
+      'Threads that one tenant may hold at one time, started when they are needed; one more is kept for a tenant that holds none. Calls that a handler makes to other tools may take as many again on each level.',
     ),
   calls_per_worker: whole(1, 256)
     .default(16)
     .describe(
-      'Calls in flight in one thread, of tools that say `concurrent: true`; of all others it is one.',
+      'Calls in flight in one thread, all of one tenant and of tools that say `concurrent: true`; of all others it is one.',
     ),
   max_calls_per_worker: whole(1, 10_000_000)
     .default(10_000)
     .describe('Calls after which a thread is replaced.'),
-  max_queue: whole(0, 100_000).default(1000).describe('Calls that may wait for a thread.'),
+  max_queue: whole(0, 100_000)
+    .default(1000)
+    .describe(
+      'Calls of one tenant that may wait for a thread while no other tenant’s do; of all tenants, twice as many.',
+    ),
   max_old_generation_mb: whole(32, 4096)
     .default(128)
     .describe(

@@ -19,9 +19,9 @@ import type { Answer, CallListener } from './pending-call.ts';
 import { readReturned } from './read-outcome.ts';
 import type { JavascriptSettings } from './settings.ts';
 import { ThreadHosts } from './thread-hosts.ts';
+import { ThreadPool } from './thread-pool.ts';
 import { failureOfReport } from './thrown-report.ts';
 import { argumentsTooLarge } from './worker-failures.ts';
-import { WorkerPool } from './worker-pool.ts';
 
 export interface WorkerNeeds {
   readonly log: Log;
@@ -35,7 +35,7 @@ export interface WorkerNeeds {
 export class WorkerExecutor {
   readonly #needs: WorkerNeeds;
   readonly #hosts: ThreadHosts;
-  readonly #pool: WorkerPool;
+  readonly #pool: ThreadPool;
   readonly #checker: ModuleChecker;
   /** By path: the content that was checked last. */
   readonly #newest = new Map<string, string>();
@@ -53,7 +53,7 @@ export class WorkerExecutor {
     // Two of them: what a new module does when it is imported harms no call.
     this.#checker = new ModuleChecker({ settings, clock, onStray, hosts: new ThreadHosts(needs) });
     this.#hosts = new ThreadHosts(needs);
-    this.#pool = new WorkerPool({
+    this.#pool = new ThreadPool({
       hosts: this.#hosts,
       settings,
       clock,
@@ -127,7 +127,9 @@ export class WorkerExecutor {
     const scrubber = scrubberOf(call);
     try {
       const request = { url, name, body };
-      const result = resultOf(await this.#pool.run({ request, listener, signal, concurrent, level }));
+      const tenant = call.principal?.tenantId ?? '';
+      const task = { request, listener, signal, exclusive: !concurrent, level, tenant, owner: tenant };
+      const result = resultOf(await this.#pool.run(task));
       return scrubber === undefined ? result : await scrubResult(result, scrubber);
     } catch (error) {
       const ours = error instanceof ToolFailure && error !== signal.reason;

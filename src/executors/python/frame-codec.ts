@@ -11,6 +11,7 @@ const FRAME_KINDS = {
   p: 'progress',
   o: 'stdout',
   e: 'stderr',
+  l: 'leaving',
 } as const;
 
 export type FrameKind = (typeof FRAME_KINDS)[keyof typeof FRAME_KINDS];

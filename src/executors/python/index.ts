@@ -43,6 +43,8 @@ interface Route {
   readonly lease: PoolLease;
   readonly head: string;
   readonly exclusive: boolean;
+  /** Users of one tenant are kept apart too: what runs is what they wrote. */
+  readonly perUser: boolean;
 }
 
 class PythonExecutor implements Executor<PythonOptions> {
@@ -74,7 +76,7 @@ class PythonExecutor implements Executor<PythonOptions> {
     const mode = options.pure === true ? 'reuse' : 'fork';
     const folders = [...this.#settings.modulePaths, fn.spec.baseDir];
     let signature: Signature | undefined;
-    const kind: WorkerKind = { ...this.#kind(options), folders, mode, needsSandbox: false };
+    const kind: WorkerKind = { ...this.#kind(options), folders, mode, needsSandbox: false, runsCode: false };
     const lease = await this.#leases.take(kind, `"op":"check",${names}`, (data) => {
       const checked = readChecked(data);
       checkSignature(fn, checked.signature);
@@ -91,7 +93,7 @@ class PythonExecutor implements Executor<PythonOptions> {
       upstream: upstreamOf(options, kind),
       execute: async (call, emit) => {
         const exclusive = mode === 'reuse' && signature?.is_async !== true;
-        const route = { lease, head: `"op":"call",${names}`, exclusive };
+        const route = { lease, head: `"op":"call",${names}`, exclusive, perUser: false };
         return { data: await this.#run(route, fn, bodyOf(call), call, emit) };
       },
       render: (call) => {
@@ -105,7 +107,13 @@ class PythonExecutor implements Executor<PythonOptions> {
 
   async #prepareCode(fn: ToolFunction, options: PythonOptions): Promise<PreparedFunction> {
     checkCodeTool(fn, options, this.#settings.sandbox);
-    const said: WorkerKind = { ...this.#kind(options), folders: [], mode: 'fork', needsSandbox: true };
+    const said: WorkerKind = {
+      ...this.#kind(options),
+      folders: [],
+      mode: 'fork',
+      needsSandbox: true,
+      runsCode: true,
+    };
     const kind: WorkerKind = options.network === undefined ? { ...said, network: 'none' } : said;
     const lease = await this.#leases.take(kind, '"op":"health"', () => []);
     const bodyOf = (call: ToolCall) => {
@@ -118,7 +126,7 @@ class PythonExecutor implements Executor<PythonOptions> {
       upstream: upstreamOf(options, kind),
       execute: async (call, emit) => {
         const printed = new Printed();
-        const route = { lease, head: '"op":"code"', exclusive: false };
+        const route = { lease, head: '"op":"code"', exclusive: false, perUser: true };
         const said = await this.#run(route, fn, bodyOf(call), call, emit, printed.add);
         return { data: printed.resultOf(said) };
       },
@@ -142,7 +150,7 @@ class PythonExecutor implements Executor<PythonOptions> {
   }
 
   async #run(
-    { lease, head, exclusive }: Route,
+    { lease, head, exclusive, perUser }: Route,
     fn: ToolFunction,
     body: string,
     call: ToolCall,
@@ -159,6 +167,7 @@ class PythonExecutor implements Executor<PythonOptions> {
     };
     const { signal, deadline } = call;
     const tenant = call.principal?.tenantId ?? '';
+    const owner = perUser ? userOf(call) : tenant;
     let running = true;
     try {
       const answer = await lease.run({
@@ -167,7 +176,9 @@ class PythonExecutor implements Executor<PythonOptions> {
         signal,
         deadline,
         exclusive,
+        level: 0,
         tenant,
+        owner,
       });
       if (!answer.ok) throw failureOf(answer.error);
       return answer.data;
@@ -184,6 +195,11 @@ class PythonExecutor implements Executor<PythonOptions> {
     const message = `The arguments are larger than the limit of ${maxFrameBytes} bytes.`;
     throw new ToolFailure('PAYLOAD_TOO_LARGE', message, { partialSideEffects: false });
   }
+}
+
+/** By the credential as well as by the user that it names: neither is taken for another's. */
+function userOf({ principal, context }: ToolCall): string {
+  return JSON.stringify([principal?.tenantId ?? '', principal?.id ?? '', context.userId ?? '']);
 }
 
 /** The pool that runs it: one whose workers do not start says nothing about those of another kind. */

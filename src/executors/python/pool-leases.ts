@@ -10,9 +10,9 @@ import { LeasedFunction, type Accept } from './leased-function.ts';
 import { ModuleWatch } from './module-watch.ts';
 import { SandboxChoice } from './sandbox-choice.ts';
 import type { PythonSettings } from './settings.ts';
-import type { Task } from './task-queue.ts';
+import { PythonPool } from './python-pool.ts';
+import type { Task } from './task.ts';
 import type { WorkerKind } from './worker-kind.ts';
-import { WorkerPool } from './worker-pool.ts';
 import { ignoreLines, WorkerStarter } from './worker-starter.ts';
 
 interface LeaseNeeds {
@@ -32,7 +32,7 @@ export interface PoolLease {
 }
 
 interface SharedPool {
-  readonly pool: WorkerPool;
+  readonly pool: PythonPool;
   readonly watch: ModuleWatch;
   readonly functions: Set<LeasedFunction>;
   users: number;
@@ -86,9 +86,7 @@ export class PoolLeases {
         shared.pool.forget(fn);
         return leave();
       });
-      const separate = kind.mode === 'fork' && this.#sandbox.tries(kind.needsSandbox);
-      const run = ({ tenant = '', ...task }: Task) =>
-        this.#run(shared, fn, separate ? { ...task, tenant } : task);
+      const run = (task: Task) => this.#run(shared, fn, task);
       return { run, release, contentHash: () => fn.contentHash() };
     } catch (error) {
       await leave();
@@ -121,13 +119,14 @@ export class PoolLeases {
       kind,
     );
     const watch = new ModuleWatch(clock, (file, sha256) => this.#fileChanged(shared, file, sha256));
-    const pool = new WorkerPool({
+    const pool = new PythonPool({
       starter,
       clock,
       log,
       settings,
       workers: this.#workers,
       restarts: this.#restarts,
+      oneOwner: kind.runsCode,
       beforeWelcome: () => watch.look(),
     });
     const shared: SharedPool = { pool, watch, functions: new Set(), users: 0, changed: false };
@@ -156,7 +155,7 @@ export class PoolLeases {
     await shared.pool.close();
   }
 
-  async #check(pool: WorkerPool, head: string): Promise<JsonValue> {
+  async #check(pool: PythonPool, head: string): Promise<JsonValue> {
     const { clock, settings } = this.#needs;
     // Once for the interpreter and once for the module.
     const limitMs = 2 * settings.startTimeoutMs;
@@ -171,6 +170,9 @@ export class PoolLeases {
         signal: controller.signal,
         deadline: Number.POSITIVE_INFINITY,
         exclusive: false,
+        level: 0,
+        tenant: undefined,
+        owner: undefined,
       });
       if (!answer.ok) throw new Error(`${answer.error.message.slice(0, 500)}.`);
       return answer.data;

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import { encodeFrame, FrameDecoder, FrameTooLarge } from '../../lib/frames.ts';
+import { NotStarted, type PoolWorker } from '../../lib/worker-pool/pool-options.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChildProcess, ProcessExit } from '../../ports/process-spawner.ts';
 import { ProtocolViolation, readAnswer, type Answer } from './answer.ts';
@@ -48,7 +49,7 @@ const CANCEL_GRACE_MS = 250;
 /** Id and kind of a frame, and what an answer has around its result. */
 const FRAME_EXTRA_BYTES = 1024;
 
-export class PythonWorker {
+export class PythonWorker implements PoolWorker {
   readonly #child: ChildProcess;
   readonly #options: WorkerOptions;
   readonly #decoder: FrameDecoder;
@@ -59,6 +60,7 @@ export class PythonWorker {
   readonly #over = Promise.withResolvers<void>();
   #closing = false;
   #ended = false;
+  #leaving = false;
 
   /** Settles when the process is gone and what it printed has been read. */
   readonly outputOver: Promise<void>;
@@ -90,13 +92,22 @@ export class PythonWorker {
     return this.#ended;
   }
 
-  get inFlight(): number {
+  get running(): number {
     return this.#pending.size;
   }
 
-  /** It was told to end a call and has not done so yet: it may be stuck, and about to be ended itself. */
-  get isInDoubt(): boolean {
-    return this.#givenUp > 0;
+  get awaited(): number {
+    return this.#pending.size;
+  }
+
+  /** False: it was told to end a call and has not done so yet. It may be stuck, and about to be ended itself. */
+  get isSound(): boolean {
+    return this.#givenUp === 0;
+  }
+
+  /** It has said that it ends after this call: what the call left behind is best removed with the worker. */
+  get spoiled(): boolean {
+    return this.#leaving;
   }
 
   /** Rejects with the signal's reason as soon as it aborts; the worker then ends the call, or is ended itself. */
@@ -169,6 +180,7 @@ export class PythonWorker {
     try {
       if (kind === 'stdout') call.printed('info', content);
       else if (kind === 'stderr') call.printed('warn', content);
+      else if (kind === 'leaving') this.#leave(call);
       else if (call.settled) this.#confirm(kind, call);
       else if (kind === 'partial') call.partial(content);
       else if (kind === 'progress') call.progress(content);
@@ -176,6 +188,16 @@ export class PythonWorker {
       else this.#settle(call, readAnswer(content));
     } catch (error) {
       this.#breach(kind, call, error);
+    }
+  }
+
+  /** Comes ahead of the end of the last call that runs: what else was asked has not begun, and never will here. */
+  #leave(last: PendingCall): void {
+    if (!this.#options.forks)
+      throw new ProtocolViolation('a worker that runs calls itself cannot say that it leaves');
+    this.#leaving = true;
+    for (const call of [...this.#pending.values()]) {
+      if (call !== last) this.#forget(call, () => call.reject(new NotStarted()));
     }
   }
 

@@ -26,7 +26,7 @@ export interface PythonSettings {
   /** Memory of each process of a call; processes of all calls of a worker. */
   readonly memoryBytes: number;
   readonly maxProcesses: number;
-  /** Processes per set of folders. */
+  /** Processes per set of folders that one tenant may hold; there is one more for a tenant that holds none. */
   readonly workers: number;
   /** Calls in flight in one worker. */
   readonly callsPerWorker: number;
@@ -34,7 +34,7 @@ export interface PythonSettings {
   readonly maxCallsPerWorker: number;
   readonly maxWorkerAgeMs: number;
   readonly maxWorkerBytes: number;
-  /** Calls that may wait for a free worker; one more is refused at once. */
+  /** Calls of one tenant that may wait for a worker; one more is refused at once. */
   readonly maxQueue: number;
   /** Largest request and largest result, as JSON text. */
   readonly maxFrameBytes: number;
@@ -113,10 +113,14 @@ const fields = {
   max_processes: whole(1, 10_000)
     .default(PYTHON_DEFAULTS.maxProcesses)
     .describe('Processes and threads of sandboxed calls.'),
-  workers: whole(1, 64).default(PYTHON_DEFAULTS.workers).describe('Processes per set of folders.'),
+  workers: whole(1, 64)
+    .default(PYTHON_DEFAULTS.workers)
+    .describe(
+      'Processes per set of folders that one tenant may hold at one time; one more is kept for a tenant that holds none.',
+    ),
   calls_per_worker: whole(1, 256)
     .default(PYTHON_DEFAULTS.callsPerWorker)
-    .describe('Calls in flight in one worker, each in a process of its own.'),
+    .describe('Calls in flight in one worker, all of one tenant, each in a process of its own.'),
   max_calls_per_worker: whole(1, 10_000_000)
     .default(PYTHON_DEFAULTS.maxCallsPerWorker)
     .describe('Calls after which a worker is replaced.'),
@@ -128,7 +132,9 @@ const fields = {
     .describe('Resident memory at which a worker is replaced.'),
   max_queue: whole(0, 100_000)
     .default(PYTHON_DEFAULTS.maxQueue)
-    .describe('Calls that may wait for a worker.'),
+    .describe(
+      'Calls of one tenant that may wait for a worker while no other tenant’s do; of all tenants, twice as many.',
+    ),
   max_frame_bytes: whole(1024, 256 * MIB).default(PYTHON_DEFAULTS.maxFrameBytes),
   start_timeout_ms: whole(100, 600_000).default(PYTHON_DEFAULTS.startTimeoutMs),
 };

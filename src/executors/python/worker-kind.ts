@@ -13,6 +13,8 @@ export interface WorkerKind {
   readonly network: 'none' | 'host';
   /** Without the sandbox there are no such workers, whatever the settings prefer. */
   readonly needsSandbox: boolean;
+  /** They run what callers wrote: each runs that of one user, for all its life. */
+  readonly runsCode: boolean;
 }
 
 /** Besides the calls' own: the worker, and room for a fork while calls use up what they have. */

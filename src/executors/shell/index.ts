@@ -5,10 +5,11 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Emit, ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { ToolResult } from '../../contract/tool-response.ts';
+import { SlotQueue } from '../../lib/worker-pool/slot-queue.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Labelled, Metrics } from '../../ports/metrics.ts';
-import type { Sandbox, SandboxLimits, SandboxRun } from '../../ports/sandbox.ts';
+import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRun } from '../../ports/sandbox.ts';
 import { FileContents } from '../../lib/file-contents.ts';
 import { compileCommand, placesOf, type CompiledCommand } from './compile-command.ts';
 import { findProgram } from './find-program.ts';
@@ -16,7 +17,6 @@ import { LineEmitter } from './line-emitter.ts';
 import { shellOptionsSchema, type CommandOptions, type ShellOptions } from './options-schema.ts';
 import { readOutcome } from './read-outcome.ts';
 import { shellSettingsSchema, type ShellSettings } from './settings.ts';
-import { WaitingLine } from './waiting-line.ts';
 
 export interface ShellNeeds {
   readonly sandbox: Sandbox;
@@ -47,14 +47,15 @@ interface Prepared {
 
 class ShellExecutor implements Executor<ShellOptions> {
   readonly #needs: ShellNeeds;
-  readonly #line: WaitingLine;
+  readonly #slots: SlotQueue<SandboxOutcome>;
   readonly #runs: Labelled<Counter>;
   readonly #contents = new FileContents();
   #looked = false;
 
   constructor(needs: ShellNeeds) {
     this.#needs = needs;
-    this.#line = new WaitingLine(needs.settings.maxParallel, needs.settings.maxQueue);
+    const { maxParallel: slots, maxQueue } = needs.settings;
+    this.#slots = new SlotQueue({ slots, maxQueue, queueFull });
     this.#runs = needs.metrics.counter({
       name: 'ute_sandbox_runs_total',
       help: 'Commands run in the sandbox, by back end and how they ended.',
@@ -87,7 +88,8 @@ class ShellExecutor implements Executor<ShellOptions> {
       sandbox: report.backend,
       sandbox_limits: `memory ${report.memoryLimit}, processes ${report.processLimit}`,
     };
-    const outcome = await this.#line.run(() => sandbox.run({ ...run, onOutput: lines.take }), call.signal);
+    const start = () => sandbox.run({ ...run, onOutput: lines.take });
+    const outcome = await this.#slots.run(start, call.principal?.tenantId ?? '', call.signal);
     lines.end();
     this.#runs.with(outcome.backend, outcome.ended).add();
     return readOutcome(outcome, prepared.options);
@@ -180,6 +182,14 @@ function limitsOf({ limits }: CommandOptions, { limits: most }: ShellSettings): 
     workspaceBytes: all.workspace_bytes,
     collectBytes: all.collect_bytes,
   };
+}
+
+function queueFull(): ToolFailure {
+  return new ToolFailure('CONCURRENCY_LIMIT', 'Too many commands wait to be run.', {
+    reason: 'QUEUE_FULL',
+    retryAfterMs: 1000,
+    partialSideEffects: false,
+  });
 }
 
 /** The tenant is the credential's: no caller reaches another tenant's workspace by naming its session. */

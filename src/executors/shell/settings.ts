@@ -18,8 +18,18 @@ const fields = {
     .min(1)
     .max(256)
     .default(8)
-    .describe('Commands at one time; the others wait in line.'),
-  max_queue: z.number().int().min(0).max(100_000).default(1000).describe('Calls that may wait in line.'),
+    .describe(
+      'Commands that one tenant may run at one time; one more slot is kept for a tenant that runs none.',
+    ),
+  max_queue: z
+    .number()
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(1000)
+    .describe(
+      'Calls of one tenant that may wait for a slot while no other tenant’s do; of all tenants, twice as many.',
+    ),
   limits: z
     .strictObject({
       cpu_seconds: limitFields.cpu_seconds.default(60),

@@ -1,17 +1,17 @@
-// StartCircuit: stops starting workers for a while when they keep dying before they are ready.
-import type { Clock } from '../../ports/clock.ts';
+// StartBackOff: stops starting workers for a while when they keep dying before they are ready.
+import type { PoolClock } from './pool-options.ts';
 
 const DEATHS = 3;
 const WINDOW_MS = 30_000;
 const PAUSE_MS = 5_000;
 
 /** Three deaths within thirty seconds stop the starting for five; a worker that becomes ready clears the count. */
-export class StartCircuit {
-  readonly #clock: Clock;
+export class StartBackOff {
+  readonly #clock: PoolClock;
   #deaths: number[] = [];
   #openUntil = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: PoolClock) {
     this.#clock = clock;
   }
 
