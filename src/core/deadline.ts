@@ -3,6 +3,20 @@ import { ToolFailure } from '../contract/tool-failure.ts';
 import type { CallProgress, ToolCall, ToolRequest } from '../contract/tool-call.ts';
 import type { Clock } from '../ports/clock.ts';
 
+/** A step of a call that has begun and not ended: given up when the call's time is over and it does not end by itself. */
+export interface Step {
+  /** The step that waits for it. */
+  outer: Step | undefined;
+  /** It waits for what it wraps, or did. */
+  readonly hasAskedInside: boolean;
+  giveUp(reason: ToolFailure): void;
+  /** Says so if it still goes on. */
+  reportLate(): void;
+}
+
+/** Once the call's time is over, each step has so long, and twice that at most, to end by itself. */
+const GRACE_MS = 500;
+
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #clock: Clock;
@@ -11,6 +25,8 @@ export class Deadline {
   #disarm: (() => void) | undefined;
   #giveUp: ((reason: ToolFailure) => void) | undefined;
 
+  /** Of the steps that have begun and not ended. */
+  #innermost: Step | undefined;
   #over = false;
 
   constructor(clock: Clock, { signal, whenGone }: Pick<ToolRequest, 'signal' | 'whenGone'>) {
@@ -28,11 +44,14 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /**
-   * Aborts with TIMEOUT after `remainingMs`, or with what `stalled` knows the call to wait for. The time is set once, when
-   * the tool's own limit is known.
-   */
+  get isArmed(): boolean {
+    return this.#disarm !== undefined;
+  }
+
+  /** Aborts with TIMEOUT after `remainingMs`, or with what `stalled` knows the call to wait for; no more when an earlier `arm` said. */
   arm(remainingMs: number, limitMs: number, stalled: () => ToolFailure | undefined = () => undefined): void {
+    if (this.#over || this.signal.aborted) return;
+    this.#disarm?.();
     this.#disarm = this.#clock.after(Math.max(0, remainingMs), () =>
       this.abort(stalled() ?? timedOut(limitMs)),
     );
@@ -42,6 +61,41 @@ export class Deadline {
     if (this.signal.aborted) return;
     this.#controller.abort(reason);
     this.#giveUp?.(reason);
+    const step = this.#innermost;
+    // One that has not come to what it wraps has nothing to finish.
+    if (step !== undefined && !step.hasAskedInside) this.#abandon(step, reason);
+    this.#watch(reason, this.#innermost);
+  }
+
+  enter(step: Step): void {
+    step.outer = this.#innermost;
+    this.#innermost = step;
+  }
+
+  leave(step: Step): void {
+    // Steps inside of one that has ended are waited for by nobody.
+    for (let each = this.#innermost; each !== undefined; each = each.outer) {
+      if (each === step) {
+        this.#innermost = step.outer;
+        return;
+      }
+    }
+  }
+
+  #abandon(step: Step, reason: ToolFailure): void {
+    step.giveUp(reason);
+    this.#clock.after(GRACE_MS, () => step.reportLate());
+  }
+
+  /** From the inside out: what has not ended since the last look is given up. */
+  #watch(reason: ToolFailure, seen: Step | undefined): void {
+    if (this.#over) return;
+    this.#disarm?.();
+    this.#disarm = this.#clock.after(GRACE_MS, () => {
+      const step = this.#innermost;
+      if (step !== undefined && step === seen) this.#abandon(step, reason);
+      this.#watch(reason, step);
+    });
   }
 
   /**
@@ -87,6 +141,11 @@ export function stampLeft(call: ToolCall, now: number): void {
 /** Only for calls that UnifiedToolExecutor opened. */
 export function deadlineOf(call: ToolCall): Deadline {
   return (call.progress as TimedProgress).deadline;
+}
+
+/** Undefined for calls that something else opened. */
+export function deadlineIn(call: ToolCall): Deadline | undefined {
+  return (call.progress as Partial<TimedProgress>).deadline;
 }
 
 /** Settles with the promise, or rejects with the reason as soon as the call is aborted, also by a signal that an extension gave it. */

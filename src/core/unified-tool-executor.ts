@@ -54,7 +54,11 @@ export class UnifiedToolExecutor implements ToolCaller {
     const deadline = new Deadline(clock, request);
     this.#running.add(deadline);
     try {
-      return await this.#requestStage(openCall(request, snapshot, deadline, clock.now(), maxTimeoutMs));
+      const call = openCall(request, snapshot, deadline, clock.now(), maxTimeoutMs);
+      const response = this.#requestStage(call);
+      // The tool, and with it its own limit, is mostly known by now. If not, something waits before that.
+      if (!deadline.isArmed) deadline.arm(call.deadline - clock.now(), call.deadline - call.receivedAt);
+      return await response;
     } finally {
       deadline.clear();
       this.#running.delete(deadline);

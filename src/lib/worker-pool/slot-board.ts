@@ -76,7 +76,9 @@ export class SlotBoard<W extends PoolWorker> {
       )
         joined = slot;
     }
-    if (free !== undefined && mayTakeSlot(settings.workers, inUse, held)) return free;
+    // The kept slot is for tenants: what the gateway asks for itself takes one of the others.
+    const counted = task.tenant === undefined ? Math.max(1, held) : held;
+    if (free !== undefined && mayTakeSlot(settings.workers, inUse, counted)) return free;
     return joined !== undefined && this.#mayJoin(task, held) ? joined : undefined;
   }
 

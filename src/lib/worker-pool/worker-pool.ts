@@ -186,7 +186,8 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
 
   /** Tenants that hold a slot or wait for one. */
   #tenantsAt(level: number): number {
-    return new Set([...this.#queue.tenantsAt(level), ...this.#slots.tenantsAt(level)]).size;
+    const all = [...this.#queue.tenantsAt(level), ...this.#slots.tenantsAt(level)];
+    return new Set(all.filter((tenant) => tenant !== undefined)).size;
   }
 
   #pause(pauseMs: number): void {
