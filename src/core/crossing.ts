@@ -5,7 +5,7 @@ import type { ToolCall } from '../contract/tool-call.ts';
 import type { ToolResponse } from '../contract/tool-response.ts';
 import type { Log } from '../ports/log.ts';
 import type { Histogram } from '../ports/metrics.ts';
-import { deadlineIn, leftAt, stampLeft, type Step } from './deadline.ts';
+import { deadlineIn, enteredAt, leftAt, stampAsked, stampLeft, type Step } from './deadline.ts';
 import { refusalOf } from './settle.ts';
 
 /** An extension with its options merged and checked: what a chain is made of. */
@@ -23,7 +23,7 @@ export class Crossing implements Step {
   readonly #call: ToolCall;
   readonly #log: Log;
   readonly #resolve: (response: ToolResponse) => void;
-  readonly #enteredAt = performance.now();
+  readonly #enteredAt: number;
   /** The inside's answer, once asked for. Never rejects. */
   #inside: Promise<ToolResponse> | undefined;
   #askedAt = 0;
@@ -38,6 +38,7 @@ export class Crossing implements Step {
     this.#call = call;
     this.#log = log;
     this.#resolve = resolve;
+    this.#enteredAt = enteredAt(call);
   }
 
   get hasAskedInside(): boolean {
@@ -50,8 +51,9 @@ export class Crossing implements Step {
     const next: Next = (call) => this.#next(inner, call);
     try {
       // An extension that is no TypeScript may return something that is no promise.
-      Promise.resolve(extension.around(this.#call, next, options)).then(this.#answered, (error: unknown) =>
-        this.#threw(inner, error),
+      Promise.resolve(extension.around(this.#call, next, options)).then(
+        (response) => this.#answered(response),
+        (error: unknown) => this.#threw(inner, error),
       );
     } catch (error) {
       this.#threw(inner, error);
@@ -63,7 +65,9 @@ export class Crossing implements Step {
     if (this.#over || this.#givenUp !== undefined) return;
     this.#givenUp = reason;
     // What the inside has answered already is kept; what it has not is not waited for.
-    void Promise.race([this.#inside, undefined]).then((inside) => this.#settle(this.#without(reason, inside)));
+    void Promise.race([this.#inside, undefined]).then((inside) =>
+      this.#settle(this.#without(reason, inside)),
+    );
   }
 
   reportLate(): void {
@@ -78,15 +82,16 @@ export class Crossing implements Step {
     }
     if (this.#givenUp !== undefined) return Promise.resolve(refusalOf(call, this.#givenUp));
     this.#askedAt = performance.now();
+    stampAsked(call, this.#askedAt);
     this.#inside = inner(call);
     return this.#inside;
   }
 
-  readonly #answered = (response: ToolResponse): void => {
+  #answered(response: ToolResponse): void {
     this.#ended = true;
     if (this.#over) this.#ignored();
     else this.#settle(response);
-  };
+  }
 
   #threw(inner: Next, error: unknown): void {
     this.#ended = true;

@@ -128,6 +128,20 @@ export interface TimedProgress extends CallProgress {
   readonly deadline: Deadline;
   /** When the innermost step that is done was left, on the monotonic clock. */
   leftAt: number;
+  /** When the step that begins now was asked for; 0 once that was read. Asking the clock costs more than passing it on. */
+  askedAt: number;
+}
+
+export function stampAsked(call: ToolCall, now: number): void {
+  (call.progress as TimedProgress).askedAt = now;
+}
+
+export function enteredAt(call: ToolCall): number {
+  const progress = call.progress as Partial<TimedProgress>;
+  const at = progress.askedAt;
+  if (at === undefined || at === 0) return performance.now();
+  progress.askedAt = 0;
+  return at;
 }
 
 export function leftAt(call: ToolCall): number {

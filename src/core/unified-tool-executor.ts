@@ -207,6 +207,7 @@ function newProgress(deadline: Deadline): TimedProgress {
   return {
     deadline,
     leftAt: 0,
+    askedAt: 0,
     attempts: 0,
     executorEntered: false,
     executorMs: 0,

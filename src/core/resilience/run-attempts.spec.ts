@@ -37,7 +37,7 @@ function bench(withCircuit = true) {
     const deadline = new Deadline(clock, requestOf());
     deadline.arm(timeoutMs, timeoutMs);
     const base = callOf();
-    const progress: TimedProgress = { ...base.progress, deadline, leftAt: 0 };
+    const progress: TimedProgress = { ...base.progress, deadline, leftAt: 0, askedAt: 0 };
     const times = { receivedAt: clock.now(), deadline: clock.now() + timeoutMs };
     return { ...base, ...times, function: fn, signal: deadline.signal, progress };
   }

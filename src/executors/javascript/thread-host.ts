@@ -41,7 +41,7 @@ const STUCK_MS = 1_000;
 /** The same for one whose memory is used up: V8 may end the process with it any moment. */
 const EXHAUSTED_MS = 100;
 const IDLE_MS = 5_000;
-/** How V8, the kernel and the process itself end it when its memory is used up. */
+/** How V8 and the process itself end it when its memory is used up. They say so; a process that code in it kills does not. */
 const OUT_OF_MEMORY: ReadonlySet<string | null> = new Set(['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGKILL']);
 
 export class ThreadHost {
@@ -112,7 +112,7 @@ export class ThreadHost {
     // It is ending, or code in its threads closed the channel. `exited` follows either way.
     child.fromChild?.on('end', () => child.kill());
     // One turn of the loop, so that an answer that is already in the pipe still counts.
-    void child.exited.then((exit) => setImmediate(() => this.#died(exit, words)));
+    void child.exited.then((exit) => setImmediate(() => void words.then((said) => this.#died(exit, said))));
     for (const frame of this.#unsent) child.toChild?.write(frame);
     this.#unsent = [];
   }
@@ -190,17 +190,17 @@ export class ThreadHost {
     this.end('with the process that it ran in');
   }
 
-  #died({ code, signal }: ProcessExit, words: Promise<string>): void {
+  #died({ code, signal }: ProcessExit, words: string): void {
     if (this.#ended) return;
     const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-    void words.then((said) => this.#warn(`ended (${how})`, said));
+    this.#warn(`ended (${how})`, words);
     let busy = 0;
     for (const { owner, disarm } of this.#threads.values())
       if (disarm !== undefined || !owner.isFree) busy += 1;
     this.#end({
       kind: 'host_ended',
       how: `with the process that it ran in (${how})`,
-      blamed: busy === 1 && OUT_OF_MEMORY.has(signal),
+      blamed: busy === 1 && words !== '' && OUT_OF_MEMORY.has(signal),
       served: this.#served,
     });
   }

@@ -1,8 +1,10 @@
 // HostMemory: looks at the memory of busy threads and of the whole process, many times a second while anything runs.
+import { writeSync } from 'node:fs';
 import type { HostLimits } from '../host-frames.ts';
 import { heapCeiling, type HostThread } from './host-thread.ts';
 
 const INTERVAL_MS = 20;
+const STDERR = 2;
 /** Node itself, and messages on their way. */
 const OWN_BYTES = 256 * 1024 * 1024;
 /** Messages of so many calls on their way. */
@@ -30,7 +32,7 @@ export class HostMemory {
 
   #look(): void {
     // A thread inside one long native call cannot be measured, nor ended: then nothing but the end of all helps.
-    if (process.memoryUsage.rss() > this.#most()) process.kill(process.pid, 'SIGKILL');
+    if (process.memoryUsage.rss() > this.#most()) endForMemory();
     let busy = false;
     for (const thread of this.#threads.values()) {
       if (!thread.isBusy) continue;
@@ -46,5 +48,14 @@ export class HostMemory {
     return (
       OWN_BYTES + MESSAGES * maxMessageBytes + heapCeiling(this.#limits) + this.#threads.size * maxMemoryBytes
     );
+  }
+}
+
+/** In the words of V8, which the gateway takes for what they say: a process that is killed says nothing. */
+function endForMemory(): void {
+  try {
+    writeSync(STDERR, 'FATAL ERROR: the threads of this process use more memory than they may\n');
+  } finally {
+    process.kill(process.pid, 'SIGKILL');
   }
 }

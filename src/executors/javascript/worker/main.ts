@@ -1,6 +1,6 @@
 // The code around handlers in a worker thread: loads them, runs them, and alone speaks with the gateway.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, type Worker } from 'node:worker_threads';
 import { HandlerContext } from '../handler-context.ts';
 import type { FromWorker, Greeting, ToWorker } from '../messages.ts';
 import { reportOf } from '../thrown-report.ts';
@@ -41,6 +41,7 @@ function serve({ port, limits }: Greeting): void {
     if (call === undefined || call.over) send({ kind: 'stray', id: '', body: report, spoiled: true });
     else finish(call, { kind: 'thrown', body: report }, true);
   };
+  process.on('worker', endWithItsCall);
   process.on('uncaughtException', lost);
   process.on('unhandledRejection', lost);
   catchOutput(post);
@@ -66,6 +67,13 @@ function serve({ port, limits }: Greeting): void {
     }
   });
   post('ready', '', '');
+}
+
+/** A thread that a handler starts is part of the call: nothing else would ever end it. */
+function endWithItsCall(nested: Worker): void {
+  const call = running.getStore();
+  if (call === undefined || call.over) void nested.terminate();
+  else call.ends(() => void nested.terminate());
 }
 
 async function check({ id, module }: ToWorker & { kind: 'check' }, post: Post): Promise<void> {

@@ -34,6 +34,7 @@ export class RunningCall implements HandlerCall {
   #aborter: AbortController | undefined;
   #abortedWith: Error | undefined;
   #over = false;
+  readonly #ends: (() => void)[] = [];
 
   constructor(id: string, body: string, maxLength: number, post: Post) {
     const { arguments: args, config, secrets, meta } = parse(body) as CallBody;
@@ -93,11 +94,17 @@ export class RunningCall implements HandlerCall {
     else waiting.reject(new ToolCallError(reply.error));
   }
 
+  /** Done when the call is over, however it ended. */
+  ends(task: () => void): void {
+    this.#ends.push(task);
+  }
+
   /** False if it was over already. */
   end(): boolean {
     if (this.#over) return false;
     this.printed.flush();
     this.#over = true;
+    for (const task of this.#ends) task();
     return true;
   }
 
