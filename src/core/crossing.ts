@@ -65,7 +65,8 @@ export class Crossing implements Step {
     if (this.#over || this.#givenUp !== undefined) return;
     this.#givenUp = reason;
     // What the inside has answered already is kept; what it has not is not waited for.
-    void Promise.race([this.#inside, undefined]).then((inside) =>
+    const nothing = Promise.resolve(undefined);
+    void Promise.race([this.#inside ?? nothing, nothing]).then((inside) =>
       this.#settle(this.#without(reason, inside)),
     );
   }

@@ -6,7 +6,8 @@ import type { PoolReporter, WorkerEvents } from '../../lib/worker-pool/pool-opti
 import { WorkerPool } from '../../lib/worker-pool/worker-pool.ts';
 import type { Answer } from './answer.ts';
 import { POOL_FAILURES } from './pool-failures.ts';
-import type { EndReason, PythonWorker } from './python-worker.ts';
+import type { PythonWorker } from './python-worker.ts';
+import type { EndReason } from './worker-options.ts';
 import type { PythonSettings } from './settings.ts';
 import type { Task } from './task.ts';
 import { distinctWarmUps, type WarmUp, type WorkerStarter } from './worker-starter.ts';

@@ -4,44 +4,14 @@ import { finished } from 'node:stream/promises';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import { encodeFrame, FrameDecoder, FrameTooLarge } from '../../lib/frames.ts';
 import { NotStarted, type PoolWorker } from '../../lib/worker-pool/pool-options.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { ChildProcess, ProcessExit } from '../../ports/process-spawner.ts';
 import { ProtocolViolation, readAnswer, type Answer } from './answer.ts';
 import { endedCall, logFlood, outputTooLarge, protocolViolation, workerDied } from './ended-call.ts';
 import { readFrame, type WorkerFrame } from './frame-codec.ts';
 import { PendingCall, type CallListener } from './pending-call.ts';
 import { requestId } from './request-id.ts';
-import { CallOutput, WorkerOutput, type LineListener } from './worker-output.ts';
-
-/** Why a worker is no more; also the label of the restart counter. */
-export type EndReason =
-  | 'aborted'
-  | 'closed'
-  | 'died'
-  | 'flooded'
-  | 'output_too_large'
-  | 'protocol_violation'
-  | 'start_timeout'
-  | 'unresponsive';
-
-export interface WorkerRequest {
-  /** JSON members of the head, without the id. */
-  readonly head: string;
-  /** JSON of the arguments and what belongs to them; kept apart so that only who runs the call reads it. */
-  readonly body?: string;
-}
-
-export interface WorkerOptions {
-  readonly maxFrameBytes: number;
-  /** Calls run in processes of their own: what one sends can be held against it alone. */
-  readonly forks: boolean;
-  readonly clock: Clock;
-  /** What the worker prints outside any call. */
-  readonly listener: LineListener;
-  readonly onEnd: (worker: PythonWorker, reason: EndReason) => void;
-  /** A request is over: there is room for another. */
-  readonly onRoom: (worker: PythonWorker) => void;
-}
+import type { EndReason, WorkerOptions, WorkerRequest } from './worker-options.ts';
+import { CallOutput, WorkerOutput } from './worker-output.ts';
 
 const LAST_WORDS_MS = 200;
 /** A worker has so long to end a call that nobody waits for any more. */
@@ -51,7 +21,7 @@ const FRAME_EXTRA_BYTES = 1024;
 
 export class PythonWorker implements PoolWorker {
   readonly #child: ChildProcess;
-  readonly #options: WorkerOptions;
+  readonly #options: WorkerOptions<PythonWorker>;
   readonly #decoder: FrameDecoder;
   readonly #output: WorkerOutput;
   readonly #pending = new Map<string, PendingCall>();
@@ -65,7 +35,7 @@ export class PythonWorker implements PoolWorker {
   /** Settles when the process is gone and what it printed has been read. */
   readonly outputOver: Promise<void>;
 
-  constructor(child: ChildProcess, options: WorkerOptions) {
+  constructor(child: ChildProcess, options: WorkerOptions<PythonWorker>) {
     this.#child = child;
     this.#options = options;
     this.#decoder = new FrameDecoder(options.maxFrameBytes + FRAME_EXTRA_BYTES);
@@ -196,7 +166,7 @@ export class PythonWorker implements PoolWorker {
     if (!this.#options.forks)
       throw new ProtocolViolation('a worker that runs calls itself cannot say that it leaves');
     this.#leaving = true;
-    for (const call of [...this.#pending.values()]) {
+    for (const call of this.#pending.values()) {
       if (call !== last) this.#forget(call, () => call.reject(new NotStarted()));
     }
   }

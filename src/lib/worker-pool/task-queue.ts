@@ -97,8 +97,8 @@ export class TaskQueue<T extends QueuedTask, R> {
   }
 
   refuseAll(failure: Error): void {
-    for (const { waiting } of [...this.#lanes.values()]) {
-      for (const each of [...waiting]) each.leave(Promise.reject(failure));
+    for (const { waiting } of this.#lanes.values()) {
+      for (const each of waiting) each.leave(Promise.reject(failure));
     }
   }
 

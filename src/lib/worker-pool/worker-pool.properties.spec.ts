@@ -57,6 +57,8 @@ class History {
   readonly aborters = new Map<string, AbortController>();
   readonly waiting: FakeTask[] = [];
   readonly started: string[] = [];
+  /** Rules that did not hold. */
+  readonly broken: string[] = [];
   readonly settled = new Map<string, string>();
   /** What is being asked for right now waits for nothing yet. */
   arriving: FakeTask | undefined;
@@ -135,14 +137,19 @@ class History {
 
   #starts({ task, worker }: Started, oneOwner: boolean): void {
     const { tenant, level } = task;
-    const isNew = worker.runs.length === 0;
-    expect(worker.spoiled, 'a spoiled worker gets nothing').toBe(false);
-    for (const { task: beside } of worker.runs) expect(beside.owner, 'one owner at a time').toBe(task.owner);
-    if (oneOwner) expect([...worker.owners, task.owner].every((owner) => owner === task.owner)).toBe(true);
-    // Where workers belong to one owner, the one that is free may be of no use to somebody who holds fewer.
-    if (isNew) this.#takesSlot(task, oneOwner);
+    this.#must(!worker.spoiled, 'a spoiled worker gets nothing');
+    this.#must(
+      worker.runs.every(({ task: beside }) => beside.owner === task.owner),
+      'a worker serves one owner at a time',
+    );
+    if (oneOwner)
+      this.#must(
+        [...worker.owners].every((owner) => owner === task.owner),
+        'a worker of one owner serves no other',
+      );
+    if (worker.runs.length === 0) this.#takesSlot(task, oneOwner);
     const older = this.waiting.find((other) => other.tenant === tenant && other.level === level);
-    expect(older?.name, 'first in, first out inside a tenant').toBe(task.name);
+    this.#must(older === task, 'first in, first out inside a tenant');
     this.#forget(task);
     this.started.push(task.name);
   }
@@ -150,15 +157,21 @@ class History {
   #takesSlot({ tenant, level }: FakeTask, oneOwner: boolean): void {
     const held = this.held(tenant, level);
     const inUse = this.fake.alive.filter(({ runs }) => runs[0]?.task.level === level).length;
-    expect(inUse, 'never above capacity').toBeLessThan(this.workers + KEPT_SLOTS);
-    expect(held, 'no tenant holds every slot').toBeLessThan(this.workers);
-    for (const other of this.waiting) {
-      if (other === this.arriving || other.tenant === tenant || other.level !== level || oneOwner) continue;
-      expect(
-        this.held(other.tenant, level),
-        'who holds the fewest slots is served first',
-      ).toBeGreaterThanOrEqual(held);
-    }
+    this.#must(inUse < this.workers + KEPT_SLOTS, 'never above capacity');
+    this.#must(held < this.workers, 'no tenant holds every slot');
+    // Where workers belong to one owner, the one that is free may be of no use to somebody who holds fewer.
+    if (oneOwner) return;
+    const others = this.waiting.filter(
+      (other) => other !== this.arriving && other.tenant !== tenant && other.level === level,
+    );
+    this.#must(
+      others.every((other) => this.held(other.tenant, level) >= held),
+      'who holds the fewest slots is served first',
+    );
+  }
+
+  #must(holds: boolean, rule: string): void {
+    if (!holds) this.broken.push(rule);
   }
 }
 
@@ -172,6 +185,7 @@ describe('the worker pool, under any history', () => {
       fc.asyncProperty(shapes, steps, async (shape, all) => {
         const history = new History(shape);
         for (const step of all) await history.take(step);
+        expect(history.broken).toEqual([]);
       }),
       { numRuns: 300 },
     );

@@ -39,7 +39,7 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
 
   /** To be called when something changed for all workers: what they owe, whether they are fit, how many are wanted. */
   tend(): void {
-    for (const slot of [...this.#slots.all]) this.#next(slot);
+    for (const slot of this.#slots.all) this.#next(slot);
     this.#fill();
   }
 
@@ -118,17 +118,14 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
   }
 
   #isWorn(slot: Slot<W>): boolean {
-    const { settings, isWorn } = this.#options;
-    return slot.tasks >= settings.maxCallsPerWorker || isWorn?.(slot.worker) === true;
+    const { settings } = this.#options;
+    return slot.tasks >= settings.maxCallsPerWorker || this.#options.isWorn?.(slot.worker) === true;
   }
 
   #hasTooMany(): boolean {
-    const { settings, readyWorkers } = this.#options;
     const staying = this.#slots.staying();
-    return (
-      staying.length >
-      Math.max(readyWorkers() === 0 ? 0 : settings.workers + KEPT_SLOTS, this.#wanted(staying))
-    );
+    const most = this.#options.readyWorkers() === 0 ? 0 : this.#options.settings.workers + KEPT_SLOTS;
+    return staying.length > Math.max(most, this.#wanted(staying));
   }
 
   #end(slot: Slot<W>): void {
@@ -173,7 +170,7 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
   }
 
   #wanted(staying: readonly Slot<W>[]): number {
-    const { settings, readyWorkers } = this.#options;
+    const { settings } = this.#options;
     const busy = new Map<number, number>();
     for (const { isFree, level } of staying) if (!isFree) busy.set(level, (busy.get(level) ?? 0) + 1);
     let wanted = 0;
@@ -181,7 +178,7 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
       const most = settings.workers + (this.#tenantsAt(level) > 1 ? KEPT_SLOTS : 0);
       wanted += Math.min(most, (busy.get(level) ?? 0) + this.#queue.waitingAt(level));
     }
-    return Math.max(wanted, readyWorkers());
+    return Math.max(wanted, this.#options.readyWorkers());
   }
 
   /** Tenants that hold a slot or wait for one. */
