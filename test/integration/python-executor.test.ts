@@ -438,8 +438,9 @@ describe('a worker that ends', () => {
   it('killed from outside in mid-call: the next call works, and the restart is counted', async () => {
     const pid = Number(await bench.call('good.pid'));
     const died = bench.metrics.value('ute_executor_worker_restarts_total{python,died}');
-    const sleeping = failureOf(bench.call('good.sleep', { seconds: 30 }));
-    const queued = bench.call('good.pid');
+    const [sleep, pidOf] = [await bench.callable('good.sleep'), await bench.callable('good.pid')];
+    const sleeping = failureOf(sleep({ seconds: 30 }));
+    const queued = pidOf();
     await new Promise((resolve) => setTimeout(resolve, 50));
     process.kill(pid, 'SIGKILL');
     expect(await sleeping).toMatchObject({ reason: 'WORKER_DIED' });
