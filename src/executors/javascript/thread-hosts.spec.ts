@@ -74,7 +74,9 @@ describe('a process of threads', () => {
     first.isFree = false;
     await settled();
     expect(started).toHaveLength(1);
+    started[0]?.stderr.write('FATAL ERROR: Reached heap limit Allocation failed\n');
     started[0]?.end('SIGABRT');
+    await settled();
     await settled();
     for (const owner of [first, second]) expect(owner.end).toMatchObject({ blamed: true, served: false });
     open();
@@ -82,10 +84,12 @@ describe('a process of threads', () => {
     expect(started).toHaveLength(2);
   });
 
-  it('blames nobody when several threads were busy, or it was ended by something else', async () => {
+  it('blames nobody when several threads were busy, or it did not say that its memory was used up', async () => {
     for (const [busy, signal] of [
       [2, 'SIGABRT'],
       [1, 'SIGTERM'],
+      [1, 'SIGABRT'],
+      [1, 'SIGKILL'],
     ] as const) {
       const { open, started } = start();
       const owners = [open().owner, open().owner];
