@@ -6,7 +6,7 @@ import { notImportable, type HandlerFile } from './load-handler.ts';
 import { NO_LISTENER } from './pending-call.ts';
 import type { JavascriptSettings } from './settings.ts';
 import type { ThreadHosts } from './thread-hosts.ts';
-import { failureOfReport } from './thrown-report.ts';
+import { lineOf } from './thrown-report.ts';
 import { executorClosed } from './worker-failures.ts';
 
 export interface ModuleExports {
@@ -60,7 +60,7 @@ export class ModuleChecker {
     const disarm = clock.after(settings.startTimeoutMs, () => worker.kill('start_failed', late));
     try {
       const answer = await worker.request({ kind: 'check', module: { url, text } }, NO_LISTENER);
-      if (answer.kind === 'thrown') throw new Error(wordsOfFailure(answer.report));
+      if (answer.kind === 'thrown') throw new Error(lineOf(answer.report));
       return readExports(answer.value);
     } catch (error) {
       throw notImportable(handler, (error as Error).message, error);
@@ -81,10 +81,6 @@ export class ModuleChecker {
     });
     return this.#worker;
   }
-}
-
-function wordsOfFailure(report: JsonValue): string {
-  return failureOfReport(report).message;
 }
 
 function readExports(value: JsonValue): ModuleExports {

@@ -9,6 +9,7 @@ const { parse, stringify } = JSON;
 /** An error's own words end here; the stack goes to the log. */
 const MAX_TEXT = 2_000;
 const MAX_STACK = 8_000;
+const MAX_LINE = 500;
 const MAX_DETAILS = 65_536;
 const FIELDS = ['type', 'reason', 'retryable', 'partialSideEffects', 'partial_side_effects', 'retryAfterMs', 'retry_after_ms']; // prettier-ignore
 
@@ -46,6 +47,12 @@ export function failureOfReport(report: JsonValue | undefined): ToolFailure {
   return error === true || failure.reason !== 'EXCEPTION'
     ? failure
     : failureOfThrown(typeof text === 'string' ? text : '');
+}
+
+/** What was thrown as one line without a stack, for the operator whose module it is. */
+export function lineOf(report: JsonValue | undefined): string {
+  const text = isJsonObject(report) ? report['text'] : undefined;
+  return typeof text === 'string' ? text.slice(0, MAX_LINE) : 'something that cannot be read';
 }
 
 /** One line for the log. */
