@@ -6,6 +6,7 @@ import { StepCalls } from './core/nested-calls.ts';
 import { LoadShedder, type ShedLimits } from './core/resilience/load-shedder.ts';
 import { Upstreams } from './core/resilience/upstreams.ts';
 import { UnifiedToolExecutor } from './core/unified-tool-executor.ts';
+import type { JsonObject } from './contract/json.ts';
 import type { Executor } from './contract/plugin.ts';
 import { createToolSet } from './create-tool-set.ts';
 import { loadCustomExecutors } from './custom-executors.ts';
@@ -30,6 +31,8 @@ export interface Gateway {
   /** Told of the others once it is started, after the first load. */
   readonly agreement: ReplicaAgreement;
   readonly specs: SpecControl;
+  /** What executors tell of themselves, by name. */
+  status(): JsonObject;
   /** After the last call: stops watching, closes executors and extensions. */
   close(): Promise<void>;
 }
@@ -78,7 +81,14 @@ export async function createGateway(settings: Settings, outside: OutsidePorts): 
     await Promise.allSettled([...executors.values()].map(async (each) => each.close?.()));
     await pipeline.close();
   }
-  return { executor, registry, sync, pipeline: pipeline.view, circuits: upstreams, agreement, specs, close };
+  const status = () => statusOf(executors);
+  const view = pipeline.view;
+  return { executor, registry, sync, pipeline: view, circuits: upstreams, agreement, specs, status, close };
+}
+
+function statusOf(executors: ReadonlyMap<string, Executor<unknown>>): JsonObject {
+  const told = [...executors].map(([name, each]) => [name, each.status?.()] as const);
+  return Object.fromEntries(told.filter((entry): entry is [string, JsonObject] => entry[1] !== undefined));
 }
 
 function createExecutors(

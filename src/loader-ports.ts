@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ownPaths } from './infra/create-outlets.ts';
 import { openedLater } from './infra/database/opened-later.ts';
 import { databaseSettings, openSpecStore } from './infra/database/own-database.ts';
 import { Records } from './infra/database/records.ts';
@@ -36,7 +37,13 @@ export async function loaderPorts(settings: Settings, log: Log): Promise<LoaderP
   const starter = new ProcessStarter();
   const sandboxSettings = readSandboxSettings(settings.executors['shell']) ?? SANDBOX_DEFAULTS;
   const root = join(dataDir, 'workspaces');
-  const sandbox = new LocalSandbox({ settings: sandboxSettings, root, starter, clock });
+  const sandbox = new LocalSandbox({
+    settings: sandboxSettings,
+    root,
+    starter,
+    clock,
+    hidden: ownPaths(settings),
+  });
   const spawner = new NodeProcessSpawner(starter, sandbox);
   const http = new UndiciHttpClient();
   const mcpServers = new SdkMcpServers({ spawner, http, clock, log, metrics });

@@ -57,7 +57,7 @@ async function start(
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
-  const state = new ServiceState();
+  const state = new ServiceState(() => gateway.status());
   const looked = lookAtSandbox(infra, state, announce);
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
   const tools = gateway.sync.start();
@@ -113,6 +113,11 @@ async function openRecords({ database, data_dir }: Settings, { records }: Infra)
 class ServiceState {
   #reason: string | undefined = 'starting';
   #sandbox: SandboxReport | undefined;
+  readonly executors: () => JsonObject;
+
+  constructor(executors: () => JsonObject) {
+    this.executors = executors;
+  }
 
   ready(): void {
     this.#reason = undefined;
@@ -154,7 +159,7 @@ async function lookAtSandbox(
   state.confinedBy(report);
   if (report.backend === 'none')
     announce(
-      'There is no sandbox here, so shell tools refuse every call. Install one: apt-get install bubblewrap\n',
+      'There is no sandbox here, so shell and Python tools refuse their calls. Install one: apt-get install bubblewrap util-linux\n',
     );
 }
 

@@ -16,7 +16,7 @@ _FIRST_FD = 50
 _UNLIMITED_SECONDS = 3600
 
 
-def enter(pipes, parent, forget_zygote, own_session):
+def enter(pipes, parent, forget_zygote, walls):
     """Returns the descriptor to answer on. Never raises: a process that cannot be made safe ends."""
     try:
         for (read_end, _), own in zip(pipes, (None, 1, 2)):
@@ -28,8 +28,10 @@ def enter(pipes, parent, forget_zygote, own_session):
         process_limits.die_with_parent()
         if os.getppid() != parent:
             os._exit(1)
-        if own_session:
+        if walls == "session":
             os.setsid()
+        elif walls == "signals" and not process_limits.keep_signals_inside():
+            os._exit(1)
         answer_fd = fcntl.fcntl(pipes[0][1], fcntl.F_DUPFD_CLOEXEC, _FIRST_FD)
         os.close(pipes[0][1])
         return answer_fd
@@ -38,14 +40,17 @@ def enter(pipes, parent, forget_zygote, own_session):
         os._exit(1)
 
 
-def run(answer_fd, head, frame, body_at, management, options):
+def run(answer_fd, head, frame, body_at, management, options, counts_alone):
     """Never returns."""
     try:
         write = FrameWriter(answer_fd).write
         body = json.loads(frame[body_at:])
         wipe(frame)
         seconds = _UNLIMITED_SECONDS if head["limit_ms"] is None else head["limit_ms"] / 1000 + 1
-        process_limits.limit_call(seconds, options["memory_bytes"], options["max_processes"])
+        # Elsewhere than in a namespace, all processes of the user count.
+        processes = options["max_processes"] if counts_alone else None
+        spare = options["spare_processes"]
+        process_limits.limit_call(seconds, options["memory_bytes"], processes, spare)
         answer = _answer(head, body, write, management, options)
         flush_output()
         write(ANSWER, answer)

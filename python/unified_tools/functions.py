@@ -7,6 +7,8 @@ import os
 import sys
 from importlib.machinery import PathFinder
 
+from unified_tools.module_finder import FolderFinder, add_folders
+
 _KEYWORD_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _CONTEXT = "context"
 
@@ -89,7 +91,7 @@ class Functions:
         self._found = {}
         if allowed:
             sys.meta_path.insert(0, _AllowList(allowed, folders))
-        sys.path.extend(folders)
+        add_folders(folders)
 
     def find(self, module_name, function_name):
         key = (module_name, function_name)
@@ -149,7 +151,7 @@ class _AllowList:
 
     def __init__(self, allowed, folders):
         self._allowed = tuple(allowed)
-        self._folders = folders
+        self._tools = FolderFinder(folders)
         # As Python found them before the tools' folders were added.
         self._before = list(sys.path)
 
@@ -167,4 +169,4 @@ class _AllowList:
         top = name.split(".", 1)[0]
         if top in sys.builtin_module_names or PathFinder.find_spec(top, self._before) is not None:
             return False
-        return PathFinder.find_spec(top, self._folders) is not None
+        return self._tools.find_spec(top) is not None

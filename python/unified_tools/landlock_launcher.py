@@ -22,6 +22,8 @@ RULE_PATH_BENEATH = 1
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 #: Before it, a file outside could be cut to nothing.
 OLDEST_ABI = 3
+#: From it on, signals can be kept to a program's own processes.
+ABI_WITH_SCOPES = 6
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 TRUNCATE, IOCTL_DEV = 1 << 14, 1 << 15
@@ -57,8 +59,8 @@ def restrict_files(orders):
         raise OSError(f"landlock of this kernel is version {abi}; {OLDEST_ABI} or newer is needed")
     rights = rights_of(abi)
     # Connecting and listening need a socket, which seccomp refuses; a program with a network may use all of it.
-    scopes = 3 if abi >= 6 else 0
-    attributes = struct.pack("QQQ", rights, 0, scopes)[: 24 if abi >= 6 else 8]
+    scopes = 3 if abi >= ABI_WITH_SCOPES else 0
+    attributes = struct.pack("QQQ", rights, 0, scopes)[: 24 if abi >= ABI_WITH_SCOPES else 8]
     ruleset = syscall("landlock", CREATE_RULESET, attributes, len(attributes), 0)
 
     def allow(fd, allowed):
@@ -78,7 +80,7 @@ def restrict_files(orders):
         allow_path(path, rights & ~IOCTL_DEV, os.O_NOFOLLOW)
     if orders["workspace_fd"] is not None:
         allow(orders["workspace_fd"], rights & ~IOCTL_DEV)
-    return ruleset
+    return ruleset, "seccomp_where_signals_stay" if abi >= ABI_WITH_SCOPES else "seccomp"
 
 
 def limit_resources(orders):
@@ -127,6 +129,13 @@ def find_program(name, path):
     raise OSError(f"there is no program {name}")
 
 
+def use_as_home(orders):
+    """Programs that ask for the folder's own path find it where its user may walk there."""
+    place = os.getcwd()
+    if "TMPDIR" not in orders["env"] and os.access(place, os.W_OK | os.X_OK):
+        orders["env"].update(HOME=place, TMPDIR=place)
+
+
 def close_all_but(keep):
     for fd in map(int, os.listdir("/proc/self/fd")):
         if fd in keep:
@@ -145,16 +154,17 @@ def main():
     prctl("death signal", PR_SET_PDEATHSIG, signal.SIGKILL)
     wait_at_gate(orders)
     program = find_program(orders["argv"][0], orders["env"].get("PATH", "/usr/bin:/bin"))
-    ruleset = restrict_files(orders)
+    ruleset, filter_name = restrict_files(orders)
     if orders["cwd"] is None:
         os.fchdir(orders["workspace_fd"])
+        use_as_home(orders)
     else:
         os.chdir(orders["cwd"])
     close_all_but(set(orders["keep_fds"]))
     limit_resources(orders)
     prctl("no new privileges", PR_SET_NO_NEW_PRIVS, 1)
     syscall("landlock", RESTRICT_SELF, ruleset, 0)
-    filter_calls(base64.b64decode(orders["seccomp"]))
+    filter_calls(base64.b64decode(orders[filter_name]))
     os.write(orders["status_fd"], b'{ "ready": 1 }\n')
     os.execve(program, orders["argv"], orders["env"])
 

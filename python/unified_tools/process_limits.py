@@ -3,29 +3,38 @@
 import os
 import resource
 import signal
+import struct
 import sys
+
+try:
+    import ctypes
+except ImportError:  # some Pythons are built without it
+    ctypes = None
 
 _CPUS = os.cpu_count() or 1
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
 
-def _load_prctl():
-    if not sys.platform.startswith("linux"):
+#: The same numbers on every machine.
+_LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
+_SCOPE_SIGNAL = 2
+
+
+def _load_libc():
+    if ctypes is None or not sys.platform.startswith("linux"):
         return None
     try:
-        import ctypes
-
-        return ctypes.CDLL(None, use_errno=True).prctl
-    except (ImportError, OSError, AttributeError):
+        return ctypes.CDLL(None, use_errno=True)
+    except OSError:
         return None
 
 
 # Loaded before the first fork: a process that runs a call only uses it.
-_prctl = _load_prctl()
+_libc = _load_libc()
 
 
 def _ask(option, value):
-    return _prctl is not None and _prctl(option, value, 0, 0, 0) == 0
+    return _libc is not None and _libc.prctl(option, value, 0, 0, 0) == 0
 
 
 def die_with_parent():
@@ -43,6 +52,20 @@ def adopt_orphans():
     return _ask(_PR_SET_CHILD_SUBREAPER, 1)
 
 
+def keep_signals_inside():
+    """From now on this process signals nobody but itself and what it starts. False where the kernel cannot see to it."""
+    if _libc is None:
+        return False
+    attributes = struct.pack("QQQ", 0, 0, _SCOPE_SIGNAL)
+    ruleset = _libc.syscall(_LANDLOCK_CREATE_RULESET, attributes, ctypes.c_long(len(attributes)), ctypes.c_long(0))
+    if ruleset < 0:
+        return False
+    try:
+        return _libc.syscall(_LANDLOCK_RESTRICT_SELF, ctypes.c_long(ruleset), ctypes.c_long(0)) == 0
+    finally:
+        os.close(ruleset)
+
+
 def limit(kind, value):
     """Lowers a limit; never raises it."""
     try:
@@ -57,13 +80,17 @@ def no_core_files():
     limit(resource.RLIMIT_CORE, 0)
 
 
-def limit_call(seconds, memory_bytes, max_processes):
+def limit_call(seconds, memory_bytes, max_processes, spare_processes):
     """For a process that runs one call. The wall clock is the zygote's business; this is for what escapes it."""
     limit(resource.RLIMIT_CPU, int(seconds) * _CPUS + 1)
     if memory_bytes:
         limit(resource.RLIMIT_AS, memory_bytes)
     if max_processes:
         limit(resource.RLIMIT_NPROC, max_processes)
+    elif spare_processes:
+        _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+        if hard != resource.RLIM_INFINITY:
+            limit(resource.RLIMIT_NPROC, max(1, hard - spare_processes))
 
 
 def resident_bytes():

@@ -6,9 +6,23 @@ _FOLDERS = ("/tmp", "/dev/shm", "/workspace")
 _MOST_ENTRIES = 1024
 
 
-def clean(folders=_FOLDERS):
-    """True when nothing is left; False when there was too much to look through or something would not go."""
-    return all(_clean(folder) for folder in folders if os.path.ismount(folder))
+class OwnMounts:
+    """Of a mount namespace."""
+
+    def clean(self):
+        """True when nothing is left; False when there was too much to look through or something would not go."""
+        return all(_clean(folder) for folder in _FOLDERS if os.path.ismount(folder))
+
+
+class StartFolder:
+    """Without mounts: the folder in which the worker was started, whatever tools make of the working directory."""
+
+    def __init__(self):
+        self._fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+
+    def clean(self):
+        os.fchdir(self._fd)
+        return _clean(".")
 
 
 def _clean(folder):

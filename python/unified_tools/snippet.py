@@ -5,7 +5,6 @@ import base64
 import json
 import os
 import stat
-import tempfile
 import traceback
 
 from unified_tools import answers
@@ -17,16 +16,26 @@ _MOST_REPR = 4000
 
 
 def run(body, max_bytes):
-    folder = tempfile.mkdtemp(prefix="code-")
-    os.environ.update(HOME=folder, TMPDIR=folder)
-    os.chdir(folder)
+    folder = _own_folder()
     given = body["arguments"].get("files", {})
     for name, content in given.items():
         _write(folder, name, content)
     result, error = _run(body["arguments"]["code"])
-    files, left_out = _files(folder, given)
+    # Its whole path cannot be walked everywhere; then it is found only by code that has stayed in it.
+    files, left_out = _files(folder if os.access(folder, os.R_OK) else ".", given)
     data = {"result": result, "error": error, "files": files, "files_left_out": left_out}
     return answers.success(data, "the code", max_bytes)
+
+
+def _own_folder():
+    """In the sandbox's own memory; where it has none of that, beneath the folder that the worker was started in."""
+    above = "/tmp" if os.path.ismount("/tmp") else "."
+    folder = os.path.join(above, f"code-{os.urandom(8).hex()}")
+    os.mkdir(folder, 0o700)
+    os.chdir(folder)
+    folder = os.getcwd()
+    os.environ.update(HOME=folder, TMPDIR=folder)
+    return folder
 
 
 def _run(code):

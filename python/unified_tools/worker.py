@@ -6,13 +6,24 @@ tool code prints goes to 1 and 2 and is a log line at most.
 """
 
 import faulthandler
+import importlib.util
 import json
 import os
 import sys
 
-sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from unified_tools import answers, process_limits  # noqa: E402  (the package is found by the line above)
+def _load_own_package():
+    """By its place: inside the sandbox, the folder above it cannot be listed, and nothing may stand in for it."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    file = os.path.join(here, "__init__.py")
+    spec = importlib.util.spec_from_file_location("unified_tools", file, submodule_search_locations=[here])
+    package = sys.modules["unified_tools"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+
+
+_load_own_package()
+
+from unified_tools import answers, process_limits  # noqa: E402  (the package is loaded by the line above)
 from unified_tools.channel import ANSWER, Channel, split  # noqa: E402
 from unified_tools.functions import Functions  # noqa: E402
 from unified_tools.lifeline import end_with_gateway  # noqa: E402
@@ -36,7 +47,7 @@ def serve(channel):
     kind = ReuseWorker if options["mode"] == "reuse" else Zygote
     worker = kind(channel, Management(functions), options)
     version = ".".join(str(part) for part in sys.version_info[:3])
-    unreadable = [folder for folder in options["folders"] if not os.access(folder, os.R_OK | os.X_OK)]
+    unreadable = [place for place in options["places"] if not os.access(place, os.R_OK)]
     greeting = {"python": version, "unreadable": unreadable}
     channel.send(options["id"].encode("ascii"), ANSWER, answers.success(greeting, "hello", 1 << 16))
     worker.serve()

@@ -30,8 +30,11 @@ class Zygote:
         self._running = {}
         self._handlers = {}
         self._poll = select.poll()
-        # Only a process that is the first of its own pid namespace may take everything else for its own.
-        self._alone = options["confined"] and os.getpid() == 1
+        # The first process of its own pid namespace.
+        self._is_first = options["confined"] and os.getpid() == 1
+        # Only where no signal reaches anybody else may the zygote take everything else for its own.
+        self._alone = self._is_first or (options["confined"] and process_limits.keep_signals_inside())
+        self._scratch = scratch.OwnMounts() if self._is_first else scratch.StartFolder()
         self._buffer = bytearray(1 << 16)  # empty again after each use
         self._wake, self._wake_writer = os.pipe()
         self._hung_up = False
@@ -97,8 +100,8 @@ class Zygote:
                 os.close(fd)
             return self._tell_end(call_id, "no_process", error.strerror or "fork failed")
         if pid == 0:
-            answer_fd = call_process.enter(pipes, parent, self._forget_all, self._alone)
-            call_process.run(answer_fd, head, frame, body_at, self._management, self._options)
+            answer_fd = call_process.enter(pipes, parent, self._forget_all, self._walls())
+            call_process.run(answer_fd, head, frame, body_at, self._management, self._options, self._is_first)
         for _, write_end in pipes:
             os.close(write_end)
         answers, out, err = (read_end for read_end, _ in pipes)
@@ -107,6 +110,12 @@ class Zygote:
         self._listen(answers, lambda: self._read_answers(call))
         for fd in call.outputs:
             self._listen(fd, lambda fd=fd: self._relay_output(call, fd))
+
+    def _walls(self):
+        """What keeps a call's process from the zygote and from other calls."""
+        if self._is_first:
+            return "session"
+        return "signals" if self._alone else None
 
     def _forget_all(self):
         """In a call's process: nothing of the zygote's descriptors and of other calls' data stays."""
@@ -195,7 +204,7 @@ class Zygote:
         for fd in (call.answers, *call.outputs):
             self._ignore(fd)
             os.close(fd)
-        descendants.kill(call, self._alone)
+        descendants.kill(call, self._is_first)
         clean = self._sweep()
         if not clean:
             # Ahead of the answer, so that the gateway gives this worker nothing more in the moment it is free.
@@ -210,7 +219,7 @@ class Zygote:
     def _sweep(self):
         if self._alone and not self._running:
             descendants.kill_everything()
-            return scratch.clean()
+            return self._scratch.clean()
         if self._alone or not self._running:
             descendants.kill_orphans(self._running.values())
         return True

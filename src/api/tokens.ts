@@ -60,6 +60,8 @@ export interface Readiness {
   notReady(): string | undefined;
   /** What confines commands on this machine; undefined until it has been found out. */
   sandbox(): JsonObject | undefined;
+  /** What executors tell of themselves, by name. */
+  executors(): JsonObject;
 }
 /** The OpenAPI document of REST. */
 export const OPENAPI_DOCUMENT = Symbol('OpenApiDocument');

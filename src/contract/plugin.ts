@@ -51,6 +51,8 @@ export interface Executor<Options> {
    * Error with a sentence for the operator. Runs once per function and content, not once per reload.
    */
   prepare(target: ExecutorTarget<Options>): Promise<PreparedFunction> | PreparedFunction;
+  /** What /readyz tells of it, under its name: what an operator must know before trusting it. */
+  status?(): JsonObject;
   close?(): Promise<void>;
 }
 

@@ -45,5 +45,10 @@ function createSandbox(settings: Settings, starter: ProcessStarter, clock: Syste
     said.workspace_dir === undefined
       ? join(settings.data_dir, 'workspaces')
       : resolve(settings.configDir, said.workspace_dir);
-  return new LocalSandbox({ settings: said, root, starter, clock });
+  return new LocalSandbox({ settings: said, root, starter, clock, hidden: ownPaths(settings) });
+}
+
+/** What belongs to the gateway itself. A tools file is none of it: it holds names of secrets, not secrets. */
+export function ownPaths({ data_dir, configFile, tls }: Settings): readonly string[] {
+  return [data_dir, configFile, tls?.key_file].filter((path) => path !== undefined);
 }

@@ -11,6 +11,8 @@ export interface SandboxReport {
   /** Why the better back ends cannot be used. */
   readonly refused: readonly { readonly backend: SandboxBackend; readonly why: string }[];
   readonly warnings: readonly string[];
+  /** Where none was found: it could not be tried, for want of disk, memory or time. Another look may find one. */
+  readonly isInconclusive?: boolean;
 }
 
 /** Slashes between names, relative to the workspace; no `.`, `..` or empty name. */

@@ -4,23 +4,21 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
-import { confiningSpawner, type ConfiningSpawner } from '../helpers/confining-spawner.ts';
+import { confiningSpawner } from '../helpers/confining-spawner.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { GOOD, HEADER, PythonModules } from '../helpers/python-modules.ts';
 import { isAlive } from '../helpers/python-ports.ts';
+import { RUNGS } from '../helpers/rungs.ts';
 
 let modules: PythonModules;
 let plain: NodeProcessSpawner;
-let confining: ConfiningSpawner;
 
 beforeAll(() => {
   plain = new NodeProcessSpawner();
-  confining = confiningSpawner();
 });
 
 afterAll(async () => {
   await plain.closeAll();
-  await confining.closeAll();
 });
 
 beforeEach(() => {
@@ -165,7 +163,10 @@ def f(a: Node): pass
   });
 });
 
-describe('in the sandbox', () => {
+describe.each(RUNGS)('in the sandbox: %s', (_rung, settings) => {
+  const confining = confiningSpawner({ settings });
+  afterAll(() => confining.closeAll());
+
   it('a module cannot write beside itself or read what is not its own', async () => {
     const secret = new PythonModules();
     writeFileSync(join(secret.dir, 'secret'), 's3cret');

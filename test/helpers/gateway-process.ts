@@ -23,10 +23,11 @@ export class GatewayProcess {
   #stdout = '';
   #stderr = '';
 
-  /** `dir` is its working directory; `env` is all it gets besides PATH. */
-  constructor(dir: string, env: Readonly<Record<string, string>>) {
+  /** `dir` is its working directory; `env` is all it gets besides PATH; `under` is a program that starts it. */
+  constructor(dir: string, env: Readonly<Record<string, string>>, under: readonly string[] = []) {
     const { PATH = '' } = process.env;
-    this.#child = spawn(process.execPath, [PROGRAM], {
+    const [program, ...args] = [...under, process.execPath, PROGRAM];
+    this.#child = spawn(program, args, {
       cwd: dir,
       env: { PATH, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

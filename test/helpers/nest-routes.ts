@@ -11,7 +11,7 @@ interface Controller {
 export function servedRoutes(): readonly string[] {
   const module = ApiModule.register({
     gateway: { module: ApiModule },
-    readiness: { notReady: () => undefined, sandbox: () => undefined },
+    readiness: { notReady: () => undefined, sandbox: () => undefined, executors: () => ({}) },
     grpcHealth: { onDrain: () => () => undefined } as never,
     openApi: {},
     docs: true,

@@ -12,6 +12,7 @@ import type { Clock } from '../../src/ports/clock.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';
 import type { Labelled, Metrics } from '../../src/ports/metrics.ts';
 import type { ProcessSpawner } from '../../src/ports/process-spawner.ts';
+import type { Sandbox } from '../../src/ports/sandbox.ts';
 
 export const FIXTURES = join(import.meta.dirname, '../fixtures/python');
 
@@ -63,6 +64,17 @@ export class RecordingMetrics implements Metrics {
   }
 }
 
+/** A machine that has none. */
+export const NO_SANDBOX: Pick<Sandbox, 'describe'> = {
+  describe: async () => ({
+    backend: 'none',
+    memoryLimit: 'rlimit',
+    processLimit: 'rlimit',
+    refused: [],
+    warnings: [],
+  }),
+};
+
 /** The executor with everything around it, and short cuts to call functions of the fixtures. */
 export class PythonBench {
   readonly log = new RecordingLog();
@@ -73,7 +85,7 @@ export class PythonBench {
 
   /** `options` go to every tool made by `callable`. */
   constructor(
-    spawner: ProcessSpawner,
+    spawner: ProcessSpawner & { readonly sandbox?: Pick<Sandbox, 'describe'> },
     settings: Partial<PythonSettings> = {},
     clock: Clock = realClock,
     options: Partial<PythonOptions> = {},
@@ -86,7 +98,8 @@ export class PythonBench {
     const path = own ?? PYTHON_DEFAULTS.path;
     const common = { path, modulePaths: [FIXTURES], startTimeoutMs: 30_000, sandbox: 'off' } as const;
     const all = { ...PYTHON_DEFAULTS, ...common, ...settings };
-    this.executor = pythonExecutor.create({ spawner, log, metrics, clock, settings: all });
+    const { sandbox = NO_SANDBOX } = spawner;
+    this.executor = pythonExecutor.create({ spawner, sandbox, log, metrics, clock, settings: all });
   }
 
   async prepare(module: string, functionName: string, extra: TargetExtras = {}): Promise<PreparedFunction> {

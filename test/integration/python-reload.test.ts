@@ -1,5 +1,5 @@
 // A Python module changed under a running gateway, its tool's declaration untouched.
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { callTool, targetOf } from '../helpers/rest-client.ts';
@@ -20,6 +20,8 @@ const say = async () => (await callTool(targetOf(gateway, 'agent'), 'say')).body
 
 beforeAll(async () => {
   dir = tempDir();
+  // The sandbox's user is another one than root.
+  chmodSync(dir, 0o755);
   module(saying('old'));
   imported('!');
   const tool = `  - name: say\n    description: Says a word\n    tool_type: python\n    input_schema: { type: object, properties: {}, additionalProperties: false }\n    implementation_config: { module: reload_tool, function_name: say }\n`;

@@ -18,6 +18,7 @@ export class HealthController {
     reply.code(reason === undefined ? 200 : 503).send({
       ...(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason }),
       sandbox: this.readiness.sandbox(),
+      executors: this.readiness.executors(),
     });
   }
 }

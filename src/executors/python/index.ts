@@ -10,20 +10,26 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { ProcessSpawner } from '../../ports/process-spawner.ts';
+import type { Sandbox } from '../../ports/sandbox.ts';
 import { failureOf } from './answer.ts';
 import { checkCodeArguments, checkCodeTool, Printed } from './code-tool.ts';
+import { FunctionLease, type Leased } from './function-lease.ts';
+import type { Accept } from './leased-function.ts';
 import { functionName, isListed, optionsSchema, type PythonOptions } from './options.ts';
 import type { CallListener } from './pending-call.ts';
-import { PoolLeases, type PoolLease } from './pool-leases.ts';
+import { PoolLeases } from './pool-leases.ts';
+import { SandboxChoice } from './sandbox-choice.ts';
 import { pythonSettingsSchema, type PythonSettings } from './settings.ts';
 import { checkSignature, readChecked, type Signature } from './signature.ts';
 import type { WorkerKind } from './worker-kind.ts';
+import { WorkerKinds } from './worker-kinds.ts';
 
 export interface PythonNeeds {
   readonly spawner: ProcessSpawner;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  readonly sandbox: Pick<Sandbox, 'describe'>;
   readonly settings: PythonSettings;
 }
 
@@ -39,8 +45,7 @@ export const pythonExecutor: ExecutorPlugin<PythonOptions, PythonNeeds> = {
 const WORKER_FILE = fileURLToPath(new URL('../../../python/unified_tools/worker.py', import.meta.url));
 
 /** One request to the worker, but for the arguments. */
-interface Route {
-  readonly lease: PoolLease;
+interface Route extends Leased {
   readonly head: string;
   readonly exclusive: boolean;
   /** Users of one tenant are kept apart too: what runs is what they wrote. */
@@ -50,16 +55,25 @@ interface Route {
 class PythonExecutor implements Executor<PythonOptions> {
   readonly #log: Log;
   readonly #settings: PythonSettings;
+  readonly #sandbox: SandboxChoice;
   readonly #leases: PoolLeases;
+  readonly #kinds: WorkerKinds;
 
   constructor(needs: PythonNeeds) {
     this.#log = needs.log;
     this.#settings = needs.settings;
-    this.#leases = new PoolLeases(needs, WORKER_FILE);
+    this.#kinds = new WorkerKinds(needs.settings);
+    const isRoot = process.getuid?.() === 0;
+    this.#sandbox = new SandboxChoice(needs.settings.sandbox, { ...needs, isRoot });
+    this.#leases = new PoolLeases({ ...needs, sandbox: this.#sandbox }, WORKER_FILE);
   }
 
   prepare({ function: fn, options }: ExecutorTarget<PythonOptions>): Promise<PreparedFunction> {
     return options.code === true ? this.#prepareCode(fn, options) : this.#prepareFunction(fn, options);
+  }
+
+  status(): JsonObject {
+    return this.#sandbox.status;
   }
 
   close(): Promise<void> {
@@ -74,10 +88,9 @@ class PythonExecutor implements Executor<PythonOptions> {
     const name = functionName(fn, options);
     const names = `"module":${JSON.stringify(module)},"function":${JSON.stringify(name)}`;
     const mode = options.pure === true ? 'reuse' : 'fork';
-    const folders = [...this.#settings.modulePaths, fn.spec.baseDir];
     let signature: Signature | undefined;
-    const kind: WorkerKind = { ...this.#kind(options), folders, mode, needsSandbox: false, runsCode: false };
-    const lease = await this.#leases.take(kind, `"op":"check",${names}`, (data) => {
+    const kind = await this.#kinds.ofModule(options, module, fn.spec.baseDir);
+    const lease = await this.#open(kind, `"op":"check",${names}`, (data) => {
       const checked = readChecked(data);
       checkSignature(fn, checked.signature);
       signature = checked.signature;
@@ -92,8 +105,10 @@ class PythonExecutor implements Executor<PythonOptions> {
       runsOwnCode: true,
       upstream: upstreamOf(options, kind),
       execute: async (call, emit) => {
+        const got = lease.get();
+        const found = got instanceof Promise ? await got : got;
         const exclusive = mode === 'reuse' && signature?.is_async !== true;
-        const route = { lease, head: `"op":"call",${names}`, exclusive, perUser: false };
+        const route = { ...found, head: `"op":"call",${names}`, exclusive, perUser: false };
         return { data: await this.#run(route, fn, bodyOf(call), call, emit) };
       },
       render: (call) => {
@@ -107,15 +122,8 @@ class PythonExecutor implements Executor<PythonOptions> {
 
   async #prepareCode(fn: ToolFunction, options: PythonOptions): Promise<PreparedFunction> {
     checkCodeTool(fn, options, this.#settings.sandbox);
-    const said: WorkerKind = {
-      ...this.#kind(options),
-      folders: [],
-      mode: 'fork',
-      needsSandbox: true,
-      runsCode: true,
-    };
-    const kind: WorkerKind = options.network === undefined ? { ...said, network: 'none' } : said;
-    const lease = await this.#leases.take(kind, '"op":"health"', () => []);
+    const kind = this.#kinds.ofCode(options);
+    const lease = await this.#open(kind, '"op":"health"', () => []);
     const bodyOf = (call: ToolCall) => {
       checkCodeArguments(call.arguments);
       return this.#fitting(`{"arguments":${JSON.stringify(call.arguments)}}`);
@@ -126,7 +134,9 @@ class PythonExecutor implements Executor<PythonOptions> {
       upstream: upstreamOf(options, kind),
       execute: async (call, emit) => {
         const printed = new Printed();
-        const route = { lease, head: '"op":"code"', exclusive: false, perUser: true };
+        const got = lease.get();
+        const found = got instanceof Promise ? await got : got;
+        const route = { ...found, head: '"op":"code"', exclusive: false, perUser: true };
         const said = await this.#run(route, fn, bodyOf(call), call, emit, printed.add);
         return { data: printed.resultOf(said) };
       },
@@ -138,19 +148,15 @@ class PythonExecutor implements Executor<PythonOptions> {
     };
   }
 
-  #kind({ interpreter, network = this.#settings.network }: PythonOptions) {
-    if (interpreter === undefined) return { interpreter: this.#settings.interpreter, network };
-    const { interpreters } = this.#settings;
-    const program = Object.hasOwn(interpreters, interpreter) ? interpreters[interpreter] : undefined;
-    if (program !== undefined) return { interpreter: program, network };
-    const known = Object.keys(interpreters).join(', ') || 'none';
-    throw new Error(
-      `the interpreter ${interpreter} is not one of executors.python.interpreters (known: ${known}).`,
-    );
+  #open(kind: WorkerKind, check: string, accept: Accept): Promise<FunctionLease> {
+    return FunctionLease.open(async () => {
+      const walls = await this.#sandbox.walls(kind.needsSandbox);
+      return { lease: await this.#leases.take(kind, check, accept), walls };
+    });
   }
 
   async #run(
-    { lease, head, exclusive, perUser }: Route,
+    { lease, walls, head, exclusive, perUser }: Route,
     fn: ToolFunction,
     body: string,
     call: ToolCall,
@@ -169,6 +175,7 @@ class PythonExecutor implements Executor<PythonOptions> {
     const tenant = call.principal?.tenantId ?? '';
     const owner = perUser ? userOf(call) : tenant;
     let running = true;
+    call.progress.notes = { ...call.progress.notes, sandbox: walls };
     try {
       const answer = await lease.run({
         request: { head, body },

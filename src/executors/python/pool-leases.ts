@@ -8,7 +8,7 @@ import type { ProcessSpawner } from '../../ports/process-spawner.ts';
 import type { Answer } from './answer.ts';
 import { LeasedFunction, type Accept } from './leased-function.ts';
 import { ModuleWatch } from './module-watch.ts';
-import { SandboxChoice } from './sandbox-choice.ts';
+import type { SandboxChoice } from './sandbox-choice.ts';
 import type { PythonSettings } from './settings.ts';
 import { PythonPool } from './python-pool.ts';
 import type { Task } from './task.ts';
@@ -21,6 +21,7 @@ interface LeaseNeeds {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly settings: PythonSettings;
+  readonly sandbox: SandboxChoice;
 }
 
 /** A function that was found, and the pool that runs it. */
@@ -43,7 +44,6 @@ interface SharedPool {
 export class PoolLeases {
   readonly #needs: LeaseNeeds;
   readonly #workerFile: string;
-  readonly #sandbox: SandboxChoice;
   readonly #pools = new Map<string, SharedPool>();
   readonly #workers: Gauge;
   readonly #restarts: Labelled<Counter>;
@@ -51,7 +51,6 @@ export class PoolLeases {
   constructor(needs: LeaseNeeds, workerFile: string) {
     this.#needs = needs;
     this.#workerFile = workerFile;
-    this.#sandbox = new SandboxChoice(needs.settings.sandbox, needs.log);
     this.#workers = needs.metrics
       .gauge({
         name: 'ute_executor_workers',
@@ -114,10 +113,7 @@ export class PoolLeases {
 
   #open(key: string, kind: WorkerKind): SharedPool {
     const { clock, log, settings } = this.#needs;
-    const starter = new WorkerStarter(
-      { ...this.#needs, sandbox: this.#sandbox, workerFile: this.#workerFile },
-      kind,
-    );
+    const starter = new WorkerStarter({ ...this.#needs, workerFile: this.#workerFile }, kind);
     const watch = new ModuleWatch(clock, (file, sha256) => this.#fileChanged(shared, file, sha256));
     const pool = new PythonPool({
       starter,
@@ -198,15 +194,12 @@ function explained(error: unknown): unknown {
   if (!(error instanceof ToolFailure) || error.reason !== 'WORKER_START_FAILED') return error;
   const { cause } = error;
   const why = cause instanceof Error ? cause.message : error.message;
-  if (cause instanceof ToolFailure && isAboutSandbox(cause)) {
-    return new Error(`Python tools cannot run in the sandbox: ${why}`, { cause: error });
-  }
-  const advice = 'Install Python 3.9 or newer, or set python.interpreter to one.';
-  return new Error(`Python tools cannot run: ${why} ${advice}`, { cause: error });
+  const where = cause instanceof ToolFailure && isAbout(cause, /^SANDBOX_/) ? 'run in the sandbox' : 'run';
+  return new Error(`Python tools cannot ${where}: ${why}`, { cause: error });
 }
 
-function isAboutSandbox({ reason, cause }: ToolFailure): boolean {
-  return reason === 'SANDBOX_UNAVAILABLE' || (cause instanceof ToolFailure && isAboutSandbox(cause));
+function isAbout({ reason, cause }: ToolFailure, wanted: RegExp): boolean {
+  return wanted.test(reason) || (cause instanceof ToolFailure && isAbout(cause, wanted));
 }
 
 function once(task: () => Promise<void>): () => Promise<void> {

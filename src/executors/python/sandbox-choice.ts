@@ -1,44 +1,92 @@
-// SandboxChoice: whether workers run inside the sandbox, found out by the first that starts and said once.
+// SandboxChoice: whether Python workers run inside the sandbox. Settled once, at boot; no failure of a worker changes it.
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import type { Log } from '../../ports/log.ts';
+import type { Sandbox, SandboxBackend } from '../../ports/sandbox.ts';
 import type { SandboxWish } from './settings.ts';
 
-type Verdict = 'in the sandbox' | 'without a sandbox';
+export interface ChoiceNeeds {
+  readonly sandbox: Pick<Sandbox, 'describe'>;
+  readonly log: Log;
+  /** Whether the gateway itself runs as root. */
+  readonly isRoot: boolean;
+}
+
+/** The sandbox that a call runs in, as its audit record tells it. */
+export type CallWalls = SandboxBackend | 'none';
+
+const AS_ROOT =
+  'executors.python.sandbox: "preferred" is refused where the gateway runs as root: without a sandbox, Python tools would be root. Set "required", or run the gateway as another user.';
+const NOT_TRIED =
+  'The sandbox for Python tools could not be tried: this machine is short of disk, memory or time. Another try follows by itself.';
+const HOW_TO_MEND =
+  'Install bubblewrap (apt-get install bubblewrap util-linux) and allow user namespaces, or run on Linux 6.2 or newer with python3 (docs/sandbox.md); to run Python tools with the rights of the gateway itself, set executors.python.sandbox: "off".';
 
 export class SandboxChoice {
   readonly wish: SandboxWish;
-  readonly #log: Log;
-  #said: Verdict | undefined;
-  #unavailable = false;
+  readonly #needs: ChoiceNeeds;
+  /** Only `preferred` has to look first. */
+  #withoutSandbox: boolean | Promise<boolean>;
+  #saidUnavailable = false;
 
-  constructor(wish: SandboxWish, log: Log) {
+  /** Throws Error where the settings ask for what is never allowed. */
+  constructor(wish: SandboxWish, needs: ChoiceNeeds) {
+    if (wish === 'preferred' && needs.isRoot) throw new Error(AS_ROOT);
     this.wish = wish;
-    this.#log = log;
+    this.#needs = needs;
+    this.#withoutSandbox = wish === 'preferred' ? this.#look() : wish === 'off';
+    if (wish === 'off') this.#say(true);
   }
 
-  /** Whether to try it for workers that cannot do without it, or that can. */
-  tries(needed: boolean): boolean {
-    return needed || this.wish === 'required' || (this.wish === 'preferred' && !this.#unavailable);
+  /** Whether these workers run inside the sandbox: `always` says that they cannot do without. The answer never changes. */
+  confines(always: boolean): boolean | Promise<boolean> {
+    const without = this.#withoutSandbox;
+    if (always || typeof without === 'boolean') return always || !without;
+    return without.then((settled) => !settled);
   }
 
-  /** Whether workers may be started without it when it failed. */
-  mayDoWithout(needed: boolean): boolean {
-    return !needed && this.wish === 'preferred';
+  /** What calls of these workers run in. Throws ToolFailure SANDBOX_UNAVAILABLE where they need what is not there. */
+  async walls(always: boolean): Promise<CallWalls> {
+    if (!(await this.confines(always))) return 'none';
+    const { backend, isInconclusive = false } = await this.#needs.sandbox.describe();
+    if (backend !== 'none') return backend;
+    const message = isInconclusive ? NOT_TRIED : `There is no sandbox for Python tools here. ${HOW_TO_MEND}`;
+    this.#sayUnavailable(message);
+    throw new ToolFailure('UNAVAILABLE', message, {
+      reason: 'SANDBOX_UNAVAILABLE',
+      retryable: isInconclusive,
+      partialSideEffects: false,
+    });
   }
 
-  worked(confined: boolean): void {
-    this.#say(confined ? 'in the sandbox' : 'without a sandbox', {});
+  /** For /readyz. What is not settled yet is left out. */
+  get status(): JsonObject {
+    const without = this.#withoutSandbox;
+    return { sandbox: this.wish, ...(typeof without === 'boolean' && { runs_without_sandbox: without }) };
   }
 
-  failed(error: unknown): void {
-    if (error instanceof ToolFailure && error.reason === 'SANDBOX_UNAVAILABLE') this.#unavailable = true;
-    this.#say('without a sandbox', { err: error });
+  /** True only for a machine that has no sandbox: one that could not be tried, for want of disk or memory, may have one. */
+  async #look(): Promise<boolean> {
+    const report = await this.#needs.sandbox.describe().catch((error: unknown) => {
+      this.#needs.log.error({ executor: 'python', err: error }, 'the sandbox could not be looked for');
+    });
+    const without = report?.backend === 'none' && report.isInconclusive !== true;
+    this.#withoutSandbox = without;
+    this.#say(without);
+    return without;
   }
 
-  #say(verdict: Verdict, fields: { readonly err?: unknown }): void {
-    if (this.#said === verdict) return;
-    this.#said = verdict;
-    const level = verdict === 'in the sandbox' || this.wish === 'off' ? 'info' : 'warn';
-    this.#log[level]({ executor: 'python', sandbox: this.wish, ...fields }, `Python tools run ${verdict}`);
+  #say(without: boolean): void {
+    const fields = { executor: 'python', sandbox: this.wish };
+    if (without) {
+      this.#needs.log.warn(fields, 'Python tools run without a sandbox, with the rights of the gateway');
+    } else this.#needs.log.info(fields, 'Python tools run in the sandbox only');
+  }
+
+  #sayUnavailable(why: string): void {
+    if (this.#saidUnavailable) return;
+    this.#saidUnavailable = true;
+    const fields = { executor: 'python', sandbox: this.wish };
+    this.#needs.log.error(fields, `Python tools refuse their calls. ${why}`);
   }
 }

@@ -26,7 +26,7 @@ export interface PythonSettings {
   /** Memory of each process of a call; processes of all calls of a worker. */
   readonly memoryBytes: number;
   readonly maxProcesses: number;
-  /** Processes per set of folders that one tenant may hold; there is one more for a tenant that holds none. */
+  /** Processes per set of folders and modules that one tenant may hold; there is one more for a tenant that holds none. */
   readonly workers: number;
   /** Calls in flight in one worker. */
   readonly callsPerWorker: number;
@@ -51,7 +51,7 @@ export const PYTHON_DEFAULTS: PythonSettings = {
   modulePaths: [],
   modules: [],
   whenChanged: 'reload',
-  sandbox: 'preferred',
+  sandbox: 'required',
   network: 'none',
   readable: [],
   writable: [],
@@ -86,7 +86,9 @@ const fields = {
     .min(1)
     .default(PYTHON_DEFAULTS.path)
     .describe('PATH of the workers; nothing else is inherited.'),
-  module_paths: folders().describe('Folders that modules are looked for in.'),
+  module_paths: folders().describe(
+    'Folders that modules are looked for in. Sandboxed tools see the modules in them, and no other file.',
+  ),
   modules: z
     .array(dottedName)
     .default([])
@@ -97,8 +99,10 @@ const fields = {
     .describe('A module file that changed is checked and imported anew, or its tools refuse every call.'),
   sandbox: z
     .enum(['required', 'preferred', 'off'])
-    .default('preferred')
-    .describe('Workers run inside the sandbox: always, where there is one, or never.'),
+    .default('required')
+    .describe(
+      'Workers run inside the sandbox: always; or, if this machine has one when the gateway starts (never as root); or never.',
+    ),
   network: z
     .enum(['none', 'host'])
     .default('none')
@@ -116,7 +120,7 @@ const fields = {
   workers: whole(1, 64)
     .default(PYTHON_DEFAULTS.workers)
     .describe(
-      'Processes per set of folders that one tenant may hold at one time; one more is kept for a tenant that holds none.',
+      'Processes per set of folders and modules that one tenant may hold at one time; one more is kept for a tenant that holds none.',
     ),
   calls_per_worker: whole(1, 256)
     .default(PYTHON_DEFAULTS.callsPerWorker)

@@ -11,10 +11,13 @@ import { PythonWorker } from './python-worker.ts';
 import type { EndReason } from './worker-options.ts';
 import type { SandboxChoice } from './sandbox-choice.ts';
 import type { PythonSettings } from './settings.ts';
-import { confinementOf, type WorkerKind } from './worker-kind.ts';
+import { confinementOf, modulePlaces, SPARE_PROCESSES, type WorkerKind } from './worker-kind.ts';
 import type { LineListener } from './worker-output.ts';
 
 const OLDEST_PYTHON = [3, 9] as const;
+const HOW_TO_INSTALL = 'Install Python 3.9 or newer, or set executors.python.interpreter to one.';
+/** In the words of those who start programs inside the sandbox. */
+const NO_SUCH_PROGRAM = /^prlimit: failed to execute|^landlock_launcher: there is no program/;
 
 export const ignoreLines: CallListener = { onLine: () => undefined };
 
@@ -61,17 +64,8 @@ export class WorkerStarter {
   }
 
   async start(owner: WorkerOwner): Promise<PythonWorker> {
-    const { sandbox } = this.#needs;
-    const { needsSandbox } = this.#kind;
-    if (!sandbox.tries(needsSandbox)) return this.#reach(owner, false);
-    try {
-      return await this.#reach(owner, true);
-    } catch (error) {
-      if (!sandbox.mayDoWithout(needsSandbox) || owner.signal.aborted) throw error;
-      const worker = await this.#reach(owner, false);
-      sandbox.failed(error);
-      return worker;
-    }
+    const confined = this.#needs.sandbox.confines(this.#kind.needsSandbox);
+    return this.#reach(owner, typeof confined === 'boolean' ? confined : await confined);
   }
 
   /** A request outside any call: limited in time, on pain of death. */
@@ -92,21 +86,23 @@ export class WorkerStarter {
   }
 
   async #reach(owner: WorkerOwner, confined: boolean): Promise<PythonWorker> {
-    const { spawner, clock, log, settings, sandbox, workerFile } = this.#needs;
+    const { spawner, clock, log, settings, workerFile } = this.#needs;
     const { interpreter, mode } = this.#kind;
+    const places = confined ? await modulePlaces(this.#kind, settings) : [];
     let lastLine = '';
     const onLine: LineListener = (level, output) => {
       lastLine = output;
       log[level]({ executor: 'python', output }, 'a Python worker printed');
     };
-    const child = await spawner.spawn({
+    const started = spawner.spawn({
       // -I: no PYTHON* variable and no user folder has a say. -B: writes nothing beside the tools. -u: prints at once.
       argv: [interpreter, '-I', '-B', '-u', workerFile],
       cwd: '/',
       env: { PATH: settings.path, LANG: 'C.UTF-8' },
       channel: true,
-      ...(confined && { confinement: confinementOf(this.#kind, settings, dirname(workerFile)) }),
+      ...(confined && { confinement: confinementOf(this.#kind, settings, places, dirname(workerFile)) }),
     });
+    const child = await started.catch((error: unknown) => Promise.reject(withAdvice(error, interpreter)));
     const { onEnd, onRoom, signal } = owner;
     const { maxFrameBytes } = settings;
     const forks = mode === 'fork';
@@ -115,11 +111,10 @@ export class WorkerStarter {
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      await this.#greet(worker, { onLine }, confined);
+      await this.#greet(worker, { onLine }, confined, places);
       for (const warmUp of owner.warmUps()) {
         warmUp.onAnswer(await this.ask(worker, warmUp.head, { onLine }));
       }
-      sandbox.worked(confined);
       return worker;
     } catch (error) {
       worker.kill('died', error);
@@ -130,28 +125,34 @@ export class WorkerStarter {
     }
   }
 
-  async #greet(worker: PythonWorker, listener: CallListener, confined: boolean): Promise<void> {
+  async #greet(
+    worker: PythonWorker,
+    listener: CallListener,
+    confined: boolean,
+    places: readonly string[],
+  ): Promise<void> {
     const { settings } = this.#needs;
     const options = {
       mode: this.#kind.mode,
       folders: this.#kind.folders,
       modules: settings.modules,
+      places,
       confined,
       max_frame_bytes: settings.maxFrameBytes,
       memory_bytes: settings.memoryBytes,
       // Only in a sandbox are the user's processes the worker's own.
       max_processes: confined ? settings.maxProcesses : null,
+      spare_processes: confined ? settings.callsPerWorker + SPARE_PROCESSES : 0,
     };
     const answer = await this.ask(worker, `"op":"hello",${JSON.stringify(options).slice(1, -1)}`, listener);
     const { python, unreadable } = readGreeting(answer.ok ? answer.data : null);
     const [major = 0, minor = 0] = python.split('.').map(Number);
     const [wantedMajor, wantedMinor] = OLDEST_PYTHON;
     if (major !== wantedMajor || minor < wantedMinor) {
-      throw new Error(`${this.#kind.interpreter} is Python ${python}; 3.9 or newer is needed.`);
+      throw new Error(`${this.#kind.interpreter} is Python ${python}. ${HOW_TO_INSTALL}`);
     }
-    // With an allow-list, the folders themselves are not there to be read; their modules are.
-    const [hidden] = settings.modules.length === 0 && confined ? unreadable : [];
-    if (hidden !== undefined) throw new Error(`the sandbox's user cannot read the folder ${hidden}.`);
+    const [hidden] = unreadable;
+    if (hidden !== undefined) throw new Error(`the sandbox's user cannot read ${hidden}.`);
   }
 }
 
@@ -167,6 +168,19 @@ function readGreeting(data: JsonValue): { readonly python: string; readonly unre
 function startFailure(cause: unknown, lastLine: string, confined: boolean): ToolFailure {
   const what = cause instanceof Error ? cause.message : String(cause);
   const why = confined ? `In the sandbox: ${what}` : what;
-  const message = lastLine === '' ? why : `${why} It last printed: ${lastLine.slice(0, 300)}`;
+  const said = lastLine === '' ? why : `${why} It last printed: ${lastLine.slice(0, 300)}`;
+  const message = NO_SUCH_PROGRAM.test(lastLine) ? `${said}. ${HOW_TO_INSTALL}` : said;
   return new ToolFailure('UNAVAILABLE', message, { reason: 'WORKER_START_FAILED', cause });
+}
+
+/** Only where the interpreter itself is what could not be started: Python's version has nothing to do with the rest. */
+function withAdvice(error: unknown, interpreter: string): unknown {
+  if (!(error instanceof ToolFailure) || error.details?.['program'] !== interpreter) return error;
+  const { type, message, reason, details } = error;
+  return new ToolFailure(type, `${message} ${HOW_TO_INSTALL}`, {
+    reason,
+    details,
+    partialSideEffects: false,
+    cause: error,
+  });
 }

@@ -22,7 +22,11 @@ export class ProcessStarter {
 
   /** Throws ToolFailure UNAVAILABLE (reason SPAWN_FAILED). The plan's lent descriptors are closed in any case. */
   async start(plan: StartPlan): Promise<ChildProcess> {
-    const child = await launch(plan).finally(() => closeAll(plan.lent?.values() ?? []));
+    const launched = launch(plan).finally(() => closeAll(plan.lent?.values() ?? []));
+    const child = await launched.catch((error: unknown) => {
+      plan.supervisor?.ended();
+      throw error;
+    });
     const leader = new GroupLeader(child, plan);
     this.#add(leader);
     return leader;

@@ -36,7 +36,11 @@ export function landlockBackend(context: BackendContext, machine: Machine): Back
   return {
     name: 'landlock',
     hasMounts: false,
-    plan: (program, supervisor) => landlockPlan(program, filterFor(program), context, supervisor),
+    plan: (program, supervisor) => {
+      // Which of them depends on the kernel: the launcher finds out.
+      const chosen = { always: filterFor(program), whereSignalsStay: filterFor(program, program.endsItsOwn) };
+      return landlockPlan(program, chosen, context, supervisor);
+    },
   };
 }
 
@@ -49,11 +53,12 @@ interface Rung {
 /** Each filter is made once, for the first program that needs it. */
 function filters(machine: Machine, { cgroups }: BackendContext, { local, hasNamespaces }: Rung) {
   const made = new Map<string, Buffer>();
-  return ({ network, workspace, limits }: ConfinedProgram): Buffer => {
+  return ({ network, workspace, limits }: ConfinedProgram, scopesSignals = false): Buffer => {
     const addresses = limits.countsAddresses ? 'addresses' : 'data';
     const policy: FilterPolicy = {
       families: network === 'host' ? [...local, AF_INET, AF_INET6] : local,
       hasNamespaces,
+      scopesSignals,
       countsFiles: workspace.kind === 'folder',
       memoryBound: cgroups?.memory === undefined ? addresses : 'cgroup',
     };

@@ -1,11 +1,14 @@
 // The invocation of bubblewrap. The order of its options is the order of its mounts, and much of the safety is in it.
 import { closeSync, constants, openSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { firstFreeFd, type StartPlan, type Supervisor } from '../process/start-plan.ts';
 import { processLimits, WORKSPACE, type BackendContext, type ConfinedProgram } from './confined-program.ts';
 import { O_PATH } from './workspace-files.ts';
 
 const SHM_BYTES = 1 << 20;
+const WRITABLE_MEMORY = /^\/(?:tmp|dev\/shm)\/./;
+/** For the names of what is mounted in it. */
+const FOLDER_BYTES = 1 << 20;
 
 export interface BwrapOptions {
   /** False in containers that mask /proc: none can be mounted then, and namespaces cannot be counted. */
@@ -34,7 +37,7 @@ export function bwrapPlan(
       tmpfs('/tmp', program.limits.tmpBytes),
       binds(program, lent),
       workspace(program, lent, context),
-      sealed(hasProc),
+      sealed([...foldersInTmp(program).toReversed(), ...(hasProc ? ['/proc'] : []), '/dev', '/']),
       ['--chdir', program.cwd ?? WORKSPACE],
       ['--seccomp', lent.add(context.lend(filter))],
       ['--json-status-fd', String(supervisor.statusFd), '--block-fd', String(supervisor.gateFd)],
@@ -85,8 +88,8 @@ function joined(options: readonly string[]): string {
 }
 
 /** After every mount: what is behind it cannot be made any more. */
-function sealed(hasProc: boolean): readonly string[] {
-  return (hasProc ? ['/proc', '/dev', '/'] : ['/dev', '/']).flatMap((place) => ['--remount-ro', place]);
+function sealed(places: readonly string[]): readonly string[] {
+  return places.flatMap((place) => ['--remount-ro', place]);
 }
 
 function environment({ env }: ConfinedProgram): readonly string[] {
@@ -102,11 +105,28 @@ function system({ network }: ConfinedProgram, { host }: BackendContext): readonl
   ].flat();
 }
 
+/**
+ * The folders above what is shown below /tmp and /dev/shm, the outermost first. There they would be made in memory that
+ * the program may write to, and it could put something beside what it is shown.
+ */
+function foldersInTmp({ readable, writable }: ConfinedProgram): readonly string[] {
+  const found = new Set<string>();
+  for (const path of readable) {
+    for (let folder = dirname(path); WRITABLE_MEMORY.test(folder); folder = dirname(folder))
+      found.add(folder);
+  }
+  const isShown = (folder: string) =>
+    [...readable, ...writable].some((path) => folder === path || folder.startsWith(`${path}/`));
+  return [...found].filter((folder) => !isShown(folder)).toSorted();
+}
+
 /** Opened here, so that what is bound is what stood there now, and a link in the place of a folder is refused. */
-function binds({ readable, writable }: ConfinedProgram, lent: LentFds): readonly string[] {
+function binds(program: ConfinedProgram, lent: LentFds): readonly string[] {
+  const { readable, writable } = program;
   refuseUnsafePlaces(readable, writable);
   const { O_DIRECTORY, O_NOFOLLOW } = constants;
   return [
+    ...foldersInTmp(program).flatMap((path) => tmpfs(path, FOLDER_BYTES, '0755')),
     ...readable.flatMap((path) => ['--ro-bind-fd', lent.add(openSync(path, O_PATH)), path]),
     ...writable.flatMap((path) => [
       '--bind-fd',
@@ -155,8 +175,8 @@ function sharedZeros({ limits }: ConfinedProgram, { cgroups }: BackendContext): 
   return counted ? [] : ['--dev-bind-try', '/dev/full', '/dev/zero'];
 }
 
-function tmpfs(path: string, bytes: number): readonly string[] {
-  return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path];
+function tmpfs(path: string, bytes: number, perms = '1777'): readonly string[] {
+  return ['--perms', perms, '--size', String(bytes), '--tmpfs', path];
 }
 
 /** Numbers for descriptors in the child, one after another. */

@@ -11,6 +11,8 @@ export interface ConfinedProgram extends Pick<StartPlan, 'argv' | 'channel' | 's
   readonly writable: readonly string[];
   readonly network: 'none' | 'host';
   readonly workspace: WorkspaceMount;
+  /** It ends processes that it has started, where its signals can be kept from all others. */
+  readonly endsItsOwn: boolean;
   readonly limits: ProgramLimits;
 }
 

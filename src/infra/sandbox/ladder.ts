@@ -26,6 +26,10 @@ const TRIAL = {
 /** Bubblewrap before 0.12 follows links that were planted in a writable folder; nothing is mounted below one here. */
 const FIXED_BWRAP = [0, 12] as const;
 
+/** Of the disk, memory, processes and open files; from Node, and in the words of the programs that set up the walls. */
+const SHORTAGES =
+  /^(?:ENOSPC|EDQUOT|EROFS|ENOMEM|EAGAIN|EMFILE|ENFILE|EIO)$|No space left|Disk quota|Cannot allocate memory|Resource temporarily unavailable|Too many open files/;
+
 export interface Probed {
   readonly backend: Backend | undefined;
   readonly report: SandboxReport;
@@ -41,12 +45,16 @@ export interface LadderDeps {
 export async function probeLadder(allowed: readonly SandboxBackend[], deps: LadderDeps): Promise<Probed> {
   const refused: { backend: SandboxBackend; why: string }[] = [];
   let backend: Backend | undefined;
+  let isInconclusive = false;
   for (const name of allowed) {
     try {
       backend = await tryRung(name, deps);
       break;
     } catch (error) {
       refused.push({ backend: name, why: reasonOf(error) });
+      isInconclusive = isPassing(error);
+      // It may hold in a moment: a lesser one is no place for what needs this one.
+      if (isInconclusive) break;
     }
   }
   const { cgroups, masked } = deps.context;
@@ -55,6 +63,7 @@ export async function probeLadder(allowed: readonly SandboxBackend[], deps: Ladd
     memoryLimit: cgroups?.memory?.version ?? 'rlimit',
     processLimit: cgroups?.pids?.version ?? 'rlimit',
     refused,
+    ...(isInconclusive && { isInconclusive }),
     warnings: [
       ...(backend?.name.startsWith('bwrap') === true ? await bwrapWarnings(deps) : []),
       ...(masked.length > 0
@@ -82,6 +91,8 @@ async function tryRung(name: SandboxBackend, deps: LadderDeps): Promise<Backend>
       { argv, signal, ...TRIAL },
       { folder: unwatched },
     );
+    if (ended === 'timeout')
+      throw new TrialCutShort(`the trial run took longer than ${TRIAL.limits.wallMs} ms`);
     if (ended !== 'exited' || exitCode !== 1 || !stderr.includes('/etc/passwd')) {
       throw new Error(`the trial run ended with ${ended}, exit code ${exitCode}`);
     }
@@ -133,6 +144,20 @@ async function bwrapWarnings({ starter, context }: LadderDeps): Promise<readonly
 }
 
 function reasonOf(error: unknown): string {
-  const cause = error instanceof ToolFailure && error.cause instanceof Error ? error.cause : error;
+  const cause = causeOf(error);
   return cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
 }
+
+/** Whether it says nothing about the rung: this machine was short of something when it was tried. */
+function isPassing(error: unknown): boolean {
+  const cause = causeOf(error);
+  if (cause instanceof TrialCutShort) return true;
+  if (!(cause instanceof Error)) return false;
+  return SHORTAGES.test('code' in cause ? String(cause.code) : cause.message);
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof ToolFailure && error.cause instanceof Error ? error.cause : error;
+}
+
+class TrialCutShort extends Error {}

@@ -13,7 +13,7 @@ const DEVICES = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom'];
 
 export function landlockPlan(
   program: ConfinedProgram,
-  filter: Buffer,
+  filters: { readonly always: Buffer; readonly whereSignalsStay: Buffer },
   context: BackendContext,
   supervisor: Supervisor,
 ): StartPlan {
@@ -34,7 +34,8 @@ export function landlockPlan(
     writable: [...program.writable, '/dev/null'],
     limits: processLimits(limits, cgroups?.memory !== undefined),
     max_processes: limits.maxProcesses,
-    seccomp: filter.toString('base64'),
+    seccomp: filters.always.toString('base64'),
+    seccomp_where_signals_stay: filters.whereSignalsStay.toString('base64'),
     status_fd: supervisor.statusFd,
     gate_fd: supervisor.gateFd,
     keep_fds: program.channel ? [0, 1, 2, 3, 4] : [0, 1, 2],

@@ -9,18 +9,23 @@ import type { ProcessStarter } from '../process/process-starter.ts';
 import { firstFreeFd, type Confiner, type StartPlan } from '../process/start-plan.ts';
 import { ADVICE, type Backend } from './backends.ts';
 import { CgroupTree } from './cgroups.ts';
-import type { BackendContext } from './confined-program.ts';
+import type { BackendContext, WorkspaceMount } from './confined-program.ts';
 import { KeptWorkspaces } from './kept-workspaces.ts';
 import { leakingFds, readHostFacts } from './host-facts.ts';
 import { probeLadder, type Probed } from './ladder.ts';
 import { runOnce } from './run-once.ts';
 import { RunSupervisor } from './run-supervisor.ts';
+import { ScratchFolder } from './scratch-folder.ts';
 import { TemporaryFolders, type WorkspaceFolder } from './temporary-folders.ts';
+import { VisiblePaths } from './visible-paths.ts';
 import { WorkspaceArchive } from './workspace-archive.ts';
 import { isPlainPath } from './workspace-files.ts';
 
 /** A machine on which nothing worked is looked at again: it may have been a moment's want of memory or processes. */
 const ASK_AGAIN_MS = 30_000;
+const TRY_AGAIN_MS = 5_000;
+const NOT_TRIED =
+  'The sandbox could not be tried: this machine is short of disk, memory or time. Another try follows by itself.';
 const TMP_BYTES = 64 << 20;
 const OPEN_FILES = 1024;
 
@@ -30,6 +35,8 @@ export interface LocalSandboxOptions {
   readonly root: string;
   readonly starter: ProcessStarter;
   readonly clock: Clock;
+  /** Absolute paths that no program may see: the gateway's data, settings and keys. */
+  readonly hidden?: readonly string[];
 }
 
 interface Ready extends Probed {
@@ -40,11 +47,13 @@ interface Ready extends Probed {
 
 export class LocalSandbox implements Sandbox, Confiner {
   readonly #options: LocalSandboxOptions;
+  readonly #visible: VisiblePaths;
   #ready: Promise<Ready> | undefined;
   #failedAt = 0;
 
   constructor(options: LocalSandboxOptions) {
     this.#options = options;
+    this.#visible = new VisiblePaths(options.hidden ?? []);
   }
 
   async describe(): Promise<SandboxReport> {
@@ -57,6 +66,7 @@ export class LocalSandbox implements Sandbox, Confiner {
       if (!isPlainPath(path)) throw unsafePath(path);
     }
     run.signal.throwIfAborted();
+    const readable = this.#shown(run.readable ?? []);
     const { workspace, limits, signal } = run;
     const maxBytes = limits.workspaceBytes;
     const kept =
@@ -68,7 +78,8 @@ export class LocalSandbox implements Sandbox, Confiner {
       if (!backend.hasMounts) folder = temporary.make();
       const { starter, clock } = this.#options;
       const { cgroups, user: owner } = context;
-      return await runOnce({ backend, starter, clock, cgroups, owner }, run, { folder, kept });
+      const deps = { backend, starter, clock, cgroups, owner };
+      return await runOnce(deps, { ...run, readable }, { folder, kept });
     } finally {
       await folder?.release();
       kept?.release();
@@ -76,29 +87,64 @@ export class LocalSandbox implements Sandbox, Confiner {
   }
 
   async confine({ argv, cwd, env, channel, stdin = false, confinement }: SpawnRequest): Promise<StartPlan> {
-    const { backend, context } = await this.#backend();
+    const { backend, context, temporary } = await this.#backend();
     if (confinement === undefined) throw new Error('the request asks for no sandbox');
-    const { readable, writable = [], network, memoryBytes, maxProcesses } = confinement;
+    const { network, memoryBytes, maxProcesses } = confinement;
+    const [readable, writable] = [this.#shown(confinement.readable), this.#lent(confinement.writable ?? [])];
+    if (!backend.hasMounts) await temporary.checkRoom(TMP_BYTES);
+    const scratch = backend.hasMounts ? undefined : new ScratchFolder(temporary.make(), TMP_BYTES);
     const supervisor = new RunSupervisor({
       statusFd: firstFreeFd({ channel }),
       cgroup: context.cgroups?.open(confinement),
       replaces: !backend.hasMounts,
+      ...(scratch && { atGate: (pid) => scratch.watch(pid), onEnded: () => scratch.close() }),
     });
     const limits = {
       memoryBytes,
       maxProcesses,
       tmpBytes: TMP_BYTES,
       openFiles: OPEN_FILES,
+      ...(scratch && { fileBytes: TMP_BYTES }),
       countsAddresses: false,
     };
-    const workspace = { kind: 'none' } as const;
+    const workspace: WorkspaceMount = scratch ? { kind: 'folder', fd: scratch.fd } : { kind: 'none' };
+    // Who asks for no folder of its own gets that one.
+    const start = scratch && cwd === '/' ? undefined : cwd;
     try {
       return backend.plan(
-        { argv, cwd, env, channel, stdin, readable, writable, network, workspace, limits },
+        {
+          argv,
+          cwd: start,
+          env,
+          channel,
+          stdin,
+          readable,
+          writable,
+          network,
+          workspace,
+          endsItsOwn: true,
+          limits,
+        },
         supervisor,
       );
     } catch (error) {
       supervisor.ended();
+      throw cannotConfine(error);
+    }
+  }
+
+  #shown(paths: readonly string[]): readonly string[] {
+    try {
+      return this.#visible.readable(paths);
+    } catch (error) {
+      throw cannotConfine(error);
+    }
+  }
+
+  #lent(paths: readonly string[]): readonly string[] {
+    try {
+      return this.#visible.writable(paths);
+    } catch (error) {
       throw cannotConfine(error);
     }
   }
@@ -108,9 +154,11 @@ export class LocalSandbox implements Sandbox, Confiner {
     const { backend, report } = ready;
     if (backend !== undefined) return { ...ready, backend };
     const why = report.refused.map((each) => `${each.backend}: ${each.why}`).join('; ');
-    throw new ToolFailure('UNAVAILABLE', `There is no sandbox on this machine. ${ADVICE}`, {
+    const isInconclusive = report.isInconclusive === true;
+    const message = isInconclusive ? NOT_TRIED : `There is no sandbox on this machine. ${ADVICE}`;
+    throw new ToolFailure('UNAVAILABLE', message, {
       reason: 'SANDBOX_UNAVAILABLE',
-      retryable: false,
+      retryable: isInconclusive,
       partialSideEffects: false,
       cause: new Error(why),
     });
@@ -119,7 +167,8 @@ export class LocalSandbox implements Sandbox, Confiner {
   async #probe(): Promise<Ready> {
     const { clock } = this.#options;
     const known = await this.#ready;
-    if (known !== undefined && known.backend === undefined && clock.now() - this.#failedAt >= ASK_AGAIN_MS) {
+    const pauseMs = known?.report.isInconclusive === true ? TRY_AGAIN_MS : ASK_AGAIN_MS;
+    if (known !== undefined && known.backend === undefined && clock.now() - this.#failedAt >= pauseMs) {
       this.#ready = undefined;
     }
     this.#ready ??= this.#lookAround();

@@ -27,10 +27,11 @@ export const LASTING_IPC = words(`
   mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
 `);
 
-/** The process group is all that holds a program together where there is no pid namespace; others could be signalled. */
-export const SIGNALS_AND_GROUPS = words(`
-  setsid setpgid kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal
-`);
+/** The process group is all that holds a program together where there is no pid namespace. */
+export const GROUPS = words('setsid setpgid');
+
+/** Others could be signalled, unless Landlock keeps a program's signals to its own processes. */
+export const SIGNALS = words('kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal');
 
 /**
  * Landlock does not ask who changes a file's mode, owner, times and attributes, nor who watches a folder: an owner

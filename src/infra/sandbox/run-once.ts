@@ -186,6 +186,7 @@ function programOf(run: SandboxRun, backend: Backend, folder: WorkspaceFolder | 
     writable: [],
     network: 'none',
     workspace,
+    endsItsOwn: false,
     limits: {
       ...limits,
       fileBytes: fileBytesOf(run),

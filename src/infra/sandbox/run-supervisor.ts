@@ -10,6 +10,8 @@ export interface SupervisorOptions {
   readonly atGate?: (pid: number) => Promise<void>;
   /** The program takes the place of what was started: the two die together. */
   readonly replaces?: boolean;
+  /** Once nothing of the program is left, or it was never started. */
+  readonly onEnded?: () => void;
 }
 
 export class RunSupervisor implements Supervisor {
@@ -21,6 +23,7 @@ export class RunSupervisor implements Supervisor {
   #exitCode: number | undefined;
   #ready = false;
   #outOfMemory = false;
+  #ended = false;
   #failure: unknown;
   #text = '';
 
@@ -71,9 +74,12 @@ export class RunSupervisor implements Supervisor {
   }
 
   ended(): void {
-    const { cgroup } = this.#options;
+    if (this.#ended) return;
+    this.#ended = true;
+    const { cgroup, onEnded } = this.#options;
     this.#outOfMemory = cgroup?.ranOutOfMemory() ?? false;
     cgroup?.remove();
+    onEnded?.();
   }
 
   #read(line: string, gate: Writable): void {

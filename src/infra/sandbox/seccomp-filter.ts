@@ -10,6 +10,8 @@ export interface FilterPolicy {
   readonly families: readonly number[];
   /** Without namespaces, the filter alone keeps a program from other processes of its user and from the machine. */
   readonly hasNamespaces: boolean;
+  /** Whether Landlock keeps signals from all processes but the program's own. */
+  readonly scopesSignals?: boolean;
   /** Whether files that it writes are counted by looking at them, and not held by a file system of their own. */
   readonly countsFiles: boolean;
   /** What bounds memory: a cgroup, a limit on the addresses of each process, or one on its private data. */
@@ -47,14 +49,15 @@ function filterProgram(machine: Machine, policy: FilterPolicy): readonly Instruc
   ];
 }
 
-function refusalsOf({ hasNamespaces, countsFiles, memoryBound }: FilterPolicy) {
+function refusalsOf({ hasNamespaces, scopesSignals = false, countsFiles, memoryBound }: FilterPolicy) {
   const all: (readonly [errno: number, names: readonly string[]])[] = [
     [ENOSYS, calls.ABSENT],
     [EPERM, calls.REFUSED],
     [EPERM, calls.LASTING_IPC],
   ];
   if (!hasNamespaces) {
-    all.push([EPERM, calls.SIGNALS_AND_GROUPS], [EPERM, calls.FILE_ATTRIBUTES], [ENOSYS, calls.WATCHES]);
+    if (!scopesSignals) all.push([EPERM, calls.SIGNALS]);
+    all.push([EPERM, calls.GROUPS], [EPERM, calls.FILE_ATTRIBUTES], [ENOSYS, calls.WATCHES]);
   }
   if (countsFiles) all.push([EPERM, calls.DESCRIPTORS_IN_MESSAGES], [EOPNOTSUPP, calls.INSTANT_SPACE]);
   if (memoryBound !== 'cgroup') all.push([ENOSYS, calls.UNCOUNTED_MEMORY]);

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import { placesOf } from '../../lib/python-places.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChildProcess, Confinement, ProcessSpawner } from '../../ports/process-spawner.ts';
 import type { PythonModuleOptions } from './options.ts';
@@ -58,20 +59,25 @@ export async function describeModules(request: DescribeRequest, needs: DescribeN
   }
 }
 
-function startChild({ options, paths }: DescribeRequest, spawner: ProcessSpawner): Promise<ChildProcess> {
+async function startChild(
+  { options, paths }: DescribeRequest,
+  spawner: ProcessSpawner,
+): Promise<ChildProcess> {
   const { interpreter, modules, sandbox } = options;
+  const places = await Promise.all(paths.map((path) => placesOf(path, modules)));
   return spawner.spawn({
     // -I: no PYTHON* variable and no user folder has a say. -B: writes nothing beside the modules.
     argv: [interpreter, '-I', '-B', '-u', DESCRIBE, JSON.stringify({ modules, paths })],
     cwd: '/',
     env: { PATH, LANG: 'C.UTF-8' },
     channel: true,
-    ...(sandbox === 'required' && { confinement: confinementOf(interpreter, paths) }),
+    ...(sandbox === 'required' && { confinement: confinementOf(interpreter, places.flat()) }),
   });
 }
 
-function confinementOf(interpreter: string, paths: readonly string[]): Confinement {
-  const readable = new Set([dirname(DESCRIBE), ...interpreterFolders(interpreter), ...paths]);
+/** `places`: the modules that are named, and what they import from beside them. */
+function confinementOf(interpreter: string, places: readonly string[]): Confinement {
+  const readable = new Set([dirname(DESCRIBE), ...interpreterFolders(interpreter), ...places]);
   return { readable: [...readable].filter((path) => existsSync(path)), network: 'none', ...LIMITS };
 }
 
