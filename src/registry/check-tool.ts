@@ -19,12 +19,16 @@ import {
   faultsOfInputSchema,
   faultsOfOutputSchema,
 } from './check-schemas.ts';
-import { faultsOf, foundText, unknownKey, type Fault } from './faults.ts';
+import { faultsOf, foundText, MOST_FAULTS, unknownKey, type Fault } from './faults.ts';
 import { faultsOfLimits } from './check-limits.ts';
+import { countTokens } from '../lib/json-schema/schema-size.ts';
 import { effectsOf, normaliseSpec } from './normalise-spec.ts';
 import { faultsOfPlainValues } from './plain-values.ts';
 import type { CheckedTool, SpecRules } from './spec-rules.ts';
 import { toolDeclarationSchema, type ToolDeclaration } from './tool-spec-schema.ts';
+
+/** Many times what the largest schemas hold; each further one would be looked at on the event loop. */
+const MOST_VALUES = 16_000;
 
 /** Either the tool, or what is wrong with it as far as it could be read. */
 export type ToolCheck =
@@ -34,6 +38,8 @@ export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCh
   const { value, foreign } = declaration;
   if (!isJsonObject(value))
     return { faults: [{ path: [], message: `expected a map with a name, ${foundText(value)}` }] };
+  if (countTokens(value, MOST_VALUES) >= MOST_VALUES)
+    return { faults: [{ path: [], message: `holds ${MOST_VALUES} values or more: divide the tool` }] };
   const impossible = faultsOfPlainValues(value);
   if (impossible.length > 0) return { faults: impossible };
   const shape = parseShape(value);
@@ -156,7 +162,7 @@ interface ExtensionCheck {
 function checkExtensions(declared: ToolDeclaration['extensions'], rules: SpecRules): ExtensionCheck {
   const options: Record<string, unknown> = {};
   const faults: Fault[] = [];
-  for (const [name, own] of Object.entries(declared)) {
+  for (const [name, own] of Object.entries(declared).slice(0, MOST_FAULTS)) {
     const extension = rules.extensions.get(name);
     if (extension === undefined) {
       const { message, ...fault } = unknownKey(['extensions', name], name, [...rules.extensions.keys()]);

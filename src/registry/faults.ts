@@ -27,8 +27,11 @@ export interface Parsed {
   readonly isSecret?: boolean;
 }
 
+/** Of one declaration: who wrote thousands of wrong keys mends the first, and sees the next. */
+export const MOST_FAULTS = 100;
+
 export function faultsOf(error: z.core.$ZodError, parsed: Parsed): readonly Fault[] {
-  return error.issues.flatMap((issue) => faultsOfIssue(issue, parsed));
+  return error.issues.slice(0, MOST_FAULTS).flatMap((issue) => faultsOfIssue(issue, parsed));
 }
 
 type Issue = z.core.$ZodIssue;
@@ -38,7 +41,9 @@ function faultsOfIssue(issue: Issue, parsed: Parsed): readonly Fault[] {
   const path = [...(parsed.base ?? []), ...inner];
   const found = valueAt(parsed.value, inner);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownKey([...path, key], key, keysAt(parsed.schema, inner)));
+    return issue.keys
+      .slice(0, MOST_FAULTS)
+      .map((key) => unknownKey([...path, key], key, keysAt(parsed.schema, inner)));
   }
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
     const branch = likeliest(issue.errors);

@@ -6,7 +6,7 @@ import type { ToolSpec } from '../contract/tool-spec.ts';
 import { problemsOfCanaries } from './check-canaries.ts';
 import { checkConnections, connectionFault, type ConnectionUse } from './check-connections.ts';
 import { checkTool } from './check-tool.ts';
-import { problemOf } from './faults.ts';
+import { MOST_FAULTS, problemOf } from './faults.ts';
 import type { CheckedTool, SpecRules } from './spec-rules.ts';
 import {
   emptySet,
@@ -85,7 +85,7 @@ function cachedCheck(
     const name = nameOf(raw);
     const { faults, uses = { toolType: '' } } = result;
     return {
-      problems: faults.map((fault) => problemOf(raw, name, fault)),
+      problems: faults.slice(0, MOST_FAULTS).map((fault) => problemOf(raw, name, fault)),
       uses: { ...uses, origin: raw.origin },
     };
   }

@@ -89,7 +89,7 @@ const MAX_LOCATED = 64 * 1024;
  */
 export function locateIn(source: YamlText, path: Path, what: 'key' | 'value', around = 0): Place {
   if (source.text.length > MAX_LOCATED && isMainThread)
-    return positionAt(source, linesOf(source.text), around);
+    return positionAt(source, recentLines(source.text), around);
   const { document, lines } = reparse(source.text);
   return positionAt(source, lines, offsetOf(document, path, what));
 }
@@ -103,6 +103,16 @@ function reparse(text: string): { readonly document: Document.Parsed; readonly l
   if (recent === undefined) setImmediate(() => (recent = undefined));
   recent = { text, document: parseYaml(text), lines: linesOf(text) };
   return recent;
+}
+
+let recentCount: { readonly text: string; readonly lines: LineCounter } | undefined;
+
+/** Problems come in bunches here, too. */
+function recentLines(text: string): LineCounter {
+  if (recentCount?.text === text) return recentCount.lines;
+  if (recentCount === undefined) setImmediate(() => (recentCount = undefined));
+  recentCount = { text, lines: linesOf(text) };
+  return recentCount.lines;
 }
 
 function linesOf(text: string): LineCounter {

@@ -1,0 +1,179 @@
+// No call's data holds the event loop: each attack runs through a gateway of its own process, which tells how long its loop was held.
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { COSTLY_SCHEMAS } from '../helpers/costly-schemas.ts';
+import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
+import { LoopbackServers } from '../helpers/loopback-servers.ts';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+
+/** Beyond what an honest call of the same size takes. In CPU time of the loop's thread, so that a busy machine is no failure. */
+const MOST_MS = 50;
+const PROBE = resolve(import.meta.dirname, '../helpers/loop-probe.mjs');
+
+const nested = (fn: string, inner: string, times: number) =>
+  `${`${fn}(`.repeat(times)}${inner}${')'.repeat(times)}`;
+const EXPRESSIONS = {
+  reversals: nested('reverse', 'text', 94),
+  lengths: `[${Array.from({ length: 16 }, () => 'length(text)').join(',')}]`,
+  search: 'contains(hay, needle)',
+  sorts: nested('sort', 'words', 15),
+};
+const half = 'a'.repeat(60_000);
+const ANSWER = JSON.stringify({
+  text: 'x'.repeat(400_000),
+  hay: 'a'.repeat(250_000),
+  needle: `${half}b${half}`,
+  words: Array.from({ length: 200 }, (_, at) => `${'w'.repeat(500)}${at}`),
+});
+
+let dir: string;
+let servers: LoopbackServers;
+let gateway: GatewayProcess;
+let rest: string;
+let honestMs: number;
+
+beforeAll(async () => {
+  dir = tempDir();
+  servers = new LoopbackServers();
+  const upstream = await servers.http((_request, response) => {
+    response.setHeader('content-type', 'application/json').end(ANSWER);
+  });
+  writeFileSync(join(dir, 'one.js'), 'export const execute = () => 1;\n');
+  writeFileSync(join(dir, 'tools.yaml'), stringify(toolsFor(upstream)));
+  writeFileSync(join(dir, 'more.yaml'), 'tools: []\n');
+  const settings = {
+    loaders: [{ type: 'yaml-file', paths: ['tools.yaml', 'more.yaml'] }],
+    auth: { mode: 'none' },
+  };
+  gateway = new GatewayProcess(dir, { ...configured(dir, settings), NODE_OPTIONS: `--import=${PROBE}` });
+  ({ rest } = await gateway.ready(60_000));
+  // As many values, or as many names, as a door lets in: reading and hashing them takes its time, whoever checks them.
+  const list = { v: Array.from({ length: 45_000 }, (_, at) => at) };
+  const map = { v: Object.fromEntries(list.v.slice(0, 24_000).map((at) => [`k${at}`, at])) };
+  for (let warm = 0; warm < 3; warm += 1) for (const args of [list, map]) await call('honest', args);
+  await heldMs();
+  for (let again = 0; again < 3; again += 1) for (const args of [list, map]) await call('honest', args);
+  honestMs = await heldMs();
+});
+
+afterAll(async () => {
+  await gateway.end();
+  await servers.close();
+  removeDir(dir);
+});
+
+function toolsFor(upstream: string): object {
+  const one = { tool_type: 'javascript', implementation_config: { handler: './one.js', trusted: true } };
+  const reach = { allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'] };
+  const argument = (schema: object, $defs: object = {}) => ({
+    type: 'object',
+    properties: { v: schema },
+    $defs,
+  });
+  return {
+    connections: { upstream: { type: 'http', base_url: upstream, ...reach } },
+    tools: [
+      {
+        name: 'honest',
+        description: 'Takes numbers',
+        input_schema: argument({ type: ['array', 'object'] }),
+        ...one,
+      },
+      {
+        name: 'parts',
+        description: 'Has parts',
+        input_schema: { allOf: [{ properties: { v: {} } }] },
+        ...one,
+      },
+      ...COSTLY_SCHEMAS.map(({ name, schema, $defs }, at) => ({
+        name: `schema_${at}`,
+        description: name,
+        input_schema: argument(schema, $defs),
+        ...one,
+      })),
+      ...Object.entries(EXPRESSIONS).map(([name, jmespath]) => ({
+        name,
+        description: name,
+        tool_type: 'http',
+        implementation_config: { connection: 'upstream', path: '/', response: { jmespath } },
+      })),
+    ],
+  };
+}
+
+async function call(tool: string, args: unknown): Promise<number> {
+  return post(`/v1/tools/${tool}/execute`, JSON.stringify({ arguments: args }));
+}
+
+async function post(path: string, body: string | Uint8Array): Promise<number> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${rest}${path}`, { method: 'POST', headers, body });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** The longest since it was asked last. */
+async function heldMs(): Promise<number> {
+  const before = gateway.stderr.length;
+  gateway.signal('SIGUSR2');
+  const found = () => /the loop was held for ([\d.]+) ms/.exec(gateway.stderr.slice(before))?.[1];
+  await vi.waitFor(() => expect(found()).toBeDefined(), { timeout: 30_000, interval: 5 });
+  return Number(found());
+}
+
+/** Once for what is compiled at the first use, which is no data of a call; then as it is from then on. */
+async function attack(run: () => Promise<unknown>): Promise<number> {
+  await run();
+  await heldMs();
+  await run();
+  return heldMs();
+}
+
+describe('the event loop is not held by arguments', () => {
+  it.each(COSTLY_SCHEMAS.map(({ name, value }, at) => ({ name, value, at })))(
+    'of $name',
+    async ({ value, at }) => {
+      const held = await attack(() => call(`schema_${at}`, { v: value }));
+      expect(held).toBeLessThan(honestMs + MOST_MS);
+    },
+  );
+
+  it('that nothing declares, however many', async () => {
+    const args = Object.fromEntries(Array.from({ length: 24_000 }, (_, at) => [`unknown${at}`, 0]));
+    expect(await attack(() => call('honest', args))).toBeLessThan(honestMs + MOST_MS);
+    expect(await attack(() => call('parts', args))).toBeLessThan(honestMs + MOST_MS);
+  });
+
+  it('that are no text', async () => {
+    const bytes = Buffer.alloc(1_000_000, 0xc3);
+    expect(await attack(() => post('/v1/tools/honest/execute', bytes))).toBeLessThan(honestMs + MOST_MS);
+    expect(await attack(() => post('/v1/execute', bytes))).toBeLessThan(honestMs + MOST_MS);
+  });
+});
+
+describe('the event loop is not held by an answer that an expression selects from', () => {
+  it.each(Object.keys(EXPRESSIONS))('with %s', async (tool) => {
+    expect(await attack(() => call(tool, {}))).toBeLessThan(honestMs + MOST_MS);
+  });
+});
+
+describe('the event loop is not held by a declaration', () => {
+  it('of 20,000 keys that comes while the gateway runs', async () => {
+    const keys = Array.from({ length: 20_000 }, (_, at) => `      key${at}: ${at}`).join('\n');
+    const text = `tools:\n  - name: large\n    description: x\n    tool_type: javascript\n    extensions:\n${keys}\n`;
+    await heldMs();
+    writeFileSync(join(dir, 'more.yaml'), text);
+    const status = await vi.waitUntil(
+      async () => {
+        const seen = (await (await fetch(`${rest}/v1/admin/reload`)).json()) as { ok: boolean };
+        return seen.ok ? undefined : seen;
+      },
+      { timeout: 50_000, interval: 50 },
+    );
+    expect(status).toMatchObject({ ok: false });
+    expect(await heldMs()).toBeLessThan(honestMs + MOST_MS);
+    writeFileSync(join(dir, 'more.yaml'), 'tools: []\n');
+  });
+});
