@@ -198,7 +198,7 @@ describe('a start that is refused', () => {
       configured(dir, { loaders: [{ type: 'yaml-file', paths: [join(dir, 'tools.yaml')] }] }),
     );
     expect(await gateway.exited).toMatchObject({ code: 1 });
-    expect(gateway.stderr).toMatch(/tools\.yaml:9:\d+ +broken +implementation_config.*missing\.js/);
+    expect(gateway.stderr).toMatch(/tools\.yaml:11:\d+ +broken +implementation_config.*missing\.js/);
   });
 });
 

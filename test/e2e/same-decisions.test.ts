@@ -225,7 +225,12 @@ describe.each(STORES)('on %s', (_stores, open) => {
       settings: { ...stores.settings },
     });
     doors = [restDoor(gateway), grpcDoor(gateway)];
-  });
+    // The first use opens the embedded database, which may outlast the first call's own time on a busy machine.
+    const approvals = await fetch(`${gateway.url}/v1/approvals`, {
+      headers: { authorization: `Bearer ${gateway.keys.admin.text}` },
+    });
+    expect(approvals.status).toBe(200);
+  }, 180_000);
 
   afterAll(async () => {
     for (const door of doors ?? []) door.close();
