@@ -12,6 +12,7 @@ export interface ToolRequest {
   /** The name as the caller wrote it; provider spellings are accepted. */
   readonly tool: string;
   readonly arguments: JsonObject;
+  readonly largeIntegers?: LargeIntegers;
   readonly context: ToolContext;
   readonly credential: Credential;
   /** rest | grpc | mcp | queue | cli … for logs and audit. */
@@ -42,6 +43,12 @@ export interface ToolRequest {
   /** In place of a credential, for what runs later: who it was accepted for. */
   readonly onBehalfOf?: Grant;
 }
+
+/**
+ * Pointers into the arguments: integers beyond 2^53 − 1 that the caller wrote as numbers. They stand there as text, with
+ * their digits, and validation refuses each that is not where the tool expects an integer of format int64.
+ */
+export type LargeIntegers = readonly string[];
 
 /** What was settled when the call was accepted. */
 export interface AcceptedCall {
@@ -75,6 +82,7 @@ export interface ToolCall {
   readonly id: string;
   readonly request: ToolRequest;
   readonly arguments: JsonObject;
+  readonly largeIntegers?: LargeIntegers;
   readonly context: ToolContext;
   /** Set by auth. */
   readonly principal?: Principal;

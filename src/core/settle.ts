@@ -6,6 +6,7 @@ import { metaOf } from '../contract/make-response.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolCall } from '../contract/tool-call.ts';
 import type { ToolRefusal, ToolResult, ToolSuccess, Truncation } from '../contract/tool-response.ts';
+import { writeJson } from '../lib/write-json.ts';
 
 const NO_INTENTS: readonly Intent[] = [];
 
@@ -15,7 +16,7 @@ const NO_INTENTS: readonly Intent[] = [];
  * that what extensions see is what callers get (a Date is a string, an undefined field is absent).
  */
 export function successOf(call: ToolCall, result: ToolResult, maxBytes: number, plain: boolean): ToolSuccess {
-  const dataJson = encode(result.data);
+  const dataJson = encode(result.data, plain ? JSON.stringify : writeJson);
   if (dataJson.length > maxBytes || Buffer.byteLength(dataJson) > maxBytes) {
     throw new ToolFailure(
       'OUTPUT_TOO_LARGE',
@@ -37,9 +38,9 @@ export function shortened(whole: ToolSuccess, data: JsonValue, truncated: Trunca
   return { ...whole, data, dataJson: JSON.stringify(data), meta: { ...whole.meta, truncated } };
 }
 
-function encode(data: unknown): string {
+function encode(data: unknown, write: (data: unknown) => string | undefined): string {
   try {
-    return JSON.stringify(data) ?? 'null';
+    return write(data) ?? 'null';
   } catch (cause) {
     throw new ToolFailure('OUTPUT_INVALID', "The tool's result cannot be written as JSON.", {
       reason: 'NOT_JSON',

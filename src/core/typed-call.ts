@@ -1,9 +1,9 @@
 // The legacy form `execute(action, details)`: turned into the call of the typed action before anything is decided about it.
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts';
-import type { ToolCall } from '../contract/tool-call.ts';
+import type { LargeIntegers, ToolCall } from '../contract/tool-call.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
-import { parseStrictJson, StrictJsonError } from '../lib/strict-json.ts';
+import { parseWithLargeIntegers, StrictJsonError } from '../lib/strict-json.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(['action', 'details', 'business_id']);
 
@@ -23,18 +23,34 @@ export function typedCall(
   if (fn === undefined)
     throw misfit('/action', `must be one of ${[...byAction.keys()].join(', ')}`, 'UNKNOWN_ACTION');
   call.progress.successor = fn.name;
-  const args = { ...argumentsOf(details), ...(businessId !== undefined && { business_id: businessId }) };
-  return { ...call, function: fn, arguments: args };
+  const { own, largeIntegers = rebased(call.largeIntegers) } = argumentsOf(details);
+  const args = { ...own, ...(businessId !== undefined && { business_id: businessId }) };
+  return { ...call, function: fn, arguments: args, largeIntegers };
+}
+
+/** What was inside of details is an argument of its own. */
+function rebased(largeIntegers: LargeIntegers = []): LargeIntegers {
+  return largeIntegers.map((pointer) =>
+    pointer.startsWith(DETAILS) ? pointer.slice(DETAILS.length - 1) : pointer,
+  );
+}
+
+const DETAILS = '/details/';
+
+interface ActionArguments {
+  readonly own: JsonObject;
+  /** Where the arguments were text: what that text held. */
+  readonly largeIntegers?: LargeIntegers;
 }
 
 /** Older callers had one string for everything. */
-function argumentsOf(details: JsonValue | undefined): JsonObject {
-  if (details === undefined || details === null || details === '') return {};
-  if (isJsonObject(details)) return details;
+function argumentsOf(details: JsonValue | undefined): ActionArguments {
+  if (details === undefined || details === null || details === '') return { own: {} };
+  if (isJsonObject(details)) return { own: details };
   if (typeof details !== 'string') throw misfit('/details', 'must be an object, or the JSON text of one');
   try {
-    const parsed = parseStrictJson(details);
-    if (isJsonObject(parsed)) return parsed;
+    const { value, largeIntegers } = parseWithLargeIntegers(details);
+    if (isJsonObject(value)) return { own: value, largeIntegers };
   } catch (error) {
     if (!(error instanceof StrictJsonError)) throw error;
     throw misfit('/details', `must be the JSON text of an object: ${error.message}`);

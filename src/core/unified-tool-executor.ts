@@ -191,6 +191,7 @@ function openCall(
     id: request.accepted?.callId ?? uuidv7(now),
     request,
     arguments: request.arguments,
+    largeIntegers: request.largeIntegers,
     context: request.context,
     config: NO_CONFIG,
     sensitiveConfig: NO_CONFIG,

@@ -1,5 +1,25 @@
 // JSON that others wrote, read without rounding: a number that no double holds is found before a parser changes it.
 
+/** JavaScript's own, not yet known to TypeScript: an object that JSON.stringify writes as the text it holds. */
+interface ExactNumber {
+  readonly rawJSON: string;
+}
+declare global {
+  interface JSON {
+    rawJSON(text: string): ExactNumber;
+    isRawJSON(value: unknown): value is ExactNumber;
+  }
+}
+
+/** A number of any length, for JSON.stringify. `digits`: as JSON writes it. */
+export function exactNumber(digits: string): object {
+  return JSON.rawJSON(digits);
+}
+
+export function isExactNumber(value: unknown): value is ExactNumber {
+  return JSON.isRawJSON(value);
+}
+
 /** Cheap sign of such a number: 16 digits in a row, or an exponent. */
 const SUSPECT = /\d{16}|\d[eE]\+?\d/;
 const QUOTE = 0x22, BACKSLASH = 0x5c, MINUS = 0x2d, ZERO = 0x30, NINE = 0x39; // prettier-ignore

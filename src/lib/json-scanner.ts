@@ -1,4 +1,5 @@
 // One walk over JSON text, without recursion, for what JSON.parse lets through. It does not judge the syntax.
+import { int64Of } from './int64.ts';
 import { toPointer } from './json-pointer.ts';
 import {
   duplicateKey,
@@ -26,8 +27,15 @@ const SAFE_DIGITS = 15;
 const FEW_KEYS = 8;
 
 /** Throws StrictJsonError. Text that passes may still be no JSON, but then JSON.parse refuses it. */
-export function scanJson(text: string, limits: JsonLimits): void {
-  new Scanner(text, limits).scan();
+export function scanJson(text: string, limits: JsonLimits, largeIntegers?: LargeInteger[]): void {
+  new Scanner(text, limits, largeIntegers).scan();
+}
+
+/** An integer of 64 bits that no double holds: it is noted where a list for it is given, and refused otherwise. */
+export interface LargeInteger {
+  readonly pointer: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 class Scanner {
@@ -43,7 +51,10 @@ class Scanner {
   /** Per open level: the key or the index of the member being read. */
   readonly #path: (string | number)[] = [];
 
-  constructor(text: string, limits: JsonLimits) {
+  readonly #largeIntegers: LargeInteger[] | undefined;
+
+  constructor(text: string, limits: JsonLimits, largeIntegers: LargeInteger[] | undefined) {
+    this.#largeIntegers = largeIntegers;
     this.#text = text;
     this.#wellFormed = text.isWellFormed();
     this.#limits = limits;
@@ -134,7 +145,9 @@ class Scanner {
     }
     this.#at = at;
     if ((hasExponent || at - start > SAFE_DIGITS) && isOutOfRange(Number(text.slice(start, at)))) {
-      this.#refuse(TOO_LARGE_NUMBER, start);
+      if (this.#largeIntegers === undefined || int64Of(text.slice(start, at)) === undefined)
+        this.#refuse(TOO_LARGE_NUMBER, start);
+      this.#largeIntegers.push({ pointer: toPointer(this.#path), start, end: at });
     }
   }
 

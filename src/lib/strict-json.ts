@@ -1,5 +1,5 @@
 // Strict JSON: refuses, typed and placed, what a hostile body can do to those who read it after JSON.parse.
-import { scanJson } from './json-scanner.ts';
+import { scanJson, type LargeInteger } from './json-scanner.ts';
 import { toPointer } from './json-pointer.ts';
 import {
   DEFAULT_JSON_LIMITS,
@@ -20,11 +20,47 @@ export { StrictJsonError, type JsonLimits, type StrictJsonReason } from './stric
 /** Parses, or throws StrictJsonError. The text is scanned once and only then given to JSON.parse. */
 export function parseStrictJson(text: string, limits?: Partial<JsonLimits>): unknown {
   scanJson(text, limitsOf(limits));
+  return parsed(text);
+}
+
+export interface WithLargeIntegers {
+  /** With text in place of each such integer: its digits. */
+  readonly value: unknown;
+  /** Pointers to them. */
+  readonly largeIntegers: readonly string[];
+}
+
+/** The same, but integers of 64 bits that no double holds are read too, for those who know what to do with them. */
+export function parseWithLargeIntegers(text: string, limits?: Partial<JsonLimits>): WithLargeIntegers {
+  const found: LargeInteger[] = [];
+  scanJson(text, limitsOf(limits), found);
+  if (found.length === 0) return { value: parsed(text), largeIntegers: NONE };
+  return { value: parsed(quoted(text, found)), largeIntegers: found.map(({ pointer }) => pointer) };
+}
+
+const NONE: readonly string[] = Object.freeze([]);
+
+function quoted(text: string, found: readonly LargeInteger[]): string {
+  let written = '';
+  let from = 0;
+  for (const { start, end } of found) {
+    written += `${text.slice(from, start)}"${text.slice(start, end)}"`;
+    from = end;
+  }
+  return written + text.slice(from);
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
     throw syntaxError(error, text);
   }
+}
+
+/** The refusal of such an integer where none is expected. */
+export function largeIntegerRefused(pointer: string): StrictJsonError {
+  return new StrictJsonError(TOO_LARGE_NUMBER.reason, TOO_LARGE_NUMBER.message, pointer);
 }
 
 /** The same limits for a value that was decoded elsewhere (a protobuf Struct). Throws StrictJsonError. */

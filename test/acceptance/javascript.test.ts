@@ -257,6 +257,8 @@ describe('in the threads themselves', () => {
     ],
     ['cyclic', '() => { const it = {}; it.it = it; return it; }', 'OUTPUT_INVALID', 'NOT_JSON'],
     ['no JSON', '() => ({ n: 1n })', 'OUTPUT_INVALID', 'NOT_JSON'],
+    ['no number', '() => ({ list: [1, 0 / 0] })', 'OUTPUT_INVALID', 'NOT_JSON'],
+    ['without end as a number', '() => -Infinity', 'OUTPUT_INVALID', 'NOT_JSON'],
     ['a trap', '() => ({ toJSON() { throw new Error("no"); } })', 'OUTPUT_INVALID', 'NOT_JSON'],
   ])('a result that is %s is refused', async (_attack, code, type, reason) => {
     const { prepare } = startExecutor({ maxMessageBytes: 10_000, maxMemoryBytes: 1 << 30 });

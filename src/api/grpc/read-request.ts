@@ -5,7 +5,12 @@ import { isJsonObject, type JsonObject } from '../../contract/json.ts';
 import type { ToolContext } from '../../contract/tool-context.ts';
 import type { ToolRequest } from '../../contract/tool-call.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
-import { checkJsonValue, parseStrictJson, StrictJsonError } from '../../lib/strict-json.ts';
+import {
+  checkJsonValue,
+  parseWithLargeIntegers,
+  StrictJsonError,
+  type WithLargeIntegers,
+} from '../../lib/strict-json.ts';
 import { readContext } from '../read-context.ts';
 import { checkMetadataSize, contextOf, credentialOf } from './call-metadata.ts';
 import { invalid } from './invalid.ts';
@@ -40,7 +45,7 @@ export function readRequest(
     checkMetadataSize(metadata);
     if (message === UNREADABLE) throw invalid('', 'is not an ExecuteRequest');
     context = joinContext(message.context, context);
-    return { ...fixed, arguments: readArguments(message), context };
+    return { ...fixed, ...readArguments(message), context };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
     return { ...fixed, arguments: NO_ARGUMENTS, context, refusal: error };
@@ -67,15 +72,16 @@ function joinContext(message: ContextMessage | null | undefined, fromMetadata: T
   return { ...readContext(fields), ...fromMetadata };
 }
 
-function readArguments(message: ExecuteMessage): JsonObject {
+function readArguments(message: ExecuteMessage): Pick<ToolRequest, 'arguments' | 'largeIntegers'> {
   const asStruct = Object.hasOwn(message, 'arguments');
   const asJson = Object.hasOwn(message, 'argumentsJson');
   if (asStruct && asJson)
     throw invalid('/arguments', 'must come as arguments or as arguments_json, not as both');
-  if (!asStruct && !asJson) return NO_ARGUMENTS;
-  const args = asStruct ? readStruct(message.arguments) : readJson(message.argumentsJson);
-  if (!isJsonObject(args)) throw invalid('/arguments', 'must be an object');
-  return args;
+  if (!asStruct && !asJson) return { arguments: NO_ARGUMENTS };
+  if (asStruct) return { arguments: readStruct(message.arguments) };
+  const { value, largeIntegers } = readJson(message.argumentsJson);
+  if (!isJsonObject(value)) throw invalid('/arguments', 'must be an object');
+  return { arguments: value, largeIntegers };
 }
 
 function readStruct(bytes: Uint8Array): JsonObject {
@@ -88,10 +94,11 @@ function readStruct(bytes: Uint8Array): JsonObject {
   }
 }
 
-function readJson(bytes: Uint8Array): unknown {
+function readJson(bytes: Uint8Array): WithLargeIntegers {
   if (!isUtf8(bytes)) throw invalid('/arguments', 'must be JSON text in UTF-8');
   try {
-    return parseStrictJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+    return parseWithLargeIntegers(text);
   } catch (error) {
     throw asRefusal(error);
   }

@@ -2,12 +2,14 @@
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
+import type { LargeIntegers } from '../../contract/tool-call.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { AsyncCalls } from '../../core/async/async-calls.ts';
+import type { WithLargeIntegers } from '../../lib/strict-json.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import { ASYNC_CALLS, AUTHENTICATOR, DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../tokens.ts';
-import { environmentOf, invalid, parseBody, readCall, type CallEnvironment } from './read-call.ts';
+import { environmentOf, invalid, parseCallBody, readCall, type CallEnvironment } from './read-call.ts';
 import { readPrefer } from './prefer.ts';
 import { readAsyncCall } from './respond-async.ts';
 import { envelopeJson, sendEnvelope } from './write-envelope.ts';
@@ -27,22 +29,25 @@ export class ExecuteController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const env = environmentOf(request.headers, goneFrom(reply));
+    const { name } = request.params;
+    const { value, largeIntegers } = readable(request);
     const call = readPrefer(request.headers.prefer).respondAsync
-      ? readAsyncCall(request.params.name, readable(request), env, this.asyncCalls)
-      : readCall(request.params.name, readable(request), env);
+      ? readAsyncCall(name, value, env, this.asyncCalls, largeIntegers)
+      : readCall(name, value, env, largeIntegers);
     sendEnvelope(reply, await this.caller.execute(call));
   }
 
   @Post('execute')
   async executeMany(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const env = environmentOf(request.headers, goneFrom(reply));
-    const calls = this.#strangerOf(env) ?? this.#callsOf(readable(request));
+    const { value, largeIntegers } = readable(request);
+    const calls = this.#strangerOf(env) ?? this.#callsOf(value);
     if (calls instanceof ToolFailure) {
       sendEnvelope(reply, await this.caller.execute(readCall('', calls, env)));
       return;
     }
     const responses = await Promise.all(
-      calls.map((entry, index) => this.caller.execute(readEntry(entry, index, env))),
+      calls.map((entry, index) => this.caller.execute(readEntry(entry, index, env, largeIntegers))),
     );
     reply.header('content-type', 'application/json; charset=utf-8');
     reply.code(200).send(`{"responses":[${responses.map(envelopeJson).join(',')}]}`);
@@ -72,9 +77,12 @@ export class ExecuteController {
   }
 }
 
-function readEntry(entry: unknown, index: number, env: CallEnvironment) {
+function readEntry(entry: unknown, index: number, env: CallEnvironment, largeIntegers: LargeIntegers) {
   const tool = isJsonObject(entry) ? entry['tool'] : undefined;
-  if (typeof tool === 'string') return readCall(tool, entry, ofEntry(env, index));
+  const prefix = `/calls/${index}`;
+  const own = largeIntegers.filter((pointer) => pointer.startsWith(`${prefix}/`));
+  const inside = own.map((pointer) => pointer.slice(prefix.length));
+  if (typeof tool === 'string') return readCall(tool, entry, ofEntry(env, index), inside);
   return readCall('', invalid(`/calls/${index}/tool`, 'must be the name of a tool'), env);
 }
 
@@ -86,12 +94,12 @@ function ofEntry(env: CallEnvironment, index: number): CallEnvironment {
 }
 
 /** The body, or what was wrong with it: a body that cannot be read is still a call, refused and audited as one. */
-function readable(request: FastifyRequest): unknown {
-  if (request.body instanceof ToolFailure) return request.body;
+function readable(request: FastifyRequest): WithLargeIntegers {
+  if (request.body instanceof ToolFailure) return { value: request.body, largeIntegers: [] };
   try {
-    return parseBody(request.body);
+    return parseCallBody(request.body);
   } catch (error) {
-    if (error instanceof ToolFailure) return error;
+    if (error instanceof ToolFailure) return { value: error, largeIntegers: [] };
     throw error;
   }
 }

@@ -3,10 +3,15 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
 import { NO_CREDENTIAL, type Credential } from '../../contract/principal.ts';
-import type { ToolRequest } from '../../contract/tool-call.ts';
+import type { LargeIntegers, ToolRequest } from '../../contract/tool-call.ts';
 import type { ToolContext } from '../../contract/tool-context.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
-import { parseStrictJson, StrictJsonError } from '../../lib/strict-json.ts';
+import {
+  largeIntegerRefused,
+  parseWithLargeIntegers,
+  StrictJsonError,
+  type WithLargeIntegers,
+} from '../../lib/strict-json.ts';
 import { readContext } from '../read-context.ts';
 import { readPrefer, type Preferences } from './prefer.ts';
 
@@ -79,14 +84,25 @@ export function bodyOf({ body }: { readonly body: unknown }): unknown {
 
 /** Throws ToolFailure VALIDATION with the place in the text. */
 export function parseBody(body: unknown): unknown {
-  if (!Buffer.isBuffer(body) || body.length === 0) return {};
+  const { value, largeIntegers } = parseCallBody(body);
+  refuseLargeIntegers(largeIntegers);
+  return value;
+}
+
+/** The same, for those who know what to do with integers beyond 2^53. */
+export function parseCallBody(body: unknown): WithLargeIntegers {
+  if (!Buffer.isBuffer(body) || body.length === 0) return { value: {}, largeIntegers: [] };
   if (!isUtf8(body)) throw invalid('', 'must be text in UTF-8');
   try {
-    return parseStrictJson(body.toString('utf8'));
+    return parseWithLargeIntegers(body.toString('utf8'));
   } catch (error) {
     if (error instanceof StrictJsonError) throw malformed(error);
     throw error;
   }
+}
+
+function refuseLargeIntegers([first]: LargeIntegers): void {
+  if (first !== undefined) throw malformed(largeIntegerRefused(first));
 }
 
 function malformed({ reason, pointer, message }: StrictJsonError): ToolFailure {
@@ -96,8 +112,16 @@ function malformed({ reason, pointer, message }: StrictJsonError): ToolFailure {
   });
 }
 
-/** One call out of a body: `{arguments, context}`. `parsed` is a JSON value of any kind, or what refused it. */
-export function readCall(tool: string, parsed: unknown, env: CallEnvironment): ToolRequest {
+/**
+ * One call out of a body: `{arguments, context}`. `parsed` is a JSON value of any kind, or what refused it;
+ * `largeIntegers` are pointers into it.
+ */
+export function readCall(
+  tool: string,
+  parsed: unknown,
+  env: CallEnvironment,
+  largeIntegers: LargeIntegers = [],
+): ToolRequest {
   const base = { tool, credential: env.credential, door: 'rest', whenGone: env.whenGone };
   try {
     if (parsed instanceof ToolFailure) throw parsed;
@@ -109,7 +133,15 @@ export function readCall(tool: string, parsed: unknown, env: CallEnvironment): T
     if (!isJsonObject(args)) throw invalid('/arguments', 'must be an object');
     const context = { ...readContext(parsed['context']), ...stripUndefined(env.traced) };
     const { waitMs } = env.prefer;
-    const request = { ...base, arguments: args, context, timeoutMs: env.timeoutMs };
+    refuseLargeIntegers(largeIntegers.filter((pointer) => !pointer.startsWith(IN_ARGUMENTS)));
+    const large = largeIntegers.map((pointer) => pointer.slice(IN_ARGUMENTS.length - 1));
+    const request = {
+      ...base,
+      arguments: args,
+      ...(large.length > 0 && { largeIntegers: large }),
+      context,
+      timeoutMs: env.timeoutMs,
+    };
     return waitMs === undefined ? request : { ...request, waitMs };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
@@ -117,6 +149,7 @@ export function readCall(tool: string, parsed: unknown, env: CallEnvironment): T
   }
 }
 
+const IN_ARGUMENTS = '/arguments/';
 const CALL_KEYS = new Set(['arguments', 'context', 'tool']);
 
 function refuseUnknown(body: JsonObject): void {

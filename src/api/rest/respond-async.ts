@@ -1,19 +1,20 @@
 // `Prefer: respond-async`: the same call, to be accepted now and run later, with a callback where its body names one.
 import { isJsonObject } from '../../contract/json.ts';
-import type { ToolRequest } from '../../contract/tool-call.ts';
+import type { LargeIntegers, ToolRequest } from '../../contract/tool-call.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { AsyncCalls } from '../../core/async/async-calls.ts';
 import { invalid, readCall, type CallEnvironment } from './read-call.ts';
 
-/** `parsed` is the body as JSON, or what refused it. */
+/** `parsed` is the body as JSON, or what refused it; `largeIntegers` are pointers into it. */
 export function readAsyncCall(
   tool: string,
   parsed: unknown,
   env: CallEnvironment,
   calls: AsyncCalls,
+  largeIntegers: LargeIntegers = [],
 ): ToolRequest {
   const { body, callbackUrl, wrong } = withoutCallback(parsed, calls);
-  const call = readCall(tool, body, env);
+  const call = readCall(tool, body, env, largeIntegers);
   return {
     ...call,
     ...(wrong !== undefined && call.refusal === undefined && { refusal: wrong }),

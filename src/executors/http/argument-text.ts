@@ -1,5 +1,6 @@
 // Arguments as text for the places of a request: every value comes from a language model and is checked for its place.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { isExactNumber } from '../../lib/exact-json.ts';
 import type { Template } from '../../lib/template.ts';
 import { isHeaderValue } from '../../lib/header-rules.ts';
 
@@ -76,6 +77,7 @@ export function compileText(
 }
 
 function scalar(value: JsonValue, argument: string, violations: Violation[]): string | undefined {
+  if (isExactNumber(value)) return value.rawJSON;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string') {
     refuse(violations, argument, 'must be a string, a number or a boolean here');

@@ -1,6 +1,8 @@
 // Compiles one request's options at load; a call only fills it. Arguments can never change where it goes.
 import type { JsonObject } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import { exactNumber } from '../../lib/exact-json.ts';
+import type { Int64Places } from '../../lib/json-schema/int64-places.ts';
 import { parseTemplate, type Template } from '../../lib/template.ts';
 import { compileText, inPath, isAbsent, refuse, type Violation } from './argument-text.ts';
 import { compileBody, remainingArguments } from './compile-body.ts';
@@ -35,11 +37,15 @@ export interface CompiledRequest {
 
 type Fill<Part> = (args: JsonObject, violations: Violation[]) => Part;
 
-/** Throws Error with a sentence for the operator. */
+/**
+ * `integers`: where the arguments may hold numbers beyond 2^53 as text; in a body of JSON they are numbers again. Throws
+ * Error with a sentence for the operator.
+ */
 export function compileRequest(
   request: RequestOptions,
   base: RequestBase | undefined,
   parameters: readonly string[],
+  integers?: Int64Places,
 ): CompiledRequest {
   const { origin, basePath, pathTemplate } = targetOf(request, base);
   const used = new Set(slotsOfRequest(request).map(({ name }) => name));
@@ -55,11 +61,19 @@ export function compileRequest(
       const violations: Violation[] = [];
       const path = fillPath(args, violations) + fillQuery(args, violations);
       const headers = fillHeaders(args, violations);
-      const body = fillBody?.(args, violations);
+      const body = fillBody?.(withExactIntegers(args, integers), violations);
       if (violations.length > 0) throw unsafe(violations);
       return body === undefined ? { path, headers } : { path, headers, body };
     },
   };
+}
+
+/** The arguments as JSON.stringify is to write them: what stands for a number beyond 2^53 is one there. */
+function withExactIntegers(args: JsonObject, integers: Int64Places | undefined): JsonObject {
+  if (integers === undefined || integers.textsIn(args).length === 0) return args;
+  const copy = structuredClone(args);
+  for (const { text, put } of integers.textsIn(copy)) put(exactNumber(text));
+  return copy;
 }
 
 function targetOf(request: RequestOptions, base: RequestBase | undefined) {

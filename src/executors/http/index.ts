@@ -10,6 +10,7 @@ import type {
 } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import { egressOf, portProblem } from '../../lib/egress.ts';
+import { int64PlacesOf } from '../../lib/json-schema/int64-places.ts';
 import type { SecretScrubber } from '../../lib/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EgressPolicy, HttpClient } from '../../ports/http-client.ts';
@@ -58,8 +59,9 @@ class HttpExecutor implements Executor<HttpOptions> {
     const settings = settingsOf(options, connection);
     const base = settings && baseOf(settings);
     const parameters = parametersOf(fn);
-    const compiled = compileRequest(request, base, parameters);
-    const masked = compileRequest(request, base && maskedBase(base), parameters);
+    const integers = int64PlacesOf(fn.inputSchema);
+    const compiled = compileRequest(request, base, parameters, integers);
+    const masked = compileRequest(request, base && maskedBase(base), parameters, integers);
     const egress = this.#egressOf(settings ?? options, new URL(compiled.origin), placeOf(options));
     const tokens = settings && this.#shareTokens(settings);
     const secrets = [...(settings === undefined ? [] : secretsOf(settings)), ...(connection?.secrets ?? [])];

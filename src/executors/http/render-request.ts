@@ -1,5 +1,6 @@
 // What a dry run shows: the request as it would be sent, a mark in the place of every secret.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { withExactNumbers } from '../../lib/exact-json.ts';
 import type { SecretScrubber } from '../../lib/scrub-secrets.ts';
 import type { CompiledRequest } from './compile-request.ts';
 
@@ -14,7 +15,7 @@ export function renderRequest(
     method: masked.method,
     url: masked.origin + path,
     headers: { ...headers },
-    ...(body === undefined ? {} : { body: JSON.parse(body) as JsonValue }),
+    ...(body === undefined ? {} : { body: JSON.parse(withExactNumbers(body)) as JsonValue }),
   };
   return scrubber.json(shown);
 }

@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { CallEvent } from '../../contract/tool-call.ts';
 import type { InteractionMode } from '../../contract/tool-spec.ts';
+import { writeJson } from '../../lib/write-json.ts';
 
 type LogLevel = (CallEvent & { kind: 'log' })['level'];
 /** `unknown`: handlers are JavaScript, and no compiler has checked what they pass. */
@@ -29,7 +30,7 @@ export interface HandlerCall {
 }
 
 // Taken before any handler is loaded: one that replaces them deceives itself alone.
-const { parse, stringify } = JSON;
+const { parse } = JSON;
 
 const MAX_LOG_MESSAGE = 2_000;
 
@@ -129,5 +130,7 @@ export class HandlerContext {
 }
 
 function copyOf(value: unknown): JsonValue {
-  return parse(stringify(value)) as JsonValue;
+  const text = writeJson(value);
+  if (text === undefined) throw new TypeError('There is no JSON for it.');
+  return parse(text) as JsonValue;
 }

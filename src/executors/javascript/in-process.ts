@@ -5,6 +5,7 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { CallEvent, Emit, ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { ToolResult } from '../../contract/tool-response.ts';
+import { writeJson } from '../../lib/write-json.ts';
 import type { Log } from '../../ports/log.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
 import { scrubberOf, scrubFailure, scrubResult } from './call-secrets.ts';
@@ -115,7 +116,7 @@ function argumentsOf({ arguments: args }: ToolCall): JsonObject {
 /** What JSON cannot carry is left as it is: the core refuses it. */
 function plain(data: JsonValue): JsonValue {
   try {
-    return JSON.parse(JSON.stringify(data ?? null)) as JsonValue;
+    return JSON.parse(writeJson(data ?? null) ?? 'null') as JsonValue;
   } catch {
     return data;
   }

@@ -25,6 +25,19 @@ export function mismatch(violations: readonly Violation[]): ToolFailure {
   );
 }
 
+/** Integers that the caller wrote as numbers beyond 2^53, where the tool does not say that it takes such. */
+export function notInt64(pointers: readonly string[]): ToolFailure {
+  const message = 'must be within ±(2^53 − 1), as the tool does not expect an integer of format int64 here';
+  const violations = pointers.slice(0, MOST_VIOLATIONS).map((pointer) => ({ pointer, message }));
+  return new ToolFailure(
+    'VALIDATION',
+    `The arguments hold a number that cannot be passed on exactly: ${sentence(violations)}.`,
+    { reason: 'NUMBER_RANGE', details: { violations } },
+  );
+}
+
+const MOST_VIOLATIONS = 20;
+
 export function outputInvalid(violations: readonly Violation[]): ToolFailure {
   return new ToolFailure(
     'OUTPUT_INVALID',

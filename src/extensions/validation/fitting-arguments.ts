@@ -6,7 +6,7 @@ import { ForeignCheckError } from '../../lib/json-schema/foreign-schemas.ts';
 import { countTokens } from '../../lib/json-schema/schema-size.ts';
 import type { Violation } from '../../lib/json-schema/violation.ts';
 import { ofThisTenant } from './business-id.ts';
-import { mismatch, unchecked } from './failures.ts';
+import { mismatch, notInt64, unchecked } from './failures.ts';
 import { dropStandInNulls } from './stand-in-nulls.ts';
 import type { Checks } from './tool-checks.ts';
 
@@ -15,8 +15,20 @@ import type { Checks } from './tool-checks.ts';
  * touched. At once where that is quick, as it nearly always is; later where the event loop would be held.
  */
 export function fittingArguments(call: ToolCall, checks: Checks): JsonObject | Promise<JsonObject> {
+  refuseUnexpectedIntegers(call, checks);
   const given = ofThisTenant(call, call.arguments, checks.declaresBusinessId);
   return fittingHere(call, given, checks) ?? fittingInThread(call, given, checks);
+}
+
+/** Elsewhere it would turn from a number into text, and nobody would know. */
+function refuseUnexpectedIntegers(
+  { arguments: args, largeIntegers = [] }: ToolCall,
+  { integers }: Checks,
+): void {
+  if (largeIntegers.length === 0) return;
+  const expected = new Set(integers?.textsIn(args).map(({ pointer }) => pointer()));
+  const misplaced = largeIntegers.filter((pointer) => !expected.has(pointer));
+  if (misplaced.length > 0) throw notInt64(misplaced);
 }
 
 function withConfig({ config }: ToolCall, given: JsonObject, { fromConfig }: Checks): JsonObject {

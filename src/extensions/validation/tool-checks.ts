@@ -1,7 +1,8 @@
 // The checks of each tool: its schemas, ready for the event loop and for a thread, kept for as long as the tool is.
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import { ForeignSchemas, type ForeignValidator } from '../../lib/json-schema/foreign-schemas.ts';
-import { createValidator, type Validator } from '../../lib/json-schema/validator.ts';
+import { int64PlacesOf, type Int64Places } from '../../lib/json-schema/int64-places.ts';
+import { createValidator, type Validator, type ValidatorOptions } from '../../lib/json-schema/validator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { declaresBusinessId } from './business-id.ts';
 
@@ -19,6 +20,8 @@ export interface Checks {
   /** [parameter, config field] pairs whose default is the agent's config. */
   readonly fromConfig: readonly (readonly [string, string])[];
   readonly declaresBusinessId: boolean;
+  /** Where the arguments may hold integers beyond 2^53; undefined: nowhere. */
+  readonly integers: Int64Places | undefined;
 }
 
 export class ToolChecks {
@@ -47,23 +50,27 @@ export class ToolChecks {
     const parameters = fn.action?.parameters ?? [];
     return {
       fn,
-      input: this.#checkOf(fn, fn.inputSchema, fn.spec.undeclaredArguments === 'drop'),
-      output: fn.outputSchema && this.#checkOf(fn, fn.outputSchema, false),
+      input: this.#checkOf(fn, fn.inputSchema, {
+        dropsUnexpected: fn.spec.undeclaredArguments === 'drop',
+        readsIntegers: true,
+      }),
+      output: fn.outputSchema && this.#checkOf(fn, fn.outputSchema, {}),
       fromConfig: parameters.flatMap(({ name, defaultFromConfig: field }) =>
         field === undefined ? [] : [[name, field] as const],
       ),
       declaresBusinessId: declaresBusinessId(fn),
+      integers: int64PlacesOf(fn.inputSchema),
     };
   }
 
-  #checkOf({ spec }: ToolFunction, schema: object, dropsUnexpected: boolean): SchemaCheck {
+  #checkOf({ spec }: ToolFunction, schema: object, options: ValidatorOptions): SchemaCheck {
     const isForeign = spec.foreign !== undefined;
     const threads = isForeign ? this.#foreign : this.#own;
     let inThread: ForeignValidator | undefined;
     return {
-      here: isForeign ? undefined : createValidator(schema, { dropsUnexpected }),
+      here: isForeign ? undefined : createValidator(schema, options),
       get inThread(): ForeignValidator {
-        return (inThread ??= threads.validatorOf(schema, { dropsUnexpected }));
+        return (inThread ??= threads.validatorOf(schema, options));
       },
     };
   }

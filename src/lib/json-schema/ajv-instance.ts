@@ -2,6 +2,7 @@
 import { Ajv, type CodeKeywordDefinition, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
+import { takeBigIntegers } from './int64-schema.ts';
 import { useLinearKeywords } from './linear-keywords.ts';
 import { re2Engine } from './re2-engine.ts';
 import { spend } from './work-budget.ts';
@@ -32,8 +33,11 @@ export function dialectOf(schema: object): Dialect | undefined {
   return DRAFT_07.test($schema) ? 'draft-07' : undefined;
 }
 
-/** Compiles tools' schemas. With `allErrors` a validator does not stop at the first error. */
-export function newSchemaAjv(dialect: Dialect, allErrors: boolean): Ajv {
+/**
+ * Compiles tools' schemas. With `allErrors` a validator does not stop at the first error; with `bigIntegers` it takes
+ * schemas that `withBigIntegers` made.
+ */
+export function newSchemaAjv(dialect: Dialect, allErrors: boolean, bigIntegers = false): Ajv {
   const options: Options = {
     ...COMMON,
     allErrors,
@@ -45,6 +49,7 @@ export function newSchemaAjv(dialect: Dialect, allErrors: boolean): Ajv {
   };
   const ajv = dialect === 'draft-07' ? newDraft07(options) : new Ajv2020(options);
   useLinearKeywords(ajv);
+  if (bigIntegers) takeBigIntegers(ajv);
   addFormats(ajv, { mode: 'full' });
   // The regular expression that ajv-formats has for it takes quadratic time: a minute for 256 KiB.
   ajv.addFormat('url', { type: 'string', validate: isWebAddress });

@@ -87,9 +87,9 @@ export class ForeignSchemas {
   }
 
   /** Nothing is compiled before the first value. */
-  validatorOf(schema: object, { dropsUnexpected = false }: ValidatorOptions = {}): ForeignValidator {
+  validatorOf(schema: object, options: ValidatorOptions = {}): ForeignValidator {
     const text = JSON.stringify(schema);
-    const key = hash('sha256', `${dropsUnexpected} ${text}`);
+    const key = hash('sha256', `${JSON.stringify(options)} ${text}`);
     return {
       validate: async (json, signal) => {
         if ((this.#strikes.get(key) ?? 0) >= MOST_STRIKES)
@@ -101,7 +101,7 @@ export class ForeignSchemas {
           kind: 'validate',
           key,
           value: json,
-          dropsUnexpected,
+          options,
           ...(!has && { schema: text }),
         });
         const answer = await this.#ask(task, key, signal);

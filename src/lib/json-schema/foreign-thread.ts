@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import type { SchemaProblem } from './schema-graph.ts';
 import { ownThread } from './thread-cpu.ts';
 import { lintSchema } from './schema-linter.ts';
-import { createValidator, type Validator, type Violation } from './validator.ts';
+import { createValidator, type Validator, type ValidatorOptions, type Violation } from './validator.ts';
 
 /** Schemas and values travel as JSON text: copying text is cheap, and parsing it happens here. */
 export type ForeignTask =
@@ -13,7 +13,7 @@ export type ForeignTask =
       readonly key: string;
       /** Only where this thread may not have it yet. */
       readonly schema?: string;
-      readonly dropsUnexpected: boolean;
+      readonly options: ValidatorOptions;
       readonly value: string;
     };
 
@@ -45,15 +45,11 @@ function answerTo(task: ForeignTask): ForeignAnswer {
   return { kind: 'validated', violations: [{ pointer: '', message }] };
 }
 
-function validatorOf({
-  key,
-  schema,
-  dropsUnexpected,
-}: ForeignTask & { kind: 'validate' }): Validator | undefined {
+function validatorOf({ key, schema, options }: ForeignTask & { kind: 'validate' }): Validator | undefined {
   let validator = validators.get(key);
   validators.delete(key);
   if (validator === undefined && schema !== undefined)
-    validator = createValidator(JSON.parse(schema) as object, { dropsUnexpected });
+    validator = createValidator(JSON.parse(schema) as object, options);
   if (validator === undefined) return undefined;
   validators.set(key, validator);
   const [oldest] = validators.keys();

@@ -100,6 +100,7 @@ function charactersOf(text: string): number {
   return count;
 }
 
-function functionIn({ gen }: KeywordCxt, ref: (...args: never[]) => unknown) {
+/** A function of ours in the code that Ajv writes. */
+export function functionIn({ gen }: KeywordCxt, ref: (...args: never[]) => unknown) {
   return gen.scopeValue('func', { ref });
 }

@@ -2,6 +2,8 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { dialectOf, newSchemaAjv } from './ajv-instance.ts';
 import { checkingWork, type CheckingWork } from './checking-work.ts';
+import { int64PlacesOf, takeIntegers, type Int64Places } from './int64-places.ts';
+import { withBigIntegers } from './int64-schema.ts';
 import { countTokens } from './schema-size.ts';
 import { hintsFor } from './unexpected-member.ts';
 import { unexpectedName, violationOf, type Violation } from './violation.ts';
@@ -21,6 +23,11 @@ export interface Validator {
 export interface ValidatorOptions {
   /** Members at the root that the schema does not expect are taken out of the value, instead of being violations. */
   readonly dropsUnexpected?: boolean;
+  /**
+   * Digits as text for an int64 become a number where a double holds it; else the value is left as it came. A larger one
+   * stays text either way.
+   */
+  readonly readsIntegers?: boolean;
 }
 
 const MAX_VIOLATIONS = 20;
@@ -38,11 +45,12 @@ type Where = keyof typeof MAX_ERRORS;
 /** The schema must have passed lintSchema. Nothing is compiled before the first value. */
 export function createValidator(
   schema: object,
-  { dropsUnexpected = false }: ValidatorOptions = {},
+  { dropsUnexpected = false, readsIntegers = false }: ValidatorOptions = {},
 ): Validator {
-  const compiled = new CompiledSchema(schema, dropsUnexpected);
+  const compiled = new CompiledSchema(schema, dropsUnexpected, readsIntegers);
   return {
-    changesValue: dropsUnexpected || fillsDefaults(schema),
+    changesValue:
+      dropsUnexpected || fillsDefaults(schema) || (readsIntegers && compiled.integers !== undefined),
     validate: (value) => compiled.check(value, 'thread') ?? TOO_COSTLY,
     validateHere: (value) => (compiled.work.isCostly(value) ? undefined : compiled.check(value, 'here')),
   };
@@ -56,9 +64,15 @@ class CompiledSchema {
   /** Goes on after the first error. Made at the first value that does not fit. */
   #explain: ValidateFunction | undefined;
 
-  constructor(schema: object, dropsUnexpected: boolean) {
+  /** Undefined: the schema has no integers of 64 bits. */
+  readonly integers: Int64Places | undefined;
+  readonly #readsIntegers: boolean;
+
+  constructor(schema: object, dropsUnexpected: boolean, readsIntegers: boolean) {
     this.#schema = schema;
     this.#dropsUnexpected = dropsUnexpected;
+    this.#readsIntegers = readsIntegers;
+    this.integers = int64PlacesOf(schema);
   }
 
   get work(): CheckingWork {
@@ -67,7 +81,17 @@ class CompiledSchema {
 
   /** Undefined: the patterns, formats and comparisons take more than the loop can spare. */
   check(value: unknown, where: Where): readonly Violation[] | undefined {
-    this.#decide ??= compile(this.#schema, false);
+    if (this.integers === undefined) return this.#check(value, where);
+    const taken = takeIntegers(this.integers, value, this.#readsIntegers);
+    try {
+      return this.#check(taken.value, where);
+    } finally {
+      taken.giveBack();
+    }
+  }
+
+  #check(value: unknown, where: Where): readonly Violation[] | undefined {
+    this.#decide ??= this.#compile(false);
     try {
       if (passes(this.#decide, value, where)) return FITS;
       const explained = this.#explained(value, where);
@@ -85,8 +109,14 @@ class CompiledSchema {
   #explained(value: unknown, where: Where): ValidateFunction | undefined {
     const maxParts = Math.floor(MAX_ERRORS[where] / this.work.errorsPerPart);
     if (countTokens(value, maxParts) >= maxParts) return undefined;
-    this.#explain ??= compile(this.#schema, true);
+    this.#explain ??= this.#compile(true);
     return passes(this.#explain, value, where) ? undefined : this.#explain;
+  }
+
+  #compile(allErrors: boolean): ValidateFunction {
+    return this.integers === undefined
+      ? compile(this.#schema, allErrors, false)
+      : compile(withBigIntegers(this.#schema), allErrors, true);
   }
 
   #violationsOf({ errors }: ValidateFunction, value: unknown): Violation[] {
@@ -135,12 +165,12 @@ function messageOf(error: unknown): string {
 const SCHEMAS_PER_INSTANCE = 32;
 const instances = new Map<string, { readonly ajv: Ajv; compiled: number }>();
 
-function compile(schema: object, allErrors: boolean): ValidateFunction {
+function compile(schema: object, allErrors: boolean, bigIntegers: boolean): ValidateFunction {
   const dialect = dialectOf(schema) ?? '2020-12';
-  const key = `${dialect} ${allErrors}`;
+  const key = `${dialect} ${allErrors} ${bigIntegers}`;
   let instance = instances.get(key);
   if (instance === undefined || instance.compiled === SCHEMAS_PER_INSTANCE) {
-    instance = { ajv: newSchemaAjv(dialect, allErrors), compiled: 0 };
+    instance = { ajv: newSchemaAjv(dialect, allErrors, bigIntegers), compiled: 0 };
     instances.set(key, instance);
   }
   instance.compiled += 1;

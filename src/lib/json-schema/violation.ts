@@ -1,6 +1,7 @@
 // Violations: where a value does not fit and what was expected there, in words that do not repeat the value.
 import type { ErrorObject } from 'ajv';
 import { childPointer, fromPointer } from '../json-pointer.ts';
+import { NUMBER_TYPE } from './int64-schema.ts';
 
 export interface Violation {
   /** RFC 6901: where in the value. A missing or an unexpected property is pointed at itself. */
@@ -48,6 +49,7 @@ export function unexpectedName({ params }: ErrorObject): string | undefined {
 function wordsOf({ keyword, params, message }: ErrorObject, value: unknown): string {
   switch (keyword) {
     case 'type':
+    case NUMBER_TYPE:
       return `must be ${[params['type']].flat().join(' or ')}, found ${typeOf(value)}`;
     case 'enum':
       return `must be one of ${listed(params['allowedValues'])}`;
@@ -83,5 +85,6 @@ function valueAt(root: unknown, pointer: string): unknown {
 
 function typeOf(value: unknown): string {
   if (value === null) return 'null';
+  if (typeof value === 'bigint') return 'integer';
   return Array.isArray(value) ? 'array' : typeof value;
 }

@@ -1,6 +1,7 @@
 // The code around handlers in a worker thread: loads them, runs them, and alone speaks with the gateway.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { parentPort, type Worker } from 'node:worker_threads';
+import { writeJson } from '../../../lib/write-json.ts';
 import { HandlerContext } from '../handler-context.ts';
 import type { FromWorker, Greeting, ToWorker } from '../messages.ts';
 import { reportOf } from '../thrown-report.ts';
@@ -108,7 +109,7 @@ async function outcomeOf(call: RunningCall, url: string, name: string, maxLength
 /** Written here, in the thread's own memory and time: what cannot be passed on never gets out. */
 function encoded(returned: unknown, maxLength: number): Outcome {
   try {
-    const body = (stringify(returned) as string | undefined) ?? 'null';
+    const body = writeJson(returned) ?? 'null';
     return body.length > maxLength ? { kind: 'unusable', body: 'TOO_LARGE' } : { kind: 'returned', body };
   } catch (error) {
     const tooLong = error instanceof RangeError && error.message === 'Invalid string length';
