@@ -93,6 +93,25 @@ export interface SqlIsolation {
   readonly role: { readonly name: string; readonly superuser: boolean; readonly bypassesRls: boolean };
   /** What the statement reaches, through views, functions and triggers too. */
   readonly relations: readonly SqlRelation[];
+  /** Those that change rows of a table when the statement changes rows that they point at. */
+  readonly foreignKeys: readonly SqlForeignKey[];
+  /** What policies read the tenant as: only a tenant that is written in these forms is one of its own there. */
+  readonly tenantForms: readonly TenantForm[];
+}
+
+/** Types of which one value can be written in several ways, and the way that PostgreSQL writes it. */
+export type TenantForm = 'uuid' | 'integer';
+
+export interface SqlForeignKey {
+  readonly name: string;
+  /** The table that has the key. */
+  readonly table: string;
+  /** The table that it points at. */
+  readonly referenced: string;
+  /** `ON DELETE CASCADE` */
+  readonly action: string;
+  /** The tenants' columns of both tables are part of it, so that it changes no other tenant's rows. */
+  readonly holdsTenant: boolean;
 }
 
 export interface SqlRelation {
@@ -100,7 +119,7 @@ export interface SqlRelation {
   readonly kind: 'table' | 'view' | 'materialized view' | 'foreign table' | 'sequence';
   /** It comes with PostgreSQL: the catalog and its views. */
   readonly system: boolean;
-  /** Reached as a partition or child of another one alone, whose policies hold then. */
+  /** Reached as a partition or child of another one alone, whose policies hold then, or through a foreign key, where none do. */
   readonly partOfAnother: boolean;
   readonly ownedByRole: boolean;
   readonly securityInvoker: boolean;
@@ -119,6 +138,8 @@ export interface SqlPolicy {
   /** Whether USING lets a row through only where a column of it equals TENANT_SETTING; absent: there is none. */
   readonly usingBindsTenant?: boolean;
   readonly checkBindsTenant?: boolean;
+  /** Why a comparison with the tenant in it does not count. */
+  readonly inexact?: string;
 }
 
 export interface SqlFunction {

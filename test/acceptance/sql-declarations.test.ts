@@ -164,6 +164,108 @@ const POLICIES: readonly Case[] = [
   ['a table of all tenants', 'SELECT id FROM app.lines', 'policy lines_rows'],
 ];
 
+/** Policies and columns under which two tenants may count as one. */
+const LOOSE_EQUALITY: readonly Case[] = (
+  [
+    ['a case-insensitive collation of the column', 'ci_column', 'the collation app.ci'],
+    ['the same in one branch of an OR', 'ci_either', 'the collation app.ci'],
+    ['a case-insensitive collation in the policy', 'ci_policy', 'the collation app.ci'],
+    ['a case-insensitive collation of a domain', 'ci_domain', 'the collation app.ci'],
+    ['char(n), which drops blanks', 'padded', 'is not exact'],
+    ['blanks dropped in the policy', 'padded_policy', 'is not exact'],
+    ['numeric, where 1 is 1.0', 'numbered', 'is not exact'],
+    ['a float', 'floating', 'is not exact'],
+    ['a text read as a number', 'text_as_number', 'policy text_as_number_rows'],
+    ['a text read as a uuid', 'text_as_uuid', 'policy text_as_uuid_rows'],
+    ['lower()', 'folded', 'policy folded_rows'],
+    ['a date', 'dated', 'is not exact'],
+    ['an address', 'addressed', 'is not exact'],
+    ['JSON', 'by_json', 'policy by_json_rows'],
+  ] as const
+).map(([name, from, reason]) => [name, `SELECT id FROM app.${from}`, reason]);
+
+/** Keys that change rows of another table, where no policy is asked. */
+const KEYS: readonly Case[] = (
+  [
+    [
+      'CASCADE by a number',
+      'DELETE FROM app.cascaded WHERE id = {id}',
+      'key by_id_parent_fkey of app.by_id (ON DELETE CASCADE)',
+    ],
+    [
+      'the same, in a CTE',
+      'WITH d AS (DELETE FROM app.cascaded WHERE id = {id} RETURNING id) SELECT id FROM d',
+      'by_id_parent_fkey',
+    ],
+    ['the same, through a view', 'DELETE FROM app.cascading_view WHERE id = {id}', 'by_id_parent_fkey'],
+    ['the same, in a function', 'SELECT app.drop_one({id}) AS id', 'by_id_parent_fkey'],
+    [
+      'the same, by MERGE',
+      'MERGE INTO app.cascaded USING (SELECT {id}::int AS id) s ON cascaded.id = s.id WHEN MATCHED THEN DELETE',
+      'by_id_parent_fkey',
+    ],
+    ['ON UPDATE CASCADE', 'UPDATE app.renumbered SET id = {id}', '(ON UPDATE CASCADE)'],
+    [
+      'the same, ON CONFLICT',
+      "INSERT INTO app.renumbered VALUES ({id}, 'acme', 'x') ON CONFLICT (id) DO UPDATE SET id = 9",
+      '(ON UPDATE CASCADE)',
+    ],
+    ['SET NULL', 'DELETE FROM app.nulled WHERE id = {id}', '(ON DELETE SET NULL)'],
+    ['SET DEFAULT of the tenant itself', 'DELETE FROM app.reset WHERE id = {id}', '(ON DELETE SET DEFAULT)'],
+    ['a key of a key', 'DELETE FROM app.first_of_three WHERE id = {id}', 'third_parent_fkey of app.third'],
+    [
+      'a trigger behind a key',
+      'DELETE FROM app.with_trigger WHERE id = {id}',
+      'app.on_change() reaches cannot be seen',
+    ],
+    ['a rule behind a key', 'DELETE FROM app.with_rule WHERE id = {id}', 'the rule also of app.ruled_child'],
+    ['a default behind a key', 'DELETE FROM app.with_default WHERE id = {id}', 'app.turn_into(text)'],
+    ['a key to a table that inherits', 'DELETE FROM app.old_parent WHERE id = {id}', 'of_heir_parent_fkey'],
+    [
+      'a tenant compared loosely',
+      'DELETE FROM app.ci_parent WHERE id = {id}',
+      'ci_child_tenant_id_parent_fkey',
+    ],
+    [
+      'a table without policies behind a key',
+      'DELETE FROM app.without_rows WHERE id = {id}',
+      'unpoliced_child_tenant_id_parent_fkey',
+    ],
+  ] as const
+).map(([name, statement, reason]) => [name, statement, reason, { writes: true }]);
+
+/** Types that look names up in the catalog, inside of others. */
+const LOOKED_UP: readonly Case[] = [
+  ['a list of tables', 'SELECT {x}::regclass[] AS x', 'regclassin(cstring) is not for tools'],
+  ['a list of functions', 'SELECT CAST({x} AS regproc[])::text AS x', 'regprocin(cstring)'],
+  ['a text as a function', 'SELECT {x}::text::regproc::text AS x', 'regprocin(cstring)'],
+  ['a list of texts as functions', 'SELECT {x}::text[]::regproc[]::text AS x', 'regprocin(cstring)'],
+  ['a domain', 'SELECT {x}::app.some_class::text AS x', 'regclassin(cstring)'],
+  ['a list of a domain', 'SELECT {x}::app.some_class[]::text AS x', 'regclassin(cstring)'],
+  ['a record', 'SELECT ({x}::app.with_class).a AS x', 'regclassin(cstring)'],
+  ['a domain of a record', 'SELECT ({x}::app.nested).a AS x', 'regclassin(cstring)'],
+  [
+    'JSON read as a record',
+    'SELECT c::text AS c FROM jsonb_populate_record(NULL::app.with_class, {x})',
+    'regclassin(cstring)',
+  ],
+  [
+    'JSON read as columns',
+    'SELECT c::text AS c FROM jsonb_to_record({x}) AS r(c regrole)',
+    'regrolein(cstring)',
+  ],
+  [
+    'XML read as columns',
+    "SELECT c::text AS c FROM XMLTABLE('/r' PASSING ({x}::xml) COLUMNS c regclass)",
+    'regclassin(cstring)',
+  ],
+  ['a number as a table', 'SELECT {x}::int::regclass::text AS x', 'regclassin(cstring)'],
+  ['a large number as a role', 'SELECT {x}::bigint::regrole::text AS x', 'regrolein(cstring)'],
+  ['numbers as tables', 'SELECT {x}::oid[]::regclass[]::text AS x', 'regclassin(cstring)'],
+  ['a grant, which names roles', 'SELECT {x}::aclitem::text AS x', 'aclitemin(cstring)'],
+  ['a function that does so', 'SELECT app.own_input({x})::text AS x', 'regprocin(cstring)'],
+];
+
 const REACHED: readonly Case[] = [
   ['a domain', 'SELECT {x}::app.turned AS x', 'set_config'],
   ['an array of a domain', "SELECT ARRAY['x']::app.turned[] AS x", 'set_config'],
@@ -200,6 +302,19 @@ const WRITES: readonly Case[] = [
   reason,
   { writes: true },
 ]);
+
+/** What belongs to no tenant cannot take one. */
+const WITHOUT_TENANT: readonly Case[] = (
+  [
+    ['set_config', "SELECT set_config('app.tenant_id', {t}, true) AS x", 'set_config'],
+    [
+      'set_config of the session',
+      "SELECT pg_catalog.set_config(U&'app\\002etenant_id', {t}, false) AS x",
+      'set_config',
+    ],
+    ['a function that runs as a tenant', 'SELECT app.as_umbrella() AS n', 'runs as another tenant'],
+  ] as const
+).map(([name, statement, reason]) => [name, statement, reason, { tenant: 'none' }]);
 
 const NO_STATEMENTS: readonly Case[] = [
   ['two statements', "SELECT E'a'\n'\\'' AS a; DELETE FROM app.bookings --'", 'one statement'],
@@ -298,6 +413,28 @@ const SOUND: readonly (readonly [statement: string, options?: Partial<SqlOptions
     { writes: true, trusted_functions: ['app.on_change()'] },
   ],
   ["SELECT nextval('app.plain_n_seq') AS n", { writes: true }],
+  ['SELECT id FROM app.exact_again UNION SELECT id FROM app.by_name UNION SELECT id FROM app.uuid_as_text'],
+  ['SELECT id FROM app.throws'],
+  ['DELETE FROM app.sound_parent WHERE id = {id}', { writes: true }],
+  ['UPDATE app.sound_parent SET guest = {guest} WHERE id = {id}', { writes: true }],
+  ['DELETE FROM app.restricted WHERE id = {id}', { writes: true }],
+  ['DELETE FROM app.sharded WHERE id = {id}', { writes: true }],
+  ["INSERT INTO app.cascaded VALUES ({id}, 'acme', {g}) ON CONFLICT DO NOTHING", { writes: true }],
+  ['INSERT INTO app.plain (id) SELECT id FROM app.cascaded', { writes: true }],
+  ['UPDATE app.cascaded SET guest = {g}', { writes: true }],
+  [
+    'DELETE FROM app.cascaded WHERE id = {id}',
+    { writes: true, trusted_foreign_keys: ['by_id_parent_fkey ON app.by_id'] },
+  ],
+  [
+    "SELECT tableoid::regclass::text AS t, pg_typeof(id)::text AS p FROM app.bookings WHERE 'app.bookings'::regclass = tableoid",
+  ],
+  [
+    'SELECT to_tsvector({language}::regconfig, guest) @@ plainto_tsquery({language}::regconfig, {q}) AS m FROM app.bookings',
+  ],
+  [
+    'SELECT {d}::date[] AS d, {r}::tstzrange AS r, {p}::app.size[] AS p, x.a FROM jsonb_to_record({j}) AS x(a timestamptz)',
+  ],
   [
     'SELECT pg_advisory_xact_lock({id}::bigint)::text AS l',
     { trusted_functions: ['pg_advisory_xact_lock(bigint)'] },
@@ -335,6 +472,10 @@ describe.each([
     ['a function that is not for tools', OTHER_FUNCTIONS],
     ['a policy that binds no tenant', POLICIES],
     ['what a statement reaches', REACHED],
+    ['an equality that is not identity', LOOSE_EQUALITY],
+    ['a foreign key that leaves the tenant', KEYS],
+    ['a name that is looked up', LOOKED_UP],
+    ['a tenant taken by a tool without one', WITHOUT_TENANT],
     ['what a write sets off', WRITES],
     ['what is no query', NO_STATEMENTS],
   ])('%s is refused', (__, cases) => {
@@ -361,11 +502,59 @@ describe.each([
     },
   );
 
+  it('a tenant and its like in other letters stay apart', { timeout: 60_000 }, async () => {
+    for (const from of ['exact_again', 'by_enum']) {
+      const tool = await load(`SELECT id FROM app.${from}`);
+      expect((await tool.call({}, { tenant: 'acme' })).rows).toEqual([{ id: 1 }]);
+      expect((await tool.call({}, { tenant: 'ACME' })).rows).toEqual([{ id: 2 }]);
+    }
+  });
+
+  it(
+    'where a policy reads the tenant as a number, a tenant that is no plain number is refused',
+    { timeout: 60_000 },
+    async () => {
+      const tool = await load('SELECT id FROM app.by_number');
+      expect((await tool.call({}, { tenant: '7' })).rows).toEqual([{ id: 1 }]);
+      for (const tenant of ['07', ' 7', '7 ', '+7', '0x7', '7.0'])
+        await expect(tool.call({}, { tenant })).rejects.toMatchObject({ type: 'PERMISSION_DENIED' });
+      const byUuid = await load('SELECT id FROM app.by_uuid');
+      for (const tenant of [
+        'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11',
+        '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}',
+        'acme',
+      ])
+        await expect(byUuid.call({}, { tenant })).rejects.toMatchObject({ type: 'PERMISSION_DENIED' });
+      expect((await byUuid.call({}, { tenant: 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11' })).rows).toEqual([]);
+    },
+  );
+
+  it('a cascade with the tenant in its key changes the own rows alone', { timeout: 60_000 }, async () => {
+    const count = await load('SELECT count(*)::int AS n FROM app.sound_grandchild');
+    const remove = await load('DELETE FROM app.sound_parent', { writes: true });
+    expect((await remove.call({}, { tenant: 'acme' })).affected_rows).toBe(1);
+    expect((await count.call({}, { tenant: 'acme' })).rows).toEqual([{ n: 0 }]);
+    expect((await count.call({}, { tenant: 'umbrella' })).rows).toEqual([{ n: 1 }]);
+  });
+
   for (const [statement, options] of SOUND) {
     it(`what is sound is let through: ${statement}`, { timeout: 60_000 }, async () => {
       await expect(load(statement, options)).resolves.toBeDefined();
     });
   }
+});
+
+it('a restrictive policy for a group that the role does not inherit from guards nothing', async () => {
+  const kit = sqlKit(postgres.url('loner'));
+  const statement = 'SELECT id FROM app.guarded_for_some';
+  await postgres.sql('GRANT USAGE ON SCHEMA app TO loner');
+  await expect(kit.load({ statement })).rejects.toThrow(
+    'policy guarded_for_some_rows of app.guarded_for_some',
+  );
+  await postgres.sql('ALTER ROLE loner INHERIT');
+  const tool = await kit.load({ statement });
+  expect((await tool.call()).rows).toEqual([{ id: 1 }]);
+  await kit.close();
 });
 
 function placeholders(statement: string): string[] {

@@ -105,6 +105,18 @@ describe('loading', () => {
     await expect(kit.load({ statement })).rejects.toThrow(reason);
   });
 
+  it('every bad statement of a large load is told, however long the last of them waited for a connection', async () => {
+    proxy.setMode({ kind: 'latency', ms: 25 });
+    const connection = { pool_size: 1, connect_timeout_ms: 1_500 };
+    const loads = Array.from({ length: 12 }, (_, n) =>
+      kit.load({ statement: `SELECT nothing_${n} FROM app.bookings` }, { connection }),
+    );
+    const reasons = (await Promise.allSettled(loads)).map((load) =>
+      load.status === 'rejected' ? String(load.reason) : 'let through',
+    );
+    expect(reasons).toEqual(reasons.map((_, n) => expect.stringContaining(`"nothing_${n}" does not exist`)));
+  });
+
   it('one pool serves all tools of a connection, and ends with the last of them', async () => {
     const connections = async () =>
       (await postgres.sql("SELECT count(*)::int AS n FROM pg_stat_activity WHERE usename = 'reader'"))[0]?.[

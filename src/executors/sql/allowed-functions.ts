@@ -76,6 +76,9 @@ export function functionFault(
   const { name, language, opaque, securityDefiner, settings } = fn;
   if (trusted.includes(name)) return undefined;
   if (language === 'c' || language === 'internal') return compiledFault(fn);
+  // Without a tenant none may be taken either.
+  if (settings.some((setting) => setting.toLowerCase() === TENANT_SETTING))
+    return `the function ${name} runs as another tenant (SET ${TENANT_SETTING})`;
   if (tenant === 'none') return undefined;
   if (securityDefiner) return `the function ${name} runs with its owner's rights (SECURITY DEFINER)`;
   const changed = settings.find((setting) => !HARMLESS_SETTINGS.has(setting.toLowerCase()));

@@ -5,6 +5,13 @@ import { isolationFaults } from './check-isolation.ts';
 
 const OWN_ROWS = { name: 'own_rows', permissive: true, forAllCommands: true, usingBindsTenant: true };
 const EVERYTHING = { ...OWN_ROWS, name: 'everything', usingBindsTenant: false };
+const KEY = {
+  name: 'lines_key',
+  table: 'app.lines',
+  referenced: 'bookings',
+  action: 'ON DELETE CASCADE',
+  holdsTenant: false,
+};
 const GUARD = { ...OWN_ROWS, name: 'guard', permissive: false };
 
 function faultsOf(changes: Partial<SqlRelation> = {}, rest: Partial<SqlIsolation> = {}) {
@@ -22,7 +29,11 @@ function faultsOf(changes: Partial<SqlRelation> = {}, rest: Partial<SqlIsolation
     ...changes,
   };
   const role = { name: 'reader', superuser: false, bypassesRls: false };
-  return isolationFaults({ role, relations: [relation], ...rest }, ['read ON bookings']);
+  return isolationFaults(
+    { role, relations: [relation], foreignKeys: [], tenantForms: [], ...rest },
+    ['read ON bookings'],
+    ['trusted_key ON app.lines'],
+  );
 }
 
 describe('isolationFaults', () => {
@@ -34,6 +45,8 @@ describe('isolationFaults', () => {
     [{ policies: [] }, {}],
     [{ policies: [EVERYTHING, GUARD] }, {}],
     [{ policies: [{ ...EVERYTHING, name: 'read' }] }, {}],
+    [{}, { foreignKeys: [{ ...KEY, holdsTenant: true }] }],
+    [{}, { foreignKeys: [{ ...KEY, name: 'trusted_key' }] }],
   ])('%j %j is sound', (relation, rest) => {
     expect(faultsOf(relation, rest)).toEqual([]);
   });
@@ -57,6 +70,8 @@ describe('isolationFaults', () => {
       'policy everything',
     ],
     [{ policies: [{ ...OWN_ROWS, checkBindsTenant: false }] }, {}, 'policy own_rows'],
+    [{ policies: [{ ...EVERYTHING, inexact: 'not exact' }] }, {}, 'not exact'],
+    [{}, { foreignKeys: [KEY] }, 'the foreign key lines_key of app.lines (ON DELETE CASCADE)'],
     [{}, { role: { name: 'r', superuser: true, bypassesRls: false } }, 'superuser'],
     [{}, { role: { name: 'r', superuser: false, bypassesRls: true } }, 'BYPASSRLS'],
   ])('%j %j is refused', (relation, rest, reason) => {

@@ -1,6 +1,7 @@
 // Whether row-level security holds for a statement: the reasons why not, each as a sentence with its remedy.
 import {
   TENANT_SETTING,
+  type SqlForeignKey,
   type SqlIsolation,
   type SqlPolicy,
   type SqlRelation,
@@ -8,8 +9,9 @@ import {
 
 /** Empty: every row that the statement can reach is guarded by a policy on the tenant. */
 export function isolationFaults(
-  { role, relations }: SqlIsolation,
+  { role, relations, foreignKeys }: SqlIsolation,
   trustedPolicies: readonly string[] = [],
+  trustedKeys: readonly string[] = [],
 ): readonly string[] {
   const faults: string[] = [];
   if (role.superuser)
@@ -17,6 +19,7 @@ export function isolationFaults(
   if (role.bypassesRls)
     faults.push(`the role ${role.name} has BYPASSRLS (or may take it), so no policy holds for it`);
   faults.push(...relations.flatMap((relation) => relationFault(relation, role.name, trustedPolicies)));
+  faults.push(...foreignKeys.flatMap((key) => keyFault(key, trustedKeys)));
   return faults;
 }
 
@@ -52,8 +55,21 @@ function policyFault({ name, policies }: SqlRelation, trusted: readonly string[]
     .map(
       (policy) =>
         `the policy ${policy.name} of ${name} lets through rows of which no column equals current_setting('${TENANT_SETTING}'): ` +
-        `compare with it, in AND with all else, or list "${policy.name} ON ${name}" in trusted_policies`,
+        `${policy.inexact ?? 'compare with it, in AND with all else'}, or list "${policy.name} ON ${name}" in trusted_policies`,
     );
+}
+
+/** The server follows a key as the owner of the table that has it: no policy is asked. */
+function keyFault(
+  { name, table, referenced, action, holdsTenant }: SqlForeignKey,
+  trusted: readonly string[],
+): readonly string[] {
+  const own = `${name} ON ${table}`;
+  if (holdsTenant || trusted.includes(own)) return [];
+  return [
+    `the foreign key ${name} of ${table} (${action}) changes its rows with those of ${referenced}, whatever the policies say: ` +
+      `put the tenant's column of both tables into the key, or list "${own}" in trusted_foreign_keys`,
+  ];
 }
 
 /** One without USING restricts nothing that is read. */

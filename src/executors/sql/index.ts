@@ -11,7 +11,7 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { SqlDatabases, SqlResult } from '../../ports/sql-databases.ts';
+import type { SqlDatabases, SqlResult, TenantForm } from '../../ports/sql-databases.ts';
 import { compileStatement, placeholdersOf, statementOptionsOf } from './compile-statement.ts';
 import {
   pgliteConnectionSchema,
@@ -85,7 +85,8 @@ class SqlExecutor implements Executor<SqlOptions> {
       execute: async (call) => {
         // Before anything else: a call without a tenant learns nothing.
         const tenantId = tenant === 'bound' ? tenantOf(call) : undefined;
-        const encode = check.encode ?? (await check.passed());
+        const { encode, tenantForms } = check.passed ?? (await check.pass());
+        if (tenantId !== undefined) refuseOtherForm(tenantId, tenantForms);
         const result = await database.run({
           statement,
           values: encode(call.arguments),
@@ -98,7 +99,7 @@ class SqlExecutor implements Executor<SqlOptions> {
         return { data: shape === 'row' ? onlyRow(result) : rowsOf(result) };
       },
       render: async (call) => {
-        const encode = check.encode ?? (await check.passed());
+        const { encode } = check.passed ?? (await check.pass());
         return { statement: statement.text, parameters: [...encode(call.arguments)] };
       },
       yieldsPlainJson: true,
@@ -127,6 +128,22 @@ function tenantOf({ principal }: ToolCall): string {
     reason: 'TENANT_REQUIRED',
     partialSideEffects: false,
   });
+}
+
+const FORMS: Readonly<Record<TenantForm, RegExp>> = {
+  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+  integer: /^(?:0|-?[1-9][0-9]*)$/,
+};
+
+/** '01' and '1' are two tenants, and one number: only one of them may be what the number means. */
+function refuseOtherForm(tenantId: string, forms: readonly TenantForm[]): void {
+  const form = forms.find((each) => !FORMS[each].test(tenantId));
+  if (form === undefined) return;
+  throw new ToolFailure(
+    'PERMISSION_DENIED',
+    `This tool serves only tenants whose name is written as PostgreSQL writes ${form === 'uuid' ? 'a uuid' : 'an integer'}.`,
+    { reason: 'TENANT_REQUIRED', partialSideEffects: false },
+  );
 }
 
 function rowsOf({ rows, cutBy, affectedRows }: SqlResult): JsonObject {

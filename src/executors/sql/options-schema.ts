@@ -53,6 +53,12 @@ const statementFields = {
     .describe(
       'Policies that keep tenants apart in another way than by comparing a column with the tenant, each with its table: own_lines ON app.lines',
     ),
+  trusted_foreign_keys: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      'Foreign keys whose CASCADE, SET NULL or SET DEFAULT stays with the tenant though its column is no part of them, each with the table that has it: lines_booking_id_fkey ON app.lines',
+    ),
 };
 
 const statementSchema = z.strictObject(statementFields);

@@ -1,7 +1,7 @@
 // Checks a statement against its database, once: at load, or at the first call when there was no server at load.
 import type { JsonObject } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { SqlDatabase, SqlInspection, SqlStatement } from '../../ports/sql-databases.ts';
+import type { SqlDatabase, SqlInspection, SqlStatement, TenantForm } from '../../ports/sql-databases.ts';
 import { functionFault } from './allowed-functions.ts';
 import { isolationFaults } from './check-isolation.ts';
 import { compileArguments } from './compile-statement.ts';
@@ -10,17 +10,22 @@ export interface CheckOptions {
   readonly tenant: 'bound' | 'none';
   readonly trusted_functions?: readonly string[] | undefined;
   readonly trusted_policies?: readonly string[] | undefined;
+  readonly trusted_foreign_keys?: readonly string[] | undefined;
 }
 
-type EncodeArguments = (args: JsonObject) => readonly (string | null)[];
+export interface PassedStatement {
+  readonly encode: (args: JsonObject) => readonly (string | null)[];
+  /** What policies read the tenant as. */
+  readonly tenantForms: readonly TenantForm[];
+}
 
 export class StatementCheck {
   readonly #database: SqlDatabase;
   readonly #statement: SqlStatement;
   readonly #names: readonly string[];
   readonly #options: CheckOptions;
-  #encode: EncodeArguments | undefined;
-  #running: Promise<EncodeArguments> | undefined;
+  #passed: PassedStatement | undefined;
+  #running: Promise<PassedStatement> | undefined;
 
   constructor(
     database: SqlDatabase,
@@ -35,12 +40,12 @@ export class StatementCheck {
   }
 
   /** Set once the statement has passed. */
-  get encode(): EncodeArguments | undefined {
-    return this.#encode;
+  get passed(): PassedStatement | undefined {
+    return this.#passed;
   }
 
   /** Throws ToolFailure UNAVAILABLE without a server, and Error with a sentence for the operator. */
-  async run(): Promise<EncodeArguments> {
+  async run(): Promise<PassedStatement> {
     const { tenant } = this.#options;
     const inspection = await this.#database.inspect(
       this.#statement,
@@ -48,12 +53,16 @@ export class StatementCheck {
     );
     refuseShape(inspection, this.#statement);
     this.#refuseReach(inspection);
-    this.#encode = compileArguments(this.#names, inspection.parameterTypes);
-    return this.#encode;
+    this.#passed = {
+      encode: compileArguments(this.#names, inspection.parameterTypes),
+      tenantForms: inspection.isolation?.tenantForms ?? [],
+    };
+    return this.#passed;
   }
 
   #refuseReach({ functions, isolation }: SqlInspection): void {
-    const { tenant, trusted_functions: trusted = [], trusted_policies: policies } = this.#options;
+    const { tenant, trusted_functions: trusted = [] } = this.#options;
+    const { trusted_policies: policies, trusted_foreign_keys: keys } = this.#options;
     const ofFunctions = functions.flatMap((one) => functionFault(one, tenant, trusted) ?? []);
     if (tenant === 'none') {
       if (ofFunctions.length > 0)
@@ -61,12 +70,12 @@ export class StatementCheck {
       return;
     }
     if (isolation === undefined) throw new Error('The database did not say what the statement reaches.');
-    const faults = [...isolationFaults(isolation, policies), ...ofFunctions];
+    const faults = [...isolationFaults(isolation, policies, keys), ...ofFunctions];
     if (faults.length > 0) throw new Error(`The tenants' rows are not kept apart: ${faults.join('; ')}.`);
   }
 
   /** For a call: many at once make one check, and the operator's sentence stays in the log. */
-  async passed(): Promise<EncodeArguments> {
+  async pass(): Promise<PassedStatement> {
     this.#running ??= this.run().finally(() => (this.#running = undefined));
     try {
       return await this.#running;

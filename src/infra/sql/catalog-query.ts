@@ -1,69 +1,5 @@
 // One query on the catalog: what is known of functions ($1), operators ($2), relations ($3) and types ($4), by their oids.
 
-export interface CatalogAnswer {
-  readonly functions: readonly CatalogFunction[];
-  readonly relations: readonly CatalogRelation[];
-  readonly types: readonly CatalogType[];
-}
-
-/** Texts named as trees are what the server made of an expression or a statement (pg_node_tree). */
-export interface CatalogFunction {
-  readonly oid: number;
-  readonly name: string;
-  readonly plainName: string;
-  readonly builtin: boolean;
-  readonly volatility: 'i' | 's' | 'v';
-  readonly language: string;
-  readonly securityDefiner: boolean;
-  readonly settings: readonly string[];
-  readonly extension: string | null;
-  /** The body, where it is not text, and the defaults of arguments that a call leaves out. */
-  readonly body: string | null;
-  readonly defaults: string | null;
-  /** The functions that an aggregate consists of. */
-  readonly parts: readonly number[];
-  readonly types: readonly number[];
-}
-
-export interface CatalogPolicy {
-  readonly name: string;
-  readonly permissive: boolean;
-  readonly forAllCommands: boolean;
-  readonly using: string | null;
-  readonly check: string | null;
-}
-
-export interface CatalogRelation {
-  readonly oid: number;
-  readonly name: string;
-  readonly kind: 'table' | 'view' | 'materialized view' | 'foreign table' | 'sequence';
-  readonly system: boolean;
-  readonly ownedByRole: boolean;
-  readonly securityInvoker: boolean;
-  readonly rowSecurity: boolean;
-  readonly forced: boolean;
-  readonly policies: readonly CatalogPolicy[];
-  /** Those besides the one that makes a view. */
-  readonly rules: readonly string[];
-  /** What a read of it evaluates: a view's statement, generated columns that are not stored. */
-  readonly onRead: readonly string[];
-  /** What a change of it evaluates: defaults, checks, indexes, conditions of triggers. */
-  readonly onWrite: readonly string[];
-  readonly triggers: readonly number[];
-  readonly types: readonly number[];
-  /** Partitions, and tables that inherit from it. */
-  readonly children: readonly number[];
-}
-
-export interface CatalogType {
-  readonly oid: number;
-  readonly types: readonly number[];
-  /** A domain's checks and default. */
-  readonly trees: readonly string[];
-  /** Casts to JSON, which to_json() and its kind call by themselves. */
-  readonly functions: readonly number[];
-}
-
 /** What comes with PostgreSQL itself has oids below 16384. */
 const list = (query: string) => `(SELECT COALESCE(json_agg(x), '[]') FROM (${query}) AS found(x))`;
 
@@ -88,13 +24,37 @@ FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l 
 WHERE p.oid = ANY ($1::oid[]) OR p.oid IN (SELECT o.oprcode FROM pg_operator o WHERE o.oid = ANY ($2::oid[]))
 ORDER BY p.oid`;
 
+/** A role that inherits nothing is not bound by the restrictive policies of its groups, but may become what permissive ones are for. */
 const POLICIES = `
 SELECT json_build_object('name', p.polname, 'permissive', p.polpermissive, 'forAllCommands', p.polcmd = '*',
   'using', p.polqual::text, 'check', p.polwithcheck::text)
 FROM pg_policy p
 WHERE p.polrelid = c.oid AND (p.polroles = '{0}' OR EXISTS (
-  SELECT FROM unnest(p.polroles) AS r(oid) WHERE pg_has_role(current_user, r.oid, 'MEMBER')))
+  SELECT FROM unnest(p.polroles) AS r(oid)
+  WHERE pg_has_role(current_user, r.oid, CASE WHEN p.polpermissive THEN 'MEMBER' ELSE 'USAGE' END)))
 ORDER BY p.polname`;
+
+/** Partitions have copies of the keys of their table: the one that was declared counts. */
+const KEYS = `
+SELECT json_build_object('oid', k.oid::bigint, 'name', k.conname, 'table', k.conrelid::bigint, 'inherited', k.inherited,
+  'onUpdate', k.confupdtype, 'onDelete', k.confdeltype,
+  'pairs', ${list(`
+    SELECT json_build_object('column', a.attname, 'referenced', b.attname, 'operator', pair.operator::bigint,
+      'collations', json_build_array(a.attcollation::bigint, b.attcollation::bigint),
+      'setOnDelete', COALESCE(NULLIF(to_jsonb(k) -> 'confdelsetcols', 'null') @> to_jsonb(pair.own), true))
+    FROM unnest(k.conkey, k.pointed, k.conpfeqop) AS pair(own, other, operator)
+    JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.own
+    JOIN pg_attribute b ON b.attrelid = c.oid AND b.attnum = pair.other`)})
+FROM (
+  SELECT DISTINCT ON (declared.oid) declared.*, k.confkey AS pointed, declared.confrelid <> c.oid AS inherited
+  FROM pg_constraint k, LATERAL (
+    WITH RECURSIVE up AS (
+      SELECT k.* UNION ALL SELECT above.* FROM pg_constraint above JOIN up ON above.oid = up.conparentid)
+    SELECT * FROM up WHERE up.conparentid = 0) AS declared
+  WHERE k.contype = 'f' AND k.confrelid = c.oid
+    AND (declared.confupdtype IN ('c', 'n', 'd') OR declared.confdeltype IN ('c', 'n', 'd'))
+) AS k
+ORDER BY k.oid`;
 
 const ON_WRITE = `
 SELECT d.adbin::text FROM pg_attrdef d WHERE d.adrelid = c.oid
@@ -120,6 +80,9 @@ SELECT json_build_object(
     WHERE option_name = 'security_invoker'), false),
   'rowSecurity', c.relrowsecurity, 'forced', c.relforcerowsecurity,
   'policies', ${list(POLICIES)},
+  'columns', (SELECT COALESCE(json_object_agg(a.attnum, a.attname), '{}') FROM pg_attribute a
+    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
+  'keys', ${list(KEYS)},
   'rules', ${list(`SELECT r.rulename FROM pg_rewrite r
     WHERE r.ev_class = c.oid AND r.ev_type <> '1' AND r.ev_enabled <> 'D' ORDER BY 1`)},
   'onRead', ${list(ON_READ)},
@@ -141,7 +104,9 @@ SELECT json_build_object(
       SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped UNION ALL
       SELECT r.rngsubtype FROM pg_range r WHERE r.rngtypid = t.oid UNION ALL
       SELECT r.rngtypid FROM pg_range r WHERE r.rngmultitypid = t.oid
-    ) AS parts(part) WHERE part >= 16384`)},
+    ) AS parts(part) WHERE part <> 0`)},
+  'input', json_build_object('oid', t.typinput::oid::bigint,
+    'name', (SELECT CASE WHEN p.oid < 16384 THEN p.proname ELSE '' END FROM pg_proc p WHERE p.oid = t.typinput)),
   'trees', ${list(`
     SELECT k.conbin::text FROM pg_constraint k WHERE k.contypid = t.oid AND k.conbin IS NOT NULL
     UNION ALL SELECT t.typdefaultbin::text WHERE t.typdefaultbin IS NOT NULL`)},
@@ -158,6 +123,7 @@ export const ROLE_QUERY = `
 SELECT current_user AS name, bool_or(rolsuper) AS superuser, bool_or(rolbypassrls) AS "bypassesRls"
 FROM pg_roles WHERE pg_has_role(current_user, oid, 'MEMBER')`;
 
-export const EQUALS_QUERY = `
-SELECT oid::bigint::int AS oid FROM pg_operator
-WHERE oprname = '=' AND oid < 16384 AND oprnamespace = 'pg_catalog'::regnamespace`;
+/** Under these, texts that differ may be equal. The default of a database is never one of them. */
+export const LOOSE_COLLATIONS_QUERY = `
+SELECT c.oid::bigint::int AS oid, format('%I.%I', n.nspname, c.collname) AS name
+FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace WHERE NOT c.collisdeterministic`;

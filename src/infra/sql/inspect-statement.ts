@@ -1,6 +1,6 @@
 // Looks at a statement without running it: what it takes and gives, whether it writes, and all that it calls and reaches.
 import { DatabaseError, type ClientBase } from 'pg';
-import type { SqlInspection, SqlStatement } from '../../ports/sql-databases.ts';
+import { TENANT_SETTING, type SqlInspection, type SqlStatement } from '../../ports/sql-databases.ts';
 import { ROLE_QUERY } from './catalog-query.ts';
 import { calledBy, follow } from './follow-statement.ts';
 import { Session, PrepareExchange } from './session.ts';
@@ -51,7 +51,7 @@ async function inspect(
   await client.query('BEGIN');
   if (role !== undefined) await client.query("SELECT set_config('role', $1, true)", [role]);
   const parameters = await parametersOf(client);
-  const plan = await planOf(client, parameters.length);
+  const plan = await plannedForSomeTenant(client, parameters.length);
   const columns = session.columnsOf(NAME).map(({ name }) => name);
   const parameterTypes = parameters.map(({ type }) => type);
   const tree = await treeOf(client, text, parameterTypes);
@@ -92,6 +92,31 @@ async function parametersOf(client: ClientBase): Promise<readonly Parameter[]> {
     [NAME],
   );
   return rows.map(({ type, oid }) => ({ type, oid: Number(oid) }));
+}
+
+/** None, and what can be read as a number or as a uuid: a policy may read the tenant as such. */
+const SOME_TENANTS = ['', '0', '00000000-0000-0000-0000-000000000000'];
+/** A value that cannot be read as the type it must have. */
+const UNREADABLE: ReadonlySet<string> = new Set(['22P02', '22003', '22007', '22008', '22023']);
+
+/** The planner evaluates policies to estimate how many rows they let through, and a call always has its tenant set. */
+async function plannedForSomeTenant(client: ClientBase, parameters: number): Promise<unknown> {
+  const sentences: string[] = [];
+  for (const tenant of SOME_TENANTS) {
+    await client.query('SAVEPOINT planning');
+    try {
+      await client.query('SELECT set_config($1, $2, true)', [TENANT_SETTING, tenant]);
+      return await planOf(client, parameters);
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || !UNREADABLE.has(error.code ?? '')) throw error;
+      sentences.push(sentenceOf(error));
+      await client.query('ROLLBACK TO SAVEPOINT planning');
+    }
+  }
+  throw new Unfit(
+    `${sentences[0] ?? ''} If a policy reads ${TENANT_SETTING} as another type than text, ` +
+      `let it read NULLIF(current_setting('${TENANT_SETTING}', true), '').`,
+  );
 }
 
 /** The generic plan: with NULLs put in, the planner would find that nothing has to be read. */
@@ -135,8 +160,8 @@ async function reachOf(client: ClientBase, tree: string, depth: InspectOptions['
   const { rows } = await client.query<{ name: string; superuser: boolean; bypassesRls: boolean }>(ROLE_QUERY);
   const [role] = rows;
   if (role === undefined) throw new Unfit('The server did not say which role it is.');
-  const { functions, relations } = await follow(client, tree, writes);
-  return { functions, isolation: { role, relations } };
+  const { functions, ...isolation } = await follow(client, tree, writes);
+  return { functions, isolation: { role, ...isolation } };
 }
 
 function sentenceOf({ message, code, hint }: DatabaseError): string {

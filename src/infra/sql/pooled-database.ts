@@ -12,6 +12,7 @@ import {
 } from '../../ports/sql-databases.ts';
 import type { DatabaseServer } from './database-server.ts';
 import { inspectStatement } from './inspect-statement.ts';
+import { InspectionQueue } from './inspection-queue.ts';
 import { PrepareExchange, Session, type NamedStatement } from './session.ts';
 import { commitLost, connectFailure, failureOf, isStale, shuttingDown } from './sql-failures.ts';
 import { StatementExchange } from './statement-exchange.ts';
@@ -20,6 +21,8 @@ const BEGIN_READ: NamedStatement = { name: 'ute_begin_read', text: 'BEGIN TRANSA
 const BEGIN_WRITE: NamedStatement = { name: 'ute_begin_write', text: 'BEGIN TRANSACTION READ WRITE' };
 const ROLLBACK: NamedStatement = { name: 'ute_rollback', text: 'ROLLBACK' };
 
+/** The other connections of the pool are for calls. */
+const MOST_INSPECTIONS = 4;
 const CANCEL_ATTEMPTS = 4;
 const CANCEL_PAUSE_MS = 250;
 
@@ -37,6 +40,7 @@ export class PooledDatabase implements SqlDatabase {
   readonly #sessions = new WeakMap<PoolClient, Session>();
   readonly #names = new WeakMap<SqlStatement, NamedStatement>();
   readonly #onClosed: (database: PooledDatabase) => void;
+  readonly #inspections: InspectionQueue;
   #closing: Promise<void> | undefined;
 
   constructor(server: DatabaseServer, { role, onClosed }: PooledDatabaseOptions) {
@@ -46,6 +50,7 @@ export class PooledDatabase implements SqlDatabase {
     const names = ['statement_timeout', TENANT_SETTING, ...(role === undefined ? [] : ['role'])];
     this.#locals = { name: 'ute_locals', text: setConfig(names) };
     this.#pool = new Pool(server.pool);
+    this.#inspections = new InspectionQueue(Math.min(server.pool.max ?? 1, MOST_INSPECTIONS));
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => {
       this.#sessions.set(client, new Session());
@@ -54,7 +59,11 @@ export class PooledDatabase implements SqlDatabase {
     });
   }
 
-  async inspect(statement: SqlStatement, depth: 'shape' | 'isolation'): Promise<SqlInspection> {
+  inspect(statement: SqlStatement, depth: 'shape' | 'isolation'): Promise<SqlInspection> {
+    return this.#inspections.run(() => this.#inspect(statement, depth));
+  }
+
+  async #inspect(statement: SqlStatement, depth: 'shape' | 'isolation'): Promise<SqlInspection> {
     const client = await this.#acquire();
     try {
       const options = { depth, role: this.#role };

@@ -8,10 +8,24 @@ export interface References {
   readonly operators: Set<number>;
   readonly relations: Set<number>;
   readonly types: Set<number>;
+  /** Those that a text or a number is made a value of, so that what reads it runs. */
+  readonly made: Set<number>;
+  /** Relations of which rows are updated or deleted. */
+  readonly changes: Changes;
 }
 
+export type Change = 'update' | 'delete';
+export type Changes = Map<number, Set<Change>>;
+
 export function noReferences(): References {
-  return { functions: new Map(), operators: new Set(), relations: new Set(), types: new Set() };
+  return {
+    functions: new Map(),
+    operators: new Set(),
+    relations: new Set(),
+    types: new Set(),
+    made: new Set(),
+    changes: new Map(),
+  };
 }
 
 /** All that parse analysis makes, in PostgreSQL 14 to 18. What else there may be could call what nobody looks for. */
@@ -30,6 +44,9 @@ const KNOWN_TAGS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** Of somebody's own making from here on; what comes with PostgreSQL is judged by its name, and not followed. */
+export const FIRST_OWN_OID = 16_384;
+
 const FUNCTION_FIELDS: ReadonlySet<string> = new Set([
   'funcid',
   'opfuncid',
@@ -46,18 +63,14 @@ const RELATION_FIELDS: ReadonlySet<string> = new Set(['relid', 'seqid']);
 /** `vartype`, `funccoltypes`, `array_typeid` … Small numbers among them are no types, and stand for nothing. */
 const TYPE_FIELD = /typ(?:e|es|id)s?$/i;
 
-/** Types whose values are names of the catalog, and the functions that look the names up in it. */
-const LOOKUPS: ReadonlyMap<number, number> = new Map([
-  [24, 44],
-  [2202, 2212],
-  [2203, 2214],
-  [2204, 2216],
-  [2205, 2218],
-  [2206, 2220],
-  [4089, 4084],
-  [4096, 4098],
-  [4191, 4193],
-]);
+/** How the grammar numbers the commands: a query of each kind has the relation that it changes in its list. */
+const COMMANDS: Readonly<Record<string, readonly Change[]>> = {
+  2: ['update'],
+  4: ['delete'],
+  5: ['update', 'delete'],
+};
+const INSERT = '3';
+const ON_CONFLICT_UPDATE = '2';
 
 /** Adds what the tree refers to. Throws Unfit for a tree with parts that are not known. */
 export function addReferences(roots: readonly TreeValue[], to: References): void {
@@ -65,8 +78,8 @@ export function addReferences(roots: readonly TreeValue[], to: References): void
     if (!KNOWN_TAGS.has(node.tag))
       throw new Unfit(`What the server made of the statement holds a part that is not known: ${node.tag}.`);
     for (const [field, values] of node.fields) addField(node, field, values, to);
-    const lookup = LOOKUPS.get(readType(node));
-    if (lookup !== undefined) addFunction(to, lookup);
+    for (const oid of madeBy(node)) to.made.add(oid);
+    if (node.tag === 'QUERY') addChanges(node, to.changes);
   }
 }
 
@@ -82,10 +95,62 @@ function addField(node: TreeNode, field: string, values: readonly TreeValue[], t
   }
 }
 
-/** The type that a text is read as: an argument, or what a cast without a function makes of it. */
-function readType(node: TreeNode): number {
-  if (node.tag === 'PARAM') return Number(only(node, 'paramtype'));
-  return node.tag === 'COERCEVIAIO' ? Number(only(node, 'resulttype')) : 0;
+/**
+ * The types of an argument, of a cast, of columns that are made of JSON, XML or a record. What a query reads from a table
+ * as it stands there was made by somebody else.
+ */
+function madeBy(node: TreeNode): readonly number[] {
+  const { tag } = node;
+  const oids = (field: string) => numbersOf(node.fields.get(field) ?? []).filter((oid) => oid !== 0);
+  if (tag === 'PARAM') return oids('paramtype');
+  if (tag === 'COERCEVIAIO') return oids('resulttype');
+  if (tag === 'RELABELTYPE') return isKnownName(only(node, 'arg')) ? [] : oids('resulttype');
+  if (tag === 'RANGETBLFUNCTION') return oids('funccoltypes');
+  if (tag === 'TABLEFUNC') return oids('coltypes');
+  if (tag === 'JSONRETURNING') return oids('typid');
+  if (tag !== 'FUNCEXPR') return [];
+  const isCast = only(node, 'funcformat') !== '0';
+  // A builtin that gives a type of somebody's own making fills it, as jsonb_populate_record() does.
+  const fills = Number(only(node, 'funcid')) < FIRST_OWN_OID;
+  return oids('funcresulttype').filter((oid) => isCast || (fills && oid >= FIRST_OWN_OID));
+}
+
+/** A constant, or the table that a row stands in (`tableoid`). */
+function isKnownName(value: TreeValue | undefined): boolean {
+  if (!isNode(value)) return false;
+  return value.tag === 'CONST' || (value.tag === 'VAR' && only(value, 'varattno') === '-6');
+}
+
+function addChanges(query: TreeNode, changes: Changes): void {
+  const field = only(query, 'commandType');
+  const command = typeof field === 'string' ? field : '';
+  const conflict = only(query, 'onConflict');
+  const updates = isNode(conflict) && only(conflict, 'action') === ON_CONFLICT_UPDATE;
+  const kinds: readonly Change[] = command === INSERT && updates ? ['update'] : (COMMANDS[command] ?? []);
+  if (kinds.length === 0) return;
+  const target = listOf(query, 'rtable')[Number(only(query, 'resultRelation')) - 1];
+  const relation = isNode(target) ? Number(only(target, 'relid')) : Number.NaN;
+  if (!(relation > 0))
+    throw new Unfit('What the server made of the statement does not say which table it changes.');
+  for (const kind of kinds) addChange(changes, relation, kind);
+}
+
+/** Whether it was new. */
+export function addChange(changes: Changes, relation: number, kind: Change): boolean {
+  const known = changes.get(relation);
+  if (known?.has(kind)) return false;
+  if (known === undefined) changes.set(relation, new Set([kind]));
+  else known.add(kind);
+  return true;
+}
+
+/** What the outermost query of a view reads: what is changed through the view is changed there. */
+export function relationsOfView(roots: readonly TreeValue[]): readonly number[] {
+  return roots
+    .flatMap((root) => (typeof root === 'string' || isNode(root) ? [root] : root))
+    .flatMap((query) => (isNode(query) ? listOf(query, 'rtable') : []))
+    .flatMap((entry) => (isNode(entry) ? numbersOf(entry.fields.get('relid') ?? []) : []))
+    .filter((oid) => oid !== 0);
 }
 
 export function addFunction({ functions }: References, oid: number, firstArgument?: string): void {
