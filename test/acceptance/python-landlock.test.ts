@@ -1,0 +1,31 @@
+// Workers on the rung without namespaces: the gateway watches what they write, as root and as an ordinary user.
+import { statSync } from 'node:fs';
+import { afterAll, expect, it } from 'vitest';
+import { SANDBOX_DEFAULTS } from '../../src/lib/sandbox-settings.ts';
+import { confiningSpawner } from '../helpers/confining-spawner.ts';
+import { PythonBench } from '../helpers/python-ports.ts';
+
+const spawner = confiningSpawner({ settings: { backends: ['landlock'] } });
+const USER = process.getuid?.() === 0 ? SANDBOX_DEFAULTS.uid : process.getuid?.();
+
+const bench = new PythonBench(spawner, { workers: 1, sandbox: 'required' });
+afterAll(async () => {
+  await bench.executor.close?.();
+  await spawner.closeAll();
+});
+
+// The kernel gives what is in /proc of a process that hides itself to root.
+it('a gateway of the same user may look into a worker and into the processes of its calls', async () => {
+  const worker = await bench.call('hostile.parent');
+  expect(statSync(`/proc/${String(worker)}/fd`).uid).toBe(USER);
+  const pure = await bench.callable('good.pid', { options: { pure: true } });
+  expect(statSync(`/proc/${String(await pure())}/fd`).uid).toBe(USER);
+});
+
+it('a worker that writes little lives on however often it is looked at', async () => {
+  const before = await bench.call('hostile.parent');
+  // Longer than from one look at the disk to the next.
+  await bench.call('good.sleep', { seconds: 0.5 });
+  expect(await bench.call('hostile.parent')).toBe(before);
+  expect(bench.metrics.value('ute_executor_worker_restarts_total{python,died}')).toBe(0);
+});
