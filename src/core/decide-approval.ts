@@ -1,6 +1,6 @@
 // Decides an approval: who may, and what the second decision meets. Used by every door that takes decisions.
 import { holds, type Principal } from '../contract/principal.ts';
-import { isSamePerson } from '../contract/same-person.ts';
+import { isSamePerson } from '../lib/same-person.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { Approval, ApprovalStore } from '../ports/approval-store.ts';
 

@@ -1,7 +1,17 @@
 // Characters that a reader does not see and a model does: invisible ones, those that turn the direction, tags, controls.
 
-/** Line feed and tab are text. Default-ignorable covers zero-width characters, tags and variation selectors. */
-const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]|(?![\n\t])\p{Cc}/gu;
+/**
+ * Default-ignorable covers zero-width characters, fillers, tags and variation selectors; the general categories cover what
+ * turns the direction, what has no meaning agreed on, and what is no character.
+ */
+const NOT_SEEN = String.raw`\p{Default_Ignorable_Code_Point}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Zl}\p{Zp}`;
+/** By their properties letters and symbols, and drawn as nothing: Unicode has no property for a blank glyph. */
+const BLANK = String.raw`\u2800\ufffc\u{13441}\u{13442}\u{16fe4}\u{1d159}`;
+/** Line feed and tab are text. */
+const HIDDEN = new RegExp(String.raw`[${NOT_SEEN}${BLANK}]|(?![\n\t])\p{Cc}`, 'gu');
+/** And spaces that look like another, or have no width. */
+const HIDDEN_OR_SPACE = new RegExp(String.raw`${HIDDEN.source}|(?![ \n\t])\p{White_Space}`, 'gu');
+const HIDDEN_OR_ANY_SPACE = new RegExp(String.raw`${HIDDEN.source}|\p{White_Space}`, 'gu');
 
 export interface CleanText {
   readonly text: string;
@@ -22,9 +32,17 @@ export function hasHidden(text: string): boolean {
   return text.search(HIDDEN) >= 0;
 }
 
-/** The text with each of them written out, as in `read\u{200b}file`, for someone who must see what is there. */
+/** What can be seen of a text, without anything between: two that look alike are alike. */
+export function seenOf(text: string): string {
+  return text.replace(HIDDEN_OR_ANY_SPACE, '');
+}
+
+/**
+ * The text with each of them written out, as in `read\u{200b}file`, and each space but the usual one, for someone who must
+ * see what is there.
+ */
 export function showingHidden(text: string): string {
-  return text.replace(HIDDEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  return text.replace(HIDDEN_OR_SPACE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** The same in every string and key of a JSON value. */

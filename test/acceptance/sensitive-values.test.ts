@@ -11,7 +11,7 @@ import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts
 const CARD = '4929-1337-4929-1337';
 const SCHEDULED = '5105-2448-5105-2448';
 /** Reads as "transfer to alice" and is something else. */
-const TURNED = 'transfer to \u202eecila\u202c \u200bnow';
+const TURNED = 'transfer to \u202eecila\u202c \u200bnow\u00a0or\u2800\ue000\ufe0f';
 
 let gateway: RunningGateway;
 let dir: string;
@@ -86,7 +86,9 @@ describe('a sensitive value', () => {
     const held = await doors[0]!.call({ tool: 'pay', argumentsJson, key: admin.key });
     const id = String(held.details?.['approval_id']);
     const { body } = await request<WireApproval>(admin, 'GET', `/v1/approvals/${id}`);
-    expect(body.arguments['note']).toBe('transfer to \\u{202e}ecila\\u{202c} \\u{200b}now');
+    expect(body.arguments['note']).toBe(
+      'transfer to \\u{202e}ecila\\u{202c} \\u{200b}now\\u{a0}or\\u{2800}\\u{e000}\\u{fe0f}',
+    );
   });
 
   it('is masked in a schedule, for its owner too', async () => {
