@@ -48,6 +48,8 @@ export function requestWith({ permissions, body, headers = {} }: Said): FastifyR
   const isRaw = body === undefined || body instanceof ToolFailure;
   const authorization = permissions && { authorization: `Bearer ${permissions.join(' ')}` };
   const request = {
+    method: 'GET',
+    query: {},
     headers: { ...headers, ...authorization },
     body: isRaw ? body : Buffer.from(JSON.stringify(body)),
   };

@@ -13,6 +13,7 @@ import { textOf, type Query as CallQuery } from './history-query.ts';
 import { askedForApproval } from './ask-for-approval.ts';
 import { EventStream } from './event-stream.ts';
 import type { ManagementActs } from './management-acts.ts';
+import { authenticated } from './management.ts';
 import { bodyOf, credentialOf, invalid } from './read-call.ts';
 import { callJson } from './wire-call.ts';
 
@@ -94,7 +95,7 @@ export class AsyncCallsController {
   }
 
   #principal(request: FastifyRequest) {
-    return this.authenticator.authenticate(credentialOf(request.headers));
+    return authenticated(this.authenticator, request);
   }
 
   #send(reply: FastifyReply, call: StoredCall): void {

@@ -41,7 +41,6 @@ describe('the list of calls', () => {
   });
 
   it.each([
-    [{ tenant_id: 'other' }, '/tenant_id'],
     [{ status: 'lost' }, '/status'],
     [{ from: 'yesterday' }, '/from'],
     [{ tool: ['a', 'b'] }, '/tool'],

@@ -9,6 +9,7 @@ import type { WithLargeIntegers } from '../../lib/strict-json.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import { ASYNC_CALLS, AUTHENTICATOR, DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../tokens.ts';
+import { wrongQuery } from './known-query.ts';
 import { environmentOf, invalid, parseCallBody, readCall, type CallEnvironment } from './read-call.ts';
 import { readPrefer } from './prefer.ts';
 import { readAsyncCall } from './respond-async.ts';
@@ -95,7 +96,8 @@ function ofEntry(env: CallEnvironment, index: number): CallEnvironment {
 
 /** The body, or what was wrong with it: a body that cannot be read is still a call, refused and audited as one. */
 function readable(request: FastifyRequest): WithLargeIntegers {
-  if (request.body instanceof ToolFailure) return { value: request.body, largeIntegers: [] };
+  const wrong = wrongQuery(request) ?? request.body;
+  if (wrong instanceof ToolFailure) return { value: wrong, largeIntegers: [] };
   try {
     return parseCallBody(request.body);
   } catch (error) {

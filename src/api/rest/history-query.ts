@@ -7,14 +7,6 @@ export type Query = Readonly<Record<string, string | readonly string[] | undefin
 const MAX_LENGTH = 512;
 const TOKEN = /^(\d{1,16})\.(.{1,200})$/;
 
-/** Throws ToolFailure VALIDATION for a parameter that the list does not know. */
-export function checkNames(query: Query, known: readonly string[]): void {
-  for (const name of Object.keys(query)) {
-    if (!known.includes(name))
-      throw invalid(`/${name}`, `is no parameter of this list; known: ${known.join(', ')}`);
-  }
-}
-
 export function textOf(query: Query, name: string): string | undefined {
   const said = query[name];
   if (said === undefined) return undefined;

@@ -8,7 +8,7 @@ import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import { demand } from './management.ts';
+import { demand, refuseWrongQuery } from './management.ts';
 import { credentialOf } from './read-call.ts';
 
 export interface Act {
@@ -58,6 +58,7 @@ export class ManagementActs {
     const record = (outcome: Outcome) => this.#record(principal, tenants, act, outcome);
     try {
       if (act.permission !== undefined) demand(principal, act.permission);
+      refuseWrongQuery(request);
       // Asked first: nothing is done of which we already know that it cannot be recorded.
       if (act.urgent !== true) await this.#sink.ready();
       const result = await work(principal, (tenantId) => tenants.add(tenantId));

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { holds, isOfPlatform, type Principal } from '../../contract/principal.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
+import { wrongQuery } from './known-query.ts';
 import { credentialOf } from './read-call.ts';
 
 /** What reaches every tenant of the gateway: the kill switch, reload, circuits, definitions, replicas, replay. */
@@ -15,7 +16,21 @@ export function requirePermission(
 ): Principal {
   const principal = authenticator.authenticate(credentialOf(request.headers));
   demand(principal, permission);
+  refuseWrongQuery(request);
   return principal;
+}
+
+/** Of a route that asks for no permission by name. */
+export function authenticated(authenticator: Authenticator, request: FastifyRequest): Principal {
+  const principal = authenticator.authenticate(credentialOf(request.headers));
+  refuseWrongQuery(request);
+  return principal;
+}
+
+/** Throws ToolFailure VALIDATION for a query parameter that the route does not know. */
+export function refuseWrongQuery(request: FastifyRequest): void {
+  const wrong = wrongQuery(request);
+  if (wrong !== undefined) throw wrong;
 }
 
 export function demand(principal: Principal, permission: string): void {

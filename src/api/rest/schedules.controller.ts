@@ -19,7 +19,7 @@ import type { Authenticator } from '../../ports/authenticator.ts';
 import { readContext } from '../read-context.ts';
 import { AUTHENTICATOR, MANAGEMENT_ACTS, SCHEDULES } from '../tokens.ts';
 import { askedForApproval } from './ask-for-approval.ts';
-import { checkNames, textOf, type Query as ListQuery } from './history-query.ts';
+import { textOf, type Query as ListQuery } from './history-query.ts';
 import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';
 import { pageSize } from './page.ts';
@@ -62,7 +62,6 @@ export class SchedulesController {
   @Get()
   async list(@Req() request: FastifyRequest, @Query() query: ListQuery) {
     const principal = this.#reader(request);
-    checkNames(query, ['page_size', 'page_token']);
     const limit = pageSize(textOf(query, 'page_size'));
     const found = await this.schedules.list(principal, { limit: limit + 1, before: tokenOf(query) });
     const page = found.slice(0, limit);
@@ -109,9 +108,8 @@ export class SchedulesController {
 
   #reader(request: FastifyRequest): Principal {
     const principal = this.authenticator.authenticate(credentialOf(request.headers));
-    return holds(principal, 'calls:read')
-      ? principal
-      : requirePermission(this.authenticator, request, 'tools:call');
+    const permission = holds(principal, 'calls:read') ? 'calls:read' : 'tools:call';
+    return requirePermission(this.authenticator, request, permission);
   }
 }
 

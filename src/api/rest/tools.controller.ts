@@ -108,11 +108,6 @@ function filterOf(query: ToolsQuery) {
 }
 
 function checkQuery(query: ToolsQuery): void {
-  for (const [key, value] of Object.entries(query)) {
-    if (!QUERY_KEYS.some((known) => known === key))
-      throw invalid(`/${key}`, `is no parameter of this list; known: ${QUERY_KEYS.join(', ')}`);
-    if (typeof value !== 'string') throw invalid(`/${key}`, 'must be given once');
-  }
   const { mode, strict } = query;
   if (mode !== undefined && mode !== 'voice' && mode !== 'text')
     throw invalid('/mode', 'must be voice or text');
