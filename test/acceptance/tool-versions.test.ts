@@ -291,7 +291,7 @@ describe('who may not write definitions', () => {
     const headers = { 'content-type': 'text/plain' };
     expect(
       (await specRequest(admin, 'PUT', '/page', { text: JSON.stringify(edition(1)), headers })).status,
-    ).toBe(400);
+    ).toBe(415);
   });
 
   it('does not call a tool with a body of YAML', async () => {
@@ -300,7 +300,7 @@ describe('who may not write definitions', () => {
       headers: { authorization: `Bearer ${admin.key}`, 'content-type': 'application/yaml' },
       body: '{"arguments":{"a":1}}',
     });
-    expect(response.status).toBe(400);
+    expect(response.status).toBe(415);
   });
 });
 
