@@ -1,12 +1,12 @@
 // Schemas of others in their thread: bombs that no linter has seen end the thread, and neither the gateway nor its next check.
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/contract/json.ts';
+import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
 import { functionsOf } from '../../src/contract/tool-function.ts';
 import { validation } from '../../src/extensions/validation/index.ts';
 import { ForeignCheckError, ForeignSchemas } from '../../src/lib/json-schema/foreign-schemas.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { callOf, echoNext, outcomeOf, requestOf, specOf } from '../helpers/call-kit.ts';
+import { longestTurn } from '../helpers/longest-turn.ts';
 import { realClock } from '../helpers/python-ports.ts';
 
 const SUM = {
@@ -30,10 +30,15 @@ const BOMB: JsonObject = {
   ),
 };
 
-/** Each of so many items is only the last of so many kinds: a hundred million checks. */
-const KINDS = [...Array.from({ length: 500 }, (_, at) => ({ required: [`k${at}`] })), { type: 'object' }];
-const SLOW = { type: 'object', properties: { list: { type: 'array', items: { anyOf: KINDS } } } };
-const SLOW_VALUE = JSON.stringify({ list: Array.from({ length: 200_000 }, () => ({})) });
+/** Each level of the value is checked twice, and fits: 2^28 checks, and nothing to remember of them. */
+const SLOW = {
+  type: 'object',
+  properties: { list: { $ref: '#/$defs/list' } },
+  $defs: {
+    list: { type: 'array', items: { allOf: [{ $ref: '#/$defs/list' }, { $ref: '#/$defs/list' }] } },
+  },
+};
+const SLOW_VALUE = JSON.stringify({ list: JSON.parse(`${'['.repeat(28)}${']'.repeat(28)}`) as JsonValue });
 
 function nested(levels: number): string {
   return `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
@@ -48,17 +53,6 @@ beforeEach(() => {
 afterEach(() => schemas.close());
 
 describe('in the thread', () => {
-  it('integers of 64 bits are read from their digits, and held to their range', async () => {
-    const schema = { properties: { id: { type: 'integer', format: 'int64', minimum: 0 } } };
-    const reading = schemas.validatorOf(schema, { readsIntegers: true });
-    expect(await reading.validate('{"id":"42"}')).toMatchObject({ violations: [], filled: '{"id":42}' });
-    const large = '{"id":"9007199254740993"}';
-    expect(await reading.validate(large)).toMatchObject({ violations: [], filled: large });
-    const { violations } = await reading.validate('{"id":"-9007199254740993"}');
-    expect(violations).toEqual([{ pointer: '/id', message: 'must be >= 0' }]);
-    expect(await schemas.validatorOf(schema).validate(large)).toEqual({ kind: 'validated', violations: [] });
-  });
-
   it('a value is held to its schema, and gets the defaults of it', async () => {
     const sum = schemas.validatorOf(SUM);
     expect(await sum.validate('{"a":1}')).toEqual({
@@ -89,11 +83,9 @@ describe('in the thread', () => {
   it('a check without an end is ended, and the main thread does not notice', async () => {
     const slow = schemas.validatorOf(SLOW);
     await slow.validate('{"list":[]}');
-    const delay = monitorEventLoopDelay({ resolution: 5 });
-    delay.enable();
-    await expect(slow.validate(SLOW_VALUE)).rejects.toThrow('was not done within 250 ms of work');
-    delay.disable();
-    expect(delay.max / 1e6).toBeLessThan(1_000);
+    const check = () =>
+      expect(slow.validate(SLOW_VALUE)).rejects.toThrow('was not done within 250 ms of work');
+    expect(await longestTurn(check, 100)).toBeLessThan(100);
     expect(await slow.validate('{"list":1}')).toMatchObject({ violations: [{ pointer: '/list' }] });
   });
 
@@ -134,9 +126,8 @@ describe('in the thread', () => {
     schemas = new ForeignSchemas((ms, task) => realClock.after(ms, task), { compileMs: 700 });
     const slow = schemas.validatorOf(SLOW);
     for (let strike = 0; strike < 3; strike += 1) await Promise.allSettled([slow.validate(SLOW_VALUE)]);
-    const startedAt = performance.now();
+    // At once, before the thread could have done any work.
     await expect(slow.validate(SLOW_VALUE)).rejects.toThrow('rests for a minute');
-    expect(performance.now() - startedAt).toBeLessThan(650);
   });
 
   it('of more checks than may wait, one more is refused at once; one whose caller has gone is not done', async () => {
