@@ -155,6 +155,10 @@ export interface SqlFunction {
   readonly securityDefiner: boolean;
   /** Its body is text, so that what it reaches cannot be seen. */
   readonly opaque: boolean;
+  /** What it does that an IMMUTABLE function must not do, if it is called one: `reads tables`. */
+  readonly changingPart?: string;
+  /** Somewhere it is called without a column or a parameter: if it is IMMUTABLE, a plan keeps what it gave. */
+  readonly foldable: boolean;
   /** Names of the settings that hold while it runs (`CREATE FUNCTION … SET name = …`). */
   readonly settings: readonly string[];
   /** The extension that brought it. */

@@ -266,6 +266,22 @@ const LOOKED_UP: readonly Case[] = [
   ['a function that does so', 'SELECT app.own_input({x})::text AS x', 'regprocin(cstring)'],
 ];
 
+/** What a plan would keep from the call of one tenant for the calls of all others. */
+const KEPT_BY_PLANS: readonly Case[] = [
+  [
+    'the tenant',
+    'SELECT app.me() AS t',
+    'app.me() is declared IMMUTABLE, but calls current_setting(text,boolean)',
+  ],
+  ['rows', 'SELECT app.my_count() AS n', 'app.my_count() is declared IMMUTABLE, but reads tables'],
+  [
+    'a policy that is trusted',
+    'SELECT id FROM app.by_unseen',
+    'ALTER FUNCTION app.me_unseen() STABLE',
+    { trusted_functions: ['app.me_unseen()'], trusted_policies: ['by_unseen_rows ON app.by_unseen'] },
+  ],
+];
+
 const REACHED: readonly Case[] = [
   ['a domain', 'SELECT {x}::app.turned AS x', 'set_config'],
   ['an array of a domain', "SELECT ARRAY['x']::app.turned[] AS x", 'set_config'],
@@ -413,6 +429,10 @@ const SOUND: readonly (readonly [statement: string, options?: Partial<SqlOptions
     { writes: true, trusted_functions: ['app.on_change()'] },
   ],
   ["SELECT nextval('app.plain_n_seq') AS n", { writes: true }],
+  [
+    'SELECT app.plus(1) AS n, app.plus(id) AS m, app.opaque(guest) AS o FROM app.bookings',
+    { trusted_functions: ['app.opaque(text)'] },
+  ],
   ['SELECT id FROM app.exact_again UNION SELECT id FROM app.by_name UNION SELECT id FROM app.uuid_as_text'],
   ['SELECT id FROM app.throws'],
   ['DELETE FROM app.sound_parent WHERE id = {id}', { writes: true }],
@@ -475,6 +495,7 @@ describe.each([
     ['an equality that is not identity', LOOSE_EQUALITY],
     ['a foreign key that leaves the tenant', KEYS],
     ['a name that is looked up', LOOKED_UP],
+    ['what a plan would keep', KEPT_BY_PLANS],
     ['a tenant taken by a tool without one', WITHOUT_TENANT],
     ['what a write sets off', WRITES],
     ['what is no query', NO_STATEMENTS],
@@ -526,6 +547,21 @@ describe.each([
       ])
         await expect(byUuid.call({}, { tenant })).rejects.toMatchObject({ type: 'PERMISSION_DENIED' });
       expect((await byUuid.call({}, { tenant: 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11' })).rows).toEqual([]);
+    },
+  );
+
+  it(
+    'a trusted function that is STABLE gives each tenant its own on a prepared statement',
+    { timeout: 60_000 },
+    async () => {
+      const tool = await load('SELECT id FROM app.by_stable', {
+        trusted_functions: ['app.me_stable()'],
+        trusted_policies: ['by_stable_rows ON app.by_stable'],
+      });
+      for (let round = 0; round < 8; round += 1) {
+        expect((await tool.call({}, { tenant: 'acme' })).rows).toEqual([{ id: 1 }]);
+        expect((await tool.call({}, { tenant: 'umbrella' })).rows).toEqual([{ id: 2 }]);
+      }
     },
   );
 

@@ -172,6 +172,15 @@ CREATE TYPE app.class_span AS RANGE (SUBTYPE = oid);
 CREATE DOMAIN app.nested AS app.with_class;
 CREATE FUNCTION app.own_input(text) RETURNS regproc LANGUAGE sql BEGIN ATOMIC SELECT $1::regproc; END;`;
 
+const KEPT = `
+CREATE FUNCTION app.me() RETURNS text IMMUTABLE LANGUAGE sql BEGIN ATOMIC SELECT ${TENANT}; END;
+CREATE FUNCTION app.my_count() RETURNS bigint IMMUTABLE LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM app.bookings; END;
+CREATE FUNCTION app.me_unseen() RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN current_setting(''app.tenant_id'', true); END';
+CREATE FUNCTION app.me_stable() RETURNS text STABLE LANGUAGE plpgsql AS 'BEGIN RETURN current_setting(''app.tenant_id'', true); END';
+CREATE FUNCTION app.plus(int) RETURNS int IMMUTABLE LANGUAGE sql BEGIN ATOMIC SELECT $1 + 1; END;
+${table('by_unseen', 'tenant_id = app.me_unseen()')}
+${table('by_stable', 'tenant_id = app.me_stable()')}`;
+
 const ROLES = `
 CREATE ROLE wardens;
 CREATE ROLE loner LOGIN NOINHERIT IN ROLE wardens;
@@ -212,7 +221,7 @@ CREATE VIEW app.turning_view WITH (security_invoker = true) AS
 CREATE VIEW app.sessions WITH (security_invoker = true) AS SELECT query FROM pg_stat_activity;
 CREATE VIEW app.unguarded_view WITH (security_invoker = true) AS SELECT id FROM app.or_true;`;
 
-export const TRAPS = `${FUNCTIONS}${TYPES}${POLICIES}${TABLES}${VIEWS}${LOOSE}${KEYS}${READ_TYPES}${ROLES}
+export const TRAPS = `${FUNCTIONS}${TYPES}${POLICIES}${TABLES}${VIEWS}${LOOSE}${KEYS}${READ_TYPES}${KEPT}${ROLES}
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA app TO reader, loner;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA app TO reader;
 GRANT EXECUTE ON FUNCTION pg_read_file(text), pg_ls_dir(text), lo_import(text) TO reader;`;

@@ -87,6 +87,20 @@ describe('answers', () => {
     });
   });
 
+  it('options of the URL are taken, and change nothing of how values are read', async () => {
+    await postgres.sql("CREATE ROLE far_away LOGIN; ALTER ROLE far_away SET TimeZone = 'Asia/Tokyo'");
+    await postgres.sql(
+      "ALTER ROLE far_away SET DateStyle = 'German'; ALTER ROLE far_away SET bytea_output = 'escape'",
+    );
+    const options = encodeURIComponent('-c search_path=app -c DateStyle=SQL');
+    const url = `${postgres.url('far_away', proxy.port)}?options=${options}`;
+    const statement = `SELECT timestamptz '2026-01-31 23:30+00' AS at, '\\x00ff'::bytea AS b, '\\a' AS text, current_schema() AS s`;
+    const tool = await kit.load({ statement, tenant: 'none' }, { url });
+    expect((await tool.call()).rows).toEqual([
+      { at: '2026-01-31T23:30:00Z', b: 'AP8=', text: '\\a', s: 'app' },
+    ]);
+  });
+
   it('an argument that is left out is NULL', async () => {
     const tool = await kit.load({ statement: 'SELECT {a}::int IS NULL AS absent', tenant: 'none' });
     expect((await tool.call()).rows).toEqual([{ absent: true }]);

@@ -13,6 +13,7 @@ function builtin(plainName: string, changes: Partial<SqlFunction> = {}): SqlFunc
     securityDefiner: false,
     opaque: false,
     settings: [],
+    foldable: false,
     firstArguments: [undefined],
     ...changes,
   };
@@ -32,6 +33,9 @@ describe('functionFault', () => {
     builtin('current_setting', { volatility: 'stable', firstArguments: ['app.tenant_id', 'TimeZone'] }),
     own({}),
     own({ language: 'aggregate' }),
+    own({ volatility: 'immutable', foldable: true }),
+    own({ volatility: 'stable', changingPart: 'reads tables', foldable: true }),
+    own({ name: 'app.trusted(text)', volatility: 'immutable', opaque: true }),
     own({ settings: ['search_path'] }),
     own({ name: 'app.trusted(text)', opaque: true, securityDefiner: true, settings: ['role'] }),
     own({ language: 'c', extension: 'postgis', volatility: 'immutable' }),
@@ -43,6 +47,12 @@ describe('functionFault', () => {
 
   it.each([
     [builtin('set_config'), 'not for tools'],
+    [builtin('acldefault', { volatility: 'immutable' }), 'not for tools'],
+    [own({ volatility: 'immutable', changingPart: 'reads tables' }), 'IMMUTABLE, but reads tables'],
+    [
+      own({ name: 'app.trusted(text)', volatility: 'immutable', opaque: true, foldable: true }),
+      'ALTER FUNCTION app.trusted(text) STABLE',
+    ],
     [builtin('a_function_of_a_later_release'), 'not for tools'],
     [builtin('pg_stat_get_activity', { volatility: 'stable' }), 'not for tools'],
     [builtin('pg_notify'), 'list it in trusted_functions'],

@@ -46,6 +46,9 @@ const TRUSTABLE = words(`
 const ADMINISTRATIVE =
   /^(?:pg_stat_get_.+|pg_(?:database|indexes|relation|table|tablespace|total_relation)_size|pg_get_.+def|pg_get_(?:expr|userbyid|serial_sequence)|has_.+_privilege|(?:col|obj|shobj)_description|format_type|to_reg.+|current_schemas|pg_is_in_recovery|pg_postmaster_start_time|pg_conf_load_time|pg_backend_pid)$/;
 
+/** Called IMMUTABLE by PostgreSQL, though what they give or complain of are names of roles and tables. */
+const TELLING = words('acldefault makeaclitem pg_partition_root satisfies_hash_partition');
+
 /** Others may hold what is nobody's business, as keys that functions of the database use. */
 const READABLE_SETTINGS: ReadonlySet<string | undefined> = new Set([
   TENANT_SETTING,
@@ -74,6 +77,9 @@ export function functionFault(
 ): string | undefined {
   if (fn.builtin) return builtinFault(fn, tenant, trusted);
   const { name, language, opaque, securityDefiner, settings } = fn;
+  if (tenant === 'bound' && isKept(fn)) {
+    return `the function ${name} is declared IMMUTABLE, but ${fn.changingPart ?? 'cannot be seen, and is called with constants alone'}: a prepared statement would keep what it gave to one tenant for all others: ALTER FUNCTION ${name} STABLE`;
+  }
   if (trusted.includes(name)) return undefined;
   if (language === 'c' || language === 'internal') return compiledFault(fn);
   // Without a tenant none may be taken either.
@@ -89,13 +95,19 @@ export function functionFault(
   return undefined;
 }
 
+/** Statements stay prepared from one tenant's call to the next. Compiled code of extensions is believed. */
+function isKept({ volatility, changingPart, opaque, foldable }: SqlFunction): boolean {
+  return volatility === 'immutable' && (changingPart !== undefined || (opaque && foldable));
+}
+
 function builtinFault(
   fn: SqlFunction,
   tenant: 'bound' | 'none',
   trusted: readonly string[],
 ): string | undefined {
   const { name, plainName, volatility, firstArguments } = fn;
-  if (volatility === 'immutable' || STABLE.has(plainName) || VOLATILE.has(plainName)) return undefined;
+  const isPlain = volatility === 'immutable' && !TELLING.has(plainName);
+  if (isPlain || STABLE.has(plainName) || VOLATILE.has(plainName)) return undefined;
   if (plainName === 'current_setting') {
     const others = firstArguments.filter((setting) => !READABLE_SETTINGS.has(setting?.toLowerCase()));
     return others.length === 0

@@ -33,8 +33,9 @@ export class PostgresServer implements DatabaseServer {
   readonly pool: PoolConfig;
 
   constructor({ url, poolSize, connectTimeoutMs, ssl, sslCa }: PostgresSettings) {
+    const { connectionString, options } = readUrl(url);
     this.pool = {
-      connectionString: withoutSslMode(url),
+      connectionString,
       max: poolSize,
       connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: IDLE_MS,
@@ -43,7 +44,8 @@ export class PostgresServer implements DatabaseServer {
       stream: () => resolvingSocket(names),
       ssl: ssl === 'disable' ? false : { rejectUnauthorized: ssl === 'verify-full', ca: sslCa },
       application_name: 'unified-tool-executor',
-      options: SESSION_DEFAULTS.map(([name, value]) => `-c ${name}=${value}`).join(' '),
+      // Of two that set the same the last counts.
+      options: [...options, ...SESSION_DEFAULTS.map(([name, value]) => `-c ${name}=${value}`)].join(' '),
       // For when the gateway dies or a call is lost: the server ends what nobody waits for.
       statement_timeout: 600_000,
       idle_in_transaction_session_timeout: 60_000,
@@ -87,11 +89,15 @@ interface CancelConnection extends Connection {
   cancel(processID: number, secretKey: number): void;
 }
 
-/** The connection's `ssl` decides, and it has read the URL's sslmode. */
-function withoutSslMode(url: string): string {
+/**
+ * The connection's `ssl` decides, and it has read the URL's sslmode. The URL's options are taken out of it: the driver
+ * would let them take the place of all others.
+ */
+function readUrl(url: string): { readonly connectionString: string; readonly options: readonly string[] } {
   const at = url.indexOf('?');
-  if (at < 0) return url;
+  if (at < 0) return { connectionString: url, options: [] };
   const query = new URLSearchParams(url.slice(at + 1));
-  for (const name of ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey']) query.delete(name);
-  return `${url.slice(0, at)}?${query.toString()}`;
+  const options = query.getAll('options');
+  for (const name of ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'options']) query.delete(name);
+  return { connectionString: `${url.slice(0, at)}?${query.toString()}`, options };
 }

@@ -46,8 +46,8 @@ describe('addReferences', () => {
       `({OPEXPR :opno 98 :opfuncid 67 :args (${CALL} {VAR :vartype 1043})} {RANGETBLENTRY :relid 16385} {ROWCOMPAREEXPR :opnos (o 97 98)})`,
     );
     expect([...found.functions]).toEqual([
-      [67, [undefined]],
-      [2077, ['a.b']],
+      [67, [{ firstArgument: undefined, foldable: false }]],
+      [2077, [{ firstArgument: 'a.b', foldable: true }]],
     ]);
     expect([...found.operators]).toEqual([98, 97]);
     expect([...found.relations]).toEqual([16385]);

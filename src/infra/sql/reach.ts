@@ -5,7 +5,13 @@ import type { Collations } from './exact-equality.ts';
 import { foreignKeysOf, spreadChanges } from './foreign-keys.ts';
 import { readTree } from './node-tree.ts';
 import { functionOf, policiesOf, relationOf } from './reached.ts';
-import { addFunction, addReferences, FIRST_OWN_OID, noReferences } from './tree-references.ts';
+import {
+  addFunction,
+  addReferences,
+  FIRST_OWN_OID,
+  noReferences,
+  type References,
+} from './tree-references.ts';
 
 /** Oids. */
 export interface Wanted {
@@ -47,6 +53,8 @@ export class Reach {
   readonly #functions = new Map<number, CatalogFunction>();
   readonly #relations = new Map<number, CatalogRelation>();
   readonly #types = new Map<number, CatalogType>();
+  /** Of functions that are said to be IMMUTABLE. */
+  readonly #bodies = new Map<number, References>();
 
   constructor(tree: string, depth: Depth) {
     this.#depth = depth;
@@ -78,7 +86,17 @@ export class Reach {
   }
 
   functions(): readonly SqlFunction[] {
-    return [...this.#functions.values()].map((one) => functionOf(one, this.#found));
+    return [...this.#functions.values()].map((one) => functionOf(one, this.#found, this.#changingPart(one)));
+  }
+
+  /** What an IMMUTABLE function does that gives another answer to another tenant, or at another time. */
+  #changingPart({ oid }: CatalogFunction): string | undefined {
+    const body = this.#bodies.get(oid);
+    if (body === undefined) return undefined;
+    if (body.relations.size > 0) return 'reads tables';
+    const called = [...body.functions.keys()].map((each) => this.#functions.get(each));
+    const changing = called.find((each) => each !== undefined && each.volatility !== 'i');
+    return changing === undefined ? undefined : `calls ${changing.name}`;
   }
 
   isolation(loose: Collations): Omit<SqlIsolation, 'role'> {
@@ -121,6 +139,7 @@ export class Reach {
   #takeFunction(one: CatalogFunction): void {
     this.#functions.set(one.oid, one);
     if (this.#depth === 'calls') return;
+    if (one.body !== null && one.volatility === 'i') this.#bodies.set(one.oid, referencesOf(one.body));
     this.#read([one.body, one.defaults]);
     this.#addFunctions(one.parts);
     this.#addTypes(one.types);
@@ -153,6 +172,12 @@ export class Reach {
   #addTypes(oids: readonly number[]): void {
     for (const oid of oids) this.#found.types.add(oid);
   }
+}
+
+function referencesOf(tree: string): References {
+  const found = noReferences();
+  addReferences(readTree(tree), found);
+  return found;
 }
 
 /** Those that were not asked for; from now on they were. */

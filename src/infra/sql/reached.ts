@@ -11,9 +11,14 @@ const VOLATILITIES = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
 /** Compiled code: no body that could be read. */
 const NATIVE: ReadonlySet<string> = new Set(['internal', 'c']);
 
-export function functionOf(found: CatalogFunction, references: References): SqlFunction {
+export function functionOf(
+  found: CatalogFunction,
+  references: References,
+  changingPart: string | undefined,
+): SqlFunction {
   const { oid, name, plainName, builtin, volatility, language, securityDefiner, settings, extension } = found;
   const isAggregate = found.parts.length > 0;
+  const calls = references.functions.get(oid) ?? [];
   return {
     name,
     plainName,
@@ -24,7 +29,9 @@ export function functionOf(found: CatalogFunction, references: References): SqlF
     volatility: VOLATILITIES[volatility],
     ...(extension === null ? {} : { extension }),
     opaque: !builtin && found.body === null && !isAggregate && !NATIVE.has(language),
-    firstArguments: references.functions.get(oid) ?? [undefined],
+    ...(changingPart === undefined ? {} : { changingPart }),
+    foldable: calls.some((call) => call.foldable),
+    firstArguments: calls.length === 0 ? [undefined] : calls.map(({ firstArgument }) => firstArgument),
   };
 }
 

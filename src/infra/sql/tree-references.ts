@@ -2,9 +2,16 @@
 import { constantOf, isNode, listOf, nodesOf, only, type TreeNode, type TreeValue } from './node-tree.ts';
 import { Unfit } from './unfit.ts';
 
+export interface Call {
+  /** If it is a constant. */
+  readonly firstArgument?: string | undefined;
+  /** No column and no parameter is among its arguments: a planner may replace the call by what it gives. */
+  readonly foldable: boolean;
+}
+
 export interface References {
-  /** With the first argument of each place where it is called, if that is a constant. */
-  readonly functions: Map<number, (string | undefined)[]>;
+  /** With each place where it is called. */
+  readonly functions: Map<number, Call[]>;
   readonly operators: Set<number>;
   readonly relations: Set<number>;
   readonly types: Set<number>;
@@ -85,7 +92,8 @@ export function addReferences(roots: readonly TreeValue[], to: References): void
 
 function addField(node: TreeNode, field: string, values: readonly TreeValue[], to: References): void {
   if (FUNCTION_FIELDS.has(field)) {
-    for (const oid of oidsOf(node, field, values)) addFunction(to, oid, firstArgumentOf(node, field));
+    const call = callOf(node, field);
+    for (const oid of oidsOf(node, field, values)) addFunction(to, oid, call);
   } else if (OPERATOR_FIELDS.has(field)) {
     for (const oid of oidsOf(node, field, values)) to.operators.add(oid);
   } else if (RELATION_FIELDS.has(field)) {
@@ -153,14 +161,34 @@ export function relationsOfView(roots: readonly TreeValue[]): readonly number[] 
     .filter((oid) => oid !== 0);
 }
 
-export function addFunction({ functions }: References, oid: number, firstArgument?: string): void {
+const UNSEEN: Call = { foldable: false };
+
+export function addFunction({ functions }: References, oid: number, call: Call = UNSEEN): void {
   const known = functions.get(oid);
-  if (known === undefined) functions.set(oid, [firstArgument]);
-  else known.push(firstArgument);
+  if (known === undefined) functions.set(oid, [call]);
+  else known.push(call);
 }
 
-function firstArgumentOf(node: TreeNode, field: string): string | undefined {
-  return field === 'funcid' ? constantOf(listOf(node, 'args')[0]) : undefined;
+function callOf(node: TreeNode, field: string): Call {
+  const args = listOf(node, 'args');
+  const isCall = FOLDED.has(node.tag);
+  return {
+    firstArgument: field === 'funcid' ? constantOf(args[0]) : undefined,
+    foldable: isCall && !hasVariable(args),
+  };
+}
+
+const FOLDED: ReadonlySet<string> = new Set([
+  'FUNCEXPR',
+  'OPEXPR',
+  'DISTINCTEXPR',
+  'NULLIFEXPR',
+  'SCALARARRAYOPEXPR',
+]);
+
+function hasVariable(args: readonly TreeValue[]): boolean {
+  for (const { tag } of nodesOf(args)) if (tag === 'VAR' || tag === 'PARAM') return true;
+  return false;
 }
 
 function oidsOf(node: TreeNode, field: string, values: readonly TreeValue[]): readonly number[] {
