@@ -346,6 +346,23 @@ describe("a session's workspace", () => {
     }
   });
 
+  it('is kept for one user and one agent, whoever else names the session with the same key', async () => {
+    const of = (userId: string, agentId: string): Partial<ToolCall> => ({
+      principal: principalOf({ tenantId: 'acme' }),
+      context: { sessionId: 's-of-ann', userId, agentId },
+    });
+    await run(write, { text: 'for ann' }, { isDangerous: true }, of('ann', 'a1'));
+    expect((await run(read, {}, {}, of('ann', 'a1'))).stdout).toBe('for ann');
+    for (const other of [
+      of('bob', 'a1'),
+      of('ann', 'a2'),
+      of('', 'a1'),
+      of('anna', '1'),
+      as('acme', 's-of-ann'),
+    ])
+      expect((await run(read, {}, {}, other)).stdout).toBe('');
+  });
+
   it('belongs to the tenant of the credential, whatever the context says', async () => {
     const forged = {
       principal: principalOf({ tenantId: 'umbrella' }),

@@ -5,6 +5,7 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Emit, ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { ToolResult } from '../../contract/tool-response.ts';
+import { callerHash } from '../../lib/caller-hash.ts';
 import { SlotQueue } from '../../lib/worker-pool/slot-queue.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -192,11 +193,11 @@ function queueFull(): ToolFailure {
   });
 }
 
-/** The tenant is the credential's: no caller reaches another tenant's workspace by naming its session. */
+/** The tenant is the credential's, and the session its agent's and its user's: naming another's session leads nowhere. */
 function sessionKey({ principal, context }: ToolCall): string {
   const { sessionId } = context;
   if (sessionId !== undefined && sessionId !== '')
-    return JSON.stringify([principal?.tenantId ?? '', sessionId]);
+    return JSON.stringify([principal?.tenantId ?? '', callerHash(context)]);
   throw new ToolFailure(
     'VALIDATION',
     'context.session_id is missing: the workspace of this tool belongs to a session.',

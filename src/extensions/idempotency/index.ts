@@ -5,13 +5,13 @@ import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts'
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
+import { callerHash } from '../../lib/caller-hash.ts';
 import { canonicalHash } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyStore, KeyClaim, KeyState } from '../../ports/idempotency-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Metrics } from '../../ports/metrics.ts';
 import { inFlight, malformed, missing, otherPayload, replay, unknownOutcome } from './answers.ts';
-import { callerHash } from './caller-hash.ts';
 import { LEASE_MS } from './held-keys.ts';
 import { KeyedRuns } from './keyed-runs.ts';
 import { stateAfterWaiting } from './wait-for-end.ts';
