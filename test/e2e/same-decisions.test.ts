@@ -1,6 +1,7 @@
 // One table of cases through REST and gRPC, on both kinds of stores: the same decisions, whichever door and store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grpcDoor, restDoor, type Decision, type Door, type DoorCall } from '../helpers/doors.ts';
+import { openDatabase } from '../helpers/open-database.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { STORES, type Stores } from '../helpers/stores.ts';
 
@@ -225,11 +226,7 @@ describe.each(STORES)('on %s', (_stores, open) => {
       settings: { ...stores.settings },
     });
     doors = [restDoor(gateway), grpcDoor(gateway)];
-    // The first use opens the embedded database, which may outlast the first call's own time on a busy machine.
-    const approvals = await fetch(`${gateway.url}/v1/approvals`, {
-      headers: { authorization: `Bearer ${gateway.keys.admin.text}` },
-    });
-    if (!approvals.ok) throw new Error(`the store does not answer: ${approvals.status}`);
+    await openDatabase(gateway);
   }, 180_000);
 
   afterAll(async () => {

@@ -12,6 +12,8 @@ export interface DoorCall {
   readonly context?: Readonly<Record<string, string>>;
   readonly key?: string;
   readonly timeoutMs?: number;
+  /** Said beside the call: headers, or metadata. */
+  readonly beside?: Readonly<Record<string, string>>;
 }
 
 /** What a caller learns, whichever door it came through. */
@@ -32,6 +34,7 @@ export interface Decision {
 export interface DecisionMeta {
   readonly cached: boolean;
   readonly fallback: boolean;
+  readonly replayed: boolean;
   readonly degraded: readonly string[];
   readonly attempts: number;
 }
@@ -43,9 +46,9 @@ export interface Door {
 }
 
 export function restDoor(gateway: RunningGateway): Door {
-  async function call({ tool, argumentsJson, context, key, timeoutMs }: DoorCall): Promise<Decision> {
+  async function call({ tool, argumentsJson, context, key, timeoutMs, beside }: DoorCall): Promise<Decision> {
     const body = `{"arguments":${argumentsJson}${context === undefined ? '' : `,"context":${JSON.stringify(context)}`}}`;
-    const headers: Record<string, string> = { 'content-type': 'application/json' };
+    const headers: Record<string, string> = { 'content-type': 'application/json', ...beside };
     if (key !== undefined) headers['authorization'] = `Bearer ${key}`;
     if (timeoutMs !== undefined) headers['x-request-timeout-ms'] = String(timeoutMs);
     const url = `${gateway.url}/v1/tools/${encodeURIComponent(tool)}/execute`;
@@ -116,8 +119,9 @@ export function grpcDoor(gateway: GrpcTarget): Door {
   const channel =
     rootCertificate === undefined ? credentials.createInsecure() : credentials.createSsl(rootCertificate);
   const client = new loaded.unified_tool_executor.v1.ToolExecutorService(service.grpcAddress, channel);
-  function call({ tool, argumentsJson, context, key, timeoutMs }: DoorCall): Promise<Decision> {
+  function call({ tool, argumentsJson, context, key, timeoutMs, beside }: DoorCall): Promise<Decision> {
     const metadata = new Metadata();
+    for (const [name, value] of Object.entries(beside ?? {})) metadata.set(name, value);
     if (key !== undefined) metadata.set('authorization', `Bearer ${key}`);
     const options = timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs };
     const request = {
@@ -145,7 +149,7 @@ function wireContext(context: Readonly<Record<string, string>>): Record<string, 
 }
 
 function decisionOfReply(reply: GrpcReply): Decision {
-  const meta = { cached: false, fallback: false, degraded: [], attempts: 0, ...reply.meta };
+  const meta = { cached: false, fallback: false, replayed: false, degraded: [], attempts: 0, ...reply.meta };
   if (reply.ok) {
     const data =
       reply.dataJson === undefined ? undefined : (JSON.parse(reply.dataJson.toString()) as unknown);

@@ -11,6 +11,7 @@ import {
   StrictJsonError,
   type WithLargeIntegers,
 } from '../../lib/strict-json.ts';
+import { agreedContext } from '../agreed-key.ts';
 import { readContext } from '../read-context.ts';
 import { checkMetadataSize, contextOf, credentialOf } from './call-metadata.ts';
 import { invalid } from './invalid.ts';
@@ -69,7 +70,7 @@ function joinContext(message: ContextMessage | null | undefined, fromMetadata: T
   if (message.dryRun) fields['dry_run'] = true;
   if (message.cursor !== '') fields['cursor'] = message.cursor;
   if (message.toolVersion !== '') fields['tool_version'] = message.toolVersion;
-  return { ...readContext(fields), ...fromMetadata };
+  return agreedContext(readContext(fields), fromMetadata, 'metadata idempotency-key');
 }
 
 function readArguments(message: ExecuteMessage): Pick<ToolRequest, 'arguments' | 'largeIntegers'> {

@@ -12,6 +12,7 @@ import {
   StrictJsonError,
   type WithLargeIntegers,
 } from '../../lib/strict-json.ts';
+import { agreedContext } from '../agreed-key.ts';
 import { readContext } from '../read-context.ts';
 import { readPrefer, type Preferences } from './prefer.ts';
 
@@ -131,7 +132,8 @@ export function readCall(
     refuseUnknown(parsed);
     const { arguments: args = NO_ARGUMENTS } = parsed;
     if (!isJsonObject(args)) throw invalid('/arguments', 'must be an object');
-    const context = { ...readContext(parsed['context']), ...stripUndefined(env.traced) };
+    const traced = stripUndefined(env.traced);
+    const context = agreedContext(readContext(parsed['context']), traced, 'header Idempotency-Key');
     const { waitMs } = env.prefer;
     refuseLargeIntegers(largeIntegers.filter((pointer) => !pointer.startsWith(IN_ARGUMENTS)));
     const large = largeIntegers.map((pointer) => pointer.slice(IN_ARGUMENTS.length - 1));

@@ -88,7 +88,9 @@ const commandFields = {
   workspace: z
     .enum(['ephemeral', 'session'])
     .default('ephemeral')
-    .describe('A fresh folder for each call, or one that stays for the session of one agent and user of the tenant.'),
+    .describe(
+      'A fresh folder for each call, or one that stays for the session of one agent and user of the tenant.',
+    ),
   limits: limits.default({}).describe('Lower limits than those of gateway.yaml.'),
   ok_exit_codes: z
     .array(z.number().int().min(0).max(255))

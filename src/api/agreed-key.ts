@@ -1,0 +1,20 @@
+// The idempotency key that a call is told twice, beside its body and in it: the same one, or nobody knows which is meant.
+import type { ToolContext } from '../contract/tool-context.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+
+const IN_CONTEXT = '/context/idempotency_key';
+
+/** `beside`: what headers or metadata say; `place` is what they are called. Throws ToolFailure VALIDATION. */
+export function agreedContext(inside: ToolContext, beside: ToolContext, place: string): ToolContext {
+  const [one, other] = [inside.idempotencyKey, beside.idempotencyKey];
+  if (one !== undefined && other !== undefined && one !== other) throw disagreement(place);
+  return { ...inside, ...beside };
+}
+
+function disagreement(place: string): ToolFailure {
+  const message = `differs from the ${place}: say one of them, or the same in both`;
+  return new ToolFailure('VALIDATION', `context.idempotency_key ${message}.`, {
+    reason: 'IDEMPOTENCY_KEYS_DIFFER',
+    details: { field: 'idempotency_key', violations: [{ pointer: IN_CONTEXT, message }] },
+  });
+}
