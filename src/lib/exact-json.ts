@@ -38,10 +38,10 @@ export function withExactNumbers(json: string): string {
   return from === 0 ? json : written + json.slice(from);
 }
 
-/** The first such number, as it was written. */
-export function inexactNumberIn(json: string): string | undefined {
+/** The first such number, as it was written; or the first that `isFault` tells of those that may be such numbers. */
+export function inexactNumberIn(json: string, isFault = isInexact): string | undefined {
   if (!SUSPECT.test(json)) return undefined;
-  const [first] = inexactNumbers(json);
+  const [first] = inexactNumbers(json, isFault);
   return first && json.slice(...first);
 }
 
@@ -52,7 +52,7 @@ function isInexact(text: string): boolean {
   return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }
 
-function* inexactNumbers(json: string): Generator<[start: number, end: number]> {
+function* inexactNumbers(json: string, isFault = isInexact): Generator<[start: number, end: number]> {
   let at = 0;
   while (at < json.length) {
     const code = json.charCodeAt(at);
@@ -61,7 +61,7 @@ function* inexactNumbers(json: string): Generator<[start: number, end: number]> 
       NUMBER_TEXT.lastIndex = at;
       NUMBER_TEXT.test(json);
       const end = Math.max(NUMBER_TEXT.lastIndex, at + 1);
-      if (isInexact(json.slice(at, end))) yield [at, end];
+      if (isFault(json.slice(at, end))) yield [at, end];
       at = end;
     } else at += 1;
   }

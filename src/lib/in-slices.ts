@@ -1,6 +1,8 @@
 // Long work in short slices, so that everything else gets its turn in between.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+export { nextTurn };
+
 /** The longest that work goes on before it gives way, in milliseconds; a slice that has begun is finished. */
 const SLICE_MS = 5;
 
@@ -13,6 +15,14 @@ export async function inSlices<Result>(work: Generator<void, Result>): Promise<R
     await nextTurn();
     since = performance.now();
   }
+}
+
+/** Characters of JSON that are looked through in the time that work may take at once. */
+const LARGE = 1 << 17;
+
+/** True of a text whose reading deserves a turn of its own: what follows on it waits for the next. */
+export function isLarge(json: { readonly length: number }): boolean {
+  return json.length > LARGE;
 }
 
 /** For work that is known to be short, or done before anybody is served. */

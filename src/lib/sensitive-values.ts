@@ -1,4 +1,5 @@
 // Sensitive values: finds what a JSON Schema marks with `x-ute-sensitive` in a value, and puts something else in its place.
+import { atOnce, inSlices } from './in-slices.ts';
 import { callScrubber } from './scrub-secrets.ts';
 import { Sealed } from './scrub/sealed.ts';
 
@@ -40,7 +41,7 @@ function hiderOf(schema: JsonMap): HideSensitive {
   if (!marksSensitive(schema)) return async (value) => ({ value, secrets: [] });
   return async <Value extends Json>(value: Value, seal: (text: string) => string) => {
     const walk = new Walk(schema, (text) => new Sealed(seal(text)));
-    const sealed = walk.hidden(value, [schema]);
+    const sealed = await inSlices(walk.hidden(value, [schema]));
     if (walk.secrets.length === 0) return { value, secrets: [] };
     const scrubber = await callScrubber(walk.secrets);
     return { value: unsealed(await scrubber.jsonInSlices(sealed)) as Value, secrets: walk.secrets };
@@ -68,7 +69,7 @@ export function sealSensitive<Value extends Json>(
 ): Hidden<Value> {
   if (!marksSensitive(schema)) return { value, secrets: [] };
   const walk = new Walk(schema, (text) => new Sealed(seal(text)));
-  return { value: unsealed(walk.hidden(value, [schema])) as Value, secrets: walk.secrets };
+  return { value: unsealed(atOnce(walk.hidden(value, [schema]))) as Value, secrets: walk.secrets };
 }
 
 /**
@@ -85,19 +86,31 @@ class Walk {
     this.#seal = seal;
   }
 
-  hidden(value: Json, schemas: readonly Json[]): Hiding {
+  *hidden(value: Json, schemas: readonly Json[]): Generator<void, Hiding> {
+    yield;
     const applying = this.#expanded(schemas);
     if (applying.some((schema) => schema[SENSITIVE_KEYWORD] === true)) {
       collectTexts(value, this.secrets);
       return this.#seal(sortedText(value));
     }
     if (applying.length === 0 || typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value))
-      return value.map((item, at) => this.hidden(item, applying.flatMap((each) => ofItem(each, at)))); // prettier-ignore
-    const members = Object.entries(value).map(([key, member]) => {
+    if (Array.isArray(value)) {
+      const items: Hiding[] = [];
+      for (const [at, item] of value.entries()) {
+        items.push(
+          yield* this.hidden(
+            item,
+            applying.flatMap((each) => ofItem(each, at)),
+          ),
+        );
+      }
+      return items;
+    }
+    const members: [string, Hiding][] = [];
+    for (const [key, member] of Object.entries(value)) {
       const own = applying.flatMap((schema) => ofMember(schema, key));
-      return [key, this.hidden(member, own)] as const;
-    });
+      members.push([key, yield* this.hidden(member, own)]);
+    }
     return Object.fromEntries(members);
   }
 

@@ -20,6 +20,19 @@ const EXPRESSIONS = {
   search: 'contains(hay, needle)',
   sorts: nested('sort', 'words', 15),
 };
+/** What a handler in a worker thread returns: each just as large as it gets before its size alone is refused. */
+const RESULTS = {
+  'different names in one object':
+    'Object.fromEntries(Array.from({ length: 290_000 }, (_, at) => [`k${at}`, 1]))',
+  'different names in small objects': 'Array.from({ length: 200_000 }, (_, at) => ({ [`k${at}`]: 1 }))',
+  'the same names in many objects': 'Array.from({ length: 250_000 }, (_, a) => ({ a, b: null }))',
+  'empty objects': 'Array.from({ length: 1_300_000 }, () => ({}))',
+  numbers: 'new Array(2_000_000).fill(7)',
+  'numbers of many digits': 'Array.from({ length: 200_000 }, (_, at) => at + 0.123456789012)',
+  'short texts': 'Array.from({ length: 400_000 }, (_, at) => `s${at}`)',
+  'one long text': '"z".repeat(4_100_000)',
+  'one long text of escapes': '"\\u0001".repeat(690_000)',
+};
 const half = 'a'.repeat(60_000);
 const ANSWER = JSON.stringify({
   text: 'x'.repeat(400_000),
@@ -41,6 +54,10 @@ beforeAll(async () => {
     response.setHeader('content-type', 'application/json').end(ANSWER);
   });
   writeFileSync(join(dir, 'one.js'), 'export const execute = () => 1;\n');
+  const results = Object.values(RESULTS).map(
+    (result, at) => `export const result_${at} = () => ${result};\n`,
+  );
+  writeFileSync(join(dir, 'results.mjs'), results.join(''));
   writeFileSync(join(dir, 'tools.yaml'), stringify(toolsFor(upstream)));
   writeFileSync(join(dir, 'more.yaml'), 'tools: []\n');
   const settings = {
@@ -92,6 +109,14 @@ function toolsFor(upstream: string): object {
         description: name,
         input_schema: argument(schema, $defs),
         ...one,
+      })),
+      ...Object.keys(RESULTS).map((name, at) => ({
+        name: `result_${at}`,
+        description: name,
+        tool_type: 'javascript',
+        implementation_config: { handler: './results.mjs', export: `result_${at}` },
+        output_schema: { type: ['array', 'object', 'string'] },
+        timeout_ms: 30_000,
       })),
       ...Object.entries(EXPRESSIONS).map(([name, jmespath]) => ({
         name,
@@ -156,6 +181,18 @@ describe('the event loop is not held by arguments', () => {
 describe('the event loop is not held by an answer that an expression selects from', () => {
   it.each(Object.keys(EXPRESSIONS))('with %s', async (tool) => {
     expect(await attack(() => call(tool, {}))).toBeLessThan(honestMs + MOST_MS);
+  });
+});
+
+describe('the event loop is not held by results', () => {
+  it.each(Object.keys(RESULTS).map((name, at) => ({ name, at })))('of $name', async ({ at }) => {
+    expect(await attack(() => call(`result_${at}`, {}))).toBeLessThan(honestMs + MOST_MS);
+  });
+
+  it('of several calls at once', async () => {
+    const calls = Array.from({ length: 16 }, () => ({ tool: 'result_7', arguments: {} }));
+    const held = await attack(() => post('/v1/execute', JSON.stringify({ calls })));
+    expect(held).toBeLessThan(honestMs + MOST_MS);
   });
 });
 

@@ -13,7 +13,7 @@ import { wrongQuery } from './known-query.ts';
 import { environmentOf, invalid, parseCallBody, readCall, type CallEnvironment } from './read-call.ts';
 import { readPrefer } from './prefer.ts';
 import { readAsyncCall } from './respond-async.ts';
-import { envelopeJson, sendEnvelope } from './write-envelope.ts';
+import { sendEnvelope, sendEnvelopes } from './write-envelope.ts';
 
 @Controller('v1')
 export class ExecuteController {
@@ -50,8 +50,7 @@ export class ExecuteController {
     const responses = await Promise.all(
       calls.map((entry, index) => this.caller.execute(readEntry(entry, index, env, largeIntegers))),
     );
-    reply.header('content-type', 'application/json; charset=utf-8');
-    reply.code(200).send(`{"responses":[${responses.map(envelopeJson).join(',')}]}`);
+    sendEnvelopes(reply, responses);
   }
 
   /** Who has no key is told that alone, and audited once, whatever the list holds. */

@@ -1,4 +1,5 @@
 // Writes an envelope to HTTP: the status by the one table, the headers it implies, the body in the wire's snake_case.
+import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { errorRow } from '../../contract/error-types.ts';
 import {
@@ -8,6 +9,9 @@ import {
   type ToolRefusal,
   type ToolResponse,
 } from '../../contract/tool-response.ts';
+
+/** Characters of a body that are given to a socket in one piece. */
+const LARGEST_AT_ONCE = 1 << 20;
 
 /**
  * Answers that are ready in one turn of the event loop leave together at its end: under load the reader is woken
@@ -26,6 +30,21 @@ function sendNow(reply: FastifyReply, response: ToolResponse): void {
   else if (response.ok) reply.code(200);
   else refusalHeaders(reply, response);
   reply.send(envelopeJson(response));
+}
+
+/** Several in one body; written one by one where they are large, since a socket takes a text as a whole. */
+export function sendEnvelopes(reply: FastifyReply, responses: readonly ToolResponse[]): void {
+  reply.code(200).header('content-type', 'application/json; charset=utf-8');
+  const texts = responses.map(envelopeJson);
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  if (length > LARGEST_AT_ONCE) reply.send(Readable.from(listed(texts)));
+  else reply.send([...listed(texts)].join(''));
+}
+
+function* listed(texts: readonly string[]): Generator<string> {
+  yield '{"responses":[';
+  for (const [index, text] of texts.entries()) yield index === 0 ? text : `,${text}`;
+  yield ']}';
 }
 
 /** The envelope as JSON text. `data` was encoded by the core already and is pasted as it is. */

@@ -7,7 +7,6 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import { functionsOf } from '../../contract/tool-function.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from '../../ports/http-client.ts';
 import { httpExecutor, type HttpOptions } from './index.ts';
-import { isDeeperThan } from './read-response.ts';
 import { HTTP_DEFAULTS } from './settings.ts';
 import { retryAfterMsOf } from './upstream-failure.ts';
 
@@ -235,16 +234,5 @@ describe('what the upstream is told of the call', () => {
     const asked = { propagate_fencing_token: true };
     expect(await headersTo(asked, { fencingToken: '41' })).toMatchObject({ 'x-ute-fencing-token': '41' });
     expect(await headersTo(asked, {})).not.toHaveProperty('x-ute-fencing-token');
-  });
-});
-
-describe('isDeeperThan', () => {
-  it('counts nested containers', () => {
-    expect([
-      isDeeperThan(1, 0),
-      isDeeperThan([], 0),
-      isDeeperThan([], 1),
-      isDeeperThan([{ a: [] }], 2),
-    ]).toEqual([false, true, false, true]);
   });
 });

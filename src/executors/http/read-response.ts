@@ -3,13 +3,13 @@ import type { JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolResult } from '../../contract/tool-response.ts';
 import { inexactNumberIn, withExactNumbers } from '../../lib/exact-json.ts';
+import { boundOf, MOST_LEVELS, tooMuchIn } from '../../lib/json-bounds.ts';
 import type { HttpResponse } from '../../ports/http-client.ts';
 
 export type ResponseKind = 'json' | 'text' | 'auto';
 /** What becomes of a number in JSON that no double holds: the text it was written as, or a refusal. */
 export type LargeNumbers = 'text' | 'refuse';
 
-const MAX_DEPTH = 64;
 const JSON_TYPE = /^application\/(?:[^;\s]+\+)?json$/;
 const TEXT_TYPE =
   /^(?:text\/.*|application\/(?:[^;\s]+\+)?xml|application\/javascript|application\/x-www-form-urlencoded)$/;
@@ -30,26 +30,26 @@ export function readResponse(response: HttpResponse, kind: ResponseKind, numbers
 
 export function readJson(body: Buffer, numbers: LargeNumbers): JsonValue {
   const text = body.toString('utf8');
+  const tooMuch = tooMuchIn(text);
+  if (tooMuch === 'levels') throw tooDeep();
+  if (tooMuch !== undefined) {
+    const message = `The upstream's answer ${boundOf(tooMuch)}.`;
+    throw new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_MANY_VALUES' });
+  }
   if (numbers === 'refuse') refuseLargeNumbers(text);
-  let data: JsonValue;
   try {
-    data = JSON.parse(withExactNumbers(text)) as JsonValue;
+    return JSON.parse(withExactNumbers(text)) as JsonValue;
   } catch (cause) {
     throw new ToolFailure('OUTPUT_INVALID', 'The upstream answered with text that is not JSON.', {
       reason: 'NOT_JSON',
       cause,
     });
   }
-  if (isDeeperThan(data, MAX_DEPTH)) {
-    throw new ToolFailure(
-      'OUTPUT_INVALID',
-      `The upstream's JSON is nested deeper than ${MAX_DEPTH} levels.`,
-      {
-        reason: 'TOO_DEEP',
-      },
-    );
-  }
-  return data;
+}
+
+function tooDeep(): ToolFailure {
+  const message = `The upstream's JSON is nested deeper than ${MOST_LEVELS} levels.`;
+  return new ToolFailure('OUTPUT_INVALID', message, { reason: 'TOO_DEEP' });
 }
 
 function refuseLargeNumbers(text: string): void {
@@ -57,28 +57,6 @@ function refuseLargeNumbers(text: string): void {
   if (found === undefined) return;
   const message = `The upstream's JSON holds the number ${found.slice(0, 40)}, which JSON readers round.`;
   throw new ToolFailure('OUTPUT_INVALID', message, { reason: 'UNSAFE_NUMBER' });
-}
-
-/** Level by level and not by recursion: the depth is what is not to be trusted. */
-export function isDeeperThan(value: JsonValue, maxDepth: number): boolean {
-  let level = [value].filter(isContainer);
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > maxDepth) return true;
-    const next: Container[] = [];
-    for (const container of level) {
-      for (const item of Array.isArray(container) ? container : Object.values(container)) {
-        if (isContainer(item)) next.push(item);
-      }
-    }
-    level = next;
-  }
-  return false;
-}
-
-type Container = JsonValue[] | { [key: string]: JsonValue };
-
-function isContainer(value: JsonValue): value is Container {
-  return typeof value === 'object' && value !== null;
 }
 
 function readText(body: Buffer, parameters: string): string {

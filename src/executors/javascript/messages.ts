@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { CallEvent } from '../../contract/tool-call.ts';
+import { MOST_LEVELS, tooMuchIn, type TooMuch } from '../../lib/json-bounds.ts';
 import type { CallMeta } from './handler-context.ts';
 import type { StepError } from './tool-call-error.ts';
 
@@ -82,8 +83,6 @@ const KNOWN: ReadonlySet<unknown> = new Set(KINDS);
 const MAX_ID = 64;
 /** What an answer or an event has around what is bounded. */
 const EXTRA_LENGTH = 65_536;
-/** Levels of a result. */
-const MAX_DEPTH = 64;
 
 /** Of what a worker sends, in characters. */
 export function longestBody({ maxMessageBytes }: WorkerLimits): number {
@@ -104,10 +103,19 @@ export function readMessage(message: unknown, limits: WorkerLimits): FromWorker 
   return { kind: kind as Kind, id, body, spoiled };
 }
 
-/** Undefined: nested deeper than anything that is passed on. Throws ProtocolViolation for what is no JSON. */
+/** Undefined: more than anything that is passed on. Throws ProtocolViolation for what is no JSON. */
 export function readBody(body: string): JsonValue | undefined {
+  return tooMuchInBody(body) === undefined ? parseBody(body) : undefined;
+}
+
+/** Of a text that may be JSON: whether it is nested too deep, or holds too much, to be read. */
+export function tooMuchInBody(body: string): TooMuch | undefined {
   // A nesting of n needs 2n characters: short ones are spared the look.
-  if (body.length > 2 * MAX_DEPTH && nestsTooDeep(body)) return undefined;
+  return body.length > 2 * MOST_LEVELS ? tooMuchIn(body) : undefined;
+}
+
+/** Throws ProtocolViolation for what is no JSON. */
+export function parseBody(body: string): JsonValue {
   try {
     return JSON.parse(body) as JsonValue;
   } catch {
@@ -163,22 +171,4 @@ export function readPrinted(body: string): { readonly level: PrintedLevel; reado
 
 function isLevel(level: unknown): level is 'debug' | 'info' | 'warn' | 'error' {
   return level === 'debug' || level === 'info' || level === 'warn' || level === 'error';
-}
-
-const QUOTE = 0x22, BACKSLASH = 0x5c, OPEN_BRACKET = 0x5b, CLOSE_BRACKET = 0x5d, OPEN_BRACE = 0x7b, CLOSE_BRACE = 0x7d; // prettier-ignore
-
-function nestsTooDeep(json: string): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < json.length; at++) {
-    const code = json.charCodeAt(at);
-    if (inString) {
-      if (code === BACKSLASH) at++;
-      else if (code === QUOTE) inString = false;
-    } else if (code === QUOTE) inString = true;
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      if (++depth > MAX_DEPTH) return true;
-    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
-  }
-  return false;
 }

@@ -3,15 +3,17 @@ import type { CallEvent } from '../../contract/tool-call.ts';
 import type { JsonValue } from '../../contract/json.ts';
 import {
   ProtocolViolation,
-  readBody,
+  parseBody,
   readEvent,
   readPrinted,
   readStep,
+  tooMuchInBody,
   type FromWorker,
   type PrintedLevel,
   type StepRequest,
 } from './messages.ts';
-import { tooDeep, unusable } from './worker-failures.ts';
+import { isLarge } from '../../lib/in-slices.ts';
+import { tooDeep, tooMany, unusable } from './worker-failures.ts';
 
 export type Answer =
   | { readonly kind: 'returned' | 'exports'; readonly value: JsonValue }
@@ -67,9 +69,12 @@ export class PendingCall {
   /** Throws ProtocolViolation. */
   answered({ kind, body }: FromWorker): void {
     if (kind === 'unusable') return this.reject(unusable(body));
-    const value = readBody(body);
-    if (value === undefined) return this.reject(tooDeep());
-    this.#settle.resolve(kind === 'thrown' ? { kind, report: value } : { kind: kind as 'returned', value });
+    const tooMuch = tooMuchInBody(body);
+    if (tooMuch !== undefined) return this.reject(tooMuch === 'levels' ? tooDeep() : tooMany(tooMuch));
+    const value = parseBody(body);
+    const answer: Answer = kind === 'thrown' ? { kind, report: value } : { kind: kind as 'returned', value };
+    if (isLarge(body)) setImmediate(() => this.#settle.resolve(answer));
+    else this.#settle.resolve(answer);
   }
 }
 

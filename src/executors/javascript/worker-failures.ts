@@ -1,5 +1,6 @@
 // How a call fails when its thread cannot go on, or gives what cannot be passed on.
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import { boundOf, type TooMuch } from '../../lib/json-bounds.ts';
 
 const QUEUE_FULL_RETRY_MS = 500;
 const MIB = 1024 * 1024;
@@ -60,6 +61,11 @@ export function unusable(why: string): ToolFailure {
     partialSideEffects: false,
     cause: why,
   });
+}
+
+export function tooMany(tooMuch: Exclude<TooMuch, 'levels'>): ToolFailure {
+  const message = `The tool's result ${boundOf(tooMuch)}.`;
+  return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_MANY_VALUES' });
 }
 
 export function tooDeep(): ToolFailure {

@@ -3,6 +3,8 @@ import { isErrorType } from '../../contract/error-types.ts';
 import { exceptionFailure } from '../../contract/exception-failure.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import { inexactNumberIn } from '../../lib/exact-json.ts';
+import { boundOf, tooMuchIn } from '../../lib/json-bounds.ts';
 
 export type Answer =
   { readonly ok: true; readonly data: JsonValue } | { readonly ok: false; readonly error: ReportedError };
@@ -65,56 +67,41 @@ export function failureOf(error: ReportedError): ToolFailure {
 }
 
 function parse(frame: Buffer, maxDepth: number): { readonly text: string; readonly value: JsonValue } {
-  // A nesting of n needs 2n bytes: short answers are spared the scan.
-  if (frame.length > 2 * maxDepth && nestsDeeperThan(frame, maxDepth)) {
+  let text: string;
+  try {
+    text = UTF8.decode(frame);
+  } catch {
+    throw new ProtocolViolation('the answer is not JSON in UTF-8');
+  }
+  // A nesting of n needs 2n characters: short answers are spared the scan.
+  const tooMuch = text.length > 2 * maxDepth ? tooMuchIn(text, maxDepth) : undefined;
+  if (tooMuch === 'levels')
     throw new ProtocolViolation(`the answer is nested more than ${maxDepth} levels deep`);
+  if (tooMuch !== undefined) {
+    const message = `The tool's result ${boundOf(tooMuch)}.`;
+    throw new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_MANY_VALUES' });
   }
   try {
-    const text = UTF8.decode(frame);
     return { text, value: JSON.parse(text) as JsonValue };
   } catch {
     throw new ProtocolViolation('the answer is not JSON in UTF-8');
   }
 }
 
-const QUOTE = 0x22, BACKSLASH = 0x5c, OPEN_BRACKET = 0x5b, CLOSE_BRACKET = 0x5d, OPEN_BRACE = 0x7b, CLOSE_BRACE = 0x7d; // prettier-ignore
-
-/** Looks at the bytes, before a parser does. */
-function nestsDeeperThan(json: Buffer, limit: number): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let i = 0; i < json.length; i++) {
-    const byte = json[i];
-    if (inString) {
-      if (byte === BACKSLASH) i++;
-      else if (byte === QUOTE) inString = false;
-    } else if (byte === QUOTE) inString = true;
-    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      if (++depth > limit) return true;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
-  }
-  return false;
-}
-
-/** Cheap sign of a number that a double cannot hold: 16 digits in a row, or a three-digit exponent. */
-const SUSPECT = /\d{16}|\d[eE]\+?\d{3}/;
 const INTEGER = /^-?\d+$/;
-
-type Reviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
 /** Python's integers have no limit; JSON readers round them in silence, and an id that is off by one is no id. */
 function refuseUnsafeNumbers(text: string): void {
-  if (!SUSPECT.test(text)) return;
-  let found: string | undefined;
-  const look: Reviver = (_key, value, { source = '' }) => {
-    if (typeof value !== 'number') return value;
-    if (!Number.isFinite(value) || (!Number.isSafeInteger(value) && INTEGER.test(source))) found ??= source;
-    return value;
-  };
-  JSON.parse(text, look as (this: unknown, key: string, value: unknown) => unknown);
+  const found = inexactNumberIn(text, isUnsafe);
   if (found === undefined) return;
   const message = `The tool's result holds the number ${found.slice(0, 40)}, which JSON readers round; it must be returned as a string.`;
   throw new ToolFailure('OUTPUT_INVALID', message, { reason: 'UNSAFE_NUMBER' });
+}
+
+/** Python writes its floats as they are read again, whatever their size. */
+function isUnsafe(written: string): boolean {
+  const value = Number(written);
+  return INTEGER.test(written) ? !Number.isSafeInteger(value) : Math.abs(value) === Infinity;
 }
 
 function reportedError(value: unknown): ReportedError {

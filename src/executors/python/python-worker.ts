@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import { encodeFrame, FrameDecoder, FrameTooLarge } from '../../lib/frames.ts';
+import { isLarge } from '../../lib/in-slices.ts';
 import { NotStarted, type PoolWorker } from '../../lib/worker-pool/pool-options.ts';
 import type { ChildProcess, ProcessExit } from '../../ports/process-spawner.ts';
 import { ProtocolViolation, readAnswer, type Answer } from './answer.ts';
@@ -155,7 +156,7 @@ export class PythonWorker implements PoolWorker {
       else if (kind === 'partial') call.partial(content);
       else if (kind === 'progress') call.progress(content);
       else if (kind === 'ended') this.#settle(call, undefined, endedCall(content));
-      else this.#settle(call, readAnswer(content));
+      else this.#settle(call, readAnswer(content), undefined, isLarge(content));
     } catch (error) {
       this.#breach(kind, call, error);
     }
@@ -184,7 +185,7 @@ export class PythonWorker implements PoolWorker {
     else this.#giveUp(call, failure);
   }
 
-  #settle(call: PendingCall, answer: Answer | undefined, failure?: unknown): void {
+  #settle(call: PendingCall, answer: Answer | undefined, failure?: unknown, large = false): void {
     if (call.answered) throw new ProtocolViolation('a request was answered twice');
     call.answered = true;
     const settle = () => {
@@ -193,7 +194,7 @@ export class PythonWorker implements PoolWorker {
     };
     // A forked call's output came through the channel, ahead of this. What a reused worker's tool wrote to its own
     // descriptors before it answered is readable by now, and is read in this same turn of the event loop.
-    if (this.#options.forks) settle();
+    if (this.#options.forks && !large) settle();
     else setImmediate(settle);
   }
 

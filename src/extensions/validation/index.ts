@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { isLarge, nextTurn } from '../../lib/in-slices.ts';
 import { withClosedRoot } from './closed-root.ts';
 import { fittingArguments } from './fitting-arguments.ts';
 import { refuseWrongResult } from './refuse-wrong-result.ts';
@@ -47,6 +48,8 @@ function createValidation(checksOf: ToolChecks): Extension<ValidationOptions> {
       // Nothing has run where the call is a rehearsal, or only accepted.
       const hasRun = call.context.dryRun !== true && response.meta.acceptedAt === undefined;
       if (response.ok && checks.output !== undefined && options.output === 'enforce' && hasRun) {
+        // Reading and writing it has taken this turn.
+        if (isLarge(response.dataJson)) await nextTurn();
         const checked = refuseWrongResult(checks.output, response, call.signal);
         if (checked !== undefined) await checked;
       }
