@@ -3,16 +3,18 @@ import type { Next, PreparedFunction } from '../contract/plugin.ts';
 import type { AcceptedCall, ToolCall } from '../contract/tool-call.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
-import type { ToolResult } from '../contract/tool-response.ts';
+import type { ToolResult, ToolSuccess } from '../contract/tool-response.ts';
 import { isUnsafe } from '../contract/tool-spec.ts';
 import { whatRuns } from '../contract/what-runs.ts';
+import { atOnce, inSlices } from '../lib/in-slices.ts';
+import { isLargeJson } from '../lib/large-json/write-json.ts';
 import type { Log } from '../ports/log.ts';
 import type { Gauge } from '../ports/metrics.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
 import { raceCall, stampLeft } from './deadline.ts';
 import { runAttempts, type AttemptDeps } from './resilience/run-attempts.ts';
-import { startOf, withinBudget } from './result-budget.ts';
-import { refusalOf, shortened, successOf } from './settle.ts';
+import { cutToBudget, startOf, type WithinBudget } from './result-budget.ts';
+import { largeSuccessOf, refusalOf, shortened, successOf } from './settle.ts';
 
 export interface CompileDeps {
   readonly attempts: AttemptDeps;
@@ -40,10 +42,13 @@ export function compileTool(
       const announcing = announced(call);
       if (announcing !== undefined) await announcing;
       const result = await runAttempts(call, fn, prepared, attempts);
-      const whole = successOf(call, result, maxResultBytes, plain);
+      const isLarge = plain && isLargeJson(result.data);
+      const whole = isLarge
+        ? await largeSuccessOf(call, result, maxResultBytes)
+        : successOf(call, result, maxResultBytes, plain);
       if (resultBudget === undefined) return whole;
-      const cut = withinBudget(whole.data, resultBudget, fn, call);
-      return cut.truncated === undefined ? whole : shortened(whole, cut.data, cut.truncated);
+      const cut = cutToBudget(whole.data, resultBudget, fn, call);
+      return cutSuccess(whole, isLarge ? await inSlices(cut) : atOnce(cut));
     } catch (error) {
       return refusalOf(call, error);
     } finally {
@@ -97,6 +102,10 @@ async function isAsAgreed(accepted: AcceptedCall, call: ToolCall, fn: ToolFuncti
   const { toolHash, approved, runs } = accepted;
   if (runs !== undefined) return (await whatRuns(fn, call.snapshot)) === runs;
   return toolHash === fn.spec.contentHash || (!approved && !isUnsafe(fn.spec.metadata));
+}
+
+function cutSuccess(whole: ToolSuccess, { data, truncated, dataJson }: WithinBudget): ToolSuccess {
+  return truncated === undefined ? whole : shortened(whole, data, truncated, dataJson);
 }
 
 /** The last moment before the executor: what must be known of the call first is known, or it does not run. */

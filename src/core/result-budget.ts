@@ -5,11 +5,15 @@ import type { ToolCall } from '../contract/tool-call.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool-function.ts';
 import type { Truncation } from '../contract/tool-response.ts';
+import { atOnce } from '../lib/in-slices.ts';
+import { isLargeJson, writeLargeJson } from '../lib/large-json/write-json.ts';
 import type { ResultBudget } from '../contract/tool-spec.ts';
 
 export interface WithinBudget {
   readonly data: JsonValue;
   readonly truncated?: Truncation;
+  /** The data as text, where it was cut. */
+  readonly dataJson?: string;
 }
 
 /** The list of a result: the result itself, or the longest list among its members. */
@@ -24,28 +28,37 @@ interface Listing {
  * `data` as far as the budget goes, from the cursor on. Throws ToolFailure OUTPUT_TOO_LARGE where there is nothing
  * to cut at, or one item alone is too large, and VALIDATION for a cursor that is not this call's.
  */
-export function withinBudget(
+export function withinBudget(...[data, budget, fn, call]: Parameters<typeof cutToBudget>): WithinBudget {
+  const { dataJson: _, ...cut } = atOnce(cutToBudget(data, budget, fn, call));
+  return cut;
+}
+
+/** The same, giving way to others. */
+export function* cutToBudget(
   data: JsonValue,
   budget: ResultBudget,
   fn: ToolFunction,
   call: ToolCall,
-): WithinBudget {
+): Generator<void, WithinBudget> {
   const start = startOf(fn, call);
   const listing = listingOf(data);
   const { maxBytes = Number.POSITIVE_INFINITY, maxItems = Number.POSITIVE_INFINITY } = budget;
   if (listing === undefined) {
-    if (bytesOf(data) > maxBytes) throw tooLarge(maxBytes);
+    if ((yield* bytesOf(data)) > maxBytes) throw tooLarge(maxBytes);
     return { data };
   }
   const { items, pointer } = listing;
-  const kept = countWithin(items, start, maxItems, maxBytes - bytesOf(listing.with([])));
+  const around = yield* bytesOf(listing.with([]));
+  const kept = yield* countWithin(items, start, maxItems, maxBytes - around);
   if (kept === 0 && start < items.length) throw tooLarge(maxBytes);
   if (start === 0 && kept === items.length) return { data };
   const end = start + kept;
   const omitted = Math.max(0, items.length - end);
   const goesOn = omitted > 0 && fn.spec.metadata.readOnly;
+  const cut = listing.with(items.slice(start, end));
   return {
-    data: listing.with(items.slice(start, end)),
+    data: cut,
+    dataJson: yield* textOf(cut),
     truncated: { pointer, kept, omitted, ...(goesOn && { cursor: cursorAt(end, call, fn) }) },
   };
 }
@@ -86,20 +99,31 @@ function listingOf(data: JsonValue): Listing | undefined {
   return { pointer, items, with: (kept) => ({ ...data, [name]: [...kept] }) };
 }
 
-function countWithin(items: readonly JsonValue[], start: number, maxItems: number, maxBytes: number): number {
+function* countWithin(
+  items: readonly JsonValue[],
+  start: number,
+  maxItems: number,
+  maxBytes: number,
+): Generator<void, number> {
   let bytes = 0;
   let count = 0;
   while (count < maxItems && start + count < items.length) {
     const comma = count > 0 ? 1 : 0;
-    bytes += comma + bytesOf(items[start + count] ?? null);
+    bytes += comma + (yield* bytesOf(items[start + count] ?? null));
     if (bytes > maxBytes) break;
     count += 1;
   }
   return count;
 }
 
-function bytesOf(value: JsonValue): number {
-  return Buffer.byteLength(JSON.stringify(value));
+function* bytesOf(value: JsonValue): Generator<void, number> {
+  return Buffer.byteLength(yield* textOf(value));
+}
+
+function* textOf(value: JsonValue): Generator<void, string> {
+  if (isLargeJson(value)) return yield* writeLargeJson(value);
+  yield;
+  return JSON.stringify(value);
 }
 
 function tooLarge(maxBytes: number): ToolFailure {

@@ -6,6 +6,8 @@ import { metaOf } from '../contract/make-response.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolCall } from '../contract/tool-call.ts';
 import type { ToolRefusal, ToolResult, ToolSuccess, Truncation } from '../contract/tool-response.ts';
+import { inSlices } from '../lib/in-slices.ts';
+import { writeLargeJson } from '../lib/large-json/write-json.ts';
 import { writeJson } from '../lib/write-json.ts';
 
 const NO_INTENTS: readonly Intent[] = [];
@@ -17,6 +19,27 @@ const NO_INTENTS: readonly Intent[] = [];
  */
 export function successOf(call: ToolCall, result: ToolResult, maxBytes: number, plain: boolean): ToolSuccess {
   const dataJson = encode(result.data, plain ? JSON.stringify : writeJson);
+  const data = (): JsonValue => (plain ? result.data : (JSON.parse(dataJson) as JsonValue));
+  return success(call, result, maxBytes, dataJson, data);
+}
+
+/** The same, in slices for what takes long; only for data that came out of a JSON parser. */
+export async function largeSuccessOf(
+  call: ToolCall,
+  result: ToolResult,
+  maxBytes: number,
+): Promise<ToolSuccess> {
+  const dataJson = await inSlices(writeLargeJson(result.data));
+  return success(call, result, maxBytes, dataJson, () => result.data);
+}
+
+function success(
+  call: ToolCall,
+  { intents = NO_INTENTS }: ToolResult,
+  maxBytes: number,
+  dataJson: string,
+  data: () => JsonValue,
+): ToolSuccess {
   if (dataJson.length > maxBytes || Buffer.byteLength(dataJson) > maxBytes) {
     throw new ToolFailure(
       'OUTPUT_TOO_LARGE',
@@ -25,17 +48,22 @@ export function successOf(call: ToolCall, result: ToolResult, maxBytes: number, 
   }
   return {
     ok: true,
-    data: plain ? result.data : (JSON.parse(dataJson) as JsonValue),
+    data: data(),
     dataJson,
-    intents: result.intents ?? NO_INTENTS,
+    intents,
     meta: metaOf(call),
     rateLimits: call.progress.rateLimits,
   };
 }
 
 /** The same success with less of its data, and a note of what is missing. */
-export function shortened(whole: ToolSuccess, data: JsonValue, truncated: Truncation): ToolSuccess {
-  return { ...whole, data, dataJson: JSON.stringify(data), meta: { ...whole.meta, truncated } };
+export function shortened(
+  whole: ToolSuccess,
+  data: JsonValue,
+  truncated: Truncation,
+  dataJson = JSON.stringify(data),
+): ToolSuccess {
+  return { ...whole, data, dataJson, meta: { ...whole.meta, truncated } };
 }
 
 function encode(data: unknown, write: (data: unknown) => string | undefined): string {

@@ -1,4 +1,5 @@
 // Frames: a byte stream cut into messages. Four bytes of big-endian length, then that many bytes.
+import { ByteList } from './byte-list.ts';
 
 const HEADER_BYTES = 4;
 
@@ -21,8 +22,7 @@ export class FrameTooLarge extends Error {
 /** Cuts a byte stream into frames, however the stream was chopped on its way. */
 export class FrameDecoder {
   readonly #maxBytes: number;
-  #chunks: Buffer[] = [];
-  #buffered = 0;
+  readonly #buffered = new ByteList();
   /** Bytes that must be there before it is worth looking again. */
   #needed = HEADER_BYTES;
 
@@ -32,10 +32,9 @@ export class FrameDecoder {
 
   /** The contents of the frames that this chunk completes. Throws FrameTooLarge. */
   push(chunk: Buffer): Buffer[] {
-    this.#chunks.push(chunk);
-    this.#buffered += chunk.length;
-    if (this.#buffered < this.#needed) return [];
-    const data = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#buffered);
+    this.#buffered.push(chunk);
+    if (this.#buffered.length < this.#needed) return [];
+    const data = this.#buffered.whole();
     const frames: Buffer[] = [];
     let offset = 0;
     this.#needed = HEADER_BYTES;
@@ -59,7 +58,7 @@ export class FrameDecoder {
   }
 
   #keep(rest: Buffer): void {
-    this.#chunks = rest.length > 0 ? [rest] : [];
-    this.#buffered = rest.length;
+    this.#buffered.clear();
+    if (rest.length > 0) this.#buffered.push(rest);
   }
 }

@@ -113,13 +113,34 @@ class AutomatonScrubber implements SecretScrubber {
       return this.#json(value);
     }
     if (Array.isArray(value)) return same(value, yield* this.#largeItems(value));
-    const entries = Object.entries(value);
+    return yield* this.#largeMembers(value as { readonly [key: string]: unknown });
+  }
+
+  *#largeMembers(value: { readonly [key: string]: unknown }): Generator<void, unknown> {
+    const keys = Object.keys(value);
+    yield;
     const members: Entry[] = [];
-    for (const [at, [key, item]] of entries.entries()) {
+    let isSame = true;
+    for (const [at, key] of keys.entries()) {
       if (at % 1_024 === 1_023) yield;
-      members.push([yield* this.#scrubbed(key), yield* this.#large(item)]);
+      const item = value[key];
+      const member: Entry = [yield* this.#scrubbed(key), yield* this.#large(item)];
+      isSame &&= member[0] === key && member[1] === item;
+      members.push(member);
     }
-    return withMembers(value, entries, members);
+    if (isSame) return value;
+    const scrubbed = {};
+    for (const [at, [key, item]] of members.entries()) {
+      if (at % 1_024 === 1_023) yield;
+      // As Object.fromEntries does it: "__proto__" is a member like any other.
+      Object.defineProperty(scrubbed, key, {
+        value: item,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+    }
+    return scrubbed;
   }
 
   *#largeItems(items: readonly unknown[]): Generator<void, unknown[]> {

@@ -1,16 +1,16 @@
 // No call's data holds the event loop: each attack runs through a gateway of its own process, which tells how long its loop was held.
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { COSTLY_SCHEMAS } from '../helpers/costly-schemas.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
+import { heldBy, heldMs, LOOP_PROBE } from '../helpers/held-loop.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 /** Beyond what an honest call of the same size takes. In CPU time of the loop's thread, so that a busy machine is no failure. */
 const MOST_MS = 50;
-const PROBE = resolve(import.meta.dirname, '../helpers/loop-probe.mjs');
 
 const nested = (fn: string, inner: string, times: number) =>
   `${`${fn}(`.repeat(times)}${inner}${')'.repeat(times)}`;
@@ -64,15 +64,15 @@ beforeAll(async () => {
     loaders: [{ type: 'yaml-file', paths: ['tools.yaml', 'more.yaml'] }],
     auth: { mode: 'none' },
   };
-  gateway = new GatewayProcess(dir, { ...configured(dir, settings), NODE_OPTIONS: `--import=${PROBE}` });
+  gateway = new GatewayProcess(dir, { ...configured(dir, settings), ...LOOP_PROBE });
   ({ rest } = await gateway.ready(60_000));
   // As many values, or as many names, as a door lets in: reading and hashing them takes its time, whoever checks them.
   const list = { v: Array.from({ length: 45_000 }, (_, at) => at) };
   const map = { v: Object.fromEntries(list.v.slice(0, 24_000).map((at) => [`k${at}`, at])) };
   for (let warm = 0; warm < 3; warm += 1) for (const args of [list, map]) await call('honest', args);
-  await heldMs();
+  await held();
   for (let again = 0; again < 3; again += 1) for (const args of [list, map]) await call('honest', args);
-  honestMs = await heldMs();
+  honestMs = await held();
 });
 
 afterAll(async () => {
@@ -139,29 +139,14 @@ async function post(path: string, body: string | Uint8Array): Promise<number> {
   return response.status;
 }
 
-/** The longest since it was asked last. */
-async function heldMs(): Promise<number> {
-  const before = gateway.stderr.length;
-  gateway.signal('SIGUSR2');
-  const found = () => /the loop was held for ([\d.]+) ms/.exec(gateway.stderr.slice(before))?.[1];
-  await vi.waitFor(() => expect(found()).toBeDefined(), { timeout: 30_000, interval: 5 });
-  return Number(found());
-}
-
-/** Once for what is compiled at the first use, which is no data of a call; then as it is from then on. */
-async function attack(run: () => Promise<unknown>): Promise<number> {
-  await run();
-  await heldMs();
-  await run();
-  return heldMs();
-}
+const held = () => heldMs(gateway);
+const attack = (run: () => Promise<unknown>) => heldBy(gateway, run);
 
 describe('the event loop is not held by arguments', () => {
   it.each(COSTLY_SCHEMAS.map(({ name, value }, at) => ({ name, value, at })))(
     'of $name',
     async ({ value, at }) => {
-      const held = await attack(() => call(`schema_${at}`, { v: value }));
-      expect(held).toBeLessThan(honestMs + MOST_MS);
+      expect(await attack(() => call(`schema_${at}`, { v: value }))).toBeLessThan(honestMs + MOST_MS);
     },
   );
 
@@ -200,7 +185,7 @@ describe('the event loop is not held by a declaration', () => {
   it('of 20,000 keys that comes while the gateway runs', async () => {
     const keys = Array.from({ length: 20_000 }, (_, at) => `      key${at}: ${at}`).join('\n');
     const text = `tools:\n  - name: large\n    description: x\n    tool_type: javascript\n    extensions:\n${keys}\n`;
-    await heldMs();
+    await held();
     writeFileSync(join(dir, 'more.yaml'), text);
     const status = await vi.waitUntil(
       async () => {
@@ -210,7 +195,7 @@ describe('the event loop is not held by a declaration', () => {
       { timeout: 50_000, interval: 50 },
     );
     expect(status).toMatchObject({ ok: false });
-    expect(await heldMs()).toBeLessThan(honestMs + MOST_MS);
+    expect(await held()).toBeLessThan(honestMs + MOST_MS);
     writeFileSync(join(dir, 'more.yaml'), 'tools: []\n');
   });
 });

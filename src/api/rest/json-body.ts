@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ByteList } from '../../lib/byte-list.ts';
 
 /** RFC 9512, and what was in use before. A web page cannot send them without asking, either. */
 export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'] as const;
@@ -54,17 +55,17 @@ function unreadable({ headers }: FastifyRequest): ToolFailure | undefined {
  */
 function collect(payload: Readable, maxBytes: number): Promise<Buffer | ToolFailure> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    const kept = new ByteList();
     let bytes = 0;
     payload.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= maxBytes) chunks.push(chunk);
-      else chunks.length = 0;
+      if (bytes <= maxBytes) kept.push(chunk);
+      else kept.clear();
       if (bytes > maxBytes * 16) payload.destroy();
     });
     payload.once('end', () => {
       if (bytes > maxBytes) resolve(tooLarge(maxBytes));
-      else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+      else resolve(kept.whole());
     });
     // Closed with no end: we stopped reading, or the client went away and reads no answer.
     payload.once('close', () => {

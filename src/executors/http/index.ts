@@ -77,8 +77,7 @@ class HttpExecutor implements Executor<HttpOptions> {
       upstream: upstreamOf(new URL(compiled.origin), connection?.name, credentials.scrubber),
       execute: send,
       render: (call) => renderRequest(masked, call.arguments, credentials.scrubber),
-      // What a selection makes need not be JSON: core checks it.
-      yieldsPlainJson: typeof request.response !== 'object',
+      yieldsPlainJson: true,
       close: async () => tokens?.release(),
     };
   }

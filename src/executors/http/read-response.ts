@@ -3,7 +3,10 @@ import type { JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolResult } from '../../contract/tool-response.ts';
 import { inexactNumberIn, withExactNumbers } from '../../lib/exact-json.ts';
-import { boundOf, MOST_LEVELS, tooMuchIn } from '../../lib/json-bounds.ts';
+import { inSlices } from '../../lib/in-slices.ts';
+import { boundOf, MOST_LEVELS, MOST_NAMES, MOST_VALUES, tooMuchIn } from '../../lib/json-bounds.ts';
+import { LargeJsonError, LARGE_JSON_BYTES } from '../../lib/large-json/limits.ts';
+import { readLargeJson } from '../../lib/large-json/read-json.ts';
 import type { HttpResponse } from '../../ports/http-client.ts';
 
 export type ResponseKind = 'json' | 'text' | 'auto';
@@ -14,12 +17,17 @@ const JSON_TYPE = /^application\/(?:[^;\s]+\+)?json$/;
 const TEXT_TYPE =
   /^(?:text\/.*|application\/(?:[^;\s]+\+)?xml|application\/javascript|application\/x-www-form-urlencoded)$/;
 
-/** An empty body is null. Throws ToolFailure OUTPUT_INVALID. */
-export function readResponse(response: HttpResponse, kind: ResponseKind, numbers: LargeNumbers): ToolResult {
-  if (response.body.length === 0) return { data: null };
+/** An empty body is null. Throws, or rejects with, ToolFailure OUTPUT_INVALID or OUTPUT_TOO_LARGE. What is large is read in slices. */
+export function readResponse(
+  response: HttpResponse,
+  kind: ResponseKind,
+  numbers: LargeNumbers,
+): ToolResult | Promise<ToolResult> {
+  const { body } = response;
+  if (body.length === 0) return { data: null };
   const [mediaType, parameters] = contentTypeOf(response);
   if (kind === 'json' || (kind === 'auto' && JSON_TYPE.test(mediaType)))
-    return { data: readJson(response.body, numbers) };
+    return body.length < LARGE_JSON_BYTES ? { data: readJson(body, numbers) } : readLarge(body, numbers);
   if (kind === 'text' || TEXT_TYPE.test(mediaType)) return { data: readText(response.body, parameters) };
   throw new ToolFailure(
     'OUTPUT_INVALID',
@@ -30,33 +38,56 @@ export function readResponse(response: HttpResponse, kind: ResponseKind, numbers
 
 export function readJson(body: Buffer, numbers: LargeNumbers): JsonValue {
   const text = body.toString('utf8');
-  const tooMuch = tooMuchIn(text);
-  if (tooMuch === 'levels') throw tooDeep();
-  if (tooMuch !== undefined) {
-    const message = `The upstream's answer ${boundOf(tooMuch)}.`;
-    throw new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_MANY_VALUES' });
-  }
+  // What is so short holds no more values or names than it may.
+  if (tooMuchIn(text) !== undefined) throw tooDeep();
   if (numbers === 'refuse') refuseLargeNumbers(text);
   try {
     return JSON.parse(withExactNumbers(text)) as JsonValue;
   } catch (cause) {
-    throw new ToolFailure('OUTPUT_INVALID', 'The upstream answered with text that is not JSON.', {
-      reason: 'NOT_JSON',
-      cause,
-    });
+    throw notJson(cause);
   }
+}
+
+const LIMITS = { depth: MOST_LEVELS, values: MOST_VALUES, names: MOST_NAMES };
+
+async function readLarge(body: Buffer, numbers: LargeNumbers): Promise<ToolResult> {
+  try {
+    return { data: await inSlices(readLargeJson(body, { ...LIMITS, numbers })) };
+  } catch (error) {
+    throw error instanceof LargeJsonError ? failureOf(error) : error;
+  }
+}
+
+function failureOf({ reason, found = '', cause }: LargeJsonError): ToolFailure {
+  if (reason === 'UNSAFE_NUMBER') return unsafeNumber(found);
+  if (reason === 'TOO_DEEP') return tooDeep();
+  if (reason === 'NOT_JSON') return notJson(cause);
+  if (reason === 'TOO_LONG') {
+    const message = "The upstream's JSON holds a name, a number or a gap that is too long to be read.";
+    return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason });
+  }
+  const message = `The upstream's answer ${boundOf(reason === 'TOO_MANY_NAMES' ? 'names' : 'values')}.`;
+  return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_MANY_VALUES' });
+}
+
+function refuseLargeNumbers(text: string): void {
+  const found = inexactNumberIn(text);
+  if (found !== undefined) throw unsafeNumber(found);
+}
+
+function unsafeNumber(found: string): ToolFailure {
+  const message = `The upstream's JSON holds the number ${found.slice(0, 40)}, which JSON readers round.`;
+  return new ToolFailure('OUTPUT_INVALID', message, { reason: 'UNSAFE_NUMBER' });
+}
+
+function notJson(cause: unknown): ToolFailure {
+  const message = 'The upstream answered with text that is not JSON.';
+  return new ToolFailure('OUTPUT_INVALID', message, { reason: 'NOT_JSON', cause });
 }
 
 function tooDeep(): ToolFailure {
   const message = `The upstream's JSON is nested deeper than ${MOST_LEVELS} levels.`;
   return new ToolFailure('OUTPUT_INVALID', message, { reason: 'TOO_DEEP' });
-}
-
-function refuseLargeNumbers(text: string): void {
-  const found = inexactNumberIn(text);
-  if (found === undefined) return;
-  const message = `The upstream's JSON holds the number ${found.slice(0, 40)}, which JSON readers round.`;
-  throw new ToolFailure('OUTPUT_INVALID', message, { reason: 'UNSAFE_NUMBER' });
 }
 
 function readText(body: Buffer, parameters: string): string {

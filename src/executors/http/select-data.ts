@@ -34,11 +34,12 @@ export function compileSelection(expression: string, maxBytes: number): Selectio
   const tree = parseExpression(expression);
   return (data) => {
     const selected = evaluated(tree, data, new Work());
-    if (isLargerThan(selected, maxBytes)) {
+    const { left, isPlain } = measured(selected, maxBytes);
+    if (left < 0) {
       const message = `What the tool selects is larger than the limit of ${maxBytes} bytes.`;
       throw new ToolFailure('OUTPUT_TOO_LARGE', message, { details: { max_bytes: maxBytes } });
     }
-    return selected;
+    return isPlain ? selected : (JSON.parse(JSON.stringify(selected) ?? 'null') as JsonValue);
   };
 }
 
@@ -69,11 +70,13 @@ function sumOf(growths: readonly number[]): number {
   return growths.reduce((total, growth) => total + growth, 0);
 }
 
-/** Counts and stops at the limit: an expression may name the same data many times. */
-function isLargerThan(value: JsonValue, maxBytes: number): boolean {
+/** Counts and stops at the limit: an expression may name the same data many times, and come to numbers that JSON has not. */
+function measured(value: JsonValue, maxBytes: number): { readonly left: number; readonly isPlain: boolean } {
   let left = maxBytes;
+  let isPlain = true;
   const visit = (item: unknown): void => {
     left -= typeof item === 'string' ? Buffer.byteLength(item) + 2 : 1;
+    if (item === undefined || (typeof item === 'number' && !Number.isFinite(item))) isPlain = false;
     if (left < 0 || typeof item !== 'object' || item === null) return;
     for (const [key, inner] of Object.entries(item)) {
       if (!Array.isArray(item)) left -= key.length + 3;
@@ -82,5 +85,5 @@ function isLargerThan(value: JsonValue, maxBytes: number): boolean {
     }
   };
   visit(value);
-  return left < 0;
+  return { left, isPlain };
 }

@@ -52,7 +52,8 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
       if (!isSuccess(response.status)) {
         throw upstreamFailure(response.status, response, clock.now(), authorization.scrubber.text);
       }
-      return await authorization.scrubber.jsonInSlices(read(response));
+      const result = read(response);
+      return await authorization.scrubber.jsonInSlices(result instanceof Promise ? await result : result);
     } catch (error) {
       throw scrubbed(preferStatus(error, isSuccess, clock.now()), authorization.scrubber);
     }
@@ -104,10 +105,14 @@ function reader(
   const kind = typeof response === 'object' ? (response.as ?? 'json') : response;
   const expression = typeof response === 'object' ? response.jmespath : undefined;
   const select = expression === undefined ? undefined : compileSelection(expression, maxBytes);
-  return (answer: HttpResponse): ToolResult => {
+  const selected = ({ data }: ToolResult): ToolResult => ({
+    data: select === undefined ? data : select(data),
+  });
+  return (answer: HttpResponse): ToolResult | Promise<ToolResult> => {
     if (method === 'HEAD') return { data: { status: answer.status } };
     const result = readResponse(answer, kind, numbers);
-    return select === undefined ? result : { data: select(result.data) };
+    if (select === undefined) return result;
+    return result instanceof Promise ? result.then(selected) : selected(result);
   };
 }
 

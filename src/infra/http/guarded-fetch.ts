@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ByteList } from '../../lib/byte-list.ts';
 import { failureOf, tooLarge } from './http-failures.ts';
 
 type Fetch = typeof globalThis.fetch;
@@ -82,12 +83,12 @@ function problemOf(status: number, headers: Headers, maxBytes: number): ToolFail
 }
 
 async function* bounded(body: Readable, maxBytes: number, status: number): AsyncGenerator<Buffer> {
-  let bytes = 0;
+  const bytes = new ByteList();
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes, status);
-    yield chunk;
+    if (bytes.length + chunk.length > maxBytes) throw tooLarge(maxBytes, status);
+    bytes.push(chunk);
   }
+  yield bytes.whole();
 }
 
 function isEventStream(headers: Headers): boolean {

@@ -1,6 +1,7 @@
 // ResponseCollector: takes one answer from undici piece by piece, bounded, and settles its promise once.
 import type { Dispatcher } from 'undici';
 import type { HttpRequest, HttpResponse } from '../../ports/http-client.ts';
+import { BodyBytes } from './body-bytes.ts';
 import { failureOf, tooLarge } from './http-failures.ts';
 
 export class ResponseCollector implements Dispatcher.DispatchHandler {
@@ -12,8 +13,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #settled = false;
   #status = 0;
   #headers: HttpResponse['headers'] = {};
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #body: BodyBytes;
   readonly #onAbort = (): void => this.fail(this.#request.signal.reason);
 
   constructor(
@@ -22,6 +22,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     reject: (reason: unknown) => void,
   ) {
     this.#request = request;
+    this.#body = new BodyBytes(request.maxResponseBytes);
     this.#resolve = resolve;
     this.#reject = reject;
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -54,21 +55,17 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     const announced = Number(headers['content-length'] ?? 0);
+    if (Number.isSafeInteger(announced)) this.#body.announced = announced;
     if (this.#request.method !== 'HEAD' && announced > this.#request.maxResponseBytes) this.#failTooLarge();
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#request.maxResponseBytes) this.#failTooLarge();
-    else this.#chunks.push(chunk);
+    if (!this.#body.push(chunk)) this.#failTooLarge();
   }
 
   onResponseEnd(): void {
     if (!this.#settle()) return;
-    const [first] = this.#chunks;
-    const body =
-      this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.#bytes);
-    this.#resolve({ status: this.#status, headers: this.#headers, body });
+    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#body.whole() });
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {

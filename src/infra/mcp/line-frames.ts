@@ -1,5 +1,6 @@
 // LineFrames: cuts what a server writes into lines. Of one that is too long, its beginning is kept, and as much of its end as
 // a line may have: enough to see which request it answers, and to find an answer behind what has no line end of its own.
+import { ByteList } from '../../lib/byte-list.ts';
 
 const LINE_FEED = 0x0a;
 const HEAD_BYTES = 512;
@@ -17,8 +18,7 @@ export class LineFrames {
   readonly #endlessBytes: number;
   readonly #listener: FrameListener;
   /** Of the line that is not over; once it is too long, of its end alone. */
-  #parts: Buffer[] = [];
-  #kept = 0;
+  readonly #kept = new ByteList();
   #bytes = 0;
   #head: Buffer | undefined;
   /** Bytes of the line that may still come. */
@@ -50,33 +50,24 @@ export class LineFrames {
     const before = this.#left;
     this.#left -= part.length;
     this.#bytes += part.length;
-    this.#kept += part.length;
-    this.#parts.push(part);
+    this.#kept.push(part);
     if (this.#bytes > this.#maxBytes) this.#cut();
     if (this.#left < 0 && before >= 0) this.#listener.endless();
   }
 
   /** Whole parts go first: what is kept is never less than a line may have, and a part more at most. */
   #cut(): void {
-    this.#head ??= Buffer.from(Buffer.concat(this.#parts.slice(0, HEAD_BYTES)).subarray(0, HEAD_BYTES));
-    let gone = 0;
-    for (const { length } of this.#parts) {
-      if (this.#kept - length < this.#maxBytes) break;
-      this.#kept -= length;
-      gone += 1;
-    }
-    if (gone > 0) this.#parts.splice(0, gone);
+    this.#head ??= Buffer.from(this.#kept.beginning(HEAD_BYTES).subarray(0, HEAD_BYTES));
+    this.#kept.shorten(this.#maxBytes);
   }
 
   #end(): void {
-    const [head, parts] = [this.#head, this.#parts];
-    this.#parts = [];
-    this.#kept = 0;
+    const head = this.#head;
+    const whole = this.#kept.whole();
+    this.#kept.clear();
     this.#bytes = 0;
     this.#head = undefined;
     this.#left = this.#endlessBytes;
-    const [only = Buffer.alloc(0)] = parts;
-    const whole = parts.length > 1 ? Buffer.concat(parts) : only;
     if (head === undefined) this.#listener.frame(whole);
     else this.#listener.tooLong(head, whole.subarray(-this.#maxBytes));
   }

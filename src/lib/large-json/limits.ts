@@ -1,0 +1,34 @@
+// What a large JSON text may hold, and why one is refused.
+
+/** What is shorter is parsed in one go: that takes a few milliseconds at most. */
+export const LARGE_JSON_BYTES = 64 * 1024;
+
+export interface LargeJsonLimits {
+  readonly depth: number;
+  /** Containers and what they hold: they take memory, and time to collect. */
+  readonly values: number;
+  /** In one object: beyond, adding one more, or listing them all, takes too long at a time. */
+  readonly names: number;
+  /** What becomes of a number that no double holds: the text it was written as, or a refusal. */
+  readonly numbers: 'text' | 'refuse';
+}
+
+/** `TOO_LONG`: a name, a number or a run of blanks that would have to be read in one go. */
+export type LargeJsonFault =
+  'NOT_JSON' | 'TOO_DEEP' | 'TOO_LONG' | 'TOO_MANY_NAMES' | 'TOO_MANY_VALUES' | 'UNSAFE_NUMBER';
+
+export class LargeJsonError extends Error {
+  constructor(
+    readonly reason: LargeJsonFault,
+    /** The number that was refused. */
+    readonly found?: string,
+    cause?: unknown,
+  ) {
+    super(reason, { cause });
+    this.name = 'LargeJsonError';
+  }
+}
+
+export function notJson(cause?: unknown): LargeJsonError {
+  return new LargeJsonError('NOT_JSON', undefined, cause);
+}

@@ -1,0 +1,41 @@
+// How long the event loop of a gateway in a process of its own was held, as loop-probe.mjs in it says.
+import { resolve } from 'node:path';
+import { expect, vi } from 'vitest';
+import type { GatewayProcess } from './gateway-process.ts';
+
+/** What a gateway is started with so that it can say it. */
+export const LOOP_PROBE = {
+  NODE_OPTIONS: `--import=${resolve(import.meta.dirname, 'loop-probe.mjs')}`,
+};
+
+/** The longest since it was asked last, in milliseconds. */
+export async function heldMs(gateway: GatewayProcess): Promise<number> {
+  const before = gateway.stderr.length;
+  gateway.signal('SIGUSR2');
+  const found = () => /the loop was held for ([\d.]+) ms/.exec(gateway.stderr.slice(before))?.[1];
+  await vi.waitFor(() => expect(found()).toBeDefined(), { timeout: 30_000, interval: 5 });
+  return Number(found());
+}
+
+/** A collection of garbage may fall into any one run: what holds the loop by itself does so in each of three. */
+export async function leastHeldBy(
+  gateway: GatewayProcess,
+  enough: number,
+  run: () => Promise<unknown>,
+): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  await heldMs(gateway);
+  for (let count = 0; count < 3 && least >= enough; count += 1) {
+    await run();
+    least = Math.min(least, await heldMs(gateway));
+  }
+  return least;
+}
+
+/** Once for what is compiled at the first use, which is no data of a call; then as it is from then on. */
+export async function heldBy(gateway: GatewayProcess, run: () => Promise<unknown>): Promise<number> {
+  await run();
+  await heldMs(gateway);
+  await run();
+  return heldMs(gateway);
+}
