@@ -40,17 +40,14 @@ def enter(pipes, parent, forget_zygote, walls):
         os._exit(1)
 
 
-def run(answer_fd, head, frame, body_at, management, options, counts_alone):
+def run(answer_fd, head, frame, body_at, management, options, processes):
     """Never returns."""
     try:
         write = FrameWriter(answer_fd).write
         body = json.loads(frame[body_at:])
         wipe(frame)
         seconds = _UNLIMITED_SECONDS if head["limit_ms"] is None else head["limit_ms"] / 1000 + 1
-        # Elsewhere than in a namespace, all processes of the user count.
-        processes = options["max_processes"] if counts_alone else None
-        spare = options["spare_processes"]
-        process_limits.limit_call(seconds, options["memory_bytes"], processes, spare)
+        process_limits.limit_call(seconds, options["memory_bytes"], processes)
         answer = _answer(head, body, write, management, options)
         flush_output()
         write(ANSWER, answer)

@@ -87,8 +87,13 @@ def limit_resources(orders):
     for name, (soft, hard) in orders["limits"].items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name.upper()}"), (soft, hard))
     # Counted for the user on the whole machine: what runs already must not use it up.
-    most = processes_of_this_user() + orders["max_processes"]
-    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+    # A program that forks for others may raise its own limit, so that what its neighbours start takes no call from it.
+    soft = processes_of_this_user() + orders["max_processes"]
+    most = soft + orders["process_headroom"]
+    _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    if hard != resource.RLIM_INFINITY:
+        soft, most = min(soft, hard), min(most, hard)
+    resource.setrlimit(resource.RLIMIT_NPROC, (soft, most))
 
 
 def processes_of_this_user():

@@ -80,17 +80,30 @@ def no_core_files():
     limit(resource.RLIMIT_CORE, 0)
 
 
-def limit_call(seconds, memory_bytes, max_processes, spare_processes):
+def make_room():
+    """For a process that forks for others, where the kernel counts what neighbours start as well: no limit but the hard
+    one. Returns the limit that calls shall have, before spare processes; None without one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    if soft == resource.RLIM_INFINITY:
+        return None
+    resource.setrlimit(resource.RLIMIT_NPROC, (hard, hard))
+    return soft
+
+
+def keep_room():
+    """For a process that runs calls itself: what is the limit stays the limit."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    if soft != resource.RLIM_INFINITY:
+        limit(resource.RLIMIT_NPROC, soft)
+
+
+def limit_call(seconds, memory_bytes, max_processes):
     """For a process that runs one call. The wall clock is the zygote's business; this is for what escapes it."""
     limit(resource.RLIMIT_CPU, int(seconds) * _CPUS + 1)
     if memory_bytes:
         limit(resource.RLIMIT_AS, memory_bytes)
     if max_processes:
         limit(resource.RLIMIT_NPROC, max_processes)
-    elif spare_processes:
-        _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
-        if hard != resource.RLIM_INFINITY:
-            limit(resource.RLIMIT_NPROC, max(1, hard - spare_processes))
 
 
 def resident_bytes():

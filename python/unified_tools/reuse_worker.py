@@ -6,7 +6,7 @@ kept between calls; while they wait, the worker reads its channel.
 
 import json
 
-from unified_tools import answers
+from unified_tools import answers, process_limits
 from unified_tools.channel import ANSWER, ENDED, split
 from unified_tools.functions import NotUsable
 from unified_tools.invocation import Invocation
@@ -17,6 +17,7 @@ _CANCELLED = b'{"reason":"cancelled","detail":""}'
 
 class ReuseWorker:
     def __init__(self, channel, management, options):
+        process_limits.keep_room()
         self._channel = channel
         self._management = management
         self._max_bytes = options["max_frame_bytes"]

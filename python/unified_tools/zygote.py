@@ -34,6 +34,7 @@ class Zygote:
         self._is_first = options["confined"] and os.getpid() == 1
         # Only where no signal reaches anybody else may the zygote take everything else for its own.
         self._alone = self._is_first or (options["confined"] and process_limits.keep_signals_inside())
+        self._processes = self._most_processes()
         self._scratch = scratch.OwnMounts() if self._is_first else scratch.StartFolder()
         self._buffer = bytearray(1 << 16)  # empty again after each use
         self._wake, self._wake_writer = os.pipe()
@@ -52,6 +53,13 @@ class Zygote:
                 if handler is not None:
                     handler()
             self._end_late_calls()
+
+    def _most_processes(self):
+        """Of a call; None without a limit. Elsewhere than in a namespace, all processes of the user count."""
+        if self._is_first:
+            return self._options["max_processes"]
+        most = process_limits.make_room() if self._options["confined"] else None
+        return None if most is None else max(1, most - self._options["spare_processes"])
 
     def _watch_children(self):
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -101,7 +109,7 @@ class Zygote:
             return self._tell_end(call_id, "no_process", error.strerror or "fork failed")
         if pid == 0:
             answer_fd = call_process.enter(pipes, parent, self._forget_all, self._walls())
-            call_process.run(answer_fd, head, frame, body_at, self._management, self._options, self._is_first)
+            call_process.run(answer_fd, head, frame, body_at, self._management, self._options, self._processes)
         for _, write_end in pipes:
             os.close(write_end)
         answers, out, err = (read_end for read_end, _ in pipes)

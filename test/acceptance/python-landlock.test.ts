@@ -1,9 +1,10 @@
 // Workers on the rung without namespaces: the gateway watches what they write, as root and as an ordinary user.
-import { statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { SANDBOX_DEFAULTS } from '../../src/lib/sandbox-settings.ts';
 import { confiningSpawner } from '../helpers/confining-spawner.ts';
-import { PythonBench } from '../helpers/python-ports.ts';
+import { eventually, PythonBench } from '../helpers/python-ports.ts';
+import { LIMITS } from '../helpers/sandbox.ts';
 
 const spawner = confiningSpawner({ settings: { backends: ['landlock'] } });
 const USER = process.getuid?.() === 0 ? SANDBOX_DEFAULTS.uid : process.getuid?.();
@@ -29,3 +30,37 @@ it('a worker that writes little lives on however often it is looked at', async (
   expect(await bench.call('hostile.parent')).toBe(before);
   expect(bench.metrics.value('ute_executor_worker_restarts_total{python,died}')).toBe(0);
 });
+
+it('what commands of neighbours start takes no process from a call', async () => {
+  const pid = await bench.callable('good.pid');
+  await pid();
+  const { sandbox } = spawner;
+  const stop = new AbortController();
+  const bomb =
+    'import os, time\ntry:\n while os.fork(): pass\nexcept OSError: pass\ntime.sleep(60)  # of a neighbour';
+  const running = sandbox?.run({
+    argv: ['/usr/bin/python3', '-I', '-S', '-c', bomb],
+    workspace: { kind: 'ephemeral' },
+    signal: stop.signal,
+    limits: { ...LIMITS, maxProcesses: 200 },
+  });
+  // More than a worker may have, with all that runs in it.
+  await eventually(
+    () => processesWith('# of a neighbour') > 150,
+    'the neighbours started too little',
+    15_000,
+  );
+  expect(await pid()).toBeGreaterThan(0);
+  stop.abort();
+  await running?.catch(() => undefined);
+});
+
+function processesWith(text: string): number {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(text);
+    } catch {
+      return false;
+    }
+  }).length;
+}

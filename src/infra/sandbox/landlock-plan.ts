@@ -9,6 +9,8 @@ import { O_PATH } from './workspace-files.ts';
 const LAUNCHER = fileURLToPath(
   new URL('../../../python/unified_tools/landlock_launcher.py', import.meta.url),
 );
+/** More than neighbours may start: the kernel counts processes for the user, and all of them are the same one. */
+const PROCESS_HEADROOM = 4096;
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom'];
 
 export function landlockPlan(
@@ -34,6 +36,7 @@ export function landlockPlan(
     writable: [...program.writable, '/dev/null'],
     limits: processLimits(limits, cgroups?.memory !== undefined),
     max_processes: limits.maxProcesses,
+    process_headroom: program.channel ? PROCESS_HEADROOM : 0,
     seccomp: filters.always.toString('base64'),
     seccomp_where_signals_stay: filters.whereSignalsStay.toString('base64'),
     status_fd: supervisor.statusFd,
