@@ -196,7 +196,14 @@ describeExecutor('sql', async () => {
   const tools = writeSuite(
     dir,
     'sql',
-    (tool) => ({ connection: 'main', statement: STATEMENTS[tool], result: 'row' }),
+    (tool) => ({
+      connection: 'main',
+      statement: STATEMENTS[tool],
+      result: 'row',
+      ...(STATEMENTS[tool]?.includes('pg_sleep') === true && {
+        trusted_functions: ['pg_sleep(double precision)'],
+      }),
+    }),
     { main: { type: 'postgres', url, tenant: 'none' } },
   );
   async function close() {

@@ -3,6 +3,8 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { firstFreeFd, type StartPlan, type Supervisor } from '../process/start-plan.ts';
 import { processLimits, WORKSPACE, type BackendContext, type ConfinedProgram } from './confined-program.ts';
+import { handOver } from './handed-over.ts';
+import { barrierAbove, refuseUnreachable, unreachable } from './reachable.ts';
 import { O_PATH } from './workspace-files.ts';
 
 const SHM_BYTES = 1 << 20;
@@ -35,7 +37,7 @@ export function bwrapPlan(
       sharedZeros(program, context),
       tmpfs('/dev/shm', SHM_BYTES),
       tmpfs('/tmp', program.limits.tmpBytes),
-      binds(program, lent),
+      binds(program, lent, context),
       workspace(program, lent, context),
       sealed([...foldersInTmp(program).toReversed(), ...(hasProc ? ['/proc'] : []), '/dev', '/']),
       ['--chdir', program.cwd ?? WORKSPACE],
@@ -121,19 +123,34 @@ function foldersInTmp({ readable, writable }: ConfinedProgram): readonly string[
 }
 
 /** Opened here, so that what is bound is what stood there now, and a link in the place of a folder is refused. */
-function binds(program: ConfinedProgram, lent: LentFds): readonly string[] {
+function binds(program: ConfinedProgram, lent: LentFds, { user }: BackendContext): readonly string[] {
   const { readable, writable } = program;
   refuseUnsafePlaces(readable, writable);
+  refuseUnreachable(writable, user);
   const { O_DIRECTORY, O_NOFOLLOW } = constants;
   return [
     ...foldersInTmp(program).flatMap((path) => tmpfs(path, FOLDER_BYTES, '0755')),
-    ...readable.flatMap((path) => ['--ro-bind-fd', lent.add(openSync(path, O_PATH)), path]),
+    ...readable.flatMap((path) => shown(path, lent, user)),
     ...writable.flatMap((path) => [
       '--bind-fd',
       lent.add(openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW)),
       path,
     ]),
   ];
+}
+
+/** Bubblewrap looks for a path with the rights of its user, although it is given a descriptor. */
+function shown(path: string, lent: LentFds, user: BackendContext['user']): readonly string[] {
+  const barrier = user === undefined ? undefined : barrierAbove(path, user);
+  if (user === undefined || barrier === undefined)
+    return ['--ro-bind-fd', lent.add(openSync(path, O_PATH)), path];
+  const handed = handOver(path, user);
+  if (handed === undefined) throw unreachable(path, barrier, user);
+  return handed.flatMap((each) => {
+    if (each.kind === 'folder') return ['--perms', '0755', '--dir', each.path];
+    if (each.kind === 'link') return ['--symlink', each.target, each.path];
+    return ['--perms', '0644', '--ro-bind-data', lent.add(each.fd), each.path];
+  });
 }
 
 /** Nothing may be mounted below a folder that can be written: a link planted there leads the mount elsewhere. */

@@ -3,6 +3,7 @@ import { constants, existsSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { firstFreeFd, type StartPlan, type Supervisor } from '../process/start-plan.ts';
 import { processLimits, type BackendContext, type ConfinedProgram } from './confined-program.ts';
+import { refuseUnreachable } from './reachable.ts';
 import { O_PATH } from './workspace-files.ts';
 
 /** The same place seen from src and from dist. */
@@ -22,6 +23,11 @@ export function landlockPlan(
   const { host, cgroups, user, masked, lend } = context;
   if (host.python === undefined) throw new Error('python3 is not here');
   const { workspace, limits, network } = program;
+  // Landlock takes rights away and gives none: what its user may not pass stays closed.
+  refuseUnreachable(
+    [...program.readable, ...program.writable].filter((path) => existsSync(path)),
+    user,
+  );
   const firstLent = supervisor.gateFd + 1;
   const folder = workspace.kind === 'folder' ? workspace.fd : undefined;
   const files = network === 'host' ? [...host.systemFiles, ...host.networkFiles] : host.systemFiles;
