@@ -10,7 +10,7 @@ import { callTool, request, targetOf, type Envelope } from '../helpers/rest-clie
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 
 const PATH_SECRET = 'pathToken/with space+9f8e';
-const QUERY_SECRET = 'query-token-5a4b3c2d1e';
+const QUERY_SECRET = 'query-token+5a4b3c2d1e';
 const FILE_SECRET = 'file-token-"quoted"-77';
 const HIDDEN = /pathToken|9f8e|query-token|5a4b3c|file-token|quoted/;
 
@@ -20,10 +20,12 @@ let dir: string;
 
 beforeAll(async () => {
   servers = new LoopbackServers();
-  // Tells its caller all that it was told, in three encodings, and fails in the same words.
+  // Tells its caller all that it was told, in several encodings, and fails in the same words.
   const echo = await servers.http((incoming, response) => {
     const told = `${decodeURIComponent(incoming.url ?? '')} ${String(incoming.headers['x-file'])}`;
-    const body = { url: incoming.url, told, base64: Buffer.from(told).toString('base64') };
+    const raw = Buffer.from(incoming.url ?? '');
+    const encoded = { hex: raw.toString('hex'), base64url: raw.toString('base64url') };
+    const body = { url: incoming.url, told, base64: Buffer.from(told).toString('base64'), ...encoded };
     response.statusCode = incoming.url?.includes('fail') === true ? 500 : 200;
     response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
   });
@@ -69,9 +71,17 @@ describe('what came from a reference', () => {
   it('is not in a result, in whichever encoding the upstream gives it back', async () => {
     const { body } = await callTool(targetOf(gateway), 'echo', { q: 'hello' });
     expect(body.ok).toBe(true);
-    const { url, told, base64 } = body.data as Record<string, string>;
+    const { url, told, base64, hex, base64url } = body.data as Record<string, string>;
     expect(url).toMatch(/^\/q\/\[secret\]\/ok\?q=hello&key=\[secret\]$/);
     expect(`${told} ${Buffer.from(base64 ?? '', 'base64').toString('latin1')}`).not.toMatch(HIDDEN);
+    // The URL as it was sent, in which the secrets are percent-encoded.
+    const sent = (hex ?? '').split('[secret]').map((part) => Buffer.from(part, 'hex'));
+    const parts = (base64url ?? '').split('[secret]').map((part) => Buffer.from(part, 'base64url'));
+    expect([...sent, ...parts].map((part) => part.toString('latin1')).join(' ')).not.toMatch(HIDDEN);
+    expect([hex, base64url]).toEqual([
+      expect.stringContaining('[secret]'),
+      expect.stringContaining('[secret]'),
+    ]);
   });
 
   it('is not in what a dry run would do', async () => {

@@ -141,8 +141,10 @@ export class SecretAutomaton {
       count(state, 1);
       if (state % STEPS_PER_SLICE === 0) yield;
     }
-    for (let depth = 1; depth < places.length; depth += 1)
+    for (let depth = 1; depth < places.length; depth += 1) {
       places[depth] = (places[depth] as number) + (places[depth - 1] as number);
+      if (depth % STEPS_PER_SLICE === 0) yield;
+    }
     const order = new Int32Array(this.#size - 1);
     for (let state = 1; state < this.#size; state += 1) {
       order[count(state, 0)] = state;

@@ -11,6 +11,9 @@ const MIN_BASE64 = 6;
  */
 const MAX_ENCODED_LENGTH = 32_768;
 
+/** Of the forms that are sent, of all secrets together: each is looked for in ten encodings of its own. */
+const MAX_SENT_LENGTH = 16_384;
+
 export interface SecretForms {
   /** Looked for in the text as it is. */
   readonly plain: ReadonlySet<string>;
@@ -20,30 +23,73 @@ export interface SecretForms {
   readonly numeric: boolean;
 }
 
-/** Gives way after each secret. */
+/** Gives way after each form that takes long to make. */
 export function* formsOf(secrets: readonly string[]): Generator<void, SecretForms> {
   const seen = new Set<string>();
   const plain = new Set<string>();
   const unescaped = new Set<string>();
   let numeric = false;
   let length = 0;
+  let sentLength = 0;
   for (const secret of secrets) {
     if (secret.length < MIN_LENGTH || seen.has(secret)) continue;
     seen.add(secret);
     length += secret.length;
     numeric ||= /^[\d.eE+-]+$/.test(secret);
     for (const form of [secret, ...jsonForms(secret)]) plain.add(form);
-    if (length <= MAX_ENCODED_LENGTH) addEncoded(secret, plain, unescaped);
+    if (length <= MAX_ENCODED_LENGTH) {
+      addEscaped(secret, plain);
+      addUnits(secret, unescaped);
+      yield* addBytes(secret, plain, unescaped);
+    }
+    for (const sent of length <= MAX_ENCODED_LENGTH ? sentForms(secret) : []) {
+      if (sentLength + sent.length > MAX_SENT_LENGTH) continue;
+      sentLength += sent.length;
+      yield* addBytes(sent, plain, unescaped);
+    }
     yield;
   }
   return { plain, unescaped, numeric };
 }
 
-function addEncoded(secret: string, plain: Set<string>, unescaped: Set<string>): void {
-  const base64 = base64Forms(Buffer.from(secret, 'utf8'));
-  for (const form of [...encodedForms(secret), ...base64]) plain.add(form);
-  const units = [secret, ...base64].flatMap(plainUnits);
-  for (const form of units) if (form.length >= MIN_LENGTH) unescaped.add(form);
+function addEscaped(secret: string, plain: Set<string>): void {
+  for (const form of [...percentForms(Buffer.from(secret, 'utf8')), ...htmlForms(secret)]) plain.add(form);
+}
+
+/** As its bytes are written in hexadecimal and base64. */
+function* addBytes(text: string, plain: Set<string>, unescaped: Set<string>): Generator<void, void> {
+  const bytes = Buffer.from(text, 'utf8');
+  const hex = bytes.toString('hex');
+  plain.add(hex).add(hex.toUpperCase());
+  for (const form of base64Forms(bytes)) {
+    yield;
+    plain.add(form);
+    addUnits(form, unescaped);
+  }
+}
+
+function addUnits(text: string, unescaped: Set<string>): void {
+  for (const form of plainUnits(text)) if (form.length >= MIN_LENGTH) unescaped.add(form);
+}
+
+/**
+ * As the gateway itself writes it, where that is not the secret as it is: whoever encodes what was sent to it encodes these.
+ * A value of a query, alone and in a URL; a part of a URL that brought its own slashes, in the path and in the query; the
+ * Basic credentials of an OAuth client (RFC 6749), which are base64 themselves; a form; a body of JSON.
+ */
+function sentForms(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret, 'utf8');
+  const component = percentEncoded(bytes, COMPONENT);
+  const forms = [
+    component,
+    component.replaceAll("'", '%27'),
+    percentEncoded(bytes, /[!#-;=?-\]_a-z|~]/),
+    percentEncoded(bytes, /[!#-&(-;=?-~]/),
+    percentEncoded(bytes, /[A-Za-z0-9]/).replaceAll('%20', '+'),
+    percentEncoded(bytes, /[A-Za-z0-9*_.-]/).replaceAll('%20', '+'),
+    insideQuotes(secret),
+  ];
+  return [...new Set(forms)].filter((form) => form !== secret);
 }
 
 /** As inside the quotes of JSON: once, with escaped slashes, in ASCII alone, safe for HTML, and as JSON inside JSON. */
@@ -66,15 +112,12 @@ function escapedUnits(text: string, which: RegExp): string {
   return text.replace(which, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-function encodedForms(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret, 'utf8');
-  const hex = bytes.toString('hex');
-  return [...percentForms(bytes), ...htmlForms(secret), hex, hex.toUpperCase()];
-}
+/** What encodeURIComponent leaves as it is. */
+const COMPONENT = /[A-Za-z0-9_.!~*'()-]/;
 
 /** As encodeURIComponent, RFC 3986 and HTML forms write it, in both cases. */
 function percentForms(bytes: Buffer): readonly string[] {
-  const component = percentEncoded(bytes, /[A-Za-z0-9_.!~*'()-]/);
+  const component = percentEncoded(bytes, COMPONENT);
   const strict = percentEncoded(bytes, /[A-Za-z0-9_.~-]/);
   const upper = [component, strict, strict.replaceAll('%20', '+')];
   return [...upper, ...upper.map((text) => text.replace(/%../g, (code) => code.toLowerCase()))];
