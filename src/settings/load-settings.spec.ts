@@ -59,6 +59,22 @@ describe('loadSettings', () => {
     expect(settings.grpc.port).toBe(50_051);
   });
 
+  it("a key of all tenants is refused, with the reason: tenant '*' stands for nobody", () => {
+    const key = (more: string) =>
+      `auth: { keys: [{ id: abcdefgh, secret_sha256: '${'0'.repeat(64)}', roles: [agent], ${more} }] }\n`;
+    for (const tenant of ['*', 'acme*', ' * ', '**'])
+      expect(problemsOf(key(`tenant: '${tenant}'`))).toEqual([
+        expect.objectContaining({
+          path: 'auth.keys.0.tenant',
+          message: 'must name one tenant: "*" stands for nobody here; declare a key for each',
+        }),
+      ]);
+    expect(problemsOf(key("tenant: acme, user: '*'"))).toEqual([
+      expect.objectContaining({ path: 'auth.keys.0.user', message: expect.stringContaining('one user') }),
+    ]);
+    expect(problemsOf(key("tenant: acme, agents: ['*']"))).toEqual([]);
+  });
+
   it('UTE_TOOLS stands in for the loaders', () => {
     const { loaders } = load('loaders: [{ type: other }]\n', { UTE_TOOLS: 'a.yaml, folder' });
     expect(loaders).toEqual([{ type: 'yaml-file', paths: ['a.yaml', 'folder'] }]);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createApiKey } from '../../src/lib/api-key.ts';
 import { grpcDoor } from '../helpers/doors.ts';
 import { childrenOf, configured, GatewayProcess, isAlive } from '../helpers/gateway-process.ts';
 import { callTool, request } from '../helpers/rest-client.ts';
@@ -81,6 +82,42 @@ describe('the first key', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([
       expect.objectContaining({ id: key.slice(9, 17), roles: ['admin'] }),
     ]);
+  });
+});
+
+describe('SIGHUP', () => {
+  it('has the keys of gateway.yaml read before the tools are loaded again', async () => {
+    const made = [createApiKey(), createApiKey()];
+    const [stays, goes] = made.map(({ text }) => text);
+    const stored = made.map(({ id, secretHash }) => ({
+      id,
+      secret_sha256: secretHash.toString('hex'),
+      tenant: 'acme',
+      roles: ['agent'],
+    }));
+    const tools = echoTools();
+    const gateway = start(configured(dir, { ...tools, auth: { keys: stored } }));
+    const { rest } = await gateway.ready();
+    const statusOf = async (key = '') => (await callTool({ url: rest, key }, 'echo')).status;
+    expect([await statusOf(stays), await statusOf(goes)]).toEqual([200, 200]);
+    const loads = () => gateway.stdout.split('"msg":"tools loaded"').length - 1;
+    const before = loads();
+    configured(dir, { ...tools, auth: { keys: stored.slice(0, 1) } });
+    gateway.signal('SIGHUP');
+    await expect.poll(loads, POLL).toBeGreaterThan(before);
+    expect([await statusOf(stays), await statusOf(goes)]).toEqual([200, 401]);
+    expect(gateway.stdout).toContain('the API keys were changed');
+    expect(await stopped(gateway)).toEqual({ code: 0, signal: null });
+  });
+
+  it('keeps the keys of before where gateway.yaml cannot be read any more', async () => {
+    const gateway = start(configured(dir, echoTools()));
+    const { rest } = await gateway.ready();
+    const [key = ''] = keysIn(gateway.stderr);
+    writeFileSync(join(dir, 'gateway.yaml'), 'auth: { keys: [');
+    gateway.signal('SIGHUP');
+    await expect.poll(() => gateway.stdout, POLL).toContain('cannot be used as it is now');
+    expect(await callTool({ url: rest, key }, 'echo')).toMatchObject({ status: 200 });
   });
 });
 

@@ -55,6 +55,29 @@ describe('KeyReload', () => {
     expect(() => authenticator.recall(goes.stored.id)).toThrow(/not valid any more/);
   });
 
+  it('looks by itself, and a key that was removed is refused within five seconds', async () => {
+    const [stays, goes] = [keyOf(), keyOf()];
+    const { write, reload, clock, lets } = setUp([stays.stored, goes.stored]);
+    // A look is over when the next one is due.
+    const looked = () => expect.poll(() => clock.pendingTimers).toBe(1);
+    reload.start();
+    await looked();
+    for (let round = 0; round < 3; round += 1) {
+      const goesNow = keyOf();
+      write([stays.stored, goesNow.stored]);
+      await reload.check();
+      expect(lets(goesNow.text)).toBe(true);
+      write([stays.stored]);
+      const removedAt = clock.now();
+      while (lets(goesNow.text)) {
+        await clock.advance(100);
+        await looked();
+        expect(clock.now() - removedAt).toBeLessThanOrEqual(5_000);
+      }
+    }
+    expect([stays, goes].map(({ text }) => lets(text))).toEqual([true, false]);
+  });
+
   it('keeps the keys of before while the file cannot be used, and says so', async () => {
     const key = keyOf();
     const { file, write, reload, log, lets } = setUp([key.stored]);
