@@ -59,6 +59,9 @@ describe('readStatement', () => {
     ["SELECT '\ud800'", 'half a character'],
     [`SELECT '${'x'.repeat(MAX_LENGTH)}'`, 'at most'],
     [`SELECT ${'('.repeat(3_000)}1`, 'at most'],
+    [`SELECT 1 ${'+'.repeat(60_000)} 1`, 'signs in a row'],
+    [`SELECT 1 ${'/*'.repeat(10_000)}${'*/'.repeat(10_000)}`, 'signs in a row'],
+    [`SELECT 1 ${'/**/'.repeat(10_000)}`, 'signs in a row'],
     [' ; ', 'found none'],
     ['-- only a comment', 'found none'],
     ['', 'found none'],
@@ -68,6 +71,7 @@ describe('readStatement', () => {
 
   it.each([
     ['TABLE a', 'SelectStmt', false],
+    [`${'-'.repeat(256)}\nSELECT 1 /${'*'.repeat(200)}/`, 'SelectStmt', false],
     ['VALUES (1)', 'SelectStmt', false],
     ['(WITH x AS (SELECT 1) SELECT * FROM x)', 'SelectStmt', false],
     ['WITH x AS (DELETE FROM a RETURNING b) SELECT * FROM x', 'SelectStmt', true],

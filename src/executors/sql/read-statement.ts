@@ -17,6 +17,9 @@ export interface StatementText {
 /** In characters; and how deep the parser has to go is bounded by the number of tokens. */
 export const MAX_LENGTH = 65_536;
 const MAX_TOKENS = 3_000;
+/** PostgreSQL's scanner reads a run of signs again for each sign that it takes from it: a long one would hold everybody up. */
+const MAX_SIGNS = 256;
+const LONG_RUN = new RegExp(`[-+*/<>=~!@#%^&|\`?]{${MAX_SIGNS + 1}}`);
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const WORD_CHARACTER = /[A-Za-z0-9_$\u0080-\uffff]/;
@@ -46,6 +49,10 @@ function tokensOf(source: string): readonly Token[] {
   if (!source.isWellFormed()) throw new SqlTextError('Found half a character (a lone surrogate)');
   if (source === '') throw new SqlTextError('Expected a statement, found none');
   if (source.length > MAX_LENGTH) throw new SqlTextError(`Expected at most ${MAX_LENGTH} characters`);
+  if (LONG_RUN.test(source))
+    throw new SqlTextError(
+      `Expected at most ${MAX_SIGNS} signs in a row such as + - * / < > =, in comments too`,
+    );
   const all = scanned(source);
   if (all.length > MAX_TOKENS)
     throw new SqlTextError(`Expected at most ${MAX_TOKENS} words and signs, found ${all.length}`);
