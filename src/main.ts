@@ -6,4 +6,11 @@ import { fileURLToPath } from 'node:url';
 enableCompileCache(fileURLToPath(new URL('.compile-cache', import.meta.url)));
 // As a plain object: the real one asks the system at every look, and the YAML parser looks at every token.
 process.env = { ...process.env };
-await import('./run-process.ts');
+const args = process.argv.slice(2);
+const said = args.length === 0 ? undefined : (await import('./command-line.ts')).answerTo(args);
+if (said === undefined) await import('./run-process.ts');
+else {
+  process.stdout.write(said.stdout ?? '');
+  process.stderr.write(said.stderr ?? '');
+  process.exitCode = said.exitCode;
+}

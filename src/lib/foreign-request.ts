@@ -1,10 +1,26 @@
 // Where nobody shows a credential, any web page that the operator opens could call the gateway: its requests are refused.
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 export interface ForeignRequest {
   readonly reason: 'HOST_DENIED' | 'ORIGIN_DENIED';
   readonly message: string;
 }
+
+/**
+ * True where nobody can tell which host a request is for: it names several, or none by a path alone but another one in its
+ * target. What stands before the gateway may have judged it by the one, and the gateway by the other.
+ */
+export function namesHostTwice({ rawHeaders, url = '' }: RequestHead): boolean {
+  if (!url.startsWith('/') && url !== '*') return true;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 'host'.length && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+}
+
+export type RequestHead = Pick<IncomingMessage, 'rawHeaders' | 'url'>;
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 

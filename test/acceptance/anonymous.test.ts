@@ -1,5 +1,6 @@
 // A gateway without credentials answers this machine alone: no web page of another origin reaches it, by whatever name.
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 
@@ -78,5 +79,50 @@ describe('without credentials', () => {
 
   it('the metrics port serves clients that are no browser', async () => {
     expect((await send(gateway.service.metricsUrl, 'GET', {})).status).toBe(200);
+  });
+});
+
+/** What fetch and node:http would not send. */
+function sendRaw(url: string, head: readonly string[]): Promise<string> {
+  const { hostname, port: at } = new URL(url);
+  return new Promise((done, fail) => {
+    let answer = '';
+    const socket = connect(Number(at), hostname, () => socket.write(`${head.join('\r\n')}\r\n\r\n`));
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    socket.once('close', () => done(answer)).once('error', fail);
+  });
+}
+
+describe('a request that is for two hosts is refused', () => {
+  const own = () => `host: 127.0.0.1:${port()}`;
+  it.each<[string, () => readonly string[]]>([
+    [
+      'another one second',
+      () => ['GET /v1/tools HTTP/1.1', own(), 'host: evil.example', 'connection: close'],
+    ],
+    ['another one first', () => ['GET /v1/tools HTTP/1.1', 'Host: evil.example', own(), 'connection: close']],
+    ['the same twice', () => ['GET /v1/tools HTTP/1.1', own(), own(), 'connection: close']],
+    ['one in its target', () => ['GET http://evil.example/v1/tools HTTP/1.1', own(), 'connection: close']],
+    ['a route that is not there', () => ['GET http://evil.example/x HTTP/1.1', own(), 'connection: close']],
+  ])('%s', async (_what, head) => {
+    const answer = await sendRaw(gateway.url, head());
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('"reason":"HOST_UNCLEAR"');
+  });
+
+  it('on the metrics port as well', async () => {
+    const head = (target: string, ...hosts: readonly string[]) => [
+      `GET ${target} HTTP/1.1`,
+      ...hosts,
+      'connection: close',
+    ];
+    const { metricsUrl } = gateway.service;
+    expect(await sendRaw(metricsUrl, head('/metrics', 'host: localhost'))).toMatch(/^HTTP\/1\.1 200 /);
+    for (const said of [
+      head('/metrics', 'host: localhost', 'host: evil.example'),
+      head('http://evil.example/metrics', 'host: localhost'),
+    ]) {
+      expect(await sendRaw(metricsUrl, said)).toMatch(/^HTTP\/1\.1 400 /);
+    }
   });
 });

@@ -1,4 +1,5 @@
 // The built program as a process: first key, refused starts, signals, TLS. `npm test` builds it first.
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import { join, resolve } from 'node:path';
@@ -48,6 +49,19 @@ async function stopped(gateway: GatewayProcess) {
   gateway.signal('SIGTERM');
   return gateway.exited;
 }
+
+describe('a question on the command line', () => {
+  it.each([
+    ['--help', /UTE_CONFIG/],
+    ['--version', /^\d+\.\d+\.\d+\n$/],
+  ])('%s is answered, and nothing starts', (asked, answer) => {
+    const program = resolve(import.meta.dirname, '../../dist/bundle/main.js');
+    const { status, stdout } = spawnSync(process.execPath, [program, asked], { cwd: dir, encoding: 'utf8' });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(answer);
+    expect(existsSync(join(dir, 'data'))).toBe(false);
+  });
+});
 
 describe('the first key', () => {
   it('is printed once, on stderr alone, and works in every later start', async () => {

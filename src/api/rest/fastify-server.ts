@@ -7,7 +7,7 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Log } from '../../ports/log.ts';
 import { swaggerAssetsDir } from './docs-page.ts';
 import { takeJsonBodies } from './json-body.ts';
-import { foreignRequest } from '../../lib/foreign-request.ts';
+import { foreignRequest, namesHostTwice } from '../../lib/foreign-request.ts';
 import { KnownRoutes } from './known-routes.ts';
 import { answerUnparsed, answerUnrouted } from './malformed-request.ts';
 import { ProblemFilter, sendProblem } from './problem.ts';
@@ -51,6 +51,7 @@ export async function prepareRest(
   options: { maxBodyBytes: number; docs: boolean; log: Log; anonymous: boolean },
 ): Promise<void> {
   const server: FastifyInstance = app.getHttpAdapter().getInstance();
+  refuseUnclearHosts(server);
   if (options.anonymous) refuseForeignRequests(server);
   const routes = new KnownRoutes(server);
   takeJsonBodies(server, options.maxBodyBytes);
@@ -63,6 +64,15 @@ export async function prepareRest(
       allowedPath: isUsedAsset,
     });
   app.useGlobalFilters(new ProblemFilter(options.log, routes));
+}
+
+function refuseUnclearHosts(server: FastifyInstance): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    if (!namesHostTwice(request.raw)) return done();
+    const message = 'The request names its host more than once, or by its target and not by its path alone.';
+    const failure = new ToolFailure('VALIDATION', message, { reason: 'HOST_UNCLEAR' });
+    sendProblem(reply, failure, '');
+  });
 }
 
 /** Before anything of it is read: a POST without a body needs no leave of the browser. */

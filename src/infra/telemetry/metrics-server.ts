@@ -1,7 +1,7 @@
 // The metrics port: /metrics for Prometheus and nothing else. No credential: keep it off public networks.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { foreignRequest } from '../../lib/foreign-request.ts';
+import { foreignRequest, namesHostTwice } from '../../lib/foreign-request.ts';
 
 export interface Exposition {
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
@@ -13,6 +13,10 @@ export class MetricsServer {
   /** `anonymous`: nobody shows a credential on this gateway, so pages of other origins are kept out here as well. */
   constructor(metrics: Exposition, anonymous: boolean) {
     this.#server = createServer((request, response) => {
+      if (namesHostTwice(request)) {
+        response.writeHead(400).end();
+        return;
+      }
       if (anonymous && foreignRequest(request.headers) !== undefined) {
         response.writeHead(403).end();
         return;
