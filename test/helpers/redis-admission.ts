@@ -21,10 +21,11 @@ export async function startReplica(
   url: string,
   options: RedisAdmissionOptions = {},
   prefix = 'ute',
+  commandTimeoutMs?: number,
 ): Promise<Replica> {
   const log = recordingLog();
   const metrics = recordingMetrics();
-  const clients = new RedisClients({ url, prefix }, log);
+  const clients = new RedisClients({ url, prefix, commandTimeoutMs }, log);
   await clients.connected(2_000).catch(() => undefined);
   const control = new RedisAdmissionControl({ clients, clock: new SystemClock(), log, metrics }, options);
   await control.start();

@@ -3,11 +3,11 @@
 /**
  * Decides about one call: all of its rates and leases, or nothing.
  * KEYS: epoch, fence, record of the call; one per rate; three per lease: holders, turns and beats of waiting replicas.
- * ARGV: epoch, call, replica, lease ttl, record ttl, may wait (0/1), ms after which a silent replica has lost its turn,
+ * ARGV: epoch, call, replica, lease ttl, record ttl, 0 may not wait, 1 may, 2 waits and asks again, ms after which a silent replica has lost its turn,
  *       number of rates, number of leases; per rate: burst, rate, period in ms, shadow (0/1); per lease: limit, others
  *       that wait for it at this replica.
  * Rates are GCRA: a key holds its theoretical arrival time, in microseconds since BASE. While a place is free but
- * replicas wait for it, it belongs to the one whose turn is oldest.
+ * replicas wait for it, it belongs to the one whose turn is oldest; of that one, to who waits before who just came.
  */
 export const ADMIT = `
 local time = redis.call('TIME')
@@ -60,6 +60,7 @@ for j = 1, leaseCount do
       redis.call('ZREM', beats, silent)
     end
     local mine = redis.call('ZSCORE', turns, replica)
+    if mine and ARGV[6] ~= '2' and free > 0 then free, firstFree = 0, 1 end
     free = free - (mine and redis.call('ZCOUNT', turns, '-inf', '(' .. mine) or redis.call('ZCARD', turns))
   end
   if free < 1 then
@@ -84,7 +85,7 @@ local function keepTurn(j, waits, again)
 end
 if #crowded > 0 then
   stand(false)
-  if ARGV[6] == '1' then
+  if ARGV[6] ~= '0' then
     local next = 1
     for j = 1, leaseCount do
       local isFull = crowded[next] == j

@@ -11,6 +11,8 @@ export interface AdmitQuestion {
   readonly epoch: string;
   /** A full lease gives this replica a turn. */
   readonly mayWait: boolean;
+  /** It waits already, and stands first. */
+  readonly again?: boolean;
   /** Other calls of this replica that wait for a place of the lease. */
   readonly othersWaiting: (rule: LeaseRule) => number;
 }
@@ -95,12 +97,12 @@ export class AdmissionStore {
     await Promise.all([this.#admit, this.#renew, this.#release].map((script) => script.load(coordination)));
   }
 
-  async admit({ request, epoch, mayWait, othersWaiting }: AdmitQuestion): Promise<AdmitReply> {
+  async admit({ request, epoch, mayWait, again = false, othersWaiting }: AdmitQuestion): Promise<AdmitReply> {
     const { callId, rates, leases } = request;
     const { leaseTtlMs, silentMs } = this.#times;
     const keys = [this.#key('epoch'), this.#key('fence'), this.#key('call', callId)];
     const recordMs = leases.length > 0 ? leaseTtlMs : RECORD_TTL_MS;
-    const wait = mayWait ? 1 : 0;
+    const wait = again ? 2 : Number(mayWait);
     const args = [
       epoch,
       callId,

@@ -38,6 +38,9 @@ export class LeaseKeeper {
   /** With the time until which it is worth trying: later the lease has run out by itself. */
   #releases: { readonly release: Release; readonly until: number }[] = [];
 
+  /** Leases that nobody of this replica waits for any more. */
+  readonly #turnsOver = new Set<string>();
+
   constructor(deps: KeeperDeps) {
     this.#deps = deps;
   }
@@ -81,15 +84,23 @@ export class LeaseKeeper {
   }
 
   giveUpTurn(key: string): void {
-    this.#releases.push({ release: { key }, until: performance.now() + this.#deps.leaseTtlMs });
+    this.#turnsOver.add(key);
     this.#deps.onRelease();
+  }
+
+  /** Someone may wait again: a turn that was not given up yet stays, or it would be taken from who stands in it then. */
+  keepTurn(key: string): void {
+    this.#turnsOver.delete(key);
   }
 
   /** What could not be sent is kept for the next time; throws then. */
   async sendReleases(): Promise<void> {
     const now = performance.now();
-    const due = this.#releases.filter(({ until }) => until > now);
+    const until = now + this.#deps.leaseTtlMs;
+    const turns = [...this.#turnsOver].map((key) => ({ release: { key }, until }));
+    const due = [...this.#releases.filter((each) => each.until > now), ...turns];
     this.#releases = [];
+    this.#turnsOver.clear();
     for (let from = 0; from < due.length; from += MAX_BATCH) {
       const batch = due.slice(from, from + MAX_BATCH);
       try {

@@ -34,6 +34,7 @@ export class SharedAdmission {
     this.#lines = new WaitingLines({
       ...deps,
       look: (key) => this.wake(key),
+      onOpen: (key) => deps.keeper.keepTurn(key),
       onEmpty: (key) => deps.keeper.giveUpTurn(key),
     });
   }
@@ -53,7 +54,7 @@ export class SharedAdmission {
       if (reply.kind !== 'full') return reply;
       signal.throwIfAborted();
       const decided = this.#enter(request, signal, reply);
-      for (const { key } of reply.full) if (this.#lines.takePoke(key)) this.wake(key);
+      for (const { key } of reply.full) this.#askNext(key);
       return decided;
     } finally {
       for (const { key } of leases) this.#lines.endAsking(key);
@@ -68,15 +69,25 @@ export class SharedAdmission {
     this.#places.giveBack(leases, heldMs);
   }
 
-  /** A place of the lease may be free. */
+  /**
+   * Places of the lease may be free. While somebody of the line asks, that is kept for later: that one came before, and may be
+   * told that all is full although the place is for it.
+   */
   wake(key: string, places = 1): void {
-    for (let count = 0; count < places; count += 1) {
+    if (!this.#lines.has(key)) return;
+    this.#lines.poke(key, places);
+    this.#askNext(key);
+  }
+
+  /** As many as there may be places for, in their order; the next only once all of them have their answers. */
+  #askNext(key: string): void {
+    if (this.#lines.askingAgain(key) > 0) return;
+    for (let places = this.#lines.pokes(key); places > 0; places -= 1) {
       if (!this.#lines.has(key) || this.#isShareTakenOf(key)) return;
       const next = this.#places.find(key, (call) => !call.asking && call.blockedOn === key);
-      if (next === undefined) {
-        this.#lines.poke(key);
-        return;
-      }
+      // Whoever is still on a first question may end up in the line.
+      if (next === undefined) return;
+      this.#lines.takePoke(key);
       void this.#askAgain(next, key);
     }
   }
@@ -126,11 +137,19 @@ export class SharedAdmission {
     own?: WaitingCall,
   ): Promise<Exclude<AdmitReply, { kind: 'other_epoch' }>> {
     const { store, health } = this.#deps;
-    const othersWaiting = ({ key }: LeaseRule) =>
-      this.#lines.waiting(key) - (own?.blockedOn === key && !own.done ? 1 : 0);
+    const othersWaiting = ({ key }: LeaseRule) => {
+      const itself = own?.blockedOn === key && !own.done ? 1 : 0;
+      return this.#lines.waiting(key) - itself + (own === undefined ? 0 : this.#lines.keepTurnFor(key));
+    };
     try {
       for (;;) {
-        const reply = await store.admit({ request, epoch: health.epoch, mayWait, othersWaiting });
+        const reply = await store.admit({
+          request,
+          epoch: health.epoch,
+          mayWait,
+          again: own !== undefined,
+          othersWaiting,
+        });
         if (reply.kind !== 'other_epoch') return reply;
         await health.rejoin();
         const full = request.leases.filter((rule) => this.#isShareTaken(rule, own === undefined ? 1 : 0));
@@ -178,15 +197,16 @@ export class SharedAdmission {
     try {
       const reply = await this.#ask(call.request, true, call);
       call.asking = false;
-      const others = this.#lines.endAskingAgain(key);
+      this.#lines.endAskingAgain(key);
       if (call.done) this.#unwanted(call, key, reply);
       else if (reply.kind === 'full') this.#stillFull(call, key, reply);
       else {
         this.#leave(call, reply.kind === 'granted');
         call.settle(reply);
-        // What is left may be for those who ask already: a later call must not be asked for it before them.
-        this.wake(key, reply.kind === 'granted' ? reply.left - others : 1);
+        // What is left may be for those who ask already; the last answer of all says what is left for others.
+        this.#lines.pokeTo(key, reply.kind === 'granted' ? reply.left : 1);
       }
+      this.#askNext(key);
     } catch (error) {
       this.#lines.endAskingAgain(key);
       if (!call.done) this.#leave(call, false);
@@ -197,12 +217,11 @@ export class SharedAdmission {
   /** It has gone meanwhile: what it got, or the hint it followed, is the next one's. */
   #unwanted(call: WaitingCall, key: string, reply: { readonly kind: string }): void {
     if (reply.kind === 'granted') this.#deps.keeper.takeBack(call.request);
-    this.wake(key);
+    this.#lines.poke(key, 1);
   }
 
   #stillFull(call: WaitingCall, key: string, { full, firstExpiryMs, rates }: Full): void {
     call.rates = rates;
-    const missed = this.#lines.takePoke(key);
     const isFull = full.some((rule) => rule.key === key);
     const blockedOn = isFull ? key : (full[0]?.key ?? key);
     if (blockedOn !== key) {
@@ -210,10 +229,10 @@ export class SharedAdmission {
       this.#lines.enter(blockedOn);
       // The store has ended the turn for this one itself.
       this.#lines.leave(key, true);
+      // The place is free for others in this line.
+      this.#lines.poke(key, 1);
     }
     this.#lines.lookWithin(blockedOn, firstExpiryMs);
-    // The place is free for others in this line, or came free while this call asked.
-    if (missed || !isFull) this.wake(key);
   }
 
   #leave(call: WaitingCall, served: boolean): void {

@@ -10,8 +10,10 @@ interface Line {
   askingAgain: number;
   /** Settled when nobody asks any more; there while somebody waits for that. */
   answered: PromiseWithResolvers<void> | undefined;
-  /** A place may have become free while everybody here was asking already. */
-  poked: boolean;
+  /** The store was told that this replica goes on waiting, for the sake of those whose first answer was still to come. */
+  keepsTurn: boolean;
+  /** Places that may be free and that nobody has asked for yet. */
+  pokes: number;
   lookAt: number;
   stopTimer: (() => void) | undefined;
 }
@@ -22,6 +24,8 @@ export interface LinesDeps {
   /** Longest time between two looks. */
   readonly pollMs: number;
   look(key: string): void;
+  /** Somebody asks, and may come to wait. */
+  onOpen(key: string): void;
   /** Nobody here waits any more. */
   onEmpty(key: string): void;
 }
@@ -48,6 +52,18 @@ export class WaitingLines {
     return this.#lines.get(key)?.asking ?? 0;
   }
 
+  askingAgain(key: string): number {
+    return this.#lines.get(key)?.askingAgain ?? 0;
+  }
+
+  /** How many may come to wait here without its being known yet: the turn of this replica is theirs as well. */
+  keepTurnFor(key: string): number {
+    const line = this.#lines.get(key);
+    if (line === undefined || line.asking === 0) return 0;
+    line.keepsTurn = true;
+    return line.asking;
+  }
+
   has(key: string): boolean {
     return this.#lines.has(key);
   }
@@ -71,13 +87,11 @@ export class WaitingLines {
     this.#open(key).askingAgain += 1;
   }
 
-  /** How many of the line still do. */
-  endAskingAgain(key: string): number {
+  endAskingAgain(key: string): void {
     const line = this.#lines.get(key);
-    if (line === undefined) return 0;
+    if (line === undefined) return;
     line.askingAgain -= 1;
     this.#closeIfEmpty(key, line);
-    return line.askingAgain;
   }
 
   /**
@@ -87,7 +101,9 @@ export class WaitingLines {
   answersBefore(keys: readonly { readonly key: string }[]): Promise<void> | undefined {
     for (const { key } of keys) {
       const line = this.#lines.get(key);
-      if (line !== undefined && line.waiting > 0 && line.asking > 0)
+      if (line === undefined || line.asking === 0) continue;
+      // Behind those who hold back already, too, where the line has become empty meanwhile.
+      if (line.waiting > 0 || line.answered !== undefined)
         return (line.answered ??= Promise.withResolvers<void>()).promise;
     }
     return undefined;
@@ -106,17 +122,24 @@ export class WaitingLines {
     this.#closeIfEmpty(key, line);
   }
 
-  poke(key: string): void {
+  poke(key: string, places: number): void {
     const line = this.#lines.get(key);
-    if (line !== undefined) line.poked = true;
+    if (line !== undefined) line.pokes += places;
   }
 
-  /** True once after a poke. */
-  takePoke(key: string): boolean {
+  /** At least so many. */
+  pokeTo(key: string, places: number): void {
     const line = this.#lines.get(key);
-    const poked = line?.poked === true;
-    if (line !== undefined) line.poked = false;
-    return poked;
+    if (line !== undefined) line.pokes = Math.max(line.pokes, places);
+  }
+
+  pokes(key: string): number {
+    return this.#lines.get(key)?.pokes ?? 0;
+  }
+
+  takePoke(key: string): void {
+    const line = this.#lines.get(key);
+    if (line !== undefined && line.pokes > 0) line.pokes -= 1;
   }
 
   /** A look after `ms` at the latest, and then at every poll. */
@@ -138,9 +161,10 @@ export class WaitingLines {
   #open(key: string): Line {
     let line = this.#lines.get(key);
     if (line === undefined) {
-      const idle = { waiting: 0, asking: 0, askingAgain: 0, answered: undefined, poked: false };
+      const idle = { waiting: 0, asking: 0, askingAgain: 0, answered: undefined, keepsTurn: false, pokes: 0 };
       line = { ...idle, lookAt: Infinity, stopTimer: undefined };
       this.#lines.set(key, line);
+      this.#deps.onOpen(key);
     }
     return line;
   }
@@ -149,6 +173,8 @@ export class WaitingLines {
     if (line.waiting > 0) return;
     line.stopTimer?.();
     line.lookAt = Infinity;
-    if (line.asking === 0 && line.askingAgain === 0) this.#lines.delete(key);
+    if (line.asking > 0 || line.askingAgain > 0) return;
+    this.#lines.delete(key);
+    if (line.keepsTurn) this.#deps.onEmpty(key);
   }
 }
