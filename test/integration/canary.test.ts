@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../helpers/open-database.ts';
 import { request, targetOf, type Envelope } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
@@ -56,7 +57,8 @@ beforeAll(async () => {
   dir = tempDir();
   write(tool('greet', '1.0.0', canary(100)), tool('greet_next', '2.0.0'));
   gateway = await startGateway({ tools: [join(dir, 'tools.yaml')] });
-});
+  await openDatabase(gateway);
+}, 180_000);
 afterAll(async () => {
   await gateway?.stop();
   removeDir(dir);
