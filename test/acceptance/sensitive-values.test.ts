@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { acceptedId, callWhen } from '../helpers/async-client.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { request, targetOf } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 
 const CARD = '4929-1337-4929-1337';
 const SCHEDULED = '5105-2448-5105-2448';
+const LATER = '3782-8224-6310-0055';
 /** Reads as "transfer to alice" and is something else. */
 const TURNED = 'transfer to \u202eecila\u202c \u200bnow\u00a0or\u2800\ue000\ufe0f';
 
@@ -104,6 +106,20 @@ describe('a sensitive value', () => {
     expect(JSON.stringify([made.body, list.body])).not.toContain(SCHEDULED);
   });
 
+  it('is shown of no call that runs later, before its end or after', async () => {
+    const admin = targetOf(gateway);
+    const id = await acceptedId(admin, 'note_card', { card: LATER, note: 'later' });
+    const shown = async () => {
+      const paths = [`/v1/calls/${id}`, `/v1/calls/${id}/events`, '/v1/calls', '/v1/audit'];
+      const headers = { authorization: `Bearer ${admin.key}` };
+      const answers = await Promise.all(paths.map((path) => fetch(`${gateway.url}${path}`, { headers })));
+      return (await Promise.all(answers.map((answer) => answer.text()))).join();
+    };
+    expect(await shown()).not.toContain(LATER);
+    await callWhen(admin, id);
+    expect(await shown()).not.toContain(LATER);
+  });
+
   it('is not in calls, audit records or a recording, and nowhere on the disk once its calls have ended', async () => {
     const admin = targetOf(gateway);
     const begun = await request<{ name: string }>(admin, 'POST', '/v1/admin/recordings', { name: 'cards' });
@@ -111,9 +127,23 @@ describe('a sensitive value', () => {
       const call = { tool: 'note_card', argumentsJson: JSON.stringify({ card: CARD }), key: admin.key };
       expect(await door.call(call)).toMatchObject({ ok: true });
     }
-    const keyed = { arguments: { card: CARD }, context: { idempotency_key: 'k-1' } };
-    const first = await request<object>(admin, 'POST', '/v1/tools/note_card/execute', keyed);
-    expect(first.body).toMatchObject({ ok: true });
+    // A key is kept with a hash of what it stands for; the other door finds it.
+    for (const [at, door] of doors.entries()) {
+      const keyed = {
+        tool: 'note_card',
+        argumentsJson: JSON.stringify({ card: CARD, note: `by ${door.name}` }),
+        context: { idempotency_key: `k-${at}` },
+        key: admin.key,
+      };
+      expect(await door.call(keyed)).toMatchObject({ ok: true, meta: { replayed: false } });
+      expect(await doors[1 - at]!.call(keyed)).toMatchObject({ ok: true, meta: { replayed: true } });
+      const refused = await door.call({
+        ...keyed,
+        argumentsJson: JSON.stringify({ card: [CARD], note: CARD.length }),
+      });
+      expect(refused).toMatchObject({ type: 'VALIDATION' });
+      expect(JSON.stringify(refused)).not.toContain(CARD);
+    }
     for (const path of ['/v1/calls', '/v1/audit', `/v1/admin/recordings/${begun.body.name}`]) {
       const response = await fetch(`${gateway.url}${path}`, {
         headers: { authorization: `Bearer ${admin.key}` },

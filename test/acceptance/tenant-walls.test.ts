@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { buildOpenApi } from '../../src/api/rest/openapi.ts';
 import { acceptCall, acceptedId, callWhen } from '../helpers/async-client.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { servedRoutes } from '../helpers/nest-routes.ts';
@@ -292,6 +293,47 @@ describe('what one tenant has', () => {
       target: 'by-platform',
     });
   });
+});
+
+/** What an agent may do on the management side of its own tenant: see calls, and make schedules of its own. */
+const OF_AN_AGENT: ReadonlySet<string> = new Set(['GET /v1/schedules']);
+
+describe('an agent', () => {
+  const managed = [
+    ...OF_THE_PLATFORM.map(([route, body]) => ({ route, what: undefined, body })),
+    ...OF_A_TENANT.map(([route, what, body]) => ({ route, what, body })),
+    ...LISTS.map(([route]) => ({ route, what: undefined, body: undefined })),
+  ].filter(({ route }) => !OF_AN_AGENT.has(route));
+
+  it.each(managed)('of the same tenant or another does not get by: $route', async ({ route, what, body }) => {
+    const { method, path } = asked(route, what === undefined ? 'work' : owned[what]);
+    for (const who of ['agent', 'other', 'reader'] as const) {
+      const target = { url: gateway.url, key: gateway.keys[who].text };
+      const { status } = await sendTo<Problem>(target, method, path, body);
+      expect([who, route, [403, 404].includes(status) ? 'refused' : status]).toEqual([who, route, 'refused']);
+    }
+  });
+
+  it.each(managed)('nor does nobody: $route', async ({ route, body }) => {
+    const { method, path } = asked(route, 'work');
+    const nobody = { url: gateway.url, key: 'ute_live_unknown' };
+    expect((await sendTo<Problem>(nobody, method, path, body)).status).toBe(401);
+  });
+
+  it('sees no schedule of somebody else in the list', async () => {
+    const agent = { url: gateway.url, key: gateway.keys.agent.text };
+    const { status, body } = await request(agent, 'GET', '/v1/schedules');
+    expect([status, JSON.stringify(body).includes(owned.schedule)]).toEqual([200, false]);
+  });
+});
+
+it('every route of the OpenAPI document is one that these tables know', () => {
+  const documented = Object.entries(
+    buildOpenApi({ version: '0' })['paths'] as Record<string, object>,
+  ).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+  );
+  expect(documented.filter((route) => !servedRoutes().includes(route))).toEqual([]);
 });
 
 describe('a call', () => {
