@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { COSTLY_SCHEMAS } from '../helpers/costly-schemas.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
-import { heldBy, heldMs, LOOP_PROBE } from '../helpers/held-loop.ts';
+import { heldMs, leastHeldBy, LOOP_PROBE } from '../helpers/held-loop.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
-/** Beyond what an honest call of the same size takes. In CPU time of the loop's thread, so that a busy machine is no failure. */
+/** In CPU time of the loop's thread, so that a busy machine is no failure. */
 const MOST_MS = 50;
 
 const nested = (fn: string, inner: string, times: number) =>
@@ -45,7 +45,6 @@ let dir: string;
 let servers: LoopbackServers;
 let gateway: GatewayProcess;
 let rest: string;
-let honestMs: number;
 
 beforeAll(async () => {
   dir = tempDir();
@@ -66,13 +65,6 @@ beforeAll(async () => {
   };
   gateway = new GatewayProcess(dir, { ...configured(dir, settings), ...LOOP_PROBE });
   ({ rest } = await gateway.ready(60_000));
-  // As many values, or as many names, as a door lets in: reading and hashing them takes its time, whoever checks them.
-  const list = { v: Array.from({ length: 45_000 }, (_, at) => at) };
-  const map = { v: Object.fromEntries(list.v.slice(0, 24_000).map((at) => [`k${at}`, at])) };
-  for (let warm = 0; warm < 3; warm += 1) for (const args of [list, map]) await call('honest', args);
-  await held();
-  for (let again = 0; again < 3; again += 1) for (const args of [list, map]) await call('honest', args);
-  honestMs = await held();
 });
 
 afterAll(async () => {
@@ -140,44 +132,55 @@ async function post(path: string, body: string | Uint8Array): Promise<number> {
 }
 
 const held = () => heldMs(gateway);
-const attack = (run: () => Promise<unknown>) => heldBy(gateway, run);
+/** The first run is for what is compiled at the first use, which is no data of a call. */
+const attack = async (run: () => Promise<unknown>) => {
+  await run();
+  return leastHeldBy(gateway, MOST_MS, run);
+};
 
 describe('the event loop is not held by arguments', () => {
   it.each(COSTLY_SCHEMAS.map(({ name, value }, at) => ({ name, value, at })))(
     'of $name',
     async ({ value, at }) => {
-      expect(await attack(() => call(`schema_${at}`, { v: value }))).toBeLessThan(honestMs + MOST_MS);
+      expect(await attack(() => call(`schema_${at}`, { v: value }))).toBeLessThan(MOST_MS);
     },
   );
 
+  it('that are as many values, or as many names, as a door lets in', async () => {
+    const list = Array.from({ length: 45_000 }, (_, at) => at);
+    const map = Object.fromEntries(list.slice(0, 24_000).map((at) => [`k${at}`, at]));
+    expect(await attack(() => call('honest', { v: list }))).toBeLessThan(MOST_MS);
+    expect(await attack(() => call('honest', { v: map }))).toBeLessThan(MOST_MS);
+  });
+
   it('that nothing declares, however many', async () => {
     const args = Object.fromEntries(Array.from({ length: 24_000 }, (_, at) => [`unknown${at}`, 0]));
-    expect(await attack(() => call('honest', args))).toBeLessThan(honestMs + MOST_MS);
-    expect(await attack(() => call('parts', args))).toBeLessThan(honestMs + MOST_MS);
+    expect(await attack(() => call('honest', args))).toBeLessThan(MOST_MS);
+    expect(await attack(() => call('parts', args))).toBeLessThan(MOST_MS);
   });
 
   it('that are no text', async () => {
     const bytes = Buffer.alloc(1_000_000, 0xc3);
-    expect(await attack(() => post('/v1/tools/honest/execute', bytes))).toBeLessThan(honestMs + MOST_MS);
-    expect(await attack(() => post('/v1/execute', bytes))).toBeLessThan(honestMs + MOST_MS);
+    expect(await attack(() => post('/v1/tools/honest/execute', bytes))).toBeLessThan(MOST_MS);
+    expect(await attack(() => post('/v1/execute', bytes))).toBeLessThan(MOST_MS);
   });
 });
 
 describe('the event loop is not held by an answer that an expression selects from', () => {
   it.each(Object.keys(EXPRESSIONS))('with %s', async (tool) => {
-    expect(await attack(() => call(tool, {}))).toBeLessThan(honestMs + MOST_MS);
+    expect(await attack(() => call(tool, {}))).toBeLessThan(MOST_MS);
   });
 });
 
 describe('the event loop is not held by results', () => {
   it.each(Object.keys(RESULTS).map((name, at) => ({ name, at })))('of $name', async ({ at }) => {
-    expect(await attack(() => call(`result_${at}`, {}))).toBeLessThan(honestMs + MOST_MS);
+    expect(await attack(() => call(`result_${at}`, {}))).toBeLessThan(MOST_MS);
   });
 
   it('of several calls at once', async () => {
     const calls = Array.from({ length: 16 }, () => ({ tool: 'result_7', arguments: {} }));
     const held = await attack(() => post('/v1/execute', JSON.stringify({ calls })));
-    expect(held).toBeLessThan(honestMs + MOST_MS);
+    expect(held).toBeLessThan(MOST_MS);
   });
 });
 
@@ -195,7 +198,7 @@ describe('the event loop is not held by a declaration', () => {
       { timeout: 50_000, interval: 50 },
     );
     expect(status).toMatchObject({ ok: false });
-    expect(await held()).toBeLessThan(honestMs + MOST_MS);
+    expect(await held()).toBeLessThan(MOST_MS);
     writeFileSync(join(dir, 'more.yaml'), 'tools: []\n');
   });
 });

@@ -31,11 +31,3 @@ export async function leastHeldBy(
   }
   return least;
 }
-
-/** Once for what is compiled at the first use, which is no data of a call; then as it is from then on. */
-export async function heldBy(gateway: GatewayProcess, run: () => Promise<unknown>): Promise<number> {
-  await run();
-  await heldMs(gateway);
-  await run();
-  return heldMs(gateway);
-}
