@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import signal
 import sys
 
 from unified_tools import answers, process_limits, snippet
@@ -28,8 +29,10 @@ def enter(pipes, parent, forget_zygote, walls):
         process_limits.die_with_parent()
         if os.getppid() != parent:
             os._exit(1)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         if walls == "session":
             os.setsid()
+            process_limits.keep_signals_inside()  # where the kernel can: calls beside it are of the same tenant
         elif walls == "signals" and not process_limits.keep_signals_inside():
             os._exit(1)
         answer_fd = fcntl.fcntl(pipes[0][1], fcntl.F_DUPFD_CLOEXEC, _FIRST_FD)

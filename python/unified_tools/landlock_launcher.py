@@ -135,9 +135,11 @@ def find_program(name, path):
 
 
 def use_as_home(orders):
-    """Programs that ask for the folder's own path find it where its user may walk there."""
+    """Its own path says where it is only where its user may walk there: else it is found by programs that stay in it."""
     place = os.getcwd()
-    if "TMPDIR" not in orders["env"] and os.access(place, os.W_OK | os.X_OK):
+    if not os.access(place, os.W_OK | os.X_OK):
+        place = "."
+    if "TMPDIR" not in orders["env"]:
         orders["env"].update(HOME=place, TMPDIR=place)
 
 

@@ -34,7 +34,8 @@ def _own_folder():
     os.mkdir(folder, 0o700)
     os.chdir(folder)
     folder = os.getcwd()
-    os.environ.update(HOME=folder, TMPDIR=folder)
+    home = folder if os.access(folder, os.W_OK | os.X_OK) else "."
+    os.environ.update(HOME=home, TMPDIR=home)
     return folder
 
 

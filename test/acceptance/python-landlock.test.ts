@@ -1,10 +1,11 @@
 // Workers on the rung without namespaces: the gateway watches what they write, as root and as an ordinary user.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { SANDBOX_DEFAULTS } from '../../src/lib/sandbox-settings.ts';
 import { confiningSpawner } from '../helpers/confining-spawner.ts';
-import { eventually, PythonBench } from '../helpers/python-ports.ts';
-import { LIMITS } from '../helpers/sandbox.ts';
+import { callOf, eventually, PythonBench, targetOf } from '../helpers/python-ports.ts';
+import { LIMITS, SandboxBench } from '../helpers/sandbox.ts';
 
 const spawner = confiningSpawner({ settings: { backends: ['landlock'] } });
 const USER = process.getuid?.() === 0 ? SANDBOX_DEFAULTS.uid : process.getuid?.();
@@ -53,6 +54,24 @@ it('what commands of neighbours start takes no process from a call', async () =>
   expect(await pid()).toBeGreaterThan(0);
   stop.abort();
   await running?.catch(() => undefined);
+});
+
+// As the data folder of a gateway that is root is.
+it('a tool finds a temporary folder where its user cannot pass the folders above it', async () => {
+  const shut = new SandboxBench({ backends: ['landlock'] }, 'shut/workspaces');
+  mkdirSync(join(shut.dir, 'shut'), { mode: 0o700 });
+  const own = new PythonBench(Object.assign(shut.spawner, { sandbox: shut.sandbox }), {
+    sandbox: 'required',
+  });
+  await own.call('hostile.write_temporary', { name: 'x', text: 'y' });
+  expect(await own.call('hostile.temporary_files')).toEqual([]);
+  const inputSchema = { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] };
+  const code = await own.executor.prepare(targetOf({ code: true }, { inputSchema, isDangerous: true }));
+  const text = 'import tempfile\nwith tempfile.TemporaryFile() as file: file.write(b"x")';
+  const { data } = await code.execute(callOf({ code: text }), () => undefined);
+  expect(data).toMatchObject({ error: null });
+  await own.executor.close?.();
+  await shut.close();
 });
 
 function processesWith(text: string): number {

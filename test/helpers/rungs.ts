@@ -4,7 +4,12 @@ import type { SandboxSettings } from '../../src/lib/sandbox-settings.ts';
 export type Rung = 'bubblewrap' | 'landlock';
 
 /** For SandboxBench and confiningSpawner: nothing but this rung may be used, so that a test never runs on another. */
-export const RUNGS: readonly (readonly [Rung, Pick<SandboxSettings, 'backends'>])[] = [
+const ALL: readonly (readonly [Rung, Pick<SandboxSettings, 'backends'>])[] = [
   ['bubblewrap', { backends: ['bwrap-full', 'bwrap-container'] }],
   ['landlock', { backends: ['landlock'] }],
 ];
+
+/** UTE_TEST_RUNG: where a machine has no other, as scripts/without-bubblewrap.sh makes it. */
+export const ONLY_RUNG = process.env['UTE_TEST_RUNG'];
+
+export const RUNGS = ALL.filter(([rung]) => ONLY_RUNG === undefined || rung === ONLY_RUNG);

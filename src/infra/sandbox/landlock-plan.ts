@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { firstFreeFd, type StartPlan, type Supervisor } from '../process/start-plan.ts';
 import { processLimits, type BackendContext, type ConfinedProgram } from './confined-program.ts';
 import { refuseUnreachable } from './reachable.ts';
+import type { HostFacts } from './host-facts.ts';
 import { O_PATH } from './workspace-files.ts';
 
 /** The same place seen from src and from dist. */
@@ -12,6 +13,8 @@ const LAUNCHER = fileURLToPath(
 );
 /** More than neighbours may start: the kernel counts processes for the user, and all of them are the same one. */
 const PROCESS_HEADROOM = 4096;
+/** Node.js does without them where they are not there, and ends where they are and may not be read. */
+const REQUIRED_FILES = ['/etc/ssl/openssl.cnf', '/etc/pki/tls/openssl.cnf'];
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom'];
 
 export function landlockPlan(
@@ -30,15 +33,12 @@ export function landlockPlan(
   );
   const firstLent = supervisor.gateFd + 1;
   const folder = workspace.kind === 'folder' ? workspace.fd : undefined;
-  const files = network === 'host' ? [...host.systemFiles, ...host.networkFiles] : host.systemFiles;
   const orders = {
     argv: program.argv,
     env: program.env,
     cwd: program.cwd ?? null,
     workspace_fd: folder === undefined ? null : firstLent + 1,
-    readable: [...host.systemFolders, ...files, ...DEVICES, ...program.readable].filter((path) =>
-      existsSync(path),
-    ),
+    readable: [...systemPaths(host, network), ...program.readable].filter((path) => existsSync(path)),
     writable: [...program.writable, '/dev/null'],
     limits: processLimits(limits, cgroups?.memory !== undefined),
     max_processes: limits.maxProcesses,
@@ -65,6 +65,11 @@ export function landlockPlan(
     masked: masked.filter((fd) => fd > firstLent + 1 || fd < firstFreeFd(program)),
     supervisor,
   };
+}
+
+function systemPaths(host: HostFacts, network: ConfinedProgram['network']): readonly string[] {
+  const files = network === 'host' ? host.networkFiles : [];
+  return [...host.systemFolders, ...host.systemFiles, ...files, ...REQUIRED_FILES, ...DEVICES];
 }
 
 let text: string | undefined;
