@@ -1,11 +1,14 @@
 // A key that is taken out of gateway.yaml stops at both doors: by watching, and at once by a reload. How soon the watching
 // sees it, src/infra/keys/key-reload.spec.ts shows on a clock of its own.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { createApiKey } from '../../src/lib/api-key.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
+import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 interface GatewayFile {
   readonly auth: { readonly keys: readonly { readonly id: string }[] };
@@ -58,3 +61,32 @@ describe('a key that is taken out of gateway.yaml', () => {
     expect(await answersTo(text)).toEqual(['CREDENTIAL_INVALID', 'CREDENTIAL_INVALID']);
   });
 });
+
+function newKey() {
+  const { text, id, secretHash } = createApiKey();
+  const stored = { id, secret_sha256: secretHash.toString('hex'), tenant: 'acme', roles: ['agent'] };
+  return { text, stored };
+}
+
+it('a key that is taken out is refused by a process that gets SIGHUP, which goes on with the other keys', async () => {
+  const dir = tempDir();
+  const [kept, removed] = [newKey(), newKey()];
+  const settings = (keys: readonly object[]) => ({
+    auth: { keys },
+    loaders: [{ type: 'yaml-file', paths: [resolve(import.meta.dirname, '../fixtures/audit/tools.yaml')] }],
+  });
+  const started = new GatewayProcess(dir, configured(dir, settings([kept.stored, removed.stored])));
+  try {
+    const { rest } = await started.ready(60_000);
+    const statusOf = async (key: string) =>
+      (await fetch(`${rest}/v1/tools`, { headers: { authorization: `Bearer ${key}` } })).status;
+    expect([await statusOf(kept.text), await statusOf(removed.text)]).toEqual([200, 200]);
+    configured(dir, settings([kept.stored]));
+    started.signal('SIGHUP');
+    await expect.poll(() => statusOf(removed.text), { timeout: 30_000, interval: 50 }).toBe(401);
+    expect(await statusOf(kept.text)).toBe(200);
+  } finally {
+    await started.end();
+    removeDir(dir);
+  }
+}, 120_000);

@@ -15,7 +15,8 @@ import { REQUEST_AND_MANAGEMENT_SCHEMAS } from './openapi-schemas.ts';
 
 const DESCRIPTION = `Declares, lists and calls tools of any kind under one policy.
 
-Call endpoints always answer with the envelope; all other routes answer errors as \`application/problem+json\`.`;
+Call endpoints always answer with the envelope; all other routes answer errors as \`application/problem+json\`. A query
+parameter that a route does not know is refused.`;
 
 const TAGS: JsonObject[] = [
   { name: 'calls', description: 'Calling tools.' },
