@@ -68,6 +68,13 @@ export interface Grant {
   readonly permissions: readonly string[];
 }
 
+/** Of all steps below one call that came through a door. */
+export interface StepBudget {
+  stepsLeft: number;
+  /** When one of them last gave way to other calls, by performance.now(). */
+  turnSince?: number;
+}
+
 export interface ParentCall {
   readonly callId: string;
   /** The set of tools that the parent began with. */
@@ -75,7 +82,7 @@ export interface ParentCall {
   /** 1 for a step of a call that came through a door. */
   readonly depth: number;
   /** Shared by every step below one call that came through a door. */
-  readonly budget: { stepsLeft: number };
+  readonly budget: StepBudget;
 }
 
 export interface ToolCall {

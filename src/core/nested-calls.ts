@@ -1,9 +1,10 @@
 // StepCalls: NestedCalls over the core. Each step is a call like any other, inside what its parent still may do.
 import type { JsonObject } from '../contract/json.ts';
-import type { CallProgress, ParentCall, ToolCall, ToolRequest } from '../contract/tool-call.ts';
+import type { CallProgress, ParentCall, StepBudget, ToolCall, ToolRequest } from '../contract/tool-call.ts';
 import type { ToolContext } from '../contract/tool-context.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolResponse } from '../contract/tool-response.ts';
+import { nextTurn } from '../lib/in-slices.ts';
 import { mayCall } from '../lib/may-call.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { NestedCalls } from '../ports/nested-calls.ts';
@@ -14,11 +15,14 @@ const MAX_DEPTH = 8;
 /** Steps of any depth below one call that came through a door. */
 const MAX_STEPS = 500;
 
+/** How long the steps of one call go on before other calls get their turn. */
+const TURN_MS = 5;
+
 export class StepCalls implements NestedCalls {
   readonly #clock: Clock;
   #caller: ToolCaller | undefined;
   /** By a call's progress, which all copies of the call share. */
-  readonly #budgets = new WeakMap<CallProgress, ParentCall['budget']>();
+  readonly #budgets = new WeakMap<CallProgress, StepBudget>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -32,6 +36,7 @@ export class StepCalls implements NestedCalls {
   async run(parent: ToolCall, tool: string, args: JsonObject): Promise<ToolResponse> {
     if (this.#caller === undefined) throw new Error('no call runs before the core is there');
     const step = this.#stepOf(parent);
+    if (hasHadItsTurn(step.budget)) await nextOwnTurn(step.budget);
     const refusal = parent.signal.aborted ? cancelled() : (refusalOf(step) ?? reachRefusal(parent, tool));
     const { credential, door, onBehalfOf } = parent.request;
     const request: ToolRequest = {
@@ -56,6 +61,22 @@ export class StepCalls implements NestedCalls {
     budget.stepsLeft -= 1;
     return { callId: parent.id, snapshot: parent.snapshot, depth: (above?.depth ?? 0) + 1, budget };
   }
+}
+
+/** Tools that wait for nothing would run hundreds of steps in one turn of the event loop. */
+function hasHadItsTurn(budget: StepBudget): boolean {
+  const now = performance.now();
+  budget.turnSince ??= now;
+  return now - budget.turnSince >= TURN_MS;
+}
+
+/** Many steps may wait for the same turn: whoever finds it used up waits for another. */
+async function nextOwnTurn(budget: StepBudget): Promise<void> {
+  do {
+    const before = budget.turnSince;
+    await nextTurn();
+    if (budget.turnSince === before) budget.turnSince = performance.now();
+  } while (hasHadItsTurn(budget));
 }
 
 /** What was said about the parent alone does not hold for its steps: no approval, no key against repetition, no version. */

@@ -185,7 +185,7 @@ describe('a hostile server on stdio', () => {
     }
   });
 
-  it('100,000 content blocks are too many', async () => {
+  it('50,000 content blocks are too many', async () => {
     await expect(callTool(open('blocks'), 'do')).rejects.toMatchObject({
       type: 'OUTPUT_TOO_LARGE',
       reason: 'TOO_MANY_BLOCKS',

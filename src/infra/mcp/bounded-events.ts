@@ -1,6 +1,8 @@
-// BoundedEvents: lets an event stream through, and ends it where an event is too large or its JSON too deep.
+// BoundedEvents: lets an event stream through, and ends it where an event is too large, or its JSON too deep or
+// of too many values.
 import type { ToolFailure } from '../../contract/tool-failure.ts';
-import { tooDeep, tooLarge } from './failures.ts';
+import { boundOf, MOST_VALUES } from '../../lib/json-bounds.ts';
+import { tooDeep, tooLarge, tooMuch } from './failures.ts';
 import { JsonDepth, MAX_DEPTH } from './json-depth.ts';
 
 const LINE_FEED = 0x0a;
@@ -49,6 +51,7 @@ class EventMeter {
       this.#eventBytes += 1;
       if (this.#eventBytes > this.#maxBytes) return tooLarge(this.#maxBytes);
       if (!this.#pushInLine(byte)) return tooDeep(MAX_DEPTH);
+      if (this.#depth.values > MOST_VALUES) return tooMuch(boundOf('values'));
     }
     return undefined;
   }

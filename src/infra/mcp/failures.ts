@@ -47,6 +47,12 @@ export function tooLarge(maxBytes: number): ToolFailure {
   );
 }
 
+export function tooMuch(bound: string): ToolFailure {
+  return new ToolFailure('OUTPUT_TOO_LARGE', `The MCP server's message ${bound}.`, {
+    reason: 'TOO_MANY_VALUES',
+  });
+}
+
 export function tooManyBlocks(most: number): ToolFailure {
   return new ToolFailure(
     'OUTPUT_TOO_LARGE',

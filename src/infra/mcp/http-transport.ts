@@ -7,9 +7,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { HttpClient } from '../../ports/http-client.ts';
 import type { McpHttpSettings } from '../../ports/mcp-servers.ts';
 import { withExactNumbers } from '../../lib/exact-json.ts';
+import { boundOf, tooMuchIn } from '../../lib/json-bounds.ts';
+import { LARGE_JSON_BYTES } from '../../lib/large-json/limits.ts';
 import { boundedEvents } from './bounded-events.ts';
 import { exactEvents } from './exact-events.ts';
-import { tooDeep } from './failures.ts';
+import { tooDeep, tooMuch } from './failures.ts';
 import { JsonDepth, MAX_DEPTH } from './json-depth.ts';
 
 type Sdk = typeof SdkModule;
@@ -91,9 +93,11 @@ async function bounded(
   if (!type.startsWith('application/json')) return response;
   const body = new Uint8Array(await response.arrayBuffer());
   if (!new JsonDepth().pushAll(body)) throw tooDeep(MAX_DEPTH);
+  const json = new TextDecoder().decode(body);
+  const excess = body.length >= LARGE_JSON_BYTES ? tooMuchIn(json, MAX_DEPTH) : undefined;
+  if (excess === 'values' || excess === 'names') throw tooMuch(boundOf(excess));
   // The SDK parses it, and would round what no double holds.
-  const text = withExactNumbers(new TextDecoder().decode(body));
-  return new Response(body.length === 0 ? null : text, { status, statusText, headers });
+  return new Response(body.length === 0 ? null : withExactNumbers(json), { status, statusText, headers });
 }
 
 /** Settles in time, whatever comes of it. */

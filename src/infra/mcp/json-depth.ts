@@ -1,4 +1,5 @@
-// JsonDepth: how deep the JSON in a stream of bytes is nested, known before it is parsed and without remembering it.
+// JsonDepth: how deep the JSON in a stream of bytes is nested, and how many values it holds, known before it is parsed and
+// without remembering it.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -6,11 +7,14 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+const COMMA = 0x2c;
 
 /** Deeper than what core takes as a result, so that a little too deep is still refused there, in its words. */
 export const MAX_DEPTH = 100;
 
 export class JsonDepth {
+  /** Containers and what they hold. */
+  values = 0;
   #depth = 0;
   #inString = false;
   #escaped = false;
@@ -19,7 +23,10 @@ export class JsonDepth {
   push(byte: number): boolean {
     if (this.#inString) this.#pushInString(byte);
     else if (byte === QUOTE) this.#inString = true;
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) this.#depth += 1;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      this.#depth += 1;
+      this.values += 1;
+    } else if (byte === COMMA) this.values += 1;
     else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) this.#depth -= 1;
     return this.#depth <= MAX_DEPTH;
   }
@@ -30,6 +37,7 @@ export class JsonDepth {
   }
 
   reset(): void {
+    this.values = 0;
     this.#depth = 0;
     this.#inString = false;
     this.#escaped = false;

@@ -3,9 +3,13 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isJsonObject } from '../../contract/json.ts';
 import type { ToolFailure } from '../../contract/tool-failure.ts';
 import { withExactNumbers } from '../../lib/exact-json.ts';
+import { inSlices } from '../../lib/in-slices.ts';
+import { boundOf, MOST_NAMES, MOST_VALUES, tooMuchIn } from '../../lib/json-bounds.ts';
+import { LARGE_JSON_BYTES, LargeJsonError } from '../../lib/large-json/limits.ts';
+import { readLargeJson } from '../../lib/large-json/read-json.ts';
 import type { ChildProcess } from '../../ports/process-spawner.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { connectionLost, tooDeep, tooLarge } from './failures.ts';
+import { connectionLost, tooDeep, tooLarge, tooMuch } from './failures.ts';
 import { JsonDepth, MAX_DEPTH } from './json-depth.ts';
 import { LineFrames } from './line-frames.ts';
 import { messageAtEnd } from './message-at-end.ts';
@@ -16,6 +20,7 @@ const ENDLESS_FACTOR = 16;
 const MAX_UNREAD_BYTES = 16 << 20;
 /** Messages of one turn are written together, up to about so many characters. */
 const MAX_TOGETHER_CHARS = 64 * 1024;
+const LIMITS = { depth: MAX_DEPTH, values: MOST_VALUES, names: MOST_NAMES, numbers: 'text' } as const;
 /** For ending by itself once its stdin is closed, as the protocol asks for. */
 const GRACE_MS = 500;
 
@@ -38,6 +43,8 @@ export class StdioTransport implements Transport {
   #child: ChildProcess | undefined;
   #frames: LineFrames | undefined;
   #closed = false;
+  /** Settled when every large message that has come was read. */
+  #reading: Promise<unknown> = Promise.resolve();
   /** What was sent in this turn and is not written yet. */
   #unwritten = '';
 
@@ -53,7 +60,8 @@ export class StdioTransport implements Transport {
     child.stdout.on('data', (chunk: Buffer) => {
       if (!this.#closed) frames.push(chunk);
     });
-    void child.exited.then(() => this.#gone());
+    // An answer that is still being read came before the end.
+    void child.exited.then(() => this.#reading).then(() => this.#gone());
     if (this.#closed) child.kill();
   }
 
@@ -109,10 +117,43 @@ export class StdioTransport implements Transport {
 
   #frame(line: Buffer): void {
     if (this.#closed || line.length === 0) return;
+    if (line.length >= LARGE_JSON_BYTES) {
+      this.#reading = Promise.all([this.#reading, this.#largeFrame(line)]);
+      return;
+    }
     if (!new JsonDepth().pushAll(line)) {
       return this.#options.onRefused(answeredId(line, line), tooDeep(MAX_DEPTH));
     }
-    const message = parse(line);
+    this.#take(parse(line), line);
+  }
+
+  /** In slices; nothing more is taken from the server meanwhile. */
+  async #largeFrame(line: Buffer): Promise<void> {
+    const stdout = this.#child?.stdout;
+    stdout?.pause();
+    try {
+      const value = await inSlices(readLargeJson(line, LIMITS));
+      if (!this.#closed) this.#take(isMessage(value) ? value : undefined, line);
+    } catch (error) {
+      if (!this.#closed) this.#refuse(error, line);
+    } finally {
+      stdout?.resume();
+    }
+  }
+
+  #refuse(error: unknown, line: Buffer): void {
+    const { onRefused } = this.#options;
+    const reason = error instanceof LargeJsonError ? error.reason : 'NOT_JSON';
+    if (reason === 'NOT_JSON') this.#take(undefined, line);
+    else if (reason === 'TOO_DEEP') onRefused(answeredId(line, line), tooDeep(MAX_DEPTH));
+    else {
+      const bound = reason === 'TOO_LONG' ? 'holds a name, a number or a gap that is too long' : undefined;
+      const what = reason === 'TOO_MANY_NAMES' ? 'names' : 'values';
+      onRefused(answeredId(line, line), tooMuch(bound ?? boundOf(what)));
+    }
+  }
+
+  #take(message: JSONRPCMessage | undefined, line: Buffer): void {
     if (message !== undefined) this.onmessage?.(message);
     else if (!this.#found(line)) this.#options.onGarbage();
   }
@@ -130,7 +171,9 @@ export class StdioTransport implements Transport {
 function parse(line: Buffer): JSONRPCMessage | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(withExactNumbers(line.toString('utf8')));
+    const text = line.toString('utf8');
+    if (line.length >= LARGE_JSON_BYTES && tooMuchIn(text, MAX_DEPTH) !== undefined) return undefined;
+    value = JSON.parse(withExactNumbers(text));
   } catch {
     return undefined;
   }
