@@ -103,7 +103,12 @@ beforeAll(async () => {
   const connections = { upstream: { type: 'http', base_url: upstream, ...reach } };
   const tools = TOOLS.map((tool) => ({ description: tool.name, ...tool }));
   writeFileSync(join(dir, 'tools.yaml'), stringify({ connections, tools }));
-  gateway = await startGateway({ tools: [join(dir, 'tools.yaml')] });
+  writeFileSync(join(dir, 'api.json'), JSON.stringify(documentOf(upstream)));
+  const loaders = [
+    { type: 'yaml-file', paths: [join(dir, 'tools.yaml')] },
+    { type: 'openapi', document: join(dir, 'api.json'), ...reach },
+  ];
+  gateway = await startGateway({ tools: [], settings: { loaders } });
   doors = [restDoor(gateway), grpcDoor(gateway)];
 });
 
@@ -113,6 +118,24 @@ afterAll(async () => {
   await servers.close();
   removeDir(dir);
 });
+
+/** Of somebody else: its schemas are applied in a thread. */
+function documentOf(url: string): object {
+  const whole = { in: 'path', name: 'id', required: true, schema: INT64 };
+  const content = { 'application/json': { schema: withId({ ...INT64, minimum: 0 }) } };
+  const responses = { '200': { description: 'The same.', content } };
+  const post = {
+    operationId: 'keep',
+    summary: 'Keeps it.',
+    parameters: [whole],
+    requestBody: {
+      content: { 'application/json': { schema: { type: 'object', properties: { other: INT64 } } } },
+    },
+    responses,
+  };
+  const info = { title: 'Ids', version: '1.0.0' };
+  return { openapi: '3.1.0', info, servers: [{ url }], paths: { '/kept/{id}': { post } } };
+}
 
 /** The arguments are JSON text: what a test writes there is not rounded on its way. One door after the other. */
 async function called(
@@ -184,6 +207,11 @@ describe('an integer of 64 bits', () => {
       expect(got).toBe(`/ids/${LARGE}?q=x${LARGE} ${LARGE} {"whole":${LARGE},"words":"id ${LARGE}"}`);
     for (const { arrived: got } of await called('nested', `{"id":{"deep":[1,${LARGE},"-${LARGE}"]}}`))
       expect(got).toBe(`/ids undefined {"as":{"deep":[1,${LARGE},-${LARGE}]}}`);
+  });
+
+  it('is exact to an operation of an OpenAPI document', async () => {
+    for (const { arrived: got } of await called('keep', `{"id":"${LARGE}","other":-${LARGE}}`))
+      expect(got).toBe(`/kept/${LARGE} undefined {"other":-${LARGE}}`);
   });
 
   it('is held to its range', async () => {
