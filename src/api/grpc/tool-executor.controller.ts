@@ -3,8 +3,9 @@ import type { Metadata, ServerWritableStream } from '@grpc/grpc-js';
 import { Controller, Inject } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { defer, finalize, type Observable } from 'rxjs';
-import { holds } from '../../contract/principal.ts';
+import { holds, type Principal } from '../../contract/principal.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import { SharedPlaces } from '../../lib/shared-places.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { ToolCatalog } from '../../ports/tool-catalog.ts';
@@ -30,7 +31,7 @@ const MAX_WATCHERS = 1000;
 
 @Controller()
 export class ToolExecutorController {
-  #watchers = 0;
+  readonly #watchers = new SharedPlaces(MAX_WATCHERS);
 
   constructor(
     @Inject(TOOL_CALLER) private readonly caller: ToolCaller,
@@ -78,11 +79,11 @@ export class ToolExecutorController {
   watchTools(message: Readable<object>, metadata: Metadata, call: Stream): Observable<Uint8Array> {
     return this.#read(metadata, message, () =>
       defer(() => {
-        const leave = this.#enterWatch();
+        const leave = this.#enterWatch(this.#authorize(metadata).tenantId);
         const watch = watchTools({
           catalog: this.catalog,
           pace: call,
-          authorize: () => this.#authorize(metadata),
+          authorize: () => void this.#authorize(metadata),
           onDrain: (end) => this.health.onDrain(end),
           asError: exceptionFor,
         });
@@ -91,12 +92,10 @@ export class ToolExecutorController {
     );
   }
 
-  #enterWatch(): () => void {
-    if (this.#watchers >= MAX_WATCHERS) throw exceptionOfFailure(tooManyWatchers());
-    this.#watchers += 1;
-    return () => {
-      this.#watchers -= 1;
-    };
+  #enterWatch(tenant: string): () => void {
+    const leave = this.#watchers.take(tenant);
+    if (leave === undefined) throw exceptionOfFailure(tooManyWatchers());
+    return leave;
   }
 
   #read<Message, Answer>(
@@ -113,10 +112,10 @@ export class ToolExecutorController {
     }
   }
 
-  #authorize(metadata: Metadata): void {
+  #authorize(metadata: Metadata): Principal {
     checkMetadataSize(metadata);
     const principal = this.authenticator.authenticate(credentialOf(metadata));
-    if (holds(principal, 'tools:read')) return;
+    if (holds(principal, 'tools:read')) return principal;
     throw new ToolFailure('PERMISSION_DENIED', 'This needs the permission tools:read.', {
       reason: 'PERMISSION_MISSING',
       details: { permission: 'tools:read' },

@@ -5,6 +5,7 @@ import type { ToolContext } from '../../contract/tool-context.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
+import { SharedPlaces } from '../../lib/shared-places.ts';
 import type { CallHints } from '../../ports/call-hints.ts';
 import type { CallQueue } from '../../ports/call-queue.ts';
 import type { CallStore, NewCall, StoredCall } from '../../ports/call-store.ts';
@@ -50,7 +51,7 @@ const RETRY_WITHIN_MS = 2_000;
 export class AsyncCalls {
   readonly #deps: AsyncCallsDeps;
   readonly #drain = new AbortController();
-  #followers = 0;
+  readonly #followers = new SharedPlaces(MAX_FOLLOWERS);
 
   constructor(deps: AsyncCallsDeps) {
     this.#deps = deps;
@@ -163,19 +164,11 @@ export class AsyncCalls {
   ): Promise<AsyncIterable<Followed>> {
     await this.get(principal, id, of);
     if (this.#drain.signal.aborted) throw draining();
-    if (this.#followers >= MAX_FOLLOWERS) throw tooManyFollowers();
-    return this.#counted(
-      followCall(this.#deps, { tenantId: principal.tenantId, id, afterSeq, gone, drain: this.#drain.signal }),
-    );
-  }
-
-  async *#counted(events: AsyncIterable<Followed>): AsyncIterable<Followed> {
-    this.#followers += 1;
-    try {
-      yield* events;
-    } finally {
-      this.#followers -= 1;
-    }
+    const { tenantId } = principal;
+    const leave = this.#followers.take(tenantId);
+    if (leave === undefined) throw tooManyFollowers();
+    gone.addEventListener('abort', leave, { once: true });
+    return until(followCall(this.#deps, { tenantId, id, afterSeq, gone, drain: this.#drain.signal }), leave);
   }
 
   dead(principal: Principal, limit: number, before?: string): Promise<readonly DeadWebhook[]> {
@@ -237,4 +230,12 @@ function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: ToolFailu
       cause: failure.cause,
     },
   );
+}
+
+async function* until(events: AsyncIterable<Followed>, leave: () => void): AsyncIterable<Followed> {
+  try {
+    yield* events;
+  } finally {
+    leave();
+  }
 }
