@@ -70,6 +70,18 @@ describe.each(RUNGS)('on the rung %s', (rung, settings) => {
     });
   });
 
+  it('holds no more than its size where the first thread of a process has ended', async () => {
+    const script = `import ctypes, threading\ndef rest():\n  exec(${JSON.stringify(writing(HIDDEN['files that have no name any more']))}, {})\nthreading.Thread(target=rest).start()\nctypes.CDLL(None).syscall(60, 0)`;
+    const { ended } = await bench.python(script, { limits: LIMITS });
+    expect(ended).toBe(rung === 'landlock' ? 'disk_limit' : 'exited');
+  });
+
+  it('processes that end while they are looked at are not over it', async () => {
+    const script =
+      'import os\nfor _ in range(600):\n  child = os.fork()\n  if child == 0: os._exit(0)\n  os.waitpid(child, 0)';
+    expect(await bench.python(script, { limits: LIMITS })).toMatchObject({ ended: 'exited', exitCode: 0 });
+  });
+
   it('no file is larger than the workspace it lies in', async () => {
     const script = 'head -c 9000000 /dev/zero > big; stat -c %s big';
     const limits = { workspaceBytes: 4 * MIB, fileBytes: 64 * MIB };

@@ -7,6 +7,7 @@ const ENTRY_BYTES = 1024;
 const MAX_ENTRIES = 20_000;
 const MAX_DEPTH = 32;
 const BLOCK_BYTES = 512;
+const PF_EXITING = 0x4;
 
 /**
  * Bytes below `root`, links not followed; Infinity where there are too many names to count, or too deep. Rejects where a
@@ -43,18 +44,18 @@ export async function unnamedBytes(group: number, folder: string, largestFile: n
   const { dev } = await stat(folder);
   const open = new Map<number, number>();
   const mapped = new Set<number>();
-  for (const pid of await membersOf(group)) {
+  for (const thread of await threadsOf(await membersOf(group))) {
     try {
-      for (const fd of await readdir(`/proc/${pid}/fd`)) {
-        const file = await stat(`/proc/${pid}/fd/${fd}`).catch(() => undefined);
+      for (const fd of await readdir(`${thread}/fd`)) {
+        const file = await stat(`${thread}/fd/${fd}`).catch(() => undefined);
         if (file?.isFile() === true && file.nlink === 0 && file.dev === dev) {
           open.set(file.ino, file.blocks * BLOCK_BYTES);
         }
       }
-      const maps = await readFile(`/proc/${pid}/maps`, 'utf8');
+      const maps = await readFile(`${thread}/maps`, 'utf8');
       for (const inode of deletedIn(maps, folder)) mapped.add(inode);
     } catch (error) {
-      if (!hasGone(error)) return Infinity;
+      if (!hasGone(error) && !(await isEnding(thread))) return Infinity;
     }
   }
   const onlyMapped = [...mapped].filter((inode) => !open.has(inode));
@@ -70,14 +71,34 @@ function deletedIn(maps: string, folder: string): readonly number[] {
     .map((found) => Number(found?.[1]));
 }
 
+/** Each may have descriptors of its own, and the first may end before the others. */
+async function threadsOf(pids: readonly number[]): Promise<readonly string[]> {
+  const threads = pids.map(async (pid) => {
+    const ids = await readdir(`/proc/${pid}/task`).catch(() => []);
+    return ids.map((id) => `/proc/${pid}/task/${id}`);
+  });
+  return (await Promise.all(threads)).flat();
+}
+
+/** Of one that ends, the kernel shows an ordinary user nothing: what it holds is let go in this moment. */
+async function isEnding(thread: string): Promise<boolean> {
+  const [state = 'X', ...numbers] = fieldsOf(await readFile(`${thread}/stat`, 'utf8').catch(() => ''));
+  return 'ZX'.includes(state) || (Number(numbers[5]) & PF_EXITING) !== 0;
+}
+
+/** Behind the name, which may hold anything: state, parent, group, session, terminal, its group, flags. */
+function fieldsOf(stat: string): readonly string[] {
+  const end = stat.lastIndexOf(')');
+  return end < 0 ? [] : stat.slice(end + 2).split(' ');
+}
+
 /** Nobody leaves the group: the filter refuses it. */
 async function membersOf(group: number): Promise<readonly number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const members: number[] = [];
   for (const pid of pids) {
     const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-    // Behind the name, which may hold anything: state, parent, group.
-    if (Number(line.slice(line.lastIndexOf(')') + 2).split(' ')[2]) === group) members.push(pid);
+    if (Number(fieldsOf(line)[2]) === group) members.push(pid);
   }
   return members;
 }
