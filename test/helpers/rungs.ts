@@ -10,6 +10,6 @@ const ALL: readonly (readonly [Rung, Pick<SandboxSettings, 'backends'>])[] = [
 ];
 
 /** UTE_TEST_RUNG: where a machine has no other, as scripts/without-bubblewrap.sh makes it. */
-export const ONLY_RUNG = process.env['UTE_TEST_RUNG'];
+const only = process.env['UTE_TEST_RUNG'] ?? '';
 
-export const RUNGS = ALL.filter(([rung]) => ONLY_RUNG === undefined || rung === ONLY_RUNG);
+export const RUNGS = ALL.filter(([rung]) => only === '' || rung === only);
