@@ -4,9 +4,7 @@ import { ScheduleTicker } from './core/schedules/schedule-ticker.ts';
 import { Schedules } from './core/schedules/schedules.ts';
 import type { Gateway } from './create-gateway.ts';
 import type { Infra } from './infra/create-ports.ts';
-import { openedLater } from './infra/database/opened-later.ts';
-import type { Records } from './infra/database/records.ts';
-import type { ScheduleStore } from './ports/schedule-store.ts';
+import { SqlScheduleStore } from './infra/database/sql-schedule-store.ts';
 import type { Settings } from './settings/settings-schema.ts';
 
 export interface ScheduleService {
@@ -21,7 +19,7 @@ export interface ScheduleService {
 
 export function createSchedules(settings: Settings, infra: Infra, gateway: Gateway): ScheduleService {
   const { ports, asyncParts, records } = infra;
-  const store = openedLater<ScheduleStore>(() => openStore(records));
+  const store = new SqlScheduleStore(records);
   const caller = gateway.executor;
   const schedules = new Schedules({
     ...ports,
@@ -29,7 +27,6 @@ export function createSchedules(settings: Settings, infra: Infra, gateway: Gatew
     caller,
     maxPerTenant: settings.schedules.max_per_tenant,
   });
-  const awake = () => records.state === 'open';
   const ticker = new ScheduleTicker({
     ...ports,
     store,
@@ -37,7 +34,6 @@ export function createSchedules(settings: Settings, infra: Infra, gateway: Gatew
     catalog: gateway.registry,
     random: Math.random,
     series: scheduleSeries(ports.metrics),
-    awake,
     maxQueued: settings.async.max_queued_per_tenant,
     maxWaitMs: settings.async.max_wait_ms,
   });
@@ -48,7 +44,7 @@ export function createSchedules(settings: Settings, infra: Infra, gateway: Gatew
     schedules,
     start() {
       ticker.start();
-      hide = showSchedules({ ...ports, store, awake });
+      hide = showSchedules({ ...ports, store });
     },
     drain() {
       hide();
@@ -59,12 +55,4 @@ export function createSchedules(settings: Settings, infra: Infra, gateway: Gatew
       await stop();
     },
   };
-}
-
-async function openStore(records: Records): Promise<ScheduleStore> {
-  const [database, { SqlScheduleStore }] = await Promise.all([
-    records.database(),
-    import('./infra/database/sql-schedule-store.ts'),
-  ]);
-  return new SqlScheduleStore(database);
 }

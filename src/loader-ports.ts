@@ -4,9 +4,9 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownPaths } from './infra/create-outlets.ts';
-import { openedLater } from './infra/database/opened-later.ts';
-import { databaseSettings, openSpecStore } from './infra/database/own-database.ts';
+import { databaseSettings, embeddedPostgres } from './infra/database/own-database.ts';
 import { Records } from './infra/database/records.ts';
+import { SqlSpecStore } from './infra/database/sql-spec-store.ts';
 import { UndiciHttpClient } from './infra/http/undici-http-client.ts';
 import { SdkMcpServers } from './infra/mcp/sdk-mcp-servers.ts';
 import { openFileDefinitionPins } from './infra/pins/file-definition-pins.ts';
@@ -50,14 +50,15 @@ export async function loaderPorts(settings: Settings, log: Log): Promise<LoaderP
   const definitionPins = await openFileDefinitionPins(join(dataDir, PINS_FILE), { clock, log, metrics });
   const { configDir } = settings;
   // Opened only where a loader asks; nothing is made or migrated for a look.
-  const own = databaseSettings(settings);
-  const records = new Records({ ...own, migrate: false }, { clock, log });
-  const isThere = own.kind === 'postgres' || existsSync(own.dataDir);
-  const specs = openedLater<SpecReader>(async () => (isThere ? openSpecStore(records) : NO_SPECS));
+  const server = embeddedPostgres(settings, log);
+  const records = new Records({ ...databaseSettings(settings, server), migrate: false }, { clock, log });
+  const isThere = settings.database.url !== undefined || existsSync(join(settings.data_dir, 'postgres'));
+  const specs: SpecReader = isThere ? new SqlSpecStore(records.db) : NO_SPECS;
   return {
     needs: { clock, definitionPins, http, log, mcpServers, metrics, spawner, specs, configDir, dataDir },
     async close() {
       await Promise.allSettled([mcpServers.close(), http.close(), spawner.closeAll(), records.close()]);
+      await server.stop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

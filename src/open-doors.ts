@@ -29,8 +29,8 @@ export interface DoorParts {
 }
 
 export interface Doors {
-  /** Both take connections once this is settled; the ports are those in use. */
-  listen(): Promise<{ readonly rest: number; readonly grpc: number }>;
+  /** Both take connections once this is settled; the ports are those in use. `restPort`: instead of the settings'. */
+  listen(restPort?: number): Promise<{ readonly rest: number; readonly grpc: number }>;
   /** What grpc.health.v1 answers. `false` is the start of the drain. */
   setServing(serving: boolean): void;
   /** After the last call. */
@@ -54,9 +54,9 @@ export async function prepareDoors({ settings, ...parts }: DoorParts): Promise<D
   app.connectMicroservice(grpc);
   await app.init();
   return {
-    async listen() {
+    async listen(restPort = http.port) {
       await app.startAllMicroservices();
-      await app.listen(http.port, host);
+      await app.listen(restPort, host);
       return { rest: portOf(app), grpc: health.port(grpcSettings.port) };
     },
     setServing: (serving) => health.setServing(serving),

@@ -1,9 +1,8 @@
 // Serves the gateway: loads the tools, opens both doors and the metrics port, and stops them without losing a call.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { createAsyncCalls, type AsyncService } from './create-async-calls.ts';
 import { createGateway, type Gateway } from './create-gateway.ts';
+import { openWaitingRoom } from './api/health/waiting-room.ts';
 import { createInfra, type Infra } from './infra/create-ports.ts';
 import { MetricsServer } from './infra/telemetry/metrics-server.ts';
 import { startDemoUpstream, type DemoUpstream } from './demo-upstream.ts';
@@ -62,17 +61,19 @@ async function start(
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
   const tools = gateway.sync.start();
   const underWay = Promise.race([tools, Promise.all([gateway.sync.building, looked])]);
+  const whileRecovering = answerWhileRecovering(settings, infra);
+  undo.push(() => whileRecovering.end());
   const [doors] = await Promise.all([
     bootDoors({ settings, infra, gateway, asyncCalls, readiness: state }, underWay),
     tools,
-    openRecords(settings, infra),
+    infra.records.openNow(),
   ]);
   undo.push(() => doors.close());
   gateway.agreement.start();
   const metrics = new MetricsServer(infra.metrics, settings.auth.mode === 'none');
   const metricsPort = await metrics.listen(settings.metrics.port, settings.host);
   undo.push(() => metrics.close());
-  const ports = await doors.listen();
+  const ports = await doors.listen(await whileRecovering.end());
   asyncCalls.start();
   state.ready();
   doors.setServing(true);
@@ -101,12 +102,25 @@ async function bootDoors(parts: DoorParts, underWay: Promise<unknown>): Promise<
 }
 
 /**
- * A PostgreSQL that is named must be there, like everything else that settings name. An embedded database opens
- * beside the start when it holds something, and otherwise when there is something to keep.
+ * A crash of the machine may leave the embedded database minutes of work: until that is done, the port tells how far it
+ * is, and refuses calls. `end` gives the port that was used, which the doors then take.
  */
-async function openRecords({ database, data_dir }: Settings, { records }: Infra): Promise<void> {
-  if (database.url !== undefined) await records.openNow();
-  else if (existsSync(join(data_dir, 'database'))) records.database().catch(() => {});
+function answerWhileRecovering(settings: Settings, { server }: Infra): { end(): Promise<number | undefined> } {
+  let ended = false;
+  const room = server.recovering().then(() => {
+    if (ended) return undefined;
+    return openWaitingRoom(settings, () => `the database is ${server.step}`);
+  });
+  room.catch(() => undefined);
+  return {
+    async end() {
+      ended = true;
+      if (!server.hasRecovered) return undefined;
+      const opened = await room;
+      await opened?.close();
+      return opened?.port;
+    },
+  };
 }
 
 /** What /readyz tells. */

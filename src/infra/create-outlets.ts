@@ -5,6 +5,7 @@ import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { OutsidePorts } from '../ports/ports.ts';
 import type { Settings } from '../settings/settings-schema.ts';
+import type { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
 import { UndiciHttpClient } from './http/undici-http-client.ts';
 import { SdkMcpServers } from './mcp/sdk-mcp-servers.ts';
 import { NodeProcessSpawner } from './process/node-process-spawner.ts';
@@ -20,13 +21,13 @@ export interface Outlets {
 
 export function createOutlets(
   settings: Settings,
-  deps: { readonly clock: SystemClock; readonly log: Log; readonly metrics: Metrics },
+  deps: { readonly clock: SystemClock; readonly log: Log; readonly metrics: Metrics; readonly server: EmbeddedPostgres },
 ): Outlets {
   const starter = new ProcessStarter();
-  const sandbox = createSandbox(settings, starter, deps.clock);
+  const sandbox = createSandbox(settings, starter, deps);
   const spawner = new NodeProcessSpawner(starter, sandbox);
   const http = new UndiciHttpClient();
-  const sqlDatabases = new PgSqlDatabases();
+  const sqlDatabases = new PgSqlDatabases(deps.server);
   const mcpServers = new SdkMcpServers({ ...deps, spawner, http });
   return {
     ports: { http, mcpServers, sandbox, spawner, sqlDatabases },
@@ -39,13 +40,17 @@ export function createOutlets(
 }
 
 /** Settings that are not valid are the shell executor's to refuse, right after this. */
-function createSandbox(settings: Settings, starter: ProcessStarter, clock: SystemClock): LocalSandbox {
+function createSandbox(
+  settings: Settings,
+  starter: ProcessStarter,
+  { clock, server }: { readonly clock: SystemClock; readonly server: EmbeddedPostgres },
+): LocalSandbox {
   const said = readSandboxSettings(settings.executors['shell']) ?? SANDBOX_DEFAULTS;
   const root =
     said.workspace_dir === undefined
       ? join(settings.data_dir, 'workspaces')
       : resolve(settings.configDir, said.workspace_dir);
-  return new LocalSandbox({ settings: said, root, starter, clock, hidden: ownPaths(settings) });
+  return new LocalSandbox({ settings: said, root, starter, clock, hidden: [...ownPaths(settings), ...server.places] });
 }
 
 /** What belongs to the gateway itself. A tools file is none of it: it holds names of secrets, not secrets. */

@@ -1,7 +1,6 @@
 // Makes every port's adapter: the embedded ones, or those on Redis and PostgreSQL where their URLs are set.
 import { join } from 'node:path';
 import type { Authenticator } from '../ports/authenticator.ts';
-import type { IdempotencyStore } from '../ports/idempotency-store.ts';
 import type { CallHistory } from '../ports/call-history.ts';
 import type { OutsidePorts } from '../ports/ports.ts';
 import type { Settings } from '../settings/settings-schema.ts';
@@ -14,9 +13,11 @@ import { createOutlets } from './create-outlets.ts';
 import { openCoordination } from './open-coordination.ts';
 import { openCallRecords } from './open-records.ts';
 import { openRecordings } from './recordings/open-recordings.ts';
-import { databaseSettings, specStoreOf } from './database/own-database.ts';
-import { openedLater } from './database/opened-later.ts';
+import { databaseSettings, embeddedPostgres } from './database/own-database.ts';
 import { Records } from './database/records.ts';
+import { SqlIdempotencyStore } from './database/sql-idempotency-store.ts';
+import { SqlSpecStore } from './database/sql-spec-store.ts';
+import type { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
 import { createAsyncParts, type AsyncParts } from './queue/async-parts.ts';
 import { SystemClock } from './system-clock.ts';
 import { PinoLog } from './telemetry/pino-log.ts';
@@ -26,8 +27,10 @@ export interface Infra {
   readonly ports: OutsidePorts;
   readonly metrics: PrometheusMetrics;
   readonly log: PinoLog;
-  /** What is kept in the gateway's own database; opened at its first use. */
+  /** What is kept in the gateway's own database. */
   readonly records: Records;
+  /** Runs where the records are in it, or a tool's. */
+  readonly server: EmbeddedPostgres;
   readonly history: CallHistory;
   /** What calls that run later need. */
   readonly asyncParts: AsyncParts;
@@ -48,10 +51,9 @@ export async function createInfra(
 ): Promise<Infra> {
   const observed = createObservation(settings);
   const { clock, log, metrics } = observed;
-  const records = new Records(databaseSettings(settings), { clock, log });
-  const idempotency = openedLater<IdempotencyStore>(() => idempotencyStore(records));
-  const specs = specStoreOf(records, settings);
-  const outlets = createOutlets(settings, observed);
+  const server = embeddedPostgres(settings, log);
+  const records = new Records(databaseSettings(settings, server), { clock, log });
+  const outlets = createOutlets(settings, { ...observed, server });
   const callRecords = await openCallRecords(settings, { ...observed, records });
   const coordination = await openCoordination(settings, observed);
   const { redis, admission, resultCache, registryHints } = coordination;
@@ -68,7 +70,7 @@ export async function createInfra(
     authenticator,
     clock,
     definitionPins,
-    idempotency,
+    idempotency: new SqlIdempotencyStore(records.db),
     log,
     loopLag,
     metrics,
@@ -76,7 +78,7 @@ export async function createInfra(
     registryHints,
     replayTape,
     resultCache,
-    specs,
+    specs: new SqlSpecStore(records.db),
   };
   const asyncParts = createAsyncParts({ records, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
   async function close(): Promise<void> {
@@ -87,9 +89,10 @@ export async function createInfra(
     await recordings.close();
     await callRecords.close();
     await records.close();
+    await server.stop();
     await log.flush();
   }
-  return { ports, metrics, log, records, history: callRecords.history, asyncParts, keys, close };
+  return { ports, metrics, log, records, server, history: callRecords.history, asyncParts, keys, close };
 }
 
 /** Of a URL the password as well: libraries tell of what they could not read. */
@@ -98,12 +101,6 @@ function secretsOfSettings({ database, redis, webhooks }: Settings): readonly st
   const passwords = urls.map((url) => URL.parse(url)?.password ?? '');
   const signing = [webhooks.secret, webhooks.previous_secret].filter((secret) => secret !== undefined);
   return [...urls, ...passwords, ...passwords.map((password) => decodeURIComponent(password)), ...signing];
-}
-
-async function idempotencyStore(records: Records): Promise<IdempotencyStore> {
-  const { db } = await records.database();
-  const { SqlIdempotencyStore } = await import('./database/sql-idempotency-store.ts');
-  return new SqlIdempotencyStore(db);
 }
 
 function createAuthenticator(settings: Settings, clock: SystemClock, announce: (line: string) => void) {

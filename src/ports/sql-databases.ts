@@ -4,7 +4,7 @@ import type { JsonObject } from '../contract/json.ts';
 /** The transaction-local setting that row-level security policies compare with. */
 export const TENANT_SETTING = 'app.tenant_id';
 
-export type SqlDatabaseSettings = PostgresSettings | PgliteSettings;
+export type SqlDatabaseSettings = PostgresSettings | EmbeddedSettings;
 
 export interface PostgresSettings {
   readonly kind: 'postgres';
@@ -17,15 +17,17 @@ export interface PostgresSettings {
   readonly sslCa?: string;
 }
 
-/** A PostgreSQL inside this process, in a thread of its own. */
-export interface PgliteSettings {
-  readonly kind: 'pglite';
-  /** Absent: in memory. */
-  readonly dataDir?: string;
-  /** Run each time the database starts, as its owner. */
+/** A database of its own on the gateway's embedded server. */
+export interface EmbeddedSettings {
+  readonly kind: 'embedded';
+  /** Kept under this name; absent: made anew each time it is opened, gone when it is closed. */
+  readonly database?: string;
+  /** Run each time it is opened, as its owner. */
   readonly initSql?: string;
-  /** What statements run as; without it they run as the owner, a superuser. */
+  /** Whose privileges statements have; without it, the owner's. Made where it is not there. */
   readonly role?: string;
+  readonly poolSize: number;
+  readonly connectTimeoutMs: number;
 }
 
 export interface SqlDatabases {

@@ -1,4 +1,4 @@
-// Declarations that would read another tenant's rows or act beyond their call, on PostgreSQL and on PGlite: refused at load.
+// Declarations that would read another tenant's rows or act beyond their call, on PostgreSQL: refused at load.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlOptions } from '../../src/executors/sql/index.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
@@ -467,18 +467,11 @@ beforeAll(async () => {
 });
 afterAll(() => postgres?.stop());
 
-const pglite = { type: 'pglite', memory: true, init_sql: TWO_TENANTS + TRAPS, role: 'reader' };
-
-describe.each([
-  ['PostgreSQL', () => postgres.url('reader')],
-  ['PGlite', () => pglite],
-])('on %s', (_, database) => {
+describe('on PostgreSQL', () => {
   let kit: SqlKit;
-  beforeAll(async () => {
-    kit = sqlKit(database());
-    // The first start of PGlite makes a cluster.
-    await load('SELECT 1 AS a');
-  }, 300_000);
+  beforeAll(() => {
+    kit = sqlKit(postgres.url('reader'));
+  });
   afterAll(() => kit?.close());
 
   const load = (statement: string, options: Partial<SqlOptions> = {}) =>

@@ -1,10 +1,8 @@
-// The two databases that every store must work on: a PGlite of its own, and a real PostgreSQL.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// The two ways to a database that every store must work on: the embedded server, and a URL.
 import { Records } from '../../src/infra/database/records.ts';
 import { SystemClock } from '../../src/infra/system-clock.ts';
 import type { Clock } from '../../src/ports/clock.ts';
+import { embeddedServer } from './embedded-postgres.ts';
 import { quietLog } from './quiet-log.ts';
 import { startPostgres } from './postgres.ts';
 
@@ -18,15 +16,15 @@ export interface SharedTestDatabase extends TestDatabase {
   another(clock?: Clock): Records;
 }
 
-export async function pgliteDatabase(clock: Clock = new SystemClock()): Promise<TestDatabase> {
-  const dir = mkdtempSync(join(tmpdir(), 'ute-pglite-'));
-  const settings = { kind: 'pglite', dataDir: join(dir, 'database'), migrate: true } as const;
+export async function embeddedDatabase(clock: Clock = new SystemClock()): Promise<TestDatabase> {
+  const { server, end } = embeddedServer();
+  const settings = { kind: 'embedded', server, poolSize: 5, migrate: true } as const;
   const records = new Records(settings, { clock, log: quietLog });
   return {
     records,
     async end() {
       await records.close();
-      rmSync(dir, { recursive: true, force: true });
+      await end();
     },
   };
 }
@@ -58,6 +56,6 @@ export async function postgresDatabase(clock: Clock = new SystemClock()): Promis
 
 /** For `describe.each`: each port suite runs on both. */
 export const DATABASES = [
-  ['PGlite', pgliteDatabase],
+  ['embedded', embeddedDatabase],
   ['PostgreSQL', postgresDatabase],
 ] as const;

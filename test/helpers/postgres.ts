@@ -1,10 +1,13 @@
-// A real PostgreSQL for tests: its own cluster in a temp dir, on a free loopback port, gone at the end.
+// A PostgreSQL as one elsewhere, of the binaries that the gateway embeds: its own cluster in a temp dir, on a free loopback port, gone at the end.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { Pool } from 'pg';
+import { placeBinaries } from '../../src/infra/embedded-postgres/placement.ts';
+import { findPostgres } from '../../src/infra/embedded-postgres/postgres-package.ts';
+import type { ServerUser } from '../../src/infra/embedded-postgres/server-user.ts';
 
 export interface Postgres {
   readonly port: number;
@@ -24,9 +27,9 @@ const START_WITHIN_MS = 30_000;
 
 /** `initSql` runs once, as the superuser. */
 export async function startPostgres(initSql = '', sharedBuffers = '16MB'): Promise<Postgres> {
-  const bin = binaries();
   const dir = mkdtempSync(join(tmpdir(), 'ute-postgres-'));
   const user = ordinaryUser(dir);
+  const bin = join(placeBinaries(findPostgres(), user, dir), 'bin');
   const data = join(dir, 'data');
   const made = spawnSync(
     join(bin, 'initdb'),
@@ -81,25 +84,9 @@ function configuration(port: number, sharedBuffers: string): string {
   ].join('\n');
 }
 
-function binaries(): string {
-  const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const candidates = [
-    ...versions.map((version) => join(debian, version, 'bin')),
-    ...(process.env['PATH'] ?? '').split(delimiter),
-  ];
-  const found = candidates.find(
-    (dir) => existsSync(join(dir, 'initdb')) && existsSync(join(dir, 'postgres')),
-  );
-  if (found === undefined) {
-    throw new Error('These tests need PostgreSQL 15 or later: install it with "apt-get install postgresql".');
-  }
-  return found;
-}
-
 /** initdb refuses root; nobody's own uid does. */
-function ordinaryUser(dir: string): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {};
+function ordinaryUser(dir: string): ServerUser | undefined {
+  if (process.getuid?.() !== 0) return undefined;
   const nobody = { uid: 65_534, gid: 65_534 };
   chownSync(dir, nobody.uid, nobody.gid);
   return nobody;

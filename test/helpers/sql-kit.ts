@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/contract/json.ts';
 import type { PreparedFunction } from '../../src/contract/plugin.ts';
 import type { ToolMetadata } from '../../src/contract/tool-spec.ts';
 import { sqlExecutor, type SqlOptions } from '../../src/executors/sql/index.ts';
+import type { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
 import { PgSqlDatabases } from '../../src/infra/sql/pg-sql-databases.ts';
 import { SystemClock } from '../../src/infra/system-clock.ts';
 import { callOf, functionOf, principalOf, recordingLog } from './call-kit.ts';
@@ -84,9 +85,14 @@ export interface LoadedTool {
   readonly prepared: PreparedFunction;
 }
 
-/** On a server, or in the PGlite of this connection. */
-export function sqlKit(database: string | JsonObject): SqlKit {
-  const databases = new PgSqlDatabases();
+const NO_SERVER = { pool: () => Promise.reject(new Error('there is no embedded server here')) };
+
+/** On a server elsewhere, by its URL, or by the settings of a connection to `server`, the embedded one. */
+export function sqlKit(
+  database: string | JsonObject,
+  server: Pick<EmbeddedPostgres, 'pool'> = NO_SERVER,
+): SqlKit {
+  const databases = new PgSqlDatabases(server);
   const log = recordingLog();
   const executor = sqlExecutor.create({ sqlDatabases: databases, clock: new SystemClock(), log });
   return {
@@ -102,7 +108,7 @@ export function sqlKit(database: string | JsonObject): SqlKit {
       const prepared = await executor.prepare({
         function: fn,
         options: sqlExecutor.optionsSchema.parse({ connection: 'main', statement, ...options }),
-        connection: { name: 'main', type: settings['type'] === 'pglite' ? 'pglite' : 'postgres', settings },
+        connection: { name: 'main', type: settings['type'] === 'embedded' ? 'embedded' : 'postgres', settings },
       });
       return { prepared, call: (args = {}, changes = {}) => callTool(prepared, args, changes) };
     },

@@ -36,9 +36,9 @@ describe('an embedded gateway', () => {
   });
   afterAll(() => gateway?.stop());
 
-  it('opens no database before there is something to keep', () => {
-    expect(gateway.service.infra.records.state).toBe('closed');
-    expect(existsSync(join(gateway.dir, 'data', 'database'))).toBe(false);
+  it('has its database open when it is ready', () => {
+    expect(gateway.service.infra.records.state).toBe('open');
+    expect(existsSync(join(gateway.dir, 'data', 'postgres', 'cluster'))).toBe(true);
   });
 
   it('has every call in its history, refused ones too, and nobody else’s', async () => {

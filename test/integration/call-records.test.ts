@@ -25,7 +25,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
   beforeAll(async () => {
     there = await start();
     database = await there.records.database();
-    table = new SqlAuditTable(() => there.records.database());
+    table = new SqlAuditTable(database);
     history = new SqlCallHistory(database);
   });
   afterAll(() => there?.end());

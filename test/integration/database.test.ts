@@ -1,12 +1,14 @@
-// The gateway's own database: opened once, migrated once, on PGlite and on PostgreSQL alike.
+// The gateway's own database: opened once, migrated once, embedded and elsewhere alike.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
+import type { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
 import { Records } from '../../src/infra/database/records.ts';
 import { SystemClock } from '../../src/infra/system-clock.ts';
 import { DATABASES, postgresDatabase } from '../helpers/databases.ts';
+import { embeddedServer } from '../helpers/embedded-postgres.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
@@ -65,9 +67,14 @@ describe('Records', () => {
 
   it('a second process is told who holds the embedded database, and a lock left by a crash is taken over', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'ute-lock-'));
-    const dataDir = join(dir, 'database');
-    const settings = { kind: 'pglite', dataDir, migrate: true } as const;
-    const open = () => new Records(settings, { clock: new SystemClock(), log: quietLog });
+    const dataDir = join(dir, 'postgres');
+    const servers: EmbeddedPostgres[] = [];
+    const open = () => {
+      const { server } = embeddedServer(dir);
+      servers.push(server);
+      const settings = { kind: 'embedded', server, poolSize: 2, migrate: true } as const;
+      return new Records(settings, { clock: new SystemClock(), log: quietLog });
+    };
     // A process that is there, and one that cannot be.
     writeFileSync(`${dataDir}.lock`, `1 ${startTimeOf(1)}\n`);
     await expect(open().openNow()).rejects.toThrow(/in use by process 1: stop it, or set UTE_DATABASE_URL/);
@@ -76,9 +83,11 @@ describe('Records', () => {
     await records.openNow();
     await expect(open().openNow()).rejects.toThrow(`in use by process ${process.pid}`);
     await records.close();
+    await Promise.all(servers.map((server) => server.stop()));
     const next = open();
     await next.openNow();
     await next.close();
+    await servers.at(-1)?.stop();
     rmSync(dir, { recursive: true, force: true });
   });
 

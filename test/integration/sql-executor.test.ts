@@ -1,10 +1,11 @@
 // The sql executor on a real PostgreSQL: what a call costs on the wire, shapes of answers, pools and their end.
+import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PgSqlDatabases } from '../../src/infra/sql/pg-sql-databases.ts';
 import type { SqlDatabase } from '../../src/ports/sql-databases.ts';
+import { embeddedServer, type TestServer } from '../helpers/embedded-postgres.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { sqlKit, TWO_TENANTS, type SqlKit } from '../helpers/sql-kit.ts';
-import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
 
 let postgres: Postgres;
@@ -147,9 +148,16 @@ describe('loading', () => {
   });
 });
 
-describe('pglite in a folder', () => {
+describe('a database on the embedded server', () => {
   const initSql = 'CREATE TABLE IF NOT EXISTS notes (text text)';
+  const bounds = { poolSize: 2, connectTimeoutMs: 5_000 };
   const signal = new AbortController().signal;
+  let embedded: TestServer;
+  beforeAll(() => {
+    embedded = embeddedServer();
+  });
+  afterAll(() => embedded?.end());
+
   const run = (database: SqlDatabase, text: string, writes: boolean, by: AbortSignal = signal) => {
     const statement = { text, parameterCount: 0, writes };
     return database.run({
@@ -162,35 +170,48 @@ describe('pglite in a folder', () => {
     });
   };
 
-  it(
-    'keeps what was committed over an ended statement, and over a restart',
-    { timeout: 120_000 },
-    async () => {
-      const dataDir = tempDir();
-      const databases = new PgSqlDatabases();
-      const first = databases.open({ kind: 'pglite', dataDir, initSql });
-      await run(first, "INSERT INTO notes VALUES ('kept')", true);
-      const controller = new AbortController();
-      const endless = run(
-        first,
-        'SELECT count(*) FROM generate_series(1, 100000000000)',
-        false,
-        controller.signal,
-      );
-      setTimeout(() => controller.abort(new Error('enough')), 50);
-      await expect(endless).rejects.toThrow('enough');
-      expect((await run(first, 'SELECT text FROM notes', false)).rows).toEqual([{ text: 'kept' }]);
-      await first.close();
-      const second = databases.open({ kind: 'pglite', dataDir, initSql });
-      expect((await run(second, 'SELECT text FROM notes', false)).rows).toEqual([{ text: 'kept' }]);
-      await databases.close();
-      removeDir(dataDir);
-    },
-  );
+  it('keeps what was committed under its name, over an ended statement and a restart', async () => {
+    const settings = { kind: 'embedded', database: 'notes', initSql, ...bounds } as const;
+    const databases = new PgSqlDatabases(embedded.server);
+    const first = databases.open(settings);
+    await run(first, "INSERT INTO notes VALUES ('kept')", true);
+    const controller = new AbortController();
+    const endless = run(
+      first,
+      'SELECT count(*) FROM generate_series(1, 100000000000)',
+      false,
+      controller.signal,
+    );
+    setTimeout(() => controller.abort(new Error('enough')), 50);
+    await expect(endless).rejects.toThrow('enough');
+    expect((await run(first, 'SELECT text FROM notes', false)).rows).toEqual([{ text: 'kept' }]);
+    await databases.close();
+    await embedded.server.stop();
+    embedded = embeddedServer(embedded.dataDir);
+    const again = new PgSqlDatabases(embedded.server);
+    expect((await run(again.open(settings), 'SELECT text FROM notes', false)).rows).toEqual([
+      { text: 'kept' },
+    ]);
+    await again.close();
+  });
 
-  it('a schema that is wrong is UNAVAILABLE, and its cause says why', { timeout: 60_000 }, async () => {
-    const databases = new PgSqlDatabases();
-    const database = databases.open({ kind: 'pglite', initSql: 'CREATE TABEL x ()' });
+  it('without a name, is gone when it is closed', async () => {
+    const databases = new PgSqlDatabases(embedded.server);
+    const database = databases.open({ kind: 'embedded', initSql, ...bounds });
+    await run(database, "INSERT INTO notes VALUES ('passing')", true);
+    await database.close();
+    const next = databases.open({ kind: 'embedded', initSql, ...bounds });
+    expect((await run(next, 'SELECT text FROM notes', false)).rows).toEqual([]);
+    await databases.close();
+    const pool = new Pool(await embedded.server.pool());
+    const { rows } = await pool.query("SELECT datname FROM pg_database WHERE datname LIKE 'passing%'");
+    expect(rows).toEqual([]);
+    await pool.end();
+  });
+
+  it('a schema that is wrong is UNAVAILABLE, and its cause says why', async () => {
+    const databases = new PgSqlDatabases(embedded.server);
+    const database = databases.open({ kind: 'embedded', initSql: 'CREATE TABEL x ()', ...bounds });
     const failure: unknown = await run(database, 'SELECT 1', false).catch((error: unknown) => error);
     expect(failure).toMatchObject({ type: 'UNAVAILABLE', reason: 'CONNECT_FAILED' });
     expect(String((failure as Error).cause)).toContain('TABEL');

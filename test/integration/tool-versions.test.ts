@@ -112,7 +112,7 @@ describe('a pinned call', () => {
     expect(await said(again, 'filed', '1.0.0')).toBe(1);
   });
 
-  it('with the embedded database not open, still holds until the restart', async () => {
+  it('on the embedded database, holds as well', async () => {
     const tool = (says: number) => `  - ${JSON.stringify({ name: 'filed', ...versioned(says) })}\n`;
     const file = echoFile(dir, tool(1));
     const loaders = [{ type: 'yaml-file', paths: [file] }];

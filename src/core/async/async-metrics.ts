@@ -24,14 +24,13 @@ export interface GaugeDeps {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
-  readonly awake: () => boolean;
 }
 
 const LOOK_MS = 5_000;
 
 /** Asks the rows every few seconds; every replica shows the same. The returned function ends it. */
 export function showQueue(deps: GaugeDeps): () => void {
-  const { store, webhooks, metrics, clock, log, awake } = deps;
+  const { store, webhooks, metrics, clock, log } = deps;
   const calls = metrics.gauge({
     name: 'ute_async_calls',
     help: 'Asynchronous calls that wait or run, over all replicas.',
@@ -49,7 +48,6 @@ export function showQueue(deps: GaugeDeps): () => void {
     labels: ['status'],
   });
   const show = async () => {
-    if (!awake()) return;
     const [state, counts] = await Promise.all([store.state(), webhooks.counts()]);
     calls.with('queued').set(state.queued);
     calls.with('running').set(state.running);

@@ -37,7 +37,6 @@ function setUp({ concurrency = 2, fails = 0 } = {}) {
       clock,
       log: quietLog,
       random: () => 0.5,
-      awake: () => true,
       concurrency,
       leaseMs: 30_000,
     },

@@ -11,7 +11,6 @@ export interface IntakeDeps {
   readonly log: Log;
   readonly random: () => number;
   /** False while there is no database open: looking would open one that nobody needs yet. */
-  readonly awake: () => boolean;
   readonly concurrency: number;
   readonly leaseMs: number;
 }
@@ -98,12 +97,10 @@ export class CallIntake {
   }
 
   #lookLater(): void {
-    const { clock, random, awake } = this.#deps;
+    const { clock, random } = this.#deps;
     this.#disarm = clock.after(LOOK_MS * (0.9 + random() / 5), () => {
-      if (awake()) {
-        this.#moreWait = true;
-        this.#look();
-      }
+      this.#moreWait = true;
+      this.#look();
       this.#lookLater();
     });
   }

@@ -32,7 +32,6 @@ export interface WorkerDeps {
   /** Dies here when a test says so. */
   readonly reach: (point: 'before_execution' | 'after_execution_before_commit' | 'while_renewing') => void;
   /** False while there is nothing to look at. */
-  readonly awake: () => boolean;
   readonly concurrency: number;
   readonly leaseMs: number;
 }

@@ -19,7 +19,6 @@ export interface LeaseDeps {
   readonly reach: (point: 'while_renewing') => void;
   readonly leaseMs: number;
   /** False while there is nothing to look at. */
-  readonly awake: () => boolean;
 }
 
 /** Runs of one call, owners lost in between. */
@@ -106,8 +105,7 @@ export class LeaseKeeper {
   }
 
   async #sweep(): Promise<void> {
-    const { store, queue, log, series, hints, ended, awake } = this.#deps;
-    if (!awake()) return;
+    const { store, queue, log, series, hints, ended } = this.#deps;
     try {
       for (const { id, status } of await store.sweep(MAX_RUNS)) {
         log.warn({ callId: id, status }, 'a call without an owner was settled');

@@ -29,20 +29,18 @@ export interface CountsDeps {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
-  readonly awake: () => boolean;
 }
 
 const LOOK_MS = 30_000;
 
 /** Every replica shows the same. The returned function ends it. */
-export function showSchedules({ store, metrics, clock, log, awake }: CountsDeps): () => void {
+export function showSchedules({ store, metrics, clock, log }: CountsDeps): () => void {
   const gauge = metrics.gauge({
     name: 'ute_schedules',
     help: 'Schedules over all replicas: enabled; failing, whose last run did not succeed; overdue, due for over a minute.',
     labels: ['state'],
   });
   const show = async () => {
-    if (!awake()) return;
     const { enabled, failing, overdue } = await store.counts();
     gauge.with('enabled').set(enabled);
     gauge.with('failing').set(failing);

@@ -8,7 +8,7 @@ import type { DueSchedule, Fired, Firing, Schedule } from '../../ports/schedule-
 import { scheduleSeries } from './schedule-metrics.ts';
 import { ScheduleTicker } from './schedule-ticker.ts';
 
-function setUp({ due = [] as Schedule[], awake = (): boolean => true, fails = 0 } = {}) {
+function setUp({ due = [] as Schedule[], fails = 0 } = {}) {
   const clock = new FakeClock();
   const offered: string[] = [];
   const planned: Firing[] = [];
@@ -42,7 +42,6 @@ function setUp({ due = [] as Schedule[], awake = (): boolean => true, fails = 0 
     log: quietLog,
     random: () => 0.5,
     series: scheduleSeries(recordingMetrics()),
-    awake,
     maxQueued: 10,
     maxWaitMs: 60_000,
   });
@@ -59,17 +58,6 @@ describe('ScheduleTicker', () => {
     await clock.advance(10_000);
     expect(looks()).toBe(3);
     expect(clock.pendingTimers).toBe(0);
-  });
-
-  it('opens no database that nobody has needed', async () => {
-    let open = false;
-    const { clock, ticker, looks } = setUp({ awake: () => open });
-    ticker.start();
-    await clock.advance(5_000);
-    expect(looks()).toBe(0);
-    open = true;
-    await clock.advance(1_000);
-    expect(looks()).toBe(1);
   });
 
   it('goes on when the database was away', async () => {

@@ -14,8 +14,6 @@ export interface TickerDeps extends RunTerms {
   readonly log: Log;
   readonly random: () => number;
   readonly series: ScheduleSeries;
-  /** False while there is no database open: nothing can be due in one that nobody has needed yet. */
-  readonly awake: () => boolean;
   readonly maxQueued: number;
 }
 
@@ -56,10 +54,10 @@ export class ScheduleTicker {
   }
 
   async #tick(): Promise<void> {
-    const { store, awake, maxQueued, log } = this.#deps;
+    const { store, maxQueued, log } = this.#deps;
     const plan = (due: DueSchedule) => this.#plan(due);
     try {
-      for (let batch = 0; batch < MAX_BATCHES && awake() && !this.#stopped; batch += 1) {
+      for (let batch = 0; batch < MAX_BATCHES && !this.#stopped; batch += 1) {
         const fired = await store.fireDue({ limit: BATCH, maxQueued }, plan);
         for (const each of fired) this.#tell(each);
         if (fired.length < BATCH) break;

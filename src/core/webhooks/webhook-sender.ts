@@ -16,7 +16,6 @@ export interface SenderDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly random: () => number;
-  readonly awake: () => boolean;
   /** JSON text of the envelope a call ended in. */
   readonly envelopeOf: (call: StoredCall) => string;
   readonly rules: CallbackRules;
@@ -70,9 +69,9 @@ export class WebhookSender {
   }
 
   async #sendAll(): Promise<void> {
-    const { webhooks, rules, awake, log } = this.#deps;
+    const { webhooks, rules, log } = this.#deps;
     try {
-      while (this.#again && awake() && !this.#stop.signal.aborted) {
+      while (this.#again && !this.#stop.signal.aborted) {
         this.#again = false;
         const due = await webhooks.claim(AT_ONCE, rules.timeoutMs * 2);
         if (due.length === AT_ONCE) this.#again = true;

@@ -14,7 +14,7 @@ import type { Log } from '../../ports/log.ts';
 import type { SqlDatabases, SqlResult, TenantForm } from '../../ports/sql-databases.ts';
 import { compileStatement, placeholdersOf, statementOptionsOf } from './compile-statement.ts';
 import {
-  pgliteConnectionSchema,
+  embeddedConnectionSchema,
   postgresConnectionSchema,
   sqlOptionsSchema,
   type SqlOptions,
@@ -39,7 +39,7 @@ export const sqlExecutor: ExecutorPlugin<SqlOptions, Needs> = {
   summary:
     'Runs one registered SQL statement on PostgreSQL: arguments as parameters, rows of the own tenant alone, bounded answers.',
   optionsSchema: sqlOptionsSchema,
-  connectionTypes: { postgres: postgresConnectionSchema, pglite: pgliteConnectionSchema },
+  connectionTypes: { postgres: postgresConnectionSchema, embedded: embeddedConnectionSchema },
   ready: loadParser,
   placeholders: placeholdersOf,
   create: (needs) => new SqlExecutor(needs),

@@ -68,7 +68,7 @@ export type StatementOptions = z.output<typeof statementSchema>;
 export const sqlOptionsSchema = z
   .strictObject({
     ...statementFields,
-    connection: z.string().min(1).describe('A connection of type postgres or pglite.'),
+    connection: z.string().min(1).describe('A connection of type postgres or embedded.'),
     actions: z
       .record(z.string(), statementSchema)
       .optional()
@@ -117,22 +117,29 @@ export const postgresConnectionSchema = z.strictObject({
   tenant: tenantOfConnection,
 });
 
-export const pgliteConnectionSchema = z
-  .strictObject({
-    type: z.literal('pglite'),
-    data_dir: z.string().min(1).optional().describe('Folder of the database, made when it is not there.'),
-    memory: z.literal(true).optional().describe('Keeps nothing: a new database at each start.'),
-    init_sql: z
-      .string()
-      .optional()
-      .describe('SQL run at each start, as the owner of the database: ${file:schema.sql}'),
-    role: z
-      .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, 'Expected the name of a role.')
-      .optional()
-      .describe('What statements run as; row-level security needs one that is neither owner nor superuser.'),
-    tenant: tenantOfConnection,
-  })
-  .refine(({ data_dir: dataDir, memory }) => (dataDir === undefined) !== (memory === undefined), {
-    error: 'Expected either data_dir or memory: true.',
-  });
+const roleName = z
+  .string()
+  .regex(
+    /^(?!pg_|ute|tool_|passing_)[a-z_][a-z0-9_]{0,62}$/,
+    'Expected the name of a role: small letters, digits and _, not beginning with pg_, ute, tool_ or passing_.',
+  );
+
+export const embeddedConnectionSchema = z.strictObject({
+  type: z.literal('embedded'),
+  database: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,30}$/, 'Expected at most 31 small letters, digits and _, a letter first.')
+    .optional()
+    .describe('Keeps what is written under this name. Left out: a new database at each start.'),
+  init_sql: z
+    .string()
+    .optional()
+    .describe('SQL run at each start, as the owner of the database: ${file:schema.sql}'),
+  role: roleName
+    .optional()
+    .describe(
+      'Whose privileges statements have; made where it is not there. Row-level security needs one that is not the owner.',
+    ),
+  pool_size: z.number().int().min(1).max(20).optional().describe('Connections at most; 4 when left out.'),
+  tenant: tenantOfConnection,
+});

@@ -1,7 +1,7 @@
 // One pool per connection, shared by all tools that name it, closed when the last of them is gone.
 import type { Connection } from '../../contract/plugin.ts';
 import type { SqlDatabase, SqlDatabases, SqlDatabaseSettings } from '../../ports/sql-databases.ts';
-import { pgliteConnectionSchema, postgresConnectionSchema } from './options-schema.ts';
+import { embeddedConnectionSchema, postgresConnectionSchema } from './options-schema.ts';
 
 export interface DatabaseLease {
   readonly database: SqlDatabase;
@@ -9,6 +9,8 @@ export interface DatabaseLease {
 }
 
 const DEFAULT_POOL_SIZE = 10;
+/** The server is made for a small machine. */
+const DEFAULT_EMBEDDED_POOL_SIZE = 4;
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 
 export class SharedDatabases {
@@ -42,14 +44,21 @@ export class SharedDatabases {
 
 /** The connection's `tenant`, for tools that say nothing themselves. */
 export function tenancyOf({ type, settings }: Connection): 'bound' | 'none' {
-  const schema = type === 'pglite' ? pgliteConnectionSchema : postgresConnectionSchema;
+  const schema = type === 'embedded' ? embeddedConnectionSchema : postgresConnectionSchema;
   return schema.parse(settings).tenant ?? 'bound';
 }
 
 function databaseSettings(settings: Connection['settings']): SqlDatabaseSettings {
-  if (settings['type'] === 'pglite') {
-    const { data_dir: dataDir, init_sql: initSql, role } = pgliteConnectionSchema.parse(settings);
-    return { kind: 'pglite', dataDir, initSql, role };
+  if (settings['type'] === 'embedded') {
+    const { database, init_sql: initSql, role, pool_size: poolSize } = embeddedConnectionSchema.parse(settings);
+    return {
+      kind: 'embedded',
+      database,
+      initSql,
+      role,
+      poolSize: poolSize ?? DEFAULT_EMBEDDED_POOL_SIZE,
+      connectTimeoutMs: DEFAULT_CONNECT_TIMEOUT_MS,
+    };
   }
   const found = postgresConnectionSchema.parse(settings);
   return {

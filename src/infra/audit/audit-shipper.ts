@@ -21,17 +21,11 @@ export interface ShipperDeps {
   /** Counts the records that the database refuses. */
   readonly rejected: Counter;
   readonly random: () => number;
-  /** How old a record gets in the journal before the database is troubled with it. */
-  readonly lingerMs: () => number;
-  /** How many times as long as the database worked it rests afterwards; 0 where it is another machine's. */
-  readonly restFactor: number;
 }
 
 const EVERY_MS = 1_000;
 const LAST_RETRY_MS = 15_000;
 const CHUNK = 500;
-/** Of the journal's room: past it, the database is given no rest. */
-const PRESSING = 0.5;
 
 export class AuditShipper {
   readonly #deps: ShipperDeps;
@@ -39,9 +33,6 @@ export class AuditShipper {
   #cancelTimer: (() => void) | undefined;
   #everyMs = EVERY_MS;
   #stopped = false;
-  /** Those who wait for all of it. */
-  #waiting = 0;
-  #endRest: (() => void) | undefined;
 
   constructor(deps: ShipperDeps) {
     this.#deps = deps;
@@ -56,21 +47,14 @@ export class AuditShipper {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelTimer?.();
-    this.#endRest?.();
     await this.#shipping?.catch(() => undefined);
   }
 
   /** Everything that the journal had accepted when it was asked. Rejects where the database cannot be reached. */
   async ship(): Promise<void> {
-    this.#waiting += 1;
-    this.#endRest?.();
-    try {
-      // One that runs already may have begun before the last record.
-      await this.#shipping?.catch(() => undefined);
-      await this.#begin();
-    } finally {
-      this.#waiting -= 1;
-    }
+    // One that runs already may have begun before the last record.
+    await this.#shipping?.catch(() => undefined);
+    await this.#begin();
   }
 
   #begin(): Promise<void> {
@@ -81,18 +65,13 @@ export class AuditShipper {
   async #tick(): Promise<void> {
     const { journal, log } = this.#deps;
     try {
-      if (this.#isDue()) await this.#begin();
+      await this.#begin();
       this.#everyMs = EVERY_MS;
     } catch (error) {
       this.#everyMs = Math.min(LAST_RETRY_MS, this.#everyMs * 2);
       log.warn({ err: error, pending: journal.pending }, 'audit records could not be moved to the database');
     }
     if (!this.#stopped) this.start();
-  }
-
-  #isDue(): boolean {
-    const { journal, clock, lingerMs } = this.#deps;
-    return journal.oldest === undefined || clock.now() - journal.oldest >= lingerMs();
   }
 
   async #shipAll(): Promise<void> {
@@ -103,33 +82,15 @@ export class AuditShipper {
   }
 
   async #shipOne(segment: Segment): Promise<void> {
-    const { journal, storage, log, clock } = this.#deps;
+    const { journal, storage, log } = this.#deps;
     const lines = (await storage.read(segment.path)).split('\n');
     // Cut short by the end of a process: nobody was told that it was kept.
     const torn = lines.pop();
     if (torn !== undefined && torn !== '')
       log.warn({ path: segment.path }, 'an unfinished audit record was left out');
-    for (let start = 0; start < lines.length; start += CHUNK) {
-      const began = clock.now();
+    for (let start = 0; start < lines.length; start += CHUNK)
       await this.#store(lines.slice(start, start + CHUNK));
-      await this.#rest(clock.now() - began);
-    }
     await journal.drop(segment);
-  }
-
-  /** A database in this process takes the processor from the calls: where nobody waits for it, it takes a small part. */
-  async #rest(workedMs: number): Promise<void> {
-    const { clock, journal, restFactor } = this.#deps;
-    const ms = workedMs * restFactor;
-    if (ms === 0 || this.#waiting > 0 || this.#stopped || journal.fullness > PRESSING) return;
-    await new Promise<void>((resolve) => {
-      const cancel = clock.after(ms, resolve);
-      this.#endRest = () => {
-        cancel();
-        resolve();
-      };
-    });
-    this.#endRest = undefined;
   }
 
   /** One record that the database refuses holds up no other. */

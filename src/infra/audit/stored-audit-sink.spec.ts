@@ -49,23 +49,6 @@ describe('StoredAuditSink', () => {
     expect(metrics.values.get('ute_audit_records_total')).toBe(3);
   });
 
-  it('does not open a database for records that are younger than it is told, unless somebody asks', async () => {
-    let lingerMs = 10_000;
-    const { sink, clock, table } = await opened({ lingerMs: () => lingerMs });
-    await sink.write(auditRecord({ callId: 'a' }));
-    await clock.advance(9_000);
-    expect(table.calls).toEqual([]);
-    await clock.advance(3_000);
-    expect(table.calls).toEqual(['a']);
-    await sink.write(auditRecord({ callId: 'b' }));
-    await sink.ship();
-    expect(table.calls).toEqual(['a', 'b']);
-    await sink.write(auditRecord({ callId: 'c' }));
-    lingerMs = 0;
-    await clock.advance(2_000);
-    expect(table.calls).toHaveLength(3);
-  });
-
   it('keeps everything while the database is away, tells how late it is, and catches up', async () => {
     const { sink, clock, table, metrics } = await opened();
     table.down = true;

@@ -24,10 +24,6 @@ export interface StoredAuditOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly random: () => number;
-  /** How old a record gets in the journal before the database is troubled with it. Left out: it goes at the next round. */
-  readonly lingerMs?: () => number;
-  /** How many times as long as the database worked it rests afterwards. Left out: not at all. */
-  readonly restFactor?: number;
   readonly storage?: SegmentStorage;
 }
 
@@ -54,14 +50,13 @@ export class StoredAuditSink implements AuditSink {
 
   private constructor(journal: AuditJournal, storage: SegmentStorage, options: StoredAuditOptions) {
     const { table, clock, log, random, metrics } = options;
-    const { lingerMs = () => 0, restFactor = 0 } = options;
     this.readOnlyMode = options.intents === 'database' ? 'durable' : 'best_effort';
     this.#journal = journal;
     this.#storage = storage;
     this.#clock = clock;
     this.#counts = countsOf(metrics);
     const { rejected } = this.#counts;
-    const deps = { journal, storage, table, clock, log, rejected, random, lingerMs, restFactor };
+    const deps = { journal, storage, table, clock, log, rejected, random };
     this.#shipper = new AuditShipper(deps);
     if (options.intents === 'database')
       this.#groups = new IntentGroups((lines) => table.intend(lines), clock);

@@ -10,10 +10,10 @@ const STORE = { name: sql`/* store_audit_records */`, deadlineFrom: sql`at` };
 const INTEND = { name: sql`/* store_audit_intents */`, deadlineFrom: sql`now()` };
 
 export class SqlAuditTable implements AuditTable {
-  readonly #open: () => Promise<Database>;
+  readonly #db: Database['db'];
 
-  constructor(open: () => Promise<Database>) {
-    this.#open = open;
+  constructor({ db }: Pick<Database, 'db'>) {
+    this.#db = db;
   }
 
   store(lines: readonly string[]): Promise<void> {
@@ -26,8 +26,7 @@ export class SqlAuditTable implements AuditTable {
   }
 
   async #insert(lines: readonly string[], kind: typeof STORE): Promise<void> {
-    const { db } = await this.#open();
-    await storeStatement(`[${lines.join(',')}]`, kind).execute(db);
+    await storeStatement(`[${lines.join(',')}]`, kind).execute(this.#db);
   }
 }
 

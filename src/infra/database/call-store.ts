@@ -1,4 +1,4 @@
-// DatabaseCallStore: CallStore on PostgreSQL or PGlite. What many calls ask for at once goes there as one statement.
+// DatabaseCallStore: CallStore on PostgreSQL. What many calls ask for at once goes there as one statement.
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { CallStore } from '../../ports/call-store.ts';
 import { claimCalls, finishCalls, giveCallBack, renewClaims, sweepCalls } from './call-claims.ts';
@@ -22,7 +22,7 @@ const MAX_GROUP_CHARS = 8 << 20;
 const GATHER_MS = 2;
 const FULL_RETRY_AFTER_MS = 5_000;
 
-export function databaseCallStore({ db }: Database, maxWaitMs: number): CallStore {
+export function databaseCallStore({ db }: Pick<Database, 'db'>, maxWaitMs: number): CallStore {
   const accepting = new GroupCommit((group: readonly Acceptance[]) => acceptCalls(db, group), {
     maxItems: MAX_GROUP,
     maxWeight: MAX_GROUP_CHARS,

@@ -1,11 +1,10 @@
-// Database: the gateway's own records, on a PostgreSQL elsewhere or a PGlite under the data directory, by the same code.
+// Database: the gateway's own records, on a PostgreSQL elsewhere or on the embedded one, by the same code.
 import { Kysely, PostgresDialect } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { Pool, types, type CustomTypesConfig, type PoolConfig } from 'pg';
 import type { Log } from '../../ports/log.ts';
-import { PostgresServer } from '../sql/database-server.ts';
-import { PgliteServer } from '../sql/pglite-server.ts';
-import { lockDataDir } from './data-dir-lock.ts';
+import type { EmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
+import { poolOptions, PostgresServer } from '../sql/database-server.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import { FOR_KEPT_PLANS, prepareNamedStatements } from './prepared-statements.ts';
 import { closeSilentConnections } from './silent-connections.ts';
@@ -14,14 +13,15 @@ import type { Tables } from './tables.ts';
 export type DatabaseSettings = {
   /** Brings the schema up to date when the database is opened; otherwise a schema that is behind is an error. */
   readonly migrate: boolean;
+  readonly poolSize: number;
 } & (
   | {
       readonly kind: 'postgres';
       readonly url: string;
-      readonly poolSize: number;
       readonly ssl: 'disable' | 'require' | 'verify-full';
     }
-  | { readonly kind: 'pglite'; readonly dataDir: string }
+  /** Whoever made the server stops it. */
+  | { readonly kind: 'embedded'; readonly server: Pick<EmbeddedPostgres, 'pool'> }
 );
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -30,27 +30,22 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 
 export class Database {
   readonly db: Kysely<Tables>;
-  /** True where no other process can change the records. */
-  readonly embedded: boolean;
-  readonly #server: Server;
+  readonly pool: Pool;
 
-  private constructor(server: Server, embedded: boolean, log: Log) {
-    const opened = new Pool({ ...server.pool, types: typeParsers });
+  private constructor(pool: PoolConfig, log: Log) {
+    this.pool = new Pool({ ...pool, types: typeParsers });
     const lost = (error: Error) => log.warn({ err: error }, 'a database connection was lost');
-    opened.on('error', lost);
+    this.pool.on('error', lost);
     // The pool listens to idle ones alone: the loss of any other would end the process.
-    opened.on('connect', (client) => client.on('error', lost));
-    closeSilentConnections(opened);
-    // An embedded database has one session for all connections: a name would be known already.
-    if (!embedded) prepareNamedStatements(opened);
-    this.db = new Kysely({ dialect: new PostgresDialect({ pool: opened }) });
-    this.embedded = embedded;
-    this.#server = server;
+    this.pool.on('connect', (client) => client.on('error', lost));
+    closeSilentConnections(this.pool);
+    prepareNamedStatements(this.pool);
+    this.db = new Kysely({ dialect: new PostgresDialect({ pool: this.pool }) });
   }
 
   /** Connects and brings the schema up to date. Throws Error with a sentence for the operator. */
   static async open(settings: DatabaseSettings, log: Log): Promise<Database> {
-    const opened = Database.#connect(settings, log);
+    const opened = new Database(await poolOf(settings), log);
     try {
       if (settings.migrate) await opened.migrate(log);
       else await opened.#requireCurrent();
@@ -63,17 +58,12 @@ export class Database {
 
   /** Brings the schema up to date and closes again. Returns what was done. */
   static async migrateOnly(settings: DatabaseSettings, log: Log): Promise<readonly string[]> {
-    const opened = Database.#connect(settings, log);
+    const opened = new Database(await poolOf(settings), log);
     try {
       return await opened.migrate(log);
     } finally {
       await opened.close();
     }
-  }
-
-  static #connect(settings: DatabaseSettings, log: Log): Database {
-    const server = settings.kind === 'postgres' ? remote(settings) : embedded(settings);
-    return new Database(server, settings.kind === 'pglite', log);
   }
 
   /** Under a lock of the database's own: of many replicas that start at once, one does it. Returns what was done. */
@@ -89,7 +79,6 @@ export class Database {
 
   async close(): Promise<void> {
     await this.db.destroy().catch(() => {});
-    await this.#server.close();
   }
 
   async #requireCurrent(): Promise<void> {
@@ -113,31 +102,19 @@ export class Database {
   }
 }
 
-interface Server {
-  readonly pool: PoolConfig;
-  close(): Promise<void>;
-}
-
-function remote({ url, poolSize, ssl }: DatabaseSettings & { kind: 'postgres' }): Server {
-  const server = new PostgresServer({
-    kind: 'postgres',
-    url,
-    poolSize,
-    ssl,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-  });
-  const options = `${server.pool.options} ${FOR_KEPT_PLANS}`;
-  const timeouts = {
+async function poolOf(settings: DatabaseSettings): Promise<PoolConfig> {
+  const { poolSize } = settings;
+  const bounds = { poolSize, connectTimeoutMs: CONNECT_TIMEOUT_MS };
+  const pool =
+    settings.kind === 'postgres'
+      ? new PostgresServer({ kind: 'postgres', url: settings.url, ssl: settings.ssl, ...bounds }).config
+      : { ...poolOptions(bounds), ...(await settings.server.pool()) };
+  return {
+    ...pool,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 2_000,
+    options: `${pool.options} ${FOR_KEPT_PLANS}`,
   };
-  return { pool: { ...server.pool, ...timeouts, options }, close: () => server.close() };
-}
-
-function embedded({ dataDir }: DatabaseSettings & { kind: 'pglite' }): Server {
-  const unlock = lockDataDir(dataDir);
-  const server = new PgliteServer({ dataDir });
-  return { pool: server.pool, close: () => server.close().finally(unlock) };
 }
 
 /** Counts fit a number; the rest is read as pg reads it. */

@@ -1,8 +1,10 @@
-// Records: everything that is kept in the gateway's own database, opened at its first use or when told to.
+// Records: everything that is kept in the gateway's own database. What uses it may be made before it is open.
+import { Kysely, PostgresDialect } from 'kysely';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { Database, DatabaseSettings } from './database.ts';
+import { Database, type DatabaseSettings } from './database.ts';
+import type { Tables } from './tables.ts';
 
 /** After a failure, callers are refused for so long before the next try. */
 const RETRY_AFTER_MS = 1_000;
@@ -13,6 +15,8 @@ const BOOT_WITHIN_MS = 10_000;
 export type RecordsState = 'closed' | 'opening' | 'open' | 'failed';
 
 export class Records {
+  /** At once: its first statement opens the database, or waits until it is open. */
+  readonly db: Kysely<Tables>;
   readonly #settings: DatabaseSettings;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -25,6 +29,8 @@ export class Records {
     this.#settings = settings;
     this.#clock = clock;
     this.#log = log;
+    const pool = async () => (await this.database()).pool;
+    this.db = new Kysely({ dialect: new PostgresDialect({ pool }) });
   }
 
   get state(): RecordsState {
@@ -69,8 +75,6 @@ export class Records {
   async #open(): Promise<Database> {
     this.#state = 'opening';
     try {
-      // Not before it is needed: the query builder takes longer to load than the rest of the gateway's start.
-      const { Database } = await import('./database.ts');
       const opened = await Database.open(this.#settings, this.#log);
       this.#state = 'open';
       return opened;

@@ -19,7 +19,7 @@ const MAX_BATCHES = 50;
 const LOCK = 7_274_301;
 
 /** One replica at a time; any other does nothing and gives an empty answer. */
-export async function applyRetention(database: Database, periods: RetentionPeriods): Promise<Deleted> {
+export async function applyRetention(database: Pick<Database, 'db'>, periods: RetentionPeriods): Promise<Deleted> {
   const deleted: Record<string, number> = {};
   for (const [table, statement] of statementsOf(periods)) {
     const count = await inBatches(database, statement);
@@ -57,7 +57,7 @@ function ago(ms: number): RawBuilder<unknown> {
   return sql`now() - ${ms}::double precision * interval '1 millisecond'`;
 }
 
-async function inBatches({ db }: Database, statement: RawBuilder<unknown>): Promise<number> {
+async function inBatches({ db }: Pick<Database, 'db'>, statement: RawBuilder<unknown>): Promise<number> {
   let total = 0;
   for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
     const count = await db.transaction().execute(async (trx) => {

@@ -36,10 +36,10 @@ const SEEN = sql`id, tenant_id, tool, tool_version, tool_hash, arguments_hash, a
 const LOOKS = 3;
 
 export class SqlApprovalStore implements ApprovalStore {
-  readonly #database: Database;
+  readonly #database: Pick<Database, 'db'>;
   readonly #limits: Required<SqlApprovalLimits>;
 
-  constructor(database: Database, limits: SqlApprovalLimits) {
+  constructor(database: Pick<Database, 'db'>, limits: SqlApprovalLimits) {
     this.#database = database;
     this.#limits = { maxPendingPerTenant: 2_000, maxBytes: 64 << 20, maxBytesPerTenant: 16 << 20, ...limits };
   }

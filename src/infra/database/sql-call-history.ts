@@ -19,9 +19,9 @@ import { withDatabase } from './database-failures.ts';
 import type { AuditRecordsTable, CallsTable } from './tables.ts';
 
 export class SqlCallHistory implements CallHistory {
-  readonly #database: Database;
+  readonly #database: Pick<Database, 'db'>;
 
-  constructor(database: Database) {
+  constructor(database: Pick<Database, 'db'>) {
     this.#database = database;
   }
 

@@ -1,4 +1,4 @@
-// SqlScheduleStore: ScheduleStore on PostgreSQL or PGlite. All times are the database's own.
+// SqlScheduleStore: ScheduleStore on PostgreSQL. All times are the database's own.
 import { sql, type Kysely } from 'kysely';
 import type {
   DueSchedule,

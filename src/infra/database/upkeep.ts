@@ -3,10 +3,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Labelled, Metrics } from '../../ports/metrics.ts';
 import type { Records } from './records.ts';
-import type { RetentionPeriods } from './retention.ts';
+import { reconcileCalls } from './reconcile-calls.ts';
+import { applyRetention, type RetentionPeriods } from './retention.ts';
 
 export interface UpkeepDeps {
-  readonly records: Records;
+  readonly records: Pick<Records, 'db'>;
   readonly retention: RetentionPeriods;
   readonly clock: Clock;
   readonly log: Log;
@@ -69,8 +70,6 @@ export class Upkeep {
   }
 
   async #run(task: () => Promise<void>): Promise<void> {
-    // An embedded database is not opened for this: without one, there is nothing to look after.
-    if (this.#deps.records.state !== 'open') return;
     try {
       await task();
     } catch (error) {
@@ -80,9 +79,7 @@ export class Upkeep {
 
   async #reconcile(): Promise<void> {
     const { records, log } = this.#deps;
-    const database = await records.database();
-    const { reconcileCalls } = await import('./reconcile-calls.ts');
-    for (const { id, status } of await reconcileCalls(database, LEASE_MS)) {
+    for (const { id, status } of await reconcileCalls(records, LEASE_MS)) {
       this.#reconciled.with(status).add();
       log.warn({ callId: id, status }, 'a call has no known outcome: its process died');
     }
@@ -90,9 +87,7 @@ export class Upkeep {
 
   async #applyRetention(): Promise<void> {
     const { records, retention, log } = this.#deps;
-    const database = await records.database();
-    const { applyRetention } = await import('./retention.ts');
-    const deleted = await applyRetention(database, retention);
+    const deleted = await applyRetention(records, retention);
     for (const [table, count] of Object.entries(deleted)) this.#deleted.with(table).add(count);
     if (Object.keys(deleted).length > 0) log.info({ deleted }, 'old records deleted');
   }

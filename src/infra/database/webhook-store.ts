@@ -1,4 +1,4 @@
-// DatabaseWebhookStore: WebhookStore on PostgreSQL or PGlite. A message's row is there since its call was accepted.
+// DatabaseWebhookStore: WebhookStore on PostgreSQL. A message's row is there since its call was accepted.
 import { sql, type Selectable, type UpdateObject } from 'kysely';
 import type { DeadWebhook, DueWebhook, WebhookStore } from '../../ports/webhook-store.ts';
 import { later, NOW, storable, storedCallOf } from './call-rows.ts';
@@ -8,7 +8,7 @@ import type { CallsTable, Tables } from './tables.ts';
 
 type Db = Database['db'];
 
-export function databaseWebhookStore({ db }: Database): WebhookStore {
+export function databaseWebhookStore({ db }: Pick<Database, 'db'>): WebhookStore {
   return {
     claim: (limit, leaseMs) => withDatabase(() => claimDue(db, limit, leaseMs)),
     delivered: (id, attempt) =>

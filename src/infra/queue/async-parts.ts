@@ -5,8 +5,9 @@ import type { CallStore } from '../../ports/call-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { WebhookStore } from '../../ports/webhook-store.ts';
-import { openedLater } from '../database/opened-later.ts';
+import { databaseCallStore } from '../database/call-store.ts';
 import type { Records } from '../database/records.ts';
+import { databaseWebhookStore } from '../database/webhook-store.ts';
 import { failpoints, type ReachFailpoint } from '../failpoint.ts';
 import { MemoryCallHints } from '../memory/memory-call-hints.ts';
 import { RedisCallHints } from '../redis/redis-call-hints.ts';
@@ -19,8 +20,6 @@ export interface AsyncParts {
   readonly webhooks: WebhookStore;
   readonly queue: CallQueue;
   readonly hints: CallHints;
-  /** False while there is no database open: nothing can be waiting in one that nobody has needed yet. */
-  readonly awake: () => boolean;
   readonly reach: ReachFailpoint;
 }
 
@@ -34,37 +33,9 @@ export interface AsyncPartsNeeds {
 }
 
 export function createAsyncParts({ records, redis, clock, log, maxWaitMs }: AsyncPartsNeeds): AsyncParts {
-  const store = openedLater<CallStore>(
-    once(async () => {
-      const [database, { databaseCallStore }] = await Promise.all([
-        records.database(),
-        import('../database/call-store.ts'),
-      ]);
-      return databaseCallStore(database, maxWaitMs);
-    }),
-  );
-  const webhooks = openedLater<WebhookStore>(
-    once(async () => {
-      const [database, { databaseWebhookStore }] = await Promise.all([
-        records.database(),
-        import('../database/webhook-store.ts'),
-      ]);
-      return databaseWebhookStore(database);
-    }),
-  );
-  const awake = () => records.state === 'open';
+  const store = databaseCallStore(records, maxWaitMs);
+  const webhooks = databaseWebhookStore(records);
   const queue = redis === undefined ? new OwnCallQueue() : new BullMqCallQueue({ redis, clock, log });
   const hints = redis === undefined ? new MemoryCallHints() : new RedisCallHints(redis, log);
-  return { store, webhooks, queue, hints, awake, reach: failpoints(process.env) };
-}
-
-/** Opened once; a failure is tried anew. */
-function once<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined;
-  return () => {
-    if (opened !== undefined) return opened;
-    opened = open();
-    opened.catch(() => (opened = undefined));
-    return opened;
-  };
+  return { store, webhooks, queue, hints, reach: failpoints(process.env) };
 }

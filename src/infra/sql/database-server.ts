@@ -4,9 +4,12 @@ import { NameResolver } from '../dns/name-resolver.ts';
 import { resolvingSocket } from '../dns/resolving-socket.ts';
 import type { PostgresSettings } from '../../ports/sql-databases.ts';
 
-/** The part in which a PostgreSQL elsewhere and one inside this process differ. */
+/** The part in which a PostgreSQL elsewhere and the embedded one differ. */
 export interface DatabaseServer {
-  readonly pool: PoolConfig;
+  /** Connections at most. */
+  readonly poolSize: number;
+  /** How to connect. Rejects where the server, or what must be there first, cannot be had now. */
+  pool(): Promise<PoolConfig>;
   /** Ends what runs on the connection; the connection is not used again. */
   cancel(client: ClientBase): Promise<void>;
   close(): Promise<void>;
@@ -29,50 +32,72 @@ export const SESSION_DEFAULTS: readonly (readonly [name: string, value: string])
 
 const names = new NameResolver();
 
+/** Of any pool, wherever its server is. */
+export function poolOptions({
+  poolSize,
+  connectTimeoutMs,
+}: Pick<PostgresSettings, 'poolSize' | 'connectTimeoutMs'>) {
+  return {
+    max: poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: IDLE_MS,
+    maxLifetimeSeconds: MAX_LIFETIME_S,
+    application_name: 'unified-tool-executor',
+    options: SESSION_DEFAULTS.map(([name, value]) => `-c ${name}=${value}`).join(' '),
+    // For when the gateway dies or a call is lost: the server ends what nobody waits for.
+    statement_timeout: 600_000,
+    idle_in_transaction_session_timeout: 60_000,
+  };
+}
+
 export class PostgresServer implements DatabaseServer {
-  readonly pool: PoolConfig;
+  readonly poolSize: number;
+  readonly config;
 
   constructor({ url, poolSize, connectTimeoutMs, ssl, sslCa }: PostgresSettings) {
+    this.poolSize = poolSize;
     const { connectionString, options } = readUrl(url);
-    this.pool = {
+    const shared = poolOptions({ poolSize, connectTimeoutMs });
+    this.config = {
+      ...shared,
       connectionString,
-      max: poolSize,
-      connectionTimeoutMillis: connectTimeoutMs,
-      idleTimeoutMillis: IDLE_MS,
-      maxLifetimeSeconds: MAX_LIFETIME_S,
+      // Of two that set the same the last counts.
+      options: [...options, shared.options].join(' '),
       keepAlive: true,
       stream: () => resolvingSocket(names),
       ssl: ssl === 'disable' ? false : { rejectUnauthorized: ssl === 'verify-full', ca: sslCa },
-      application_name: 'unified-tool-executor',
-      // Of two that set the same the last counts.
-      options: [...options, ...SESSION_DEFAULTS.map(([name, value]) => `-c ${name}=${value}`)].join(' '),
-      // For when the gateway dies or a call is lost: the server ends what nobody waits for.
-      statement_timeout: 600_000,
-      idle_in_transaction_session_timeout: 60_000,
     };
   }
 
-  /** A cancel request goes over a connection of its own; the server closes that one once it has acted. */
+  async pool(): Promise<PoolConfig> {
+    return this.config;
+  }
+
   cancel(client: ClientBase): Promise<void> {
-    const { processID, secretKey, host, port, ssl } = client as CancellableClient;
-    if (processID === null || secretKey === null) return Promise.resolve();
-    const connection = new Connection({ ssl, stream: () => resolvingSocket(names) }) as CancelConnection;
-    return new Promise<void>((resolve) => {
-      const giveUp = setTimeout(() => connection.stream.destroy(), CANCEL_WAIT_MS);
-      const send = () => connection.cancel(processID, secretKey);
-      connection.on('connect', () => (ssl ? connection.requestSsl() : send()));
-      connection.on('sslconnect', send);
-      connection.on('error', () => connection.stream.destroy());
-      connection.once('end', () => {
-        clearTimeout(giveUp);
-        resolve();
-      });
-      if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
-      else connection.connect(port, host);
-    });
+    return cancelOf(client);
   }
 
   async close(): Promise<void> {}
+}
+
+/** A cancel request goes over a connection of its own; the server closes that one once it has acted. */
+export function cancelOf(client: ClientBase): Promise<void> {
+  const { processID, secretKey, host, port, ssl } = client as CancellableClient;
+  if (processID === null || secretKey === null) return Promise.resolve();
+  const connection = new Connection({ ssl, stream: () => resolvingSocket(names) }) as CancelConnection;
+  return new Promise<void>((resolve) => {
+    const giveUp = setTimeout(() => connection.stream.destroy(), CANCEL_WAIT_MS);
+    const send = () => connection.cancel(processID, secretKey);
+    connection.on('connect', () => (ssl ? connection.requestSsl() : send()));
+    connection.on('sslconnect', send);
+    connection.on('error', () => connection.stream.destroy());
+    connection.once('end', () => {
+      clearTimeout(giveUp);
+      resolve();
+    });
+    if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+    else connection.connect(port, host);
+  });
 }
 
 /** Of pg's Client and Connection, what @types/pg leaves out. */

@@ -9,8 +9,6 @@ import { Unfit } from './unfit.ts';
 
 export interface InspectOptions {
   readonly depth: 'shape' | 'isolation';
-  /** What the statement will run as, if not as the login. */
-  readonly role: string | undefined;
 }
 
 export interface Inspected extends SqlInspection {
@@ -41,7 +39,7 @@ export async function inspectStatement(
 async function inspect(
   client: ClientBase,
   { text, writes: mayWrite }: SqlStatement,
-  { depth, role }: InspectOptions,
+  { depth }: InspectOptions,
 ): Promise<Inspected> {
   const session = new Session();
   await refuseRelease(client);
@@ -49,7 +47,6 @@ async function inspect(
   client.query(preparing);
   await preparing.done;
   await client.query('BEGIN');
-  if (role !== undefined) await client.query("SELECT set_config('role', $1, true)", [role]);
   const parameters = await parametersOf(client);
   const plan = await plannedForSomeTenant(client, parameters.length);
   const columns = session.columnsOf(NAME).map(({ name }) => name);

@@ -21,42 +21,29 @@ const BEGIN_READ: NamedStatement = { name: 'ute_begin_read', text: 'BEGIN TRANSA
 const BEGIN_WRITE: NamedStatement = { name: 'ute_begin_write', text: 'BEGIN TRANSACTION READ WRITE' };
 const ROLLBACK: NamedStatement = { name: 'ute_rollback', text: 'ROLLBACK' };
 
+const LOCALS: NamedStatement = {
+  name: 'ute_locals',
+  text: `SELECT set_config('statement_timeout', $1, true), set_config('${TENANT_SETTING}', $2, true)`,
+};
+
 /** The other connections of the pool are for calls. */
 const MOST_INSPECTIONS = 4;
 const CANCEL_ATTEMPTS = 4;
 const CANCEL_PAUSE_MS = 250;
 
-export interface PooledDatabaseOptions {
-  /** What statements run as, if not as the login. */
-  readonly role?: string | undefined;
-  readonly onClosed: (database: PooledDatabase) => void;
-}
-
 export class PooledDatabase implements SqlDatabase {
   readonly #server: DatabaseServer;
-  readonly #pool: Pool;
-  readonly #role: string | undefined;
-  readonly #locals: NamedStatement;
   readonly #sessions = new WeakMap<PoolClient, Session>();
   readonly #names = new WeakMap<SqlStatement, NamedStatement>();
   readonly #onClosed: (database: PooledDatabase) => void;
   readonly #inspections: InspectionQueue;
+  #pool: Promise<Pool> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(server: DatabaseServer, { role, onClosed }: PooledDatabaseOptions) {
+  constructor(server: DatabaseServer, onClosed: (database: PooledDatabase) => void) {
     this.#server = server;
-    this.#role = role;
     this.#onClosed = onClosed;
-    const names = ['statement_timeout', TENANT_SETTING, ...(role === undefined ? [] : ['role'])];
-    this.#locals = { name: 'ute_locals', text: setConfig(names) };
-    this.#pool = new Pool(server.pool);
-    this.#inspections = new InspectionQueue(Math.min(server.pool.max ?? 1, MOST_INSPECTIONS));
-    this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => {
-      this.#sessions.set(client, new Session());
-      // The pool listens only while the connection is idle; the call that uses it learns of the loss by itself.
-      client.on('error', () => {});
-    });
+    this.#inspections = new InspectionQueue(Math.min(server.poolSize, MOST_INSPECTIONS));
   }
 
   inspect(statement: SqlStatement, depth: 'shape' | 'isolation'): Promise<SqlInspection> {
@@ -66,8 +53,7 @@ export class PooledDatabase implements SqlDatabase {
   async #inspect(statement: SqlStatement, depth: 'shape' | 'isolation'): Promise<SqlInspection> {
     const client = await this.#acquire();
     try {
-      const options = { depth, role: this.#role };
-      const { parameterOids, ...inspection } = await inspectStatement(client, statement, options);
+      const { parameterOids, ...inspection } = await inspectStatement(client, statement, { depth });
       this.#names.set(statement, namedOf(statement, parameterOids));
       return inspection;
     } finally {
@@ -83,7 +69,7 @@ export class PooledDatabase implements SqlDatabase {
     return new Promise<SqlResult>((resolve, reject) => {
       const onAbort = () => {
         reject(signal.reason as Error);
-        void this.#end(client, work);
+        void this.#giveUp(client, work);
       };
       signal.addEventListener('abort', onAbort, { once: true });
       work.then(
@@ -102,17 +88,38 @@ export class PooledDatabase implements SqlDatabase {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#pool
-      .end()
-      .then(() => this.#server.close())
-      .finally(() => this.#onClosed(this));
+    this.#closing ??= this.#end().finally(() => this.#onClosed(this));
     return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    const pool = await this.#pool?.catch(() => undefined);
+    await pool?.end();
+    await this.#server.close();
+  }
+
+  /** Once; a failure is tried anew. */
+  #opened(): Promise<Pool> {
+    if (this.#pool !== undefined) return this.#pool;
+    const opening = this.#server.pool().then((config) => {
+      const pool = new Pool(config);
+      pool.on('error', () => {});
+      pool.on('connect', (client) => {
+        this.#sessions.set(client, new Session());
+        // The pool listens only while the connection is idle; the call that uses it learns of the loss by itself.
+        client.on('error', () => {});
+      });
+      return pool;
+    });
+    this.#pool = opening;
+    opening.catch(() => (this.#pool = undefined));
+    return opening;
   }
 
   async #work(client: PoolClient, request: SqlRun): Promise<SqlResult> {
     const session = this.#sessions.get(client) ?? new Session();
     const statement = this.#named(request.statement);
-    const locals = this.#localsOf(request);
+    const locals = localsOf(request);
     const { writes } = request.statement;
     const begin = writes ? BEGIN_WRITE : BEGIN_READ;
     if (!session.has(statement.name) || !session.has(locals.name)) {
@@ -149,16 +156,6 @@ export class PooledDatabase implements SqlDatabase {
     await exchange.done;
   }
 
-  /**
-   * Settings of this transaction alone; names are ours, values are parameters. A call without a tenant says so too:
-   * what a role or a database has as its default would otherwise be its tenant.
-   */
-  #localsOf({ tenantId = '', timeoutMs }: SqlRun) {
-    const values = [String(Math.max(1, Math.ceil(timeoutMs))), tenantId];
-    if (this.#role !== undefined) values.push(this.#role);
-    return { ...this.#locals, values };
-  }
-
   #named(statement: SqlStatement): NamedStatement {
     const known = this.#names.get(statement);
     if (known !== undefined) return known;
@@ -173,21 +170,23 @@ export class PooledDatabase implements SqlDatabase {
     return new Promise((resolve, reject) => {
       const onAbort = () => reject(signal?.reason as Error);
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#pool.connect((error, client) => {
+      const ended = (error: Error) => {
         signal?.removeEventListener('abort', onAbort);
-        if (client === undefined) reject(connectFailure(error, this.#isExhausted()));
-        else if (signal?.aborted) client.release();
-        else resolve(client);
-      });
+        reject(error);
+      };
+      const connect = (pool: Pool) =>
+        pool.connect((error, client) => {
+          if (client === undefined) return ended(connectFailure(error, isExhausted(pool)));
+          signal?.removeEventListener('abort', onAbort);
+          if (signal?.aborted) client.release();
+          else resolve(client);
+        });
+      this.#opened().then(connect, (error: Error) => ended(connectFailure(error, false)));
     });
   }
 
-  #isExhausted(): boolean {
-    return this.#pool.totalCount >= (this.#server.pool.max ?? 1) && this.#pool.idleCount === 0;
-  }
-
   /** After an abort. A late cancel could hit the next call: the connection is given up, whatever came of it. */
-  async #end(client: PoolClient, work: Promise<SqlResult>): Promise<void> {
+  async #giveUp(client: PoolClient, work: Promise<SqlResult>): Promise<void> {
     const settled = work.then(
       () => true,
       () => true,
@@ -224,6 +223,14 @@ function pause(ms: number): Promise<false> {
   return new Promise((resolve) => setTimeout(() => resolve(false), ms));
 }
 
-function setConfig(names: readonly string[]): string {
-  return `SELECT ${names.map((name, index) => `set_config('${name}', $${index + 1}, true)`).join(', ')}`;
+/**
+ * Settings of this transaction alone; names are ours, values are parameters. A call without a tenant says so too:
+ * what a role or a database has as its default would otherwise be its tenant.
+ */
+function localsOf({ tenantId = '', timeoutMs }: SqlRun) {
+  return { ...LOCALS, values: [String(Math.max(1, Math.ceil(timeoutMs))), tenantId] };
+}
+
+function isExhausted({ totalCount, idleCount, options }: Pool): boolean {
+  return totalCount >= options.max && idleCount === 0;
 }

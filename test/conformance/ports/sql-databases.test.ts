@@ -1,11 +1,13 @@
-// Both twins of SqlDatabase, PostgreSQL and PGlite, held to one suite.
+// SqlDatabase on a PostgreSQL elsewhere and on the embedded one, held to one suite.
 import { PgSqlDatabases } from '../../../src/infra/sql/pg-sql-databases.ts';
+import { embeddedServer } from '../../helpers/embedded-postgres.ts';
 import { startPostgres } from '../../helpers/postgres.ts';
 import { describeSqlDatabase, SQL_SUITE_SCHEMA } from './sql-databases.suite.ts';
 
 describeSqlDatabase('postgres', async () => {
-  const postgres = await startPostgres(SQL_SUITE_SCHEMA);
-  const databases = new PgSqlDatabases();
+  const postgres = await startPostgres(`CREATE ROLE reader LOGIN; ${SQL_SUITE_SCHEMA}`);
+  const unused = { pool: () => Promise.reject(new Error('there is no embedded server here')) };
+  const databases = new PgSqlDatabases(unused);
   const database = databases.open({
     kind: 'postgres',
     url: postgres.url('reader'),
@@ -20,8 +22,19 @@ describeSqlDatabase('postgres', async () => {
   return { database, close };
 });
 
-describeSqlDatabase('pglite', async () => {
-  const databases = new PgSqlDatabases();
-  const database = databases.open({ kind: 'pglite', initSql: SQL_SUITE_SCHEMA, role: 'reader' });
-  return { database, close: () => databases.close() };
+describeSqlDatabase('embedded', async () => {
+  const { server, end } = embeddedServer();
+  const databases = new PgSqlDatabases(server);
+  const database = databases.open({
+    kind: 'embedded',
+    initSql: SQL_SUITE_SCHEMA,
+    role: 'reader',
+    poolSize: 4,
+    connectTimeoutMs: 5_000,
+  });
+  async function close() {
+    await databases.close();
+    await end();
+  }
+  return { database, close };
 });

@@ -1,0 +1,26 @@
+// The embedded database of a test's own: in a folder of its own, ended and removed with it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
+import { SANDBOX_DEFAULTS } from '../../src/lib/sandbox-settings.ts';
+import type { Log } from '../../src/ports/log.ts';
+import { quietLog } from './quiet-log.ts';
+
+export interface TestServer {
+  readonly dataDir: string;
+  readonly server: EmbeddedPostgres;
+  end(): Promise<void>;
+}
+
+export function embeddedServer(dataDir = mkdtempSync(join(tmpdir(), 'ute-embedded-')), log: Log = quietLog): TestServer {
+  const server = new EmbeddedPostgres({ dataDir, sandboxUid: SANDBOX_DEFAULTS.uid, log });
+  return {
+    dataDir,
+    server,
+    async end() {
+      await server.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
