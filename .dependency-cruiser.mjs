@@ -36,6 +36,7 @@ const MAY_IMPORT = {
       'loaders',
       'infra/system-clock',
       'infra/database',
+      'infra/embedded-postgres',
       'api/llm-formats',
       'registry-rules',
       'open-loaders',
@@ -50,7 +51,7 @@ const MAY_IMPORT = {
       'A command talks to a running gateway by REST, or checks files with the loader and the registry; it starts nothing.',
   },
   infra: {
-    to: ['contract', 'ports', 'lib', 'settings'],
+    to: ['contract', 'ports', 'lib', 'settings', 'version'],
     instead: 'An adapter implements a port; logic about tools belongs to core or a plugin.',
   },
 };
@@ -98,8 +99,8 @@ const fences = [
   fence(
     'child-processes-only-in-infra-process',
     '^(node:)?child_process$',
-    '^src/infra/process/',
-    'Ask for the port ProcessSpawner: its adapter leaves no survivors.',
+    '^src/infra/(process|embedded-postgres)/',
+    'Ask for the port ProcessSpawner: its adapter leaves no survivors. A database server outlives calls, and is no tool.',
   ),
   fence(
     'outbound-http-only-in-infra-http',
@@ -134,7 +135,7 @@ const fences = [
   fence('pino-only-in-infra', 'node_modules/pino/', '^src/infra/', 'Ask for the port Log.'),
   fence(
     'stores-only-in-infra',
-    'node_modules/(ioredis|bullmq|pg|kysely|@electric-sql)/',
+    'node_modules/(ioredis|bullmq|pg|kysely)/',
     '^src/infra/',
     'Declare a port and give it a memory and a real twin in infra.',
   ),

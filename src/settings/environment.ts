@@ -39,7 +39,7 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
   UTE_DATABASE_URL: variable(
     ['database', 'url'],
     'text',
-    'postgres:// URL of the records, instead of a PGlite under the data directory.',
+    'postgres:// URL of the records, instead of the embedded database under the data directory.',
   ),
   UTE_WEBHOOK_SECRET: variable(
     ['webhooks', 'secret'],

@@ -17,14 +17,14 @@ export interface SharedTestDatabase extends TestDatabase {
 }
 
 export async function embeddedDatabase(clock: Clock = new SystemClock()): Promise<TestDatabase> {
-  const { server, end } = embeddedServer();
-  const settings = { kind: 'embedded', server, poolSize: 5, migrate: true } as const;
+  const embedded = embeddedServer();
+  const settings = { kind: 'embedded', server: embedded.server, poolSize: 5, migrate: true } as const;
   const records = new Records(settings, { clock, log: quietLog });
   return {
     records,
     async end() {
       await records.close();
-      await end();
+      await embedded.end();
     },
   };
 }

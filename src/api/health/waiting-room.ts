@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Settings } from '../../settings/settings-schema.ts';
+
+export interface WaitingPlace {
+  readonly host: string;
+  readonly http: { readonly port: number };
+  readonly tls?: { readonly cert_file: string; readonly key_file: string } | undefined;
+}
 
 export interface WaitingRoom {
   readonly port: number;
@@ -13,7 +18,7 @@ export interface WaitingRoom {
 const RETRY_AFTER_S = 1;
 
 export async function openWaitingRoom(
-  { host, http, tls }: Pick<Settings, 'host' | 'http' | 'tls'>,
+  { host, http, tls }: WaitingPlace,
   reason: () => string,
 ): Promise<WaitingRoom> {
   const answer: RequestListener = (request, response) => {

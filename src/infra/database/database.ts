@@ -1,7 +1,7 @@
 // Database: the gateway's own records, on a PostgreSQL elsewhere or on the embedded one, by the same code.
 import { Kysely, PostgresDialect } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { Pool, types, type CustomTypesConfig, type PoolConfig } from 'pg';
+import { Pool, types, type ClientConfig, type CustomTypesConfig, type PoolConfig } from 'pg';
 import type { Log } from '../../ports/log.ts';
 import type { EmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
 import { poolOptions, PostgresServer } from '../sql/database-server.ts';
@@ -66,6 +66,21 @@ export class Database {
     }
   }
 
+  /** Gives an empty database the schema of that migration, or checks that it has it. Throws Error where it has another. */
+  static async migrateTo(settings: DatabaseSettings, last: string, log: Log): Promise<void> {
+    const opened = new Database(await poolOf(settings), log);
+    try {
+      const known = await opened.#migrator().getMigrations();
+      const there = known.filter(({ executedAt }) => executedAt !== undefined).map(({ name }) => name);
+      if (there.length > 0 && there.at(-1) !== last)
+        throw new Error(`the database has the schema of ${there.at(-1)}, and not of ${last}: import into a new one`);
+      const { error } = await opened.#migrator().migrateTo(last);
+      if (error !== undefined) throw new Error(`the database cannot be migrated: ${sentenceOf(error)}`);
+    } finally {
+      await opened.close();
+    }
+  }
+
   /** Under a lock of the database's own: of many replicas that start at once, one does it. Returns what was done. */
   async migrate(log: Log): Promise<readonly string[]> {
     const { error, results = [] } = await this.#migrator().migrateToLatest();
@@ -100,6 +115,13 @@ export class Database {
       migrationLockTableName: 'ute_migrations_lock',
     });
   }
+}
+
+/** For work that takes as long as it takes. */
+export async function clientConfigOf(settings: DatabaseSettings): Promise<ClientConfig> {
+  const { statement_timeout, query_timeout, idle_in_transaction_session_timeout, ...config } =
+    await poolOf(settings);
+  return config;
 }
 
 async function poolOf(settings: DatabaseSettings): Promise<PoolConfig> {

@@ -185,7 +185,7 @@ export function runtimeFolder(isRoot: boolean, env: NodeJS.ProcessEnv = process.
   const { XDG_RUNTIME_DIR: own = '' } = env;
   const fits = (parent: string) =>
     isAbsolute(parent) && existsSync(parent) && Buffer.byteLength(join(parent, name) + SOCKET_NAME) <= MAX_SOCKET_PATH;
-  return join([...(isRoot ? [] : [own, tmpdir()])].find(fits) ?? '/tmp', name);
+  return join((isRoot ? [] : [own, tmpdir()]).find(fits) ?? '/tmp', name);
 }
 
 function hashOf(text: string): string {

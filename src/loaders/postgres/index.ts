@@ -1,4 +1,4 @@
-// postgres: tools out of the gateway's own database, changed by REST while it runs; PostgreSQL or the embedded PGlite.
+// postgres: tools out of the gateway's own database, changed by REST while it runs, on PostgreSQL: the embedded one, or another.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
 import type { LoadedTools, Problem, RawDeclaration } from '../../contract/loaded-tools.ts';

@@ -23,8 +23,8 @@ describeSqlDatabase('postgres', async () => {
 });
 
 describeSqlDatabase('embedded', async () => {
-  const { server, end } = embeddedServer();
-  const databases = new PgSqlDatabases(server);
+  const embedded = embeddedServer();
+  const databases = new PgSqlDatabases(embedded.server);
   const database = databases.open({
     kind: 'embedded',
     initSql: SQL_SUITE_SCHEMA,
@@ -34,7 +34,7 @@ describeSqlDatabase('embedded', async () => {
   });
   async function close() {
     await databases.close();
-    await end();
+    await embedded.end();
   }
   return { database, close };
 });
