@@ -16,7 +16,10 @@ export function addDatabaseCommand(program: Command, io: CliIo, finish: (code: E
       .description(DESCRIPTIONS[verb])
       .option('--json', 'print JSON')
       .action(async (folder: string, { json }: { json?: true }) => {
-        const tables = (await move(verb, resolve(io.cwd, folder), io)).map(({ name, rows }) => ({ name, rows }));
+        const tables = (await move(verb, resolve(io.cwd, folder), io)).map(({ name, rows }) => ({
+          name,
+          rows,
+        }));
         if (json === true) io.stdout(`${JSON.stringify({ tables }, null, 2)}\n`);
         else io.stdout(tables.map(({ name, rows }) => `${name}: ${rows} rows\n`).join(''));
         finish(EXIT.ok);

@@ -20,8 +20,6 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(started.splice(0).map((gateway) => gateway.end()));
   await expect.poll(() => isAlive(serverPid()), POLL).toBe(false);
-  const place = join(dir, 'data/postgres');
-  if (existsSync(place)) rmSync(realpathSync(place), { recursive: true, force: true });
   rmSync(dir, { recursive: true, force: true });
 });
 
@@ -35,7 +33,9 @@ function start(settings: Readonly<Record<string, unknown>> = {}): GatewayProcess
 const cluster = () => join(realpathSync(join(dir, 'data/postgres')), 'cluster');
 const serverPid = () => (existsSync(join(dir, 'data/postgres')) ? (readPidFile(cluster())?.pid ?? 0) : 0);
 const supervisorOf = (gateway: GatewayProcess) =>
-  childrenOf(gateway.pid).find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('bin/postgres')) ?? 0;
+  childrenOf(gateway.pid).find((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('bin/postgres'),
+  ) ?? 0;
 
 async function stopped(gateway: GatewayProcess): Promise<void> {
   gateway.signal('SIGTERM');
@@ -84,7 +84,9 @@ describe('a gateway with an embedded database', () => {
     const second = start();
     expect(await second.exited).toMatchObject({ code: 1 });
     expect(second.stderr).toMatch(
-      new RegExp(`the embedded database in .* is in use by process ${first.pid}: stop it, or set UTE_DATABASE_URL`),
+      new RegExp(
+        `the embedded database in .* is in use by process ${first.pid}: stop it, or set UTE_DATABASE_URL`,
+      ),
     );
   });
 

@@ -1,6 +1,6 @@
 // The built program as an operator runs it: a child process with its own folder, its output kept, its end awaited.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 
@@ -79,6 +79,8 @@ function pause(ms: number): Promise<false> {
 /** Writes `dir`/gateway.yaml with free ports and gives the environment that selects it. */
 export function configured(dir: string, settings: Readonly<Record<string, unknown>>): Record<string, string> {
   const file = join(dir, 'gateway.yaml');
+  // As root, the user of the embedded database goes through it.
+  chmodSync(dir, 0o711);
   const ports = { http: { port: 0 }, grpc: { port: 0 }, metrics: { port: 0 } };
   writeFileSync(file, stringify({ ...ports, data_dir: join(dir, 'data'), ...settings }));
   return { UTE_CONFIG: file };

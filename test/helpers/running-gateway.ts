@@ -1,5 +1,5 @@
 // A whole gateway in this process, on free ports, with its own data directory: what e2e tests talk to.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createApiKey } from '../../src/lib/api-key.ts';
@@ -42,6 +42,8 @@ export async function startGateway(options: {
   more?: Readonly<Record<string, WantedKey>>;
 }): Promise<RunningGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'ute-e2e-'));
+  // As root, the user of the embedded database goes through it.
+  chmodSync(dir, 0o711);
   const made = {
     admin: newKey({ tenant: 'acme', roles: ['platform_admin'] }),
     agent: newKey({ tenant: 'acme', roles: ['agent'] }),

@@ -50,7 +50,12 @@ export function tenancyOf({ type, settings }: Connection): 'bound' | 'none' {
 
 function databaseSettings(settings: Connection['settings']): SqlDatabaseSettings {
   if (settings['type'] === 'embedded') {
-    const { database, init_sql: initSql, role, pool_size: poolSize } = embeddedConnectionSchema.parse(settings);
+    const {
+      database,
+      init_sql: initSql,
+      role,
+      pool_size: poolSize,
+    } = embeddedConnectionSchema.parse(settings);
     return {
       kind: 'embedded',
       database,

@@ -73,7 +73,9 @@ export class Database {
       const known = await opened.#migrator().getMigrations();
       const there = known.filter(({ executedAt }) => executedAt !== undefined).map(({ name }) => name);
       if (there.length > 0 && there.at(-1) !== last)
-        throw new Error(`the database has the schema of ${there.at(-1)}, and not of ${last}: import into a new one`);
+        throw new Error(
+          `the database has the schema of ${there.at(-1)}, and not of ${last}: import into a new one`,
+        );
       const { error } = await opened.#migrator().migrateTo(last);
       if (error !== undefined) throw new Error(`the database cannot be migrated: ${sentenceOf(error)}`);
     } finally {

@@ -102,7 +102,9 @@ async function importTable(
 ): Promise<void> {
   const { rowCount } = await client.query(`SELECT FROM ${escapeIdentifier(name)} LIMIT 1`);
   if ((rowCount ?? 0) > 0)
-    throw new Error(`the database holds records already (in ${name}): import into a new data_dir or database`);
+    throw new Error(
+      `the database holds records already (in ${name}): import into a new data_dir or database`,
+    );
   const chunks = createReadStream(join(folder, `${name}.copy`));
   const copied = await copyIn(client, `COPY ${target(name, columns)} FROM STDIN`, chunks);
   if (copied !== rows) throw new Error(`${name}.copy holds ${copied} rows, and its manifest says ${rows}`);

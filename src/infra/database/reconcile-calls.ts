@@ -14,7 +14,10 @@ const BATCH = 500;
  * Of calls whose time is over since `leaseMs`: one that could change nothing has failed, of any other the outcome is
  * unknown. Replicas share the work; each call is ended by one of them, together with its audit record.
  */
-export async function reconcileCalls({ db }: Pick<Database, 'db'>, leaseMs: number): Promise<readonly ReconciledCall[]> {
+export async function reconcileCalls(
+  { db }: Pick<Database, 'db'>,
+  leaseMs: number,
+): Promise<readonly ReconciledCall[]> {
   const { rows } = await sql<ReconciledCall>`
     WITH lost AS MATERIALIZED (
       SELECT id FROM calls

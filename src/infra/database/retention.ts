@@ -19,7 +19,10 @@ const MAX_BATCHES = 50;
 const LOCK = 7_274_301;
 
 /** One replica at a time; any other does nothing and gives an empty answer. */
-export async function applyRetention(database: Pick<Database, 'db'>, periods: RetentionPeriods): Promise<Deleted> {
+export async function applyRetention(
+  database: Pick<Database, 'db'>,
+  periods: RetentionPeriods,
+): Promise<Deleted> {
   const deleted: Record<string, number> = {};
   for (const [table, statement] of statementsOf(periods)) {
     const count = await inBatches(database, statement);

@@ -17,7 +17,15 @@ class CountedRecords extends Records {
 function started() {
   const clock = new FakeClock();
   const log = recordingLog();
-  const records = new CountedRecords({ kind: 'embedded', server: { pool: () => Promise.reject(new Error('away')) }, poolSize: 1, migrate: true }, { clock, log });
+  const records = new CountedRecords(
+    {
+      kind: 'embedded',
+      server: { pool: () => Promise.reject(new Error('away')) },
+      poolSize: 1,
+      migrate: true,
+    },
+    { clock, log },
+  );
   const retention = { calls: 1, callEvents: 1, audit: 1, approvals: 1 };
   const upkeep = new Upkeep({
     records,

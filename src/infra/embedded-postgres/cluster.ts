@@ -56,7 +56,9 @@ function gatewayOf(home: string): string {
 
 /** What the next version reads, should it have another PostgreSQL. */
 export function markCluster({ home }: Placement, { version }: PostgresPackage): void {
-  writeFileSync(join(home, MADE_BY), `${JSON.stringify({ gateway: VERSION, postgres: version })}\n`, { mode: 0o600 });
+  writeFileSync(join(home, MADE_BY), `${JSON.stringify({ gateway: VERSION, postgres: version })}\n`, {
+    mode: 0o600,
+  });
 }
 
 /** Throws EmbeddedPostgresError for the folder of a version that kept its records in PGlite. */
@@ -69,11 +71,7 @@ export function refusePglite(dataDir: string): void {
 }
 
 /** Whole or not at all; gives back whether there was none yet. */
-export async function makeCluster(
-  place: Placement,
-  binaries: string,
-  sandboxUid: number,
-): Promise<boolean> {
+export async function makeCluster(place: Placement, binaries: string, sandboxUid: number): Promise<boolean> {
   const { home, cluster, user } = place;
   const unfinished = join(home, UNFINISHED);
   rmSync(unfinished, { recursive: true, force: true });
@@ -150,7 +148,8 @@ function initdb(
     child.once('error', (error: NodeJS.ErrnoException) => failed(cannotRun(program, error)));
     child.once('close', (code, signal) => {
       if (code === 0) return done();
-      const line = said.split('\n').find((text) => text.startsWith('initdb: error:')) ?? said.trim().split('\n').at(-1);
+      const line =
+        said.split('\n').find((text) => text.startsWith('initdb: error:')) ?? said.trim().split('\n').at(-1);
       failed(
         new EmbeddedPostgresError(
           `the embedded database cannot be made (${line ?? signal ?? `exit code ${code}`})${remedyOf(said)}`,
@@ -165,7 +164,8 @@ export const SERVER_ENV = { LANG: 'C', LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local
 function remedyOf(said: string): string {
   if (said.includes('could not look up effective user ID'))
     return `: give the gateway's user a line in /etc/passwd, or ${SET_A_URL}`;
-  if (/No space left|Disk quota/.test(said)) return ': make room, or set data_dir (UTE_DATA_DIR) to another disk';
+  if (/No space left|Disk quota/.test(said))
+    return ': make room, or set data_dir (UTE_DATA_DIR) to another disk';
   return '';
 }
 

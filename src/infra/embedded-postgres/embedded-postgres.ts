@@ -15,7 +15,14 @@ import {
   SUPERUSER,
 } from './cluster.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
-import { placeBinaries, placeCluster, placeSocket, runtimeFolder, SHARED, type Placement } from './placement.ts';
+import {
+  placeBinaries,
+  placeCluster,
+  placeSocket,
+  runtimeFolder,
+  SHARED,
+  type Placement,
+} from './placement.ts';
 import { findPostgres } from './postgres-package.ts';
 import { ServerProcess } from './server-process.ts';
 import { endStaleServer } from './stale-server.ts';
@@ -122,7 +129,8 @@ export class EmbeddedPostgres {
     refusePglite(dataDir);
     const found = findPostgres();
     const place = placeCluster({ dataDir, sandboxUid, isRoot: this.#isRoot });
-    if (place.moved !== undefined) log.warn({ folder: place.home }, `${place.moved}: it is kept in ${place.home}`);
+    if (place.moved !== undefined)
+      log.warn({ folder: place.home }, `${place.moved}: it is kept in ${place.home}`);
     const unlock = lockDataDir(place.home);
     try {
       checkCluster(place, found);

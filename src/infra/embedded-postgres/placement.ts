@@ -123,7 +123,8 @@ export function placeBinaries(
   const isComplete = makeLinks(found);
   const isReached =
     user === undefined ||
-    (canRun(join(found.root, 'bin/postgres'), user) && canRead(join(found.root, 'share/postgresql/postgres.bki'), user));
+    (canRun(join(found.root, 'bin/postgres'), user) &&
+      canRead(join(found.root, 'share/postgresql/postgres.bki'), user));
   if (isComplete && isReached) return found.root;
   const parent = user === undefined ? home : shared;
   const place = join(parent, `postgres-${found.version}-${process.platform}-${process.arch}`);
@@ -163,7 +164,10 @@ function openToAll(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
     const path = join(entry.parentPath, entry.name);
-    chmodSync(path, statSync(path).mode | (entry.isDirectory() || (statSync(path).mode & 0o100) !== 0 ? 0o555 : 0o444));
+    chmodSync(
+      path,
+      statSync(path).mode | (entry.isDirectory() || (statSync(path).mode & 0o100) !== 0 ? 0o555 : 0o444),
+    );
   }
 }
 
@@ -184,7 +188,9 @@ export function runtimeFolder(isRoot: boolean, env: NodeJS.ProcessEnv = process.
   const name = `ute-postgres-${randomBytes(6).toString('hex')}`;
   const { XDG_RUNTIME_DIR: own = '' } = env;
   const fits = (parent: string) =>
-    isAbsolute(parent) && existsSync(parent) && Buffer.byteLength(join(parent, name) + SOCKET_NAME) <= MAX_SOCKET_PATH;
+    isAbsolute(parent) &&
+    existsSync(parent) &&
+    Buffer.byteLength(join(parent, name) + SOCKET_NAME) <= MAX_SOCKET_PATH;
   return join((isRoot ? [] : [own, tmpdir()]).find(fits) ?? '/tmp', name);
 }
 

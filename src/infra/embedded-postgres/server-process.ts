@@ -122,7 +122,8 @@ export class ServerProcess {
 }
 
 function remedyOf(said: string): string {
-  if (/No space left|Disk quota/.test(said)) return ': make room, or set data_dir (UTE_DATA_DIR) to another disk';
+  if (/No space left|Disk quota/.test(said))
+    return ': make room, or set data_dir (UTE_DATA_DIR) to another disk';
   if (/could not (?:map|create) .*shared memory|Cannot allocate memory/.test(said))
     return `: give the machine more memory, or ${SET_A_URL}`;
   return '';

@@ -35,9 +35,12 @@ export function serverUser(cluster: string, seed: string, sandboxUid: number): S
 export function accountForInitdb(sandboxUid: number): number {
   const found = accounts().filter(({ uid }) => uid !== 0 && uid !== sandboxUid);
   const usual = ['nobody', 'daemon', 'bin'];
-  const chosen = usual.map((name) => found.find((account) => account.name === name)).find(Boolean) ?? found[0];
+  const chosen =
+    usual.map((name) => found.find((account) => account.name === name)).find(Boolean) ?? found[0];
   if (chosen !== undefined) return chosen.uid;
-  throw new EmbeddedPostgresError(`/etc/passwd knows nobody but root, and PostgreSQL does not run as root: ${SET_A_URL}`);
+  throw new EmbeddedPostgresError(
+    `/etc/passwd knows nobody but root, and PostgreSQL does not run as root: ${SET_A_URL}`,
+  );
 }
 
 function accounts(): readonly { readonly name: string; readonly uid: number }[] {

@@ -36,7 +36,12 @@ export async function endStaleServer(cluster: string): Promise<'none' | 'ended'>
   );
 }
 
-async function ended(pid: number, cluster: string, signal: NodeJS.Signals, withinMs: number): Promise<boolean> {
+async function ended(
+  pid: number,
+  cluster: string,
+  signal: NodeJS.Signals,
+  withinMs: number,
+): Promise<boolean> {
   const giveUpAt = performance.now() + withinMs;
   try {
     process.kill(pid, signal);
@@ -53,7 +58,10 @@ async function ended(pid: number, cluster: string, signal: NodeJS.Signals, withi
 /** The process number of the server that runs in the cluster, and its socket, by the file that it keeps. */
 export function readPidFile(cluster: string): { readonly pid: number; readonly socket: string } | undefined {
   try {
-    const [pid = '', , , port = '5432', folder = ''] = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+    const [pid = '', , , port = '5432', folder = ''] = readFileSync(
+      join(cluster, 'postmaster.pid'),
+      'utf8',
+    ).split('\n');
     return { pid: Number(pid), socket: `${folder}/.s.PGSQL.${port}` };
   } catch {
     return undefined;
@@ -64,8 +72,7 @@ export function readPidFile(cluster: string): { readonly pid: number; readonly s
 function isServerOf(pid: number, cluster: string): boolean {
   if (!Number.isInteger(pid) || pid < 2 || pid === process.pid) return false;
   try {
-    if (process.platform === 'linux')
-      return readlinkSync(`/proc/${pid}/cwd`) === cluster && !isDead(pid);
+    if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`) === cluster && !isDead(pid);
     const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
     return stdout.includes(cluster);
   } catch {

@@ -98,10 +98,14 @@ export class ToolDatabases {
         await run(`CREATE DATABASE ${own} TEMPLATE template0`);
         await run(`REVOKE ALL ON DATABASE ${own} FROM PUBLIC`);
       }
-      for (const shared of ['postgres', 'template1']) await run(`REVOKE ALL ON DATABASE ${shared} FROM PUBLIC`);
+      for (const shared of ['postgres', 'template1'])
+        await run(`REVOKE ALL ON DATABASE ${shared} FROM PUBLIC`);
       await run(`GRANT CONNECT, TEMPORARY ON DATABASE ${own} TO ${escapeIdentifier(tool)}, ${own}`);
     });
-    await this.#asSuperuser((run) => run(`GRANT ALL ON SCHEMA public TO ${escapeIdentifier(database)}`), database);
+    await this.#asSuperuser(
+      (run) => run(`GRANT ALL ON SCHEMA public TO ${escapeIdentifier(database)}`),
+      database,
+    );
     return logins;
   }
 
