@@ -105,7 +105,10 @@ async function bootDoors(parts: DoorParts, underWay: Promise<unknown>): Promise<
  * A crash of the machine may leave the embedded database minutes of work: until that is done, the port tells how far it
  * is, and refuses calls. `end` gives the port that was used, which the doors then take.
  */
-function answerWhileRecovering(settings: Settings, { server }: Infra): { end(): Promise<number | undefined> } {
+function answerWhileRecovering(
+  settings: Settings,
+  { server }: Infra,
+): { end(): Promise<number | undefined> } {
   let ended = false;
   const room = server.recovering().then(() => {
     if (ended) return undefined;

@@ -21,7 +21,12 @@ export interface Outlets {
 
 export function createOutlets(
   settings: Settings,
-  deps: { readonly clock: SystemClock; readonly log: Log; readonly metrics: Metrics; readonly server: EmbeddedPostgres },
+  deps: {
+    readonly clock: SystemClock;
+    readonly log: Log;
+    readonly metrics: Metrics;
+    readonly server: EmbeddedPostgres;
+  },
 ): Outlets {
   const starter = new ProcessStarter();
   const sandbox = createSandbox(settings, starter, deps);
@@ -50,7 +55,13 @@ function createSandbox(
     said.workspace_dir === undefined
       ? join(settings.data_dir, 'workspaces')
       : resolve(settings.configDir, said.workspace_dir);
-  return new LocalSandbox({ settings: said, root, starter, clock, hidden: [...ownPaths(settings), ...server.places] });
+  return new LocalSandbox({
+    settings: said,
+    root,
+    starter,
+    clock,
+    hidden: [...ownPaths(settings), ...server.places],
+  });
 }
 
 /** What belongs to the gateway itself. A tools file is none of it: it holds names of secrets, not secrets. */

@@ -56,7 +56,9 @@ export async function openCallRecords(settings: Settings, deps: Deps): Promise<C
     history: withOwnCalls(records, sink),
     async close() {
       await upkeep.stop();
-      await sink.close(records.state === 'open').catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
+      await sink
+        .close(records.state === 'open')
+        .catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
     },
   };
 }

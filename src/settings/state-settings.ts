@@ -37,7 +37,9 @@ export const database = z.strictObject({
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
     .optional()
-    .describe('Holds calls, approvals, schedules and audit. Without it, an embedded PostgreSQL under data_dir does.'),
+    .describe(
+      'Holds calls, approvals, schedules and audit. Without it, an embedded PostgreSQL under data_dir does.',
+    ),
   pool_size: z.number().int().min(1).max(200).default(10),
   ssl: z
     .enum(['disable', 'require', 'verify-full'])

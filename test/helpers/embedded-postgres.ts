@@ -13,7 +13,10 @@ export interface TestServer {
   end(): Promise<void>;
 }
 
-export function embeddedServer(dataDir = mkdtempSync(join(tmpdir(), 'ute-embedded-')), log: Log = quietLog): TestServer {
+export function embeddedServer(
+  dataDir = mkdtempSync(join(tmpdir(), 'ute-embedded-')),
+  log: Log = quietLog,
+): TestServer {
   const server = new EmbeddedPostgres({ dataDir, sandboxUid: SANDBOX_DEFAULTS.uid, log });
   return {
     dataDir,

@@ -108,7 +108,11 @@ export function sqlKit(
       const prepared = await executor.prepare({
         function: fn,
         options: sqlExecutor.optionsSchema.parse({ connection: 'main', statement, ...options }),
-        connection: { name: 'main', type: settings['type'] === 'embedded' ? 'embedded' : 'postgres', settings },
+        connection: {
+          name: 'main',
+          type: settings['type'] === 'embedded' ? 'embedded' : 'postgres',
+          settings,
+        },
       });
       return { prepared, call: (args = {}, changes = {}) => callTool(prepared, args, changes) };
     },
