@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, assert, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readPidFile } from '../../src/infra/embedded-postgres/stale-server.ts';
 import { childrenOf, configured, GatewayProcess, isAlive } from '../helpers/gateway-process.ts';
 
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await Promise.all(started.splice(0).map((gateway) => gateway.end()));
-  await expect.poll(() => isAlive(serverPid()), POLL).toBe(false);
+  await vi.waitFor(() => assert(!isAlive(serverPid()), 'the server is still there'), POLL);
   rmSync(dir, { recursive: true, force: true });
 });
 

@@ -121,9 +121,8 @@ export class Database {
 
 /** For work that takes as long as it takes. */
 export async function clientConfigOf(settings: DatabaseSettings): Promise<ClientConfig> {
-  const { statement_timeout, query_timeout, idle_in_transaction_session_timeout, ...config } =
-    await poolOf(settings);
-  return config;
+  const none = { statement_timeout: 0, query_timeout: 0, idle_in_transaction_session_timeout: 0 };
+  return { ...(await poolOf(settings)), ...none };
 }
 
 async function poolOf(settings: DatabaseSettings): Promise<PoolConfig> {

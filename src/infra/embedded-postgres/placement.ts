@@ -17,9 +17,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { barrierAbove, mayPass, mayRead } from '../sandbox/reachable.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { makeLinks, type PostgresPackage } from './postgres-package.ts';
-import { canRead, canRun, closedFolder, may } from './reach.ts';
 import { serverUser, type ServerUser } from './server-user.ts';
 
 export interface Placement {
@@ -57,7 +57,7 @@ export function placeCluster({ dataDir, sandboxUid, isRoot, shared = SHARED }: P
     return placementOf(realpathSync(own), undefined);
   }
   const user = serverUser(join(own, 'cluster'), folder, sandboxUid);
-  const closed = closedFolder(folder, user);
+  const closed = barrierAbove(folder, user);
   if (closed === undefined) {
     letThrough(folder, user);
     makeHome(own, user);
@@ -101,7 +101,7 @@ function makeHome(home: string, user: ServerUser): void {
 
 /** The least that lets the user pass a folder of ours: its group, and search permission for that. */
 function letThrough(folder: string, user: ServerUser): void {
-  if (may(folder, user, 0o1)) return;
+  if (mayPass(statSync(folder), user)) return;
   try {
     chownSync(folder, statSync(folder).uid, user.gid);
     chmodSync(folder, (statSync(folder).mode & 0o7700) | 0o010);
@@ -121,10 +121,7 @@ export function placeBinaries(
   shared = SHARED,
 ): string {
   const isComplete = makeLinks(found);
-  const isReached =
-    user === undefined ||
-    (canRun(join(found.root, 'bin/postgres'), user) &&
-      canRead(join(found.root, 'share/postgresql/postgres.bki'), user));
+  const isReached = user === undefined || NEEDED.every((file) => canUse(join(found.root, file), user));
   if (isComplete && isReached) return found.root;
   const parent = user === undefined ? home : shared;
   const place = join(parent, `postgres-${found.version}-${process.platform}-${process.arch}`);
@@ -137,6 +134,15 @@ export function placeBinaries(
       error,
     );
   }
+}
+
+/** A umask may have closed what npm wrote; one program and one file stand for all. */
+const NEEDED = ['bin/postgres', 'share/postgresql/postgres.bki'];
+
+function canUse(path: string, user: ServerUser): boolean {
+  const stat = statSync(path);
+  const isProgram = (stat.mode & 0o100) !== 0;
+  return barrierAbove(path, user) === undefined && mayRead(stat, user) && (!isProgram || mayPass(stat, user));
 }
 
 /** Whole or not at all. */
@@ -158,7 +164,6 @@ function copyBinaries(found: PostgresPackage, parent: string, place: string): st
   return place;
 }
 
-/** A umask may have closed what npm wrote. */
 function openToAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
