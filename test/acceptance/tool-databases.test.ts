@@ -114,7 +114,7 @@ describe('a login of a tool', () => {
     'ALTER DATABASE tool_own CONNECTION LIMIT -1',
   ])('is refused: %s', async (statement) => {
     await expect(ask(statement)).rejects.toThrow(
-      /permission denied|must be (?:superuser|owner)|may not be|Only roles with|is not available|not permitted/,
+      /permission denied|must be (?:superuser|owner)|may not be|Only roles with|is not available|is not allowed|not permitted/,
     );
   });
 

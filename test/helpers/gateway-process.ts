@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
+import { seedDatabase } from './embedded-postgres.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../dist/bundle/main.js');
 
@@ -50,7 +51,7 @@ export class GatewayProcess {
   }
 
   /** Where it listens, once it says that it is ready. */
-  async ready(withinMs = 20_000): Promise<Doors> {
+  async ready(withinMs = 45_000): Promise<Doors> {
     const giveUpAt = Date.now() + withinMs;
     const ended = this.exited.then(() => true);
     while (Date.now() < giveUpAt) {
@@ -81,6 +82,7 @@ export function configured(dir: string, settings: Readonly<Record<string, unknow
   const file = join(dir, 'gateway.yaml');
   // As root, the user of the embedded database goes through it.
   chmodSync(dir, 0o711);
+  seedDatabase(join(dir, 'data'));
   const ports = { http: { port: 0 }, grpc: { port: 0 }, metrics: { port: 0 } };
   writeFileSync(file, stringify({ ...ports, data_dir: join(dir, 'data'), ...settings }));
   return { UTE_CONFIG: file };

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createApiKey } from '../../src/lib/api-key.ts';
+import { seedDatabase } from './embedded-postgres.ts';
 import { serve, type Service } from '../../src/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { writeFileSync } from 'node:fs';
@@ -44,6 +45,7 @@ export async function startGateway(options: {
   const dir = mkdtempSync(join(tmpdir(), 'ute-e2e-'));
   // As root, the user of the embedded database goes through it.
   chmodSync(dir, 0o711);
+  seedDatabase(join(dir, 'data'));
   const made = {
     admin: newKey({ tenant: 'acme', roles: ['platform_admin'] }),
     agent: newKey({ tenant: 'acme', roles: ['agent'] }),

@@ -198,6 +198,23 @@ describe('the embedded database', () => {
   });
 });
 
+it('as root, leaves no database behind for an empty one where a folder above it was closed', async () => {
+  const home = folder();
+  chmodSync(home, 0o711);
+  const dataDir = join(home, 'data');
+  const first = start(dataDir);
+  await ask(await first.server.pool(), 'CREATE TABLE kept (n int)');
+  await first.server.stop();
+  chmodSync(home, 0o700);
+  const { server } = start(dataDir);
+  const said = await server.pool().then(
+    (config) => ask(config, 'SELECT count(*)::int AS n FROM kept'),
+    (error: Error) => error.message,
+  );
+  const refused = expect.stringMatching(/who cannot enter .*: open the folder again \(chmod o\+x /) as string;
+  expect(said).toEqual(IS_ROOT ? refused : [{ n: 0 }]);
+});
+
 describe('the binaries', () => {
   it('are copied where the user can run them, if it cannot where npm put them', () => {
     const found = findPostgres();

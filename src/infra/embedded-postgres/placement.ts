@@ -65,6 +65,11 @@ export function placeCluster({ dataDir, sandboxUid, isRoot, shared = SHARED }: P
   }
   const home = join(shared, `${basename(folder)}-${hashOf(folder)}`);
   const moved = `the embedded database runs as user ${user.uid}, who cannot enter ${closed}`;
+  // One that was reached before is not left behind for an empty one.
+  if (lstatSync(own, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new EmbeddedPostgresError(
+      `${moved}, and its files are below that in ${own}: open the folder again (chmod o+x ${closed}), or move data_dir out of it`,
+    );
   try {
     mkdirSync(shared, { recursive: true, mode: 0o755 });
     makeHome(home, user);
