@@ -10,15 +10,15 @@ import { confiningSpawner } from '../helpers/confining-spawner.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { callOf, NO_SANDBOX, PythonBench } from '../helpers/python-ports.ts';
 import { callTool, request } from '../helpers/rest-client.ts';
-import { RUNGS } from '../helpers/rungs.ts';
+import { BUBBLEWRAP, RUNGS } from '../helpers/rungs.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const isRoot = process.getuid?.() === 0;
 /** The most lenient that is allowed here. */
 const LENIENT = isRoot ? 'required' : 'preferred';
-/** No program below it can make a namespace. */
-const NO_NAMESPACES = [
+/** No program below it can make a namespace: bubblewrap sees to that, or is not here itself. */
+const NO_NAMESPACES = BUBBLEWRAP.flatMap(() => [
   'bwrap',
   '--die-with-parent',
   '--dev-bind',
@@ -27,7 +27,7 @@ const NO_NAMESPACES = [
   '--unshare-user',
   '--disable-userns',
   '--',
-];
+]);
 const WITHOUT_SANDBOX = { shell: { backends: ['bwrap-full', 'bwrap-container'] } };
 
 let dir: string;

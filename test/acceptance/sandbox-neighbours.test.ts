@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SANDBOX_DEFAULTS } from '../../src/lib/sandbox-settings.ts';
-import { RUNGS } from '../helpers/rungs.ts';
+import { BUBBLEWRAP, RUNGS } from '../helpers/rungs.ts';
 import { MIB, SandboxBench, textOf } from '../helpers/sandbox.ts';
 import { SYSCALL_PRELUDE } from '../helpers/syscall-prelude.ts';
 import { removeDir } from '../helpers/temp-tools.ts';
@@ -174,9 +174,9 @@ describe.each(RUNGS)('on the rung %s', (rung, settings) => {
   });
 });
 
-describe("Python's own ways of sharing", () => {
-  it('multiprocessing, with its locks and queues, works under bubblewrap', async () => {
-    const bench = new SandboxBench(RUNGS[0]?.[1]);
+describe.each(BUBBLEWRAP)("Python's own ways of sharing, on the rung %s alone", (_rung, settings) => {
+  it('multiprocessing works, with its locks and queues', async () => {
+    const bench = new SandboxBench(settings);
     try {
       const script = `
 import multiprocessing

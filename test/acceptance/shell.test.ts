@@ -12,6 +12,7 @@ import { shellExecutor, type ShellNeeds } from '../../src/executors/shell/index.
 import { shellOptionsSchema } from '../../src/executors/shell/options-schema.ts';
 import { shellSettingsSchema } from '../../src/executors/shell/settings.ts';
 import { callOf, functionOf, principalOf, recordingLog, recordingMetrics } from '../helpers/call-kit.ts';
+import { BACKEND_HERE } from '../helpers/rungs.ts';
 import { SandboxBench } from '../helpers/sandbox.ts';
 
 const clock = new SystemClock();
@@ -237,12 +238,8 @@ describe('results', () => {
   it('hold bytes that are no text as base64', async () => {
     const options = { command: 'head -c 3 /dev/zero', collect: [] };
     expect((await run(options)).stdout).toBe('\0\0\0');
-    const copied = await run({
-      command: 'gzip -n x',
-      files: [{ path: 'x', content: 'y' }],
-      collect: ['x.gz'],
-    });
-    expect(copied.files).toEqual([{ path: 'x.gz', base64: expect.stringMatching(/^H4sI/) }]);
+    const copied = await run({ command: 'cp /usr/bin/true copy', collect: ['copy'] });
+    expect(copied.files).toEqual([{ path: 'copy', base64: expect.stringMatching(/^f0VMR/) }]);
   });
 
   it('of another exit code are an error of the tool, with what it said', async () => {
@@ -280,7 +277,7 @@ describe('results', () => {
     const call = callWith({});
     await prepare({ command: 'true' }).execute(call, () => undefined);
     expect(call.progress.notes).toMatchObject({
-      sandbox: 'bwrap-full',
+      sandbox: BACKEND_HERE,
       sandbox_limits: expect.stringContaining('memory'),
     });
   });
@@ -313,7 +310,7 @@ describe('a dry run', () => {
       argv: [expect.stringMatching(/\/rm$/), '--', './-rf'],
       environment: ['TOKEN'],
       workspace: 'session',
-      sandbox: 'bwrap-full',
+      sandbox: BACKEND_HERE,
     });
     expect(JSON.stringify(rendered)).not.toContain('SECRET-1');
   });
