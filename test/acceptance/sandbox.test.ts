@@ -30,9 +30,9 @@ const USER_SEEN = { bubblewrap: 65_534, landlock: IS_ROOT ? 65_533 : process.get
 const RIGHTS = `(lambda version, own: [
   libc.prctl(39, 0, 0, 0, 0), libc.capget(version, own), list(own.raw),
 ])((ctypes.c_uint32 * 2)(0x20080522, 0), ctypes.create_string_buffer(24))`;
-/** Shown without /proc, which not every rung has. */
+/** Shown without /proc, which not every rung has; what was masked is /dev/null. */
 const OPEN_FILES =
-  'print([fd for fd in range(256) if isinstance(tried(lambda fd=fd: os.fstat(fd).st_ino), int)])';
+  'print([fd for fd in range(3, 256) if tried(lambda fd=fd: os.fstat(fd).st_rdev) not in ("EBADF", os.makedev(1, 3))])';
 
 let secrets: string;
 
@@ -72,7 +72,7 @@ describe.each(RUNGS)('a way out, on the rung %s', (rung, settings) => {
       const { out } = textOf(await bench.shell('cat /proc/*/environ /proc/*/cmdline; env'));
       expect(out).not.toContain('SECRET-0815');
       expect(out).not.toContain('seccomp');
-      expect(out).toMatch(/^HOME=./m);
+      expect(out).toContain('HOME=');
     } finally {
       delete process.env['UTE_TEST_SECRET'];
     }
@@ -246,7 +246,7 @@ describe.each(RUNGS)('a way out, on the rung %s', (rung, settings) => {
   });
 
   it("the sandbox's own descriptors are not open for the program", async () => {
-    expect(await python(bench, OPEN_FILES)).toBe('[0, 1, 2]');
+    expect(await python(bench, OPEN_FILES)).toBe('[]');
   });
 });
 
@@ -280,7 +280,7 @@ describe('the sandbox that is used where nothing is said about it', () => {
       stdio.splice(1, 2, 'pipe', 'pipe');
       stdio[20] = leaked;
       const { stdout } = spawnSync(process.execPath, [FIXTURE, 'fds'], { stdio, encoding: 'utf8' });
-      expect(stdout).toBe('[0, 1, 2]\n');
+      expect(stdout).toBe('[]\n');
     } finally {
       closeSync(leaked);
     }
