@@ -1,7 +1,10 @@
 // JSON that says what the value says: JSON.stringify writes NaN and Infinity as null, and nobody would know.
 
-// Taken before any code of a tool is loaded.
+// Taken before any code of a tool is loaded, which may put something else in their places.
 const { stringify } = JSON;
+const { isFinite, prototype } = Number;
+const tagOf: (value: unknown) => string = Function.prototype.call.bind(Object.prototype.toString);
+const numberIn: (value: unknown) => number = Function.prototype.call.bind(prototype.valueOf);
 
 /** Undefined for what JSON has no word for as a whole. Throws TypeError for a number that is none, and for a BigInt. */
 export function writeJson(value: unknown): string | undefined {
@@ -12,7 +15,18 @@ export function writeJson(value: unknown): string | undefined {
 }
 
 function refuseNotFinite(_key: string, value: unknown): unknown {
-  const number = Object.prototype.toString.call(value) === '[object Number]' ? Number(value) : value;
-  if (typeof number === 'number' && !Number.isFinite(number)) throw new TypeError(`${number} is not JSON`);
+  const number = typeof value === 'number' ? value : boxedIn(value);
+  if (number !== undefined && !isFinite(number)) throw new TypeError(`${number} is not JSON`);
   return value;
+}
+
+/** JSON.stringify writes a Number object as its number. */
+function boxedIn(value: unknown): number | undefined {
+  if (typeof value !== 'object' || value === null || tagOf(value) !== '[object Number]') return undefined;
+  try {
+    return numberIn(value);
+  } catch {
+    // It only calls itself so.
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 // Three gateway processes and one limit: an upstream counts what reaches it while one of them is killed and started again.
 import { createServer, type Server } from 'node:http';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
@@ -27,6 +27,8 @@ let gateways: Gateway[];
 
 beforeEach(async () => {
   dir = tempDir();
+  // As root, the user of the embedded databases goes through it.
+  chmodSync(dir, 0o711);
   redis = await startRedis();
   servers = new LoopbackServers();
   upstream = new Upstream();

@@ -186,10 +186,17 @@ export function placeSocket({ home, user }: Placement, runtime: string): string 
   const beside = join(home, 'socket');
   const fits = Buffer.byteLength(beside + SOCKET_NAME) <= MAX_SOCKET_PATH;
   const folder = fits ? beside : runtime;
-  // Whoever made the other one before knew a name that nobody was told.
-  mkdirSync(folder, { recursive: fits, mode: 0o700 });
-  chmodSync(folder, 0o700);
-  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  try {
+    // Whoever made the other one before knew a name that nobody was told.
+    mkdirSync(folder, { recursive: fits, mode: 0o700 });
+    chmodSync(folder, 0o700);
+    if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      `the folder of the embedded database's socket, ${folder}, cannot be made the database's own (${codeOf(error)}): start the gateway as the user who started it before, or set database.url (UTE_DATABASE_URL)`,
+      error,
+    );
+  }
   return folder;
 }
 
