@@ -10,6 +10,7 @@ import {
   StrictJsonError,
   TOO_LARGE_NUMBER,
   tooDeep,
+  tooManyKeys,
   tooManyTokens,
   type Fault,
   type JsonLimits,
@@ -43,6 +44,7 @@ class Scanner {
   readonly #limits: JsonLimits;
   #at = 0;
   #tokens = 0;
+  #keysSeen = 0;
   readonly #wellFormed: boolean;
   /** The first backslash not before the string being read. */
   #backslash = -1;
@@ -119,6 +121,8 @@ class Scanner {
 
   #key(start: number, end: number, keys: string[] | Set<string>): void {
     const path = this.#path;
+    this.#keysSeen += 1;
+    if (this.#keysSeen > this.#limits.keys) this.#refuse(tooManyKeys(this.#limits), start, []);
     const key = this.#read(start, end);
     const mayBeOdd = !this.#wellFormed || this.#hasEscape(start, end);
     const fault =

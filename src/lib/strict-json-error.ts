@@ -6,6 +6,8 @@ export interface JsonLimits {
   readonly depth: number;
   /** Values and keys in all. */
   readonly tokens: number;
+  /** Keys in all: what costs most to read, to hash and to check. */
+  readonly keys: number;
   /** Bytes of UTF-8. */
   readonly keyBytes: number;
   readonly stringBytes: number;
@@ -14,6 +16,7 @@ export interface JsonLimits {
 export const DEFAULT_JSON_LIMITS: JsonLimits = {
   depth: 32,
   tokens: 50_000,
+  keys: 16_384,
   keyBytes: 256,
   stringBytes: 256 * 1024,
 };
@@ -63,6 +66,10 @@ export function tooDeep({ depth }: JsonLimits): Fault {
 
 export function tooManyTokens({ tokens }: JsonLimits): Fault {
   return { reason: 'TOO_MANY_TOKENS', message: `must not hold more than ${tokens} values and keys` };
+}
+
+export function tooManyKeys({ keys }: JsonLimits): Fault {
+  return { reason: 'TOO_MANY_TOKENS', message: `must not hold more than ${keys} keys` };
 }
 
 /** Numbers that not every reader of JSON understands alike. */

@@ -128,6 +128,10 @@ describe('parseStrictJson', () => {
       expect(reasonOf(() => parseStrictJson(list(9), { tokens: 10 }))).toBe('accepted');
       expect(reasonOf(() => parseStrictJson(list(10), { tokens: 10 }))).toBe('TOO_MANY_TOKENS');
     }
+    expect(reasonOf(() => parseStrictJson('{"a":{"b":1}}', { keys: 2 }))).toBe('accepted');
+    expect(reasonOf(() => parseStrictJson('{"a":{"b":1}}', { keys: 1 }))).toBe('TOO_MANY_TOKENS');
+    expect(reasonOf(() => checkJsonValue({ a: { b: 1 } }, { keys: 2 }))).toBe('accepted');
+    expect(reasonOf(() => checkJsonValue({ a: { b: 1 } }, { keys: 1 }))).toBe('TOO_MANY_TOKENS');
     expect(reasonOf(() => parseStrictJson('{"a":1,"b":2}', { tokens: 5 }))).toBe('accepted');
     expect(reasonOf(() => parseStrictJson('{"a":1,"b":2}', { tokens: 4 }))).toBe('TOO_MANY_TOKENS');
   });

@@ -10,6 +10,7 @@ import {
   StrictJsonError,
   TOO_LARGE_NUMBER,
   tooDeep,
+  tooManyKeys,
   tooManyTokens,
   type Fault,
   type JsonLimits,
@@ -68,6 +69,7 @@ export function checkJsonValue(value: unknown, limits?: Partial<JsonLimits>): vo
   const bounds = limitsOf(limits);
   const frames: Frame[] = [];
   let tokens = 0;
+  let keys = 0;
   let current = value;
   for (;;) {
     const fault = faultOfValue(current, frames.length, bounds);
@@ -75,7 +77,7 @@ export function checkJsonValue(value: unknown, limits?: Partial<JsonLimits>): vo
     tokens += 1;
     if (typeof current === 'object' && current !== null) {
       const frame = frameOf(current);
-      tokens += frame.keys === undefined ? 0 : frame.size;
+      keys += frame.keys === undefined ? 0 : frame.size;
       frames.push(frame);
     }
     let top = frames.at(-1);
@@ -83,7 +85,8 @@ export function checkJsonValue(value: unknown, limits?: Partial<JsonLimits>): vo
       frames.pop();
       top = frames.at(-1);
     }
-    if (tokens > bounds.tokens) throw refusal(tooManyTokens(bounds), []);
+    if (keys > bounds.keys) throw refusal(tooManyKeys(bounds), []);
+    if (tokens + keys > bounds.tokens) throw refusal(tooManyTokens(bounds), []);
     if (top === undefined) return;
     current = advance(top, frames, bounds);
   }

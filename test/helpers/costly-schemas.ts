@@ -19,7 +19,7 @@ const small = many(45_000, (at) => at);
 const objects = many(16_000, (at) => ({ a: at }));
 const empties = many(45_000, () => ({}));
 const lists = many(20_000, (at) => [at]);
-const keyed = named(24_000, (at) => at);
+const keyed = named(16_000, (at) => at);
 const deep = (levels: number): unknown => (levels === 0 ? many(20_000, (at) => at) : [deep(levels - 1)]);
 const names = many(400, (at) => `n${at}`);
 const branches = (count: number, branch: (at: number) => object) => many(count, branch);
