@@ -2,9 +2,14 @@
 
 // Taken before any code of a tool is loaded, which may put something else in their places.
 const { stringify } = JSON;
-const { isFinite, prototype } = Number;
-const tagOf: (value: unknown) => string = Function.prototype.call.bind(Object.prototype.toString);
-const numberIn: (value: unknown) => number = Function.prototype.call.bind(prototype.valueOf);
+const isFiniteNumber = (value: number): boolean => value - value === 0;
+const tagOf = methodOf(Object.prototype, 'toString');
+const numberIn = methodOf(Number.prototype, 'valueOf');
+
+/** To be called with a value, whatever stands in the prototype then. */
+function methodOf(prototype: object, name: string): (value: unknown) => unknown {
+  return Function.prototype.call.bind(Reflect.get(prototype, name) as () => unknown);
+}
 
 /** Undefined for what JSON has no word for as a whole. Throws TypeError for a number that is none, and for a BigInt. */
 export function writeJson(value: unknown): string | undefined {
@@ -16,7 +21,7 @@ export function writeJson(value: unknown): string | undefined {
 
 function refuseNotFinite(_key: string, value: unknown): unknown {
   const number = typeof value === 'number' ? value : boxedIn(value);
-  if (number !== undefined && !isFinite(number)) throw new TypeError(`${number} is not JSON`);
+  if (number !== undefined && !isFiniteNumber(number)) throw new TypeError(`${number} is not JSON`);
   return value;
 }
 
@@ -24,7 +29,7 @@ function refuseNotFinite(_key: string, value: unknown): unknown {
 function boxedIn(value: unknown): number | undefined {
   if (typeof value !== 'object' || value === null || tagOf(value) !== '[object Number]') return undefined;
   try {
-    return numberIn(value);
+    return numberIn(value) as number;
   } catch {
     // It only calls itself so.
     return undefined;
