@@ -10,7 +10,6 @@ export interface IntakeDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly random: () => number;
-  /** False while there is no database open: looking would open one that nobody needs yet. */
   readonly concurrency: number;
   readonly leaseMs: number;
 }

@@ -31,7 +31,6 @@ export interface WorkerDeps {
   readonly ended: () => void;
   /** Dies here when a test says so. */
   readonly reach: (point: 'before_execution' | 'after_execution_before_commit' | 'while_renewing') => void;
-  /** False while there is nothing to look at. */
   readonly concurrency: number;
   readonly leaseMs: number;
 }

@@ -18,7 +18,6 @@ export interface LeaseDeps {
   readonly ended: () => void;
   readonly reach: (point: 'while_renewing') => void;
   readonly leaseMs: number;
-  /** False while there is nothing to look at. */
 }
 
 /** Runs of one call, owners lost in between. */
