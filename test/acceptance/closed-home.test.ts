@@ -18,6 +18,8 @@ const LOOK = [
   '        return open(path).read()',
   '    except OSError as error:',
   '        return type(error).__name__',
+  'def is_program(path):',
+  '    return os.access(path, os.X_OK)',
   'def write(path):',
   '    try:',
   '        open(path, "w")',
@@ -45,6 +47,7 @@ beforeEach(() => {
   writeFileSync(join(dir, 'look.py'), LOOK, { mode: 0o644 });
   writeFileSync(join(dir, 'pack/__init__.py'), '', { mode: 0o644 });
   writeFileSync(join(dir, 'pack/inner.py'), 'VALUE = "helped"\n', { mode: 0o644 });
+  writeFileSync(join(dir, 'pack/run.sh'), '#!/bin/sh\n', { mode: 0o755 });
   symlinkSync('../../secret', join(dir, 'pack/link'));
 });
 
@@ -76,6 +79,12 @@ describe.each(HANDED)('on the rung %s', (_rung, settings) => {
     const write = await callable('write');
     for (const name of ['look.py', 'pack/inner.py', 'pack/new.py', 'new.py'])
       expect(await write({ path: join(dir, name) })).toBe('refused');
+  });
+
+  it('a program stays one, and a file that is none does not become one', async () => {
+    const isProgram = await callable('is_program');
+    expect(await isProgram({ path: join(dir, 'pack/run.sh') })).toBe(true);
+    expect(await isProgram({ path: join(dir, 'pack/inner.py') })).toBe(false);
   });
 
   it('what others may not read is not handed over to them', async () => {

@@ -149,7 +149,7 @@ function shown(path: string, lent: LentFds, user: BackendContext['user']): reado
   return handed.flatMap((each) => {
     if (each.kind === 'folder') return ['--perms', '0755', '--dir', each.path];
     if (each.kind === 'link') return ['--symlink', each.target, each.path];
-    return ['--perms', '0644', '--ro-bind-data', lent.add(each.fd), each.path];
+    return ['--perms', each.isProgram ? '0755' : '0644', '--ro-bind-data', lent.add(each.fd), each.path];
   });
 }
 

@@ -17,11 +17,11 @@ export type HandedOver =
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'link'; readonly path: string; readonly target: string }
   /** An open descriptor, for the receiver to close. */
-  | { readonly kind: 'file'; readonly path: string; readonly fd: number };
+  | { readonly kind: 'file'; readonly path: string; readonly fd: number; readonly isProgram: boolean };
 
 /** Enough for modules of tools. They lie in memory then: an installation with thousands of files is not meant to. */
-export const MOST_FILES = 200;
-export const MOST_BYTES = 16 << 20;
+const MOST_FILES = 200;
+const MOST_BYTES = 16 << 20;
 
 /**
  * Everything below `path`, and itself, that this user could read there if only the way were open; folders before what is
@@ -39,7 +39,7 @@ export function handOver(path: string, user: Owner): readonly HandedOver[] | und
   return undefined;
 }
 
-export function closeAll(handed: readonly HandedOver[]): void {
+function closeAll(handed: readonly HandedOver[]): void {
   for (const each of handed) if (each.kind === 'file') closeSync(each.fd);
 }
 
@@ -72,6 +72,6 @@ class Walk {
     const { size, ...opened } = fstatSync(fd);
     if (!mayRead(opened, this.#user)) return closeSync(fd);
     this.#bytes += size;
-    this.#found.push({ kind: 'file', path, fd });
+    this.#found.push({ kind: 'file', path, fd, isProgram: mayPass(opened, this.#user) });
   }
 }
