@@ -9,6 +9,9 @@ const CLOSE_LIMIT_MS = 5_000;
 /** From ready to the one collection of what booting left: late enough for the loading to be over. */
 const SETTLE_MS = 500;
 
+/** Timers of the gateway keep no process alive, and a start or a stop may wait for nothing else: `process.exit` alone ends it. */
+setInterval(() => undefined, 2 ** 30);
+
 async function main(): Promise<void> {
   const read = () => loadSettings(process.env, process.cwd());
   const settings = read();

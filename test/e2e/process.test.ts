@@ -1,7 +1,9 @@
 // The built program as a process: first key, refused starts, signals, TLS. `npm test` builds it first.
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createApiKey } from '../../src/lib/api-key.ts';
@@ -250,6 +252,24 @@ describe('a start that is refused', () => {
     );
     expect(await gateway.exited).toMatchObject({ code: 1 });
     expect(gateway.stderr).toMatch(/tools\.yaml:11:\d+ +broken +implementation_config.*missing\.js/);
+  });
+
+  it.each([
+    ['refuses connections', undefined, /ECONNREFUSED/],
+    ['accepts them and says nothing', (server: Server) => server.listen(0, '127.0.0.1'), /timeout/i],
+  ])('a PostgreSQL that %s is named in one line, and the exit code is 1', async (_name, listen, why) => {
+    const server = createServer();
+    if (listen !== undefined) await once(listen(server), 'listening');
+    const port = (server.address() as AddressInfo | null)?.port ?? 1;
+    const gateway = start(
+      configured(dir, { ...echoTools(), database: { url: `postgres://ute@127.0.0.1:${port}/ute` } }),
+    );
+    expect(await gateway.exited).toEqual({ code: 1, signal: null });
+    server.close();
+    const told = gateway.stderr.split('\n').filter((line) => line.includes('could not start'));
+    expect(told).toEqual([expect.stringMatching(/the database .*/)]);
+    expect(told[0]).toMatch(why);
+    expect(gateway.stdout).not.toContain('"ready"');
   });
 });
 
