@@ -100,11 +100,11 @@ export interface ToolCall {
   readonly sensitiveConfig: JsonObject;
   /** Aborted at the deadline, when the caller goes away, and when the gateway's drain time is over. */
   readonly signal: AbortSignal;
-  /** Epoch milliseconds. */
+  /** By `Clock.now()`; `Clock.wall(receivedAt)` is its date. */
   readonly receivedAt: number;
   /** The same moment on the monotonic clock (`performance.now()`), for durations. */
   readonly startedAt: number;
-  /** Epoch milliseconds; the smallest of the caller's, the gateway's and the tool's limit. */
+  /** By `Clock.now()`; the smallest of the caller's, the gateway's and the tool's limit. */
   readonly deadline: number;
   /** The set of tools in force when the call came in; it stays this call's set to the end. */
   readonly snapshot: RegistrySnapshot;

@@ -12,9 +12,28 @@ describe('SystemClock', () => {
     vi.useRealTimers();
   });
 
-  it('tells epoch milliseconds', () => {
+  it('tells the date of the machine', () => {
     vi.setSystemTime(1_700_000_000_123);
-    expect(new SystemClock().now()).toBe(1_700_000_000_123);
+    expect(new SystemClock().wall()).toBe(1_700_000_000_123);
+  });
+
+  it('measures on, whatever the machine is set to: durations and deadlines are neither longer nor shorter', () => {
+    const clock = new SystemClock();
+    const began = clock.now();
+    for (const setTo of [-3_600_000, 7_200_000]) {
+      vi.setSystemTime(Date.now() + setTo);
+      expect(clock.now()).toBe(began);
+    }
+    vi.advanceTimersByTime(500);
+    expect(clock.now()).toBe(began + 500);
+  });
+
+  it('tells the date of a moment that it measured, by what the machine is set to now', () => {
+    const clock = new SystemClock();
+    const began = clock.now();
+    vi.advanceTimersByTime(500);
+    vi.setSystemTime(1_700_000_000_500);
+    expect(clock.wall(began)).toBe(1_700_000_000_000);
   });
 
   it('runs a task once, after its time', () => {

@@ -39,7 +39,7 @@ export class ReloadReporter {
   }
 
   record({ problems, warnings }: Outcome, { version, specs }: RegistrySnapshot, tookMs: number): void {
-    const now = new Date(this.#clock.now()).toISOString();
+    const now = new Date(this.#clock.wall()).toISOString();
     const ok = problems.length === 0;
     const durationMs = Math.round(tookMs);
     this.status = {
@@ -52,7 +52,7 @@ export class ReloadReporter {
       problems,
       warnings,
     };
-    this.#metrics.record(ok, this.#clock.now(), specs.length);
+    this.#metrics.record(ok, this.#clock.wall(), specs.length);
     if (ok) this.#log.info({ registryVersion: version, tools: specs.length, durationMs }, 'tools loaded');
     this.#tell(problems);
   }

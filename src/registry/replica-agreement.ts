@@ -84,7 +84,7 @@ export class ReplicaAgreement implements ReplicaView {
   }
 
   replicas(): readonly SeenReplica[] {
-    const own = { ...this.#self, seenAt: this.#deps.clock.now() };
+    const own = { ...this.#self, seenAt: this.#deps.clock.wall() };
     return [own, ...this.#others.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
 
@@ -111,7 +111,7 @@ export class ReplicaAgreement implements ReplicaView {
   }
 
   #forgetSilent(): void {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.wall();
     for (const [id, { seenAt }] of this.#others) {
       // Its time is another clock's: a few seconds more or less do no harm.
       if (Math.abs(now - seenAt) > 2 * REPLICA_LIFE_MS) this.#others.delete(id);
@@ -132,7 +132,7 @@ export class ReplicaAgreement implements ReplicaView {
 
   #onHint(state: ReplicaState): void {
     if (state.id === this.id || this.#stopping.signal.aborted) return;
-    this.#others.set(state.id, { ...state, seenAt: this.#deps.clock.now() });
+    this.#others.set(state.id, { ...state, seenAt: this.#deps.clock.wall() });
     this.#chased.delete(state.hash);
     this.#compare();
   }

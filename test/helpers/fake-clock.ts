@@ -8,6 +8,8 @@ interface Timer {
 
 export class FakeClock implements Clock {
   #now: number;
+  /** By how much the machine's date is set off. */
+  #setOffMs = 0;
   /** In the order they were set: of two that are due together, the older runs first. */
   readonly #timers = new Set<Timer>();
 
@@ -17,6 +19,15 @@ export class FakeClock implements Clock {
 
   now(): number {
     return this.#now;
+  }
+
+  wall(moment = this.#now): number {
+    return moment + this.#setOffMs;
+  }
+
+  /** As somebody sets the machine's clock: nothing that is measured changes. */
+  setWall(wall: number): void {
+    this.#setOffMs = wall - this.#now;
   }
 
   after(ms: number, task: () => void): () => void {
@@ -38,7 +49,7 @@ export class FakeClock implements Clock {
     this.#now = target;
   }
 
-  /** Sets the time without running anything, backwards too: what a machine's clock may do. */
+  /** Sets the time without running anything. */
   jumpTo(now: number): void {
     this.#now = now;
   }

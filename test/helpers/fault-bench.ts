@@ -28,6 +28,8 @@ export interface Replica extends RestTarget {
 export interface ReplicaOptions {
   readonly failpoint?: string;
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Besides what a gateway needs. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export class FaultBench {
@@ -59,7 +61,7 @@ export class FaultBench {
   }
 
   /** One more gateway on the same Redis and PostgreSQL; of a name that was there before, with the same data directory. */
-  async gateway(name: string, { failpoint, settings }: ReplicaOptions = {}): Promise<Replica> {
+  async gateway(name: string, { failpoint, settings, env: more }: ReplicaOptions = {}): Promise<Replica> {
     const dir = join(this.dir, name);
     mkdirSync(dir, { recursive: true });
     const { id, secretHash, text } = this.#key;
@@ -78,6 +80,7 @@ export class FaultBench {
       },
       ...settings,
     });
+    Object.assign(env, more);
     if (failpoint !== undefined) Object.assign(env, { NODE_ENV: 'test', UTE_FAILPOINT: failpoint });
     const process = new GatewayProcess(dir, env);
     const doors: Doors = await process.ready().catch(async (error: unknown) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pythonExecutor } from '../../src/executors/python/index.ts';
 import type { PythonOptions } from '../../src/executors/python/options.ts';
 import { PYTHON_DEFAULTS, type PythonSettings } from '../../src/executors/python/settings.ts';
+import { SystemClock } from '../../src/infra/system-clock.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { Executor, ExecutorTarget, PreparedFunction } from '../../src/contract/plugin.ts';
 import type { CallEvent, ToolCall } from '../../src/contract/tool-call.ts';
@@ -16,14 +17,7 @@ import type { Sandbox } from '../../src/ports/sandbox.ts';
 
 export const FIXTURES = join(import.meta.dirname, '../fixtures/python');
 
-export const realClock: Clock = {
-  now: () => Date.now(),
-  after(ms, task) {
-    const timer = setTimeout(task, ms);
-    timer.unref();
-    return () => clearTimeout(timer);
-  },
-};
+export const realClock: Clock = new SystemClock();
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';

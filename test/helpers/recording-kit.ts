@@ -56,7 +56,7 @@ export async function openRecordingKit(maxTotalBytes = 1 << 30) {
 
 /** Makes the call as the recording extension sees it: around whatever runs the tool. */
 export function recorded(recordings: Recordings, call: ToolCall, tool: Tool): Promise<ToolResponse> {
-  const extension = recording.create({ recordings, log: recordingLog() });
+  const extension = recording.create({ recordings, clock: new FakeClock(), log: recordingLog() });
   return extension.around(call, (inner) => ran(inner, tool), {});
 }
 

@@ -19,7 +19,9 @@ export interface CallLife extends Required<Pick<ToolRequest, 'whenGone'>>, Pick<
 const DEADLINE_SLACK_MS = 5;
 
 export function lifeOf(call: EndingCall): CallLife {
-  const deadline = Number(call.getDeadline());
+  // The caller's date of the end is read once: what is left of it is measured, whatever the machine is set to.
+  const timeoutMs = Math.max(0, Number(call.getDeadline()) - Date.now());
+  const endsAt = performance.now() + timeoutMs;
   let listener: (() => void) | undefined;
   let gone = false;
   let settled = false;
@@ -29,12 +31,12 @@ export function lifeOf(call: EndingCall): CallLife {
   };
   // grpc-js says `cancelled` when any stream closes, after a good answer too.
   const onCancelled = () => {
-    if (!settled && Date.now() < deadline - DEADLINE_SLACK_MS) abort();
+    if (!settled && performance.now() < endsAt - DEADLINE_SLACK_MS) abort();
   };
   if (call.cancelled) onCancelled();
   else call.on('cancelled', onCancelled);
   return {
-    timeoutMs: deadline === Number.POSITIVE_INFINITY ? undefined : Math.max(0, deadline - Date.now()),
+    timeoutMs: timeoutMs === Number.POSITIVE_INFINITY ? undefined : timeoutMs,
     whenGone: (listen) => {
       listener = listen;
       if (gone) listen();

@@ -81,7 +81,7 @@ export class ManagementActs {
   ): Promise<void> {
     const { action, target = '', tool = '', callId = '' } = act;
     this.#log.info({ action, target, by: id, ...outcome }, 'an act on the management side');
-    const now = this.#clock.now();
+    const now = this.#clock.wall();
     const notes: Record<string, JsonValue> = { action, target: target.slice(0, MAX_TARGET) };
     const records = [...tenants].map((tenant) => ({
       ...NO_CALL,

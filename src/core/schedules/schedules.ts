@@ -66,7 +66,7 @@ export class Schedules {
 
   /** What the terms mean, from now on. Throws ToolFailure VALIDATION. */
   preview(draft: TermsDraft & { readonly phrase: string }): SchedulePreview {
-    const now = this.#deps.clock.now();
+    const now = this.#deps.clock.wall();
     return { terms: termsOf(draft, now), now };
   }
 
@@ -171,7 +171,7 @@ export class Schedules {
   ): Promise<Schedule> {
     const { store, clock, maxPerTenant } = this.#deps;
     const schedule: NewSchedule = {
-      id: uuidv7(clock.now()),
+      id: uuidv7(clock.wall()),
       tenantId: call.principal?.tenantId ?? '',
       taskType,
       description,

@@ -121,7 +121,7 @@ export class WebhookSender {
     if (refused !== undefined) return { text: refused, final: true };
     const url = new URL(due.url);
     const body = this.#bodyOf(due.call);
-    const timestamp = Math.floor(clock.now() / 1000);
+    const timestamp = Math.floor(clock.wall() / 1000);
     const late = new AbortController();
     const disarm = clock.after(rules.timeoutMs, () =>
       late.abort(new Error(`no answer within ${rules.timeoutMs} ms`)),
@@ -158,7 +158,7 @@ export class WebhookSender {
     });
     const envelope = envelopeOf(call);
     const result = envelope.length > MAX_ENVELOPE_CHARS ? 'null' : envelope;
-    const at = (call.finishedAt ?? new Date(clock.now())).toISOString();
+    const at = (call.finishedAt ?? new Date(clock.wall())).toISOString();
     return `{"type":"call.ended","timestamp":"${at}","data":${head.slice(0, -1)},"result":${result}}}`;
   }
 }

@@ -50,12 +50,12 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
     try {
       const response = await send(filled, authorization, call);
       if (!isSuccess(response.status)) {
-        throw upstreamFailure(response.status, response, clock.now(), authorization.scrubber.text);
+        throw upstreamFailure(response.status, response, clock.wall(), authorization.scrubber.text);
       }
       const result = read(response);
       return await authorization.scrubber.jsonInSlices(result instanceof Promise ? await result : result);
     } catch (error) {
-      throw scrubbed(preferStatus(error, isSuccess, clock.now()), authorization.scrubber);
+      throw scrubbed(preferStatus(error, isSuccess, clock.wall()), authorization.scrubber);
     }
   }
 

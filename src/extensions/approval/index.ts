@@ -112,7 +112,7 @@ async function ask(
   options: ApprovalOptions,
 ) {
   const token = `ute_confirm_${randomBytes(32).toString('base64url')}`;
-  const now = clock.now();
+  const now = clock.wall();
   const fn = call.function as ToolFunction;
   const { metadata } = fn.spec;
   const approval = await approvals.create({

@@ -4,17 +4,18 @@ import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
 import { canonicalHash } from '../../lib/canonical-json.ts';
 import { uuidv7 } from '../../lib/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { AuditRecord } from '../../ports/audit-sink.ts';
 
 const MAX_NAME = 200;
 
 /** Just before the executor: what is going to run. */
-export function intentOf(call: ToolCall, now: number): AuditRecord {
+export function intentOf(call: ToolCall, clock: Clock): AuditRecord {
   const { context, function: fn, principal } = call;
   const metadata = fn?.spec.metadata;
   return {
-    ...whatWasAsked(call, context, principal?.id),
-    eventId: uuidv7(now),
+    ...whatWasAsked(call, clock, context, principal?.id),
+    eventId: uuidv7(clock.wall()),
     kind: 'intent',
     callKind: call.request.accepted === undefined ? 'sync' : '',
     readOnly: metadata?.readOnly ?? true,
@@ -26,7 +27,7 @@ export function intentOf(call: ToolCall, now: number): AuditRecord {
     reason: '',
     attempts: 0,
     durationMs: 0,
-    remainingMs: Math.max(0, call.deadline - now),
+    remainingMs: Math.max(0, call.deadline - clock.now()),
     partialSideEffects: false,
     registryVersion: call.snapshot.version,
     traceId: call.progress.traceId,
@@ -39,7 +40,7 @@ export function outcomeOf(
   call: ToolCall,
   fn: ToolFunction | undefined,
   response: ToolResponse,
-  now: number,
+  clock: Clock,
 ): AuditRecord {
   const { meta } = response;
   const { caller } = call.progress;
@@ -47,8 +48,8 @@ export function outcomeOf(
   const accepted = response.ok && call.request.accept !== undefined;
   const effects = meta.tool === '' ? undefined : fn?.spec.metadata;
   return {
-    ...whatWasAsked(call, caller?.context ?? NOBODY, caller?.principal.id),
-    eventId: uuidv7(now),
+    ...whatWasAsked(call, clock, caller?.context ?? NOBODY, caller?.principal.id),
+    eventId: uuidv7(clock.wall()),
     kind: accepted ? 'accepted' : 'outcome',
     callKind: rowOf(call, accepted),
     readOnly: effects?.readOnly ?? true,
@@ -77,9 +78,9 @@ function rowOf({ request }: ToolCall, accepted: boolean): AuditRecord['callKind'
 const NOBODY: ToolCall['context'] = Object.freeze({});
 
 /** Spread first, and nothing after it: only so does V8 copy it at once. */
-function whatWasAsked(call: ToolCall, context: ToolCall['context'], principal = '') {
+function whatWasAsked(call: ToolCall, clock: Clock, context: ToolCall['context'], principal = '') {
   return {
-    at: isoOf(call.receivedAt),
+    at: isoOf(clock.wall(call.receivedAt)),
     callId: call.id,
     door: call.request.door,
     principal,

@@ -53,30 +53,28 @@ function createAudit({ auditSink: sink, clock }: Needs): Extension<AuditOptions>
       const mode = modeOf(fn, options, call.context.toolVersion !== undefined);
       if (mode === 'best_effort') {
         const response = await next(call);
-        const now = clock.now();
-        sink.offer(() => outcomeOf(call, call.progress.pinned ?? fn, response, now));
+        sink.offer(() => outcomeOf(call, call.progress.pinned ?? fn, response, clock));
         return response;
       }
       // Asked first: a tool must not act when we already know that the act cannot be recorded.
       const ready = sink.ready();
       if (ready !== undefined) await ready;
       if (mode === 'strict')
-        call.progress.beforeExecution = (entering) => sink.intend(intentOf(entering, clock.now()));
+        call.progress.beforeExecution = (entering) => sink.intend(intentOf(entering, clock));
       const response = await next(call);
-      return recorded(sink, call, fn, response, clock.now());
+      return recorded({ auditSink: sink, clock }, call, fn, response);
     },
   };
 }
 
 async function recorded(
-  sink: AuditSink,
+  { auditSink, clock }: Needs,
   call: ToolCall,
   fn: ToolFunction | undefined,
   response: ToolResponse,
-  now: number,
 ): Promise<ToolResponse> {
   try {
-    await sink.write(outcomeOf(call, call.progress.pinned ?? fn, response, now));
+    await auditSink.write(outcomeOf(call, call.progress.pinned ?? fn, response, clock));
     return response;
   } catch (error) {
     throw unrecorded(response, error);

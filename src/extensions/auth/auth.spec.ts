@@ -10,7 +10,7 @@ const OPTIONS = auth.optionsSchema.parse({});
 function authAs(principal: Principal, now = 5_000) {
   return auth.create({
     authenticator: { authenticate: () => principal, recall: () => principal },
-    clock: { now: () => now, after: () => () => undefined },
+    clock: { now: () => now, wall: () => now, after: () => () => undefined },
   });
 }
 
@@ -67,7 +67,7 @@ describe('auth', () => {
         },
         recall: () => principalOf(),
       },
-      clock: { now: () => 0, after: () => () => undefined },
+      clock: { now: () => 0, wall: () => 0, after: () => () => undefined },
     });
     const call = callOf({ principal: undefined });
     const response = await outcomeOf(async () => extension.around(call, echoNext().next, OPTIONS), call);
@@ -80,7 +80,7 @@ describe('auth', () => {
     let who = principalOf();
     const extension = auth.create({
       authenticator: { authenticate: () => who, recall: () => who },
-      clock: { now: () => 5_250, after: () => () => undefined },
+      clock: { now: () => 5_250, wall: () => 5_250, after: () => () => undefined },
     });
     const run = () => outcomeOf(async () => extension.around(callOf(), next, { flood_rate: 2 }), callOf());
     await run();

@@ -7,11 +7,13 @@ import type { ToolError, ToolResponse } from '../../contract/tool-response.ts';
 import { canonicalHash } from '../../lib/canonical-json.ts';
 import { callScrubber } from '../../lib/scrub-secrets.ts';
 import { sensitiveHiders, type HideSensitive } from '../../lib/sensitive-values.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RecordedCall, RecordedOutcome, Recordings, Take } from '../../ports/recordings.ts';
 
 interface Needs {
   readonly recordings: Recordings;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -23,7 +25,7 @@ export const recording: ExtensionPlugin<object, Needs> = {
   create: (needs) => createRecording(needs),
 };
 
-function createRecording({ recordings, log }: Needs): Extension<object> {
+function createRecording({ recordings, clock, log }: Needs): Extension<object> {
   const hiderOf = sensitiveHiders();
   return {
     stage: 'tool',
@@ -37,7 +39,9 @@ function createRecording({ recordings, log }: Needs): Extension<object> {
       const response = await next(call);
       try {
         const fn = call.function as ToolFunction;
-        await record(take, call, fn, response, hiderOf(fn.inputSchema), (text) => recordings.seal(text));
+        const at = new Date(clock.wall(call.receivedAt)).toISOString();
+        const hide = hiderOf(fn.inputSchema);
+        await record(take, { call, fn, at }, response, hide, (text) => recordings.seal(text));
       } catch (error) {
         take.drop();
         log.warn({ callId: call.id, err: error }, 'a call could not be recorded');
@@ -67,8 +71,7 @@ function nameOf({ function: fn, progress }: ToolCall): string {
 
 async function record(
   take: Take,
-  call: ToolCall,
-  fn: ToolFunction,
+  { call, fn, at }: { readonly call: ToolCall; readonly fn: ToolFunction; readonly at: string },
   response: ToolResponse,
   hide: HideSensitive,
   seal: (text: string) => string,
@@ -79,7 +82,7 @@ async function record(
   }
   const { value, secrets } = await hide(call.arguments, seal);
   const recorded: Omit<RecordedCall, 'order'> = {
-    at: new Date(call.receivedAt).toISOString(),
+    at,
     tool: nameOf(call),
     toolVersion: fn.spec.metadata.version,
     definitionHash: fn.spec.contentHash,

@@ -1,6 +1,7 @@
 // recording as a layer: what it asks to keep, what it hides, and that its own trouble fails nobody's call.
 import { describe, expect, it } from 'vitest';
 import { callOf, echoNext, functionOf, recordingLog } from '../../../test/helpers/call-kit.ts';
+import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
@@ -27,7 +28,7 @@ function kit(changes: Partial<Recordings> = {}, wants = true) {
     seal: (text: string) => `sealed ${text.length}`,
     ...changes,
   } as Recordings;
-  const extension = plugin.create({ recordings, log });
+  const extension = plugin.create({ recordings, clock: new FakeClock(), log });
   return { extension, kept, asked, log, dropped: () => dropped };
 }
 

@@ -210,7 +210,7 @@ export class AuditJournal {
   async #write(group: readonly Entry[]): Promise<void> {
     const segment = await this.#segment();
     const bytes = Buffer.from(group.map(({ line }) => line).join(''));
-    if (segment.bytes === 0) segment.since = this.#clock.now();
+    if (segment.bytes === 0) segment.since = this.#clock.wall();
     // Counted first: a part of it may arrive.
     segment.bytes += bytes.length;
     await segment.file.append(bytes);

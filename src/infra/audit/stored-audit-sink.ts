@@ -170,7 +170,7 @@ export class StoredAuditSink implements AuditSink {
 
   #fillGaps(): void {
     for (const [tenant, dropped] of this.#gaps) {
-      if (!this.#journal.offer(auditLine(gapRecord(tenant, dropped, this.#clock.now())))) return;
+      if (!this.#journal.offer(auditLine(gapRecord(tenant, dropped, this.#clock.wall())))) return;
       this.#gaps.delete(tenant);
     }
   }
@@ -179,7 +179,7 @@ export class StoredAuditSink implements AuditSink {
     const { oldest, pending } = this.#journal;
     if (this.#gaps.size > 0) this.#fillGaps();
     this.#counts.pending.set(pending);
-    this.#counts.lag.set(oldest === undefined ? 0 : Math.max(0, this.#clock.now() - oldest) / 1000);
+    this.#counts.lag.set(oldest === undefined ? 0 : Math.max(0, this.#clock.wall() - oldest) / 1000);
     this.#cancelGauges = this.#clock.after(GAUGES_EVERY_MS, () => this.#showGauges());
   }
 }

@@ -83,7 +83,7 @@ export class ApiKeyAuthenticator implements Authenticator {
   }
 
   #ifNotExpired({ principal, expiresAt }: KnownKey): Principal {
-    if (expiresAt <= this.#clock.now()) throw refused('CREDENTIAL_EXPIRED', 'The credential has expired.');
+    if (expiresAt <= this.#clock.wall()) throw refused('CREDENTIAL_EXPIRED', 'The credential has expired.');
     return principal;
   }
 }

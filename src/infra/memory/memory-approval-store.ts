@@ -75,7 +75,7 @@ export class MemoryApprovalStore implements ApprovalStore {
     this.#byToken.set(tokenHash, entry);
     this.#pending += 1;
     this.#bytes += bytes;
-    this.#clock.after(fields.expiresAt - this.#clock.now(), () => this.#expire(entry, tenant));
+    this.#clock.after(fields.expiresAt - this.#clock.wall(), () => this.#expire(entry, tenant));
     return entry.approval;
   }
 
@@ -114,7 +114,7 @@ export class MemoryApprovalStore implements ApprovalStore {
       ...entry.approval,
       status: decision.approve ? 'approved' : 'rejected',
       decidedBy: decision.by,
-      decidedAt: this.#clock.now(),
+      decidedAt: this.#clock.wall(),
       ...(decision.comment !== undefined && { comment: decision.comment }),
     };
     return { outcome: 'decided', approval: entry.approval };
@@ -161,7 +161,7 @@ export class MemoryApprovalStore implements ApprovalStore {
   /** As it stands now: what nobody used in time is expired, whether or not its timer has run. */
   #view({ approval }: Entry): Approval {
     const usable = approval.status === 'pending' || approval.status === 'approved';
-    return usable && this.#clock.now() >= approval.expiresAt ? { ...approval, status: 'expired' } : approval;
+    return usable && this.#clock.wall() >= approval.expiresAt ? { ...approval, status: 'expired' } : approval;
   }
 
   /** Ends the wait for a decision, and some time later drops the entry, however it ended. */

@@ -26,7 +26,7 @@ export class MemoryRegistryHints implements RegistryHints {
   }
 
   async heartbeat({ id, version, hash }: ReplicaState): Promise<readonly SeenReplica[]> {
-    const now = this.#clock.now();
+    const now = this.#clock.wall();
     this.#seen.set(id, { id, version, hash, seenAt: now });
     for (const [each, { seenAt }] of this.#seen) {
       if (Math.abs(now - seenAt) >= REPLICA_LIFE_MS) this.#seen.delete(each);

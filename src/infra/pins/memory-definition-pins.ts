@@ -49,7 +49,7 @@ export class MemoryDefinitionPins implements DefinitionPins {
   record(listing: DefinitionListing): Promise<readonly DefinitionRecord[]> {
     return this.#inTurn(async () => {
       this.#inUse.add(listing.server);
-      const after = afterListing(this.#servers.get(listing.server), listing, this.#deps.clock.now());
+      const after = afterListing(this.#servers.get(listing.server), listing, this.#deps.clock.wall());
       await this.#put(after);
       return after.records;
     });
@@ -69,7 +69,7 @@ export class MemoryDefinitionPins implements DefinitionPins {
       if (state === 'pinned' && pinned?.hash === hash) return { approved: true, record };
       if (seen !== undefined && 'refused' in seen) return { approved: false, why: 'refused' };
       if (seen?.hash !== hash) return { approved: false, why: 'other' };
-      const now = approved(record, { ...seen, at: this.#deps.clock.now(), by });
+      const now = approved(record, { ...seen, at: this.#deps.clock.wall(), by });
       await this.#put({ ...server, records: server.records.map((each) => (each === record ? now : each)) });
       this.#deps.log.warn(
         { tool, server: record.server, was: state, hash, by },

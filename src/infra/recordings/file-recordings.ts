@@ -190,7 +190,7 @@ export class FileRecordings implements Recordings {
   #begin(wish: RecordingWish): Promise<RunningRecording> {
     const { clock, log } = this.#deps;
     const { name, tenantId, sessionId, tools } = wish;
-    const startedAt = new Date(clock.now()).toISOString();
+    const startedAt = new Date(clock.wall()).toISOString();
     const head = { name, startedAt, sealId: this.#seal.id, tenantId, sessionId, tools };
     return RunningRecording.start(wish, head, this.#folder.placeOf(name), {
       clock,

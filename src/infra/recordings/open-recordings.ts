@@ -20,7 +20,7 @@ export async function openRecordings(settings: Settings, deps: RecordingsDeps): 
   if (replayTape !== undefined) warnAboutState(settings, deps);
   const { enabled, max_total_bytes: maxTotalBytes, start } = settings.recording;
   const recordings = await FileRecordings.open(folder, { enabled, maxTotalBytes }, deps);
-  const stamp = new Date(deps.clock.now()).toISOString().replaceAll(/[-:]|\..*/g, '');
+  const stamp = new Date(deps.clock.wall()).toISOString().replaceAll(/[-:]|\..*/g, '');
   for (const each of enabled ? start : []) {
     await recordings.start({
       name: `${each.name}-${stamp}Z`,

@@ -131,7 +131,7 @@ export class KeptWorkspaces {
     const now = clock.now();
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
-    void this.#removeUnused(now - ttlMs).catch(() => undefined);
+    void this.#removeUnused(clock.wall() - ttlMs).catch(() => undefined);
   }
 
   async #removeUnused(before: number): Promise<void> {
@@ -148,7 +148,7 @@ export class KeptWorkspaces {
 }
 
 function touch(path: string, clock: Clock): Promise<void> {
-  const now = clock.now() / 1000;
+  const now = clock.wall() / 1000;
   return utimes(path, now, now);
 }
 

@@ -125,7 +125,7 @@ export class RemoteSource {
       hash: bodyHash,
       ...(etag !== undefined && ETAG.test(etag) && { etag }),
       ...(signature !== undefined && { signature }),
-      fetchedAt: new Date(this.#needs.clock.now()).toISOString(),
+      fetchedAt: new Date(this.#needs.clock.wall()).toISOString(),
     };
   }
 
