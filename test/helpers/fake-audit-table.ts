@@ -11,11 +11,15 @@ export class FakeAuditTable {
   forgetful = false;
   poison: string | undefined;
 
-  async store(lines: readonly string[]): Promise<void> {
+  async store(lines: Buffer): Promise<void> {
     await settled();
     if (this.down) throw new Error('connection refused');
     if (this.hanging) await new Promise(() => undefined);
-    const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const parsed = lines
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     if (parsed.some((row) => row['call_id'] === this.poison))
       throw Object.assign(new Error('invalid input'), { code: '22P05' });
     for (const row of parsed) this.rows.set(String(row['event_id']), row);
@@ -24,7 +28,7 @@ export class FakeAuditTable {
 
   async intend(lines: readonly string[]): Promise<void> {
     this.intents.push(lines);
-    await this.store(lines);
+    await this.store(Buffer.from(lines.join('')));
   }
 
   get calls(): readonly unknown[] {

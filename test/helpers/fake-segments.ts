@@ -78,8 +78,8 @@ export class FakeSegments implements SegmentStorage {
     return Promise.resolve(found);
   }
 
-  read(path: string): Promise<string> {
-    return Promise.resolve(this.files.get(path)?.text ?? '');
+  read(path: string): Promise<Buffer> {
+    return Promise.resolve(Buffer.from(this.files.get(path)?.text ?? ''));
   }
 
   remove(path: string): Promise<void> {
@@ -87,8 +87,8 @@ export class FakeSegments implements SegmentStorage {
     return Promise.resolve();
   }
 
-  reject(line: string): Promise<void> {
-    this.rejected.push(line);
+  reject(line: Buffer): Promise<void> {
+    this.rejected.push(line.toString().trimEnd());
     return Promise.resolve();
   }
 

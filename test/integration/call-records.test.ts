@@ -31,7 +31,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
   afterAll(() => there?.end());
 
   const ofTenant = () => (tenant = `tenant-${(tenants += 1)}`);
-  const store = (...records: AuditRecord[]) => table.store(records.map((record) => auditLine(record).trim()));
+  const store = (...records: AuditRecord[]) => table.store(Buffer.from(records.map(auditLine).join('')));
   const intend = (...records: AuditRecord[]) =>
     table.intend(records.map((record) => auditLine(record).trim()));
   const calls = async () => (await history.calls(tenant, { filter: {}, limit: 100 })).rows;

@@ -58,9 +58,9 @@ const fill = (dataDir: string) =>
     const lines = Array.from({ length: ROWS }, (_, n) =>
       auditLine(
         auditRecord({ callId: `c${n}`, tenant: 'acme', callKind: 'sync', notes: { awkward: AWKWARD } }),
-      ).trim(),
+      ),
     );
-    await table.store(lines);
+    await table.store(Buffer.from(lines.join('')));
   });
 
 const rowsOf = async ({ db }: Records) => [

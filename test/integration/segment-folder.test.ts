@@ -84,9 +84,9 @@ describe('SegmentFolder', () => {
 
   it('keeps what a database refuses, line by line', async () => {
     const folder = await SegmentFolder.open(path);
-    await folder.reject('{"a":1}');
-    await folder.reject('{"a":2}');
-    expect(await folder.read(join(path, 'rejected.jsonl'))).toBe('{"a":1}\n{"a":2}\n');
+    await folder.reject(Buffer.from('{"a":1}\n'));
+    await folder.reject(Buffer.from('{"a":2}\n'));
+    expect((await folder.read(join(path, 'rejected.jsonl'))).toString()).toBe('{"a":1}\n{"a":2}\n');
     folder.release();
   });
 

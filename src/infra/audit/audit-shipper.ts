@@ -4,12 +4,13 @@ import type { Log } from '../../ports/log.ts';
 import type { Counter } from '../../ports/metrics.ts';
 import { isDataError } from '../database/sql-state.ts';
 import type { AuditJournal } from './audit-journal.ts';
+import { endOfLines, halvesOf, piecesOf } from './json-lines.ts';
 import type { Segment, SegmentStorage } from './segment-folder.ts';
 
 /** What the shipper asks of the database. */
 export interface AuditTable {
-  /** Lines of JSON; those that are there already are left as they are. One transaction. */
-  store(lines: readonly string[]): Promise<void>;
+  /** Lines of JSON, at least one; those that are there already are left as they are. One transaction. */
+  store(lines: Buffer): Promise<void>;
 }
 
 export interface ShipperDeps {
@@ -83,32 +84,29 @@ export class AuditShipper {
 
   async #shipOne(segment: Segment): Promise<void> {
     const { journal, storage, log } = this.#deps;
-    const lines = (await storage.read(segment.path)).split('\n');
+    const bytes = await storage.read(segment.path);
     // Cut short by the end of a process: nobody was told that it was kept.
-    const torn = lines.pop();
-    if (torn !== undefined && torn !== '')
+    if (endOfLines(bytes) < bytes.length)
       log.warn({ path: segment.path }, 'an unfinished audit record was left out');
-    for (let start = 0; start < lines.length; start += CHUNK)
-      await this.#store(lines.slice(start, start + CHUNK));
+    for (const lines of piecesOf(bytes, CHUNK)) await this.#store(lines);
     await journal.drop(segment);
   }
 
   /** One record that the database refuses holds up no other. */
-  async #store(lines: readonly string[]): Promise<void> {
+  async #store(lines: Buffer): Promise<void> {
     const { table, storage, log, rejected } = this.#deps;
     try {
       await table.store(lines);
     } catch (error) {
       if (!isDataError(error)) throw error;
-      if (lines.length > 1) {
-        const half = lines.length >> 1;
-        await this.#store(lines.slice(0, half));
-        await this.#store(lines.slice(half));
+      const halves = halvesOf(lines);
+      if (halves !== undefined) {
+        for (const half of halves) await this.#store(half);
         return;
       }
       log.error({ err: error }, 'the database refuses an audit record: it is kept in rejected.jsonl');
       rejected.add();
-      for (const line of lines) await storage.reject(line);
+      await storage.reject(lines);
     }
   }
 }

@@ -27,10 +27,10 @@ export interface Segment {
 export interface SegmentStorage {
   create(): Promise<SegmentFile>;
   leftovers(): Promise<readonly Segment[]>;
-  read(path: string): Promise<string>;
+  read(path: string): Promise<Buffer>;
   remove(path: string): Promise<void>;
-  /** Keeps a record that the database refuses, for a human. */
-  reject(line: string): Promise<void>;
+  /** Keeps the line of a record that the database refuses, for a human. */
+  reject(line: Buffer): Promise<void>;
   release(): void;
 }
 
@@ -117,18 +117,18 @@ export class SegmentFolder implements SegmentStorage {
     return found;
   }
 
-  read(path: string): Promise<string> {
-    return readFile(path, 'utf8');
+  read(path: string): Promise<Buffer> {
+    return readFile(path);
   }
 
   async remove(path: string): Promise<void> {
     await rm(path, { force: true });
   }
 
-  async reject(line: string): Promise<void> {
+  async reject(line: Buffer): Promise<void> {
     const handle = await open(join(this.path, 'rejected.jsonl'), 'a', 0o600);
     try {
-      await handle.write(`${line}\n`);
+      await handle.writeFile(line);
       await handle.datasync();
     } finally {
       await handle.close();

@@ -1,6 +1,7 @@
 // SqlAuditTable: audit records as rows, and what they say of the call history, by one statement for many.
 import { sql } from 'kysely';
 import type { AuditTable } from '../audit/audit-shipper.ts';
+import { arrayOf } from '../audit/json-lines.ts';
 import type { Database } from './database.ts';
 
 /** Of what the gateway itself ended for want of an outcome; an outcome that comes late is still the truth. */
@@ -16,17 +17,17 @@ export class SqlAuditTable implements AuditTable {
     this.#db = db;
   }
 
-  store(lines: readonly string[]): Promise<void> {
-    return this.#insert(lines, STORE);
+  store(lines: Buffer): Promise<void> {
+    return this.#insert(arrayOf(lines), STORE);
   }
 
   /** Straight from a running call: how long it may take counts by the database's own time. */
   intend(lines: readonly string[]): Promise<void> {
-    return this.#insert(lines, INTEND);
+    return this.#insert(`[${lines.join(',')}]`, INTEND);
   }
 
-  async #insert(lines: readonly string[], kind: typeof STORE): Promise<void> {
-    await storeStatement(`[${lines.join(',')}]`, kind).execute(this.#db);
+  async #insert(recordsJson: string | Buffer, kind: typeof STORE): Promise<void> {
+    await storeStatement(recordsJson, kind).execute(this.#db);
   }
 }
 
@@ -35,7 +36,7 @@ export class SqlAuditTable implements AuditTable {
  * intent and outcome come together, the outcome makes the row. Rows are written in the order of their ids, so that two
  * of these statements cannot lock each other out.
  */
-function storeStatement(recordsJson: string, { name, deadlineFrom }: typeof STORE) {
+function storeStatement(recordsJson: string | Buffer, { name, deadlineFrom }: typeof STORE) {
   return sql`${name}
     WITH incoming AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${recordsJson}::json) AS record (

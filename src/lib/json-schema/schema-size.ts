@@ -29,19 +29,26 @@ export function excessOf(value: unknown, { bytes, depth }: SizeLimits): string |
   return Buffer.byteLength(JSON.stringify(value)) > bytes ? `is larger than ${bytes / 1024} KiB` : undefined;
 }
 
-/** How many values and keys there are, counted no further than `enough`. */
+/** How many values there are, the members of all objects and arrays among them, counted no further than just above `enough`. */
 export function countTokens(value: unknown, enough: number): number {
-  const waiting: unknown[] = [value];
-  let count = 0;
-  while (waiting.length > 0 && count + waiting.length <= enough) {
-    const current = waiting.pop();
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  // Nearly all arguments are flat: they are counted without a list of what waits.
+  let waiting: object[] | undefined;
+  const take = (member: unknown): void => {
     count += 1;
-    if (typeof current === 'object' && current !== null) {
+    if (typeof member === 'object' && member !== null) (waiting ??= []).push(member);
+  };
+  for (let current: object | undefined = value; current !== undefined; current = waiting?.pop()) {
+    if (Array.isArray(current)) {
+      for (let i = 0; i < current.length && count <= enough; i += 1) take(current[i]);
+    } else {
       for (const key in current) {
-        waiting.push((current as { [key: string]: unknown })[key]);
-        if (count + waiting.length > enough) break;
+        take((current as { [key: string]: unknown })[key]);
+        if (count > enough) break;
       }
     }
+    if (count > enough) break;
   }
-  return count + waiting.length;
+  return count;
 }
