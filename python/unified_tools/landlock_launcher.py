@@ -1,6 +1,8 @@
 """Starts one program behind Landlock, seccomp and resource limits, where no namespaces can be made. Stdlib only.
 
-Its one argument is the number of a descriptor with the orders, JSON. It becomes the program: nothing of it is left.
+Its one argument is the number of a descriptor with the orders, JSON. Its child becomes the program, in a process group
+that nothing of the program can leave. It stays beside it, unconfined and out of reach: when the program ends, or the
+gateway does, it ends the whole group and reaps it, also where process 1 reaps nobody. Then it ends with the same code.
 """
 
 import base64
@@ -15,6 +17,7 @@ import sys
 PR_SET_PDEATHSIG = 1
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_SECCOMP = 22
+PR_SET_CHILD_SUBREAPER = 36
 SECCOMP_MODE_FILTER = 2
 CREATE_RULESET_VERSION = 1
 RULE_PATH_BENEATH = 1
@@ -154,11 +157,54 @@ def close_all_but(keep):
                 continue
 
 
-def main():
-    with os.fdopen(int(sys.argv[1]), "rb") as file:
-        orders = json.load(file)
-    # Ended with the gateway, even if it was killed.
+def end_group(leader):
+    """The leader alone as well: it may not lead a group yet."""
+    for kill in (os.kill, os.killpg):
+        try:
+            kill(leader, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def stay_beside(program, gateway, status_fd):
+    """Never returns. The program counts as ended once nothing of it is left."""
+    signal.signal(signal.SIGTERM, lambda *_: end_group(program))
+    prctl("death signal", PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != gateway:
+        end_group(program)
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        if fd != status_fd:
+            close_quietly(fd)
+    while True:
+        # Looked at and not reaped: until its group is ended, its number must stay its own.
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+        if ended.si_pid == program:
+            break
+        os.waitpid(ended.si_pid, 0)
+    end_group(program)
+    try:
+        while True:
+            os.waitpid(-1, 0)
+    except ChildProcessError:
+        pass
+    code = ended.si_status if ended.si_code == os.CLD_EXITED else 128 + ended.si_status
+    os.write(status_fd, b'{ "exit-code": %d }\n' % code)
+    os._exit(code)
+
+
+def close_quietly(fd):
+    try:
+        os.close(fd)
+    except OSError:
+        pass
+
+
+def become_program(orders, launcher):
+    """Returns only by an error."""
     prctl("death signal", PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != launcher:
+        sys.exit(125)
+    os.setpgid(0, 0)
     wait_at_gate(orders)
     program = find_program(orders["argv"][0], orders["env"].get("PATH", "/usr/bin:/bin"))
     ruleset, filter_name = restrict_files(orders)
@@ -176,8 +222,19 @@ def main():
     os.execve(program, orders["argv"], orders["env"])
 
 
+def main():
+    gateway, launcher = os.getppid(), os.getpid()
+    with os.fdopen(int(sys.argv[1]), "rb") as file:
+        orders = json.load(file)
+    prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
+    program = os.fork()
+    if program != 0:
+        stay_beside(program, gateway, orders["status_fd"])
+    become_program(orders, launcher)
+
+
 try:
     main()
 except (OSError, ValueError) as error:
-    print(f"landlock_launcher: {error}", file=sys.stderr)
+    print(f"landlock_launcher: {error}", file=sys.stderr, flush=True)
     os._exit(125)

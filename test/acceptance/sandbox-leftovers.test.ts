@@ -13,13 +13,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../helpers/python-ports.ts';
-import { BUBBLEWRAP, RUNG_HERE, RUNGS } from '../helpers/rungs.ts';
+import { BUBBLEWRAP, RUNGS } from '../helpers/rungs.ts';
 import { keptAs, MIB, SandboxBench, textOf } from '../helpers/sandbox.ts';
 import { newMark, sleepers } from '../helpers/sandboxed-python.ts';
 import { removeDir } from '../helpers/temp-tools.ts';
 
 /** On the landlock rung each takes a Python to start. */
-const RUNS_AS_PID_1 = { bubblewrap: 1_000, landlock: 200 }[RUNG_HERE];
+const RUNS_AS_PID_1 = { bubblewrap: 1_000, landlock: 200 };
 const FIXTURE = resolve(import.meta.dirname, '../fixtures/sandbox/many-runs.ts');
 const IS_ROOT = process.getuid?.() === 0;
 
@@ -79,27 +79,31 @@ describe.each(RUNGS)('what is left behind, on the rung %s', (rung, settings) => 
   });
 });
 
-describe(`what is left behind on the rung ${RUNG_HERE}, which is used where nothing is said`, () => {
-  it('no run leaves a zombie, where nobody else would bury it', () => {
+describe.each(RUNGS)('what is left behind on the rung %s, where process 1 reaps nobody', (rung) => {
+  it('no run leaves a zombie', () => {
     const asPidOne = [...(IS_ROOT ? [] : ['--map-current-user']), '-p', '-f', '--mount-proc'];
-    const argv = [...asPidOne, process.execPath, FIXTURE, 'repeat', String(RUNS_AS_PID_1)];
-    const { stdout, stderr } = spawnSync('unshare', argv, { encoding: 'utf8', timeout: 280_000 });
+    const argv = [...asPidOne, process.execPath, FIXTURE, 'repeat', String(RUNS_AS_PID_1[rung])];
+    const { stdout, stderr } = spawnSync('unshare', argv, {
+      encoding: 'utf8',
+      timeout: 280_000,
+      env: { ...process.env, UTE_TEST_RUNG: rung },
+    });
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)).toEqual({ pid: 1, zombies: 0 });
   }, 300_000);
 });
 
-describe.each(BUBBLEWRAP)('what is left behind, on the rung %s alone', (_rung, settings) => {
+describe.each(RUNGS)('what a gateway that is killed leaves behind, on the rung %s', (rung, settings) => {
   let bench: SandboxBench;
   beforeAll(() => void (bench = new SandboxBench(settings)));
   afterAll(() => bench.close());
 
-  it('a gateway that is killed takes every program along', async () => {
+  it('no program, those in the background neither', async () => {
     const mark = newMark();
     const gateway = spawn(process.execPath, [FIXTURE, 'hold', '3', mark], {
       stdio: ['ignore', 'pipe', 'inherit'],
       // What it cannot clean up goes with this test's own folder.
-      env: { ...process.env, TMPDIR: bench.dir },
+      env: { ...process.env, TMPDIR: bench.dir, UTE_TEST_RUNG: rung },
     });
     let ups = 0;
     gateway.stdout.on('data', (chunk) => (ups += String(chunk).split('up').length - 1));

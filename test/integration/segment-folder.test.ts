@@ -36,10 +36,9 @@ describe('SegmentFolder', () => {
     expect(statSync(path).mode & 0o777).toBe(0o700);
     const [first, second] = await folder.leftovers();
     expect(statSync(first?.path ?? '').mode & 0o777).toBe(0o600);
-    expect(await Promise.all([first, second].map((each) => folder.read(each?.path ?? '')))).toEqual([
-      'a\n',
-      'b\n',
-    ]);
+    expect(
+      await Promise.all([first, second].map(async (each) => String(await folder.read(each?.path ?? '')))),
+    ).toEqual(['a\n', 'b\n']);
     expect([first?.records, second?.bytes]).toEqual([1, 2]);
     await folder.remove(first?.path ?? '');
     expect(await folder.leftovers()).toHaveLength(1);
@@ -75,9 +74,9 @@ describe('SegmentFolder', () => {
     writeFileSync(`${path}-2.lock`, '99999999 1\n');
     const next = await SegmentFolder.open(path);
     expect(next.path).toBe(path);
-    expect(await Promise.all((await next.leftovers()).map((segment) => next.read(segment.path)))).toEqual([
-      'of the second\n',
-    ]);
+    expect(
+      await Promise.all((await next.leftovers()).map(async ({ path: at }) => String(await next.read(at)))),
+    ).toEqual(['of the second\n']);
     expect(existsSync(`${path}-2.lock`)).toBe(false);
     next.release();
   });

@@ -96,7 +96,7 @@ export class LocalSandbox implements Sandbox, Confiner {
     const supervisor = new RunSupervisor({
       statusFd: firstFreeFd({ channel }),
       cgroup: context.cgroups?.open(confinement),
-      replaces: !backend.hasMounts,
+      leadsGroup: !backend.hasMounts,
       ...(scratch && { atGate: (pid) => scratch.watch(pid), onEnded: () => scratch.close() }),
     });
     const limits = {

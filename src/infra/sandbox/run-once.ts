@@ -54,7 +54,7 @@ export async function runOnce(deps: RunDeps, run: SandboxRun, places: RunPlaces)
   const looksInside = folder === undefined && (wanted.length > 0 || kept !== undefined);
   const supervisor = new RunSupervisor({
     statusFd: firstFreeFd({ channel: false }),
-    replaces: !backend.hasMounts,
+    leadsGroup: !backend.hasMounts,
     cgroup: cgroups?.open(run.limits),
     ...(looksInside && { atGate: async (pid) => restore((inMemory = await openWorkspaceOf(pid))) }),
   });
@@ -130,7 +130,8 @@ async function watch(
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) child.kill();
   const look = async () => {
-    const used = (await folder?.usage(child.pid, fileBytesOf(run))) ?? 0;
+    if (folder === undefined || supervisor.pid === undefined) return;
+    const used = await folder.usage(supervisor.pid, fileBytesOf(run));
     if (used > limits.workspaceBytes) stop('disk_limit');
   };
   const unwatch = folder && lookOften(look);

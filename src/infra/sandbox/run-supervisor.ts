@@ -8,8 +8,8 @@ export interface SupervisorOptions {
   readonly cgroup: Cgroup | undefined;
   /** What the gateway does with the program's process before the program begins. A failure kills it. */
   readonly atGate?: (pid: number) => Promise<void>;
-  /** The program takes the place of what was started: the two die together. */
-  readonly replaces?: boolean;
+  /** The program leads a process group, and nothing that it starts can leave it; else a namespace dies with it. */
+  readonly leadsGroup?: boolean;
   /** Once nothing of the program is left, or it was never started. */
   readonly onEnded?: () => void;
 }
@@ -31,6 +31,11 @@ export class RunSupervisor implements Supervisor {
     this.#options = options;
     this.statusFd = options.statusFd;
     this.gateFd = options.statusFd + 1;
+  }
+
+  /** The program's, and its group's where it leads one. Undefined before it stands at the gate. */
+  get pid(): number | undefined {
+    return this.#pid;
   }
 
   /** Of the program, as the sandbox tells it. Undefined: the program never began, or was killed together with it. */
@@ -62,24 +67,31 @@ export class RunSupervisor implements Supervisor {
 
   kill(): boolean {
     this.#killed = true;
-    if (this.#options.replaces === true || this.#exitCode !== undefined) return false;
-    // Not known yet: it dies at the gate. Were the sandbox killed meanwhile, nobody would be left to bury it.
-    if (this.#pid === undefined) return true;
-    try {
-      process.kill(this.#pid, 'SIGKILL');
-      return true;
-    } catch {
-      return false;
-    }
+    if (this.#exitCode !== undefined) return false;
+    // Not known yet: it dies at the gate. Were the sandbox killed meanwhile, nobody would be left to reap it.
+    return this.#pid === undefined || this.#killProgram(this.#pid);
   }
 
   ended(): void {
     if (this.#ended) return;
     this.#ended = true;
-    const { cgroup, onEnded } = this.#options;
+    const { cgroup, leadsGroup, onEnded } = this.#options;
+    // The sandbox itself was killed, and ended nobody.
+    if (leadsGroup === true && this.#pid !== undefined && this.#exitCode === undefined) {
+      this.#killProgram(this.#pid);
+    }
     this.#outOfMemory = cgroup?.ranOutOfMemory() ?? false;
     cgroup?.remove();
     onEnded?.();
+  }
+
+  #killProgram(pid: number): boolean {
+    try {
+      process.kill(this.#options.leadsGroup === true ? -pid : pid, 'SIGKILL');
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   #read(line: string, gate: Writable): void {
