@@ -21,6 +21,7 @@ import {
 } from './check-schemas.ts';
 import { faultsOf, foundText, MOST_FAULTS, unknownKey, type Fault } from './faults.ts';
 import { faultsOfLimits } from './check-limits.ts';
+import { fallenOut } from '../lib/fallen-out.ts';
 import { countTokens } from '../lib/json-schema/schema-size.ts';
 import { effectsOf, normaliseSpec } from './normalise-spec.ts';
 import { faultsOfPlainValues } from './plain-values.ts';
@@ -64,6 +65,8 @@ interface Shape {
   readonly faults: readonly Fault[];
 }
 
+const FIELDS: ReadonlySet<string> = new Set(Object.keys(toolDeclarationSchema.shape));
+
 function parseShape(value: JsonObject): Shape {
   const parsed = toolDeclarationSchema.safeParse(value);
   if (parsed.success) return { declared: parsed.data, wrong: new Set(), faults: [] };
@@ -74,11 +77,13 @@ function parseShape(value: JsonObject): Shape {
     if (own.success) declared[field] = own.data;
     else wrong.add(field);
   }
-  return {
-    declared,
-    wrong,
-    faults: faultsOf(parsed.error, { schema: toolDeclarationSchema, value }),
-  };
+  const fallen = fallenOut(value, FIELDS);
+  const explained = new Set(fallen.flatMap(({ explains }) => explains));
+  const others = faultsOf(parsed.error, { schema: toolDeclarationSchema, value }).filter(
+    ({ path }) => path.length !== 1 || !explained.has(String(path[0])),
+  );
+  const faults = fallen.map(({ key, message }): Fault => ({ path: [key], isKey: true, message }));
+  return { declared, wrong, faults: [...faults, ...others] };
 }
 
 /** `isLinted`: the loader has looked at the schemas of arguments and results already. */

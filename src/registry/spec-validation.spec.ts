@@ -251,6 +251,14 @@ describe('older spellings', () => {
 describe('a mistake is named with its place, what was expected and what was found', () => {
   it.each([
     [{ name: 'a b' }, 'value name: expected 1 to 128 letters, digits, "_", "." or "-", found "a b"'],
+    [
+      { implementation_config: null, path: '/x', modle: 'y' },
+      'key path: wrong indentation: "implementation_config" holds nothing; if "path" belongs to it, it must be deeper, and so must "modle"',
+    ],
+    [
+      { metadata: null, read_only: true, timeout_ms: 5 },
+      'key read_only: wrong indentation: "metadata" holds nothing; if "read_only" belongs to it, it must be deeper',
+    ],
     [{ descripton: 'x' }, 'key descripton: unknown key "descripton"; did you mean "description"?'],
     [
       { metadata: { risk_level: 'hihg' } },

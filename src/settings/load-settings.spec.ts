@@ -75,6 +75,32 @@ describe('loadSettings', () => {
     expect(problemsOf(key("tenant: acme, agents: ['*']"))).toEqual([]);
   });
 
+  it.each([
+    [
+      'a tab',
+      'http:\n\tport: 1\n  docs: true\n',
+      2,
+      1,
+      'not valid YAML: a tab indents this line; indent with spaces',
+    ],
+    [
+      'a key too deep',
+      'data_dir: x\n  http:\n    port: 1\n',
+      2,
+      3,
+      'not valid YAML: wrong indentation: this line is deeper than the one before it, which has its value already',
+    ],
+    [
+      'keys that are not deep enough',
+      'http:\nport: 1\ndocs: true\nhost: ::1\n',
+      2,
+      1,
+      'wrong indentation: "http" holds nothing; if "port" belongs to it, it must be deeper, and so must "docs"',
+    ],
+  ])('one mistake is told once: %s', (_mistake, text, line, column, message) => {
+    expect(problemsOf(text)).toEqual([expect.objectContaining({ file, line, column, message })]);
+  });
+
   it('UTE_TOOLS stands in for the loaders', () => {
     const { loaders } = load('loaders: [{ type: other }]\n', { UTE_TOOLS: 'a.yaml, folder' });
     expect(loaders).toEqual([{ type: 'yaml-file', paths: ['a.yaml', 'folder'] }]);

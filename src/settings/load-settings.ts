@@ -1,12 +1,13 @@
 // Loads the settings once, at boot: gateway.yaml, the environment over it, every problem at once, the result frozen.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isMap, LineCounter, parseDocument, type Document } from 'yaml';
 import type { ZodError } from 'zod';
 import type { Problem } from '../contract/loaded-tools.ts';
 import { describeProblem } from '../lib/describe-problem.ts';
 import { didYouMean } from '../lib/did-you-mean.ts';
+import { fallenOut } from '../lib/fallen-out.ts';
 import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable, SECRETS } from './environment.ts';
+import { positionOf, readSource, type Environment, type Source } from './settings-source.ts';
 import { settingsSchema, type Settings, type SettingsFile } from './settings-schema.ts';
 
 export class SettingsError extends Error {
@@ -19,7 +20,7 @@ export class SettingsError extends Error {
   }
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type { Environment } from './settings-source.ts';
 
 const DEFAULT_FILE = 'config/gateway.yaml';
 
@@ -34,43 +35,6 @@ export function loadSettings(env: Environment, cwd: string): Settings {
   if (parsed.success) problems.push(...contradictions(parsed.data, file, env));
   if (problems.length > 0 || !parsed.success) throw new SettingsError(problems);
   return deepFreeze(withAbsolutePaths(parsed.data, file, cwd));
-}
-
-interface Source {
-  readonly file: string;
-  readonly values: Record<string, unknown>;
-  readonly problems: readonly Problem[];
-  readonly document?: Document;
-  readonly lines: LineCounter;
-}
-
-function readSource(file: string, mustExist: boolean): Source {
-  const lines = new LineCounter();
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const problems =
-      missing && !mustExist ? [] : [{ file, message: `cannot be read: ${(error as Error).message}` }];
-    return { file, values: {}, problems, lines };
-  }
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
-  const problems = document.errors.map((error): Problem => {
-    const { line, col } = lines.linePos(error.pos[0]);
-    return { file, line, column: col, message: error.message };
-  });
-  if (problems.length > 0) return { file, values: {}, problems, document, lines };
-  const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
-    return {
-      file,
-      values: {},
-      problems: [{ file, line: 1, column: 1, message: 'expected a map of settings' }],
-      lines,
-    };
-  }
-  return { file, values: values as Record<string, unknown>, problems, document, lines };
 }
 
 function overlay(
@@ -143,6 +107,18 @@ function assign(target: Record<string, unknown>, path: readonly string[], value:
 }
 
 function problemsOf(error: ZodError, source: Source, env: Environment): Problem[] {
+  const fallen = fallenOut(source.values, new Set(knownKeysAt([])));
+  const explained = new Set(fallen.flatMap(({ explains }) => explains));
+  const others = zodProblems(error, source, env).filter(({ path = '' }) => !explained.has(path));
+  const told = fallen.map(({ key, message }) => ({
+    ...positionOf([key], source, env),
+    path: key,
+    message,
+  }));
+  return [...told, ...others];
+}
+
+function zodProblems(error: ZodError, source: Source, env: Environment): Problem[] {
   return error.issues.flatMap((issue): Problem[] => {
     const path = issue.path.map(String);
     if (issue.code === 'unrecognized_keys') {
@@ -173,31 +149,6 @@ function shapeOf(schema: unknown): unknown {
     inner = inner.def?.innerType as typeof inner;
   }
   return inner?.shape ?? {};
-}
-
-function positionOf(
-  path: readonly string[],
-  source: Source,
-  env: Environment,
-): { file: string; line?: number; column?: number } {
-  const variable = Object.entries(ENVIRONMENT).find(
-    ([name, { path: at }]) => env[name] !== undefined && at.join('.') === path.slice(0, at.length).join('.'),
-  );
-  if (variable !== undefined) return { file: `environment ${variable[0]}` };
-  for (let depth = path.length; depth > 0; depth -= 1) {
-    const range = keyRange(source.document, path.slice(0, depth));
-    if (range === undefined) continue;
-    const { line, col } = source.lines.linePos(range);
-    return { file: source.file, line, column: col };
-  }
-  return { file: source.file };
-}
-
-function keyRange(document: Document | undefined, path: readonly string[]): number | undefined {
-  const parent = path.length === 1 ? document?.contents : document?.getIn(path.slice(0, -1), true);
-  if (!isMap(parent)) return (document?.getIn(path, true) as { range?: [number] } | undefined)?.range?.[0];
-  const pair = parent.items.find((item) => String((item.key as { value?: unknown }).value) === path.at(-1));
-  return (pair?.key as { range?: [number] } | undefined)?.range?.[0];
 }
 
 /** What is well-formed and still cannot be. */

@@ -53,7 +53,7 @@ export function parseWhole(source: SourceText): WholeSource {
   const broken = yamlProblems(text, document);
   if (broken.length > 0) return { tools: [], connections: [], problems: broken };
   const { items, connections, problems } = readTopLevel(text, document);
-  const found: DescribedProblem[] = [...problems];
+  const found: DescribedProblem[] = problems.length > 0 ? [...problems] : nothingSaid(text, document);
   const tools: ParsedTool[] = [];
   for (const [index, item] of items.entries()) {
     const [start = 0, end = 0] = item.range ?? [];
@@ -68,6 +68,23 @@ export function parseWhole(source: SourceText): WholeSource {
     tools.push({ value: read.value, contentHash, start, end, jsonLength: read.json.length, locate });
   }
   return { tools, connections, problems: found };
+}
+
+const NONE_ON_PURPOSE =
+  'a file that is not written to its end looks like this, too; "tools: []" says that none are meant';
+
+/** A file that was emptied or is half-written must not take the tools away: that there are none has to be said. */
+function nothingSaid(source: YamlText, { contents }: Document.Parsed): DescribedProblem[] {
+  const map = isMap(contents) ? contents : undefined;
+  if (map?.has('tools') === true) {
+    if (!isEmpty(map.get('tools', true))) return [];
+    const message = `expected a list of tools, found nothing: ${NONE_ON_PURPOSE}`;
+    return [{ ...locateIn(source, ['tools'], 'key'), path: 'tools', message }];
+  }
+  const connections = map?.get('connections', true);
+  if (!isEmpty(connections) && !(isMap(connections) && connections.items.length === 0)) return [];
+  const message = `holds no tools and no connections: ${NONE_ON_PURPOSE}`;
+  return [{ ...locateIn(source, [], 'value'), message }];
 }
 
 interface TopLevel {

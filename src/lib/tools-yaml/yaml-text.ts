@@ -12,6 +12,7 @@ import {
   type Document,
 } from 'yaml';
 import type { DescribedProblem } from '../describe-problem.ts';
+import { syntaxFaults } from './syntax-faults.ts';
 
 /** Text of a file, or of a part of one: `lineOf` tells the file's line from the text's. */
 export interface YamlText {
@@ -28,7 +29,7 @@ export type Place = Required<Pick<DescribedProblem, 'file' | 'line' | 'column'>>
 /** How often one anchor may be repeated inside a declaration, repetitions of repetitions included. */
 export const MAX_ALIASES = 100;
 
-/** One stray quote can spoil every line after it: the first problems are the ones to mend. */
+/** Who wrote thousands of keys twice mends the first, and sees the next. */
 const MAX_PROBLEMS = 100;
 
 const OPTIONS = {
@@ -68,16 +69,19 @@ function refuseRepeatedKeys(document: Document.Parsed): void {
 
 /** Warnings count: what the parser only guesses at is not for a gateway to run. */
 export function yamlProblems(source: YamlText, document: Document.Parsed): readonly DescribedProblem[] {
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length === 0) return [];
+  const errors = [...document.errors, ...document.warnings];
+  if (errors.length === 0) return [];
   const lines = linesOf(source.text);
-  const problems = faults.slice(0, MAX_PROBLEMS).map(({ pos, message }) => ({
-    ...positionAt(source, lines, pos[0]),
-    message: `not valid YAML: ${message}`,
-  }));
   // The parser catches its own overflow, once for every level that it gives up.
-  const tooDeep = problems.find(({ message }) => message.includes('call stack'));
-  return tooDeep === undefined ? problems : [{ ...tooDeep, message: 'is nested too deeply to be read' }];
+  const tooDeep = errors.find(({ message }) => message.includes('call stack'));
+  if (tooDeep !== undefined)
+    return [{ ...positionAt(source, lines, tooDeep.pos[0]), message: 'is nested too deeply to be read' }];
+  return syntaxFaults(errors, source.text)
+    .slice(0, MAX_PROBLEMS)
+    .map(({ offset, message }) => ({
+      ...positionAt(source, lines, offset),
+      message: `not valid YAML: ${message}`,
+    }));
 }
 
 /** Longer texts are not parsed again on the event loop, only to say where something stands. */
@@ -115,7 +119,7 @@ function recentLines(text: string): LineCounter {
   return recentCount.lines;
 }
 
-function linesOf(text: string): LineCounter {
+export function linesOf(text: string): LineCounter {
   const lines = new LineCounter();
   lines.addNewLine(0);
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1);
