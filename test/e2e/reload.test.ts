@@ -117,6 +117,44 @@ describe('a tools file that changes under load', () => {
     expect(await metricValue(metricsUrl, RELOAD_METRIC)).toBe(1);
     expect((await load.stop()).failed).toEqual([]);
   });
+
+  it.each([
+    ['is emptied', '', '"tools: []"'],
+    ['ends after its first word', 'tools:', '"tools: []"'],
+    ['ends inside of a tool', 'tools:\n  - name: echo\n    descr', 'not valid YAML'],
+  ])(
+    'keeps its tools while it %s, says where, and that none are meant is said by "tools: []"',
+    async (_how, text, message) => {
+      const tools = writeTools(dir, javascriptTool('echo', './echo.js'));
+      const { admin } = await started(tools);
+      writeFileSync(tools, text);
+      await expect.poll(async () => (await statusOf(admin)).ok, NOTICED).toBe(false);
+      const { problems, tools: inForce } = await statusOf(admin);
+      expect(inForce).toBe(1);
+      const place = { file: tools, line: expect.any(Number), column: expect.any(Number) };
+      expect(problems).toEqual([{ ...place, message: expect.stringContaining(message) }]);
+      expect(await callTool(admin, 'echo', { n: 2 })).toMatchObject({
+        status: 200,
+        body: { data: { n: 2 } },
+      });
+      writeFileSync(tools, 'tools: []\n');
+      await expect.poll(() => statusOf(admin), NOTICED).toMatchObject({ ok: true, tools: 0, problems: [] });
+    },
+  );
+
+  it('keeps its tools while its folder is empty, as a volume that is not mounted is', async () => {
+    const folder = join(dir, 'tools');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'echo.js'), ECHO_HANDLER);
+    const tools = writeTools(folder, javascriptTool('echo', './echo.js'));
+    const { admin } = await started(folder);
+    renameSync(tools, join(dir, 'elsewhere.yaml'));
+    await expect.poll(async () => (await statusOf(admin)).ok, NOTICED).toBe(false);
+    expect((await statusOf(admin)).problems).toMatchObject([
+      { file: folder, message: expect.stringContaining('"tools: []"') },
+    ]);
+    expect((await callTool(admin, 'echo')).status).toBe(200);
+  });
 });
 
 it('notices a mounted folder whose ..data link is swapped in one step, as Kubernetes does', async () => {

@@ -91,6 +91,21 @@ describe('KeyReload', () => {
     expect(JSON.stringify(log.lines)).toContain('no API key is left');
   });
 
+  it('keeps the keys of before while the file is empty, as one is that is being written', async () => {
+    const key = keyOf();
+    const { file, write, reload, log, lets } = setUp([key.stored]);
+    await reload.check();
+    for (const text of ['', '\n']) {
+      writeFileSync(file, text);
+      await reload.check();
+      expect(lets(key.text)).toBe(true);
+      expect(JSON.stringify(log.lines)).toContain('cannot be used as it is now');
+    }
+    write([]);
+    await reload.check();
+    expect(lets(key.text)).toBe(false);
+  });
+
   it('says that the first key is refused once auth.keys is set', async () => {
     const { write, reload, log } = setUp([]);
     await reload.check();

@@ -63,8 +63,11 @@ export class KeyReload {
     const text = await readFile(settings.configFile, 'utf8').catch(() => undefined);
     const seen = text === undefined ? 'none' : hash('sha256', text);
     if (seen === this.#seen || this.#stopped) return;
+    const isFirstLook = this.#seen === undefined;
     this.#seen = seen;
     try {
+      // Read as settings it would be all defaults, and no key: that it is being written is likelier.
+      if (!isFirstLook && (text ?? '').trim() === '') throw new Error('the file is empty');
       this.#apply(this.#needs.reread());
     } catch (error) {
       log.error(

@@ -215,13 +215,19 @@ describe('a file of ordinary shape', () => {
 });
 
 describe('what a file may be', () => {
-  it.each(['', '# nothing yet\n', 'tools:\n', 'tools: []\nconnections:\n', 'tools: ~\n'])(
-    '%j holds no tools and no problems',
+  it.each(['tools: []\n', 'tools: []\nconnections:\n', 'tools: [] # none yet\n'])(
+    '%j says that there are no tools',
     async (text) => {
       const { tools, connections: none, problems } = await parse(text);
       expect([tools, none, problems]).toEqual([[], [], []]);
     },
   );
+
+  it('connections may have a file of their own', async () => {
+    const { connections, problems } = await parse('connections:\n  db: { type: x }\n');
+    expect(problems).toEqual([]);
+    expect(connections.map(({ name }) => name)).toEqual(['db']);
+  });
 
   it('flow style and JSON are read too', async () => {
     expect((await parse('{"tools": [{"name": "a"}]}')).tools.map(({ value }) => value)).toEqual([
@@ -238,6 +244,95 @@ describe('what a file may be', () => {
       { name: 'a', timeout_ms: 5 },
       { name: 'b', timeout_ms: 5 },
     ]);
+  });
+});
+
+describe('a file that was emptied, or is not written to its end, is no set of no tools', () => {
+  it.each([
+    ['', 1, 1],
+    ['\n\n', 1, 1],
+    ['# nothing yet\n', 1, 1],
+    ['---\n', 1, 4],
+    ['{}\n', 1, 1],
+    ['connections:\n', 1, 1],
+    ['connections: {}\n', 1, 1],
+    ['tools:\n', 1, 1],
+    ['# ours\ntools: ~\n', 2, 1],
+    ['connections: { db: { type: x } }\ntools:\n', 2, 1],
+  ])('%j', async (text, line, column) => {
+    const { problems } = await parse(text);
+    expect(problems).toEqual([
+      expect.objectContaining({
+        file: '/etc/tools.yaml',
+        line,
+        column,
+        message: expect.stringContaining('"tools: []" says that none are meant'),
+      }),
+    ]);
+  });
+
+  it.each(['t', 'tools', '\0\0\0\0', 'tools:\n  -', 'tools:\n  - name: a\n    descr'])('%j', async (text) => {
+    const { tools, problems } = await parse(text);
+    expect(problems.length + tools.filter(({ value }) => value === null).length).toBe(1);
+  });
+});
+
+describe('one mistake is told once', () => {
+  const tool = (name: string) =>
+    `  - name: ${name}\n    description: Add\n    tool_type: python\n    implementation_config:\n` +
+    '      module: math\n      function_name: add\n    metadata:\n      read_only: true\n';
+  const good = `tools:\n${tool('add')}${tool('sub')}`;
+  const tab = 'a tab indents this line; indent with spaces';
+  const deeper = 'wrong indentation: this line is deeper than the one before it, which has its value already';
+  const nowhere = 'wrong indentation: this line begins in no column of those before it';
+  const lines = good.split('\n');
+  const changed = (line: number, indent: string) =>
+    lines.with(line - 1, indent + (lines[line - 1] ?? '').trimStart()).join('\n');
+
+  it.each([
+    ['a tab before a key', changed(3, '\t'), 3, 1, tab],
+    ['a tab after spaces', changed(6, '    \t'), 6, 5, tab],
+    ['a tab before an item', changed(10, '\t'), 10, 1, tab],
+    ['tabs everywhere', good.replaceAll('  ', '\t'), 2, 1, tab],
+    ['a key too far to the left', changed(3, '   '), 3, 4, nowhere],
+    ['a key at the left edge', changed(4, ''), 5, 5, deeper],
+    ['a key too far to the right', changed(3, '     '), 3, 6, deeper],
+    ['a nested key too far to the right', changed(7, '        '), 7, 9, deeper],
+    ['a nested key too far to the left', changed(7, '     '), 7, 6, nowhere],
+    ['an item too far to the right', changed(10, '   '), 10, 4, nowhere],
+    ['an item too far to the left', changed(10, ' '), 10, 2, nowhere],
+    ['an item at the left edge', changed(10, ''), 10, 1, nowhere],
+    [
+      'no colon',
+      good.replace('description: Add', 'description Add'),
+      3,
+      5,
+      'expected a key, ": " and its value',
+    ],
+    [
+      'no space',
+      good.replace('description: Add', 'description:Add'),
+      3,
+      5,
+      'expected a key, ": " and its value',
+    ],
+    [
+      'a colon in a value',
+      good.replace('Add', 'Add: two'),
+      3,
+      18,
+      'a value that holds ": " must stand in quotes',
+    ],
+  ])('%s', async (_mistake, text, line, column, message) => {
+    const { problems } = await parse(text);
+    expect(problems).toEqual([
+      { file: '/etc/tools.yaml', line, column, message: `not valid YAML: ${message}` },
+    ]);
+  });
+
+  it('what does not follow from another is told as well', async () => {
+    const { problems } = await parse('tools: []\ntools: []\nconnections:\nconnections:\n');
+    expect(problems.map(({ line }) => line)).toEqual([2, 4]);
   });
 });
 

@@ -11,6 +11,9 @@ export interface FoundFiles {
   readonly problems: readonly Problem[];
 }
 
+const EMPTY_FOLDER =
+  'holds no *.yaml and no *.yml file; a file with "tools: []" says that there are to be no tools';
+
 /** A folder stands for the *.yaml and *.yml in it, hidden ones and folders left out. */
 export async function findFiles(paths: readonly string[]): Promise<FoundFiles> {
   const files = new Set<string>();
@@ -18,6 +21,8 @@ export async function findFiles(paths: readonly string[]): Promise<FoundFiles> {
   for (const path of paths) {
     try {
       const found = (await stat(path)).isDirectory() ? await yamlFilesIn(path) : [path];
+      // A volume that is not mounted yet looks like this: it must not take the tools away.
+      if (found.length === 0) problems.push({ file: path, message: EMPTY_FOLDER });
       for (const file of found) files.add(file);
     } catch (error) {
       problems.push({ file: path, message: `${reasonOf(error)}; expected a YAML file or a folder of them` });
