@@ -139,7 +139,7 @@ describe('what stands in Redis', () => {
     await redis.client.flushall();
     const key = 'x'.repeat(60);
     const flood = Array.from({ length: 400 }, (_each, index) => call('counted', { key: `${key}${index}` }));
-    expect((await Promise.all(flood)).every(({ ok }) => ok)).toBe(true);
+    expect((await Promise.all(flood)).filter(({ ok }) => !ok)).toEqual([]);
     await expect.poll(async () => (await entries()).length).toBeGreaterThan(10);
     let bytes = 0;
     for (const entry of await entries()) bytes += 43 + (await redis.client.strlen(entry));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { confiningSpawner, type ConfiningSpawner } from '../helpers/confining-spawner.ts';
 import { PythonBench } from '../helpers/python-ports.ts';
-import { RUNGS } from '../helpers/rungs.ts';
+import { BUBBLEWRAP, RUNGS } from '../helpers/rungs.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 const LOOK = [
@@ -102,12 +102,14 @@ describe.each(REFUSED)('on the rung %s', (_rung, settings) => {
   });
 });
 
-it('a large installation runs as its owner; another user’s is not copied: the folder in the way is named', async () => {
-  open({ backends: ['bwrap-full', 'bwrap-container'] });
-  for (let at = 0; at < 300; at += 1) writeFileSync(join(dir, `pack/part${at}.py`), '', { mode: 0o644 });
-  const outcome = await callable('helped').then(
-    () => 'runs',
-    (error: Error) => error.message,
-  );
-  expect(outcome).toContain(isRoot ? `who may not pass ${home}. Run "chmod o+x ${home}"` : 'runs');
+describe.each(BUBBLEWRAP)('on the rung %s alone', (_rung, settings) => {
+  it('a large installation runs as its owner; another user’s is not copied: the folder in the way is named', async () => {
+    open(settings);
+    for (let at = 0; at < 300; at += 1) writeFileSync(join(dir, `pack/part${at}.py`), '', { mode: 0o644 });
+    const outcome = await callable('helped').then(
+      (helped) => helped(),
+      (error: Error) => error.message,
+    );
+    expect(outcome).toContain(isRoot ? `who may not pass ${home}. Run "chmod o+x ${home}"` : 'helped');
+  });
 });

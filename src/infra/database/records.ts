@@ -10,7 +10,7 @@ import type { Tables } from './tables.ts';
 const RETRY_AFTER_MS = 1_000;
 
 /** What a start waits for the database. */
-const BOOT_WITHIN_MS = 10_000;
+const BOOT_WITHIN_MS = 20_000;
 
 export type RecordsState = 'closed' | 'opening' | 'open' | 'failed';
 
