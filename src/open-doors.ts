@@ -33,6 +33,8 @@ export interface Doors {
   listen(restPort?: number): Promise<{ readonly rest: number; readonly grpc: number }>;
   /** What grpc.health.v1 answers. `false` is the start of the drain. */
   setServing(serving: boolean): void;
+  /** Whether calls are worth sending here now; of a gateway that serves. */
+  setAccepting(accepting: boolean): void;
   /** After the last call. */
   close(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export async function prepareDoors({ settings, ...parts }: DoorParts): Promise<D
       return { rest: portOf(app), grpc: health.port(grpcSettings.port) };
     },
     setServing: (serving) => health.setServing(serving),
+    setAccepting: (accepting) => health.setAccepting(accepting),
     async close() {
       // A connection that never sent anything is not idle to Node, and would hold up the end for seconds.
       const lastAnswersOut = setTimeout(() => app.getHttpServer().closeAllConnections(), LAST_ANSWERS_MS);

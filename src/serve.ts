@@ -7,8 +7,7 @@ import { createInfra, type Infra } from './infra/create-ports.ts';
 import { MetricsServer } from './infra/telemetry/metrics-server.ts';
 import { startDemoUpstream, type DemoUpstream } from './demo-upstream.ts';
 import type { DoorParts, Doors } from './open-doors.ts';
-import type { JsonObject } from './contract/json.ts';
-import type { SandboxReport } from './ports/sandbox.ts';
+import { ServiceState } from './service-state.ts';
 import type { Settings } from './settings/settings-schema.ts';
 
 export interface Service {
@@ -56,7 +55,9 @@ async function start(
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
-  const state = new ServiceState(() => gateway.status());
+  const recordsEveryCall = infra.ports.auditSink.readOnlyMode === 'durable';
+  const executors = () => gateway.status();
+  const state = new ServiceState({ executors, degraded: infra.degraded, recordsEveryCall });
   const looked = lookAtSandbox(infra, state, announce);
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
   const tools = gateway.sync.start();
@@ -75,8 +76,10 @@ async function start(
   undo.push(() => metrics.close());
   const ports = await doors.listen(await whileRecovering.end());
   asyncCalls.start();
+  infra.databaseWatch.start();
   state.ready();
   doors.setServing(true);
+  state.onChange(infra.ports.clock, (isReady) => doors.setAccepting(isReady));
   const scheme = settings.tls === undefined ? 'http' : 'https';
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   return {
@@ -124,46 +127,6 @@ function answerWhileRecovering(
       return opened?.port;
     },
   };
-}
-
-/** What /readyz tells. */
-class ServiceState {
-  #reason: string | undefined = 'starting';
-  #sandbox: SandboxReport | undefined;
-  readonly executors: () => JsonObject;
-
-  constructor(executors: () => JsonObject) {
-    this.executors = executors;
-  }
-
-  ready(): void {
-    this.#reason = undefined;
-  }
-
-  drain(): void {
-    this.#reason = 'draining';
-  }
-
-  notReady(): string | undefined {
-    return this.#reason;
-  }
-
-  confinedBy(report: SandboxReport): void {
-    this.#sandbox = report;
-  }
-
-  sandbox(): JsonObject | undefined {
-    if (this.#sandbox === undefined) return undefined;
-    const { backend, memoryLimit, processLimit } = this.#sandbox;
-    // A limit that is no cgroup's is one of each process: what a run takes in all may be many times as much.
-    const memoryLimitOf = memoryLimit === 'rlimit' ? 'each process' : 'whole run';
-    return {
-      backend,
-      memory_limit: memoryLimit,
-      memory_limit_of: memoryLimitOf,
-      process_limit: processLimit,
-    };
-  }
 }
 
 /** Beside the start: it does not depend on what this finds. */

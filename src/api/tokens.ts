@@ -58,6 +58,8 @@ export interface PipelineStep {
 export interface Readiness {
   /** Undefined: ready. Otherwise the reason why not. */
   notReady(): string | undefined;
+  /** What it does without now, by component, each with a sentence. */
+  degraded(): JsonObject;
   /** What confines commands on this machine; undefined until it has been found out. */
   sandbox(): JsonObject | undefined;
   /** What executors tell of themselves, by name. */

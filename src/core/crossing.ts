@@ -1,4 +1,5 @@
 // Crossing: one passage of one call through one extension. It ends with the extension's answer, or without it when the call's time is over.
+import { callLogFields } from '../contract/call-log-fields.ts';
 import type { Extension, Next } from '../contract/plugin.ts';
 import { ToolFailure } from '../contract/tool-failure.ts';
 import type { ToolCall } from '../contract/tool-call.ts';
@@ -109,7 +110,7 @@ export class Crossing implements Step {
     const denies = extension.onFailure === 'deny';
     const refuses = denies && error instanceof ToolFailure;
     if (!refuses)
-      this.#log.error({ callId: this.#call.id, extension: name, err: error }, 'extension crashed');
+      this.#log.error({ ...callLogFields(this.#call), extension: name, err: error }, 'extension crashed');
     if (!denies) return this.#inside ?? this.#next(inner, this.#call);
     return this.#refused(refuses ? error : crashed(name, error), await this.#inside);
   }
@@ -141,7 +142,7 @@ export class Crossing implements Step {
   }
 
   #warn(message: string): void {
-    this.#log.warn({ callId: this.#call.id, extension: this.#layer.name }, message);
+    this.#log.warn({ ...callLogFields(this.#call), extension: this.#layer.name }, message);
   }
 }
 

@@ -10,9 +10,11 @@ import { dataDirKeys } from './keys/first-key.ts';
 import { KeyReload, type KeyReloadNeeds } from './keys/key-reload.ts';
 import { openFileDefinitionPins } from './pins/file-definition-pins.ts';
 import { createOutlets } from './create-outlets.ts';
-import { openCoordination } from './open-coordination.ts';
+import { openCoordination, type Coordination } from './open-coordination.ts';
+import type { StoredAuditSink } from './audit/stored-audit-sink.ts';
 import { openCallRecords } from './open-records.ts';
 import { openRecordings } from './recordings/open-recordings.ts';
+import { DatabaseWatch } from './database/database-watch.ts';
 import { databaseSettings, embeddedPostgres } from './database/own-database.ts';
 import { Records } from './database/records.ts';
 import { SqlIdempotencyStore } from './database/sql-idempotency-store.ts';
@@ -20,6 +22,7 @@ import { SqlSpecStore } from './database/sql-spec-store.ts';
 import type { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
 import { createAsyncParts, type AsyncParts } from './queue/async-parts.ts';
 import { SystemClock } from './system-clock.ts';
+import { degradedGauge, type Degraded } from './telemetry/degraded-gauge.ts';
 import { PinoLog } from './telemetry/pino-log.ts';
 import { PrometheusMetrics } from './telemetry/prometheus-metrics.ts';
 
@@ -31,6 +34,10 @@ export interface Infra {
   readonly records: Records;
   /** Runs where the records are in it, or a tool's. */
   readonly server: EmbeddedPostgres;
+  /** Of the database of the records; to be started once that is open. */
+  readonly databaseWatch: DatabaseWatch;
+  /** What the gateway does without now. */
+  readonly degraded: () => Degraded;
   readonly history: CallHistory;
   /** What calls that run later need. */
   readonly asyncParts: AsyncParts;
@@ -50,30 +57,28 @@ export async function createInfra(
   reread: (() => Settings) | undefined,
 ): Promise<Infra> {
   const observed = createObservation(settings);
-  const { clock, log, metrics } = observed;
-  const server = embeddedPostgres(settings, log);
-  const records = new Records(databaseSettings(settings, server), { clock, log });
+  const { clock, log } = observed;
+  const { server, records, databaseWatch } = createOwnDatabase(settings, observed);
   const outlets = createOutlets(settings, { ...observed, server });
   const callRecords = await openCallRecords(settings, { ...observed, records });
+  const { auditSink, approvals, history } = callRecords;
   const coordination = await openCoordination(settings, observed);
   const { redis, admission, resultCache, registryHints } = coordination;
   const authenticator = createAuthenticator(settings, clock, announce);
-  const keys = watchKeys(settings, reread, authenticator, { clock, log });
+  const keys = watchKeys(settings, reread, authenticator, observed);
   const definitionPins = await openFileDefinitionPins(join(settings.data_dir, 'pins.json'), observed);
   const loopLag = new EventLoopLag(clock);
   const { recordings, replayTape } = await openRecordings(settings, observed);
   const ports: OutsidePorts = {
+    ...observed,
     ...outlets.ports,
     admission,
-    approvals: callRecords.approvals,
-    auditSink: callRecords.auditSink,
+    approvals,
+    auditSink,
     authenticator,
-    clock,
     definitionPins,
     idempotency: new SqlIdempotencyStore(records.db),
-    log,
     loopLag,
-    metrics,
     recordings,
     registryHints,
     replayTape,
@@ -83,6 +88,7 @@ export async function createInfra(
   const asyncParts = createAsyncParts({ records, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
   async function close(): Promise<void> {
     await keys?.stop();
+    await databaseWatch.stop();
     loopLag.stop();
     await outlets.close();
     await coordination.close();
@@ -92,7 +98,43 @@ export async function createInfra(
     await server.stop();
     await log.flush();
   }
-  return { ports, metrics, log, records, server, history: callRecords.history, asyncParts, keys, close };
+  const degraded = () => degradedOf({ databaseWatch, server, coordination, auditSink });
+  return { ports, ...observed, records, server, databaseWatch, degraded, history, asyncParts, keys, close };
+}
+
+function createOwnDatabase(settings: Settings, { clock, log, metrics }: Observation) {
+  const server = embeddedPostgres(settings, log);
+  const where = databaseSettings(settings, server);
+  const degraded = degradedGauge(metrics, 'database');
+  return {
+    server,
+    records: new Records(where, { clock, log }),
+    databaseWatch: new DatabaseWatch({ settings: where, clock, log, degraded }),
+  };
+}
+
+interface Watched {
+  readonly databaseWatch: DatabaseWatch;
+  readonly server: EmbeddedPostgres;
+  readonly coordination: Coordination;
+  readonly auditSink: StoredAuditSink;
+}
+
+function degradedOf({ databaseWatch, server, coordination, auditSink }: Watched): Degraded {
+  const { step } = server;
+  const state = step === 'stopped' || step === 'running' ? 'away' : step;
+  return {
+    ...(coordination.isAway() && {
+      admission: 'Redis is away: limits are enforced by each replica for itself until it is back',
+    }),
+    ...(auditSink.isRefusing && {
+      audit:
+        'the audit journal takes no records: its disk fails, or limits.max_audit_backlog_bytes is reached',
+    }),
+    ...(databaseWatch.isAway && {
+      database: `the database is ${state}: calls that change something are refused until it is back`,
+    }),
+  };
 }
 
 /** Of a URL the password as well: libraries tell of what they could not read. */
@@ -110,6 +152,8 @@ function createAuthenticator(settings: Settings, clock: SystemClock, announce: (
     keys.length > 0 ? keys : dataDirKeys(settings.data_dir, (key) => announce(firstKeyNotice(key)));
   return new ApiKeyAuthenticator(known, roles, clock);
 }
+
+type Observation = ReturnType<typeof createObservation>;
 
 function createObservation(settings: Settings) {
   const log = PinoLog.create({ level: settings.log.level });

@@ -20,6 +20,8 @@ export interface Coordination {
   readonly admission: AdmissionControl;
   readonly resultCache: ResultCache;
   readonly registryHints: RegistryHints;
+  /** There is a Redis, and it cannot be asked. */
+  isAway(): boolean;
   close(): Promise<void>;
 }
 
@@ -36,7 +38,8 @@ export async function openCoordination(
     const admission = new MemoryAdmissionControl(clock);
     const resultCache = new MemoryResultCache(clock, bounds);
     const registryHints = new MemoryRegistryHints(clock);
-    return { redis: undefined, admission, resultCache, registryHints, close: () => admission.close() };
+    const close = () => admission.close();
+    return { redis: undefined, admission, resultCache, registryHints, isAway: () => false, close };
   }
   // The client is loaded where there is something to talk to: it takes its time and its memory.
   const { RedisClients } = await import('./redis/redis-clients.ts');
@@ -47,6 +50,7 @@ export async function openCoordination(
     admission,
     resultCache: new RedisResultCache(redis, clock, bounds),
     registryHints: new RedisRegistryHints(redis, log),
+    isAway: () => admission.isAway,
     async close() {
       await admission.close();
       redis.close();

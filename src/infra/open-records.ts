@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { parseDuration } from '../lib/duration.ts';
 import type { ApprovalStore } from '../ports/approval-store.ts';
-import type { AuditSink } from '../ports/audit-sink.ts';
 import type { CallHistory } from '../ports/call-history.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -17,7 +16,7 @@ import { SqlCallHistory } from './database/sql-call-history.ts';
 import { Upkeep } from './database/upkeep.ts';
 
 export interface CallRecords {
-  readonly auditSink: AuditSink;
+  readonly auditSink: StoredAuditSink;
   readonly approvals: ApprovalStore;
   readonly history: CallHistory;
   /** Before the database is closed. */

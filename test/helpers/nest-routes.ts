@@ -11,7 +11,12 @@ interface Controller {
 export function servedRoutes(): readonly string[] {
   const module = ApiModule.register({
     gateway: { module: ApiModule },
-    readiness: { notReady: () => undefined, sandbox: () => undefined, executors: () => ({}) },
+    readiness: {
+      notReady: () => undefined,
+      degraded: () => ({}),
+      sandbox: () => undefined,
+      executors: () => ({}),
+    },
     grpcHealth: { onDrain: () => () => undefined } as never,
     openApi: {},
     docs: true,

@@ -31,12 +31,20 @@ export class GrpcHealth {
    */
   setServing(serving: boolean): void {
     this.#draining = !serving;
-    for (const service of ['', SERVICE_NAME]) {
-      this.#health.setStatus(service, serving ? 'SERVING' : 'NOT_SERVING');
-    }
+    this.#tell(serving);
     if (serving) return;
     const failure = draining();
     for (const end of this.#open) end(failure);
+  }
+
+  /** A serving gateway that refuses its calls for now: nothing ends. */
+  setAccepting(accepting: boolean): void {
+    if (!this.#draining) this.#tell(accepting);
+  }
+
+  #tell(serving: boolean): void {
+    for (const service of ['', SERVICE_NAME])
+      this.#health.setStatus(service, serving ? 'SERVING' : 'NOT_SERVING');
   }
 
   /** The port that was bound, where `configured` (perhaps 0, for any) was asked for. */

@@ -1,4 +1,4 @@
-// Probes: alive (the loop turns) and ready (tools are loaded, and the process is not draining).
+// Probes: alive (the loop turns) and ready (calls are worth sending here), with what the gateway does without.
 import { Controller, Get, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { READINESS, type Readiness } from '../tokens.ts';
@@ -15,8 +15,13 @@ export class HealthController {
   @Get('readyz')
   ready(@Res() reply: FastifyReply): void {
     const reason = this.readiness.notReady();
+    const degraded = this.readiness.degraded();
+    const isDegraded = Object.keys(degraded).length > 0;
     reply.code(reason === undefined ? 200 : 503).send({
-      ...(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason }),
+      ...(reason === undefined
+        ? { status: isDegraded ? 'degraded' : 'ok' }
+        : { status: 'unavailable', reason }),
+      ...(isDegraded ? { degraded } : {}),
       sandbox: this.readiness.sandbox(),
       executors: this.readiness.executors(),
     });

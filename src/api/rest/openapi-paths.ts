@@ -211,7 +211,7 @@ function probe(operationId: string, summary: string, responses: JsonObject): Jso
 const healthPaths: JsonObject = {
   '/livez': probe('livez', 'Whether the process is alive', { '200': answer('Alive.', schemaRef('Health')) }),
   '/readyz': probe('readyz', 'Whether the process takes calls', {
-    '200': answer('Ready.', schemaRef('Health')),
+    '200': answer('Ready, perhaps degraded.', schemaRef('Health')),
     '503': answer('Not ready, and why.', schemaRef('Health')),
   }),
 };

@@ -208,6 +208,17 @@ export const REQUEST_AND_MANAGEMENT_SCHEMAS: JsonObject = {
   }),
   FileProblem: fileProblem,
   ToolSwitch: record({ tool: { type: 'string' }, disabled: { type: 'boolean' } }),
-  Health: record({ status: { enum: ['ok', 'unavailable'] }, reason: { type: 'string' } }, ['reason']),
+  Health: record(
+    {
+      status: { enum: ['ok', 'degraded', 'unavailable'] },
+      reason: { type: 'string', description: 'Why it takes no calls.' },
+      degraded: {
+        type: 'object',
+        description: 'What it does without now: a sentence for each component of `ute_degraded`.',
+        additionalProperties: { type: 'string' },
+      },
+    },
+    ['reason', 'degraded'],
+  ),
   Problem: problem,
 };

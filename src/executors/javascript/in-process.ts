@@ -1,4 +1,5 @@
 // Handlers inside the gateway process: `trusted: true`. Nothing stands between them and the gateway, and nothing can stop them.
+import { callLogFields } from '../../contract/call-log-fields.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
@@ -100,7 +101,7 @@ export function metaOf({ id, context }: ToolCall, { spec, action }: ToolFunction
 /** What a handler reports while it runs, to whoever listens; its log lines also into the gateway's log. */
 export function pass(event: CallEvent, call: ToolCall, fn: ToolFunction, emit: Emit, log: Log): void {
   const said = scrubberOf(call)?.json(event) ?? event;
-  if (said.kind === 'log') log[said.level]({ callId: call.id, tool: fn.name }, said.message);
+  if (said.kind === 'log') log[said.level]({ ...callLogFields(call), tool: fn.name }, said.message);
   emit(said);
 }
 

@@ -1,4 +1,5 @@
 // WorkerExecutor: handlers in worker threads. Checked in one at load, run in those of the pool.
+import { callLogFields } from '../../contract/call-log-fields.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { Emit, ToolCall } from '../../contract/tool-call.ts';
@@ -143,7 +144,7 @@ export class WorkerExecutor {
       onEvent: (event) => pass(event, call, fn, emit, log),
       onPrinted: (level, line) => {
         const output = scrubberOf(call)?.text(line) ?? line;
-        log[level]({ callId: call.id, tool: fn.name, output }, 'a JavaScript handler printed');
+        log[level]({ ...callLogFields(call), tool: fn.name, output }, 'a JavaScript handler printed');
         emit({ kind: 'log', level, message: output });
       },
       onStep: (request) => this.#step(call, request),

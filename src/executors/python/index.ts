@@ -1,6 +1,7 @@
 // python: calls a function of a Python module, each call in a process forked for it from one that has it imported.
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { callLogFields } from '../../contract/call-log-fields.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
@@ -165,7 +166,7 @@ class PythonExecutor implements Executor<PythonOptions> {
   ): Promise<JsonValue> {
     const listener: CallListener = {
       onLine: (level, output) => {
-        this.#log[level]({ callId: call.id, tool: fn.name, output }, 'a Python tool printed');
+        this.#log[level]({ ...callLogFields(call), tool: fn.name, output }, 'a Python tool printed');
         if (running) emit({ kind: 'log', level, message: output });
       },
       onEvent: emit,

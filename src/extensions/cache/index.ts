@@ -1,4 +1,5 @@
 // cache: a read-only tool's answer is given again for a time; of equal calls that run at once, only one runs the tool.
+import { callLogFields } from '../../contract/call-log-fields.ts';
 import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
 import { knownAnswer } from '../../contract/make-response.ts';
 import type { ErrorType } from '../../contract/error-types.ts';
@@ -136,7 +137,7 @@ class Leading {
     } catch (error) {
       counts.error.add();
       call.progress.degraded.push('cache');
-      this.#log.debug({ callId: call.id, err: error }, 'the cache could not be asked');
+      this.#log.debug({ ...callLogFields(call), err: error }, 'the cache could not be asked');
       return undefined;
     }
   }
@@ -167,7 +168,7 @@ class Leading {
   #inBackground({ call, counts }: Lead, work: Promise<void>): void {
     work.catch((error: unknown) => {
       counts.error.add();
-      this.#log.debug({ callId: call.id, err: error }, 'an answer could not be kept in the cache');
+      this.#log.debug({ ...callLogFields(call), err: error }, 'an answer could not be kept in the cache');
     });
   }
 }

@@ -1,4 +1,5 @@
 // fallback: a safe answer where a tool fails without having done anything, or is late. Observers see what really happened.
+import { callLogFields } from '../../contract/call-log-fields.ts';
 import { knownAnswer } from '../../contract/make-response.ts';
 import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
@@ -49,7 +50,7 @@ function createFallback({ clock, log, metrics }: Needs): Extension<FallbackOptio
       if (answer === undefined) answers.set(fn, (answer = compileAnswer(fn, options)));
       const { type, reason } = response.error;
       const filled = answer.fill(call);
-      const about = { callId: call.id, tool: fn.name, type, reason, err: response.cause };
+      const about = { ...callLogFields(call), tool: fn.name, type, reason, err: response.cause };
       if (filled === undefined) {
         log.warn(about, 'the safe answer does not fit these arguments: the error was left to stand');
         return response;

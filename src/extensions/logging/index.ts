@@ -1,5 +1,6 @@
 // logging: one line per call with named fields. Arguments and results are never in it.
 import { z } from 'zod';
+import { callLogFields } from '../../contract/call-log-fields.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
@@ -42,14 +43,12 @@ function createLogging(log: Log): Extension<LoggingOptions> {
 function fieldsOf(call: ToolCall, response: ToolResponse) {
   const { meta } = response;
   const fields = {
-    callId: call.id,
+    ...callLogFields(call),
     door: call.request.door,
     tool: meta.tool || undefined,
     requestedTool: meta.tool === call.request.tool ? undefined : call.request.tool.slice(0, 200),
-    sessionId: call.context.sessionId,
     durationMs: meta.durationMs,
     attempts: meta.attempts,
-    traceId: meta.traceId || undefined,
   };
   if (meta.acceptedAt !== undefined) return { ...fields, outcome: 'accepted' };
   if (response.ok) return { ...fields, outcome: 'ok', resultBytes: response.dataJson.length };

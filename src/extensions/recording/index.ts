@@ -1,5 +1,6 @@
 // recording: keeps calls with their outcomes for operators who asked for it. It stands outside of all that gives answers again.
 import { z } from 'zod';
+import { callLogFields } from '../../contract/call-log-fields.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
@@ -44,7 +45,7 @@ function createRecording({ recordings, clock, log }: Needs): Extension<object> {
         await record(take, { call, fn, at }, response, hide, (text) => recordings.seal(text));
       } catch (error) {
         take.drop();
-        log.warn({ callId: call.id, err: error }, 'a call could not be recorded');
+        log.warn({ ...callLogFields(call), err: error }, 'a call could not be recorded');
       }
       return response;
     },

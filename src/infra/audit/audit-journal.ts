@@ -89,9 +89,14 @@ export class AuditJournal {
     return this.#sealed.list[0]?.since ?? (this.#current?.records ? this.#current.since : undefined);
   }
 
+  /** Whether a record would be refused now: the disk fails, or what is not shipped yet has reached its limit. */
+  get isRefusing(): boolean {
+    return this.#isDown() || this.fullness > 1;
+  }
+
   /** Lets a call in, perhaps after a wait for room; half of the room is for the calls that run already. */
   ready(): void | Promise<void> {
-    if (this.#isDown() || this.fullness > 1) throw this.#unavailable();
+    if (this.isRefusing) throw this.#unavailable();
     if (!this.#room.fits(0, 0.5)) return this.#untilRoom(0, 0.5);
   }
 
@@ -100,16 +105,15 @@ export class AuditJournal {
     const bytes = Buffer.byteLength(line);
     if (!this.#room.fits(bytes)) await this.#untilRoom(bytes, 1);
     if (this.#isDown()) throw this.#unavailable();
-    await new Promise<void>((resolve, reject) => {
-      const settle = (error?: ToolFailure) => (error === undefined ? resolve() : reject(error));
-      this.#push({ line, bytes, settle });
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#push({ line, bytes, settle: (error) => (error === undefined ? resolve() : reject(error)) });
+    await promise;
   }
 
   /** False: there is no room for it now. */
   offer(line: string): boolean {
     const bytes = Buffer.byteLength(line);
-    if (!this.#room.fits(bytes, 0.5) || this.#isDown() || this.fullness > 1) return false;
+    if (!this.#room.fits(bytes, 0.5) || this.isRefusing) return false;
     this.#push({ line, bytes });
     return true;
   }
@@ -221,8 +225,7 @@ export class AuditJournal {
 
   async #failed(group: readonly Entry[], error: unknown): Promise<number> {
     this.#failure = error;
-    const told = this.#unavailable();
-    for (const { settle } of group) settle?.(told);
+    for (const { settle } of group) settle?.(this.#unavailable());
     this.#waiting = [...group.map(({ line, bytes }) => ({ line, bytes })), ...this.#waiting];
     await this.#endSegment().catch(() => undefined);
     const delayMs = this.#retryMs;

@@ -3,10 +3,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Gauge, Metrics } from '../../ports/metrics.ts';
-import { uuidv7 } from '../../lib/ids.ts';
+import { degradedGauge } from '../telemetry/degraded-gauge.ts';
 import { AuditJournal } from './audit-journal.ts';
 import { auditLine } from './audit-line.ts';
 import { AuditShipper, type AuditTable } from './audit-shipper.ts';
+import { gapRecord } from './gap-record.ts';
 import { IntentGroups } from './intent-groups.ts';
 import { SegmentFolder, type SegmentStorage } from './segment-folder.ts';
 
@@ -71,6 +72,11 @@ export class StoredAuditSink implements AuditSink {
     sink.#shipper.start();
     sink.#showGauges();
     return sink;
+  }
+
+  /** Calls that must be recorded are refused now. */
+  get isRefusing(): boolean {
+    return this.#journal.isRefusing;
   }
 
   ready(): void | Promise<void> {
@@ -178,6 +184,7 @@ export class StoredAuditSink implements AuditSink {
   #showGauges(): void {
     const { oldest, pending } = this.#journal;
     if (this.#gaps.size > 0) this.#fillGaps();
+    this.#counts.degraded.set(this.isRefusing ? 1 : 0);
     this.#counts.pending.set(pending);
     this.#counts.lag.set(oldest === undefined ? 0 : Math.max(0, this.#clock.wall() - oldest) / 1000);
     this.#cancelGauges = this.#clock.after(GAUGES_EVERY_MS, () => this.#showGauges());
@@ -189,6 +196,7 @@ interface Counts {
   readonly dropped: Counter;
   readonly refused: Counter;
   readonly rejected: Counter;
+  readonly degraded: Gauge;
   readonly pending: Gauge;
   readonly lag: Gauge;
 }
@@ -204,39 +212,8 @@ function countsOf(metrics: Metrics): Counts {
       'ute_audit_rejected_total',
       'Audit records that the database refuses; see rejected.jsonl.',
     ),
+    degraded: degradedGauge(metrics, 'audit'),
     pending: gauge('ute_audit_pending_records', 'Audit records that are not in the database yet.'),
     lag: gauge('ute_audit_lag_seconds', 'Age of the oldest audit record that is not in the database yet.'),
-  };
-}
-
-function gapRecord(tenant: string, dropped: number, now: number): AuditRecord {
-  return {
-    eventId: uuidv7(now),
-    kind: 'gap',
-    at: new Date(now).toISOString(),
-    callId: '',
-    callKind: '',
-    door: '',
-    principal: '',
-    tenant,
-    agent: '',
-    user: '',
-    session: '',
-    requestedTool: '',
-    tool: '',
-    toolVersion: '',
-    executor: '',
-    outcome: '',
-    reason: 'AUDIT_DROPPED',
-    argumentsHash: '',
-    readOnly: true,
-    idempotent: true,
-    attempts: 0,
-    durationMs: 0,
-    remainingMs: 0,
-    partialSideEffects: false,
-    registryVersion: '',
-    traceId: '',
-    notes: { dropped },
   };
 }

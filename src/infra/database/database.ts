@@ -34,7 +34,8 @@ export class Database {
 
   private constructor(pool: PoolConfig, log: Log) {
     this.pool = new Pool({ ...pool, types: typeParsers });
-    const lost = (error: Error) => log.warn({ err: error }, 'a database connection was lost');
+    // Its message alone: pg hangs the whole connection on the error.
+    const lost = ({ message }: Error) => log.warn({ reason: message }, 'a database connection was lost');
     this.pool.on('error', lost);
     // The pool listens to idle ones alone: the loss of any other would end the process.
     this.pool.on('connect', (client) => client.on('error', lost));
@@ -123,6 +124,12 @@ export class Database {
 export async function clientConfigOf(settings: DatabaseSettings): Promise<ClientConfig> {
   const none = { statement_timeout: 0, query_timeout: 0, idle_in_transaction_session_timeout: 0 };
   return { ...(await poolOf(settings)), ...none };
+}
+
+/** One connection, on which every answer comes within that time or not at all. */
+export async function watchConfigOf(settings: DatabaseSettings, withinMs: number): Promise<PoolConfig> {
+  const times = { statement_timeout: withinMs, query_timeout: withinMs, connectionTimeoutMillis: withinMs };
+  return { ...(await poolOf(settings)), ...times, max: 1, idleTimeoutMillis: 0 };
 }
 
 async function poolOf(settings: DatabaseSettings): Promise<PoolConfig> {

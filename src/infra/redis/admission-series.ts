@@ -1,5 +1,6 @@
 // The numbers of shared admission: whether it does without its store, and leases that were lost.
 import type { Counter, Gauge, Metrics } from '../../ports/metrics.ts';
+import { degradedGauge } from '../telemetry/degraded-gauge.ts';
 
 export interface AdmissionSeries {
   readonly degraded: Gauge;
@@ -7,19 +8,11 @@ export interface AdmissionSeries {
 }
 
 export function admissionSeries(metrics: Metrics): AdmissionSeries {
-  const degraded = metrics
-    .gauge({
-      name: 'ute_degraded',
-      help: '1 while a component does without what it shares with other replicas.',
-      labels: ['component'],
-    })
-    .with('admission');
-  degraded.set(0);
   const lost = metrics
     .counter({
       name: 'ute_lease_lost_total',
       help: 'Concurrency leases of running calls that another call may have got.',
     })
     .with();
-  return { degraded, lost };
+  return { degraded: degradedGauge(metrics, 'admission'), lost };
 }

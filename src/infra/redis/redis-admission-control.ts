@@ -113,6 +113,11 @@ export class RedisAdmissionControl implements AdmissionControl {
     this.#pulse.start();
   }
 
+  /** While it is, every replica goes by its share. */
+  get isAway(): boolean {
+    return !this.#health.isUp;
+  }
+
   admit(request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#closed) return Promise.reject(closing());

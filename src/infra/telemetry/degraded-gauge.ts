@@ -1,0 +1,20 @@
+// ute_degraded: which components do without what they have when all is well; /readyz tells of the same components in words.
+import type { Gauge, Metrics } from '../../ports/metrics.ts';
+
+/** `admission`: limits without Redis. `audit`: a journal that takes no records. `database`: the gateway's own, away. */
+export type DegradedComponent = 'admission' | 'audit' | 'database';
+
+/** A sentence for the operator for each component that is degraded. */
+export type Degraded = { readonly [component in DegradedComponent]?: string };
+
+export function degradedGauge(metrics: Metrics, component: DegradedComponent): Gauge {
+  const gauge = metrics
+    .gauge({
+      name: 'ute_degraded',
+      help: '1 while a component does without what it has when all is well: Redis, the database, a disk.',
+      labels: ['component'],
+    })
+    .with(component);
+  gauge.set(0);
+  return gauge;
+}
