@@ -33,7 +33,7 @@ function ofPlatform(key: StoredKey): StoredKey {
 
 /** Those that are there; none is made. */
 export function keptKeys(dataDir: string): readonly StoredKey[] {
-  return readKeys(join(dataDir, FIRST_KEY_FILE)) ?? [];
+  return (readKeys(join(dataDir, FIRST_KEY_FILE)) ?? []).map(ofPlatform);
 }
 
 function readKeys(path: string): readonly StoredKey[] | undefined {

@@ -28,7 +28,9 @@ function setUp(first: readonly object[], more: Readonly<Record<string, unknown>>
   const settings = reread();
   const clock = new FakeClock();
   const log = recordingLog();
-  const keys = first.length > 0 ? settings.auth.keys : dataDirKeys(settings.data_dir, () => undefined);
+  let firstKey = '';
+  const keys =
+    first.length > 0 ? settings.auth.keys : dataDirKeys(settings.data_dir, (text) => (firstKey = text));
   const authenticator = new ApiKeyAuthenticator(keys, settings.auth.roles, clock);
   const reload = new KeyReload({ settings, reread, authenticator, clock, log });
   onTestFinished(() => reload.stop());
@@ -39,7 +41,7 @@ function setUp(first: readonly object[], more: Readonly<Record<string, unknown>>
       return false;
     }
   };
-  return { file, write, reload, authenticator, clock, log, lets };
+  return { file, write, reload, authenticator, clock, log, lets, firstKey };
 }
 
 describe('KeyReload', () => {
@@ -113,6 +115,16 @@ describe('KeyReload', () => {
     write([keyOf().stored]);
     await reload.check();
     expect(JSON.stringify(log.lines)).toMatch(/auth\.keys is set, so the first key.*is refused: to keep it/);
+  });
+
+  it('leaves the first key what it may do, and does not tell of it as if it were new', async () => {
+    const { reload, authenticator, log, firstKey } = setUp([]);
+    const held = () => authenticator.authenticate({ kind: 'bearer', token: firstKey }).permissions;
+    const before = held();
+    await reload.check();
+    expect(held()).toEqual(before);
+    expect(held()).toContain('platform:*');
+    expect(log.lines).toEqual([]);
   });
 
   it('says that the rest of the file waits for a restart', async () => {

@@ -34,7 +34,7 @@ export class KeyReload {
   constructor(needs: KeyReloadNeeds) {
     const { settings, log } = needs;
     this.#needs = needs;
-    this.#ids = settings.auth.keys.map(({ id }) => id);
+    this.#ids = keysInForce(settings).map(({ id }) => id);
     this.#restOfFile = restOf(settings);
     warnOfFirstKey(settings, log);
   }
@@ -79,9 +79,8 @@ export class KeyReload {
 
   #apply(settings: Settings): void {
     const { authenticator, log } = this.#needs;
-    const { keys, roles } = settings.auth;
-    const inForce: readonly StoredKey[] = keys.length > 0 ? keys : keptKeys(settings.data_dir);
-    authenticator.replace(inForce, roles);
+    const inForce = keysInForce(settings);
+    authenticator.replace(inForce, settings.auth.roles);
     const ids = inForce.map(({ id }) => id);
     const added = ids.filter((id) => !this.#ids.includes(id));
     const removed = this.#ids.filter((id) => !ids.includes(id));
@@ -100,6 +99,10 @@ export class KeyReload {
       );
     this.#restOfFile = rest;
   }
+}
+
+function keysInForce({ auth, data_dir: dataDir }: Settings): readonly StoredKey[] {
+  return auth.keys.length > 0 ? auth.keys : keptKeys(dataDir);
 }
 
 /** A first key that stops working is a surprise to whoever uses it. */
