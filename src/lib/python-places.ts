@@ -32,12 +32,18 @@ export async function allPlacesOf(folder: string): Promise<readonly string[]> {
   return [...(await modulesIn(folder)).values()].flat();
 }
 
+/** The names of the modules and packages that lie directly in the folder. */
+export async function modulesOf(folder: string): Promise<readonly string[]> {
+  return [...(await modulesIn(folder)).keys()];
+}
+
 /** Whether the folder has a module of this name. */
 export async function hasModule(folder: string, module: string): Promise<boolean> {
   return (await modulesIn(folder)).has(topOf(module));
 }
 
-function topOf(module: string): string {
+/** `package` of `package.module`. */
+export function topOf(module: string): string {
   return module.split('.')[0] ?? module;
 }
 

@@ -1,7 +1,7 @@
 // A Python module changed under a running gateway, its tool's declaration untouched.
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { callTool, targetOf } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir, writeTools } from '../helpers/temp-tools.ts';
@@ -49,4 +49,38 @@ it.each([
   await vi.waitFor(async () => expect((await say()).error?.reason).toBe('TOOL_DEFINITION_CHANGED'), NOTICED);
   module(saying('mended'));
   await vi.waitFor(async () => expect((await say()).data).toBe('mended?'), NOTICED);
+});
+
+describe('module_paths', () => {
+  let folder: string;
+  let running: RunningGateway;
+  const toolOf = (name: string) =>
+    `  - name: ${name}\n    description: Says a word\n    tool_type: python\n    input_schema: { type: object, properties: {}, additionalProperties: false }\n    implementation_config: { module: ${name}_tools, function_name: say }\n`;
+  const write = (name: string) =>
+    writeFileSync(join(folder, 'modules', `${name}_tools.py`), `def say():\n    return "${name}"\n`);
+  const answer = async (name: string) => (await callTool(targetOf(running, 'agent'), name)).body.data;
+
+  beforeAll(async () => {
+    folder = tempDir();
+    mkdirSync(join(folder, 'modules'));
+    for (const path of [folder, join(folder, 'modules')]) chmodSync(path, 0o755);
+    write('first');
+    running = await startGateway({
+      tools: [writeTools(folder, toolOf('first'))],
+      settings: { executors: { python: { module_paths: [join(folder, 'modules')] } } },
+    });
+  });
+
+  afterAll(async () => {
+    await running?.stop();
+    removeDir(folder);
+  });
+
+  it('a module that is added is found, by workers that the tools from before do not need', async () => {
+    expect(await answer('first')).toBe('first');
+    write('second');
+    writeTools(folder, toolOf('first'), toolOf('second'));
+    await vi.waitFor(async () => expect(await answer('second')).toBe('second'), NOTICED);
+    expect(await answer('first')).toBe('first');
+  });
 });

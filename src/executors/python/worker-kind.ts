@@ -12,6 +12,8 @@ export interface WorkerKind {
   readonly folders: readonly string[];
   /** Modules beside the file that declares the tools: of that folder, only these and what they import are shown. */
   readonly beside?: { readonly folder: string; readonly modules: readonly string[] };
+  /** Which list of the operator's folders they saw when they started, where modules have been added since the first. */
+  readonly listing?: number;
   /** A process for each call, or the worker's own for all. */
   readonly mode: 'fork' | 'reuse';
   readonly network: 'none' | 'host';

@@ -1,6 +1,7 @@
 // WorkerKinds: which workers run a tool, by its options and by where its module lies.
 import { hasModule } from '../../lib/python-places.ts';
 import { ModuleGroups } from './module-groups.ts';
+import { ModuleListings } from './module-listings.ts';
 import type { PythonOptions } from './options.ts';
 import type { PythonSettings } from './settings.ts';
 import type { WorkerKind } from './worker-kind.ts';
@@ -8,6 +9,7 @@ import type { WorkerKind } from './worker-kind.ts';
 export class WorkerKinds {
   readonly #settings: PythonSettings;
   readonly #groups = new ModuleGroups();
+  readonly #listings = new ModuleListings();
 
   constructor(settings: PythonSettings) {
     this.#settings = settings;
@@ -23,9 +25,9 @@ export class WorkerKinds {
       needsSandbox: false,
       runsCode: false,
     };
-    if (modules.length > 0 || modulePaths.includes(folder)) return kind;
+    if (modules.length > 0 || modulePaths.includes(folder)) return this.#listed(module, kind);
     for (const path of modulePaths) {
-      if (await hasModule(path, module)) return { ...kind, folders: modulePaths };
+      if (await hasModule(path, module)) return this.#listed(module, { ...kind, folders: modulePaths });
     }
     return { ...kind, beside: { folder, modules: await this.#groups.groupOf(module, kind) } };
   }
@@ -35,6 +37,10 @@ export class WorkerKinds {
     const { interpreter } = this.#common(options);
     const { network = 'none' } = options;
     return { interpreter, network, folders: [], mode: 'fork', needsSandbox: true, runsCode: true };
+  }
+
+  async #listed(module: string, kind: WorkerKind): Promise<WorkerKind> {
+    return { ...kind, listing: await this.#listings.numberOf(module, kind) };
   }
 
   /** Throws a sentence for the operator. */
