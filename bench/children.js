@@ -59,6 +59,7 @@ export async function startGateway({ tools, settings = {} }) {
     readyMs,
     residentMb: () => residentMb(child.pid),
     cpuMs: () => cpuMs(child.pid),
+    metric: (name) => metric(metrics, name),
     untilShipped: () => untilShipped(metrics),
     async stop() {
       await stopChild(child);
@@ -131,11 +132,16 @@ function cpuMs(pid) {
   return (Number(user) + Number(system)) * MS_PER_TICK;
 }
 
+/** The value of a series without labels. */
+async function metric(port, name) {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+}
+
 /** Until what earlier calls left behind is done: their audit records are in the database. */
 async function untilShipped(port) {
   for (let look = 0; look < 240; look += 1) {
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    if (/^ute_audit_pending_records 0$/m.test(text)) return;
+    if ((await metric(port, 'ute_audit_pending_records')) === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
   throw new Error('the audit records of the warm-up are still not in the database');

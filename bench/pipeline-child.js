@@ -40,8 +40,14 @@ async function caller() {
 }
 await Promise.all(Array.from({ length: Number(inFlight) }, caller));
 const seconds = (performance.now() - startedAt) / 1000;
+const endedAt = performance.now();
+await infra.ports.auditSink.ship();
+const catchUpMs = performance.now() - endedAt;
+const { text } = await infra.metrics.exposition();
 times.sort((a, b) => a - b);
 process.send({
+  catchUpMs,
+  dropped: Number(/^ute_audit_dropped_total (.+)$/m.exec(text)?.[1]),
   medianUs: times[times.length >> 1] * 1000,
   p99Us: times[Math.floor(times.length * 0.99)] * 1000,
   perSecond: times.length / seconds,

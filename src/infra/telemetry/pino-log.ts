@@ -6,7 +6,7 @@ import { KnownSecrets } from './known-secrets.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** What pino writes to. */
+/** What lines are written to, some at a time. */
 export interface LogDestination extends DestinationStream {
   flush(done: (error?: Error) => void): void;
 }
@@ -37,8 +37,17 @@ class Backlog {
   readonly secrets = new KnownSecrets();
   /** When the line that is being written was logged, as the member that pino puts into it. */
   time = '';
+  readonly #destination: DestinationStream;
   #writing = Number.NaN;
   #lines: Line[] = [];
+  #text = '';
+
+  constructor(destination: DestinationStream) {
+    this.#destination = destination;
+  }
+
+  /** Where pino writes each line to. */
+  readonly stream: DestinationStream = { write: (line) => void (this.#text += line) };
 
   add(line: Line): void {
     if (this.#lines.length === 0) setImmediate(() => this.drain());
@@ -54,6 +63,9 @@ class Backlog {
       const { scrubber } = this.secrets;
       logger[level](scrubber.json(hideSecrets(fields)), scrubber.text(message));
     }
+    const text = this.#text;
+    this.#text = '';
+    if (text !== '') this.#destination.write(text);
   }
 
   /** Many lines share a millisecond. */
@@ -82,10 +94,10 @@ export class PinoLog implements Log {
   }
 
   static create({ level, destination }: PinoLogOptions): PinoLog {
-    const backlog = new Backlog();
-    // Before pino's own exit hook, which writes what it has by then.
-    if (destination === undefined) process.once('exit', () => backlog.drain());
     const target = destination ?? stdout();
+    const backlog = new Backlog(target);
+    // Before pino's own exit hook, which writes what it has by then.
+    if (destination === undefined) process.prependOnceListener('exit', () => backlog.drain());
     const options: LoggerOptions = {
       level,
       base: null,
@@ -94,7 +106,7 @@ export class PinoLog implements Log {
       // Errors are made into fields by hideSecrets.
       serializers: { err: (fields: unknown) => fields },
     };
-    return new PinoLog(pino(options, target), target, backlog);
+    return new PinoLog(pino(options, backlog.stream), target, backlog);
   }
 
   debug(fields: LogFields, message: string): void {
@@ -134,7 +146,10 @@ export class PinoLog implements Log {
   }
 }
 
-/** Pino's own destination: it flushes at exit, and gives up in silence when the reader of a pipe has gone. */
+/**
+ * Pino's own destination: it flushes at exit, and gives up in silence when the reader of a pipe has gone. It takes
+ * bytes: with text, it would copy all that has gathered for each line that is added.
+ */
 function stdout(): LogDestination {
   const destination = pino.destination({
     fd: 1,
@@ -142,7 +157,12 @@ function stdout(): LogDestination {
     minLength: GATHER_BYTES,
     periodicFlush: GATHER_MS,
     maxLength: MAX_BUFFERED_BYTES,
+    contentMode: 'buffer',
   });
   destination.on('error', () => undefined);
-  return destination;
+  return {
+    // Its types know of text alone.
+    write: (text) => void destination.write(Buffer.from(text) as unknown as string),
+    flush: (done) => destination.flush(done),
+  };
 }
