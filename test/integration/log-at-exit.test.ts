@@ -5,6 +5,11 @@ import { describe, expect, it } from 'vitest';
 const MODULE = new URL('../../src/infra/telemetry/pino-log.ts', import.meta.url).href;
 
 describe('PinoLog on stdout', () => {
+  it.each([1, 16, 3000])('keeps %i lines of one turn when its process exits at once', (count) => {
+    const script = `for (let i = 0; i < ${count}; i += 1) log.info({ i }, 'line'); process.exit(0);`;
+    expect(linesOf(script)).toEqual(Array.from({ length: count }, (_line, i) => i));
+  });
+
   it.each([
     { how: 'by itself', end: '' },
     { how: 'by process.exit', end: 'process.exit(0);' },

@@ -25,6 +25,8 @@ export type DatabaseSettings = {
 );
 
 const CONNECT_TIMEOUT_MS = 2_000;
+/** While it is opened, no call of a caller hangs on a single connection. */
+const FIRST_CONNECT_TIMEOUT_MS = 10_000;
 /** The gateway's own statements are small: one that takes this long will not get better. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 
@@ -33,7 +35,11 @@ export class Database {
   readonly pool: Pool;
 
   private constructor(pool: PoolConfig, log: Log) {
-    this.pool = new Pool({ ...pool, types: typeParsers });
+    this.pool = new Pool({
+      ...pool,
+      types: typeParsers,
+      connectionTimeoutMillis: FIRST_CONNECT_TIMEOUT_MS,
+    });
     // Its message alone: pg hangs the whole connection on the error.
     const lost = ({ message }: Error) => log.warn({ reason: message }, 'a database connection was lost');
     this.pool.on('error', lost);
@@ -50,6 +56,7 @@ export class Database {
     try {
       if (settings.migrate) await opened.migrate(log);
       else await opened.#requireCurrent();
+      opened.pool.options.connectionTimeoutMillis = CONNECT_TIMEOUT_MS;
       return opened;
     } catch (error) {
       await opened.close();

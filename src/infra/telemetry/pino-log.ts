@@ -47,7 +47,13 @@ class Backlog {
   }
 
   /** Where pino writes each line to. */
-  readonly stream: DestinationStream = { write: (line) => void (this.#text += line) };
+  readonly stream: DestinationStream = {
+    write: (line) => {
+      // What is larger than a pipe holds would be lost in part when the process ends.
+      if (this.#text.length + line.length > GATHER_BYTES) this.#pass();
+      this.#text += line;
+    },
+  };
 
   add(line: Line): void {
     if (this.#lines.length === 0) setImmediate(() => this.drain());
@@ -63,6 +69,10 @@ class Backlog {
       const { scrubber } = this.secrets;
       logger[level](scrubber.json(hideSecrets(fields)), scrubber.text(message));
     }
+    this.#pass();
+  }
+
+  #pass(): void {
     const text = this.#text;
     this.#text = '';
     if (text !== '') this.#destination.write(text);
