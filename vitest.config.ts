@@ -26,7 +26,9 @@ export default defineConfig({
           setupFiles,
           include: ['test/**/*.test.ts'],
           testTimeout: 60_000,
-          hookTimeout: 60_000,
+          hookTimeout: 120_000,
+          // A busy machine takes seconds for what takes milliseconds elsewhere.
+          expect: { poll: { timeout: 10_000 } },
         },
       },
     ],

@@ -138,8 +138,10 @@ describe('what stands in Redis', () => {
   it('a flood of different arguments fills neither Redis nor its own bound', async () => {
     await redis.client.flushall();
     const key = 'x'.repeat(60);
-    const flood = Array.from({ length: 400 }, (_each, index) => call('counted', { key: `${key}${index}` }));
-    expect((await Promise.all(flood)).filter(({ ok }) => !ok)).toEqual([]);
+    for (let start = 0; start < 400; start += 40) {
+      const flood = Array.from({ length: 40 }, (_each, at) => call('counted', { key: `${key}${start + at}` }));
+      expect((await Promise.all(flood)).filter(({ ok }) => !ok)).toEqual([]);
+    }
     await expect.poll(async () => (await entries()).length).toBeGreaterThan(10);
     let bytes = 0;
     for (const entry of await entries()) bytes += 43 + (await redis.client.strlen(entry));
