@@ -139,7 +139,9 @@ describe('what stands in Redis', () => {
     await redis.client.flushall();
     const key = 'x'.repeat(60);
     for (let start = 0; start < 400; start += 40) {
-      const flood = Array.from({ length: 40 }, (_each, at) => call('counted', { key: `${key}${start + at}` }));
+      const flood = Array.from({ length: 40 }, (_each, at) =>
+        call('counted', { key: `${key}${start + at}` }),
+      );
       expect((await Promise.all(flood)).filter(({ ok }) => !ok)).toEqual([]);
     }
     await expect.poll(async () => (await entries()).length).toBeGreaterThan(10);
