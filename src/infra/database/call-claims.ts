@@ -2,6 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { CallEnd, CallStatus, Claim, ClaimedCall } from '../../ports/call-store.ts';
 import { later, storable } from './call-rows.ts';
+import { ENDED, RECORD_ENDS } from './record-ends.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -117,19 +118,23 @@ export async function finishCalls(db: Db, finishes: readonly Finish[]): Promise<
 }
 
 export async function giveCallBack(db: Db, { id, claim }: Claim, delayMs: number): Promise<boolean> {
-  const { rows } = await sql`
-    UPDATE calls SET status = CASE WHEN cancel_requested THEN 'cancelled' ELSE 'queued' END,
+  const { rows } = await sql`WITH ended AS (
+    UPDATE calls c SET status = CASE WHEN cancel_requested THEN 'cancelled' ELSE 'queued' END,
       error_type = CASE WHEN cancel_requested THEN 'CANCELLED' END,
       reason = CASE WHEN cancel_requested THEN 'CANCELLED' END,
       finished_at = CASE WHEN cancel_requested THEN now() END,
       attempts = greatest(attempts - 1, 0), not_before = ${later(delayMs)}, owner = NULL, lease_expires_at = NULL
-    WHERE id = ${id} AND claim = ${claim} AND status = 'running' RETURNING id`.execute(db);
+    WHERE id = ${id} AND claim = ${claim} AND status = 'running' RETURNING ${ENDED}),
+    ${RECORD_ENDS} SELECT id FROM ended`.execute(db);
   return rows.length > 0;
 }
 
 const SWEPT_AT_ONCE = 500;
 
-/** Of a call that may have acted nobody can tell; one that may run twice runs again, as long as it is worth it. */
+/**
+ * Of a call that may have acted nobody can tell; one that may run twice runs again, as long as it is worth it. Those that
+ * end are put on record with it.
+ */
 export async function sweepCalls(
   db: Db,
   maxRuns: number,
@@ -139,21 +144,23 @@ export async function sweepCalls(
       SELECT id, CASE WHEN NOT (idempotent OR read_only) THEN 'outcome_unknown' WHEN cancel_requested THEN 'cancelled'
           WHEN attempts >= ${maxRuns} THEN 'failed' ELSE 'queued' END AS next
       FROM calls WHERE kind <> 'sync' AND status = 'running' AND lease_expires_at < now()
-      ORDER BY id LIMIT ${SWEPT_AT_ONCE} FOR UPDATE SKIP LOCKED)
-    UPDATE calls c SET status = lost.next, owner = NULL, lease_expires_at = NULL,
+      ORDER BY id LIMIT ${SWEPT_AT_ONCE} FOR UPDATE SKIP LOCKED),
+    ended AS (UPDATE calls c SET status = lost.next, owner = NULL, lease_expires_at = NULL,
       error_type = CASE lost.next WHEN 'outcome_unknown' THEN 'OUTCOME_UNKNOWN' WHEN 'cancelled' THEN 'CANCELLED'
         WHEN 'failed' THEN 'UNAVAILABLE' END,
       reason = CASE lost.next WHEN 'cancelled' THEN 'CANCELLED' WHEN 'queued' THEN NULL ELSE 'OWNER_LOST' END,
       partial_side_effects = lost.next <> 'queued' AND NOT c.read_only,
       finished_at = CASE WHEN lost.next <> 'queued' THEN now() END
     FROM lost WHERE c.id = lost.id AND c.status = 'running' AND c.lease_expires_at < now()
-    RETURNING c.id, c.claim, c.status`.execute(db);
+    RETURNING ${ENDED}),
+    ${RECORD_ENDS} SELECT id, claim, status FROM ended`.execute(db);
   const late = await sql<Claim & { status: CallStatus }>`
     WITH late AS (
       SELECT id FROM calls WHERE kind <> 'sync' AND status = 'queued' AND deadline_at < now()
-      ORDER BY id LIMIT ${SWEPT_AT_ONCE} FOR UPDATE SKIP LOCKED)
-    UPDATE calls c SET status = 'failed', error_type = 'TIMEOUT', reason = 'WAITED_TOO_LONG', finished_at = now()
+      ORDER BY id LIMIT ${SWEPT_AT_ONCE} FOR UPDATE SKIP LOCKED),
+    ended AS (UPDATE calls c SET status = 'failed', error_type = 'TIMEOUT', reason = 'WAITED_TOO_LONG', finished_at = now()
     FROM late WHERE c.id = late.id AND c.status = 'queued'
-    RETURNING c.id, c.claim, c.status`.execute(db);
+    RETURNING ${ENDED}),
+    ${RECORD_ENDS} SELECT id, claim, status FROM ended`.execute(db);
   return [...lost.rows, ...late.rows];
 }

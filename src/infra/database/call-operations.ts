@@ -11,6 +11,7 @@ import type {
 } from '../../ports/call-store.ts';
 import { retryOutcomeOf } from '../../ports/retry-outcome.ts';
 import { later, NOW, storedCallOf } from './call-rows.ts';
+import { ENDED, RECORD_ENDS } from './record-ends.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -26,14 +27,15 @@ export async function getCall(db: Db, tenantId: string, id: string): Promise<Sto
 }
 
 export async function cancelCall(db: Db, tenantId: string, id: string): Promise<CancelOutcome | undefined> {
-  const { rows } = await sql<{ status: string }>`
-    UPDATE calls SET cancel_requested = true,
+  const { rows } = await sql<{ status: string }>`WITH ended AS (
+    UPDATE calls c SET cancel_requested = true,
       error_type = CASE status WHEN 'queued' THEN 'CANCELLED' END,
       reason = CASE status WHEN 'queued' THEN 'CANCELLED' END,
       finished_at = CASE status WHEN 'queued' THEN now() END,
       status = CASE status WHEN 'queued' THEN 'cancelled' ELSE status END
     WHERE id = ${id} AND tenant_id = ${tenantId} AND kind <> 'sync' AND status IN ('queued', 'running')
-    RETURNING status`.execute(db);
+    RETURNING ${ENDED}),
+    ${RECORD_ENDS} SELECT status FROM ended`.execute(db);
   if (rows[0] !== undefined) return rows[0].status === 'cancelled' ? 'cancelled' : 'requested';
   return (await getCall(db, tenantId, id)) === undefined ? undefined : 'ended';
 }

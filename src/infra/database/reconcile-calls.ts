@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 import { OWNER_LOST } from './audit-table.ts';
+import { ENDED, RECORD_ENDS } from './record-ends.ts';
 
 export interface ReconciledCall {
   readonly id: string;
@@ -24,22 +25,13 @@ export async function reconcileCalls(
       WHERE kind = 'sync' AND status = 'running' AND deadline_at < now() - ${leaseMs}::double precision * interval '1 millisecond'
       ORDER BY id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
     ), ended AS (
-      UPDATE calls SET
+      UPDATE calls c SET
         status = CASE WHEN read_only THEN 'failed' ELSE 'outcome_unknown' END,
         error_type = CASE WHEN read_only THEN 'UNAVAILABLE' ELSE 'OUTCOME_UNKNOWN' END,
         reason = ${OWNER_LOST}, partial_side_effects = NOT read_only, finished_at = now()
-      FROM lost WHERE calls.id = lost.id
-      RETURNING calls.*
-    ), recorded AS (
-      INSERT INTO audit_records (event_id, kind, at, call_id, door, principal_id, tenant_id, agent_id, user_id, session_id,
-        requested_tool, tool, tool_version, executor, outcome, reason, arguments_hash, attempts, duration_ms,
-        partial_side_effects, registry_version, trace_id)
-      SELECT 'reconciled-' || id, 'reconciled', now(), id, door, principal_id, tenant_id, agent_id, user_id, session_id,
-        tool, tool, tool_version, executor, error_type, reason, arguments_hash, attempts, 0,
-        partial_side_effects, registry_version, trace_id
-      FROM ended
-      ON CONFLICT (event_id) DO NOTHING
-    )
+      FROM lost WHERE c.id = lost.id
+      RETURNING ${ENDED}
+    ), ${RECORD_ENDS}
     SELECT id, status FROM ended`.execute(db);
   return rows;
 }
