@@ -26,6 +26,9 @@ import { degradedGauge, type Degraded } from './telemetry/degraded-gauge.ts';
 import { PinoLog } from './telemetry/pino-log.ts';
 import { PrometheusMetrics } from './telemetry/prometheus-metrics.ts';
 
+/** Of a start that failed. */
+const CLOSE_WITHIN_MS = 5_000;
+
 export interface Infra {
   readonly ports: OutsidePorts;
   readonly metrics: PrometheusMetrics;
@@ -43,8 +46,11 @@ export interface Infra {
   readonly asyncParts: AsyncParts;
   /** Undefined where there are no keys, or none that change. */
   readonly keys: KeyReload | undefined;
-  /** Last of all: children gone, audit on disk, log lines out. */
-  close(): Promise<void>;
+  /**
+   * Last of all: children gone, audit on disk, log lines out. What the audit journal holds is moved into the database for
+   * `withinMs` at most.
+   */
+  close(withinMs?: number): Promise<void>;
 }
 
 /**
@@ -86,14 +92,14 @@ export async function createInfra(
     specs: new SqlSpecStore(records.db),
   };
   const asyncParts = createAsyncParts({ records, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
-  async function close(): Promise<void> {
+  async function close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
     await keys?.stop();
     await databaseWatch.stop();
     loopLag.stop();
     await outlets.close();
     await coordination.close();
     await recordings.close();
-    await callRecords.close();
+    await callRecords.close(withinMs);
     await records.close();
     await server.stop();
     await log.flush();

@@ -14,13 +14,14 @@ import type { RetentionPeriods } from './database/retention.ts';
 import { SqlApprovalStore } from './database/sql-approval-store.ts';
 import { SqlCallHistory } from './database/sql-call-history.ts';
 import { Upkeep } from './database/upkeep.ts';
+import { requireWritable } from './writable-data-dir.ts';
 
 export interface CallRecords {
   readonly auditSink: StoredAuditSink;
   readonly approvals: ApprovalStore;
   readonly history: CallHistory;
-  /** Before the database is closed. */
-  close(): Promise<void>;
+  /** Before the database is closed. What the journal holds is moved there for `withinMs` at most. */
+  close(withinMs: number): Promise<void>;
 }
 
 interface Deps {
@@ -33,8 +34,9 @@ interface Deps {
 /** How long a look at the history waits for what is in the journal. */
 const SHIP_WITHIN_MS = 5_000;
 
-/** Rejects if the audit journal cannot be written. */
+/** Before anything else is written: rejects if data_dir, or the audit journal in it, cannot be. */
 export async function openCallRecords(settings: Settings, deps: Deps): Promise<CallRecords> {
+  requireWritable(settings.data_dir);
   const { records, log } = deps;
   const embedded = settings.database.url === undefined;
   const sink = await StoredAuditSink.open({
@@ -53,10 +55,11 @@ export async function openCallRecords(settings: Settings, deps: Deps): Promise<C
     auditSink: sink,
     approvals,
     history: withOwnCalls(records, sink),
-    async close() {
-      await upkeep.stop();
+    async close(withinMs) {
+      // A statement of it may hang: what it has not done is done by another gateway, or at the next start.
+      void upkeep.stop();
       await sink
-        .close(records.state === 'open')
+        .close(records.state === 'open' ? withinMs : 0)
         .catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
     },
   };

@@ -35,7 +35,8 @@ const one = (what: string) =>
       `must name one ${what}: "*" stands for nobody here; declare a key for each`,
     );
 
-const apiKey = z.strictObject({
+/** A key as gateway.yaml and keys.json have it. */
+export const apiKey = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9]{8}$/, 'must be the 8 characters after ute_live_'),
   secret_sha256: z
     .string()

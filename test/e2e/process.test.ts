@@ -101,6 +101,29 @@ describe('the first key', () => {
   });
 });
 
+describe('the data directory', () => {
+  // Of the kernel's own file system: not even root may write there.
+  const closed = '/sys/ute-data';
+
+  it('that cannot be written is named before anything is started, with the setting', async () => {
+    const gateway = start({ ...configured(dir, echoTools()), UTE_DATA_DIR: closed });
+    expect(await gateway.exited).toEqual({ code: 1, signal: null });
+    expect(gateway.stderr).toContain(`the data directory ${closed} cannot be written (`);
+    expect(gateway.stderr).toContain('UTE_DATA_DIR');
+    expect(gateway.stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('with a keys.json that was emptied: the start says which file, and makes no new key over it', async () => {
+    const env = configured(dir, echoTools());
+    const file = join(dir, 'data', 'keys.json');
+    writeFileSync(file, '[]');
+    const gateway = start(env);
+    expect(await gateway.exited).toEqual({ code: 1, signal: null });
+    expect(gateway.stderr).toContain(`${file} cannot be used: it: must hold at least one key`);
+    expect(readFileSync(file, 'utf8')).toBe('[]');
+  });
+});
+
 describe('SIGHUP', () => {
   it('has the keys of gateway.yaml read before the tools are loaded again', async () => {
     const made = [createApiKey(), createApiKey()];

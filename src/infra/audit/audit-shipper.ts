@@ -45,10 +45,10 @@ export class AuditShipper {
     this.#cancelTimer = clock.after(this.#everyMs * (0.8 + 0.4 * random()), () => void this.#tick());
   }
 
-  async stop(): Promise<void> {
+  /** What is under way then is not waited for: a statement may hang, and what it stored is stored again at the next start. */
+  stop(): void {
     this.#stopped = true;
     this.#cancelTimer?.();
-    await this.#shipping?.catch(() => undefined);
   }
 
   /** Everything that the journal had accepted when it was asked. Rejects where the database cannot be reached. */
@@ -79,7 +79,10 @@ export class AuditShipper {
     const { journal } = this.#deps;
     if (journal.pending === 0 && journal.sealed.length === 0) return;
     await journal.seal();
-    for (const segment of journal.sealed) await this.#shipOne(segment);
+    for (const segment of journal.sealed) {
+      if (this.#stopped) return;
+      await this.#shipOne(segment);
+    }
   }
 
   async #shipOne(segment: Segment): Promise<void> {
@@ -88,7 +91,11 @@ export class AuditShipper {
     // Cut short by the end of a process: nobody was told that it was kept.
     if (endOfLines(bytes) < bytes.length)
       log.warn({ path: segment.path }, 'an unfinished audit record was left out');
-    for (const lines of piecesOf(bytes, CHUNK)) await this.#store(lines);
+    for (const lines of piecesOf(bytes, CHUNK)) {
+      await this.#store(lines);
+      // From then on the files are the next start's.
+      if (this.#stopped) return;
+    }
     await journal.drop(segment);
   }
 

@@ -18,6 +18,7 @@ export class IntentGroups {
   constructor(store: (lines: readonly string[]) => Promise<void>, clock: Clock) {
     this.#clock = clock;
     const commit = async (lines: readonly string[]) => {
+      // A statement that hangs holds up those behind it no longer than those in it.
       await this.#inTime(store(lines));
       return lines.map(() => undefined);
     };
@@ -30,7 +31,8 @@ export class IntentGroups {
       throw unavailable(undefined);
     this.#waiting += 1;
     try {
-      await this.#groups.run(line);
+      // Counted from when it was asked, also behind a group that hangs.
+      await this.#inTime(this.#groups.run(line));
     } catch (error) {
       this.#failedAt = this.#clock.now();
       throw unavailable(error);

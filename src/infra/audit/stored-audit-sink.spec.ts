@@ -166,13 +166,38 @@ describe('StoredAuditSink', () => {
   it('closes with everything shipped where it can, and on disk where it cannot', async () => {
     const { sink, table } = await opened();
     await sink.write(auditRecord({ callId: 'a' }));
-    await sink.close(true);
+    await sink.close(1_000);
     expect(table.calls).toEqual(['a']);
     const away = await opened();
     away.table.down = true;
     await away.sink.write(auditRecord({ callId: 'b' }));
-    await away.sink.close(true);
+    await away.sink.close(1_000);
     expect(away.disk.crashed().lines).toHaveLength(1);
+  });
+
+  it('closes in the time it is given, whatever the database does, and leaves what is not shipped to the next start', async () => {
+    const { sink, table, clock, disk } = await opened();
+    await sink.write(auditRecord({ callId: 'a' }));
+    table.hanging = true;
+    await clock.advance(1_500);
+    const closed = sink.close(3_000).then(() => 'closed');
+    await clock.advance(2_999);
+    expect(await Promise.race([closed, settled()])).toBeUndefined();
+    await clock.advance(1);
+    expect(await closed).toBe('closed');
+    const next = await opened({ storage: disk.crashed() });
+    await next.clock.advance(2_500);
+    expect(next.table.calls).toEqual(['a']);
+  });
+
+  it('refuses an action within two seconds where the database hangs, also those that come while others wait', async () => {
+    const { sink, table, clock } = await opened();
+    table.hanging = true;
+    const first = sink.intend(intentRecord()).catch((error: unknown) => error);
+    await clock.advance(500);
+    const second = sink.intend(intentRecord()).catch((error: unknown) => error);
+    await clock.advance(2_000);
+    expect(await Promise.race([Promise.all([first, second]), settled()])).toMatchObject([DOWN, DOWN]);
   });
 
   it('loses no record of which it said that it is kept, and stores none twice, whatever fails in between', async () => {

@@ -31,7 +31,6 @@ export interface StoredAuditOptions {
 const GAUGES_EVERY_MS = 1_000;
 /** Of tenants whose losses are told apart. */
 const MAX_GAPS = 1_000;
-const CLOSE_WITHIN_MS = 5_000;
 /** So many offered records are written out at once, in whatever is going on. */
 const OFFERED_AT_ONCE = 256;
 
@@ -160,14 +159,17 @@ export class StoredAuditSink implements AuditSink {
     cancel();
   }
 
-  /** What is not shipped by then stays on disk for the next start. `ship`: whether to try. */
-  async close(ship = false): Promise<void> {
+  /**
+   * Ships for `withinMs` at most; what is not shipped by then stays on disk for the next start. Rejects if anything
+   * accepted could not be written there.
+   */
+  async close(withinMs = 0): Promise<void> {
     this.#cancelGauges?.();
-    await this.#shipper.stop();
     this.#takeIn();
     this.#fillGaps();
     try {
-      if (ship) await this.shipWithin(CLOSE_WITHIN_MS);
+      if (withinMs > 0) await this.shipWithin(withinMs);
+      this.#shipper.stop();
       await this.#journal.close();
     } finally {
       this.#storage.release();

@@ -27,12 +27,14 @@ export type DatabaseSettings = {
 const CONNECT_TIMEOUT_MS = 2_000;
 /** While it is opened, no call of a caller hangs on a single connection. */
 const FIRST_CONNECT_TIMEOUT_MS = 10_000;
+const CLOSE_WITHIN_MS = 1_000;
 /** The gateway's own statements are small: one that takes this long will not get better. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 export class Database {
   readonly db: Kysely<Tables>;
   readonly pool: Pool;
+  readonly #cutOff: () => void;
 
   private constructor(pool: PoolConfig, log: Log) {
     this.pool = new Pool({
@@ -45,7 +47,7 @@ export class Database {
     this.pool.on('error', lost);
     // The pool listens to idle ones alone: the loss of any other would end the process.
     this.pool.on('connect', (client) => client.on('error', lost));
-    closeSilentConnections(this.pool);
+    this.#cutOff = closeSilentConnections(this.pool);
     prepareNamedStatements(this.pool);
     this.db = new Kysely({ dialect: new PostgresDialect({ pool: this.pool }) });
   }
@@ -102,8 +104,11 @@ export class Database {
     return done;
   }
 
+  /** Statements that run get a second to end: one that hangs must not keep the process. */
   async close(): Promise<void> {
+    const cutOff = setTimeout(this.#cutOff, CLOSE_WITHIN_MS);
     await this.db.destroy().catch(() => {});
+    clearTimeout(cutOff);
   }
 
   async #requireCurrent(): Promise<void> {

@@ -14,9 +14,9 @@ const NO_ANSWER = 'Query read timeout';
 /**
  * A statement without an answer in time leaves its connection waiting: pg would give it to the next statement. It is
  * closed, together with all others that have not said anything since that statement was sent: otherwise each of them
- * would cost somebody the same wait.
+ * would cost somebody the same wait. The function that is returned closes all there are.
  */
-export function closeSilentConnections(pool: Pool): void {
+export function closeSilentConnections(pool: Pool): () => void {
   const heardAt = new Map<PoolClient, number>();
   const closeSilentSince = (sentAt: number) => {
     for (const [client, at] of heardAt) if (at < sentAt) streamOf(client).destroy();
@@ -39,6 +39,7 @@ export function closeSilentConnections(pool: Pool): void {
     });
   });
   pool.on('remove', (client) => heardAt.delete(client));
+  return () => closeSilentSince(Number.POSITIVE_INFINITY);
 }
 
 function streamOf(client: PoolClient): ClientParts['connection']['stream'] {

@@ -73,7 +73,8 @@ export class Upkeep {
     try {
       await task();
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'the upkeep of the records failed; it is tried again');
+      if (!this.#stopped)
+        this.#deps.log.warn({ err: error }, 'the upkeep of the records failed; it is tried again');
     }
   }
 

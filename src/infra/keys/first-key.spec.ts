@@ -36,9 +36,16 @@ describe('dataDirKeys', () => {
     expect(readFileSync(join(dataDir, 'keys.json'), 'utf8')).not.toContain(key.slice(18, -9));
   });
 
-  it.each(['{}', 'not json', ''])('does not make a new key over a file that holds %j', (text) => {
+  it.each([
+    ['{}', 'it: Invalid input: expected array, received object'],
+    ['not json', 'it is no JSON'],
+    ['', 'it is no JSON'],
+    ['[]', 'it: must hold at least one key'],
+    ['[{"id": "short"}]', '0.id: must be the 8 characters after ute_live_'],
+  ])('does not make a new key over a file that holds %j, and names the file and why', (text, why) => {
     writeFileSync(join(dir, 'keys.json'), text);
-    expect(() => dataDirKeys(dir, () => expect.unreachable('a key was made'))).toThrow(Error);
+    const made = () => dataDirKeys(dir, () => expect.unreachable('a key was made'));
+    expect(made).toThrow(`${join(dir, 'keys.json')} cannot be used: ${why}`);
     expect(readFileSync(join(dir, 'keys.json'), 'utf8')).toBe(text);
   });
 });

@@ -1,10 +1,14 @@
 // The first key: made when nobody configured one, printed once, kept as a hash in the data directory.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { createApiKey } from '../../lib/api-key.ts';
+import { apiKey } from '../../settings/settings-schema.ts';
 import type { StoredKey } from './api-key-authenticator.ts';
 
 export const FIRST_KEY_FILE = 'keys.json';
+
+const keptKeySchema = z.array(apiKey).min(1, 'must hold at least one key');
 
 /** The keys of the data directory. `printed` gets the text of a key made just now; it is never seen again. */
 export function dataDirKeys(dataDir: string, printed: (key: string) => void): readonly StoredKey[] {
@@ -44,7 +48,27 @@ function readKeys(path: string): readonly StoredKey[] | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  const keys: unknown = JSON.parse(text);
-  if (!Array.isArray(keys)) throw new Error(`${path}: expected a list of keys`);
-  return keys as StoredKey[];
+  return parseKeys(path, text);
+}
+
+function parseKeys(path: string, text: string): readonly StoredKey[] {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    throw unusable(path, 'it is no JSON', error);
+  }
+  const { data, error } = keptKeySchema.safeParse(content);
+  if (error !== undefined) {
+    const [issue] = error.issues;
+    throw unusable(path, `${issue?.path.join('.') || 'it'}: ${issue?.message ?? ''}`, error);
+  }
+  return data;
+}
+
+function unusable(path: string, why: string, cause: unknown): Error {
+  return new Error(
+    `${path} cannot be used: ${why}. It holds the key that was made at the first start: bring back a copy, or remove it to have a new key made.`,
+    { cause },
+  );
 }

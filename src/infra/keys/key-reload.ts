@@ -109,7 +109,7 @@ function keysInForce({ auth, data_dir: dataDir }: Settings): readonly StoredKey[
 function warnOfFirstKey({ auth, data_dir: dataDir }: Settings, log: Log): void {
   if (auth.keys.length === 0) return;
   const listed = new Set(auth.keys.map(({ id }) => id));
-  const refused = keptKeys(dataDir)
+  const refused = firstKeys(dataDir)
     .map(({ id }) => id)
     .filter((id) => !listed.has(id));
   if (refused.length === 0) return;
@@ -117,6 +117,15 @@ function warnOfFirstKey({ auth, data_dir: dataDir }: Settings, log: Log): void {
     { ids: refused, file: join(dataDir, FIRST_KEY_FILE) },
     'auth.keys is set, so the first key, made when there was none, is refused: to keep it, copy its entry from the file into auth.keys; otherwise delete the file',
   );
+}
+
+/** None where the file cannot be read: here nobody needs it. */
+function firstKeys(dataDir: string): readonly StoredKey[] {
+  try {
+    return keptKeys(dataDir);
+  } catch {
+    return [];
+  }
 }
 
 function restOf({ auth: { mode }, ...rest }: Settings): string {
