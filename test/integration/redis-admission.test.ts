@@ -377,6 +377,22 @@ describe('without the store, by policy', () => {
     expect(rated).toEqual([true, true, true, false]);
   });
 
+  it('local: a rate that is used up is used up, also when Redis goes away: no outage gives a burst of its own', async () => {
+    const one = await replica(FAST);
+    const five = { rates: [rate({ rate: 5, burst: 5 })] };
+    for (let call = 0; call < 5; call += 1) await granted(one, five);
+    for (let outage = 0; outage < 2; outage += 1) {
+      await redis.kill();
+      await eventually(async () => {
+        await ask(one, { leases: [lease({ limit: 9 })] });
+        expect(isDegraded(one)).toBe(true);
+      });
+      expect(await ask(one, five)).toMatchObject({ granted: false, refusedBy: 'rate' });
+      await redis.restart();
+      await eventually(() => expect(isDegraded(one)).toBe(false));
+    }
+  });
+
   it('closed refuses, open lets everybody in, and the strictest rule of a call holds', async () => {
     const one = await replica(FAST);
     await redis.kill();

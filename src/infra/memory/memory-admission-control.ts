@@ -88,6 +88,11 @@ export class MemoryAdmissionControl implements AdmissionControl {
     };
   }
 
+  /** Counts a call under its rates that was let in elsewhere. */
+  charge(rates: readonly RateRule[]): void {
+    this.#meters.charge(rates, this.#clock.now());
+  }
+
   /** What is kept in memory, in entries: nothing stays of calls that have ended and limits that are idle. */
   get entries(): { readonly rateKeys: number; readonly leaseKeys: number; readonly calls: number } {
     return { rateKeys: this.#meters.size, leaseKeys: this.#places.size, calls: this.#calls.size };

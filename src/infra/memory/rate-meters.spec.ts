@@ -36,6 +36,15 @@ describe('RateMeters', () => {
     );
   });
 
+  it('a call that was let in elsewhere counts, and none is used up by more than all there is', () => {
+    const rule = { key: 'k', name: 'n', rate: 1, periodMs: 1_000, burst: 3 };
+    const meters = new RateMeters(10);
+    for (let call = 0; call < 10; call += 1) meters.charge([rule], T0);
+    expect(meters.refusing([rule], T0)).toBe(rule);
+    expect(meters.retryAfterMs(rule, T0)).toBe(1_000);
+    expect(meters.states([rule], T0 + 3_000)).toMatchObject([{ remaining: 3 }]);
+  });
+
   it('never lets through more than the burst and the rate times the time, in any window', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 150 });
     const limits = fc.record({

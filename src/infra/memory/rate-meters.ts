@@ -60,6 +60,16 @@ export class RateMeters {
     return over ?? NONE;
   }
 
+  /** Counts one call that was let in elsewhere: no rule refuses it, and none is used up by more than all there is. */
+  charge(rules: readonly RateRule[], now: number): void {
+    for (const rule of rules) {
+      const { key, rate, periodMs, burst } = rule;
+      const meter = this.#meters.get(key);
+      if (meter !== undefined) meter.units = Math.min(settle(meter, rule, now) + periodMs, periodMs * burst);
+      else if (this.#hasRoom(now)) this.#meters.set(key, { units: periodMs, at: now, rate, periodMs });
+    }
+  }
+
   /** When the rule has a call left again, if nobody else takes it; at least 1. */
   retryAfterMs(rule: RateRule, now: number): number {
     const meter = this.#meters.get(rule.key);

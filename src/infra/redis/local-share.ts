@@ -45,6 +45,12 @@ export class LocalShare {
     return { ...decision, rates: asDeclared(decision.rates, rates) };
   }
 
+  /** The store let a call in: it is part of what this replica has used of its share, if the store goes away. */
+  charge({ rates }: AdmissionRequest, replicas: number): void {
+    if (rates.length > 0)
+      this.#memory.charge(rates.filter(isLocal).map((rule) => shareOfRate(rule, replicas)));
+  }
+
   /** The store is away: what runs already is part of this replica's share. */
   begin(live: Iterable<LiveCall>): void {
     for (const { callId, leases } of live) {

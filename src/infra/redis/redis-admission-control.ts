@@ -176,6 +176,7 @@ export class RedisAdmissionControl implements AdmissionControl {
     const decision = await this.#shared.admit(this.#rest(asked), signal);
     const { kind, rates } = decision;
     if (kind === 'granted') {
+      this.#local.charge(request, this.#health.replicas);
       const { fencingToken, shadowRefusals } = decision;
       return this.#grants.add(request, at, { rates, fencingToken, shadowRefusals, known: true, suspected });
     }
