@@ -13,6 +13,9 @@ import { removeDir, tempDir } from './temp-tools.ts';
 
 /** Of `pay` and `pay_again` together: each has its own. */
 export const LIMIT = 4;
+/** Of `metered`: calls in a second, and how many of them at once. */
+export const RATE = 20;
+export const BURST = 20;
 /** The time of a lease in Redis, and the second within which a loss is noticed: how long a limit may be exceeded. */
 export const QUARANTINE_MS = 16_000;
 /** A statement whose connection is dead is given up after 12 s. */
@@ -37,14 +40,21 @@ export class FaultBench {
   readonly replicas: Replica[] = [];
   readonly #key = createApiKey();
 
+  readonly redis: RedisServer;
+  readonly postgres: Postgres;
+  readonly redisLine: TcpProxy;
+  readonly postgresLine: TcpProxy;
+  readonly upstream: FaultUpstream;
+
   private constructor(
-    readonly redis: RedisServer,
-    readonly postgres: Postgres,
-    readonly redisLine: TcpProxy,
-    readonly postgresLine: TcpProxy,
-    readonly upstream: FaultUpstream,
+    parts: Pick<FaultBench, 'redis' | 'postgres' | 'redisLine' | 'postgresLine' | 'upstream'>,
   ) {
-    writeFileSync(join(this.dir, 'tools.yaml'), stringify(toolsFor(upstream.url)));
+    this.redis = parts.redis;
+    this.postgres = parts.postgres;
+    this.redisLine = parts.redisLine;
+    this.postgresLine = parts.postgresLine;
+    this.upstream = parts.upstream;
+    writeFileSync(join(this.dir, 'tools.yaml'), stringify(toolsFor(parts.upstream.url)));
   }
 
   static async start(): Promise<FaultBench> {
@@ -57,7 +67,7 @@ export class FaultBench {
       startTcpProxy(redis.port),
       startTcpProxy(postgres.port),
     ]);
-    return new FaultBench(redis, postgres, redisLine, postgresLine, upstream);
+    return new FaultBench({ redis, postgres, redisLine, postgresLine, upstream });
   }
 
   /** One more gateway on the same Redis and PostgreSQL; of a name that was there before, with the same data directory. */
@@ -190,6 +200,14 @@ function toolsFor(upstream: string): object {
     },
     tools: [
       { ...run, name: 'pay', description: 'May not run twice' },
+      {
+        ...run,
+        name: 'metered',
+        description: 'May run as often as its rate allows',
+        metadata: { read_only: true },
+        concurrency: undefined,
+        rate_limits: [{ per: 'tool', rate: RATE, period: '1s', burst: BURST }],
+      },
       { ...run, name: 'pay_again', description: 'May run twice', metadata: { idempotent: true } },
       {
         name: 'look',

@@ -3,17 +3,18 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 
 interface Moment {
+  readonly kind: string;
   readonly at: number;
   readonly running: number;
 }
 
-/** `POST /run/{ref}?ms=`: runs for so long. `GET /look`: answers at once. */
+/** `POST /run/{ref}?ms=`: runs for so long. Refs `kind.number` are counted by their kind. `GET /look`: answers at once. */
 export class FaultUpstream {
   readonly #server: Server = createServer((request, response) => this.#answer(request, response));
   readonly #runs = new Map<string, number>();
   readonly #held = new Map<string, () => void>();
   readonly #moments: Moment[] = [];
-  #running = 0;
+  readonly #running = new Map<string, number>();
   #holding = false;
 
   async start(): Promise<this> {
@@ -31,13 +32,18 @@ export class FaultUpstream {
   }
 
   get running(): number {
-    return this.#running;
+    return this.#running.get('') ?? 0;
   }
 
   /** The largest number that ran at the same time between two moments of `Date.now()`. */
-  mostAtOnce(from: number, to = Number.POSITIVE_INFINITY): number {
-    const within = this.#moments.filter(({ at }) => at >= from && at <= to);
-    return Math.max(0, ...within.map(({ running }) => running));
+  mostAtOnce(from: number, to = Number.POSITIVE_INFINITY, ofKind = ''): number {
+    const within = this.#moments.filter(({ at, kind }) => at >= from && at <= to && kind === ofKind);
+    return within.reduce((most, { running }) => Math.max(most, running), 0);
+  }
+
+  /** When calls of a kind came, in their order. */
+  arrivals(ofKind: string): readonly number[] {
+    return this.#moments.filter(({ kind }) => kind === ofKind).map(({ at }) => at);
   }
 
   /** From now on what comes runs until it is let go. */
@@ -64,7 +70,8 @@ export class FaultUpstream {
     }
     const ref = pathname.slice('/run/'.length);
     this.#runs.set(ref, this.runs(ref) + 1);
-    this.#count(1);
+    const kind = ref.includes('.') ? ref.slice(0, ref.indexOf('.')) : '';
+    this.#count(kind, 1);
     let over = false;
     const end = () => {
       if (over) return;
@@ -72,7 +79,7 @@ export class FaultUpstream {
       clearTimeout(timer);
       this.#held.delete(ref);
       // Before the answer: with it, the next one may come.
-      this.#count(-1);
+      this.#count(kind, -1);
     };
     const finish = () => {
       end();
@@ -83,9 +90,10 @@ export class FaultUpstream {
     response.once('close', end);
   }
 
-  #count(change: 1 | -1): void {
-    this.#running += change;
-    if (change > 0) this.#moments.push({ at: Date.now(), running: this.#running });
+  #count(kind: string, change: 1 | -1): void {
+    const running = (this.#running.get(kind) ?? 0) + change;
+    this.#running.set(kind, running);
+    if (change > 0) this.#moments.push({ kind, at: Date.now(), running });
   }
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import { placeBinaries } from '../../src/infra/embedded-postgres/placement.ts';
 import { findPostgres } from '../../src/infra/embedded-postgres/postgres-package.ts';
+import { childrenOf } from './gateway-process.ts';
 import type { ServerUser } from '../../src/infra/embedded-postgres/server-user.ts';
 
 export interface Postgres {
@@ -19,6 +20,9 @@ export interface Postgres {
   restart(): Promise<void>;
   /** Ends the server at once: no answer, no connection. */
   kill(): Promise<void>;
+  /** It and all that serves a connection answer nobody. */
+  pause(): void;
+  resume(): void;
   stop(): Promise<void>;
 }
 
@@ -55,6 +59,8 @@ export async function startPostgres(initSql = '', sharedBuffers = '16MB'): Promi
       url,
       sql: async (text, values) => (await pool.query<Record<string, unknown>>(text, values)).rows,
       kill,
+      pause: () => signalAll(server, 'SIGSTOP'),
+      resume: () => signalAll(server, 'SIGCONT'),
       restart: async () => {
         await kill();
         await pool.end();
@@ -116,6 +122,11 @@ async function connected(url: string, server: ChildProcess): Promise<Pool> {
     }
     await new Promise((done) => setTimeout(done, 25));
   }
+}
+
+function signalAll(server: ChildProcess, signal: NodeJS.Signals): void {
+  const { pid = 0 } = server;
+  for (const each of [pid, ...childrenOf(pid)]) process.kill(each, signal);
 }
 
 async function end(server: ChildProcess): Promise<void> {

@@ -15,6 +15,9 @@ export interface RedisServer {
   restart(): Promise<void>;
   /** Ends the server at once, as a crash would. */
   kill(): Promise<void>;
+  /** It answers nobody, and all that is sent to it waits. */
+  pause(): void;
+  resume(): void;
   stop(): Promise<void>;
 }
 
@@ -33,6 +36,8 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
     url: `redis://127.0.0.1:${port}`,
     client,
     kill,
+    pause: () => void server.kill('SIGSTOP'),
+    resume: () => void server.kill('SIGCONT'),
     async restart() {
       await kill();
       server = launch(port, args);

@@ -50,7 +50,11 @@ class Proxy {
   /** Clients whose server is gone without their knowing. */
   readonly #lost = new Set<Socket>();
 
-  constructor(readonly targetPort: number) {}
+  readonly targetPort: number;
+
+  constructor(targetPort: number) {
+    this.targetPort = targetPort;
+  }
 
   accept(client: Socket): void {
     if (this.#mode.kind === 'cut') {

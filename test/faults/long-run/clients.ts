@@ -1,0 +1,123 @@
+// The clients of a fault run: they call at random gateways in all ways, and repeat with the key what they know no end of.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FaultBench } from '../../helpers/fault-bench.ts';
+import type { Random } from './random.ts';
+
+/** `metered` has a rate; the others have places, and only `pay_again` may run twice. */
+const TOOLS = ['pay', 'pay', 'pay_again', 'metered'] as const;
+type Tool = (typeof TOOLS)[number];
+
+/** A call as its client knows it in the end. */
+export interface Asked {
+  readonly ref: string;
+  readonly tool: Tool;
+  readonly isAsync: boolean;
+  readonly isKeyed: boolean;
+  tries: number;
+  /** Of the last answer; 0: the connection broke. */
+  status: number;
+  ok: boolean;
+  reason: string;
+  /** False: every answer, and there was one to each try, said that nothing had happened. */
+  mayHaveActed: boolean;
+  callId: string;
+}
+
+interface Body {
+  readonly ok?: boolean;
+  readonly error?: { readonly reason: string; readonly partial_side_effects: boolean };
+  readonly meta?: { readonly call_id: string };
+}
+
+const WORK_MS = [5, 80] as const;
+const THINK_MS = [10, 250] as const;
+const AGAIN_MS = 200;
+/** After the faults are over, a client that repeats with its key has an answer by then. */
+const LAST_ANSWER_MS = 120_000;
+
+export class Clients {
+  readonly asked: Asked[] = [];
+  readonly #bench: FaultBench;
+  readonly #stopping = new AbortController();
+  #clients: readonly Promise<void>[] = [];
+  #giveUpAt = Number.POSITIVE_INFINITY;
+
+  constructor(bench: FaultBench) {
+    this.#bench = bench;
+  }
+
+  begin(count: number, random: Random): void {
+    this.#clients = Array.from({ length: count }, () => this.#client(random.fork()));
+  }
+
+  /** Resolves when each has its last answer. */
+  async stop(): Promise<void> {
+    this.#giveUpAt = performance.now() + LAST_ANSWER_MS;
+    this.#stopping.abort();
+    await Promise.all(this.#clients);
+  }
+
+  async #client(random: Random): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.#call(random);
+      await pause(random.between(...THINK_MS));
+    }
+  }
+
+  async #call(random: Random): Promise<void> {
+    const tool = random.of(TOOLS);
+    const isAsync = tool !== 'metered' && random.next() < 0.4;
+    const isKeyed = tool !== 'metered' && random.next() < 0.6;
+    const ref = `${tool}.${this.asked.length + 1}`;
+    const call: Asked = {
+      ref,
+      tool,
+      isAsync,
+      isKeyed,
+      tries: 0,
+      status: 0,
+      ok: false,
+      reason: '',
+      mayHaveActed: false,
+      callId: '',
+    };
+    this.asked.push(call);
+    const ms = Math.round(random.between(...WORK_MS));
+    await this.#ask(call, ms, random);
+    while (repeats(call) && performance.now() < this.#giveUpAt) {
+      await pause(AGAIN_MS);
+      await this.#ask(call, ms, random);
+    }
+  }
+
+  async #ask(call: Asked, ms: number, random: Random): Promise<void> {
+    call.tries += 1;
+    const { replicas } = this.#bench;
+    if (replicas.length === 0) return;
+    const { url, key } = random.of(replicas);
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      ...(call.isAsync && { prefer: 'respond-async' }),
+      ...(call.isKeyed && { 'idempotency-key': call.ref }),
+    };
+    const body = JSON.stringify({ arguments: { ref: call.ref, ms } });
+    try {
+      const response = await fetch(`${url}/v1/tools/${call.tool}/execute`, { method: 'POST', headers, body });
+      const { ok = false, error, meta } = (await response.json()) as Body;
+      call.status = response.status;
+      call.ok = ok;
+      call.reason = error?.reason ?? '';
+      call.callId = meta?.call_id ?? '';
+      call.mayHaveActed ||= ok || (error?.partial_side_effects ?? true);
+    } catch {
+      call.status = 0;
+      call.mayHaveActed = true;
+    }
+  }
+}
+
+/** With its key, a client repeats what it knows no end of. */
+function repeats({ isKeyed, status, reason }: Asked): boolean {
+  return isKeyed && (status === 0 || status === 429 || status === 503 || reason === 'IDEMPOTENCY_IN_FLIGHT');
+}
