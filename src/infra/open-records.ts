@@ -1,4 +1,5 @@
 // What is kept of calls: the audit sink, the history, the approvals and their upkeep, over one database.
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { parseDuration } from '../lib/duration.ts';
 import type { ApprovalStore } from '../ports/approval-store.ts';
@@ -39,17 +40,25 @@ export async function openCallRecords(settings: Settings, deps: Deps): Promise<C
   requireWritable(settings.data_dir);
   const { records, log } = deps;
   const embedded = settings.database.url === undefined;
+  const gateway = randomUUID();
   const sink = await StoredAuditSink.open({
     ...deps,
     path: join(settings.data_dir, 'audit'),
-    table: new SqlAuditTable(records),
+    table: new SqlAuditTable(records, gateway),
     intents: embedded ? 'journal' : 'database',
     maxBacklogBytes: settings.limits.max_audit_backlog_bytes,
     random: Math.random,
   });
   const maxPending = settings.limits.max_pending_approvals;
   const approvals = new SqlApprovalStore(records, { maxPending });
-  const upkeep = new Upkeep({ ...deps, retention: periodsOf(settings), random: Math.random });
+  const behindMs = () => sink.behindMs;
+  const upkeep = new Upkeep({
+    ...deps,
+    gateway,
+    behindMs,
+    retention: periodsOf(settings),
+    random: Math.random,
+  });
   upkeep.start();
   return {
     auditSink: sink,

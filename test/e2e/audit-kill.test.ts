@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Records } from '../../src/infra/database/records.ts';
+import { tellAlive } from '../../src/infra/database/gateway-beats.ts';
 import { reconcileCalls } from '../../src/infra/database/reconcile-calls.ts';
 import { SystemClock } from '../../src/infra/system-clock.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
@@ -89,7 +90,10 @@ describe('a gateway on PostgreSQL that is killed', () => {
     const replicas = [1, 2].map(() => new Records(database, { clock: new SystemClock(), log: quietLog }));
     const ended: unknown[] = [];
     const look = async () => {
-      const found = replicas.map(async (records) => reconcileCalls(await records.database(), 0));
+      const found = replicas.map(async (records) => {
+        await tellAlive(records, 'own', 0);
+        return reconcileCalls(records, { gateway: 'own', leaseMs: 0 });
+      });
       ended.push(...(await Promise.all(found)).flat());
       return ended.length;
     };

@@ -159,6 +159,9 @@ async function lastAccepted(): Promise<object | undefined> {
 /** As if the deadlines of what runs, and the time of mourning, were long over. */
 async function deadlinesAreOver(): Promise<void> {
   await bench.postgres.sql(
+    "DELETE FROM gateways WHERE id IN (SELECT owner FROM calls WHERE kind = 'sync' AND status = 'running')",
+  );
+  await bench.postgres.sql(
     "UPDATE calls SET deadline_at = now() - interval '1 hour' WHERE kind = 'sync' AND status = 'running'",
   );
 }

@@ -32,7 +32,7 @@ export interface Asking {
 const WORK_MS = 40;
 /** A client that is refused comes back a little later. */
 const PATIENCE_MS = 50;
-const SETTLED_MS = 45_000;
+const SETTLED_MS = 90_000;
 const WAYS: readonly Way[] = ['direct', 'async', 'keyed'];
 
 export class FaultLoad {

@@ -1,8 +1,9 @@
 // Audit records and call history in the database: one row and one end per call, whatever comes twice, late or never.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { auditLine } from '../../src/infra/audit/audit-line.ts';
 import { SqlAuditTable } from '../../src/infra/database/audit-table.ts';
 import type { Database } from '../../src/infra/database/database.ts';
+import { tellAlive } from '../../src/infra/database/gateway-beats.ts';
 import { reconcileCalls } from '../../src/infra/database/reconcile-calls.ts';
 import { SqlIdempotencyStore } from '../../src/infra/database/sql-idempotency-store.ts';
 import { applyRetention } from '../../src/infra/database/retention.ts';
@@ -13,6 +14,9 @@ import { auditRecord, intentRecord } from '../helpers/audit-kit.ts';
 import { DATABASES, type TestDatabase } from '../helpers/databases.ts';
 
 const DAY = 86_400_000;
+const LEASE = 30_000;
+/** As if every lease were over. */
+const now = { gateway: 'own', leaseMs: 0 };
 let tenants = 0;
 
 describe.each(DATABASES)('call records on %s', (_name, start) => {
@@ -25,7 +29,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
   beforeAll(async () => {
     there = await start();
     database = await there.records.database();
-    table = new SqlAuditTable(database);
+    table = new SqlAuditTable(database, 'owner');
     history = new SqlCallHistory(database);
   });
   afterAll(() => there?.end());
@@ -127,7 +131,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
       }),
     ) as [AuditRecord, AuditRecord, AuditRecord];
     await intend(acts, reads, young);
-    const ended = (await Promise.all([reconcileCalls(database, 0), reconcileCalls(database, 0)])).flat();
+    const ended = (await Promise.all([reconcileCalls(database, now), reconcileCalls(database, now)])).flat();
     expect(
       ended
         .filter(({ id }) => id.endsWith(tenant))
@@ -152,13 +156,80 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
     });
   });
 
+  describe('whose gateway', () => {
+    const look = async () => {
+      await tellAlive(database, 'own', 0);
+      const ended = await reconcileCalls(database, { gateway: 'own', leaseMs: LEASE });
+      return ended.filter(({ id }) => id.endsWith(tenant)).length;
+    };
+    /** One that began, and whose deadline is over for so long. */
+    const lateBy = async (ms: number) => {
+      ofTenant();
+      const callId = `c-${tenant}`;
+      await intend(intentRecord({ tenant, callId, remainingMs: 0 }));
+      await sql`UPDATE calls SET deadline_at = now() - ${ms}::float8 * interval '1 millisecond' WHERE id = ${callId}`.execute(
+        database.db,
+      );
+      return callId;
+    };
+    const gatewayWas = async (id: string, column: 'alive_at' | 'steady_since', ms: number) => {
+      await sql`UPDATE gateways SET ${sql.ref(column)} = now() - ${ms}::float8 * interval '1 millisecond' WHERE id = ${id}`.execute(
+        database.db,
+      );
+    };
+    const steady = async () => {
+      await tellAlive(database, 'own', 0);
+      await gatewayWas('own', 'steady_since', 2 * LEASE);
+    };
+    afterEach(() => sql`DELETE FROM gateways`.execute(database.db));
+
+    it('lives is not ended before its journal is in the database', async () => {
+      await steady();
+      await lateBy(4 * LEASE);
+      await tellAlive(database, 'owner', 3.5 * LEASE);
+      expect(await look()).toBe(0);
+      await tellAlive(database, 'owner', 2.5 * LEASE);
+      expect(await look()).toBe(1);
+    });
+
+    it('lives and has not told yet how far its journal is, is not ended', async () => {
+      await steady();
+      await lateBy(4 * LEASE);
+      await tellAlive(database, 'owner', undefined);
+      expect(await look()).toBe(0);
+    });
+
+    it('died is ended when it has given no sign of life for a lease', async () => {
+      await steady();
+      await lateBy(2 * LEASE);
+      await tellAlive(database, 'owner', undefined);
+      expect(await look()).toBe(0);
+      await gatewayWas('owner', 'alive_at', LEASE + 1_000);
+      expect(await look()).toBe(1);
+    });
+
+    it('gave no sign because the database was away is given as long as any other from its return on', async () => {
+      await steady();
+      const callId = await lateBy(3 * LEASE);
+      await tellAlive(database, 'owner', 0);
+      for (const id of ['own', 'owner']) await gatewayWas(id, 'alive_at', 2 * LEASE);
+      // The database is back, and the first to come back to it looks for lost calls.
+      expect(await look()).toBe(0);
+      await store(auditRecord({ tenant, callId }));
+      await gatewayWas('own', 'steady_since', LEASE + 1_000);
+      expect(await look()).toBe(0);
+      expect(await calls()).toMatchObject([{ id: callId, status: 'succeeded', reason: null }]);
+      expect((await audit()).filter(({ kind }) => kind === 'reconciled')).toEqual([]);
+    });
+  });
+
   it('a human ends an unknown outcome once, on record; a late outcome does not overrule it', async () => {
     ofTenant();
     const callId = `c-${tenant}`;
     await intend(intentRecord({ tenant, callId, remainingMs: 0 }));
     const resolution = { outcome: 'succeeded', comment: 'seen at the bank', by: 'boss' } as const;
     expect(await history.resolve(tenant, callId, resolution)).toEqual({ resolved: false, status: 'running' });
-    await reconcileCalls(database, 0);
+    await reconcileCalls(database, now);
     expect(await history.resolve('another', callId, resolution)).toBeUndefined();
     expect(await history.resolve(tenant, callId, resolution)).toMatchObject({
       resolved: true,
@@ -191,7 +262,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
       const claim = { fingerprint: 'f', mayRunAgain: false, leaseMs: 0, keepMs: 60_000 };
       await keys.begin(scope, { ...claim, callId });
       await intend(intentRecord({ tenant, callId, remainingMs: 0 }));
-      await reconcileCalls(database, 0);
+      await reconcileCalls(database, now);
       expect(await keys.begin(scope, { ...claim, callId: 'later' })).toEqual({ state: 'unknown', callId });
       await history.resolve(tenant, callId, { outcome, comment: 'asked the bank', by: 'boss' });
       expect(await keys.begin(scope, { ...claim, callId: 'later' })).toMatchObject({

@@ -54,7 +54,7 @@ async function inRecords<T>(dataDir: string, work: (records: Records) => Promise
 
 const fill = (dataDir: string) =>
   inRecords(dataDir, async (records) => {
-    const table = new SqlAuditTable(records);
+    const table = new SqlAuditTable(records, 'owner');
     const lines = Array.from({ length: ROWS }, (_, n) =>
       auditLine(
         auditRecord({ callId: `c${n}`, tenant: 'acme', callKind: 'sync', notes: { awkward: AWKWARD } }),

@@ -34,6 +34,7 @@ export class AuditShipper {
   #cancelTimer: (() => void) | undefined;
   #everyMs = EVERY_MS;
   #stopped = false;
+  #shippedTo: number | undefined;
 
   constructor(deps: ShipperDeps) {
     this.#deps = deps;
@@ -43,6 +44,11 @@ export class AuditShipper {
   start(): void {
     const { clock, random } = this.#deps;
     this.#cancelTimer = clock.after(this.#everyMs * (0.8 + 0.4 * random()), () => void this.#tick());
+  }
+
+  /** By the clock: what the journal had accepted by then is in the table. Undefined before the first time. */
+  get shippedTo(): number | undefined {
+    return this.#shippedTo;
   }
 
   /** What is under way then is not waited for: a statement may hang, and what it stored is stored again at the next start. */
@@ -76,13 +82,14 @@ export class AuditShipper {
   }
 
   async #shipAll(): Promise<void> {
-    const { journal } = this.#deps;
-    if (journal.pending === 0 && journal.sealed.length === 0) return;
-    await journal.seal();
+    const { journal, clock } = this.#deps;
+    const began = clock.now();
+    if (journal.pending > 0 || journal.sealed.length > 0) await journal.seal();
     for (const segment of journal.sealed) {
       if (this.#stopped) return;
       await this.#shipOne(segment);
     }
+    this.#shippedTo = began;
   }
 
   async #shipOne(segment: Segment): Promise<void> {

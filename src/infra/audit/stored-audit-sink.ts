@@ -151,6 +151,12 @@ export class StoredAuditSink implements AuditSink {
     await this.#shipper.ship();
   }
 
+  /** How long ago that was accepted of which all is in the database by now; undefined while nothing is known. */
+  get behindMs(): number | undefined {
+    const { shippedTo } = this.#shipper;
+    return shippedTo === undefined ? undefined : this.#clock.now() - shippedTo;
+  }
+
   /** As much of it as the database takes in that time. Never rejects. */
   async shipWithin(ms: number): Promise<void> {
     let cancel: () => void = () => undefined;

@@ -12,9 +12,12 @@ const INTEND = { name: sql`/* store_audit_intents */`, deadlineFrom: sql`now()` 
 
 export class SqlAuditTable implements AuditTable {
   readonly #db: Database['db'];
+  readonly #gateway: string;
 
-  constructor({ db }: Pick<Database, 'db'>) {
+  /** `gateway`: whose calls they are, by its signs of life. */
+  constructor({ db }: Pick<Database, 'db'>, gateway: string) {
     this.#db = db;
+    this.#gateway = gateway;
   }
 
   store(lines: Buffer): Promise<void> {
@@ -27,7 +30,7 @@ export class SqlAuditTable implements AuditTable {
   }
 
   async #insert(recordsJson: string | Buffer, kind: typeof STORE): Promise<void> {
-    await storeStatement(recordsJson, kind).execute(this.#db);
+    await storeStatement(recordsJson, this.#gateway, kind).execute(this.#db);
   }
 }
 
@@ -36,7 +39,7 @@ export class SqlAuditTable implements AuditTable {
  * intent and outcome come together, the outcome makes the row. Rows are written in the order of their ids, so that two
  * of these statements cannot lock each other out.
  */
-function storeStatement(recordsJson: string | Buffer, { name, deadlineFrom }: typeof STORE) {
+function storeStatement(recordsJson: string | Buffer, gateway: string, { name, deadlineFrom }: typeof STORE) {
   return sql`${name}
     WITH incoming AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${recordsJson}::json) AS record (
@@ -57,7 +60,7 @@ function storeStatement(recordsJson: string | Buffer, { name, deadlineFrom }: ty
     )
     INSERT INTO calls (id, tenant_id, principal_id, agent_id, user_id, session_id, door, tool, tool_version, executor,
       arguments_hash, kind, status, error_type, reason, read_only, idempotent, partial_side_effects, attempts, duration_ms,
-      registry_version, trace_id, notes, created_at, started_at, finished_at, deadline_at)
+      registry_version, trace_id, notes, created_at, started_at, finished_at, deadline_at, owner)
     SELECT DISTINCT ON (call_id)
       call_id, tenant_id, principal_id, agent_id, user_id, session_id, door,
       CASE tool WHEN '' THEN requested_tool ELSE tool END, tool_version, executor,
@@ -68,14 +71,16 @@ function storeStatement(recordsJson: string | Buffer, { name, deadlineFrom }: ty
       read_only, idempotent, partial_side_effects, attempts, CASE kind WHEN 'intent' THEN NULL ELSE duration_ms END,
       registry_version, trace_id, notes, at, at,
       CASE kind WHEN 'intent' THEN NULL ELSE at + duration_ms * interval '1 millisecond' END,
-      CASE kind WHEN 'intent' THEN ${deadlineFrom} + remaining_ms * interval '1 millisecond' END
+      CASE kind WHEN 'intent' THEN ${deadlineFrom} + remaining_ms * interval '1 millisecond' END,
+      CASE kind WHEN 'intent' THEN ${gateway} END
     FROM incoming
     WHERE call_kind <> '' AND tenant_id <> ''
     ORDER BY call_id, kind = 'outcome' DESC
     ON CONFLICT (id) DO UPDATE SET
       status = excluded.status, error_type = excluded.error_type, reason = excluded.reason,
       partial_side_effects = excluded.partial_side_effects, attempts = excluded.attempts,
-      duration_ms = excluded.duration_ms, notes = excluded.notes, finished_at = excluded.finished_at
+      duration_ms = excluded.duration_ms, notes = excluded.notes, finished_at = excluded.finished_at,
+      owner = NULL
     WHERE excluded.finished_at IS NOT NULL AND calls.kind = 'sync'
       AND (calls.finished_at IS NULL OR calls.reason = ${OWNER_LOST})`;
 }

@@ -43,7 +43,7 @@ export interface CallsTable {
   /** The envelope of an asynchronous call that has ended. */
   response: OptionalJson<JsonObject>;
   cancel_requested: Generated<boolean>;
-  /** The replica that runs it, until when it may be believed to, and which claim this is: a late owner's writes are void. */
+  /** The gateway that runs it, until when it may be believed to, and which claim this is: a late owner's writes are void. */
   owner: string | null;
   lease_expires_at: OptionalInstant;
   claim: Generated<number>;

@@ -29,6 +29,8 @@ function started() {
   const retention = { calls: 1, callEvents: 1, audit: 1, approvals: 1 };
   const upkeep = new Upkeep({
     records,
+    gateway: 'own',
+    behindMs: () => 0,
     retention,
     clock,
     log,
@@ -40,13 +42,13 @@ function started() {
 }
 
 describe('Upkeep', () => {
-  it('looks for lost calls every fifteen seconds, for old rows every ten minutes, and goes on after a failure', async () => {
+  it('gives a sign of life every five seconds, looks for lost calls every fifteen seconds, for old rows every ten minutes, and goes on after a failure', async () => {
     const { clock, records, log } = started();
     await clock.advance(60_000);
-    expect(records.asked).toBe(4);
+    expect(records.asked).toBe(16);
     expect(log.lines.every(({ level }) => level === 'warn')).toBe(true);
     await clock.advance(600_000);
-    expect(records.asked).toBe(45);
+    expect(records.asked).toBe(177);
   });
 
   it('is still when it was stopped', async () => {

@@ -3,11 +3,16 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Counter, Labelled, Metrics } from '../../ports/metrics.ts';
 import type { Records } from './records.ts';
+import { forgetGateways, GATEWAY_LEASE_MS, tellAlive } from './gateway-beats.ts';
 import { reconcileCalls } from './reconcile-calls.ts';
 import { applyRetention, type RetentionPeriods } from './retention.ts';
 
 export interface UpkeepDeps {
   readonly records: Pick<Records, 'db'>;
+  /** Whose signs of life these are. */
+  readonly gateway: string;
+  /** How far its journal is, see StoredAuditSink. */
+  readonly behindMs: () => number | undefined;
   readonly retention: RetentionPeriods;
   readonly clock: Clock;
   readonly log: Log;
@@ -15,10 +20,9 @@ export interface UpkeepDeps {
   readonly random: () => number;
 }
 
+const BEAT_EVERY_MS = 5_000;
 const RECONCILE_EVERY_MS = 15_000;
 const RETENTION_EVERY_MS = 600_000;
-/** How long after its deadline a call is still believed to be about to tell of its end. */
-const LEASE_MS = 30_000;
 
 export class Upkeep {
   readonly #deps: UpkeepDeps;
@@ -45,6 +49,7 @@ export class Upkeep {
   }
 
   start(): void {
+    this.#again(BEAT_EVERY_MS, () => this.#beat());
     this.#again(RECONCILE_EVERY_MS, () => this.#reconcile());
     this.#again(RETENTION_EVERY_MS, () => this.#applyRetention());
   }
@@ -78,17 +83,26 @@ export class Upkeep {
     }
   }
 
+  #beat(): Promise<void> {
+    const { records, gateway, behindMs } = this.#deps;
+    return tellAlive(records, gateway, behindMs());
+  }
+
   async #reconcile(): Promise<void> {
-    const { records, log } = this.#deps;
-    for (const { id, status } of await reconcileCalls(records, LEASE_MS)) {
+    const { records, gateway, log } = this.#deps;
+    for (const { id, status } of await reconcileCalls(records, { gateway, leaseMs: GATEWAY_LEASE_MS })) {
       this.#reconciled.with(status).add();
-      log.warn({ callId: id, status }, 'a call has no known outcome: its process died');
+      log.warn(
+        { callId: id, status },
+        'a call has no known outcome: its gateway is gone, or has lost the record of it',
+      );
     }
   }
 
   async #applyRetention(): Promise<void> {
     const { records, retention, log } = this.#deps;
     const deleted = await applyRetention(records, retention);
+    await forgetGateways(records);
     for (const [table, count] of Object.entries(deleted)) this.#deleted.with(table).add(count);
     if (Object.keys(deleted).length > 0) log.info({ deleted }, 'old records deleted');
   }

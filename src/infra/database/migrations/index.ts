@@ -9,6 +9,7 @@ import { schedules } from './0006-schedules.ts';
 import { toolSpecs } from './0007-tool-specs.ts';
 import { fewerIndexEntries } from './0008-fewer-index-entries.ts';
 import { peopleAndCallers } from './0009-people-and-callers.ts';
+import { gateways } from './0010-gateways.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
@@ -20,4 +21,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007-tool-specs': toolSpecs,
   '0008-fewer-index-entries': fewerIndexEntries,
   '0009-people-and-callers': peopleAndCallers,
+  '0010-gateways': gateways,
 };
