@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../contract/json.ts';
+import { FakeClock } from '../../test/helpers/fake-clock.ts';
+import { ApiKeyAuthenticator } from '../infra/keys/api-key-authenticator.ts';
+import { loadSettings } from '../settings/load-settings.ts';
 import type { CliIo } from './cli-io.ts';
 import { run } from './run.ts';
 
@@ -245,6 +248,38 @@ describe('ute tools', () => {
     const { code, stderr } = await ute(['tools'], [problem]);
     expect(code).toBe(3);
     expect(stderr).toBe('ute: the gateway refused (403): This needs the permission tools:read.\n');
+  });
+});
+
+describe('ute key', () => {
+  it('makes a key that a gateway with the printed settings lets in', async () => {
+    const { code, stdout } = await ute(
+      'key --tenant acme --role agent reader --user ada --expires 2027-01-31T00:00:00Z'.split(' '),
+    );
+    expect(code).toBe(0);
+    const [, text = '', yaml = ''] = /^export UTE_API_KEY=(\S+)\n\n([^]*)$/.exec(stdout) ?? [];
+    writeFileSync(join(cwd, 'gateway.yaml'), yaml);
+    const { auth } = loadSettings({ UTE_CONFIG: 'gateway.yaml' }, cwd);
+    const authenticator = new ApiKeyAuthenticator(auth.keys, { reader: ['calls:read'] }, new FakeClock());
+    expect(authenticator.authenticate({ kind: 'bearer', token: text })).toMatchObject({
+      tenantId: 'acme',
+      userId: 'ada',
+      agents: ['*'],
+      roles: ['agent', 'reader'],
+    });
+    expect(auth.keys[0]?.expires_at).toBe('2027-01-31T00:00:00Z');
+    expect(yaml).not.toContain(text.slice(18, -9));
+  });
+
+  it('ends with 2 without a role, and for a time that is none', async () => {
+    expect(await ute(['key', '--tenant', 'acme'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--role'),
+    });
+    expect(await ute(['key', '--role', 'agent', '--expires', 'tomorrow'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('2027-01-31T00:00:00Z'),
+    });
   });
 });
 

@@ -5,6 +5,7 @@ import { addCallCommand } from './call-command.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from './exit-code.ts';
 import { addDatabaseCommand } from './database-command.ts';
+import { addKeyCommand } from './key-command.ts';
 import { addMigrateCommand } from './migrate-command.ts';
 import { addRecordCommand } from './record-command.ts';
 import { addReplayCommand } from './replay-command.ts';
@@ -23,6 +24,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<number> {
     addValidateCommand,
     addToolsCommand,
     addCallCommand,
+    addKeyCommand,
     addMigrateCommand,
     addDatabaseCommand,
     addRecordCommand,

@@ -1,5 +1,6 @@
 // Slots: what one argument may hold at its place in a command. Values come from a language model.
 import { isJsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
+import { int64Of } from '../../lib/int64.ts';
 import type { SlotOptions } from './options-schema.ts';
 
 export type Slot =
@@ -96,14 +97,20 @@ function integerOf(
   { min, max }: { readonly min?: number | undefined; readonly max?: number | undefined },
   afterOptions: boolean,
 ): Filled {
-  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  if (typeof number !== 'number' || !Number.isSafeInteger(number)) return { wrong: 'must be an integer' };
+  const integer = exactly(value);
+  if (integer === undefined) return { wrong: 'must be an integer' };
   // Who says how far below zero it may go has thought of the sign.
   const least = min ?? (afterOptions ? -Infinity : 0);
-  if (number < least || number > (max ?? Infinity)) {
+  if (integer < least || integer > (max ?? Infinity)) {
     return { wrong: `must be from ${least} to ${max ?? 'the largest integer'}` };
   }
-  return { text: String(number) };
+  return { text: String(integer) };
+}
+
+/** An integer beyond 2^53 arrives as its digits. */
+function exactly(value: string | number | boolean): bigint | undefined {
+  if (typeof value === 'string') return /^-?\d{1,15}$/.test(value) ? BigInt(value) : int64Of(value);
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : undefined;
 }
 
 function urlOf(text: string): Filled {

@@ -131,6 +131,27 @@ describe('arguments', () => {
     });
   });
 
+  it('that are integers of 64 bits keep their digits', () => {
+    const schema = { type: 'object', properties: { n: { type: 'integer', format: 'int64' } } };
+    const argvFor = (n: string | number) => fill({ command: 'echo -- {n}' }, { n }, schema).argv[2];
+    expect(['9007199254740993', '9223372036854775807', '-9223372036854775808', 5].map(argvFor)).toEqual([
+      '9007199254740993',
+      '9223372036854775807',
+      '-9223372036854775808',
+      '5',
+    ]);
+    for (const n of ['9223372036854775808', '1e3', '+5', '0x10', '-9007199254740993']) {
+      expect(refusalOf(() => fill({ command: 'echo {n}' }, { n }, schema)).reason).toBe('UNSAFE_ARGUMENT');
+    }
+  });
+
+  it('that are wrong in several places are told once', () => {
+    const said = { command: 'cp {path} --to={path}', slots: { path: 'path' } };
+    expect(refusalOf(() => fill(said, { path: '../x' })).details).toEqual({
+      violations: [{ pointer: '/path', message: 'must not be empty or hold "..", "." or "//"' }],
+    });
+  });
+
   it.each(['file:///etc/passwd', 'http://user:pw@host/', 'javascript:x', 'x', 'http://a b\n'])(
     'for a url refuse %j',
     (url) => {

@@ -159,8 +159,11 @@ function take(filled: Filled, name: string, violations: Violation[]): string | u
   return 'text' in filled ? filled.text : note(name, filled.wrong, violations);
 }
 
+/** An argument that stands in several places is wrong once. */
 function note(name: string, message: string, violations: Violation[]): undefined {
-  violations.push({ pointer: `/${name}`, message });
+  const pointer = `/${name}`;
+  if (violations.some((each) => each.pointer === pointer && each.message === message)) return;
+  violations.push({ pointer, message });
 }
 
 function unsafe(violations: readonly Violation[]): ToolFailure {
