@@ -19,7 +19,7 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
   UTE_HTTP_PORT: variable(['http', 'port'], 'integer', 'REST port; 0 takes a free one.'),
   UTE_GRPC_PORT: variable(['grpc', 'port'], 'integer', 'gRPC port; 0 takes a free one.'),
   UTE_METRICS_PORT: variable(['metrics', 'port'], 'integer', 'Port of /metrics; 0 takes a free one.'),
-  UTE_DATA_DIR: variable(['data_dir'], 'text', 'Keys made at first start, the audit log.'),
+  UTE_DATA_DIR: variable(['data_dir'], 'text', 'Records, the first key, workspaces of sessions.'),
   UTE_AUTH: variable(['auth', 'mode'], 'text', 'api_keys, or none (only on loopback).'),
   UTE_TOOLS: variable(
     ['loaders'],

@@ -130,7 +130,13 @@ export const settingsSchema = z.strictObject({
   grpc: z.strictObject({ port: port.default(50_051), reflection: z.boolean().default(true) }).prefault({}),
   metrics: z.strictObject({ port: port.default(9464) }).prefault({}),
   tls: tls.optional().describe('TLS for REST and gRPC.'),
-  data_dir: z.string().min(1).default('./data').describe('Keys made at first start, the audit log.'),
+  data_dir: z
+    .string()
+    .min(1)
+    .default('./data')
+    .describe(
+      'Records, the first key, workspaces of sessions. A relative path starts where the gateway is started.',
+    ),
   auth: auth.prefault({}),
   loaders: z
     .array(z.looseObject({ type: z.string().min(1) }))

@@ -3,6 +3,7 @@ import { chmodSync, cpSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { loadSettings } from '../../src/settings/load-settings.ts';
 import { NODE_MODULES } from '../helpers/mcp-kit.ts';
 import { callTool, request, targetOf } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
@@ -65,4 +66,10 @@ it('the definitions are shown as agreed to at the first start', async () => {
   const { body } = await request<{ definitions: object[] }>(admin, 'GET', '/v1/admin/definitions');
   expect(body.definitions).toHaveLength(3);
   expect(body.definitions[0]).toMatchObject({ state: 'pinned', pinned_by: 'first use', changes: [] });
+});
+
+it('keeps its data where its README says, inside the repository', () => {
+  const root = resolve(FOLDER, '../..');
+  const settings = loadSettings({ UTE_CONFIG: 'examples/mcp-server/gateway.yaml' }, root);
+  expect(settings.data_dir).toBe(join(root, 'data/mcp-server-example'));
 });
