@@ -1,11 +1,12 @@
 // Nothing that comes back holds the event loop: no upstream's answer, however large it may be and whatever it is made of, no
 // message of an MCP server, and no call of many steps.
 import { writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
-import { leastHeldBy, LOOP_PROBE } from '../helpers/held-loop.ts';
+import { heldMs, leastHeldBy, LOOP_PROBE } from '../helpers/held-loop.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
@@ -36,7 +37,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
 };
 const KINDS = Object.keys(ANSWERS);
 
-/** Under "v" of the structured content: what a server on stdio prints. */
+/** Under "v" of the structured content: what an MCP server says, on stdio and over HTTP. */
 const MESSAGES: Readonly<Record<string, string>> = {
   'as many names as may be': names(20_000),
   'more names than may be': names(200_000),
@@ -44,18 +45,41 @@ const MESSAGES: Readonly<Record<string, string>> = {
   'more empty objects than may be': list('{}', 4_000_000),
   'a string of escapes': `"${'\\"'.repeat(1_900_000)}"`,
   'a number without end': `[${'9'.repeat(4_000_000)}]`,
+  'one long text': `"${'z'.repeat(4_000_000)}"`,
+  fractions: list('1.234567890123', 199_000 * 15),
 };
 const MESSAGE_KINDS = Object.keys(MESSAGES);
+/** What an event stream brings without end, and without the answer. */
+const FLOODS: Readonly<Record<string, string>> = {
+  'blank lines': '\n'.repeat(65_536),
+  comments: ':\n\n'.repeat(20_000),
+  'events of another kind': 'event: x\ndata: 1\n\n'.repeat(4_000),
+  'events that are no messages': 'data: 1\n\n'.repeat(6_000),
+  notifications:
+    `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":"${'x'.repeat(1_000)}"}}\n\n`.repeat(
+      60,
+    ),
+};
+const FLOOD_KINDS = Object.keys(FLOODS);
+interface Asked {
+  readonly id?: number | string;
+  readonly method?: string;
+  readonly params: { readonly arguments: { readonly at: number } };
+}
+const INITIALIZED = {
+  protocolVersion: '2025-11-25',
+  capabilities: { tools: {} },
+  serverInfo: { name: 's', version: '1' },
+};
+const TOOLS = [{ name: 'say', inputSchema: { type: 'object' } }];
 const MCP_SERVER = `
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } };
-const tools = [{ name: 'say', inputSchema: { type: 'object' } }];
 const say = (id, result) => process.stdout.write(\`{"jsonrpc":"2.0","id":\${id},"result":\${result}}\\n\`);
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
-  if (method === 'initialize') say(id, JSON.stringify(initialized));
-  if (method === 'tools/list') say(id, JSON.stringify({ tools }));
+  if (method === 'initialize') say(id, '${JSON.stringify(INITIALIZED)}');
+  if (method === 'tools/list') say(id, '${JSON.stringify({ tools: TOOLS })}');
   if (method === 'ping') say(id, '{}');
   if (method !== 'tools/call') return;
   const value = readFileSync(new URL(\`message-\${params.arguments.at}.json\`, import.meta.url), 'utf8');
@@ -94,14 +118,21 @@ beforeAll(async () => {
     env: { API_TOKEN: SECRET },
     sandbox: 'off',
   };
-  const said = {
-    name: 'said',
+  const said = (name: string, connection: string) => ({
+    name,
     description: 'What the server says',
     tool_type: 'mcp',
     input_schema: { type: 'object', properties: { at: { type: 'integer' } } },
-    implementation_config: { connection: 'server', tool: 'say' },
+    implementation_config: { connection, tool: 'say' },
     metadata: { category: 'retrieval' },
-  };
+  });
+  const far = await servers.http(mcpServer);
+  const farServer = (path: string) => ({
+    type: 'mcp',
+    url: `${far}/${path}`,
+    headers: { 'x-key': SECRET },
+    ...reach,
+  });
   const pair = {
     name: 'pair',
     description: 'Two steps that wait for nothing',
@@ -129,8 +160,21 @@ beforeAll(async () => {
     },
     metadata: { category: 'retrieval' },
   });
-  const connections = { upstream: upstreamConnection, server };
-  const others = [said, pair, steps('many', 'pair'), steps('more', 'many'), steps('most', 'more')];
+  const elsewhere = {
+    json: farServer('json'),
+    events: farServer('events'),
+    flood: { ...farServer('flood'), max_message_bytes: MIB },
+  };
+  const connections = { upstream: upstreamConnection, server, ...elsewhere };
+  const overHttp = Object.keys(elsewhere).map((connection) => said(`said_${connection}`, connection));
+  const others = [
+    said('said', 'server'),
+    ...overHttp,
+    pair,
+    steps('many', 'pair'),
+    steps('more', 'many'),
+    steps('most', 'more'),
+  ];
   writeFileSync(join(dir, 'tools.yaml'), stringify({ connections, tools: [...tools, ...others] }));
   // A loop that is held sheds load, and a call that is refused holds nothing.
   const limits = { max_result_bytes: MOST_BYTES, shed_at_lag_ms: 10_000 };
@@ -144,6 +188,39 @@ afterAll(async () => {
   await servers.close();
   removeDir(dir);
 });
+
+/** Over HTTP: answers as JSON, or as an event stream, or with a stream that brings everything else. */
+function mcpServer(request: IncomingMessage, response: ServerResponse): void {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => void chunks.push(chunk));
+  request.on('end', () => {
+    const text = Buffer.concat(chunks).toString();
+    const { id, method, params } = JSON.parse(text === '' ? '{}' : text) as Asked;
+    const say = (result: string, how: string | undefined) => {
+      const message = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+      const isStream = how === '/events';
+      response.setHeader('content-type', isStream ? 'text/event-stream' : 'application/json');
+      response.end(isStream ? `data: ${message}\n\n` : message);
+    };
+    if (method === 'initialize') return say(JSON.stringify(INITIALIZED), undefined);
+    if (method === 'tools/list') return say(JSON.stringify({ tools: TOOLS }), undefined);
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    if (method !== 'tools/call') return void response.writeHead(id === undefined ? 202 : 400).end();
+    if (request.url === '/flood')
+      return flood(response, FLOODS[FLOOD_KINDS[params.arguments.at] ?? ''] ?? '');
+    const value = MESSAGES[MESSAGE_KINDS[params.arguments.at] ?? ''];
+    say(`{"content":[],"structuredContent":{"v":${value}}}`, request.url);
+  });
+}
+
+function flood(response: ServerResponse, part: string): void {
+  response.setHeader('content-type', 'text/event-stream');
+  const pour = () => {
+    while (!response.destroyed && response.write(part));
+  };
+  response.on('drain', pour);
+  pour();
+}
 
 async function call(tool: string, args: object = {}): Promise<{ status: number; bytes: number }> {
   const response = await fetch(`${rest}/v1/tools/${tool}/execute`, {
@@ -170,11 +247,23 @@ describe('the event loop is not held by an answer of', () => {
   });
 });
 
-describe('the event loop is not held by a message of an MCP server with', () => {
+describe.each([
+  { tool: 'said', how: 'on stdio' },
+  { tool: 'said_json', how: 'over HTTP, as JSON' },
+  { tool: 'said_events', how: 'over HTTP, as an event' },
+])('the event loop is not held by a message of an MCP server $how, with', ({ tool }) => {
   it.each(MESSAGE_KINDS.map((kind, at) => ({ kind, at })))('$kind', async ({ at }) => {
-    const { held, isWholeOrRefused } = await measured(() => call('said', { at }));
+    const { held, isWholeOrRefused } = await measured(() => call(tool, { at }));
     expect(held).toBeLessThan(MOST_MS);
     expect(isWholeOrRefused).toBe(true);
+  });
+});
+
+describe('the event loop is not held by an event stream of an MCP server that ends with no answer, of', () => {
+  it.each(FLOOD_KINDS.map((kind, at) => ({ kind, at })))('$kind, and it is cut off', async ({ at }) => {
+    const answered = (await heldMs(gateway), call('said_flood', { at }));
+    expect(await answered).toMatchObject({ status: 502 });
+    expect(await heldMs(gateway)).toBeLessThan(MOST_MS);
   });
 });
 

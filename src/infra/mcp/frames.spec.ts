@@ -1,7 +1,6 @@
-// Line frames, event streams and the depth of JSON: however the bytes are cut up, the same comes out.
+// Line frames and the depth of JSON: however the bytes are cut up, the same comes out.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundedEvents } from './bounded-events.ts';
 import { JsonDepth, MAX_DEPTH } from './json-depth.ts';
 import { LineFrames } from './line-frames.ts';
 
@@ -92,56 +91,5 @@ describe('JsonDepth', () => {
         },
       ),
     );
-  });
-});
-
-async function through(text: string, sizes: readonly number[], maxBytes: number): Promise<string> {
-  const refused: string[] = [];
-  const stream = boundedEvents(maxBytes, ({ type, reason }) => void refused.push(`${type} ${reason}`));
-  const writer = stream.writable.getWriter();
-  const write = async () => {
-    for (const piece of pieces(text, sizes)) await writer.write(piece);
-    await writer.close();
-  };
-  const [read] = await Promise.allSettled([new Response(stream.readable).text(), write()]);
-  return read.status === 'fulfilled' ? read.value : (refused[0] ?? 'nothing was said');
-}
-
-describe('boundedEvents', () => {
-  const eol = fc.constantFrom('\n', '\r\n', '\r');
-
-  it('lets events within the limit through as they are, however many', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.integer({ min: 0, max: 80 }), { maxLength: 20 }),
-        cuts,
-        eol,
-        async (sizes, at, end) => {
-          const text = sizes
-            .map((size) => `event: message${end}data: ${'x'.repeat(size)}${end}${end}`)
-            .join('');
-          expect(await through(text, at, 100)).toBe(text);
-        },
-      ),
-      { numRuns: 50 },
-    );
-  });
-
-  it('ends the stream at an event that is larger, in one line or in many', async () => {
-    expect(await through(`data: ${'x'.repeat(200)}`, [7], 100)).toBe('OUTPUT_TOO_LARGE OUTPUT_TOO_LARGE');
-    expect(await through('data: x\n'.repeat(50), [7], 100)).toBe('OUTPUT_TOO_LARGE OUTPUT_TOO_LARGE');
-    expect(await through(': ping\n'.repeat(50), [7], 100)).toBe('OUTPUT_TOO_LARGE OUTPUT_TOO_LARGE');
-  });
-
-  it('ends it at JSON that is too deep, whatever the lines around it pretend', async () => {
-    const bomb = '['.repeat(MAX_DEPTH + 1);
-    for (const before of ['', 'id: "\n', 'event: "\r\n', ':"\n', 'data: {"a":1}\n\nretry: "\n']) {
-      expect(await through(`${before}data: ${bomb}\n\n`, [3], 10_000)).toBe('OUTPUT_INVALID TOO_DEEP');
-    }
-  });
-
-  it('counts the depth of each event anew', async () => {
-    const text = `data: ${'['.repeat(MAX_DEPTH)}\n\n`.repeat(3);
-    expect(await through(text, [11], 10_000)).toBe(text);
   });
 });

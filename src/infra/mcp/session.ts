@@ -139,6 +139,7 @@ function guarded(sdk: Sdk, settings: McpServerSettings, needs: SessionNeeds): Gu
       clock,
       random,
       onRefused: (id, failure) => (id === undefined ? guard.breakOff(failure) : guard.fail(id, failure)),
+      onGarbage: () => guard.nuisance('garbage'),
     });
     const guard = new MessageGuard(options(inner));
     return { guard, lastLine: () => '' };

@@ -1,18 +1,16 @@
 // StdioTransport: a server as a child process, spoken to over its stdin and stdout, one line of JSON for each message.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { isJsonObject } from '../../contract/json.ts';
 import type { ToolFailure } from '../../contract/tool-failure.ts';
 import { withExactNumbers } from '../../lib/exact-json.ts';
-import { inSlices } from '../../lib/in-slices.ts';
-import { boundOf, MOST_NAMES, MOST_VALUES, tooMuchIn } from '../../lib/json-bounds.ts';
-import { LARGE_JSON_BYTES, LargeJsonError } from '../../lib/large-json/limits.ts';
-import { readLargeJson } from '../../lib/large-json/read-json.ts';
+import { tooMuchIn } from '../../lib/json-bounds.ts';
 import type { ChildProcess } from '../../ports/process-spawner.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { connectionLost, tooDeep, tooLarge, tooMuch } from './failures.ts';
+import { connectionLost, tooDeep, tooLarge } from './failures.ts';
 import { JsonDepth, MAX_DEPTH } from './json-depth.ts';
+import { isLargeMessage, readLargeMessage } from './large-message.ts';
 import { LineFrames } from './line-frames.ts';
 import { messageAtEnd } from './message-at-end.ts';
+import { isMessage } from './message-form.ts';
 
 /** A line may be longer than its limit by so much before it is taken to have no end. */
 const ENDLESS_FACTOR = 16;
@@ -20,7 +18,6 @@ const ENDLESS_FACTOR = 16;
 const MAX_UNREAD_BYTES = 16 << 20;
 /** Messages of one turn are written together, up to about so many characters. */
 const MAX_TOGETHER_CHARS = 64 * 1024;
-const LIMITS = { depth: MAX_DEPTH, values: MOST_VALUES, names: MOST_NAMES, numbers: 'text' } as const;
 /** For ending by itself once its stdin is closed, as the protocol asks for. */
 const GRACE_MS = 500;
 
@@ -117,7 +114,7 @@ export class StdioTransport implements Transport {
 
   #frame(line: Buffer): void {
     if (this.#closed || line.length === 0) return;
-    if (line.length >= LARGE_JSON_BYTES) {
+    if (isLargeMessage(line)) {
       this.#reading = Promise.all([this.#reading, this.#largeFrame(line)]);
       return;
     }
@@ -132,24 +129,12 @@ export class StdioTransport implements Transport {
     const stdout = this.#child?.stdout;
     stdout?.pause();
     try {
-      const value = await inSlices(readLargeJson(line, LIMITS));
+      const value = await readLargeMessage(line);
       if (!this.#closed) this.#take(isMessage(value) ? value : undefined, line);
     } catch (error) {
-      if (!this.#closed) this.#refuse(error, line);
+      if (!this.#closed) this.#options.onRefused(answeredId(line, line), error as ToolFailure);
     } finally {
       stdout?.resume();
-    }
-  }
-
-  #refuse(error: unknown, line: Buffer): void {
-    const { onRefused } = this.#options;
-    const reason = error instanceof LargeJsonError ? error.reason : 'NOT_JSON';
-    if (reason === 'NOT_JSON') this.#take(undefined, line);
-    else if (reason === 'TOO_DEEP') onRefused(answeredId(line, line), tooDeep(MAX_DEPTH));
-    else {
-      const bound = reason === 'TOO_LONG' ? 'holds a name, a number or a gap that is too long' : undefined;
-      const what = reason === 'TOO_MANY_NAMES' ? 'names' : 'values';
-      onRefused(answeredId(line, line), tooMuch(bound ?? boundOf(what)));
     }
   }
 
@@ -172,25 +157,12 @@ function parse(line: Buffer): JSONRPCMessage | undefined {
   let value: unknown;
   try {
     const text = line.toString('utf8');
-    if (line.length >= LARGE_JSON_BYTES && tooMuchIn(text, MAX_DEPTH) !== undefined) return undefined;
+    if (isLargeMessage(line) && tooMuchIn(text, MAX_DEPTH) !== undefined) return undefined;
     value = JSON.parse(withExactNumbers(text));
   } catch {
     return undefined;
   }
   return isMessage(value) ? value : undefined;
-}
-
-function isMessage(value: unknown): value is JSONRPCMessage {
-  if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') return false;
-  const { id, method, params, result, error } = value;
-  const hasId = typeof id === 'string' || typeof id === 'number';
-  if (typeof method === 'string') {
-    return (hasId || id === undefined) && (params === undefined || isJsonObject(params));
-  }
-  if (isJsonObject(result)) return hasId && error === undefined;
-  return (
-    hasId && isJsonObject(error) && Number.isInteger(error['code']) && typeof error['message'] === 'string'
-  );
 }
 
 /** The id of an answer, from its beginning or its end: where servers write it. Undefined: it is no answer, or cannot be told. */
