@@ -4,8 +4,11 @@ import type { FaultBench } from '../../helpers/fault-bench.ts';
 import type { Random } from './random.ts';
 
 /** `metered` has a rate; the others have places, and only `pay_again` may run twice. */
-const TOOLS = ['pay', 'pay', 'pay_again', 'metered'] as const;
-type Tool = (typeof TOOLS)[number];
+type Tool = 'pay' | 'pay_again' | 'metered';
+const TOOLS: readonly Tool[] = ['pay', 'pay', 'pay_again'];
+const METERED: readonly Tool[] = ['metered'];
+/** So many clients ask for more than the rate of `metered` allows. */
+const METERING = 6;
 
 /** A call as its client knows it in the end. */
 export interface Asked {
@@ -31,6 +34,7 @@ interface Body {
 
 const WORK_MS = [5, 80] as const;
 const THINK_MS = [10, 250] as const;
+const METERING_THINK_MS = [20, 120] as const;
 const AGAIN_MS = 200;
 /** After the faults are over, a client that repeats with its key has an answer by then. */
 const LAST_ANSWER_MS = 120_000;
@@ -47,7 +51,9 @@ export class Clients {
   }
 
   begin(count: number, random: Random): void {
-    this.#clients = Array.from({ length: count }, () => this.#client(random.fork()));
+    const asking = Array.from({ length: count }, () => this.#client(TOOLS, random.fork()));
+    const metering = Array.from({ length: METERING }, () => this.#client(METERED, random.fork()));
+    this.#clients = [...asking, ...metering];
   }
 
   /** Resolves when each has its last answer. */
@@ -57,15 +63,15 @@ export class Clients {
     await Promise.all(this.#clients);
   }
 
-  async #client(random: Random): Promise<void> {
+  async #client(tools: readonly Tool[], random: Random): Promise<void> {
+    const [shortest, longest] = tools === METERED ? METERING_THINK_MS : THINK_MS;
     while (!this.#stopping.signal.aborted) {
-      await this.#call(random);
-      await pause(random.between(...THINK_MS));
+      await this.#call(random.of(tools), random);
+      await pause(random.between(shortest, longest));
     }
   }
 
-  async #call(random: Random): Promise<void> {
-    const tool = random.of(TOOLS);
+  async #call(tool: Tool, random: Random): Promise<void> {
     const isAsync = tool !== 'metered' && random.next() < 0.4;
     const isKeyed = tool !== 'metered' && random.next() < 0.6;
     const ref = `${tool}.${this.asked.length + 1}`;

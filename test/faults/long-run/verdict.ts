@@ -74,6 +74,10 @@ export async function verdictOf(
       'Outcomes said to be unknown': [...rows.values()].filter(({ status }) => status === 'outcome_unknown')
         .length,
       'Most runs at once of a tool with 4 places': most,
+      'Metered calls let in': asked.filter((call) => call.tool === 'metered' && runs(call) > 0).length,
+      'Metered calls refused by their rate': asked.filter(
+        ({ tool, status }) => tool === 'metered' && status === 429,
+      ).length,
     },
   };
 }
