@@ -43,7 +43,11 @@ export async function verdictOf(
       .map(({ ref }) => `${ref} ran ${bench.upstream.runs(ref)} times`),
     ...accepted
       .filter((call) => isLost(rows.get(call.callId), runs(call)))
-      .map(({ ref, callId }) => `${ref} was accepted (${callId}) and is lost: ${rows.get(callId)?.status}`),
+      .map(
+        (call) =>
+          `${call.ref} was accepted as ${call.callId}${call.isKeyed ? ', with a key' : ''}, at try ${call.tries}, and is lost: ` +
+          `${rows.get(call.callId)?.status ?? 'not in the list of calls'}, ran ${runs(call)} times`,
+      ),
     ...direct
       .filter((call) => call.ok && runs(call) === 0)
       .map(({ ref }) => `${ref} succeeded and did not run`),
