@@ -35,20 +35,21 @@ export function countTokens(value: unknown, enough: number): number {
   let count = 1;
   // Nearly all arguments are flat: they are counted without a list of what waits.
   let waiting: object[] | undefined;
-  const take = (member: unknown): void => {
-    count += 1;
-    if (typeof member === 'object' && member !== null) (waiting ??= []).push(member);
-  };
   for (let current: object | undefined = value; current !== undefined; current = waiting?.pop()) {
     if (Array.isArray(current)) {
-      for (let i = 0; i < current.length && count <= enough; i += 1) take(current[i]);
+      for (const member of current as readonly unknown[]) {
+        count += 1;
+        if (count > enough) return count;
+        if (typeof member === 'object' && member !== null) (waiting ??= []).push(member);
+      }
     } else {
-      for (const key in current) {
-        take((current as { [key: string]: unknown })[key]);
-        if (count > enough) break;
+      for (const name in current) {
+        const member = (current as { readonly [name: string]: unknown })[name];
+        count += 1;
+        if (count > enough) return count;
+        if (typeof member === 'object' && member !== null) (waiting ??= []).push(member);
       }
     }
-    if (count > enough) break;
   }
   return count;
 }
