@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 /** In a lane, one after another: what has been type-checked is compiled without checking it again, and then asked. */
 const LANES = [
-  ['types', 'compile -- --noCheck', 'generate:check', 'test:unit', 'deps'],
+  ['types', 'build -- --noCheck', 'generate:check', 'test:unit', 'deps'],
   ['format:check', 'lint'],
 ];
 const failed = [];

@@ -1,16 +1,5 @@
-// The entry point. Turns on Node's compile cache before anything else is loaded: a second start is faster by a third.
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
+// The entry point: asks what Node this is before anything is loaded that an older one cannot read.
+import { isNodeNewEnough } from './node-version.ts';
 
-// Beside the code and not in a shared temporary folder: what lies in it is run.
-enableCompileCache(fileURLToPath(new URL('.compile-cache', import.meta.url)));
-// As a plain object: the real one asks the system at every look, and the YAML parser looks at every token.
-process.env = { ...process.env };
-const args = process.argv.slice(2);
-const said = args.length === 0 ? undefined : (await import('./command-line.ts')).answerTo(args);
-if (said === undefined) await import('./run-process.ts');
-else {
-  process.stdout.write(said.stdout ?? '');
-  process.stderr.write(said.stderr ?? '');
-  process.exitCode = said.exitCode;
-}
+// Not awaited: that, too, is more than an old one can read.
+if (isNodeNewEnough('unified-tool-executor')) void import('./start.ts');

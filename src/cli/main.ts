@@ -1,13 +1,6 @@
 #!/usr/bin/env node
-// The executable behind `ute`: hands the process to `run`.
-import { text } from 'node:stream/consumers';
-import { run } from './run.ts';
+// The executable behind `ute`: asks what Node this is before anything is loaded that an older one cannot read.
+import { isNodeNewEnough } from '../node-version.ts';
 
-process.exitCode = await run(process.argv.slice(2), {
-  stdout: (chunk) => process.stdout.write(chunk),
-  stderr: (chunk) => process.stderr.write(chunk),
-  readStdin: () => text(process.stdin),
-  fetch,
-  env: process.env,
-  cwd: process.cwd(),
-});
+// Not awaited: that, too, is more than an old one can read.
+if (isNodeNewEnough('ute')) void import('./start.ts');

@@ -25,9 +25,14 @@ export class GatewayProcess {
   #stderr = '';
 
   /** `dir` is its working directory; `env` is all it gets besides PATH; `under` is a program that starts it. */
-  constructor(dir: string, env: Readonly<Record<string, string>>, under: readonly string[] = []) {
+  constructor(
+    dir: string,
+    env: Readonly<Record<string, string>>,
+    under: readonly string[] = [],
+    main = PROGRAM,
+  ) {
     const { PATH = '' } = process.env;
-    const [program, ...args] = [...under, process.execPath, PROGRAM];
+    const [program, ...args] = [...under, process.execPath, main];
     this.#child = spawn(program, args, {
       cwd: dir,
       env: { PATH, ...env },
