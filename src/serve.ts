@@ -4,6 +4,7 @@ import { createAsyncCalls, type AsyncService } from './create-async-calls.ts';
 import { createGateway, type Gateway } from './create-gateway.ts';
 import { openWaitingRoom } from './api/health/waiting-room.ts';
 import { createInfra, type Infra } from './infra/create-ports.ts';
+import { checkPorts } from './infra/http/free-ports.ts';
 import { MetricsServer } from './infra/telemetry/metrics-server.ts';
 import { startDemoUpstream, type DemoUpstream } from './demo-upstream.ts';
 import type { DoorParts, Doors } from './open-doors.ts';
@@ -37,6 +38,7 @@ export async function serve(
 ): Promise<Service> {
   const undo: (() => Promise<unknown>)[] = [];
   try {
+    await checkPorts(settings);
     return await start(settings, announce, reread, undo);
   } catch (error) {
     for (const step of undo.toReversed()) await step().catch(() => undefined);

@@ -15,6 +15,7 @@ import { uuidv7 } from '../lib/ids.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
 import type { Canaries } from './canaries.ts';
 import { Deadline, deadlineOf, type TimedProgress } from './deadline.ts';
+import { noSuchTool } from './no-such-tool.ts';
 import { pinOf, takePinned } from './pinned-call.ts';
 import type { LoadShedder } from './resilience/load-shedder.ts';
 import { refusalOf } from './settle.ts';
@@ -134,18 +135,12 @@ export class UnifiedToolExecutor implements ToolCaller {
     }
   }
 
-  #findFunction({ request, snapshot }: ToolCall): ToolFunction {
+  #findFunction(call: ToolCall): ToolFunction {
+    const { request, snapshot } = call;
     const fn = snapshot.find(request.tool);
     if (fn !== undefined) return fn;
     if (request.refusal !== undefined) throw request.refusal;
-    const actions = snapshot.specs.find((spec) => spec.name === request.tool)?.actions;
-    const hint = actions
-      ? ` It has actions: call ${request.tool}.${actions.map((a) => a.name).join(` or ${request.tool}.`)}.`
-      : '';
-    const message = actions ? 'This tool is called by its actions.' : 'There is no tool of this name.';
-    throw new ToolFailure('NOT_FOUND', message + hint, {
-      reason: actions ? 'ACTION_MISSING' : 'TOOL_NOT_FOUND',
-    });
+    throw noSuchTool(call);
   }
 
   #checkInService(call: ToolCall, fn: ToolFunction): void {

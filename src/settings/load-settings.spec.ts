@@ -101,6 +101,13 @@ describe('loadSettings', () => {
     expect(problemsOf(text)).toEqual([expect.objectContaining({ file, line, column, message })]);
   });
 
+  it('no two doors share a port, unless any will do', () => {
+    expect(problemsOf('http: { port: 9000 }\n', { UTE_METRICS_PORT: '9000' })).toEqual([
+      { file, path: 'metrics.port', message: '9000 is the port of http.port already' },
+    ]);
+    expect(problemsOf('http: { port: 0 }\ngrpc: { port: 0 }\nmetrics: { port: 0 }\n')).toEqual([]);
+  });
+
   it('UTE_TOOLS stands in for the loaders', () => {
     const { loaders } = load('loaders: [{ type: other }]\n', { UTE_TOOLS: 'a.yaml, folder' });
     expect(loaders).toEqual([{ type: 'yaml-file', paths: ['a.yaml', 'folder'] }]);

@@ -163,6 +163,7 @@ function contradictions(settings: SettingsFile, file: string, env: Environment):
     const message = 'is needed to sign webhooks with: set it or UTE_WEBHOOK_SECRET to whsec_ and base64';
     problems.push({ file, path: 'webhooks.secret', message });
   }
+  problems.push(...sharedPorts(settings, file));
   const { url, required = env['NODE_ENV'] === 'production' } = settings.redis;
   if (required && url === undefined) {
     const message =
@@ -170,6 +171,17 @@ function contradictions(settings: SettingsFile, file: string, env: Environment):
     problems.push({ file, path: 'redis.url', message });
   }
   return problems;
+}
+
+const DOORS = ['http', 'grpc', 'metrics'] as const;
+
+function sharedPorts(settings: SettingsFile, file: string): Problem[] {
+  return DOORS.flatMap((door, index) => {
+    const { port } = settings[door];
+    const first = DOORS.slice(0, index).find((other) => port !== 0 && settings[other].port === port);
+    if (first === undefined) return [];
+    return [{ file, path: `${door}.port`, message: `${port} is the port of ${first}.port already` }];
+  });
 }
 
 function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string): Settings {

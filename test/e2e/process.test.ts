@@ -268,6 +268,28 @@ describe('a start that is refused', () => {
     for (const place of places) expect(gateway.stderr).toMatch(place);
   });
 
+  it('ports that are taken are named at once, all of them, each with its setting', async () => {
+    const others = await Promise.all(
+      [1, 2].map(async () => {
+        const server = createServer();
+        await once(server.listen(0, '127.0.0.1'), 'listening');
+        return server;
+      }),
+    );
+    const [http, metrics] = others.map((server) => (server.address() as AddressInfo).port);
+    const env = configured(dir, { loaders: [{ type: 'yaml-file', paths: [join(dir, 'none.yaml')] }] });
+    const gateway = start({ ...env, UTE_HTTP_PORT: `${http}`, UTE_METRICS_PORT: `${metrics}` });
+    expect(await gateway.exited).toMatchObject({ code: 1 });
+    const taken = 'which another program on 127.0.0.1 uses: end that, or set another';
+    expect(gateway.stderr).toBe(
+      `unified-tool-executor could not start: http.port (UTE_HTTP_PORT) is ${http}, ${taken}\n` +
+        `metrics.port (UTE_METRICS_PORT) is ${metrics}, ${taken}\n`,
+    );
+    // Before the tools are read, the first key is made and the database is started.
+    expect(existsSync(join(dir, 'data/keys.json'))).toBe(false);
+    for (const server of others) server.close();
+  });
+
   it('a tools file that cannot be taken is named with line and column', async () => {
     writeTools(dir, javascriptTool('echo', './echo.js'), javascriptTool('broken', './missing.js'));
     const gateway = start(

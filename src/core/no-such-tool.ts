@@ -1,0 +1,45 @@
+// The refusal of a call whose tool is not there: it names the one that was probably meant, if the caller may call it.
+import { holds } from '../contract/principal.ts';
+import type { ToolCall } from '../contract/tool-call.ts';
+import { ToolFailure } from '../contract/tool-failure.ts';
+import type { ToolFunction } from '../contract/tool-function.ts';
+import { didYouMean } from '../lib/did-you-mean.ts';
+
+/** Comparing one name takes microseconds, and whoever misspells names may do so all day. */
+const MOST_COMPARED = 200;
+
+export function noSuchTool(call: ToolCall): ToolFailure {
+  const { request, snapshot } = call;
+  const actions = snapshot.specs.find((spec) => spec.name === request.tool)?.actions;
+  if (actions !== undefined) {
+    const names = actions.map(({ name }) => `${request.tool}.${name}`).join(' or ');
+    const message = `This tool is called by its actions. It has actions: call ${names}.`;
+    return new ToolFailure('NOT_FOUND', message, { reason: 'ACTION_MISSING' });
+  }
+  const near = didYouMean(request.tool, namesWorthComparing(call));
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  return new ToolFailure('NOT_FOUND', `There is no tool of this name.${hint}`, { reason: 'TOOL_NOT_FOUND' });
+}
+
+/** Names that may be told to this caller and begin or end alike. */
+function namesWorthComparing(call: ToolCall): readonly string[] {
+  const names: string[] = [];
+  for (const fn of call.snapshot.functions) {
+    if (!isAlike(call.request.tool, fn.name) || !mayBeTold(call, fn)) continue;
+    if (names.push(fn.name) >= MOST_COMPARED) break;
+  }
+  return names;
+}
+
+function isAlike(asked: string, name: string): boolean {
+  if (asked === '' || name.startsWith(asked)) return true;
+  const isNear = Math.abs(asked.length - name.length) <= asked.length / 3;
+  return isNear && (asked.slice(0, 2) === name.slice(0, 2) || asked.slice(-2) === name.slice(-2));
+}
+
+/** Whoever may not call it is not told that it is there. */
+function mayBeTold({ principal }: ToolCall, { spec }: ToolFunction): boolean {
+  return spec.metadata.permissions.every(
+    (permission) => principal !== undefined && holds(principal, permission),
+  );
+}
