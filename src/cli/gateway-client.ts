@@ -4,8 +4,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT } from './exit-code.ts';
-
-const DEFAULT_URL = 'http://127.0.0.1:8080';
+import { ownGatewayUrl } from './own-gateway.ts';
 
 export interface GatewayOptions {
   readonly url?: string;
@@ -22,7 +21,7 @@ export interface GatewayAnswer {
 /** The options of every command that talks to a gateway. */
 export function withGatewayOptions(command: Command): Command {
   return command
-    .option('--url <url>', `where the gateway is (default: UTE_URL, or ${DEFAULT_URL})`)
+    .option('--url <url>', 'where the gateway is (default: UTE_URL, or what the settings of this folder say)')
     .option('--key <key>', 'API key; better kept in UTE_API_KEY or a file')
     .option('--key-file <path>', 'file that holds the API key');
 }
@@ -47,7 +46,7 @@ export class GatewayClient {
         'the API key may hold printable ASCII characters only, without spaces',
       );
     }
-    return new GatewayClient(io, parseUrl(options.url ?? (io.env['UTE_URL'] || DEFAULT_URL)), key);
+    return new GatewayClient(io, parseUrl(options.url ?? (io.env['UTE_URL'] || ownGatewayUrl(io))), key);
   }
 
   get(path: string, query: { readonly [name: string]: string | undefined } = {}): Promise<GatewayAnswer> {

@@ -283,6 +283,33 @@ describe('ute key', () => {
   });
 });
 
+describe('where the gateway is', () => {
+  const askedWith = async (env: Record<string, string>, file?: string) => {
+    if (file !== undefined) writeFileSync(join(cwd, 'gateway.yaml'), file);
+    const config = file === undefined ? {} : { UTE_CONFIG: 'gateway.yaml' };
+    const { asked, stderr } = await ute(['tools'], [{ body: { tools: [] } }], { env: { ...config, ...env } });
+    return asked[0]?.url.replace('/v1/tools', '') ?? stderr;
+  };
+
+  it('is what --url or UTE_URL says, or else the settings, as the gateway reads them', async () => {
+    expect(await askedWith({})).toBe('http://127.0.0.1:8080');
+    expect(await askedWith({ UTE_HTTP_PORT: '9000' })).toBe('http://127.0.0.1:9000');
+    expect(await askedWith({}, 'http: { port: 9001 }\nhost: 0.0.0.0\n')).toBe('http://127.0.0.1:9001');
+    expect(await askedWith({ UTE_HTTP_PORT: '9002' }, 'http: { port: 9001 }\nhost: ::1\n')).toBe(
+      'http://[::1]:9002',
+    );
+    expect(await askedWith({}, 'tls: { cert_file: a, key_file: b }\n')).toBe('https://127.0.0.1:8080');
+    expect(await askedWith({ UTE_URL: 'http://10.0.0.1:1', UTE_HTTP_PORT: '9000' })).toBe(
+      'http://10.0.0.1:1',
+    );
+  });
+
+  it('is asked for where the settings cannot say it', async () => {
+    expect(await askedWith({ UTE_HTTP_PORT: '0' })).toContain('http.port is 0');
+    expect(await askedWith({}, 'http: { prot: 1 }\n')).toMatch(/--url.*\n.*gateway\.yaml:1:9 {2}http\.prot/);
+  });
+});
+
 describe('ute', () => {
   it('prints help and version with 0, and help with 2 when asked for nothing', async () => {
     expect(await ute(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('validate') });

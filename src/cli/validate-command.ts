@@ -1,28 +1,23 @@
-// `ute validate`: checks files of tools with the same code as the server, without starting it.
-import { relative } from 'node:path';
+// `ute validate`: loads tools with the gateway's own code and settings, and tells what it would refuse.
+import { relative, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { LoadedTools, Problem } from '../contract/loaded-tools.ts';
+import type { Problem } from '../contract/loaded-tools.ts';
 import { DEMO_URL_VARIABLE } from '../demo-upstream.ts';
 import { describeProblem } from '../lib/describe-problem.ts';
-import type { Settings } from '../settings/settings-schema.ts';
 import type { CliIo } from './cli-io.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
-import { QUIET_LOG } from './quiet-log.ts';
-
-const DEFAULT_PATH = 'config/tools.yaml';
 
 export function addValidateCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
   program
     .command('validate [paths...]')
     .summary('check files of tools')
     .description(
-      `Checks files or folders of tools (default ${DEFAULT_PATH}). Ends with 1 when there are problems.`,
+      'Loads tools as the gateway would with the same settings (config/gateway.yaml, UTE_CONFIG, UTE_TOOLS and the other\n' +
+        'variables), and serves nobody: what the gateway refuses is refused in the same words. With paths, those files or\n' +
+        'folders are loaded instead of what the settings name. Ends with 1 when there are problems.',
     )
-    .option(
-      '--config <file>',
-      'a gateway.yaml: its custom executors and extensions are known, and without paths, its loaders are used',
-    )
-    .option('--online', 'with --config: use the loaders that ask the network, too')
+    .option('--config <file>', 'a gateway.yaml, instead of UTE_CONFIG')
+    .option('--online', 'ask the network, too: its loaders, MCP servers and databases')
     .option('--json', 'print JSON')
     .action(async (paths: string[], options: ValidateOptions) => {
       finish(await validate(paths, options, io));
@@ -43,7 +38,7 @@ async function validate(paths: readonly string[], options: ValidateOptions, io: 
     io.stdout(`${JSON.stringify({ ok, tools, problems, ...more }, null, 2)}\n`);
     return ok ? EXIT.ok : EXIT.failed;
   }
-  for (const loader of skipped) io.stdout(`skipped: ${loader} asks the network; --online includes it\n`);
+  for (const what of skipped) io.stdout(`skipped: ${what} asks the network; --online includes it\n`);
   for (const warning of warnings) io.stdout(`warning: ${describeProblem(warning)}\n`);
   if (ok) io.stdout(`ok: ${tools} ${tools === 1 ? 'tool' : 'tools'}\n`);
   else for (const problem of problems) io.stdout(`${describeProblem(problem)}\n`);
@@ -53,88 +48,40 @@ async function validate(paths: readonly string[], options: ValidateOptions, io: 
 interface Checked {
   readonly tools: number;
   readonly problems: readonly Problem[];
-  /** Loaders that were left out: their place in gateway.yaml and their type. */
+  /** What was left out because it asks the network; loaders with their place in gateway.yaml. */
   readonly skipped: readonly string[];
   readonly warnings: readonly Problem[];
 }
 
-/** Loads the shelves only now: no other command needs the executors. */
+/** Loads the gateway's own parts only now: no other command needs them. */
 async function check(
   paths: readonly string[],
   { config, online }: ValidateOptions,
   io: CliIo,
 ): Promise<Checked> {
-  const [{ validateLoaded }, { declarationsOf, executorsReady }, { newValidationCache }, { specRules }] =
-    await Promise.all([
-      import('../registry/spec-validation.ts'),
-      import('../registry/executors-ready.ts'),
-      import('../registry/validation-cache.ts'),
-      import('../registry-rules.ts'),
-    ]);
+  const [{ validateTools }, { loadSettings, SettingsError }] = await Promise.all([
+    import('../validate-tools.ts'),
+    import('../settings/load-settings.ts'),
+  ]);
   // The gateway sets it when it starts the demo server; here any address will do.
   process.env[DEMO_URL_VARIABLE] ??= 'http://127.0.0.1:1';
-  const own = config === undefined ? undefined : await ownParts(config, io);
-  const { loaded, skipped } =
-    paths.length > 0 || own === undefined
-      ? { loaded: [await loadFiles(paths.length > 0 ? paths : [DEFAULT_PATH], io)], skipped: [] }
-      : await loadAll(own.settings, online === true);
-  const rules = specRules(own?.extensions, own?.executors, own?.settings.extensions);
-  await executorsReady(declarationsOf(loaded), rules);
-  const { tools, problems } = validateLoaded(loaded, rules, newValidationCache());
-  const warnings = loaded.flatMap((each) => each.warnings ?? []);
   const seen = (problem: Problem) => seenFrom(io.cwd, problem);
-  return { tools: tools.length, problems: problems.map(seen), skipped, warnings: warnings.map(seen) };
-}
-
-async function loadFiles(paths: readonly string[], io: CliIo): Promise<LoadedTools> {
-  const [{ SystemClock }, { yamlFileLoader }] = await Promise.all([
-    import('../infra/system-clock.ts'),
-    import('../loaders/yaml-file/index.ts'),
-  ]);
-  const open = yamlFileLoader.create({ clock: new SystemClock(), log: QUIET_LOG, configDir: io.cwd });
-  return open({ paths: [...paths] }).load(new AbortController().signal);
-}
-
-/** What the loaders of gateway.yaml bring; those that ask the network, only where that is wanted. */
-async function loadAll(settings: Settings, online: boolean) {
-  const [{ namedLoaders }, { loaderPorts }] = await Promise.all([
-    import('../open-loaders.ts'),
-    import('../loader-ports.ts'),
-  ]);
-  const named = namedLoaders(settings.loaders);
-  const isLeftOut = ({ plugin, options }: (typeof named)[number]) =>
-    !online && plugin.needsNetwork?.(options) === true;
-  const skipped = named.flatMap((each, index) =>
-    isLeftOut(each) ? [`loaders.${index} (${each.plugin.name})`] : [],
-  );
-  const ports = await loaderPorts(settings, QUIET_LOG);
   try {
-    const loaders = named
-      .filter((each) => !isLeftOut(each))
-      .map(({ plugin, options }) => plugin.create(ports.needs)(options));
-    const loaded = await Promise.all(loaders.map((loader) => loader.load(new AbortController().signal)));
-    // A loader gives back what it holds when its watch ends.
-    for (const loader of loaders) await loader.watch?.(() => {}, AbortSignal.abort());
-    return { loaded, skipped };
-  } finally {
-    await ports.close();
+    const said = loadSettings(config === undefined ? io.env : { ...io.env, UTE_CONFIG: config }, io.cwd);
+    const { tools, problems, warnings, skipped } = await validateTools(
+      paths.length === 0 ? said : { ...said, loaders: [filesOf(paths, io.cwd)] },
+      online === true,
+    );
+    return { tools, problems: problems.map(seen), warnings: warnings.map(seen), skipped };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return { tools: 0, problems: error.problems.map(seen), warnings: [], skipped: [] };
   }
 }
 
-/** What gateway.yaml says, and what it adds to the shelves. Runs the operator's modules, as the gateway does. */
-async function ownParts(config: string, io: CliIo) {
-  const [{ loadSettings }, { loadCustomExecutors }, { loadCustomExtensions }] = await Promise.all([
-    import('../settings/load-settings.ts'),
-    import('../custom-executors.ts'),
-    import('../custom-extensions.ts'),
-  ]);
-  const settings = loadSettings({ ...io.env, UTE_CONFIG: config }, io.cwd);
-  const extensions = await loadCustomExtensions(settings.custom_extensions);
-  return {
-    settings,
-    executors: await loadCustomExecutors(settings.custom_executors),
-    extensions: extensions.map(({ plugin }) => plugin),
-  };
+/** On a command line, paths start where it was written. */
+function filesOf(paths: readonly string[], cwd: string) {
+  return { type: 'yaml-file', paths: paths.map((path) => resolve(cwd, path)) };
 }
 
 /** Files below the current folder by their short names, as compilers write them. */

@@ -26,6 +26,7 @@ export function createOutlets(
     readonly log: Log;
     readonly metrics: Metrics;
     readonly server: EmbeddedPostgres;
+    readonly alsoHidden: readonly string[];
   },
 ): Outlets {
   const starter = new ProcessStarter();
@@ -48,7 +49,15 @@ export function createOutlets(
 function createSandbox(
   settings: Settings,
   starter: ProcessStarter,
-  { clock, server }: { readonly clock: SystemClock; readonly server: EmbeddedPostgres },
+  {
+    clock,
+    server,
+    alsoHidden,
+  }: {
+    readonly clock: SystemClock;
+    readonly server: EmbeddedPostgres;
+    readonly alsoHidden: readonly string[];
+  },
 ): LocalSandbox {
   const said = readSandboxSettings(settings.executors['shell']) ?? SANDBOX_DEFAULTS;
   const root =
@@ -60,7 +69,7 @@ function createSandbox(
     root,
     starter,
     clock,
-    hidden: [...ownPaths(settings), ...server.places],
+    hidden: [...ownPaths(settings), ...server.places, ...alsoHidden],
   });
 }
 

@@ -55,24 +55,24 @@ export interface Infra {
 
 /**
  * `announce` shows the operator a line that must not go to the log: the first key. `reread`: the settings as they stand
- * now; without it keys stay as they are.
+ * now; without it keys stay as they are. `alsoHidden`: paths that no sandboxed tool sees, besides this gateway's own.
  */
 export async function createInfra(
   settings: Settings,
   announce: (line: string) => void,
   reread: (() => Settings) | undefined,
+  alsoHidden: readonly string[] = [],
 ): Promise<Infra> {
   const observed = createObservation(settings);
   const { clock, log } = observed;
   const { server, records, databaseWatch } = createOwnDatabase(settings, observed);
-  const outlets = createOutlets(settings, { ...observed, server });
+  const outlets = createOutlets(settings, { ...observed, server, alsoHidden });
   const callRecords = await openCallRecords(settings, { ...observed, records });
   const { auditSink, approvals, history } = callRecords;
   const coordination = await openCoordination(settings, observed);
   const { redis, admission, resultCache, registryHints } = coordination;
   const authenticator = createAuthenticator(settings, clock, announce);
   const keys = watchKeys(settings, reread, authenticator, observed);
-  const definitionPins = await openFileDefinitionPins(join(settings.data_dir, 'pins.json'), observed);
   const loopLag = new EventLoopLag(clock);
   const { recordings, replayTape } = await openRecordings(settings, observed);
   const ports: OutsidePorts = {
@@ -82,7 +82,7 @@ export async function createInfra(
     approvals,
     auditSink,
     authenticator,
-    definitionPins,
+    definitionPins: await openFileDefinitionPins(join(settings.data_dir, 'pins.json'), observed),
     idempotency: new SqlIdempotencyStore(records.db),
     loopLag,
     recordings,

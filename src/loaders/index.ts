@@ -9,7 +9,7 @@ import { postgresLoader } from './postgres/index.ts';
 import { pythonModuleLoader } from './python-module/index.ts';
 import { yamlFileLoader } from './yaml-file/index.ts';
 
-/** No more than can be had where no gateway runs: see loader-ports.ts. */
+/** What a loader may ask for. */
 type LoaderPort = 'clock' | 'definitionPins' | 'http' | 'log' | 'mcpServers' | 'metrics' | 'spawner';
 
 export interface LoaderNeeds extends Pick<Ports, LoaderPort> {

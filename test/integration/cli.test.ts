@@ -93,9 +93,9 @@ describe('ute validate', () => {
   const good = `tools:
   - name: greet
     description: Says hello.
-    tool_type: python
+    tool_type: composite
     input_schema: { type: object, properties: { name: { type: string } }, required: [name] }
-    implementation_config: { module: greetings, function_name: greet }
+    implementation_config: { steps: [{ id: one, tool: hello }] }
 `;
 
   it('ends with 0 for tools that the server would take', async () => {
@@ -109,7 +109,10 @@ describe('ute validate', () => {
   });
 
   it('names file, line and column, tool and path of every problem and ends with 1', async () => {
-    await writeFile(join(cwd, 'bad.yaml'), good.replace('tool_type: python', 'tool_type: no_such_executor'));
+    await writeFile(
+      join(cwd, 'bad.yaml'),
+      good.replace('tool_type: composite', 'tool_type: no_such_executor'),
+    );
     const { code, stdout } = await ute('validate', 'bad.yaml');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^bad\.yaml:4:\d+ {2}greet {2}tool_type: .*no_such_executor/);
