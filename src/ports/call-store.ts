@@ -124,7 +124,7 @@ export interface Again {
   readonly by: string;
 }
 
-/** Every method may throw ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE). All times are the database's own. */
+/** Every method may throw ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE), AnswerLost among them. All times are the database's own. */
 export interface CallStore {
   /**
    * Committed when it resolves. Throws CONCURRENCY_LIMIT (ASYNC_QUEUE_FULL) where the tenant has `maxQueued` waiting;

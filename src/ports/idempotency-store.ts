@@ -49,13 +49,17 @@ export interface HeldKey extends KeyScope {
   readonly callId: string;
 }
 
+/** Every method may throw ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE). */
 export interface IdempotencyStore {
-  /** One decision: of two that begin at once, one gets `mine`. */
+  /**
+   * One decision: of two that begin at once, one gets `mine`. A call that asks again, because it was not told the first
+   * time, gets the same. Throws AnswerLost where it may have got the key.
+   */
   begin(scope: KeyScope, claim: KeyClaim): Promise<KeyState>;
   /** Says that the owners of these keys are alive. */
   renew(held: readonly HeldKey[], leaseMs: number): Promise<void>;
   /** Keeps the outcome; false when the key is not the call's any more. */
   end(held: HeldKey, outcome: StoredOutcome): Promise<boolean>;
-  /** Nothing was run: the key is free again. */
-  release(held: HeldKey): Promise<void>;
+  /** Nothing was run: the key is free again, `unknown` or not. False: it was not the call's. */
+  release(held: HeldKey): Promise<boolean>;
 }

@@ -92,6 +92,22 @@ it('connections to PostgreSQL that are dead without saying so are replaced', asy
   expect(await load.violations()).toEqual([]);
 });
 
+it('while PostgreSQL refuses connections no call is accepted, and that is known: repeated later it runs once', async () => {
+  const load = new FaultLoad(bench);
+  await bench.postgres.kill();
+  // Of what was sent before, the end may not be known.
+  const ask = (ref: string) => load.ask(one, ref, { way: 'async' });
+  await expect.poll(async () => (await ask(newRef())).reason, SOON).toBe('DATABASE_UNAVAILABLE');
+  const refs = Array.from({ length: 8 }, newRef);
+  for (const told of await Promise.all(refs.map(ask)))
+    expect(told).toMatchObject({ status: 503, reason: 'DATABASE_UNAVAILABLE', mayHaveActed: false });
+  await bench.postgres.restart();
+  expect(await bench.unrecovered()).toEqual([]);
+  for (const told of await Promise.all(refs.map(ask))) expect(told).toMatchObject({ status: 202 });
+  expect(await load.violations()).toEqual([]);
+  expect(refs.map((ref) => bench.upstream.runs(ref))).toEqual(refs.map(() => 1));
+});
+
 describe('a connection that is cut in mid-statement', () => {
   /** Said at each use of a prepared statement: its name. */
   const cut = (statement: string, when: 'unsent' | 'unanswered') =>
@@ -186,6 +202,53 @@ describe('a connection that is cut in mid-statement', () => {
       expect(await load.unfinished()).toEqual([]);
     },
   );
+
+  describe('as a call gets its key', () => {
+    const key = 'claim_idempotency_key';
+
+    it.each(['unsent', 'unanswered'] as const)('(%s): it runs, once', async (when) => {
+      const load = new FaultLoad(bench);
+      const ref = newRef();
+      const cutOff = cut(key, when);
+      expect(await load.ask(one, ref, { key: ref })).toMatchObject({ ok: true });
+      await cutOff;
+      expect(bench.upstream.runs(ref)).toBe(1);
+      expect(await load.violations()).toEqual([]);
+    });
+
+    it('and again at the second try: it is refused and does not run, and whoever repeats it has it run soon, once', async () => {
+      const load = new FaultLoad(bench);
+      const ref = newRef();
+      const bothCutOff = cut(key, 'unanswered').then(() => cut(key, 'unanswered'));
+      expect(await load.ask(one, ref, { key: ref })).toMatchObject({
+        reason: 'DATABASE_UNAVAILABLE',
+        mayHaveActed: false,
+      });
+      await bothCutOff;
+      expect(bench.upstream.runs(ref)).toBe(0);
+      expect(await load.ask(two, ref, { way: 'keyed' })).toMatchObject({ ok: true });
+      expect(bench.upstream.runs(ref)).toBe(1);
+    });
+
+    it.each(['unsent', 'unanswered'] as const)(
+      'and was refused, as it gives its key back (%s): whoever repeats it has it run soon, once',
+      async (when) => {
+        expect(await bench.unrecovered()).toEqual([]);
+        const load = new FaultLoad(bench);
+        const ref = newRef();
+        const bothCutOff = cut('store_audit_intents', 'unsent').then(() =>
+          cut('release_idempotency_key', when),
+        );
+        expect(await load.ask(one, ref, { key: ref })).toMatchObject({
+          reason: 'AUDIT_UNAVAILABLE',
+          mayHaveActed: false,
+        });
+        await bothCutOff;
+        expect(await load.ask(two, ref, { way: 'keyed' })).toMatchObject({ ok: true });
+        expect(bench.upstream.runs(ref)).toBe(1);
+      },
+    );
+  });
 
   it('as the outcome under a key is kept: the caller has its answer, and whoever repeats the call gets it too', async () => {
     const load = new FaultLoad(bench);

@@ -6,6 +6,7 @@ import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
 import { SharedPlaces } from '../../lib/shared-places.ts';
+import { AnswerLost } from '../../ports/answer-lost.ts';
 import type { CallHints } from '../../ports/call-hints.ts';
 import type { CallQueue } from '../../ports/call-queue.ts';
 import type { CallStore, NewCall, StoredCall } from '../../ports/call-store.ts';
@@ -78,20 +79,31 @@ export class AsyncCalls {
     };
   }
 
-  /** The row is kept once, however often it is written: what failed after its commit is found to be there. */
   async #keep(call: NewCall, place: Place | undefined): Promise<void> {
+    try {
+      await this.#write(call, place);
+    } catch (error) {
+      place?.giveUp();
+      throw error instanceof AnswerLost ? acceptanceUnknown(call, error) : error;
+    }
+  }
+
+  /**
+   * The row is kept once, however often it is written: what failed after its commit is found to be there. Whatever the
+   * second try fails with, the first may have been committed.
+   */
+  async #write(call: NewCall, place: Place | undefined): Promise<void> {
     const { store, maxQueued, log } = this.#deps;
     const write = () => store.accept(call, maxQueued, place?.claim);
     const askedAt = performance.now();
     try {
-      return await write().catch((error: unknown) => {
-        if (!isLost(error) || performance.now() - askedAt > RETRY_WITHIN_MS) throw error;
-        log.warn({ callId: call.id, err: error.cause }, 'a call was not accepted at the first try');
-        return write();
-      });
+      await write();
     } catch (error) {
-      place?.giveUp();
-      throw isLost(error) ? acceptanceUnknown(call, error) : error;
+      if (!(error instanceof AnswerLost) || performance.now() - askedAt > RETRY_WITHIN_MS) throw error;
+      log.warn({ callId: call.id, err: error.cause }, 'a call was not accepted at the first try');
+      await write().catch(() => {
+        throw error;
+      });
     }
   }
 
@@ -213,12 +225,8 @@ function isFor(call: StoredCall, { agentId, userId, sessionId }: CalledFor): boo
 
 const ID = /^[0-9a-f-]{36}$/;
 
-function isLost(error: unknown): error is ToolFailure {
-  return error instanceof ToolFailure && error.reason === 'DATABASE_UNAVAILABLE';
-}
-
 /** It may have been committed, and will run then: a caller that asks again without a key may have it run twice. */
-function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: ToolFailure): ToolFailure {
+function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: AnswerLost): ToolFailure {
   return new ToolFailure(
     'UNAVAILABLE',
     'The gateway cannot reach its records: whether it has accepted the call is not known.',

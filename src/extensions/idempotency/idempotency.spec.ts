@@ -12,6 +12,7 @@ import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import type { Next } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
+import { AnswerLost } from '../../ports/answer-lost.ts';
 import type { HeldKey, IdempotencyStore, KeyState, StoredOutcome } from '../../ports/idempotency-store.ts';
 import { idempotency } from './index.ts';
 
@@ -51,8 +52,13 @@ class ScriptedStore implements IdempotencyStore {
     return true;
   }
 
-  async release(): Promise<void> {
+  async release(): Promise<boolean> {
     this.asked.push('release');
+    if (this.failures > 0) {
+      this.failures -= 1;
+      throw new ToolFailure('UNAVAILABLE', 'away');
+    }
+    return true;
   }
 }
 
@@ -103,6 +109,57 @@ describe('idempotency', () => {
       outcomeOf(() => Promise.reject(new ToolFailure('RATE_LIMIT', 'no')), call);
     expect(await bench(store).around(call, refusing)).toMatchObject({ error: { type: 'RATE_LIMIT' } });
     expect(store.asked).toEqual(['begin', 'release']);
+  });
+
+  it('a call that was refused hears why, though its key cannot be given back now; that is done as soon as it can be', async () => {
+    const store = new ScriptedStore();
+    store.failures = 3;
+    const call = keyed();
+    const refusing: Next = async () =>
+      outcomeOf(() => Promise.reject(new ToolFailure('RATE_LIMIT', 'no')), call);
+    const { around, clock } = bench(store);
+    expect(await around(call, refusing)).toMatchObject({ error: { type: 'RATE_LIMIT' } });
+    await clock.advance(60_000);
+    expect(store.asked).toEqual(['begin', 'release', 'release', 'release', 'release']);
+  });
+
+  it('asks again for a key whose answer was lost, and runs the call when it has it', async () => {
+    const store = new ScriptedStore();
+    const begin = store.begin.bind(store);
+    store.begin = (...asked) => {
+      store.begin = begin;
+      return begin(...asked).then(() => Promise.reject(new AnswerLost('UNAVAILABLE', 'away')));
+    };
+    const { calls, next } = echoNext();
+    expect(await bench(store).around(keyed(), entering(next))).toMatchObject({ ok: true });
+    expect(store.asked).toEqual(['begin', 'begin', 'end']);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('gives back a key that it may have got without being told, for half a minute or until it is found', async () => {
+    const store = new ScriptedStore();
+    store.begin = () => Promise.reject(new AnswerLost('UNAVAILABLE', 'away'));
+    let looks = 0;
+    let found = false;
+    store.release = async () => {
+      looks += 1;
+      return found;
+    };
+    const { calls, next } = echoNext();
+    const { around, clock } = bench(store);
+    expect(await around(keyed(), next)).toMatchObject({ error: { type: 'UNAVAILABLE' } });
+    await clock.advance(10_000);
+    expect(looks).toBeGreaterThan(5);
+    found = true;
+    const before = looks;
+    await clock.advance(600_000);
+    expect(looks).toBe(before + 1);
+    expect(calls).toEqual([]);
+    found = false;
+    await around(keyed(), next);
+    await clock.advance(600_000);
+    expect(looks).toBe(before + 12);
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it.each([

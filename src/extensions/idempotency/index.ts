@@ -87,8 +87,11 @@ function createIdempotency({
       }
       if (!KEY.test(key)) throw malformed();
       const claim = claimOf(call, keepMs);
-      const state = await stateAfterWaiting(call, clock, () => store.begin(scopeOf(call, key), claim));
+      const state = await stateAfterWaiting(call, clock, () => runs.begin(scopeOf(call, key), claim));
       return answerTo(state, call, next, key);
+    },
+    async close() {
+      runs.close();
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Log } from '../../ports/log.ts';
 import type { EmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
 import { poolOptions, PostgresServer } from '../sql/database-server.ts';
 import { MIGRATIONS } from './migrations/index.ts';
+import { reasonOf, tellNotConnected } from './not-connected.ts';
 import { FOR_KEPT_PLANS, prepareNamedStatements } from './prepared-statements.ts';
 import { closeSilentConnections } from './silent-connections.ts';
 import type { Tables } from './tables.ts';
@@ -48,6 +49,7 @@ export class Database {
     // The pool listens to idle ones alone: the loss of any other would end the process.
     this.pool.on('connect', (client) => client.on('error', lost));
     this.#cutOff = closeSilentConnections(this.pool);
+    tellNotConnected(this.pool);
     prepareNamedStatements(this.pool);
     this.db = new Kysely({ dialect: new PostgresDialect({ pool: this.pool }) });
   }
@@ -87,7 +89,7 @@ export class Database {
           `the database has the schema of ${there.at(-1)}, and not of ${last}: import into a new one`,
         );
       const { error } = await opened.#migrator().migrateTo(last);
-      if (error !== undefined) throw new Error(`the database cannot be migrated: ${sentenceOf(error)}`);
+      if (error !== undefined) throw new Error(`the database cannot be migrated: ${reasonOf(error)}`);
     } finally {
       await opened.close();
     }
@@ -96,7 +98,7 @@ export class Database {
   /** Under a lock of the database's own: of many replicas that start at once, one does it. Returns what was done. */
   async migrate(log: Log): Promise<readonly string[]> {
     const { error, results = [] } = await this.#migrator().migrateToLatest();
-    if (error !== undefined) throw new Error(`the database cannot be migrated: ${sentenceOf(error)}`);
+    if (error !== undefined) throw new Error(`the database cannot be migrated: ${reasonOf(error)}`);
     const done = results
       .filter(({ status }) => status === 'Success')
       .map(({ migrationName }) => migrationName);
@@ -115,7 +117,7 @@ export class Database {
     const migrations = await this.#migrator()
       .getMigrations()
       .catch((error: unknown) => {
-        throw new Error(`the database cannot be reached: ${sentenceOf(error)}`, { cause: error });
+        throw new Error(`the database cannot be reached: ${reasonOf(error)}`, { cause: error });
       });
     const missing = migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
     if (missing.length > 0)
@@ -164,9 +166,3 @@ const typeParsers: CustomTypesConfig = {
   getTypeParser: (...wanted: Parameters<typeof types.getTypeParser>) =>
     wanted[0] === types.builtins.INT8 ? Number : types.getTypeParser(...wanted),
 };
-
-/** Of several addresses tried, or of one: pg's own message may be empty. */
-function sentenceOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(sentenceOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
-}

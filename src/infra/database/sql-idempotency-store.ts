@@ -61,14 +61,18 @@ export class SqlIdempotencyStore implements IdempotencyStore {
     });
   }
 
-  release(held: HeldKey): Promise<void> {
+  release(held: HeldKey): Promise<boolean> {
     return withDatabase(async () => {
-      await sql`DELETE FROM idempotency_keys
-        WHERE ${rowOf(held)} AND call_id = ${held.callId} AND status = 'in_progress'`.execute(this.#db);
+      const { numAffectedRows = 0n } = await sql`/* release_idempotency_key */ DELETE FROM idempotency_keys
+        WHERE ${rowOf(held)} AND call_id = ${held.callId} AND status <> 'ended'`.execute(this.#db);
+      return numAffectedRows > 0n;
     });
   }
 
-  /** Takes the key where it is free, has run out, or was its dead owner's and may be run again; else says who has it. */
+  /**
+   * Takes the key where it is free, has run out, or was its dead owner's and may be run again; else says who has it. What
+   * the same call has taken before, and was not told, is still its own.
+   */
   async #claim(scope: KeyScope, claim: KeyClaim): Promise<Row | undefined> {
     const { tenantId, principalId, tool, key, callerHash } = scope;
     const { callId, fingerprint, mayRunAgain, leaseMs, keepMs } = claim;
@@ -81,8 +85,10 @@ export class SqlIdempotencyStore implements IdempotencyStore {
         ON CONFLICT (tenant_id, principal_id, tool, key, caller_hash) DO UPDATE SET
           call_id = excluded.call_id, fingerprint = excluded.fingerprint, status = 'in_progress', outcome = NULL,
           lease_expires_at = excluded.lease_expires_at, expires_at = excluded.expires_at,
-          attempt = CASE WHEN held.status = 'in_progress' THEN held.attempt + 1 ELSE 1 END
+          attempt = CASE WHEN held.status <> 'in_progress' THEN 1 WHEN held.call_id = excluded.call_id THEN held.attempt
+            ELSE held.attempt + 1 END
         WHERE (held.status = 'ended' AND held.expires_at <= now())
+          OR (held.status = 'in_progress' AND held.call_id = excluded.call_id)
           OR (held.status = 'in_progress' AND held.lease_expires_at <= now()
             AND ${mayRunAgain} AND held.fingerprint = excluded.fingerprint)
         RETURNING true AS mine, call_id, fingerprint, status, true AS alive, attempt, outcome

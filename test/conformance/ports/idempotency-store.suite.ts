@@ -98,6 +98,30 @@ export function describeIdempotencyStore(name: string, start: () => Promise<Idem
       expect(await store.begin(scope, newClaim())).toEqual({ state: 'mine', attempt: 1 });
     });
 
+    it('a call that asks again, because it was not told that it has the key, has it', async () => {
+      const scope = newScope();
+      const claim = newClaim();
+      expect(await store.begin(scope, claim)).toEqual({ state: 'mine', attempt: 1 });
+      expect(await store.begin(scope, claim)).toEqual({ state: 'mine', attempt: 1 });
+      expect(await store.begin(scope, newClaim())).toEqual({ state: 'in_flight', callId: claim.callId });
+      await store.end({ ...scope, callId: claim.callId }, DONE);
+      expect(await store.begin(scope, claim)).toMatchObject({ state: 'ended' });
+    });
+
+    it('frees a key whose call was not run, also where its owner was taken for dead, and no ended one', async () => {
+      const scope = newScope();
+      const silent = newClaim({ leaseMs: 0 });
+      await store.begin(scope, silent);
+      expect(await store.begin(scope, newClaim())).toMatchObject({ state: 'unknown' });
+      expect(await store.release({ ...scope, callId: randomUUID() })).toBe(false);
+      expect(await store.release({ ...scope, callId: silent.callId })).toBe(true);
+      const next = newClaim();
+      expect(await store.begin(scope, next)).toEqual({ state: 'mine', attempt: 1 });
+      await store.end({ ...scope, callId: next.callId }, DONE);
+      expect(await store.release({ ...scope, callId: next.callId })).toBe(false);
+      expect(await store.begin(scope, newClaim())).toMatchObject({ state: 'ended' });
+    });
+
     it('after the death of its owner, a call that may run again does, and the late owner cannot end it', async () => {
       const scope = newScope();
       const dead = newClaim({ leaseMs: 0, mayRunAgain: true });
@@ -156,7 +180,7 @@ export function describeIdempotencyStore(name: string, start: () => Promise<Idem
             const held = { ...scope, callId: owners.at(-1) ?? 'nobody' };
             if (step === 'release') {
               await store.release(held);
-              // Free again if somebody else can have it; who was told that nobody knows is told so for ever.
+              // Free again if somebody else can have it.
               const probe = newClaim();
               const { state } = await store.begin(scope, probe);
               if (state === 'mine') await store.release({ ...scope, callId: probe.callId });
