@@ -131,8 +131,13 @@ export interface CallStore {
    * those that come in at the same moment may pass it. With a claim the call is running from then on, by its claim 1.
    */
   accept(call: NewCall, maxQueued: number, claim?: FirstClaim): Promise<void>;
-  /** queued → running, for one owner: of those that may run now, `limit` at most, first those to be run first. */
+  /**
+   * queued → running, for one owner: of those that may run now, `limit` at most, first those to be run first. Throws
+   * AnswerLost where they may be the owner's without its being told.
+   */
   claim(owner: string, leaseMs: number, limit: number): Promise<readonly ClaimedCall[]>;
+  /** What is running for that owner, its leases renewed. Of a claim whose answer was lost: all of it, or nothing yet. */
+  reclaim(owner: string, leaseMs: number): Promise<readonly ClaimedCall[]>;
   /** Gives the claims that are still held, and whether somebody wants the call cancelled. */
   renew(
     claims: readonly Claim[],

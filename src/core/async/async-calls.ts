@@ -83,7 +83,7 @@ export class AsyncCalls {
     try {
       await this.#write(call, place);
     } catch (error) {
-      place?.giveUp();
+      place?.giveUp(error instanceof AnswerLost);
       throw error instanceof AnswerLost ? acceptanceUnknown(call, error) : error;
     }
   }

@@ -3,12 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../../test/helpers/quiet-log.ts';
 import type { HearOfCall } from '../../ports/call-queue.ts';
+import { AnswerLost } from '../../ports/answer-lost.ts';
 import type { ClaimedCall } from '../../ports/call-store.ts';
 import { CallIntake } from './call-intake.ts';
 
 const soon = () => new Promise<void>((done) => void setTimeout(done, 5));
 
-function setUp({ concurrency = 2, fails = 0 } = {}) {
+function setUp({ concurrency = 2, fails = 0, lost = 0, leaseMs = 30_000 } = {}) {
+  const held = new Map<string, readonly ClaimedCall[]>();
+  const reclaimed: string[] = [];
   const rows: string[] = [];
   const asked: number[] = [];
   const passed: string[] = [];
@@ -20,10 +23,17 @@ function setUp({ concurrency = 2, fails = 0 } = {}) {
   const intake = new CallIntake(
     {
       store: {
-        async claim(_owner, _leaseMs, limit) {
+        async claim(owner, _leaseMs, limit) {
           asked.push(limit);
           if (asked.length <= fails) throw new Error('the database is away');
-          return rows.splice(0, limit).map(callOf);
+          const claimed = rows.splice(0, limit).map(callOf);
+          if (asked.length > lost) return claimed;
+          held.set(owner, claimed);
+          throw new AnswerLost('UNAVAILABLE', 'the database is away');
+        },
+        async reclaim(owner) {
+          reclaimed.push(owner);
+          return held.get(owner) ?? [];
         },
       },
       queue: {
@@ -38,7 +48,7 @@ function setUp({ concurrency = 2, fails = 0 } = {}) {
       log: quietLog,
       random: () => 0.5,
       concurrency,
-      leaseMs: 30_000,
+      leaseMs,
     },
     'me',
     ({ id }, executed) => {
@@ -56,7 +66,8 @@ function setUp({ concurrency = 2, fails = 0 } = {}) {
     running.delete(id);
   };
   const isExecuted = (id: string) => executing.get(id)?.();
-  return { intake, clock, rows, asked, passed, running, says, ends, isExecuted, listens: () => listens };
+  const told = { asked, passed, reclaimed, listens: () => listens };
+  return { intake, clock, rows, held, running, says, ends, isExecuted, ...told };
 }
 
 function callOf(id: string): ClaimedCall {
@@ -125,7 +136,7 @@ describe('CallIntake', () => {
   it('runs a call in the place that was reserved for it, and lets no other have the place', async () => {
     const { intake, says, asked, running, ends } = setUp({ concurrency: 1 });
     const place = intake.reserve();
-    expect(place?.claim).toEqual({ owner: 'me', leaseMs: 30_000 });
+    expect(place?.claim).toEqual({ owner: 'me.1', leaseMs: 30_000 });
     expect(intake.reserve()).toBeUndefined();
     expect(says('b')).toBe(false);
     place?.run(callOf('a'));
@@ -140,7 +151,7 @@ describe('CallIntake', () => {
     const { intake, says, running } = setUp({ concurrency: 1 });
     const place = intake.reserve();
     says('a');
-    place?.giveUp();
+    place?.giveUp(false);
     await soon();
     expect([...running.keys()]).toEqual(['a']);
   });
@@ -184,6 +195,46 @@ describe('CallIntake', () => {
     await clock.advance(1_000);
     await soon();
     expect([...running.keys()]).toEqual(['a']);
+  });
+
+  it('runs what it has claimed although the answer was lost, once, and before anything else', async () => {
+    const { rows, clock, running, says, ends, reclaimed } = setUp({ concurrency: 1, lost: 1 });
+    says('a');
+    await soon();
+    expect(running.size).toBe(0);
+    rows.push('b');
+    await clock.advance(1_200);
+    await soon();
+    expect([...running.keys()]).toEqual(['a']);
+    ends('a');
+    await clock.advance(5_000);
+    await soon();
+    expect([...running.keys()]).toEqual(['b']);
+    expect(reclaimed).toEqual(['me.1']);
+  });
+
+  it('runs a call that was accepted into its place although the answer was lost', async () => {
+    const { intake, clock, running, held } = setUp();
+    const place = intake.reserve();
+    place?.giveUp(true);
+    await clock.advance(1_200);
+    await soon();
+    expect(running.size).toBe(0);
+    // The statement was on its way still.
+    held.set(place?.claim.owner ?? '', [callOf('a')]);
+    await clock.advance(1_200);
+    await soon();
+    expect([...running.keys()]).toEqual(['a']);
+  });
+
+  it('looks for what a lost claim holds no longer than others leave it alone', async () => {
+    const { intake, clock, reclaimed } = setUp({ leaseMs: 0 });
+    intake.reserve()?.giveUp(true);
+    for (let second = 0; second < 5; second += 1) {
+      await soon();
+      await clock.advance(1_200);
+    }
+    expect(reclaimed).toHaveLength(1);
   });
 
   it('takes nothing any more once it is stopped', async () => {

@@ -3,9 +3,10 @@ import type { CallQueue } from '../../ports/call-queue.ts';
 import type { CallStore, ClaimedCall, FirstClaim } from '../../ports/call-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import { LostClaims } from './lost-claims.ts';
 
 export interface IntakeDeps {
-  readonly store: Pick<CallStore, 'claim'>;
+  readonly store: Pick<CallStore, 'claim' | 'reclaim'>;
   readonly queue: CallQueue;
   readonly clock: Clock;
   readonly log: Log;
@@ -18,7 +19,8 @@ export interface IntakeDeps {
 export interface Place {
   readonly claim: FirstClaim;
   run(call: ClaimedCall): void;
-  giveUp(): void;
+  /** `mayBeKept`: the call may have been accepted all the same; it is looked for, and run. */
+  giveUp(mayBeKept: boolean): void;
 }
 
 /** Runs a call to its written end, and never rejects; `executed` is called when nothing of it runs any more. */
@@ -29,8 +31,9 @@ const LOOK_MS = 1_000;
 
 export class CallIntake {
   readonly #deps: IntakeDeps;
-  readonly #claim: FirstClaim;
+  readonly #replica: string;
   readonly #run: RunCall;
+  readonly #lost: LostClaims;
   /** Calls said to wait since the rows were last known to be empty. */
   readonly #told = new Set<string>();
   /** Others than those may wait. */
@@ -41,13 +44,15 @@ export class CallIntake {
   /** Of the room, what waiting calls are being claimed for. */
   #asked = 0;
   #looking = false;
+  #claims = 0;
   #disarm: (() => void) | undefined;
   #stopped = false;
 
-  constructor(deps: IntakeDeps, owner: string, run: RunCall) {
+  constructor(deps: IntakeDeps, replica: string, run: RunCall) {
     this.#deps = deps;
-    this.#claim = { owner, leaseMs: deps.leaseMs };
+    this.#replica = replica;
     this.#run = run;
+    this.#lost = new LostClaims(deps);
   }
 
   start(): void {
@@ -66,14 +71,22 @@ export class CallIntake {
   reserve(): Place | undefined {
     if (this.#moreWait || this.#room - this.#asked <= this.#told.size) return undefined;
     this.#running += 1;
+    const owner = this.#newOwner();
     return {
-      claim: this.#claim,
+      claim: { owner, leaseMs: this.#deps.leaseMs },
       run: (call) => this.#begin(call),
-      giveUp: () => {
+      giveUp: (mayBeKept) => {
+        if (mayBeKept) this.#lost.add(owner);
         this.#running -= 1;
         this.#goOn();
       },
     };
+  }
+
+  /** Each claim has a name of its own, by which its calls are found where its answer was lost. */
+  #newOwner(): string {
+    this.#claims += 1;
+    return `${this.#replica}.${this.#claims}`;
   }
 
   get #room(): number {
@@ -106,7 +119,7 @@ export class CallIntake {
 
   /** One look at a time; what is said meanwhile is looked at afterwards. */
   #look(): void {
-    if (this.#looking || this.#room <= 0) return;
+    if (this.#looking || (this.#room <= 0 && this.#lost.isEmpty)) return;
     this.#looking = true;
     // Calls that come, and calls that end, in the same turn of the event loop go along.
     setImmediate(() => {
@@ -119,6 +132,8 @@ export class CallIntake {
 
   async #takeAll(): Promise<void> {
     try {
+      // Whether or not there is room: nobody else may run them.
+      for (const call of await this.#lost.find()) this.#beginOne(call);
       while (this.#someWait && this.#room > 0) await this.#take();
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'waiting calls could not be claimed');
@@ -128,20 +143,23 @@ export class CallIntake {
   }
 
   async #take(): Promise<void> {
-    const { owner, leaseMs } = this.#claim;
+    const { store, leaseMs } = this.#deps;
+    const owner = this.#newOwner();
     const isUnsure = this.#moreWait;
     const told = [...this.#told];
     this.#asked = isUnsure ? this.#room : Math.min(this.#room, told.length);
     this.#moreWait = false;
-    const claimed = await this.#deps.store.claim(owner, leaseMs, this.#asked);
+    const claimed = await this.#lost.watch(owner, () => store.claim(owner, leaseMs, this.#asked));
     const isAll = claimed.length < this.#asked;
     this.#asked = 0;
     for (const id of isAll ? told : claimed.map((call) => call.id)) this.#told.delete(id);
     if (isUnsure && !isAll) this.#moreWait = true;
-    for (const call of claimed) {
-      this.#running += 1;
-      this.#begin(call);
-    }
+    for (const call of claimed) this.#beginOne(call);
+  }
+
+  #beginOne(call: ClaimedCall): void {
+    this.#running += 1;
+    this.#begin(call);
   }
 
   /** It has its place already. */

@@ -19,6 +19,8 @@ interface ClaimedRow {
   readonly request: { readonly call?: unknown } | null;
 }
 
+const CLAIMED = sql`id, claim, kind, tenant_id, tool, idempotent, read_only, attempts, request`;
+
 /** May run now. */
 const READY = sql`status = 'queued' AND kind <> 'sync' AND (not_before IS NULL OR not_before <= now())
   AND (deadline_at IS NULL OR deadline_at > now())`;
@@ -36,9 +38,16 @@ export async function claimCalls(
         lease_expires_at = ${later(leaseMs)}, started_at = coalesce(started_at, now()), not_before = NULL
       WHERE id = ANY(ARRAY(
         SELECT id FROM calls WHERE ${READY} ORDER BY queue_rank, created_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
-      RETURNING id, claim, kind, tenant_id, tool, idempotent, read_only, attempts, request, queue_rank, created_at)
-    SELECT id, claim, kind, tenant_id, tool, idempotent, read_only, attempts, request FROM claimed
+      RETURNING ${CLAIMED}, queue_rank, created_at)
+    SELECT ${CLAIMED} FROM claimed
     ORDER BY queue_rank, created_at, id`.execute(db);
+  return rows.map(claimedOf);
+}
+
+export async function reclaimCalls(db: Db, owner: string, leaseMs: number): Promise<readonly ClaimedCall[]> {
+  const { rows } = await sql<ClaimedRow>`
+    UPDATE calls SET lease_expires_at = ${later(leaseMs)}
+    WHERE status = 'running' AND kind <> 'sync' AND owner = ${owner} RETURNING ${CLAIMED}`.execute(db);
   return rows.map(claimedOf);
 }
 

@@ -1,7 +1,14 @@
 // DatabaseCallStore: CallStore on PostgreSQL. What many calls ask for at once goes there as one statement.
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { CallStore } from '../../ports/call-store.ts';
-import { claimCalls, finishCalls, giveCallBack, renewClaims, sweepCalls } from './call-claims.ts';
+import {
+  claimCalls,
+  finishCalls,
+  giveCallBack,
+  reclaimCalls,
+  renewClaims,
+  sweepCalls,
+} from './call-claims.ts';
 import {
   appendCallEvents,
   callEvents,
@@ -41,6 +48,7 @@ export function databaseCallStore({ db }: Pick<Database, 'db'>, maxWaitMs: numbe
         if (!(await accepting.run({ call, maxQueued, claim }))) throw queueFull();
       }),
     claim: (owner, leaseMs, limit) => withDatabase(() => claimCalls(db, owner, leaseMs, limit)),
+    reclaim: (owner, leaseMs) => withDatabase(() => reclaimCalls(db, owner, leaseMs)),
     renew: (claims, leaseMs) => withDatabase(() => renewClaims(db, claims, leaseMs)),
     finish: (claim, end) => withDatabase(() => finishing.run({ claim, end })),
     giveBack: (claim, delayMs) => withDatabase(() => giveCallBack(db, claim, delayMs)),

@@ -121,6 +121,20 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     expect(new Set(all)).toEqual(new Set(ids));
   });
 
+  it('gives an owner what it has claimed once more, with its lease anew, and nothing that is over', async () => {
+    const [id, ended] = [await accepted(), await accepted()];
+    const claimed = await store.claim('lost', LEASE_MS, 2);
+    for (const claim of claimed.filter((each) => each.id === ended))
+      await store.finish(claim, endAs('succeeded'));
+    await leasesEnd(database);
+    expect(await store.reclaim('lost', LEASE_MS)).toEqual(claimed.filter((each) => each.id === id));
+    expect(await store.sweep(3)).toEqual([]);
+    expect(await store.reclaim('another', LEASE_MS)).toEqual([]);
+    for (const claim of claimed.filter((each) => each.id === id))
+      expect(await store.finish(claim, endAs('succeeded'))).toBe(true);
+    expect(await store.reclaim('lost', LEASE_MS)).toEqual([]);
+  });
+
   it('ends many at once, each by its own claim, and none that is void', async () => {
     const claims = [];
     for (let index = 0; index < 20; index += 1) claims.push(await claimed());
