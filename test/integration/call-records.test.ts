@@ -8,15 +8,20 @@ import { reconcileCalls } from '../../src/infra/database/reconcile-calls.ts';
 import { SqlIdempotencyStore } from '../../src/infra/database/sql-idempotency-store.ts';
 import { applyRetention } from '../../src/infra/database/retention.ts';
 import { SqlCallHistory } from '../../src/infra/database/sql-call-history.ts';
+import { Upkeep } from '../../src/infra/database/upkeep.ts';
+import { SystemClock } from '../../src/infra/system-clock.ts';
 import { sql } from 'kysely';
 import type { AuditRecord } from '../../src/ports/audit-sink.ts';
 import { auditRecord, intentRecord } from '../helpers/audit-kit.ts';
+import { recordingLog, recordingMetrics } from '../helpers/call-kit.ts';
+import { FakeClock } from '../helpers/fake-clock.ts';
 import { DATABASES, type TestDatabase } from '../helpers/databases.ts';
 
 const DAY = 86_400_000;
 const LEASE = 30_000;
 /** As if every lease were over. */
 const now = { gateway: 'own', leaseMs: 0 };
+const PERIODS = { calls: 30 * DAY, callEvents: 7 * DAY, audit: 365 * DAY, approvals: 30 * DAY };
 let tenants = 0;
 
 describe.each(DATABASES)('call records on %s', (_name, start) => {
@@ -34,6 +39,29 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
   });
   afterAll(() => there?.end());
 
+  const clean = (withinMs = 600_000) =>
+    applyRetention(database, PERIODS, {
+      clock: new SystemClock(),
+      withinMs,
+      signal: new AbortController().signal,
+    });
+  /** An hour older than they may be. */
+  const oldKeys = async (count: number) => {
+    for (let from = 0; from < count; from += 10_000)
+      await sql`INSERT INTO idempotency_keys (tenant_id, principal_id, tool, key, caller_hash, call_id, fingerprint,
+          status, attempt, lease_expires_at, expires_at)
+        SELECT ${tenant}, '', 'send', n::text, '', '', '', 'ended', 1, now(), now() - interval '1 hour'
+        FROM generate_series(${from + 1}::int, ${Math.min(from + 10_000, count)}::int) AS n`.execute(
+        database.db,
+      );
+  };
+  /** A day older than they may be. */
+  const oldRecords = async (count: number) => {
+    await store(...Array.from({ length: count }, () => auditRecord({ tenant, callId: `old-${tenant}` })));
+    await sql`UPDATE audit_records SET recorded_at = now() - interval '366 days' WHERE call_id = ${`old-${tenant}`}`.execute(
+      database.db,
+    );
+  };
   const ofTenant = () => (tenant = `tenant-${(tenants += 1)}`);
   const store = (...records: AuditRecord[]) => table.store(Buffer.from(records.map(auditLine).join('')));
   const intend = (...records: AuditRecord[]) =>
@@ -312,8 +340,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
 
   it('deletes what is old and nothing else, one replica at a time', async () => {
     ofTenant();
-    const periods = { calls: 30 * DAY, callEvents: 7 * DAY, audit: 365 * DAY, approvals: 30 * DAY };
-    await applyRetention(database, periods);
+    await clean();
     await store(
       auditRecord({ tenant, callId: `old-${tenant}` }),
       auditRecord({ tenant, callId: `new-${tenant}` }),
@@ -336,13 +363,87 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
         { tenantId: tenant, principalId: 'key1', tool: 'send', key, callerHash: '' },
         { ...claim, callId: key, keepMs },
       );
-    expect(await applyRetention(database, periods)).toEqual({
-      calls: 1,
-      audit_records: 1,
-      idempotency_keys: 1,
+    expect(await clean()).toEqual({
+      deleted: { calls: 1, audit_records: 1, idempotency_keys: 1 },
+      overdue: {},
     });
-    expect(await applyRetention(database, periods)).toEqual({});
+    expect(await clean()).toEqual({ deleted: {}, overdue: {} });
     expect((await calls()).map(({ id }) => id).toSorted()).toEqual([`new-${tenant}`, `open-${tenant}`]);
     expect(await audit()).toHaveLength(2);
+  });
+
+  it('deletes all that is old, however much it is', async () => {
+    ofTenant();
+    await clean();
+    await oldKeys(60_000);
+    expect(await clean()).toEqual({ deleted: { idempotency_keys: 60_000 }, overdue: {} });
+  });
+
+  it('takes turns between tables, and says of each by how much it is late when there is no time for all', async () => {
+    ofTenant();
+    await clean();
+    await oldRecords(1_200);
+    await oldKeys(1_500);
+    const { deleted, overdue } = await clean(0);
+    expect(deleted).toEqual({ audit_records: 1_000, idempotency_keys: 1_000 });
+    expect(overdue['audit_records']).toBeGreaterThan(DAY / 1_000 - 60);
+    expect(overdue['idempotency_keys']).toBeGreaterThan(3_600 - 60);
+    expect(await clean()).toEqual({ deleted: { audit_records: 200, idempotency_keys: 500 }, overdue: {} });
+  });
+
+  it('deletes an old key, and not the same key of another user, nor one that is taken anew at that moment', async () => {
+    ofTenant();
+    await clean();
+    const keys = new SqlIdempotencyStore(database.db);
+    const begin = (key: string, callerHash: string, keepMs: number) =>
+      keys.begin(
+        { tenantId: tenant, principalId: 'key1', tool: 'send', key, callerHash },
+        { callId: callerHash, fingerprint: 'f', mayRunAgain: false, leaseMs: 0, keepMs },
+      );
+    await begin('order', 'ann', 0);
+    await begin('order', 'bob', 60_000);
+    await begin('taken', 'eve', 0);
+    await database.db.transaction().execute(async (trx) => {
+      await sql`UPDATE idempotency_keys SET expires_at = now() + interval '1 day'
+        WHERE tenant_id = ${tenant} AND key = 'taken'`.execute(trx);
+      expect(await clean()).toEqual({ deleted: { idempotency_keys: 1 }, overdue: {} });
+    });
+    expect(await clean()).toEqual({ deleted: {}, overdue: {} });
+    const { rows } = await sql<{
+      callerHash: string;
+    }>`SELECT caller_hash AS "callerHash" FROM idempotency_keys
+      WHERE tenant_id = ${tenant} ORDER BY caller_hash`.execute(database.db);
+    expect(rows.map(({ callerHash }) => callerHash)).toEqual(['bob', 'eve']);
+  });
+
+  it('an upkeep that cannot keep up says so, goes on, and says by how much it is late until it is not', async () => {
+    ofTenant();
+    await clean();
+    await oldKeys(20_000);
+    const clock = new FakeClock();
+    const [log, metrics] = [recordingLog(), recordingMetrics()];
+    const upkeep = new Upkeep({
+      records: database,
+      retention: PERIODS,
+      gateway: 'own',
+      behindMs: () => 0,
+      clock,
+      log,
+      metrics,
+      random: () => 0.5,
+    });
+    upkeep.start();
+    const overdue = () => metrics.values.get('ute_retention_overdue_seconds{idempotency_keys}');
+    // Between two statements it rests by this clock, which is over when these seconds are.
+    const seconds = async () => {
+      for (let second = 0; second < 10; second += 1) await clock.advance(20_000);
+    };
+    const told = () => log.lines.some(({ message }) => message.startsWith('old records come faster'));
+    const POLL = { timeout: 30_000, interval: 5 };
+    await expect.poll(async () => seconds().then(told), POLL).toBe(true);
+    expect(overdue()).toBeGreaterThan(3_600 - 60);
+    await expect.poll(async () => seconds().then(overdue), POLL).toBe(0);
+    await upkeep.stop();
+    expect(metrics.values.get('ute_retention_deleted_total{idempotency_keys}')).toBe(20_000);
   });
 });

@@ -1,5 +1,7 @@
 // Retention: rows that nobody needs any more go, a few at a time, so that no statement holds up another for long.
 import { sql, type RawBuilder } from 'kysely';
+import { pause } from '../../lib/pause.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { Database } from './database.ts';
 
 /** Milliseconds that each kind of record is kept, from its end on. */
@@ -10,69 +12,106 @@ export interface RetentionPeriods {
   readonly approvals: number;
 }
 
-export type Deleted = Readonly<Record<string, number>>;
+/** How long it may go on while there is more. */
+export interface RetentionBounds {
+  readonly clock: Clock;
+  readonly withinMs: number;
+  readonly signal: AbortSignal;
+}
 
+export interface Retained {
+  /** Rows that went, by table; none of tables that lost none. */
+  readonly deleted: Readonly<Record<string, number>>;
+  /** By how many seconds the oldest row has outlived its time, of tables where there was no time for all. */
+  readonly overdue: Readonly<Record<string, number>>;
+}
+
+interface Kind {
+  readonly table: string;
+  readonly key: readonly string[];
+  /** When it was old enough to begin to count. */
+  readonly age: string;
+  readonly keptMs: number;
+  readonly unless?: RawBuilder<unknown>;
+}
+
+/** Of one statement. */
 const BATCH = 1_000;
-/** Of one table in one round; what is left goes in the next. */
-const MAX_BATCHES = 50;
 /** Any number, the same on every replica: who holds this lock of the database cleans up. */
 const LOCK = 7_274_301;
 
-/** One replica at a time; any other does nothing and gives an empty answer. */
+export const RETAINED_TABLES = kindsOf({ calls: 0, callEvents: 0, audit: 0, approvals: 0 }).map(
+  ({ table }) => table,
+);
+
+/**
+ * Until nothing is left that is too old, or its time is over; tables take turns. Between two statements it rests for as
+ * long as the last one took: calls go first. One replica at a time; any other does nothing and gives an empty answer.
+ */
 export async function applyRetention(
   database: Pick<Database, 'db'>,
   periods: RetentionPeriods,
-): Promise<Deleted> {
+  { clock, withinMs, signal }: RetentionBounds,
+): Promise<Retained> {
+  const giveUpAt = clock.now() + withinMs;
   const deleted: Record<string, number> = {};
-  for (const [table, statement] of statementsOf(periods)) {
-    const count = await inBatches(database, statement);
-    if (count > 0) deleted[table] = count;
+  let left = kindsOf(periods);
+  while (left.length > 0 && clock.now() <= giveUpAt && !signal.aborted) {
+    const more: Kind[] = [];
+    for (const kind of left) {
+      const startedAt = clock.now();
+      const count = await deleteSome(database, kind);
+      if (count > 0) deleted[kind.table] = (deleted[kind.table] ?? 0) + count;
+      if (count < BATCH) continue;
+      more.push(kind);
+      await pause(clock, clock.now() - startedAt, signal);
+    }
+    left = more;
   }
-  return deleted;
+  const overdue: Record<string, number> = {};
+  if (!signal.aborted) for (const kind of left) overdue[kind.table] = await overdueSeconds(database, kind);
+  return { deleted, overdue };
 }
 
-function statementsOf(periods: RetentionPeriods): readonly (readonly [string, RawBuilder<unknown>])[] {
+function kindsOf({ calls, callEvents, audit, approvals }: RetentionPeriods): readonly Kind[] {
   return [
-    ['calls', oldest('calls', 'id', sql`finished_at < ${ago(periods.calls)}`)],
-    [
-      'call_events',
-      sql`DELETE FROM call_events WHERE (call_id, seq) IN
-        (SELECT call_id, seq FROM call_events WHERE at < ${ago(periods.callEvents)} LIMIT ${BATCH})`,
-    ],
-    [
-      'idempotency_keys',
-      sql`DELETE FROM idempotency_keys WHERE (tenant_id, principal_id, tool, key) IN
-        (SELECT tenant_id, principal_id, tool, key FROM idempotency_keys
-         WHERE expires_at <= now() AND (status <> 'in_progress' OR lease_expires_at <= now()) LIMIT ${BATCH})`,
-    ],
-    ['audit_records', oldest('audit_records', 'event_id', sql`recorded_at < ${ago(periods.audit)}`)],
-    ['scheduled_tasks', oldest('scheduled_tasks', 'id', sql`finished_at < ${ago(periods.calls)}`)],
-    ['approvals', oldest('approvals', 'id', sql`expires_at < ${ago(periods.approvals)}`)],
+    { table: 'calls', key: ['id'], age: 'finished_at', keptMs: calls },
+    { table: 'call_events', key: ['call_id', 'seq'], age: 'at', keptMs: callEvents },
+    {
+      table: 'idempotency_keys',
+      key: ['tenant_id', 'principal_id', 'tool', 'key', 'caller_hash'],
+      age: 'expires_at',
+      keptMs: 0,
+      unless: sql`status = 'in_progress' AND lease_expires_at > now()`,
+    },
+    { table: 'audit_records', key: ['event_id'], age: 'recorded_at', keptMs: audit },
+    { table: 'scheduled_tasks', key: ['id'], age: 'finished_at', keptMs: calls },
+    { table: 'approvals', key: ['id'], age: 'expires_at', keptMs: approvals },
   ];
 }
 
-function oldest(table: string, key: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
-  const [from, id] = [sql.table(table), sql.ref(key)];
-  return sql`DELETE FROM ${from} WHERE ${id} IN (SELECT ${id} FROM ${from} WHERE ${condition} LIMIT ${BATCH})`;
+function isOld({ age, keptMs, unless = sql`false` }: Kind): RawBuilder<unknown> {
+  return sql`${sql.ref(age)} <= now() - ${keptMs}::double precision * interval '1 millisecond' AND NOT (${unless})`;
 }
 
-function ago(ms: number): RawBuilder<unknown> {
-  return sql`now() - ${ms}::double precision * interval '1 millisecond'`;
+/** A row that somebody is changing at this moment is left: it may be no old one any more. */
+function deleteSome({ db }: Pick<Database, 'db'>, kind: Kind): Promise<number> {
+  const table = sql.table(kind.table);
+  const key = sql.join(kind.key.map((column) => sql.ref(column)));
+  return db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{
+      held: boolean;
+    }>`SELECT pg_try_advisory_xact_lock(${LOCK}) AS held`.execute(trx);
+    if (rows[0]?.held !== true) return 0;
+    const { numAffectedRows = 0n } = await sql`DELETE FROM ${table} WHERE (${key}) IN
+      (SELECT ${key} FROM ${table} WHERE ${isOld(kind)} LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`.execute(trx);
+    return Number(numAffectedRows);
+  });
 }
 
-async function inBatches({ db }: Pick<Database, 'db'>, statement: RawBuilder<unknown>): Promise<number> {
-  let total = 0;
-  for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
-    const count = await db.transaction().execute(async (trx) => {
-      const { rows } = await sql<{
-        held: boolean;
-      }>`SELECT pg_try_advisory_xact_lock(${LOCK}) AS held`.execute(trx);
-      if (rows[0]?.held !== true) return 0;
-      const { numAffectedRows = 0n } = await statement.execute(trx);
-      return Number(numAffectedRows);
-    });
-    total += count;
-    if (count < BATCH) break;
-  }
-  return total;
+async function overdueSeconds({ db }: Pick<Database, 'db'>, kind: Kind): Promise<number> {
+  const { rows } = await sql<{ seconds: number | null }>`
+    SELECT extract(epoch FROM now() - min(${sql.ref(kind.age)}))::float8 - ${kind.keptMs / 1_000}::float8 AS seconds
+    FROM ${sql.table(kind.table)} WHERE ${isOld(kind)}`.execute(db);
+  return Math.max(0, rows[0]?.seconds ?? 0);
 }

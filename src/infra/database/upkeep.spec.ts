@@ -42,13 +42,13 @@ function started() {
 }
 
 describe('Upkeep', () => {
-  it('gives a sign of life every five seconds, looks for lost calls every fifteen seconds, for old rows every ten minutes, and goes on after a failure', async () => {
+  it('gives a sign of life every five seconds, looks for lost calls every fifteen seconds, for old rows every minute, and goes on after a failure', async () => {
     const { clock, records, log } = started();
     await clock.advance(60_000);
-    expect(records.asked).toBe(16);
+    expect(records.asked).toBe(17);
     expect(log.lines.every(({ level }) => level === 'warn')).toBe(true);
     await clock.advance(600_000);
-    expect(records.asked).toBe(177);
+    expect(records.asked).toBe(187);
   });
 
   it('is still when it was stopped', async () => {
