@@ -13,6 +13,9 @@ export interface RedisServer {
   readonly client: Redis;
   /** The same port again, empty. */
   restart(): Promise<void>;
+  /** The server does nothing any more, and its connections stay: what it is sent meanwhile it does when it is resumed. */
+  pause(): void;
+  resume(): void;
   /** Ends the server at once, as a crash would. */
   kill(): Promise<void>;
   /** It answers nobody, and all that is sent to it waits. */

@@ -358,6 +358,50 @@ describe('a line that breaks', () => {
   });
 });
 
+describe('a store that was paused', () => {
+  const LEASE_MS = 3_000;
+
+  it('takes no place, when it wakes, for calls that have given up on it long ago', async () => {
+    const over = await replica({ ...FAST, leaseTtlMs: LEASE_MS });
+    redis.pause();
+    const pausedAt = performance.now();
+    const asked = await Promise.all(
+      [1, 2, 3, 4].map(() => ask(over, { leases: [lease({ limit: 2, maxQueue: 4 })] }).then(letGo)),
+    );
+    expect(asked).toHaveLength(4);
+    await eventually(() => expect(performance.now() - pausedAt).toBeGreaterThan(1.2 * LEASE_MS));
+    redis.resume();
+    await eventually(() => expect(isDegraded(over)).toBe(false));
+    expect(await inUse()).toBe(0);
+    await Promise.all([1, 2].map(() => granted(over, { leases: [lease({ limit: 2 })] })));
+  });
+
+  it('neither takes nor renews a place by a command that was sent before', async () => {
+    const { clients } = await replica({ tickMs: 60_000 });
+    const times = { leaseTtlMs: 60_000, silentMs: 500, replicaTtlMs: 5_000 };
+    const store = new AdmissionStore(clients, 'r', times);
+    const epoch = (await redis.client.get('ute:epoch')) ?? '';
+    await store.renew(epoch, []);
+    const held = request({ leases: [lease({ limit: 2 })] });
+    redis.pause();
+    const pausedAt = performance.now();
+    const question = { request: held, epoch, mayWait: false, othersWaiting: () => 0 };
+    await expect(store.admit(question)).rejects.toThrow('timed out');
+    const renewed = { rule: lease(), callId: randomUUID(), isNew: false };
+    await expect(store.renew(epoch, [renewed])).rejects.toThrow('timed out');
+    await eventually(() => expect(performance.now() - pausedAt).toBeGreaterThan(2_000));
+    redis.resume();
+    // Behind them, on the same connection.
+    await eventually(() => store.renew(epoch, []));
+    expect(await inUse()).toBe(0);
+    expect(await store.admit(question)).toMatchObject({ kind: 'granted', left: 1 });
+  });
+});
+
+function letGo(admission: Admission): void {
+  if (admission.granted) admission.release();
+}
+
 describe('without the store, by policy', () => {
   it('local: each of three replicas goes by its third of the limits', async () => {
     const three = [await replica(FAST), await replica(FAST), await replica(FAST)];

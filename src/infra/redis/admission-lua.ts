@@ -1,17 +1,26 @@
 // The Lua of admission. Every script reads the time of Redis alone: no clock of a replica decides anything.
 
 /**
+ * A script that takes places ends here where it is run too late: nobody waits for its answer any more, so that nobody
+ * would give the places back. ARGV[1]: until when it is worth running, in ms by the time of Redis; 0: always.
+ */
+const LATE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local worthUntil = tonumber(table.remove(ARGV, 1))
+if worthUntil > 0 and now > worthUntil then return {'late', now} end
+`;
+
+/**
  * Decides about one call: all of its rates and leases, or nothing.
  * KEYS: epoch, fence, record of the call; one per rate; three per lease: holders, turns and beats of waiting replicas.
- * ARGV: epoch, call, replica, lease ttl, record ttl, 0 may not wait, 1 may, 2 waits and asks again, ms after which a silent replica has lost its turn,
+ * ARGV, behind that of LATE: epoch, call, replica, lease ttl, record ttl, 0 may not wait, 1 may, 2 waits and asks again, ms after which a silent replica has lost its turn,
  *       number of rates, number of leases; per rate: burst, rate, period in ms, shadow (0/1); per lease: limit, others
  *       that wait for it at this replica.
  * Rates are GCRA: a key holds its theoretical arrival time, in microseconds since BASE. While a place is free but
  * replicas wait for it, it belongs to the one whose turn is oldest; of that one, to who waits before who just came.
  */
-export const ADMIT = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+export const ADMIT = `${LATE}
 local us = (time[1] - 1750000000) * 1000000 + time[2]
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {'epoch'} end
 local known = redis.call('GET', KEYS[3])
@@ -122,25 +131,23 @@ return reply
 
 /**
  * Keeps leases alive, tells that this replica lives, and looks whether the store is still the one it was.
- * KEYS: epoch, replicas; one per lease. ARGV: epoch, epoch to set where there is none (or ''), replica, lease ttl, ttl of
+ * KEYS: epoch, replicas; one per lease. ARGV, behind that of LATE: epoch, epoch to set where there is none (or ''), replica, lease ttl, ttl of
  * a replica; per lease: call, limit, 1 where the store is not to know it yet.
  * A lease that has expired is taken again, whatever the limit says: its call runs. Per lease: 1 kept, 2 taken again
  * with a place free, 0 taken again while others have its place.
  */
-export const RENEW = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+export const RENEW = `${LATE}
 local epoch = redis.call('GET', KEYS[1])
 if not epoch and ARGV[2] ~= '' then
   epoch = ARGV[2]
   redis.call('SET', KEYS[1], epoch)
 end
-if not epoch or (epoch ~= ARGV[1] and ARGV[2] == '') then return {epoch or '', 0} end
+if not epoch or (epoch ~= ARGV[1] and ARGV[2] == '') then return {epoch or '', now, 0} end
 local replica, ttl, lives = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 redis.call('ZADD', KEYS[2], now + lives, replica)
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
 redis.call('PEXPIRE', KEYS[2], lives)
-local reply = {epoch, redis.call('ZCARD', KEYS[2])}
+local reply = {epoch, now, redis.call('ZCARD', KEYS[2])}
 for i = 1, #KEYS - 2 do
   local holders, call, limit, isNew = KEYS[2 + i], ARGV[3 * i + 3], tonumber(ARGV[3 * i + 4]), ARGV[3 * i + 5] == '1'
   local expiry = redis.call('ZSCORE', holders, call)
@@ -151,7 +158,7 @@ for i = 1, #KEYS - 2 do
   end
   redis.call('ZADD', holders, now + ttl, call)
   if redis.call('PTTL', holders) < ttl then redis.call('PEXPIRE', holders, ttl) end
-  reply[2 + i] = outcome
+  reply[3 + i] = outcome
 end
 return reply
 `;

@@ -5,6 +5,7 @@ import type { AdmissionRequest, LeaseRule, RateRule } from '../../ports/admissio
 import { ADMIT, RELEASE, RENEW } from './admission-lua.ts';
 import type { RedisClients } from './redis-clients.ts';
 import { RedisScript } from './redis-script.ts';
+import { RedisTime } from './redis-time.ts';
 
 export interface AdmitQuestion {
   readonly request: AdmissionRequest;
@@ -74,6 +75,7 @@ export interface StoreTimes {
 /** How long the answer about a call without leases is kept, for a client that asks again because it got no reply. */
 const RECORD_TTL_MS = 2_000;
 const LONGEST_NAME = 200;
+const LATE_AT_MOST = 3;
 const OUTCOMES = { 0: 'lost', 1: 'kept', 2: 'taken_again' } as const;
 
 export class AdmissionStore {
@@ -81,6 +83,7 @@ export class AdmissionStore {
   readonly #clients: RedisClients;
   readonly #replica: string;
   readonly #times: StoreTimes;
+  readonly #time: RedisTime;
   readonly #admit = new RedisScript(ADMIT);
   readonly #renew = new RedisScript(RENEW);
   readonly #release = new RedisScript(RELEASE);
@@ -89,6 +92,8 @@ export class AdmissionStore {
     this.#clients = clients;
     this.#replica = replica;
     this.#times = times;
+    // A command is repeated once.
+    this.#time = new RedisTime(2 * clients.commandTimeoutMs);
     this.channel = this.#key('released');
   }
 
@@ -122,7 +127,7 @@ export class AdmissionStore {
       keys.push(this.#key('lease', rule.key), this.#key('turns', rule.key), this.#key('beats', rule.key));
       args.push(rule.limit, othersWaiting(rule));
     }
-    return readReply((await this.#run(this.#admit, keys, args)) as RawReply, request);
+    return readReply((await this.#runInTime(this.#admit, keys, args)) as RawReply, request);
   }
 
   /** With `join`, a store that has no epoch gets one: it is new, or has lost everything. */
@@ -134,8 +139,10 @@ export class AdmissionStore {
       keys.push(this.#key('lease', rule.key));
       args.push(callId, rule.limit, isNew ? 1 : 0);
     }
-    const reply = await this.#run(this.#renew, keys, args);
-    const [found, replicas, ...outcomes] = reply as [string, number, ...(keyof typeof OUTCOMES)[]];
+    const sentAt = performance.now();
+    const reply = await this.#runInTime(this.#renew, keys, args);
+    const [found, redisMs, replicas, ...outcomes] = reply as RawRenewal;
+    this.#time.heard(redisMs, sentAt);
     return { epoch: found, replicas, outcomes: outcomes.map((outcome) => OUTCOMES[outcome]) };
   }
 
@@ -153,6 +160,25 @@ export class AdmissionStore {
   /** This replica is not there any more: the others' shares grow. */
   async leave(): Promise<void> {
     await this.#clients.coordination.zrem(this.#key('replicas'), this.#replica);
+  }
+
+  /**
+   * What takes places is not to be done once this replica has given up: a Redis that was paused does at its wake all that
+   * it was sent. An answer that comes in time and says that it was too late tells of a clock that was set.
+   */
+  async #runInTime(
+    script: RedisScript,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    for (let tries = 1; ; tries += 1) {
+      const sentAt = performance.now();
+      const reply = await this.#run(script, keys, [this.#time.worthUntil(), ...args]);
+      const [word, redisMs] = reply as readonly [unknown, unknown];
+      if (word !== 'late' || typeof redisMs !== 'number') return reply;
+      this.#time.heard(redisMs, sentAt);
+      if (tries === LATE_AT_MOST) throw new Error('the clock of Redis keeps running away');
+    }
   }
 
   /** Each script may run twice: an answer that came while this process was busy elsewhere is asked for again. */
@@ -180,6 +206,8 @@ export function nameOf(key: string): string {
   return key.length <= LONGEST_NAME ? key : createHash('sha256').update(key).digest('hex');
 }
 
+/** The epoch, the time of Redis in ms, how many replicas there are, and of each lease what became of it. */
+type RawRenewal = readonly [string, number, number, ...(keyof typeof OUTCOMES)[]];
 type RawReply =
   | readonly ['epoch']
   | readonly ['granted', string, number, RawStates]

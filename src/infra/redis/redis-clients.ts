@@ -16,6 +16,7 @@ export class RedisClients {
   /** For decisions on a call's path: fails at once while there is no Redis, and soon when it does not answer. */
   readonly coordination: Redis;
   readonly prefix: string;
+  readonly commandTimeoutMs: number;
   readonly #url: string;
   readonly #log: Log;
   readonly #others = new Set<Redis>();
@@ -23,6 +24,7 @@ export class RedisClients {
   constructor({ url, prefix, commandTimeoutMs = 150 }: RedisSettings, log: Log) {
     this.#url = url;
     this.prefix = prefix;
+    this.commandTimeoutMs = commandTimeoutMs;
     this.#log = log;
     this.coordination = this.#open('coordination', {
       commandTimeout: commandTimeoutMs,
