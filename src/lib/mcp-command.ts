@@ -1,6 +1,7 @@
 // The program of an MCP server: found once, at load, and never a package that may be another one tomorrow.
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
+import { behindClosedFolder } from './closed-folder.ts';
 
 const SYSTEM = /^\/(?:usr|bin|sbin|lib|lib64)\//;
 
@@ -13,8 +14,11 @@ export interface McpProgram {
 
 /** Throws Error with a sentence for the operator. */
 export function findMcpProgram(command: string, baseDir: string, searchPath: string): McpProgram {
-  const path = placesOf(command, baseDir, searchPath).find(isExecutable);
+  const possible = placesOf(command, baseDir, searchPath);
+  const path = possible.find(isExecutable);
   if (path === undefined) {
+    const closed = possible.map(behindClosedFolder).find((sentence) => sentence !== undefined);
+    if (closed !== undefined) throw new Error(`command: ${closed}`);
     const where = command.includes('/') ? '' : ' on PATH';
     throw new Error(`command: there is no program ${JSON.stringify(command)}${where}.`);
   }

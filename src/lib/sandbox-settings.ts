@@ -30,6 +30,16 @@ export const sandboxFields = {
     .boolean()
     .default(true)
     .describe('Use cgroups for memory and processes where the gateway may make them.'),
+  tmp_bytes: z
+    .number()
+    .int()
+    .min(1 << 20)
+    .max(2 ** 40)
+    .default(64 << 20)
+    .describe(
+      'Size of /tmp for each process that stays: Python workers and MCP servers. Under bubblewrap it is memory, on the ' +
+        '`landlock` rung a watched folder on the disk. Commands of shell tools have `workspace_bytes`.',
+    ),
   workspace_dir: z
     .string()
     .min(1)

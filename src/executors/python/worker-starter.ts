@@ -1,7 +1,8 @@
 // WorkerStarter: brings a worker to the point where calls cost nothing extra: started, greeted, modules imported.
-import { dirname } from 'node:path';
+import { dirname, isAbsolute } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
+import { behindClosedFolder } from '../../lib/closed-folder.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ProcessSpawner } from '../../ports/process-spawner.ts';
@@ -119,7 +120,7 @@ export class WorkerStarter {
     } catch (error) {
       worker.kill('died', error);
       await worker.outputOver;
-      throw startFailure(error, lastLine, confined);
+      throw startFailure(error, lastLine, confined, interpreter);
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
@@ -165,11 +166,11 @@ function readGreeting(data: JsonValue): { readonly python: string; readonly unre
 }
 
 /** Mostly the last printed line, such as a SyntaxError, is what tells an operator why. */
-function startFailure(cause: unknown, lastLine: string, confined: boolean): ToolFailure {
+function startFailure(cause: unknown, lastLine: string, confined: boolean, interpreter: string): ToolFailure {
   const what = cause instanceof Error ? cause.message : String(cause);
   const why = confined ? `In the sandbox: ${what}` : what;
   const said = lastLine === '' ? why : `${why} It last printed: ${lastLine.slice(0, 300)}`;
-  const message = NO_SUCH_PROGRAM.test(lastLine) ? `${said}. ${HOW_TO_INSTALL}` : said;
+  const message = NO_SUCH_PROGRAM.test(lastLine) ? `${said}. ${remedyFor(interpreter)}` : said;
   return new ToolFailure('UNAVAILABLE', message, { reason: 'WORKER_START_FAILED', cause });
 }
 
@@ -177,10 +178,15 @@ function startFailure(cause: unknown, lastLine: string, confined: boolean): Tool
 function withAdvice(error: unknown, interpreter: string): unknown {
   if (!(error instanceof ToolFailure) || error.details?.['program'] !== interpreter) return error;
   const { type, message, reason, details } = error;
-  return new ToolFailure(type, `${message} ${HOW_TO_INSTALL}`, {
+  return new ToolFailure(type, `${message} ${remedyFor(interpreter)}`, {
     reason,
     details,
     partialSideEffects: false,
     cause: error,
   });
+}
+
+/** It is not there, or it is and may not be reached. */
+function remedyFor(interpreter: string): string {
+  return (isAbsolute(interpreter) && behindClosedFolder(interpreter)) || HOW_TO_INSTALL;
 }

@@ -1,6 +1,7 @@
 // Programs: found at load by their absolute path, and refused where their arguments would be programs themselves.
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
+import { behindClosedFolder } from '../../lib/closed-folder.ts';
 
 const PATH = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
@@ -26,6 +27,8 @@ const INTERPRETERS = new Set(
 export function findProgram(name: string, readable: readonly string[], isDangerous: boolean): string {
   const path = placeOf(name);
   if (path === undefined) {
+    const closed = isAbsolute(name) ? behindClosedFolder(name) : undefined;
+    if (closed !== undefined) throw new Error(`command: ${closed}`);
     throw new Error(`command: there is no program ${JSON.stringify(name)} in ${PATH.join(', ')}.`);
   }
   if (![...SYSTEM, ...readable].some((folder) => path === folder || path.startsWith(`${folder}/`))) {

@@ -16,10 +16,11 @@ export function connectFailed(cause: unknown): ToolFailure {
   });
 }
 
-export function connectTimeout(ms: number): ToolFailure {
+export function connectTimeout(ms: number, cause?: unknown): ToolFailure {
   return new ToolFailure('UNAVAILABLE', `The MCP server did not take up the connection within ${ms} ms.`, {
     reason: 'CONNECT_TIMEOUT',
     partialSideEffects: false,
+    cause,
   });
 }
 

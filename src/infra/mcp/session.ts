@@ -15,7 +15,8 @@ import type { McpMetrics } from './mcp-metrics.ts';
 import { MessageGuard, StdioGuard, type GuardOptions } from './message-guard.ts';
 import { Patience } from './patience.ts';
 import { failureOf } from './sdk-failures.ts';
-import { ServerStderr } from './server-stderr.ts';
+import { ServerOutput } from './server-output.ts';
+import { startFailure } from './start-failure.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
 type Sdk = typeof SdkModule;
@@ -61,7 +62,7 @@ export async function connect(
   events: SessionEvents,
 ): Promise<Session> {
   const sdk = await import('@modelcontextprotocol/client');
-  const { guard, lastLine } = guarded(sdk, settings, needs);
+  const { guard, explained } = guarded(sdk, settings, needs);
   const client = newClient(sdk, settings);
   const { connectTimeoutMs } = settings.limits;
   let [open, settled, late] = [true, false, false];
@@ -82,7 +83,7 @@ export async function connect(
     await client.connect(guard, { timeout: connectTimeoutMs });
   } catch (error) {
     await guard.close().catch(() => undefined);
-    throw late ? connectTimeout(connectTimeoutMs) : failureOf(withLastLine(error, lastLine()), true);
+    throw late ? connectTimeout(connectTimeoutMs, explained(undefined)) : failureOf(explained(error), true);
   } finally {
     stop();
   }
@@ -123,7 +124,8 @@ function newClient(sdk: Sdk, settings: McpServerSettings): Client {
 
 interface Guarded {
   readonly guard: MessageGuard;
-  readonly lastLine: () => string;
+  /** With what the server last said of itself, which is mostly why it did not start. */
+  readonly explained: (error: unknown) => unknown;
 }
 
 function guarded(sdk: Sdk, settings: McpServerSettings, needs: SessionNeeds): Guarded {
@@ -142,23 +144,26 @@ function guarded(sdk: Sdk, settings: McpServerSettings, needs: SessionNeeds): Gu
       onGarbage: () => guard.nuisance('garbage'),
     });
     const guard = new MessageGuard(options(inner));
-    return { guard, lastLine: () => '' };
+    return { guard, explained: (error) => error };
   }
-  const stderr = new ServerStderr(log, clock, secretScrubber(mcpSecrets(settings)));
+  const output = new ServerOutput(log, clock, secretScrubber(mcpSecrets(settings)));
   const inner = new StdioTransport({
     spawn: async () => {
       const child = await needs.spawner.spawn(spawnRequest(settings));
-      stderr.read(child.stderr);
+      output.read(child.stderr);
       return child;
     },
     clock,
     maxMessageBytes: settings.limits.maxMessageBytes,
-    onGarbage: () => guard.nuisance('garbage'),
+    onGarbage: (line) => {
+      output.stray(line);
+      guard.nuisance('garbage');
+    },
     onRefused: (id, failure) => guard.fail(id, failure),
     onHopeless: (failure) => guard.breakOff(failure),
   });
   const guard = new StdioGuard(options(inner));
-  return { guard, lastLine: () => stderr.lastLine };
+  return { guard, explained: (error) => startFailure(error, output.lastLines, settings) };
 }
 
 function spawnRequest(settings: McpStdioSettings): SpawnRequest {
@@ -203,13 +208,4 @@ function listenForChanges(
     );
   };
   listen(0);
-}
-
-function withLastLine(error: unknown, lastLine: string): unknown {
-  if (lastLine === '' || !(error instanceof Error)) return error;
-  const told = `${error.message} The server last printed: ${lastLine}`;
-  return Object.assign(new Error(told, { cause: error }), {
-    ...('code' in error && { code: error.code }),
-    ...('data' in error && { data: error.data }),
-  });
 }

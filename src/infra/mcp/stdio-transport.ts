@@ -25,7 +25,8 @@ export interface StdioOptions {
   readonly spawn: () => Promise<ChildProcess>;
   readonly clock: Clock;
   readonly maxMessageBytes: number;
-  readonly onGarbage: () => void;
+  /** A line that is no message, or that had something before its message. */
+  readonly onGarbage: (line: Buffer) => void;
   /** An answer that cannot be taken: to this request, if it could be told. */
   readonly onRefused: (id: string | number | undefined, failure: ToolFailure) => void;
   /** No use in listening any longer. */
@@ -140,14 +141,14 @@ export class StdioTransport implements Transport {
 
   #take(message: JSONRPCMessage | undefined, line: Buffer): void {
     if (message !== undefined) this.onmessage?.(message);
-    else if (!this.#found(line)) this.#options.onGarbage();
+    else if (!this.#found(line)) this.#options.onGarbage(line);
   }
 
   /** An answer behind junk that has no line end: the junk was another call's, or nobody's. */
   #found(line: Buffer): boolean {
     const message = messageAtEnd(line, (text) => (new JsonDepth().pushAll(text) ? parse(text) : undefined));
     if (message === undefined) return false;
-    this.#options.onGarbage();
+    this.#options.onGarbage(line);
     this.onmessage?.(message);
     return true;
   }

@@ -26,7 +26,6 @@ const ASK_AGAIN_MS = 30_000;
 const TRY_AGAIN_MS = 5_000;
 const NOT_TRIED =
   'The sandbox could not be tried: this machine is short of disk, memory or time. Another try follows by itself.';
-const TMP_BYTES = 64 << 20;
 const OPEN_FILES = 1024;
 
 export interface LocalSandboxOptions {
@@ -90,9 +89,10 @@ export class LocalSandbox implements Sandbox, Confiner {
     const { backend, context, temporary } = await this.#backend();
     if (confinement === undefined) throw new Error('the request asks for no sandbox');
     const { network, memoryBytes, maxProcesses } = confinement;
+    const { tmp_bytes: tmpBytes } = this.#options.settings;
     const [readable, writable] = [this.#shown(confinement.readable), this.#lent(confinement.writable ?? [])];
-    if (!backend.hasMounts) await temporary.checkRoom(TMP_BYTES);
-    const scratch = backend.hasMounts ? undefined : new ScratchFolder(temporary.make(), TMP_BYTES);
+    if (!backend.hasMounts) await temporary.checkRoom(tmpBytes);
+    const scratch = backend.hasMounts ? undefined : new ScratchFolder(temporary.make(), tmpBytes);
     const supervisor = new RunSupervisor({
       statusFd: firstFreeFd({ channel }),
       cgroup: context.cgroups?.open(confinement),
@@ -102,9 +102,9 @@ export class LocalSandbox implements Sandbox, Confiner {
     const limits = {
       memoryBytes,
       maxProcesses,
-      tmpBytes: TMP_BYTES,
+      tmpBytes,
       openFiles: OPEN_FILES,
-      ...(scratch && { fileBytes: TMP_BYTES }),
+      ...(scratch && { fileBytes: tmpBytes }),
       countsAddresses: false,
     };
     const workspace: WorkspaceMount = scratch ? { kind: 'folder', fd: scratch.fd } : { kind: 'none' };

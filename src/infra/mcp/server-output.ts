@@ -1,4 +1,4 @@
-// ServerStderr: what a server prints besides the protocol, as log lines: so much of it in a minute, without secrets.
+// ServerOutput: what a server prints besides the protocol, as log lines: so much of it in a minute, without secrets.
 import { StringDecoder } from 'node:string_decoder';
 import type { Readable } from 'node:stream';
 import type { SecretScrubber } from '../../lib/scrub-secrets.ts';
@@ -8,8 +8,11 @@ import type { Log } from '../../ports/log.ts';
 const WINDOW_MS = 60_000;
 const MAX_WINDOW_BYTES = 64 * 1024;
 const MAX_LINE_CHARS = 2_000;
+/** Of what is told again where the server did not start. */
+const KEPT_LINES = 20;
+const MAX_KEPT_CHARS = 400;
 
-export class ServerStderr {
+export class ServerOutput {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #scrubber: SecretScrubber;
@@ -19,7 +22,7 @@ export class ServerStderr {
   #partial = '';
   #windowStart: number;
   #windowBytes = 0;
-  #lastLine = '';
+  #lastLines: string[] = [];
 
   constructor(log: Log, clock: Clock, scrubber: SecretScrubber) {
     this.#log = log;
@@ -29,13 +32,21 @@ export class ServerStderr {
     this.#windowStart = clock.now();
   }
 
-  /** Mostly what tells an operator why a server ended. */
-  get lastLine(): string {
-    return this.#lastLine;
+  /** Mostly what tells an operator why a server ended; the newest last. */
+  get lastLines(): readonly string[] {
+    return this.#lastLines;
   }
 
+  /** Its stderr. */
   read(stream: Readable): void {
     stream.on('data', (chunk: Buffer) => this.#push(chunk));
+    // A server that dies may not end its last line.
+    stream.once('end', () => this.#line(this.#partial + this.#scrubbed.end()));
+  }
+
+  /** A line of its stdout that is no message of the protocol. */
+  stray(line: Buffer): void {
+    this.#keep(this.#scrubber.text(line.toString('utf8')));
   }
 
   #push(chunk: Buffer): void {
@@ -65,7 +76,13 @@ export class ServerStderr {
   #line(line: string): void {
     const output = line.trimEnd().slice(0, MAX_LINE_CHARS);
     if (output === '') return;
-    this.#lastLine = output;
+    this.#keep(output);
     this.#log.info({ output }, 'an MCP server printed');
+  }
+
+  #keep(line: string): void {
+    if (line.trim() === '') return;
+    this.#lastLines.push(line.slice(0, MAX_KEPT_CHARS));
+    if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift();
   }
 }
