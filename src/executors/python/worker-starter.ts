@@ -18,7 +18,8 @@ import type { LineListener } from './worker-output.ts';
 const OLDEST_PYTHON = [3, 9] as const;
 const HOW_TO_INSTALL = 'Install Python 3.9 or newer, or set executors.python.interpreter to one.';
 /** In the words of those who start programs inside the sandbox. */
-const NO_SUCH_PROGRAM = /^prlimit: failed to execute|^landlock_launcher: there is no program/;
+const NO_SUCH_PROGRAM =
+  /^prlimit: failed to execute|^landlock_launcher: (?:there is no program|\[Errno 13\])/;
 
 export const ignoreLines: CallListener = { onLine: () => undefined };
 
