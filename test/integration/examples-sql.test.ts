@@ -1,7 +1,9 @@
 // examples/sql as its README tells it: two businesses, one table, nothing in between.
-import { resolve } from 'node:path';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callTool, targetOf } from '../helpers/rest-client.ts';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 
 let gateway: RunningGateway;
@@ -34,3 +36,29 @@ it('what one business writes is its own', async () => {
   expect(await latest('agent')).toMatchObject(booked);
   expect(await latest('other')).toMatchObject({ guest: 'Grace Hopper' });
 });
+
+it.each([
+  ['ENABLE', 'row-level security is off'],
+  ['FORCE', 'row-level security is not forced'],
+])(
+  'without the line %s of its schema the tools are not loaded, and the reason is told',
+  async (word, reason) => {
+    const dir = tempDir();
+    try {
+      cpSync(resolve('examples/sql'), dir, { recursive: true });
+      const schema = join(dir, 'schema.sql');
+      const text = readFileSync(schema, 'utf8');
+      const line = `ALTER TABLE bookings ${word} ROW LEVEL SECURITY;\n`;
+      expect(text).toContain(line);
+      writeFileSync(schema, text.replace(line, ''));
+      const told = await startGateway({ tools: [join(dir, 'tools.yaml')] }).then(
+        async (started) => (await started.stop(), 'it was loaded'),
+        (error: { problems?: readonly { message: string }[] }) =>
+          (error.problems ?? []).map(({ message }) => message).join('\n'),
+      );
+      expect(told).toContain(reason);
+    } finally {
+      removeDir(dir);
+    }
+  },
+);
