@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { longestTurn } from '../../../test/helpers/longest-turn.ts';
 import { decodeStruct, encodeStruct, encodeValue, MAX_STRUCT_DEPTH, StructError } from './struct-codec.ts';
 
 const common = protobuf.Root.fromJSON(protobuf.common.get('google/protobuf/struct.proto') ?? {});
@@ -155,6 +156,40 @@ describe('struct codec', () => {
   it('leaves out what is undefined', () => {
     const value = { a: undefined, b: 1 } as unknown as JsonObject;
     expect(decodeStruct(encodeStruct(value))).toEqual({ b: 1 });
+  });
+});
+
+const LARGEST: { readonly [kind: string]: JsonValue } = {
+  'small objects': Array.from({ length: 99_000 }, (_, at) => ({ a: at })),
+  lists: Array.from({ length: 99_000 }, (_, at) => [at]),
+  'short texts': Array.from({ length: 199_000 }, (_, at) => `s${at}`),
+  'texts of other characters': Array.from({ length: 199_000 }, (_, at) => `é${at}`),
+  numbers: Array.from({ length: 199_000 }, (_, at) => at / 7),
+};
+
+describe('the largest results hold the event loop for less than 50 ms', () => {
+  it.each(Object.keys(LARGEST))('as %s', async (kind) => {
+    const value = LARGEST[kind] ?? null;
+    // The first run is for the compiler.
+    encodeValue(value);
+    expect(await longestTurn(async () => encodeValue(value), 50)).toBeLessThan(50);
+  });
+});
+
+describe('a text', () => {
+  it('of any length and any characters arrives as it is; half a character as the sign of replacement', () => {
+    for (const character of ['a', 'é', '漢', '😀']) {
+      for (const length of [0, 1, 23, 24, 25, 127, 128, 16_383, 16_384, 70_000]) {
+        const text = character.repeat(length);
+        expect(decodeStruct(encodeStruct({ [text]: [text] }))).toEqual({ [text]: [text] });
+      }
+    }
+    for (const half of ['\ud800', '\udc00']) {
+      for (const rest of ['', 'y', 'y'.repeat(30)]) {
+        const text = `${half}${rest}😀${half}`;
+        expect(decodeStruct(encodeStruct({ a: text }))).toEqual({ a: text.toWellFormed() });
+      }
+    }
   });
 });
 

@@ -2,8 +2,21 @@
 import { isUtf8 } from 'node:buffer';
 import protobuf from 'protobufjs';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import {
+  NULL_VALUE,
+  NUMBER_VALUE,
+  STRING_VALUE,
+  BOOL_VALUE,
+  STRUCT_VALUE,
+  LIST_VALUE,
+  FIELDS,
+  ENTRY_KEY,
+  ENTRY_VALUE,
+  LIST_VALUES,
+} from './struct-tags.ts';
+import { StructWriter } from './struct-writer.ts';
 
-const { Reader, Writer } = protobuf;
+const { Reader } = protobuf;
 
 /** Levels of objects and arrays: many protobuf readers stop at 100 messages, and one level here is up to three. */
 export const MAX_STRUCT_DEPTH = 32;
@@ -19,18 +32,6 @@ export class StructError extends Error {
   }
 }
 
-// Tags (field number and wire type) of struct.proto.
-const FIELDS = 0x0a;
-const ENTRY_KEY = 0x0a;
-const ENTRY_VALUE = 0x12;
-const LIST_VALUES = 0x0a;
-const NULL_VALUE = 0x08;
-const NUMBER_VALUE = 0x11;
-const STRING_VALUE = 0x1a;
-const BOOL_VALUE = 0x20;
-const STRUCT_VALUE = 0x2a;
-const LIST_VALUE = 0x32;
-
 /**
  * Reads a Struct. What JSON forbids (NaN, `__proto__` keys) is read as it is, `__proto__` as an own
  * property: the caller checks the value as it checks JSON text. Throws StructError.
@@ -45,14 +46,14 @@ export function decodeStruct(bytes: Uint8Array): JsonObject {
 }
 
 export function encodeStruct(object: JsonObject): Uint8Array {
-  const writer = Writer.create();
-  writeFields(writer, object, 1);
+  const writer = new StructWriter(MAX_STRUCT_DEPTH, tooDeep);
+  writer.fields(object, 1);
   return writer.finish();
 }
 
 export function encodeValue(value: JsonValue): Uint8Array {
-  const writer = Writer.create();
-  writeValue(writer, value, 1);
+  const writer = new StructWriter(MAX_STRUCT_DEPTH, tooDeep);
+  writer.value(value, 1);
   return writer.finish();
 }
 
@@ -143,39 +144,6 @@ function endOfNext(reader: protobuf.Reader, outerEnd: number): number {
   const end = reader.pos + length;
   if (end > outerEnd) throw malformed();
   return end;
-}
-
-function writeFields(writer: protobuf.Writer, object: JsonObject, depth: number): void {
-  if (depth > MAX_STRUCT_DEPTH) throw tooDeep();
-  for (const key in object) {
-    const value = object[key];
-    if (value === undefined) continue;
-    writer.uint32(FIELDS).fork().uint32(ENTRY_KEY).string(key).uint32(ENTRY_VALUE).fork();
-    writeValue(writer, value, depth);
-    writer.ldelim().ldelim();
-  }
-}
-
-function writeValue(writer: protobuf.Writer, value: JsonValue, depth: number): void {
-  if (typeof value === 'string') writer.uint32(STRING_VALUE).string(value);
-  else if (typeof value === 'number') writer.uint32(NUMBER_VALUE).double(value);
-  else if (typeof value === 'boolean') writer.uint32(BOOL_VALUE).bool(value);
-  else if (value === null) writer.uint32(NULL_VALUE).int32(0);
-  else if (Array.isArray(value)) writeList(writer.uint32(LIST_VALUE).fork(), value, depth + 1);
-  else {
-    writeFields(writer.uint32(STRUCT_VALUE).fork(), value, depth + 1);
-    writer.ldelim();
-  }
-}
-
-function writeList(writer: protobuf.Writer, list: readonly JsonValue[], depth: number): void {
-  if (depth > MAX_STRUCT_DEPTH) throw tooDeep();
-  for (const value of list) {
-    writer.uint32(LIST_VALUES).fork();
-    writeValue(writer, value, depth);
-    writer.ldelim();
-  }
-  writer.ldelim();
 }
 
 function tooDeep(): StructError {
