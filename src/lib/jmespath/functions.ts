@@ -80,6 +80,9 @@ export const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map(
   }),
 );
 
+/** Its arguments are gathered and looked at: as dear as so many nodes that are visited. */
+const COST_OF_CALL = 8;
+
 /** Throws ExpressionError where an argument is of a kind that the function does not take. */
 export function callFunction(
   name: string,
@@ -87,6 +90,7 @@ export function callFunction(
   args: Argument[],
   work: Work,
 ): JsonValue {
+  work.spend(COST_OF_CALL);
   for (const [index, value] of args.entries()) {
     const allowed = parameters[index] ?? parameters.at(-1) ?? ANY;
     const kind = kindOf(value);
