@@ -82,7 +82,7 @@ export class Records {
       this.#state = 'failed';
       this.#opening = undefined;
       this.#failedAt = this.#clock.now();
-      this.#log.error({ err: error }, 'the database cannot be opened');
+      this.#log.warn({ err: error }, 'the database cannot be opened now; it is tried again');
       throw unavailable(error);
     }
   }
