@@ -1,5 +1,6 @@
 // What JSON would cost to parse and to write again, told from its text: levels, values, and names that differ.
 // Bytes alone say little: four MiB of short names take a parser a hundred times as long as one long text.
+import { atOnce, inSlices } from './in-slices.ts';
 
 /** What of a result is more than the gateway passes on. */
 export type TooMuch = 'levels' | 'values' | 'names';
@@ -16,21 +17,38 @@ const OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d, OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x
 /** Odd, and another one in each process: nobody writes names that look alike on purpose. */
 const FACTOR = (Math.floor(Math.random() * 2 ** 32) | 1) >>> 0;
 
-/** Names by the end of their hash. Emptied at each use. */
-const RECENT = new Int32Array(1024);
-const LAST_RECENT = RECENT.length - 1;
+/** Names by the end of their hash. */
+const RECENT_NAMES = 1024;
+const LAST_RECENT = RECENT_NAMES - 1;
+/** For a text that is looked through at once. Emptied at each use. */
+const RECENT = new Int32Array(RECENT_NAMES);
+/** Characters that are looked through in one go. */
+const SLICE = 65_536;
 
 /** Characters of a name at either end. */
 const SAMPLE = 64;
 
 /** Undefined: within bounds. Stops where it is more, and does not judge the syntax. `levels` of the whole text. */
 export function tooMuchIn(json: string, levels = MOST_LEVELS): TooMuch | undefined {
+  return atOnce(found(json, levels, RECENT.fill(0)));
+}
+
+/** The same, giving way to others. */
+export function tooMuchInLarge(json: string, levels = MOST_LEVELS): Promise<TooMuch | undefined> {
+  return inSlices(found(json, levels, new Int32Array(RECENT_NAMES)));
+}
+
+function* found(json: string, levels: number, recent: Int32Array): Generator<void, TooMuch | undefined> {
   const names = new Set<number>();
-  RECENT.fill(0);
+  let pause = SLICE;
   let depth = 0;
   let values = 1;
   let lastText = 0;
   for (let at = 0; at < json.length; at++) {
+    if (at > pause) {
+      yield;
+      pause = at + SLICE;
+    }
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfText(json, at + 1);
@@ -41,8 +59,8 @@ export function tooMuchIn(json: string, levels = MOST_LEVELS): TooMuch | undefin
     } else if (code === COMMA) values += 1;
     else if (code === COLON) {
       // Most names have been seen just now.
-      if (RECENT[lastText & LAST_RECENT] === lastText) continue;
-      RECENT[lastText & LAST_RECENT] = lastText;
+      if (recent[lastText & LAST_RECENT] === lastText) continue;
+      recent[lastText & LAST_RECENT] = lastText;
       names.add(lastText);
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
       values += 1;

@@ -1,4 +1,5 @@
 // No call's data holds the event loop: each attack runs through a gateway of its own process, which tells how long its loop was held.
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -20,8 +21,17 @@ const EXPRESSIONS = {
   search: 'contains(hay, needle)',
   sorts: nested('sort', 'words', 15),
 };
-/** What a handler in a worker thread returns: each just as large as it gets before its size alone is refused. */
+/** What a handler in a worker thread returns: as much as is passed on. */
+const PASSED_ON = {
+  'as many short texts as may be': 'Array.from({ length: 199_000 }, (_, at) => `s${at}`)',
+  'as many fractions as may be': 'Array.from({ length: 199_000 }, (_, at) => at + 0.123456789012)',
+  'as many objects as may be': 'Array.from({ length: 99_000 }, (_, at) => ({ a: at }))',
+  'as many names as may be': 'Object.fromEntries(Array.from({ length: 19_900 }, (_, at) => [`k${at}`, at]))',
+  'one long text of escapes': '"\\u0001".repeat(690_000)',
+};
+/** Each just as large as it gets before its size alone is refused. */
 const RESULTS = {
+  ...PASSED_ON,
   'different names in one object':
     'Object.fromEntries(Array.from({ length: 290_000 }, (_, at) => [`k${at}`, 1]))',
   'different names in small objects': 'Array.from({ length: 200_000 }, (_, at) => ({ [`k${at}`]: 1 }))',
@@ -31,8 +41,8 @@ const RESULTS = {
   'numbers of many digits': 'Array.from({ length: 200_000 }, (_, at) => at + 0.123456789012)',
   'short texts': 'Array.from({ length: 400_000 }, (_, at) => `s${at}`)',
   'one long text': '"z".repeat(4_100_000)',
-  'one long text of escapes': '"\\u0001".repeat(690_000)',
 };
+const LONG_TEXT = `result_${Object.keys(RESULTS).indexOf('one long text')}`;
 const half = 'a'.repeat(60_000);
 const ANSWER = JSON.stringify({
   text: 'x'.repeat(400_000),
@@ -120,15 +130,41 @@ function toolsFor(upstream: string): object {
   };
 }
 
-async function call(tool: string, args: unknown): Promise<number> {
-  return post(`/v1/tools/${tool}/execute`, JSON.stringify({ arguments: args }));
+async function call(tool: string, args: unknown, more: Readonly<Record<string, string>> = {}) {
+  return post(`/v1/tools/${tool}/execute`, JSON.stringify({ arguments: args }), more);
 }
 
-async function post(path: string, body: string | Uint8Array): Promise<number> {
-  const headers = { 'content-type': 'application/json' };
+async function post(
+  path: string,
+  body: string | Uint8Array,
+  more: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const headers = { 'content-type': 'application/json', ...more };
   const response = await fetch(`${rest}${path}`, { method: 'POST', headers, body });
   await response.arrayBuffer();
   return response.status;
+}
+
+/** Accepted, run, and read until it has ended. */
+async function callLater(tool: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', prefer: 'respond-async' };
+  const accepted = await fetch(`${rest}/v1/tools/${tool}/execute`, { method: 'POST', headers, body: '{}' });
+  expect(accepted.status).toBe(202);
+  await accepted.arrayBuffer();
+  await vi.waitUntil(
+    async () => {
+      const { headers: told, body } = await got(accepted.headers.get('location') ?? '');
+      if (told.get('retry-after') !== null) return false;
+      expect(body.slice(0, 2_000)).toContain('"succeeded"');
+      return true;
+    },
+    { timeout: 30_000, interval: 50 },
+  );
+}
+
+async function got(path: string) {
+  const response = await fetch(new URL(path, rest));
+  return { headers: response.headers, body: await response.text() };
 }
 
 const held = () => heldMs(gateway);
@@ -178,9 +214,26 @@ describe('the event loop is not held by results', () => {
   });
 
   it('of several calls at once', async () => {
-    const calls = Array.from({ length: 16 }, () => ({ tool: 'result_7', arguments: {} }));
+    const calls = Array.from({ length: 16 }, () => ({ tool: LONG_TEXT, arguments: {} }));
     const held = await attack(() => post('/v1/execute', JSON.stringify({ calls })));
     expect(held).toBeLessThan(MOST_MS);
+  });
+});
+
+describe('the event loop is not held by a result that is kept, of', () => {
+  const kept = Object.keys(PASSED_ON).map((name, at) => ({ name, tool: `result_${at}` }));
+
+  it.each(kept)('$name, under an idempotency key, and given again', async ({ tool }) => {
+    const keep = async (key: string) => {
+      expect(await call(tool, {}, { 'idempotency-key': key })).toBe(200);
+    };
+    expect(await attack(() => keep(randomUUID()))).toBeLessThan(MOST_MS);
+    const key = randomUUID();
+    expect(await attack(() => keep(key))).toBeLessThan(MOST_MS);
+  });
+
+  it.each(kept)('$name, of a call that nobody waits for', async ({ tool }) => {
+    expect(await attack(() => callLater(tool))).toBeLessThan(MOST_MS);
   });
 });
 

@@ -185,7 +185,12 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
       });
     }
     this.#forget(call);
-    call.answered(message);
+    // Nothing waits for it any more but its own caller.
+    call.answered(message)?.catch((error: unknown) => {
+      const failure = protocolViolation(error);
+      call.reject(failure);
+      this.kill('protocol_violation', failure);
+    });
     this.#options.onRoom(this);
   }
 

@@ -3,6 +3,8 @@ import type { MessagePort } from 'node:worker_threads';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { CallEvent } from '../../contract/tool-call.ts';
 import { MOST_LEVELS, tooMuchIn, type TooMuch } from '../../lib/json-bounds.ts';
+import { LargeJsonError } from '../../lib/large-json/limits.ts';
+import { parseInSlices } from '../../lib/large-json/parse-json.ts';
 import type { CallMeta } from './handler-context.ts';
 import type { StepError } from './tool-call-error.ts';
 
@@ -119,6 +121,16 @@ export function parseBody(body: string): JsonValue {
   try {
     return JSON.parse(body) as JsonValue;
   } catch {
+    throw new ProtocolViolation('the message is not JSON');
+  }
+}
+
+/** The same, in slices. Undefined: a name in it is too long to be read. */
+export async function parseLargeBody(body: string): Promise<JsonValue | undefined> {
+  try {
+    return await parseInSlices(body);
+  } catch (error) {
+    if (error instanceof LargeJsonError && error.reason === 'TOO_LONG') return undefined;
     throw new ProtocolViolation('the message is not JSON');
   }
 }

@@ -4,6 +4,7 @@ import type { JsonValue } from '../../contract/json.ts';
 import {
   ProtocolViolation,
   parseBody,
+  parseLargeBody,
   readEvent,
   readPrinted,
   readStep,
@@ -13,7 +14,8 @@ import {
   type StepRequest,
 } from './messages.ts';
 import { isLarge } from '../../lib/in-slices.ts';
-import { tooDeep, tooMany, unusable } from './worker-failures.ts';
+import { tooMuchInLarge, type TooMuch } from '../../lib/json-bounds.ts';
+import { tooDeep, tooLong, tooMany, unusable } from './worker-failures.ts';
 
 export type Answer =
   | { readonly kind: 'returned' | 'exports'; readonly value: JsonValue }
@@ -66,15 +68,28 @@ export class PendingCall {
     void this.#listener.onStep(request).then((answer) => reply(request.step, answer));
   }
 
-  /** Throws ProtocolViolation. */
-  answered({ kind, body }: FromWorker): void {
-    if (kind === 'unusable') return this.reject(unusable(body));
-    const tooMuch = tooMuchInBody(body);
-    if (tooMuch !== undefined) return this.reject(tooMuch === 'levels' ? tooDeep() : tooMany(tooMuch));
-    const value = parseBody(body);
-    const answer: Answer = kind === 'thrown' ? { kind, report: value } : { kind: kind as 'returned', value };
-    if (isLarge(body)) setImmediate(() => this.#settle.resolve(answer));
-    else this.#settle.resolve(answer);
+  /** A large answer is read in slices, and passed on when that is done. Throws, or rejects with, ProtocolViolation. */
+  answered({ kind, body }: FromWorker): Promise<void> | undefined {
+    if (kind === 'unusable') this.reject(unusable(body));
+    else if (isLarge(body)) return this.#answeredAtLength(kind, body);
+    else if (!this.#refused(tooMuchInBody(body))) this.#answer(kind, parseBody(body));
+    return undefined;
+  }
+
+  async #answeredAtLength(kind: FromWorker['kind'], body: string): Promise<void> {
+    if (this.#refused(await tooMuchInLarge(body))) return;
+    const value = await parseLargeBody(body);
+    if (value === undefined) this.reject(tooLong());
+    else this.#answer(kind, value);
+  }
+
+  #refused(tooMuch: TooMuch | undefined): boolean {
+    if (tooMuch !== undefined) this.reject(tooMuch === 'levels' ? tooDeep() : tooMany(tooMuch));
+    return tooMuch !== undefined;
+  }
+
+  #answer(kind: FromWorker['kind'], value: JsonValue): void {
+    this.#settle.resolve(kind === 'thrown' ? { kind, report: value } : { kind: kind as 'returned', value });
   }
 }
 

@@ -68,6 +68,11 @@ export function tooMany(tooMuch: Exclude<TooMuch, 'levels'>): ToolFailure {
   return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_MANY_VALUES' });
 }
 
+export function tooLong(): ToolFailure {
+  const message = "The tool's result holds a name that is too long to be read.";
+  return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_LONG' });
+}
+
 export function tooDeep(): ToolFailure {
   const message = "The tool's result is nested deeper than the gateway accepts.";
   return new ToolFailure('OUTPUT_INVALID', message, { reason: 'TOO_DEEP' });

@@ -1,12 +1,12 @@
 // What a keyed call is answered with when it is not run: the first outcome again, or why there is none.
-import type { JsonValue } from '../../contract/json.ts';
 import { metaOf } from '../../contract/make-response.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
+import { parseOwn } from '../../lib/large-json/parse-json.ts';
 import type { StoredOutcome } from '../../ports/idempotency-store.ts';
 
-export function replay(call: ToolCall, outcome: StoredOutcome): ToolResponse {
+export async function replay(call: ToolCall, outcome: StoredOutcome): Promise<ToolResponse> {
   call.progress.replayed = true;
   const { rateLimits } = call.progress;
   if (!outcome.ok) return { ok: false, error: outcome.error, meta: metaOf(call), rateLimits };
@@ -16,7 +16,7 @@ export function replay(call: ToolCall, outcome: StoredOutcome): ToolResponse {
     ...(truncated !== undefined && { truncated }),
     ...(acceptedAt !== undefined && { acceptedAt }),
   };
-  return { ok: true, data: JSON.parse(dataJson) as JsonValue, dataJson, intents, meta, rateLimits };
+  return { ok: true, data: await parseOwn(dataJson), dataJson, intents, meta, rateLimits };
 }
 
 export function missing(): ToolFailure {

@@ -1,12 +1,13 @@
 // replay: answers from a recording, so that no executor runs. Everything that may refuse a call stands outside of it.
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { metaOf } from '../../contract/make-response.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/tool-call.ts';
 import { ToolFailure } from '../../contract/tool-failure.ts';
 import type { ToolFunction } from '../../contract/tool-function.ts';
 import type { ToolResponse } from '../../contract/tool-response.ts';
+import { parseOwn } from '../../lib/large-json/parse-json.ts';
 import { sensitiveHiders } from '../../lib/sensitive-values.ts';
 import type { Counter, Metrics } from '../../ports/metrics.ts';
 import type { NearestCall, RecordedCall, ReplayTape, TapeAnswer } from '../../ports/recordings.ts';
@@ -86,12 +87,12 @@ function note({ progress }: ToolCall, { found, definitionChanged }: TapeAnswer):
   if (definitionChanged) progress.degraded.push('definition_changed');
 }
 
-function recordedAnswer(call: ToolCall, { outcome }: RecordedCall): ToolResponse {
+async function recordedAnswer(call: ToolCall, { outcome }: RecordedCall): Promise<ToolResponse> {
   const { rateLimits } = call.progress;
   if (!outcome.ok) return { ok: false, error: outcome.error, meta: metaOf(call), rateLimits };
   const { dataJson, intents, truncated } = outcome;
   const meta = { ...metaOf(call), ...(truncated !== undefined && { truncated }) };
-  return { ok: true, data: JSON.parse(dataJson) as JsonValue, dataJson, intents, meta, rateLimits };
+  return { ok: true, data: await parseOwn(dataJson), dataJson, intents, meta, rateLimits };
 }
 
 type Missed = TapeAnswer & { readonly found: false };

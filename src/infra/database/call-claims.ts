@@ -1,5 +1,6 @@
 // Claims on calls, in SQL: each statement is one step of a call's life, and does nothing to a call that stands elsewhere.
 import { sql, type Kysely } from 'kysely';
+import { stringifyInSlices } from '../../lib/large-json/write-json.ts';
 import type { CallEnd, CallStatus, Claim, ClaimedCall } from '../../ports/call-store.ts';
 import { later, storable } from './call-rows.ts';
 import { ENDED, RECORD_ENDS } from './record-ends.ts';
@@ -113,12 +114,13 @@ export async function finishCalls(db: Db, finishes: readonly Finish[]): Promise<
     trace: storable(end.traceId),
     envelope: end.envelope,
   }));
+  const rowsJson = await stringifyInSlices(ends);
   const { rows } = await sql<{ id: string }>`/* finish_calls */
     ${heldRows(ends)}
     UPDATE calls c SET status = e.status, error_type = e.error_type, reason = e.reason,
       partial_side_effects = e.effects, duration_ms = e.ms, tool_version = e.version, trace_id = e.trace,
       response = jsonb_build_object('envelope', e.envelope), finished_at = now(), owner = NULL, lease_expires_at = NULL
-    FROM json_to_recordset(${JSON.stringify(ends)}::json) AS e(id text, claim int, status text,
+    FROM json_to_recordset(${rowsJson}::json) AS e(id text, claim int, status text,
       error_type text, reason text, effects boolean, ms float8, version text, trace text, envelope text)
     WHERE ${IS_HELD} AND c.id = e.id AND c.claim = e.claim
     RETURNING c.id`.execute(db);

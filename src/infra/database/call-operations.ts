@@ -10,19 +10,16 @@ import type {
   StoredEvent,
 } from '../../ports/call-store.ts';
 import { retryOutcomeOf } from '../../ports/retry-outcome.ts';
-import { later, NOW, storedCallOf } from './call-rows.ts';
+import { later, NOW, STORED_CALL, storedCallOf, type StoredRow } from './call-rows.ts';
 import { ENDED, RECORD_ENDS } from './record-ends.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
 
 export async function getCall(db: Db, tenantId: string, id: string): Promise<StoredCall | undefined> {
-  const row = await db
-    .selectFrom('calls')
-    .selectAll()
-    .where('id', '=', id)
-    .where('tenant_id', '=', tenantId)
-    .executeTakeFirst();
+  const { rows } = await sql<StoredRow>`
+    SELECT ${STORED_CALL} FROM calls c WHERE id = ${id} AND tenant_id = ${tenantId}`.execute(db);
+  const [row] = rows;
   return row === undefined ? undefined : storedCallOf(row);
 }
 

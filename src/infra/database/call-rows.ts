@@ -110,9 +110,19 @@ export function storable(text: string): string {
   return text.replaceAll('\0', '\u{fffd}').toWellFormed();
 }
 
-export function storedCallOf(row: Selectable<CallsTable>): StoredCall {
-  const envelope = row.response?.['envelope'];
-  const request = row.request?.['call'];
+export type StoredRow = Omit<Selectable<CallsTable>, 'request' | 'response'> & {
+  readonly request: string | null;
+  readonly envelope: string | null;
+};
+
+/** Of `calls c`. The texts in its JSON are taken out of it by the database: read here, a large one would hold the event loop. */
+export const STORED_CALL = sql`c.id, c.kind, c.status, c.tenant_id, c.principal_id, c.agent_id, c.user_id, c.session_id, c.tool,
+  c.tool_version, c.executor, c.read_only, c.idempotent, c.partial_side_effects, c.error_type, c.reason, c.attempts, c.claim,
+  c.duration_ms, c.registry_version, c.trace_id, c.cancel_requested, c.created_at, c.started_at, c.finished_at,
+  c.request ->> 'call' AS request, c.response ->> 'envelope' AS envelope`;
+
+export function storedCallOf(row: StoredRow): StoredCall {
+  const { envelope, request } = row;
   return {
     id: row.id,
     kind: row.kind,
@@ -139,7 +149,7 @@ export function storedCallOf(row: Selectable<CallsTable>): StoredCall {
     createdAt: row.created_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
-    ...(typeof envelope === 'string' && { envelope }),
-    ...(typeof request === 'string' && { request }),
+    ...(envelope !== null && { envelope }),
+    ...(request !== null && { request }),
   };
 }

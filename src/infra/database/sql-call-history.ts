@@ -33,7 +33,7 @@ export class SqlCallHistory implements CallHistory {
     return withDatabase(async () => {
       let query = this.#database.db
         .selectFrom('calls')
-        .selectAll()
+        .select(SUMMARY)
         .select(microseconds('created_at').as('position'))
         .where('tenant_id', '=', tenantId);
       if (tool !== undefined) query = query.where('tool', '=', tool);
@@ -88,13 +88,13 @@ export class SqlCallHistory implements CallHistory {
   ): Promise<ResolveOutcome | undefined> {
     const resolution = JSON.stringify({ resolution: { outcome, comment, by } });
     return withDatabase(async () => {
-      const { rows } = await sql<Selectable<CallsTable>>`
+      const { rows } = await sql<SummaryRow>`
         WITH resolved AS (
           UPDATE calls SET status = ${outcome}, reason = 'RESOLVED',
             error_type = CASE WHEN ${outcome} = 'succeeded' THEN NULL ELSE error_type END,
             notes = COALESCE(notes, '{}') || ${resolution}::jsonb
           WHERE id = ${callId} AND tenant_id = ${tenantId} AND status = 'outcome_unknown'
-          RETURNING *
+          RETURNING ${sql.join(SUMMARY.map((column) => sql.ref(column)))}
         ), recorded AS (
           INSERT INTO audit_records (event_id, kind, at, call_id, door, principal_id, tenant_id, agent_id, user_id,
             session_id, requested_tool, tool, tool_version, executor, outcome, reason, arguments_hash, attempts, duration_ms,
@@ -121,6 +121,16 @@ export class SqlCallHistory implements CallHistory {
     });
   }
 }
+
+/** What is shown of a call in a list: neither what it was asked with nor what it answered, which may be large. */
+// prettier-ignore
+const SUMMARY = [
+  'id', 'tenant_id', 'kind', 'status', 'principal_id', 'agent_id', 'user_id', 'session_id', 'door', 'tool',
+  'tool_version', 'executor', 'arguments_hash', 'error_type', 'reason', 'read_only', 'idempotent',
+  'partial_side_effects', 'attempts', 'duration_ms', 'registry_version', 'trace_id', 'notes', 'created_at',
+  'finished_at',
+] as const;
+type SummaryRow = Pick<Selectable<CallsTable>, (typeof SUMMARY)[number]>;
 
 /** What whoever repeats the call's idempotency key hears from then on. */
 const RESOLVED: Readonly<Record<Resolution['outcome'], StoredOutcome>> = {
@@ -171,7 +181,7 @@ function callerOf(row: Pick<Selectable<CallsTable>, 'principal_id' | 'agent_id' 
   };
 }
 
-function callOf(row: Selectable<CallsTable>): CallSummary {
+function callOf(row: SummaryRow): CallSummary {
   return {
     ...callerOf(row),
     id: row.id,

@@ -1,5 +1,7 @@
 // IdempotencyStore in SQL: one row per key, every step one statement, time told by the database.
 import { sql, type Kysely } from 'kysely';
+import { parseOwn } from '../../lib/large-json/parse-json.ts';
+import { stringifyInSlices } from '../../lib/large-json/write-json.ts';
 import type {
   HeldKey,
   IdempotencyStore,
@@ -54,8 +56,9 @@ export class SqlIdempotencyStore implements IdempotencyStore {
 
   end(held: HeldKey, outcome: StoredOutcome): Promise<boolean> {
     return withDatabase(async () => {
+      const written = await textOf(outcome);
       const { numAffectedRows = 0n } = await sql`/* end_idempotency_key */ UPDATE idempotency_keys
-        SET status = 'ended', outcome = ${JSON.stringify(outcome)}
+        SET status = 'ended', outcome = ${written}
         WHERE ${rowOf(held)} AND call_id = ${held.callId} AND status = 'in_progress'`.execute(this.#db);
       return numAffectedRows > 0n;
     });
@@ -107,7 +110,7 @@ export class SqlIdempotencyStore implements IdempotencyStore {
     if (row.mine) return { state: 'mine', attempt };
     if (row.fingerprint !== claim.fingerprint) return { state: 'other_payload' };
     if (row.status === 'ended' && outcome !== null)
-      return { state: 'ended', callId, outcome: JSON.parse(outcome) as StoredOutcome };
+      return { state: 'ended', callId, outcome: (await parseOwn(outcome)) as unknown as StoredOutcome };
     if (row.status === 'in_progress' && row.alive) return { state: 'in_flight', callId };
     if (row.status === 'in_progress') {
       // From now on the dead owner cannot end it either, should it come back: somebody was told that nobody knows.
@@ -118,6 +121,13 @@ export class SqlIdempotencyStore implements IdempotencyStore {
     }
     return { state: 'unknown', callId };
   }
+}
+
+/** What may be large of an outcome is its data alone. */
+async function textOf(outcome: StoredOutcome): Promise<string> {
+  if (!outcome.ok) return JSON.stringify(outcome);
+  const { dataJson, ...others } = outcome;
+  return `{"dataJson":${await stringifyInSlices(dataJson)},${JSON.stringify(others).slice(1)}`;
 }
 
 function rowOf({ tenantId, principalId, tool, key, callerHash }: KeyScope) {

@@ -1,10 +1,10 @@
 // DatabaseWebhookStore: WebhookStore on PostgreSQL. A message's row is there since its call was accepted.
-import { sql, type Selectable, type UpdateObject } from 'kysely';
+import { sql, type UpdateObject } from 'kysely';
 import type { DeadWebhook, DueWebhook, WebhookStore } from '../../ports/webhook-store.ts';
-import { later, NOW, storable, storedCallOf } from './call-rows.ts';
+import { later, NOW, storable, STORED_CALL, storedCallOf, type StoredRow } from './call-rows.ts';
 import { withDatabase } from './database-failures.ts';
 import type { Database } from './database.ts';
-import type { CallsTable, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 type Db = Database['db'];
 
@@ -94,7 +94,7 @@ interface ClaimedWebhook {
 }
 
 async function claimDue(db: Database['db'], limit: number, leaseMs: number): Promise<readonly DueWebhook[]> {
-  const { rows } = await sql<ClaimedWebhook & Selectable<CallsTable>>`
+  const { rows } = await sql<ClaimedWebhook & StoredRow>`
     WITH due AS (
       SELECT w.id FROM webhooks w JOIN calls c ON c.id = w.call_id
       WHERE w.status = 'pending' AND w.next_attempt_at <= now() AND c.finished_at IS NOT NULL
@@ -103,7 +103,7 @@ async function claimDue(db: Database['db'], limit: number, leaseMs: number): Pro
       UPDATE webhooks w SET attempts = w.attempts + 1, next_attempt_at = ${later(leaseMs)}
       FROM due WHERE w.id = due.id
       RETURNING w.id AS webhook_id, w.url, w.attempts AS webhook_attempts, w.call_id)
-    SELECT taken.webhook_id, taken.url, taken.webhook_attempts, c.*
+    SELECT taken.webhook_id, taken.url, taken.webhook_attempts, ${STORED_CALL}
     FROM taken JOIN calls c ON c.id = taken.call_id`.execute(db);
   return rows.map((row) => ({
     id: row.webhook_id,

@@ -9,8 +9,8 @@ export interface LargeJsonLimits {
   readonly values: number;
   /** In one object: beyond, adding one more, or listing them all, takes too long at a time. */
   readonly names: number;
-  /** What becomes of a number that no double holds: the text it was written as, or a refusal. */
-  readonly numbers: 'text' | 'refuse';
+  /** What becomes of a number that no double holds: the text it was written as, a refusal, or the nearest double. */
+  readonly numbers: 'text' | 'refuse' | 'round';
 }
 
 /** `TOO_LONG`: a name, a number or a run of blanks that would have to be read in one go. */

@@ -196,7 +196,7 @@ class Reader {
       if (found !== undefined) throw new LargeJsonError('UNSAFE_NUMBER', found);
     }
     try {
-      return JSON.parse(withExactNumbers(text)) as JsonValue;
+      return JSON.parse(this.#limits.numbers === 'round' ? text : withExactNumbers(text)) as JsonValue;
     } catch (cause) {
       throw notJson(cause);
     }

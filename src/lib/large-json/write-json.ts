@@ -1,4 +1,5 @@
 // JSON text of a value of any size, written piece by piece: what JSON.stringify would have given, in time that others can share.
+import { inSlices } from '../in-slices.ts';
 import type { JsonValue } from '../json-value.ts';
 
 /** Characters and values that are written in one go. */
@@ -11,6 +12,11 @@ const LARGE = 32_768;
 
 export function isLargeJson(value: JsonValue): boolean {
   return leftAfter(value, LARGE) < 0;
+}
+
+/** JSON.stringify for what came out of a JSON parser: what is large is written in slices. */
+export async function stringifyInSlices(value: JsonValue): Promise<string> {
+  return isLargeJson(value) ? inSlices(writeLargeJson(value)) : JSON.stringify(value);
 }
 
 /** Only for what came out of a JSON parser. Yields after each piece. */
