@@ -1,7 +1,7 @@
 // JavaScript handlers that block, kill and multiply, beside calls of another tenant, which notice nothing of it.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ToolFailure } from '../../src/contract/tool-failure.ts';
 import type { ToolCall } from '../../src/contract/tool-call.ts';
 import { javascriptExecutor } from '../../src/executors/javascript/index.ts';
@@ -11,7 +11,8 @@ import { eventually } from '../helpers/python-ports.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 const HANDLERS = `
-import { Worker } from 'node:worker_threads';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker, threadId } from 'node:worker_threads';
 const view = () => new Int32Array(new SharedArrayBuffer(4));
 const forEver = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
 export const pid = () => process.pid;
@@ -24,11 +25,29 @@ export const kill = () => { process.kill(process.pid, 'SIGKILL'); for (;;); };
 export const abort = () => { process.kill(process.pid, 'SIGABRT'); for (;;); };
 export const multiply = () => { for (let n = 0; n < 4; n += 1) new Worker(forEver, { eval: true }); return process.pid; };
 export const multiplyLate = async () => { await null; for (let n = 0; n < 4; n += 1) new Worker(forEver, { eval: true }); return process.pid; };
+const spin = () => { for (;;); };
+const keepOn = (again) => { const step = () => again(step); step(); };
+export const thread = () => threadId;
+export const spinAtOnce = () => { setTimeout(spin, 0); return threadId; };
+export const spinSoon = () => { setImmediate(spin); return threadId; };
+export const spinTicks = async () => { keepOn(process.nextTick); return threadId; };
+export const spinPromises = async () => { keepOn((step) => Promise.resolve().then(step)); return threadId; };
+export const spinLater = () => { setTimeout(spin, 1_000); return threadId; };
+export const spinAfterSleep = () => { sleep(1_000).then(spin); return threadId; };
+let left;
+export const leave = () => { left = setInterval(() => {}, 10); return threadId; };
+export const clear = () => { clearInterval(left); return threadId; };
+`;
+const WITH_INTERVAL = `
+import { threadId } from 'node:worker_threads';
+setInterval(() => {}, 10);
+export const thread = () => threadId;
 `;
 
 describe('beside another tenant’s calls', () => {
   let dir: string;
   let close: () => Promise<void> = async () => {};
+  let restarts: ReadonlyMap<string, number>;
 
   beforeEach(() => {
     dir = tempDir();
@@ -39,17 +58,24 @@ describe('beside another tenant’s calls', () => {
     removeDir(dir);
   });
 
-  function startExecutor() {
-    const executor = javascriptExecutor.create(javascriptNeeds({ workers: 2 }));
+  function startExecutor(handler = 'handler.mjs') {
+    const needs = javascriptNeeds({ workers: 2 });
+    restarts = needs.metrics.values;
+    const executor = javascriptExecutor.create(needs);
     close = async () => executor.close?.();
     return async (name: string) => {
-      const options = { handler: 'handler.mjs', export: name };
+      const options = { handler, export: name };
       const prepared = await executor.prepare({ function: functionOf({ baseDir: dir }), options });
       return async (tenantId: string, changes: Partial<ToolCall> = {}) => {
         const principal = principalOf({ tenantId });
         return (await prepared.execute(callOf({ principal, ...changes }), () => {})).data;
       };
     };
+  }
+
+  async function expectReplaced(reason: string): Promise<void> {
+    const counter = `ute_executor_worker_restarts_total{javascript,${reason}}`;
+    await eventually(() => restarts.get(counter) === 1, `a thread was replaced: ${reason}`, 10_000);
   }
 
   it.each(['freeze', 'freezeAgain', 'freezeLater', 'freezeAll'])(
@@ -95,4 +121,59 @@ describe('beside another tenant’s calls', () => {
       expect(await pid('greedy')).toBe(host);
     },
   );
+
+  it.each(['spinAtOnce', 'spinSoon', 'spinTicks', 'spinPromises'])(
+    'a handler that spins after its answer (%s) keeps no call waiting: its thread is ended',
+    async (name) => {
+      const prepare = startExecutor();
+      const [thread, attack] = [await prepare('thread'), await prepare(name)];
+      const attacked = await attack('greedy');
+      expect(await thread('modest')).not.toBe(attacked);
+      await expectReplaced('unresponsive');
+      expect(await thread('greedy')).not.toBe(attacked);
+    },
+  );
+
+  it.each(['spinLater', 'spinAfterSleep'])(
+    'a handler that has something run later (%s) keeps its thread: no call of another tenant is in it when that spins',
+    async (name) => {
+      const prepare = startExecutor();
+      const [hold, attack] = [await prepare('hold'), await prepare(name)];
+      await attack('greedy');
+      const process = await hold('modest', { arguments: { ms: 2_500 } });
+      expect(await hold('modest', { arguments: { ms: 0 } })).toBe(process);
+      await expectReplaced('unresponsive');
+    },
+  );
+
+  it('a thread is anybody’s again once nothing of a call is left in it', async () => {
+    const prepare = startExecutor();
+    const [thread, leave, clear] = [await prepare('thread'), await prepare('leave'), await prepare('clear')];
+    const first = await leave('greedy');
+    expect(await thread('modest')).not.toBe(first);
+    expect(await clear('greedy')).toBe(first);
+    await vi.waitFor(async () => expect(await thread('modest')).toBe(first), {
+      timeout: 10_000,
+      interval: 50,
+    });
+  });
+
+  it('tenants whose calls leave something make room for one another', async () => {
+    const leave = await startExecutor()('leave');
+    const threads = new Set<unknown>();
+    for (let tenant = 0; tenant < 8; tenant += 1) {
+      threads.add(await leave(`tenant-${tenant}`));
+    }
+    expect(threads.size).toBe(8);
+  });
+
+  it('tenants whose calls leave nothing share a thread, whatever timers its modules have', async () => {
+    writeFileSync(join(dir, 'interval.mjs'), WITH_INTERVAL);
+    const thread = await startExecutor('interval.mjs')('thread');
+    const first = await thread('modest');
+    for (let round = 0; round < 10; round += 1) {
+      expect(await thread('greedy')).toBe(first);
+      expect(await thread('modest')).toBe(first);
+    }
+  });
 });

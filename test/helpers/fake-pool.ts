@@ -25,6 +25,7 @@ export class FakePoolWorker implements PoolWorker {
   readonly owners = new Set<string | undefined>();
   ended = false;
   isSound = true;
+  keepsOwner = false;
   spoiled = false;
   readonly events: WorkerEvents<FakePoolWorker>;
 

@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolWorker } from '../../lib/worker-pool/pool-options.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { IdleWatch } from './idle-watch.ts';
 import {
+  LEFTOVERS,
   readBody,
   readMessage,
   readPrinted,
@@ -45,6 +47,7 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
   readonly #pending = new Map<string, PendingCall>();
   readonly #ready = Promise.withResolvers<void>();
   readonly #disarmStart: () => void;
+  readonly #idle: IdleWatch;
   readonly #gone = Promise.withResolvers<void>();
   #ended = false;
   /** Its thread is gone; a call in native code can hold it back. */
@@ -59,6 +62,9 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
     this.ready.catch(() => {});
     this.#disarmStart = clock.after(settings.startTimeoutMs, () =>
       this.kill('start_failed', startTimeout(settings.startTimeoutMs)),
+    );
+    this.#idle = new IdleWatch(clock, () =>
+      this.kill('unresponsive', workerEnded('because a call that was over still ran in it')),
     );
     this.#thread = options.hosts.open(this);
   }
@@ -77,10 +83,15 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
     return count;
   }
 
-  /** False while a call was given up of which it has not heard: its event loop may not turn. */
+  /** False while its event loop may not turn: it has not heard of a call that was given up, or not shown that it is idle. */
   get isSound(): boolean {
+    if (!this.#idle.isIdle) return false;
     for (const { abandoned, heard } of this.#pending.values()) if (abandoned && !heard) return false;
     return true;
+  }
+
+  get keepsOwner(): boolean {
+    return this.#idle.hasLeftovers;
   }
 
   get isFree(): boolean {
@@ -96,6 +107,7 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
     if (this.#ended) return Promise.reject(workerEnded('before the call reached it'));
     const call = new PendingCall(randomUUID(), listener);
     this.#pending.set(call.id, call);
+    this.#idle.stop();
     this.#thread.post({ ...request, id: call.id });
     if (signal === undefined) return call.answer;
     const onAbort = () => this.#giveUp(call, signal.reason as Error);
@@ -108,6 +120,7 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
     if (this.#ended) return;
     this.#ended = true;
     this.#disarmStart();
+    this.#idle.stop();
     this.#thread.end();
     const calls = [...this.#pending.values()];
     this.#pending.clear();
@@ -174,6 +187,7 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
       this.#disarmStart();
       return this.#ready.resolve();
     }
+    if (kind === 'idle') return this.#heardIdle(body === LEFTOVERS);
     if (id === '') return this.#stray(kind, body);
     const call = this.#pending.get(id);
     // An answer to a cancel may come when the call's own answer has crossed it.
@@ -185,6 +199,7 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
       });
     }
     this.#forget(call);
+    if (this.isFree) this.#idle.begin();
     // Nothing waits for it any more but its own caller.
     call.answered(message)?.catch((error: unknown) => {
       const failure = protocolViolation(error);
@@ -192,6 +207,11 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
       this.kill('protocol_violation', failure);
     });
     this.#options.onRoom(this);
+  }
+
+  /** What it said before it had read of a call does not count: it says so again after that call. */
+  #heardIdle(hasLeftovers: boolean): void {
+    if (this.isFree && this.#idle.heard(hasLeftovers)) this.#options.onRoom(this);
   }
 
   #stray(kind: FromWorker['kind'], body: string): void {

@@ -60,6 +60,7 @@ const KINDS = [
   'step',
   'cancelling',
   'stray',
+  'idle',
 ] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -80,6 +81,11 @@ export class ProtocolViolation extends Error {
     this.name = 'ProtocolViolation';
   }
 }
+
+/** The body of `idle` while something that a call started is not over; empty: nothing is. */
+export const LEFTOVERS = 'LEFTOVERS';
+/** So often a thread with leftovers says that it is idle. */
+export const LEFTOVERS_EVERY_MS = 100;
 
 const KNOWN: ReadonlySet<unknown> = new Set(KINDS);
 const MAX_ID = 64;

@@ -14,8 +14,10 @@ export interface PoolWorker {
   readonly running: number;
   /** Tasks that somebody waits for. */
   readonly awaited: number;
-  /** False while it may be stuck and about to be ended. */
+  /** False while it may be stuck and about to be ended: it is given no task. */
   readonly isSound: boolean;
+  /** Something of the last owner's tasks may still run in it, or begin to: nobody else's task may be given to it. */
+  readonly keepsOwner?: boolean;
   /** It must run no further task, and ends when those in it are over. */
   readonly spoiled: boolean;
 }

@@ -82,21 +82,21 @@ export class SlotBoard<W extends PoolWorker> {
     return joined !== undefined && this.#mayJoin(task, held) ? joined : undefined;
   }
 
-  /** Of those that another owner's tasks ran in, the free one that was used longest ago. */
-  leastRecentlyOwned(): Slot<W> | undefined {
-    let oldest: Slot<W> | undefined;
-    for (const slot of this.staying()) {
-      if (!slot.isFree || slot.owner === undefined) continue;
-      if (oldest === undefined || slot.usedAt < oldest.usedAt) oldest = slot;
-    }
-    return oldest;
+  /** Free ones that only their owner may be given, the one that was used longest ago first. */
+  bound(): readonly Slot<W>[] {
+    return this.staying()
+      .filter((slot) => slot.isFree && slot.isUsable && this.#isBound(slot))
+      .toSorted((one, other) => one.usedAt - other.usedAt);
   }
 
-  /** Where workers serve one owner only: the owner's own rather than one that nobody has used, and never another's. */
+  /** The owner's own rather than one that anybody may be given, and never one that is bound to another. */
   #better(task: PoolTask, slot: Slot<W>, best: Slot<W> | undefined): Slot<W> | undefined {
-    if (!this.#options.oneOwner || task.owner === undefined) return best ?? slot;
-    if (slot.owner === task.owner) return slot;
-    return slot.owner === undefined ? (best ?? slot) : best;
+    if (task.owner === undefined || !this.#isBound(slot)) return best ?? slot;
+    return slot.owner === task.owner ? slot : best;
+  }
+
+  #isBound({ owner, worker }: Slot<W>): boolean {
+    return owner !== undefined && (this.#options.oneOwner || worker.keepsOwner === true);
   }
 
   /**

@@ -1,6 +1,6 @@
 // Specs of WorkerPool: who gets a slot and who waits, and what becomes of workers. See also the property tests.
 import { describe, expect, it } from 'vitest';
-import { FakePool, fakeTask } from '../../../test/helpers/fake-pool.ts';
+import { FakePool, fakeTask, type FakePoolWorker } from '../../../test/helpers/fake-pool.ts';
 import { settled } from '../../../test/helpers/fake-clock.ts';
 import { NotStarted } from './pool-options.ts';
 
@@ -69,6 +69,62 @@ describe('slots', () => {
     await settled();
     expect(namesOf(fake)).toEqual(['a1', 'step']);
   });
+});
+
+describe('a worker in which something of a task is left', () => {
+  it('is given to its owner, and to others once nothing is left', async () => {
+    const fake = await poolOf({ workers: 1 });
+    const worker = await leaveSomething(fake, 'a');
+    void ask(fake, 'a2', 'a');
+    expect(worker.runs.map(({ task }) => task.name)).toEqual(['a2']);
+    fake.finish('a2');
+    await settled();
+    worker.keepsOwner = false;
+    void ask(fake, 'b1', 'b');
+    expect(worker.runs.map(({ task }) => task.name)).toEqual(['b1']);
+    expect(fake.workers).toHaveLength(1);
+  });
+
+  it('is kept beside a new one for a task of another owner, and replaced once there are as many as may be', async () => {
+    const fake = await poolOf({ workers: 1 });
+    await leaveSomething(fake, 'a');
+    for (const [name, tenant] of [
+      ['b1', 'b'],
+      ['c1', 'c'],
+      ['a2', 'a'],
+    ] as const) {
+      void ask(fake, name, tenant);
+      await settled();
+      const worker = fake.workers.findLast(({ runs }) => runs.some(({ task }) => task.name === name));
+      expect([...(worker?.owners ?? [])]).toEqual([tenant]);
+      if (worker !== undefined) worker.keepsOwner = true;
+      fake.finish(name);
+      await settled();
+    }
+    expect(fake.workers.map(({ ended }) => ended)).toEqual([true, true, false, false]);
+  });
+
+  it('and of which it is not known whether it is stuck, is not ended for one', async () => {
+    const fake = await poolOf({ workers: 1 });
+    const worker = await leaveSomething(fake, 'a');
+    worker.isSound = false;
+    void ask(fake, 'a2', 'a');
+    await settled();
+    expect(worker.ended).toBe(false);
+    worker.isSound = true;
+    worker.events.onRoom(worker);
+    expect(worker.runs.map(({ task }) => task.name)).toEqual(['a2']);
+  });
+
+  async function leaveSomething(fake: FakePool, tenant: string): Promise<FakePoolWorker> {
+    void ask(fake, 'first', tenant);
+    const [worker] = fake.workers;
+    if (worker === undefined) throw new Error('no worker was started');
+    worker.keepsOwner = true;
+    fake.finish('first');
+    await settled();
+    return worker;
+  }
 });
 
 describe('the queue', () => {

@@ -140,15 +140,20 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
     void this.#options.close(slot.worker);
   }
 
-  /** Where workers serve one owner only: those of others make room for workers that nobody has used. */
+  /** As soon as there are as many workers as may be kept, those bound to their owner make room for unused ones. */
   #makeRoom(): void {
-    if (!this.#options.oneOwner) return;
     for (let starting = this.#starts.size; starting < this.#queue.size; starting += 1) {
-      const slot = this.#slots.leastRecentlyOwned();
-      if (slot === undefined) return;
+      const [slot] = this.#slots.bound();
+      if (slot === undefined || this.#mayKeepMore()) return;
       this.#options.reporter.replaced('recycled');
       this.#close(slot);
     }
+  }
+
+  /** Workers that became bound to their owner are kept beside those that are wanted, where there is room for both. */
+  #mayKeepMore(): boolean {
+    const { oneOwner, settings } = this.#options;
+    return !oneOwner && this.#slots.staying().length + this.#starts.size < settings.workers + KEPT_SLOTS;
   }
 
   /** Starts workers until there are as many as wanted, unless they keep dying before they are ready. */
@@ -158,8 +163,9 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
     if (pauseMs > 0) return this.#pause(pauseMs);
     const staying = this.#slots.staying();
     if (this.#queue.size === 0 && staying.length >= this.#options.readyWorkers()) return;
-    const wanted = this.#wanted(staying);
-    for (let count = staying.length + this.#starts.size; count < wanted; count += 1) {
+    const [wanted, bound] = [this.#wanted(staying), this.#queue.size === 0 ? 0 : this.#slots.bound().length];
+    for (let count = staying.length + this.#starts.size; count < wanted + bound; count += 1) {
+      if (count >= wanted && !this.#mayKeepMore()) return;
       if (this.#options.mayStart?.() === false) return;
       const start: Promise<void> = this.#start().finally(() => {
         this.#starts.delete(start);

@@ -34,6 +34,8 @@ export class HostThread {
   #ready = false;
   #ended = false;
   #measuring = false;
+  /** It has not said since its last answer that nothing of it is left. */
+  #hasLeftovers = false;
 
   constructor(limits: HostLimits, audience: ThreadAudience) {
     this.#limits = limits;
@@ -58,9 +60,9 @@ export class HostThread {
     this.#worker.postMessage({ port: port2, limits: { maxMessageBytes } } satisfies Greeting, [port2]);
   }
 
-  /** It starts, runs something for a request, or was ended and is not gone yet. */
+  /** It starts, runs something for a request or after one, or was ended and is not gone yet. */
   get isBusy(): boolean {
-    return this.#ended || !this.#ready || this.#requests.size > 0;
+    return this.#ended || !this.#ready || this.#requests.size > 0 || this.#hasLeftovers;
   }
 
   post(message: ToWorker): void {
@@ -110,7 +112,11 @@ export class HostThread {
       return this.#fail({ kind: 'violation' });
     }
     if (message.kind === 'ready') this.#ready = true;
-    else if (ANSWERS.has(message.kind)) this.#requests.delete(message.id);
+    else if (message.kind === 'idle') this.#hasLeftovers = message.body !== '';
+    else if (ANSWERS.has(message.kind)) {
+      this.#requests.delete(message.id);
+      this.#hasLeftovers = true;
+    }
     this.#audience.onMessage(message);
   }
 

@@ -1,6 +1,7 @@
 // HandlerModules: the modules of one thread, run from the text that the gateway read and not from what lies on disk by now.
 import { registerHooks } from 'node:module';
 import type { HandlerText } from '../messages.ts';
+import type { Leftovers } from './leftovers.ts';
 import type { PrototypeWatch } from './prototype-watch.ts';
 
 export type Exports = { readonly [name: string]: unknown };
@@ -9,9 +10,11 @@ export class HandlerModules {
   readonly #texts = new Map<string, string>();
   readonly #loaded = new Map<string, Promise<Exports>>();
   readonly #watch: PrototypeWatch;
+  readonly #leftovers: Leftovers;
 
-  constructor(watch: PrototypeWatch) {
+  constructor(watch: PrototypeWatch, leftovers: Leftovers) {
     this.#watch = watch;
+    this.#leftovers = leftovers;
     registerHooks({
       resolve: (specifier, context, next) =>
         this.#texts.has(specifier)
@@ -43,7 +46,7 @@ export class HandlerModules {
 
   async #import(url: string): Promise<Exports> {
     const clean = !this.#watch.spoiled;
-    const module = (await import(url)) as Exports;
+    const module = await this.#leftovers.importing(async () => (await import(url)) as Exports);
     if (clean) this.#watch.accept();
     return module;
   }

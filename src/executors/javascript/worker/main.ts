@@ -6,6 +6,8 @@ import { HandlerContext } from '../handler-context.ts';
 import type { FromWorker, Greeting, ToWorker } from '../messages.ts';
 import { reportOf } from '../thrown-report.ts';
 import { HandlerModules, type Exports } from './handler-modules.ts';
+import { IdleReport } from './idle-report.ts';
+import { Leftovers } from './leftovers.ts';
 import { PrintedText } from './printed-text.ts';
 import { PrototypeWatch } from './prototype-watch.ts';
 import { RunningCall, type Post } from './running-call.ts';
@@ -15,8 +17,10 @@ type Outcome = Pick<FromWorker, 'kind' | 'body'>;
 
 const { stringify } = JSON;
 const watch = new PrototypeWatch();
-const modules = new HandlerModules(watch);
 const calls = new Map<string, RunningCall>();
+const isBusy = () => calls.size > 0;
+const leftovers = new Leftovers(isBusy);
+const modules = new HandlerModules(watch, leftovers);
 /** Whose code is running, through timers and promises. */
 const running = new AsyncLocalStorage<RunningCall>();
 
@@ -31,10 +35,12 @@ greeted.once('message', (greeting: Greeting) => {
 function serve({ port, limits }: Greeting): void {
   const send = port.postMessage.bind(port);
   const post: Post = (kind, id, body) => send({ kind, id, body, spoiled: false } satisfies FromWorker);
+  const idle = new IdleReport(leftovers, isBusy, (body) => post('idle', '', body));
   const finish = (call: RunningCall, { kind, body }: Outcome, spoiled: boolean) => {
     if (!call.end()) return;
     calls.delete(call.id);
     send({ kind, id: call.id, body, spoiled: spoiled || watch.spoiled } satisfies FromWorker);
+    idle.answered();
   };
   const lost = (thrown: unknown) => {
     const call = running.getStore();
@@ -51,7 +57,7 @@ function serve({ port, limits }: Greeting): void {
       case 'load':
         return void modules.load(message.module).catch(() => {});
       case 'check':
-        return void check(message, post);
+        return void check(message, post).then(() => idle.answered());
       case 'call': {
         const call = new RunningCall(message.id, message.body, limits.maxMessageBytes, post);
         calls.set(call.id, call);
@@ -99,6 +105,7 @@ async function outcomeOf(call: RunningCall, url: string, name: string, maxLength
   }
   let returned: unknown;
   try {
+    leftovers.begin();
     returned = await (handler as Handler)(call.arguments, new HandlerContext(call));
   } catch (thrown) {
     return { kind: 'thrown', body: reportOf(thrown) };

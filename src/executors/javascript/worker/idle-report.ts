@@ -1,0 +1,35 @@
+// IdleReport: says that the thread is idle once its calls are over and its event loop has turned, which a loop that one left prevents.
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
+import { LEFTOVERS, LEFTOVERS_EVERY_MS } from '../messages.ts';
+import type { Leftovers } from './leftovers.ts';
+
+// Taken before any handler is loaded: one that replaces them deceives itself alone.
+const [turn, later, cancel] = [setImmediate, setTimeout, clearTimeout];
+
+export class IdleReport {
+  readonly #leftovers: Leftovers;
+  readonly #isBusy: () => boolean;
+  readonly #say: (body: string) => void;
+  readonly #report = () => this.#look();
+  #again: NodeJS.Timeout | undefined;
+
+  constructor(leftovers: Leftovers, isBusy: () => boolean, say: (body: string) => void) {
+    this.#leftovers = leftovers;
+    this.#isBusy = isBusy;
+    this.#say = say;
+  }
+
+  /** A request was answered. */
+  answered(): void {
+    if (!this.#isBusy()) turn(this.#report);
+  }
+
+  #look(): void {
+    cancel(this.#again);
+    // What runs by now is followed by a report of its own.
+    if (this.#isBusy()) return;
+    const { any } = this.#leftovers;
+    this.#say(any ? LEFTOVERS : '');
+    if (any) this.#again = later(this.#report, LEFTOVERS_EVERY_MS).unref();
+  }
+}
