@@ -32,6 +32,14 @@ const nestedCalls: NestedCalls = {
       : refusalOf(parent, new ToolFailure('CONFLICT', 'Taken.', { reason: 'SLOT_TAKEN', details: { tool } })),
 };
 const executor = javascriptExecutor.create({ ...needs, nestedCalls });
+/** What each log line of a call says of it. */
+const CALLER = {
+  callId: 'call-1',
+  principalId: 'key00001',
+  tenantId: 'acme',
+  sessionId: undefined,
+  traceId: undefined,
+};
 afterAll(() => executor.close?.());
 
 function prepare(handler: string, fn: ToolFunction = functionOf({ baseDir }), more: Partial<JsOptions> = {}) {
@@ -181,7 +189,7 @@ describe.each([
     ]);
     expect(log.lines.at(-1)).toEqual({
       level: 'warn',
-      fields: { callId: 'call-1', tool: 'greet' },
+      fields: { ...CALLER, tool: 'greet' },
       message: 'careful',
     });
   });
@@ -302,7 +310,7 @@ describe('in worker threads', () => {
     );
     expect(log.lines.at(-1)).toEqual({
       level: 'warn',
-      fields: { callId: 'call-1', tool: 'greet', output: 'three' },
+      fields: { ...CALLER, tool: 'greet', output: 'three' },
       message: 'a JavaScript handler printed',
     });
   });

@@ -18,14 +18,15 @@ export type LargeJsonFault =
   'NOT_JSON' | 'TOO_DEEP' | 'TOO_LONG' | 'TOO_MANY_NAMES' | 'TOO_MANY_VALUES' | 'UNSAFE_NUMBER';
 
 export class LargeJsonError extends Error {
-  constructor(
-    readonly reason: LargeJsonFault,
-    /** The number that was refused. */
-    readonly found?: string,
-    cause?: unknown,
-  ) {
+  readonly reason: LargeJsonFault;
+  /** The number that was refused. */
+  readonly found: string | undefined;
+
+  constructor(reason: LargeJsonFault, found?: string, cause?: unknown) {
     super(reason, { cause });
     this.name = 'LargeJsonError';
+    this.reason = reason;
+    this.found = found;
   }
 }
 
