@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { COSTLY_SCHEMAS } from '../helpers/costly-schemas.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
+import { callsInOneWrite, executeMessage } from '../helpers/calls-in-one-write.ts';
 import { heldMs, leastHeldBy, LOOP_PROBE } from '../helpers/held-loop.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
@@ -55,6 +56,7 @@ let dir: string;
 let servers: LoopbackServers;
 let gateway: GatewayProcess;
 let rest: string;
+let grpc: string;
 
 beforeAll(async () => {
   dir = tempDir();
@@ -74,7 +76,7 @@ beforeAll(async () => {
     auth: { mode: 'none' },
   };
   gateway = new GatewayProcess(dir, { ...configured(dir, settings), ...LOOP_PROBE });
-  ({ rest } = await gateway.ready(60_000));
+  ({ rest, grpc } = await gateway.ready(60_000));
 });
 
 afterAll(async () => {
@@ -199,6 +201,18 @@ describe('the event loop is not held by arguments', () => {
     const bytes = Buffer.alloc(1_000_000, 0xc3);
     expect(await attack(() => post('/v1/tools/honest/execute', bytes))).toBeLessThan(MOST_MS);
     expect(await attack(() => post('/v1/execute', bytes))).toBeLessThan(MOST_MS);
+  });
+});
+
+describe('the event loop is not held by calls that arrive together', () => {
+  it('through the gRPC door, with 600 members each', async () => {
+    const members = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`k${at}`, at]));
+    const message = executeMessage('honest', members);
+    const run = async () => {
+      const bursts = [1, 2].map(() => callsInOneWrite(grpc, message, 100));
+      expect(await Promise.all(bursts)).toEqual([100, 100]);
+    };
+    expect(await attack(run)).toBeLessThan(MOST_MS);
   });
 });
 

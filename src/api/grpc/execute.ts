@@ -3,6 +3,7 @@ import type { handleUnaryCall, ServerUnaryCall, ServiceError } from '@grpc/grpc-
 import type { ToolResponse } from '../../contract/tool-response.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import { lifeOf } from './call-life.ts';
+import { PacedStarts } from './paced-starts.ts';
 import { formOf, readRequest } from './read-request.ts';
 import { exceptionFor, exceptionOf, statusCodeOf } from './rich-error.ts';
 import { UNREADABLE, type ExecuteMessage, type Readable } from './wire-types.ts';
@@ -10,12 +11,23 @@ import { writeResponse } from './write-response.ts';
 
 type Message = Readable<ExecuteMessage>;
 
+/** Of all connections: they share one event loop. */
+const STARTS = new PacedStarts();
+
 /** Answers that are ready in one turn of the event loop leave together at its end, as REST's do. */
 export function executeBy(caller: ToolCaller): handleUnaryCall<Message, Uint8Array> {
   return (call, answer) => {
     const refuse = (thrown: unknown) => answer(exceptionFor(thrown).getError() as ServiceError);
-    run(caller, call).then((bytes) => setImmediate(answer, null, bytes), refuse);
+    const begin = () => run(caller, call);
+    STARTS.run(argumentBytesOf(call.request), begin).then(
+      (bytes) => setImmediate(answer, null, bytes),
+      refuse,
+    );
   };
+}
+
+function argumentBytesOf(message: Message): number {
+  return message === UNREADABLE ? 0 : message.arguments.length + message.argumentsJson.length;
 }
 
 async function run(caller: ToolCaller, call: ServerUnaryCall<Message, Uint8Array>): Promise<Uint8Array> {
