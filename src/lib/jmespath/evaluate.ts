@@ -5,6 +5,9 @@ import { callFunction, deepEqual, FUNCTIONS, type Reference } from './functions.
 import { valuesOf } from './members.ts';
 import { ExpressionError, type Work } from './work.ts';
 
+/** An object's member takes as long to make as so many nodes to visit. */
+const COST_OF_MEMBER = 6;
+
 /** The tree's names and arity were checked at load. Throws ExpressionError. */
 export function evaluate(node: Ast, value: JsonValue, work: Work): JsonValue {
   work.spend(1);
@@ -47,6 +50,7 @@ export function evaluate(node: Ast, value: JsonValue, work: Work): JsonValue {
       return value === null ? null : node.children.map((child) => evaluate(child, value, work));
     case 'MultiSelectHash':
       if (value === null) return null;
+      work.spend(node.children.length * COST_OF_MEMBER);
       return Object.fromEntries(node.children.map((pair) => [pair.name, evaluate(pair.value, value, work)]));
     case 'Function':
       return callNamed(node, value, work);
@@ -122,7 +126,8 @@ function project(
 
 function flatten(value: JsonValue, work: Work): JsonValue {
   if (!Array.isArray(value)) return null;
-  for (const item of value) work.spend(Array.isArray(item) ? item.length + 1 : 1);
+  // Each is looked at for whether it is a list, and copied.
+  for (const item of value) work.spend(Array.isArray(item) ? 2 * item.length + 2 : 2);
   return value.flat(1);
 }
 

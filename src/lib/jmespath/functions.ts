@@ -81,7 +81,7 @@ export const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map(
 );
 
 /** Its arguments are gathered and looked at: as dear as so many nodes that are visited. */
-const COST_OF_CALL = 8;
+const COST_OF_CALL = 16;
 
 /** Throws ExpressionError where an argument is of a kind that the function does not take. */
 export function callFunction(

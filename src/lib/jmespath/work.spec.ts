@@ -44,6 +44,8 @@ const ATTACKS: readonly (readonly [string, string])[] = [
   ['merges', `[${repeated('merge(members, members)', ',', 50)}]`],
   ['beginnings and ends', `[${repeated('starts_with(text, text)', ',', 60)}]`],
   ['lists of lists', repeated('list[*]', ' | ', 90)],
+  ['objects made', repeated('list[*].{a: @, b: @}', ' | ', 20)],
+  ['values, flattened and sorted', 'list[*].[@, @] | [] | sort_by(@, &to_string(@))'],
   ['filters of filters', 'list[?length(to_string(@)) > `3`][?contains(to_string(@), `7`)]'],
 ];
 
