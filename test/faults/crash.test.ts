@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FaultBench, LIMIT, newRef, type Replica } from '../helpers/fault-bench.ts';
 import { FaultLoad } from '../helpers/fault-load.ts';
+import { startTcpProxy } from '../helpers/tcp-proxy.ts';
 
 const SOON = { timeout: 15_000, interval: 20 };
 /** A lease in Redis is over 15 s after the last sign of life. */
@@ -97,6 +98,21 @@ describe('a gateway that runs accepted calls and is killed', () => {
     expect(bench.upstream.mostAtOnce(0)).toBeLessThanOrEqual(LIMIT);
     expect(heir.process.stderr).toBe('');
   });
+});
+
+it('a gateway that is killed as it answers that a call was accepted: whoever repeats it with its key is led to that call', async () => {
+  const load = new FaultLoad(bench);
+  const [dying, heir] = await Promise.all([gateway(), gateway()]);
+  const line = await startTcpProxy(Number(new URL(dying.url).port));
+  const ref = newRef();
+  const keyed = { way: 'async', key: ref } as const;
+  const answerLost = line.cutAt(['respond-async'], 'unanswered');
+  const through = { ...dying, url: `http://127.0.0.1:${line.port}` };
+  expect(await load.ask(through, ref, keyed)).toMatchObject({ status: 0 });
+  await answerLost;
+  await Promise.all([bench.kill(dying), line.close()]);
+  expect(await load.ask(heir, ref, keyed)).toMatchObject({ status: 202 });
+  expect(await load.violations()).toEqual([]);
 });
 
 it('a gateway that is killed after it answered: its next start puts the outcome on record', async () => {

@@ -11,13 +11,21 @@ export interface CallView {
   readonly result: Envelope | null;
 }
 
+/** Where an answer says which call it is about. */
+export interface AnswerMeta {
+  readonly call_id: string;
+  readonly call_url?: string;
+}
+
 export interface Accepted {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Envelope & {
-    readonly meta: { readonly call_id: string; readonly call_url?: string; readonly status?: string };
+    readonly meta: AnswerMeta & { readonly status?: string };
   };
 }
+
+const CALLS = '/v1/calls/';
 
 /** `body` lies beside the arguments: a callback, a context. */
 export async function acceptCall(
@@ -46,7 +54,12 @@ export async function acceptedId(
 ) {
   const answer = await acceptCall(target, tool, args, body);
   if (answer.status !== 202) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`);
-  return answer.body.meta.call_id;
+  return callIdOf(answer.body.meta);
+}
+
+/** A repeat with a key that was used is told of the call that was accepted then; `call_id` names the repeat itself. */
+export function callIdOf({ call_id: own, call_url: place }: AnswerMeta): string {
+  return place === undefined ? own : place.slice(CALLS.length);
 }
 
 export async function callView({ url, key }: RestTarget, id: string): Promise<CallView> {

@@ -1,4 +1,5 @@
 // The callers of the fault suites, the ledger of what they were told, and what has to be true of it at the end.
+import { callIdOf, type AnswerMeta } from './async-client.ts';
 import { newRef, until, type FaultBench, type Replica } from './fault-bench.ts';
 
 type Way = 'direct' | 'async' | 'keyed';
@@ -8,6 +9,7 @@ interface Told {
   readonly way: Way;
   /** 0: the connection broke. */
   readonly status: number;
+  /** Of an accepted call: the one that runs. */
   readonly callId: string;
   readonly ok: boolean;
   readonly type: string;
@@ -18,7 +20,7 @@ interface Told {
 interface Body {
   readonly ok?: boolean;
   readonly error?: { readonly type: string; readonly reason: string; readonly partial_side_effects: boolean };
-  readonly meta?: { readonly call_id: string; readonly status?: string };
+  readonly meta?: AnswerMeta;
 }
 
 export interface Asking {
@@ -186,7 +188,7 @@ function toldOf(ref: string, way: Way, status: number, { ok = false, error, meta
     ref,
     way,
     status,
-    callId: meta?.call_id ?? '',
+    callId: meta === undefined ? '' : callIdOf(meta),
     ok,
     type: error?.type ?? '',
     reason: error?.reason ?? '',

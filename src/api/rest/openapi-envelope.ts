@@ -41,7 +41,9 @@ const meta = record(
     ),
     successor: text('The call was made in a deprecated form: the function to call instead.'),
     status: { const: 'accepted', description: 'The call has not run yet; `data` is null.' },
-    call_url: text('Where its end will be found.'),
+    call_url: text(
+      'Where its end will be found. Where `replayed` is true, that of the call which was accepted at first: `call_id` names this repeat.',
+    ),
   },
   ['dry_run', 'recorded', 'truncated', 'successor', 'status', 'call_url'],
 );

@@ -1,5 +1,6 @@
 // The clients of a fault run: they call at random gateways in all ways, and repeat with the key what they know no end of.
 import { setTimeout as pause } from 'node:timers/promises';
+import { callIdOf, type AnswerMeta } from '../../helpers/async-client.ts';
 import type { FaultBench } from '../../helpers/fault-bench.ts';
 import type { Random } from './random.ts';
 
@@ -23,13 +24,16 @@ export interface Asked {
   reason: string;
   /** False: every answer, and there was one to each try, said that nothing had happened. */
   mayHaveActed: boolean;
+  /** Of an accepted call: the one that runs, whichever try it was accepted at. */
   callId: string;
+  /** False: the last answer is that to an earlier try, which did not come. */
+  wasTold: boolean;
 }
 
 interface Body {
   readonly ok?: boolean;
   readonly error?: { readonly reason: string; readonly partial_side_effects: boolean };
-  readonly meta?: { readonly call_id: string };
+  readonly meta?: AnswerMeta & { readonly replayed: boolean };
 }
 
 const WORK_MS = [5, 80] as const;
@@ -86,6 +90,7 @@ export class Clients {
       reason: '',
       mayHaveActed: false,
       callId: '',
+      wasTold: false,
     };
     this.asked.push(call);
     const ms = Math.round(random.between(...WORK_MS));
@@ -114,7 +119,8 @@ export class Clients {
       call.status = response.status;
       call.ok = ok;
       call.reason = error?.reason ?? '';
-      call.callId = meta?.call_id ?? '';
+      call.callId = meta === undefined ? '' : callIdOf(meta);
+      call.wasTold = meta?.replayed !== true;
       call.mayHaveActed ||= ok || (error?.partial_side_effects ?? true);
     } catch {
       call.status = 0;

@@ -71,6 +71,7 @@ export async function verdictOf(
       'Runs counted by the tool': asked.reduce((sum, call) => sum + runs(call), 0),
       'Direct calls that succeeded': direct.filter(({ ok }) => ok).length,
       'Asynchronous calls accepted': accepted.length,
+      '… of these at a try whose answer was lost': accepted.filter(({ wasTold }) => !wasTold).length,
       ...Object.fromEntries([...statusCounts].map(([status, count]) => [`… of these ${status}`, count])),
       'Idempotent calls that ran more than once': asked.filter(
         (call) => call.tool === 'pay_again' && runs(call) > 1,
