@@ -27,8 +27,11 @@ export function executeBy(caller: ToolCaller): handleUnaryCall<Message, Uint8Arr
 }
 
 function argumentBytesOf(message: Message): number {
-  return message === UNREADABLE ? 0 : message.arguments.length + message.argumentsJson.length;
+  return message === UNREADABLE ? 0 : sizeOf(message.arguments) + sizeOf(message.argumentsJson);
 }
+
+/** What was not sent is null. */
+const sizeOf = (bytes: Uint8Array | null): number => bytes?.length ?? 0;
 
 async function run(caller: ToolCaller, call: ServerUnaryCall<Message, Uint8Array>): Promise<Uint8Array> {
   const { request: message, metadata } = call;
