@@ -23,6 +23,8 @@ export class Records {
   #opening: Promise<Database> | undefined;
   #state: RecordsState = 'closed';
   #failedAt = Number.NEGATIVE_INFINITY;
+  /** Why it could not be opened the last time. */
+  #failure: unknown;
   #ended = false;
 
   constructor(settings: DatabaseSettings, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
@@ -41,7 +43,7 @@ export class Records {
   database(): Promise<Database> {
     if (this.#opening !== undefined) return this.#opening;
     if (this.#ended || this.#clock.now() - this.#failedAt < RETRY_AFTER_MS)
-      return Promise.reject(unavailable(undefined));
+      return Promise.reject(unavailable(this.#failure));
     const opening = this.#open();
     this.#opening = opening;
     return opening;
@@ -82,6 +84,7 @@ export class Records {
       this.#state = 'failed';
       this.#opening = undefined;
       this.#failedAt = this.#clock.now();
+      this.#failure = error;
       this.#log.warn({ err: error }, 'the database cannot be opened now; it is tried again');
       throw unavailable(error);
     }
