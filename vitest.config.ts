@@ -16,7 +16,7 @@ export default defineConfig({
           setupFiles,
           isolate: false,
           include: ['src/**/*.spec.ts'],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
         },
       },
       {
