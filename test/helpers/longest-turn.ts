@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
  * In milliseconds of this thread's own processor time, so that a busy machine does not count. Node 22 has it for the whole
- * process alone. A collection of garbage may fall into any one run: what holds the loop by itself does so in each of three.
+ * process alone. A collection of garbage may fall into any one run: what holds the loop by itself does so in each of six.
  */
 export async function longestTurn(work: () => Promise<unknown>, enough: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
