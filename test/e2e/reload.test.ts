@@ -69,22 +69,20 @@ function steadyLoad(target: RestTarget, callers = 8, mostCalls = 40_000) {
 }
 
 describe('a tools file that changes under load', () => {
-  it('makes a new tool callable by itself, and no call of the load fails', async () => {
+  it('makes a new tool callable within 2 s, and no call of the load fails', async () => {
     const tools = writeTools(dir, javascriptTool('echo', './echo.js'));
     const { admin } = await started(tools);
     const load = steadyLoad(admin);
-    await expect.poll(() => load.served(), NOTICED).toBeGreaterThan(10);
+    await expect.poll(() => load.served(), SOONER_OR_LATER).toBeGreaterThan(50);
     for (const name of ['second', 'third', 'fourth']) {
       appendFileSync(tools, javascriptTool(name, './echo.js'));
       await expect
         .poll(async () => (await callTool(admin, name, { n: 1 })).body.data, NOTICED)
         .toEqual({ n: 1 });
     }
-    const before = load.served();
-    await expect.poll(() => load.served(), NOTICED).toBeGreaterThan(before);
-    const { served, failed } = await load.stop();
+    await expect.poll(() => load.served(), SOONER_OR_LATER).toBeGreaterThan(100);
+    const { failed } = await load.stop();
     expect(failed).toEqual([]);
-    expect(served).toBeGreaterThan(20);
   });
 
   it('keeps the last good set when it breaks, says where, and heals when it is repaired', async () => {

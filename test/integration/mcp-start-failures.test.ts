@@ -62,7 +62,7 @@ it('a secret of its environment is not in what is told', async () => {
 });
 
 it('that it has no network is named', async () => {
-  const script = `await fetch('http://example.org/').catch((e) => { console.error(e.cause); process.exit(1); });`;
+  const script = `await fetch('http://tools.invalid/').catch((e) => { console.error(e.cause); process.exit(1); });`;
   expect(await toldOf(script)).toContain(
     'It has no network in the sandbox: where it needs one, say `network: host`.',
   );
