@@ -41,16 +41,17 @@ export function executeStream(call: StreamedCall): Observable<Uint8Array> {
         fail(thrown);
       }
     };
-    const answer = (response: ToolResponse) => {
+    const answer = async (response: ToolResponse) => {
       life.settle();
-      queue.finish(() => {
-        try {
-          subscriber.next(writeLastEvent(answerOf(response), form));
+      try {
+        const last = await writeLastEvent(answerOf(response), form);
+        queue.finish(() => {
+          subscriber.next(last);
           subscriber.complete();
-        } catch (thrown) {
-          subscriber.error(asError(thrown));
-        }
-      });
+        });
+      } catch (thrown) {
+        queue.finish(() => subscriber.error(asError(thrown)));
+      }
     };
     run(emit).then(answer, fail);
     return () => queue.close();

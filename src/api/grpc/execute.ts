@@ -39,7 +39,7 @@ async function run(caller: ToolCaller, call: ServerUnaryCall<Message, Uint8Array
   const response = await caller.execute(readRequest(message, metadata, life));
   life.settle();
   try {
-    return writeResponse(answerTo(message, response), formOf(message));
+    return await writeResponse(answerTo(message, response), formOf(message));
   } catch (thrown) {
     throw exceptionFor(thrown, response.meta);
   }

@@ -2,6 +2,8 @@
 import { isUtf8 } from 'node:buffer';
 import protobuf from 'protobufjs';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { inSlices } from '../../lib/in-slices.ts';
+import { isLargeJson } from '../../lib/large-json/write-json.ts';
 import {
   NULL_VALUE,
   NUMBER_VALUE,
@@ -54,6 +56,18 @@ export function encodeStruct(object: JsonObject): Uint8Array {
 export function encodeValue(value: JsonValue): Uint8Array {
   const writer = new StructWriter(MAX_STRUCT_DEPTH, tooDeep);
   writer.value(value, 1);
+  return writer.finish();
+}
+
+/** What encodeValue gives: a large value is written in slices. */
+export async function encodeValueInSlices(value: JsonValue): Promise<Uint8Array> {
+  return isLargeJson(value) ? inSlices(writeLargeValue(value)) : encodeValue(value);
+}
+
+/** Yields after each piece. */
+export function* writeLargeValue(value: JsonValue): Generator<void, Uint8Array> {
+  const writer = new StructWriter(MAX_STRUCT_DEPTH, tooDeep);
+  yield* writer.large(value, 1);
   return writer.finish();
 }
 

@@ -1,6 +1,7 @@
 // StructWriter: a Struct or Value in bytes, written from its end to its beginning: the length of each part stands in front of
 // it, and is known by then. Every member is up to three messages in one another, and nothing is kept of any of them.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { leftAfter } from '../../lib/large-json/write-json.ts';
 import {
   NULL_VALUE,
   NUMBER_VALUE,
@@ -23,6 +24,8 @@ const MOST_PER_CHARACTER = 3;
 /** Shorter strings are faster written here than by a call into the runtime. */
 const SHORT = 24;
 const REPLACEMENT = 0xfffd;
+/** Characters and values that are written in one go. */
+const PIECE = 4_096;
 
 export class StructWriter {
   readonly #maxDepth: number;
@@ -75,6 +78,60 @@ export class StructWriter {
     for (let at = list.length - 1; at >= 0; at -= 1) {
       const end = this.#toEnd;
       this.value(list[at] as JsonValue, depth);
+      this.#head(LIST_VALUES, end);
+    }
+  }
+
+  /** Writes what `value` writes; yields after each piece. */
+  *large(value: JsonValue, depth: number): Generator<void, void> {
+    if (typeof value !== 'object' || value === null || leftAfter(value, PIECE) >= 0) {
+      this.value(value, depth);
+      yield;
+      return;
+    }
+    if (depth + 1 > this.#maxDepth) throw this.#tooDeep();
+    const end = this.#toEnd;
+    if (Array.isArray(value)) {
+      yield* this.#largeList(value, depth + 1);
+      this.#head(LIST_VALUE, end);
+    } else {
+      yield* this.#largeFields(value, depth + 1);
+      this.#head(STRUCT_VALUE, end);
+    }
+  }
+
+  *#largeFields(object: JsonObject, depth: number): Generator<void, void> {
+    const keys = Object.keys(object);
+    yield;
+    let left = PIECE;
+    for (let at = keys.length - 1; at >= 0; at -= 1) {
+      const key = keys[at] as string;
+      const value = object[key];
+      if (value === undefined) continue;
+      const end = this.#toEnd;
+      left = leftAfter(value, left - key.length);
+      if (left >= 0) this.value(value, depth);
+      else {
+        yield* this.large(value, depth);
+        left = PIECE;
+      }
+      this.#head(ENTRY_VALUE, end);
+      this.#text(ENTRY_KEY, key);
+      this.#head(FIELDS, end);
+    }
+  }
+
+  *#largeList(list: readonly JsonValue[], depth: number): Generator<void, void> {
+    let left = PIECE;
+    for (let at = list.length - 1; at >= 0; at -= 1) {
+      const item = list[at] as JsonValue;
+      const end = this.#toEnd;
+      left = leftAfter(item, left);
+      if (left >= 0) this.value(item, depth);
+      else {
+        yield* this.large(item, depth);
+        left = PIECE;
+      }
       this.#head(LIST_VALUES, end);
     }
   }

@@ -35,8 +35,11 @@ function read(type: string, bytes: Uint8Array) {
 }
 
 describe('writing a response', () => {
-  it('sends the data as a Value, with intents and the whole meta', () => {
-    const bytes = writeResponse(success({ sum: 5 }, [{ type: 'SET_PENDING_MESSAGE', text: 'hi' }]), 'struct');
+  it('sends the data as a Value, with intents and the whole meta', async () => {
+    const bytes = await writeResponse(
+      success({ sum: 5 }, [{ type: 'SET_PENDING_MESSAGE', text: 'hi' }]),
+      'struct',
+    );
     expect(read('ExecuteResponse', bytes)).toMatchObject({
       ok: true,
       result: 'data',
@@ -46,25 +49,25 @@ describe('writing a response', () => {
     });
   });
 
-  it('sends the data as JSON text, byte for byte, where JSON was asked for', () => {
+  it('sends the data as JSON text, byte for byte, where JSON was asked for', async () => {
     const data = { text: 'grüße 漢字', fraction: 0.1 };
-    const message = read('ExecuteResponse', writeResponse(success(data), 'json'));
+    const message = read('ExecuteResponse', await writeResponse(success(data), 'json'));
     expect(message['result']).toBe('dataJson');
     expect(Buffer.from(String(message['dataJson']), 'base64').toString('utf8')).toBe(JSON.stringify(data));
   });
 
-  it('tells a null result from no result', () => {
-    expect(read('ExecuteResponse', writeResponse(success(null), 'struct'))).toMatchObject({
+  it('tells a null result from no result', async () => {
+    expect(read('ExecuteResponse', await writeResponse(success(null), 'struct'))).toMatchObject({
       ok: true,
       result: 'data',
     });
-    expect(read('ExecuteResponse', writeResponse(success(null), 'json'))).toMatchObject({
+    expect(read('ExecuteResponse', await writeResponse(success(null), 'json'))).toMatchObject({
       ok: true,
       result: 'dataJson',
     });
   });
 
-  it("sends a tool's own error inside the envelope and never its cause", () => {
+  it("sends a tool's own error inside the envelope and never its cause", async () => {
     const response: ToolResponse = {
       ok: false,
       error: {
@@ -81,7 +84,7 @@ describe('writing a response', () => {
       rateLimits: [],
       cause: new Error('secret cause'),
     };
-    const bytes = writeResponse(response, 'struct');
+    const bytes = await writeResponse(response, 'struct');
     expect(read('ExecuteResponse', bytes)).toMatchObject({
       ok: false,
       error: {
@@ -96,27 +99,27 @@ describe('writing a response', () => {
     expect(Buffer.from(bytes).includes('secret cause')).toBe(false);
   });
 
-  it('refuses, with a way out, a result that does not fit into a Value', () => {
+  it('refuses, with a way out, a result that does not fit into a Value', async () => {
     let deep: JsonValue = 1;
     for (let level = 0; level < 100; level += 1) deep = [deep];
-    expect(() => writeResponse(success(deep), 'struct')).toThrow(/arguments_json/);
-    expect(read('ExecuteResponse', writeResponse(success(deep), 'json'))).toMatchObject({ ok: true });
+    await expect(writeResponse(success(deep), 'struct')).rejects.toThrow(/arguments_json/);
+    expect(read('ExecuteResponse', await writeResponse(success(deep), 'json'))).toMatchObject({ ok: true });
   });
 
-  it('refuses a result larger than one message may be', () => {
+  it('refuses a result larger than one message may be', async () => {
     const data = 'x'.repeat(MAX_SEND_BYTES);
-    expect(() => writeResponse(success(data), 'json')).toThrow(
+    await expect(writeResponse(success(data), 'json')).rejects.toThrow(
       expect.objectContaining({ type: 'OUTPUT_TOO_LARGE', partialSideEffects: true }),
     );
   });
 
-  it('writes events and the last one, the response', () => {
+  it('writes events and the last one, the response', async () => {
     const events = [
       writeEvent({ kind: 'progress', fraction: 0.5, message: 'half' }, 'struct'),
       writeEvent({ kind: 'log', level: 'warn', message: 'careful' }, 'struct'),
       writeEvent({ kind: 'partial', data: [1] }, 'struct'),
       writeEvent({ kind: 'partial', data: [1] }, 'json'),
-      writeLastEvent(success(1), 'struct'),
+      await writeLastEvent(success(1), 'struct'),
     ];
     expect(events.map((bytes) => read('ExecuteStreamResponse', bytes))).toMatchObject([
       { event: 'progress', progress: { fraction: 0.5, message: 'half' } },

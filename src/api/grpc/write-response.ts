@@ -9,19 +9,20 @@ import {
   type ToolResponse,
 } from '../../contract/tool-response.ts';
 import type { PayloadForm } from './read-request.ts';
-import { encodeStruct, encodeValue, StructError } from './struct-codec.ts';
+import { encodeStruct, encodeValue, encodeValueInSlices, StructError } from './struct-codec.ts';
 import { encodeExecuteResponse, encodeStreamEvent } from './wire-types.ts';
 
 /** What grpc-js may send in one message. A larger answer would end in a status without details. */
 export const MAX_SEND_BYTES = 16 * 1024 * 1024;
 
-/** Throws ToolFailure OUTPUT_TOO_LARGE where the answer does not fit into the form that was asked for. */
-export function writeResponse(response: ToolResponse, form: PayloadForm): Uint8Array {
-  return bounded(encodeExecuteResponse(responseMessage(response, form)));
+/** Rejects with ToolFailure OUTPUT_TOO_LARGE where the answer does not fit into the form that was asked for. */
+export async function writeResponse(response: ToolResponse, form: PayloadForm): Promise<Uint8Array> {
+  return bounded(encodeExecuteResponse(await responseMessage(response, form)));
 }
 
-export function writeLastEvent(response: ToolResponse, form: PayloadForm): Uint8Array {
-  return bounded(encodeStreamEvent({ response: responseMessage(response, form) }));
+/** Rejects as writeResponse does. */
+export async function writeLastEvent(response: ToolResponse, form: PayloadForm): Promise<Uint8Array> {
+  return bounded(encodeStreamEvent({ response: await responseMessage(response, form) }));
 }
 
 export function writeEvent(event: CallEvent, form: PayloadForm): Uint8Array {
@@ -36,13 +37,13 @@ function eventMessage(event: CallEvent, form: PayloadForm): object {
   return { partial: { data: orTooDeep(() => encodeValue(data)) } };
 }
 
-function responseMessage(response: ToolResponse, form: PayloadForm): object {
+async function responseMessage(response: ToolResponse, form: PayloadForm): Promise<object> {
   const meta = metaMessage(response.meta);
   if (!response.ok) return { ok: false, error: errorMessage(response.error), meta };
   const { data, dataJson, intents } = response;
   const message = { ok: true, intents: intents.length === 0 ? undefined : intents.map(intentMessage), meta };
   if (form === 'json') return { ...message, dataJson };
-  return { ...message, data: orTooDeep(() => encodeValue(data)) };
+  return { ...message, data: await encodeValueInSlices(data).catch(refuseTooDeep) };
 }
 
 function intentMessage({ type, ...fields }: Intent): object {
@@ -65,9 +66,13 @@ function orTooDeep(encode: () => Uint8Array): Uint8Array {
   try {
     return encode();
   } catch (error) {
-    if (!(error instanceof StructError)) throw error;
-    throw tooLarge('is nested too deeply for google.protobuf.Value; send arguments_json to get it as JSON');
+    return refuseTooDeep(error);
   }
+}
+
+function refuseTooDeep(error: unknown): never {
+  if (!(error instanceof StructError)) throw error;
+  throw tooLarge('is nested too deeply for google.protobuf.Value; send arguments_json to get it as JSON');
 }
 
 function bounded(bytes: Uint8Array): Uint8Array {

@@ -108,8 +108,8 @@ function isSecondHalf(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000;
 }
 
-/** What is left of `left` after all of the value was counted; below zero as soon as it is not enough. */
-function leftAfter(value: JsonValue, left: number): number {
+/** What is left of `left` characters and values after all of this value was counted; below zero as soon as it is not enough. */
+export function leftAfter(value: JsonValue, left: number): number {
   if (typeof value === 'string') return left - value.length - 1;
   if (typeof value !== 'object' || value === null) return left - 1;
   let rest = left - 1;
