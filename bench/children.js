@@ -1,7 +1,6 @@
 // Child processes of the benchmarks: started on free ports, spoken to by IPC, ended at the end.
 import { fork, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -22,7 +21,7 @@ export function startChild(script, ...args) {
   });
 }
 
-/** Starts the built gateway as an operator would, and waits until its REST port answers. */
+/** Starts the built gateway as an operator would, and waits until it is ready. */
 export async function startGateway({ tools, settings = {} }) {
   const dir = mkdtempSync(join(tmpdir(), 'ute-bench-'));
   const key = createApiKey();
@@ -50,7 +49,7 @@ export async function startGateway({ tools, settings = {} }) {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env.PATH, UTE_CONFIG: join(dir, 'gateway.yaml') },
   });
-  await untilAccepts(http, child);
+  await untilReady(http, child);
   const readyMs = performance.now() - startedAt;
   return {
     url: `http://127.0.0.1:${http}`,
@@ -150,21 +149,16 @@ async function untilShipped(port) {
 /** Linux counts processor time in hundredths of a second. */
 const MS_PER_TICK = 10;
 
-async function untilAccepts(port, child) {
+/** A port that takes connections says little: it may be the gateway looking whether it is free. */
+async function untilReady(port, child) {
   for (let attempt = 0; attempt < 6000; attempt += 1) {
     if (child.exitCode !== null) throw new Error(`the gateway ended with ${child.exitCode}`);
-    if (await accepts(port)) return;
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    await response?.text();
+    if (response?.status === 200) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  throw new Error('the gateway did not come up');
-}
-
-function accepts(port) {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
+  throw new Error('the gateway did not become ready');
 }
 
 async function freePorts(count) {
