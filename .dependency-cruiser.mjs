@@ -19,12 +19,28 @@ const MAY_IMPORT = {
     to: ['contract', 'ports', 'lib'],
     instead: 'Core knows no plugin and no client library: declare a port and let infra implement it.',
   },
+  calls: {
+    to: ['contract', 'ports', 'core', 'webhooks', 'lib'],
+    instead: 'Calls that run later are calls of the core; what is kept of them lies behind a port.',
+  },
+  schedules: {
+    to: ['contract', 'ports', 'core', 'lib', 'calls'],
+    instead: 'A schedule makes calls that run later; no other area knows of it.',
+  },
+  webhooks: {
+    to: ['contract', 'ports', 'lib'],
+    instead: 'A webhook tells of a call that has ended; it starts none.',
+  },
+  formats: {
+    to: ['contract', 'lib'],
+    instead: 'A format writes tools as a provider wants them: it is given them, and asks nothing.',
+  },
   registry: {
     to: ['contract', 'ports', 'lib'],
-    instead: 'The registry is handed what it needs (rules, executors, compile) by create-gateway.ts.',
+    instead: 'The registry is handed what it needs (rules, executors, compile) by app/gateway.',
   },
   api: {
-    to: ['contract', 'ports', 'core', 'lib'],
+    to: ['contract', 'ports', 'core', 'calls', 'schedules', 'webhooks', 'formats', 'lib'],
     instead: 'Doors translate and call core through a port; inject it by a token of api/tokens.ts.',
   },
   cli: {
@@ -32,14 +48,14 @@ const MAY_IMPORT = {
       'contract',
       'lib',
       'ports',
-      'infra/database',
+      'infra/postgres',
+      'infra/data-dir',
       'infra/embedded-postgres',
-      'api/llm-formats',
+      'formats',
       'settings',
-      'validate-tools',
+      'app/gateway/validate-tools',
+      'app/demo',
       'version',
-      'node-version',
-      'demo-upstream',
     ],
     instead:
       'A command talks to a running gateway by REST, or asks validate-tools.ts; it starts nothing that serves.',
@@ -154,7 +170,7 @@ const fences = [
   fence(
     'nest-only-at-the-edge',
     'node_modules/@nestjs/',
-    '^src/(api|infra)/|^src/[^/]+\\.ts$',
+    '^src/(api|infra|app)/',
     'Nest serves doors and wiring; write plain TypeScript and let a module provide it.',
   ),
 ];

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { createApiKey } from '../dist/lib/api-key.js';
+import { createApiKey } from '../dist/lib/secrets/api-key.js';
 
 const ROOT = join(import.meta.dirname, '..');
 /** The flags and the program of `npm start`. */

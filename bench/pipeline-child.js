@@ -1,7 +1,7 @@
 // The pipeline by itself: execute() in this process, echo handler, all default extensions. Sends the median in µs.
 import { loadSettings } from '../dist/settings/load-settings.js';
-import { createInfra } from '../dist/infra/create-ports.js';
-import { createGateway } from '../dist/create-gateway.js';
+import { createInfra } from '../dist/app/adapters/create-ports.js';
+import { createGateway } from '../dist/app/gateway/create-gateway.js';
 
 const [config, key, tool, argumentsJson, inFlight, count, warmUp] = process.argv.slice(2);
 const settings = loadSettings({ UTE_CONFIG: config }, process.cwd());

@@ -1,6 +1,6 @@
 // The idempotency key that a call is told twice, beside its body and in it: the same one, or nobody knows which is meant.
-import type { ToolContext } from '../contract/tool-context.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
+import type { ToolContext } from '../contract/call/tool-context.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
 
 const IN_CONTEXT = '/context/idempotency_key';
 

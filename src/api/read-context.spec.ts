@@ -1,6 +1,6 @@
 // The context of a call: known names, bounded strings, no contradictions.
 import { describe, expect, it } from 'vitest';
-import { ToolFailure } from '../contract/tool-failure.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { readContext } from './read-context.ts';
 
 function refusal(value: unknown): string {

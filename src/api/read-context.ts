@@ -1,7 +1,7 @@
 // Reads the context that a body carries: snake_case strings, checked once here for every door.
 import { isJsonObject } from '../contract/json.ts';
-import type { ToolContext } from '../contract/tool-context.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
+import type { ToolContext } from '../contract/call/tool-context.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
 
 const FIELDS: Readonly<Record<string, keyof ToolContext>> = {
   session_id: 'sessionId',

@@ -1,7 +1,7 @@
 // What the outside may know of a function: never its implementation. And which functions a listing asks for.
-import type { RegistrySnapshot } from '../contract/registry-snapshot.ts';
-import type { ToolFunction } from '../contract/tool-function.ts';
-import type { ToolCatalog } from '../ports/tool-catalog.ts';
+import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
+import type { ToolFunction } from '../contract/tool/tool-function.ts';
+import type { ToolCatalog } from '../ports/registry/tool-catalog.ts';
 
 export interface ToolFilter {
   readonly toolType?: string;

@@ -1,16 +1,16 @@
 // The `ute` command: reads the command line, runs one command, answers with its exit code.
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
-import { addCallCommand } from './call-command.ts';
+import { addCallCommand } from './commands/call-command.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from './exit-code.ts';
-import { addDatabaseCommand } from './database-command.ts';
-import { addKeyCommand } from './key-command.ts';
-import { addMigrateCommand } from './migrate-command.ts';
-import { addRecordCommand } from './record-command.ts';
-import { addReplayCommand } from './replay-command.ts';
-import { addToolsCommand } from './tools-command.ts';
-import { addValidateCommand } from './validate-command.ts';
+import { addDatabaseCommand } from './commands/database-command.ts';
+import { addKeyCommand } from './commands/key-command.ts';
+import { addMigrateCommand } from './commands/migrate-command.ts';
+import { addRecordCommand } from './commands/record-command.ts';
+import { addReplayCommand } from './commands/replay-command.ts';
+import { addToolsCommand } from './commands/tools-command.ts';
+import { addValidateCommand } from './commands/validate-command.ts';
 
 /** `argv` without the program's own name. Never throws: whatever goes wrong is one line on stderr and a code. */
 export async function run(argv: readonly string[], io: CliIo): Promise<number> {

@@ -1,12 +1,12 @@
 // The one plugin shape (name, summary, schema, create) and the three things plugins build.
 import type { ZodType } from 'zod';
 import type { JsonObject } from './json.ts';
-import type { LoadedTools, RawDeclaration } from './loaded-tools.ts';
-import type { Origin } from './origin.ts';
-import type { Emit, ToolCall } from './tool-call.ts';
-import type { ConnectionLimit, ToolFunction } from './tool-function.ts';
-import type { ToolResponse, ToolResult } from './tool-response.ts';
-import type { ToolSpec } from './tool-spec.ts';
+import type { LoadedTools, RawDeclaration } from './tool/loaded-tools.ts';
+import type { Origin } from './tool/origin.ts';
+import type { Emit, ToolCall } from './call/tool-call.ts';
+import type { ConnectionLimit, ToolFunction } from './tool/tool-function.ts';
+import type { ToolResponse, ToolResult } from './call/tool-response.ts';
+import type { ToolSpec } from './tool/tool-spec.ts';
 
 /**
  * Declares a plugin. `create` names the ports it needs in its parameter type and gets nothing else.

@@ -1,9 +1,9 @@
 // Agrees to a call that is to run later: as if it were made now, by the whole pipeline but its executor.
 import type { JsonObject } from '../contract/json.ts';
-import { metaOf } from '../contract/make-response.ts';
-import type { ToolCall, ToolRequest } from '../contract/tool-call.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
-import type { ToolResponse } from '../contract/tool-response.ts';
+import { metaOf } from '../contract/call/make-response.ts';
+import type { ToolCall, ToolRequest } from '../contract/call/tool-call.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { ToolResponse } from '../contract/call/tool-response.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
 
 /** The call to be made, as a door reads it: with the caller's credential, for now. */

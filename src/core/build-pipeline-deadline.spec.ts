@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { callOf, echoNext, recordingLog, recordingMetrics } from '../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../test/helpers/fake-clock.ts';
 import type { Extension, Next } from '../contract/plugin.ts';
-import type { ToolCall } from '../contract/tool-call.ts';
-import type { ToolResponse } from '../contract/tool-response.ts';
+import type { ToolCall } from '../contract/call/tool-call.ts';
+import type { ToolResponse } from '../contract/call/tool-response.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
 import { Deadline, type TimedProgress } from './deadline.ts';
 

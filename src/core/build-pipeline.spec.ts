@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { callOf, echoNext, recordingLog, recordingMetrics } from '../../test/helpers/call-kit.ts';
 import type { Extension } from '../contract/plugin.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
 
 function layer(name: string, extension: Partial<Extension<unknown>>): Layer {

@@ -1,6 +1,6 @@
 // Builds the onion: one function out of extensions, outermost first, each with its failure policy and its time.
 import type { Next } from '../contract/plugin.ts';
-import type { Log } from '../ports/log.ts';
+import type { Log } from '../ports/telemetry/log.ts';
 import { Crossing, type Layer } from './crossing.ts';
 
 export type { Layer } from './crossing.ts';

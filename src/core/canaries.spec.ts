@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { callOf, functionOf, recordingMetrics } from '../../test/helpers/call-kit.ts';
-import type { ToolContext } from '../contract/tool-context.ts';
-import type { ToolFunction } from '../contract/tool-function.ts';
+import type { ToolContext } from '../contract/call/tool-context.ts';
+import type { ToolFunction } from '../contract/tool/tool-function.ts';
 import { snapshotOf } from '../registry/tool-spec-registry.ts';
 import { Canaries } from './canaries.ts';
 import { successOf } from './settle.ts';

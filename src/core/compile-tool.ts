@@ -1,15 +1,15 @@
 // Compiles a tool at load: its extensions bound to their options, its executor at the heart, one function to call.
 import type { Next, PreparedFunction } from '../contract/plugin.ts';
-import type { AcceptedCall, ToolCall } from '../contract/tool-call.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
-import type { ToolFunction } from '../contract/tool-function.ts';
-import type { ToolResult, ToolSuccess } from '../contract/tool-response.ts';
-import { isUnsafe } from '../contract/tool-spec.ts';
-import { whatRuns } from '../contract/what-runs.ts';
-import { atOnce, inSlices } from '../lib/in-slices.ts';
+import type { AcceptedCall, ToolCall } from '../contract/call/tool-call.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { ToolFunction } from '../contract/tool/tool-function.ts';
+import type { ToolResult, ToolSuccess } from '../contract/call/tool-response.ts';
+import { isUnsafe } from '../contract/tool/tool-spec.ts';
+import { whatRuns } from '../contract/tool/what-runs.ts';
+import { atOnce, inSlices } from '../lib/concurrency/in-slices.ts';
 import { isLargeJson } from '../lib/large-json/write-json.ts';
-import type { Log } from '../ports/log.ts';
-import type { Gauge } from '../ports/metrics.ts';
+import type { Log } from '../ports/telemetry/log.ts';
+import type { Gauge } from '../ports/telemetry/metrics.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
 import { raceCall, stampLeft } from './deadline.ts';
 import { runAttempts, type AttemptDeps } from './resilience/run-attempts.ts';

@@ -1,11 +1,11 @@
 // Crossing: one passage of one call through one extension. It ends with the extension's answer, or without it when the call's time is over.
-import { callLogFields } from '../contract/call-log-fields.ts';
+import { callLogFields } from '../contract/call/call-log-fields.ts';
 import type { Extension, Next } from '../contract/plugin.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
-import type { ToolCall } from '../contract/tool-call.ts';
-import type { ToolResponse } from '../contract/tool-response.ts';
-import type { Log } from '../ports/log.ts';
-import type { Histogram } from '../ports/metrics.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { ToolCall } from '../contract/call/tool-call.ts';
+import type { ToolResponse } from '../contract/call/tool-response.ts';
+import type { Log } from '../ports/telemetry/log.ts';
+import type { Histogram } from '../ports/telemetry/metrics.ts';
 import { deadlineIn, enteredAt, leftAt, stampAsked, stampLeft, type Step } from './deadline.ts';
 import { refusalOf } from './settle.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { callOf } from '../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../test/helpers/fake-clock.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { Deadline, raceCall } from './deadline.ts';
 
 const never = new Promise<never>(() => undefined);

@@ -1,6 +1,6 @@
 // Deadline: one AbortSignal per call, aborted by time, by a caller who went away, or by the end of the drain.
-import { ToolFailure } from '../contract/tool-failure.ts';
-import type { CallProgress, ToolCall, ToolRequest } from '../contract/tool-call.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { CallProgress, ToolCall, ToolRequest } from '../contract/call/tool-call.ts';
 import type { Clock } from '../ports/clock.ts';
 
 /** A step of a call that has begun and not ended: given up when the call's time is over and it does not end by itself. */

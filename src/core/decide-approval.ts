@@ -1,7 +1,7 @@
 // Decides an approval: who may, and what the second decision meets. Used by every door that takes decisions.
-import { holds, type Principal } from '../contract/principal.ts';
-import { isSamePerson } from '../lib/same-person.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
+import { holds, type Principal } from '../contract/call/principal.ts';
+import { isSamePerson } from '../lib/callers/same-person.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { Approval, ApprovalStore } from '../ports/approval-store.ts';
 
 export interface Decision {

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { callOf, functionOf, requestOf } from '../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../test/helpers/fake-clock.ts';
-import type { ToolRequest } from '../contract/tool-call.ts';
-import type { ToolResponse } from '../contract/tool-response.ts';
+import type { ToolRequest } from '../contract/call/tool-call.ts';
+import type { ToolResponse } from '../contract/call/tool-response.ts';
 import { snapshotOf } from '../registry/tool-spec-registry.ts';
 import { successOf } from './settle.ts';
 import { StepCalls } from './nested-calls.ts';

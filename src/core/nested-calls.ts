@@ -1,11 +1,17 @@
 // StepCalls: NestedCalls over the core. Each step is a call like any other, inside what its parent still may do.
 import type { JsonObject } from '../contract/json.ts';
-import type { CallProgress, ParentCall, StepBudget, ToolCall, ToolRequest } from '../contract/tool-call.ts';
-import type { ToolContext } from '../contract/tool-context.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
-import type { ToolResponse } from '../contract/tool-response.ts';
-import { nextTurn } from '../lib/in-slices.ts';
-import { mayCall } from '../lib/may-call.ts';
+import type {
+  CallProgress,
+  ParentCall,
+  StepBudget,
+  ToolCall,
+  ToolRequest,
+} from '../contract/call/tool-call.ts';
+import type { ToolContext } from '../contract/call/tool-context.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { ToolResponse } from '../contract/call/tool-response.ts';
+import { nextTurn } from '../lib/concurrency/in-slices.ts';
+import { mayCall } from '../lib/callers/may-call.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { NestedCalls } from '../ports/nested-calls.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';

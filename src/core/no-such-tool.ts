@@ -1,9 +1,9 @@
 // The refusal of a call whose tool is not there: it names the one that was probably meant, if the caller may call it.
-import { holds } from '../contract/principal.ts';
-import type { ToolCall } from '../contract/tool-call.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
-import type { ToolFunction } from '../contract/tool-function.ts';
-import { didYouMean } from '../lib/did-you-mean.ts';
+import { holds } from '../contract/call/principal.ts';
+import type { ToolCall } from '../contract/call/tool-call.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { ToolFunction } from '../contract/tool/tool-function.ts';
+import { didYouMean } from '../lib/text/did-you-mean.ts';
 
 /** Comparing one name takes microseconds, and whoever misspells names may do so all day. */
 const MOST_COMPARED = 200;

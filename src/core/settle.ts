@@ -1,14 +1,14 @@
 // Settles a call: turns a result or anything thrown into the envelope. The only place where a result becomes an envelope.
-import type { ErrorType } from '../contract/error-types.ts';
-import type { Intent } from '../contract/intent.ts';
+import type { ErrorType } from '../contract/call/error-types.ts';
+import type { Intent } from '../contract/call/intent.ts';
 import type { JsonValue } from '../contract/json.ts';
-import { metaOf } from '../contract/make-response.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
-import type { ToolCall } from '../contract/tool-call.ts';
-import type { ToolRefusal, ToolResult, ToolSuccess, Truncation } from '../contract/tool-response.ts';
-import { inSlices } from '../lib/in-slices.ts';
+import { metaOf } from '../contract/call/make-response.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { ToolCall } from '../contract/call/tool-call.ts';
+import type { ToolRefusal, ToolResult, ToolSuccess, Truncation } from '../contract/call/tool-response.ts';
+import { inSlices } from '../lib/concurrency/in-slices.ts';
 import { writeLargeJson } from '../lib/large-json/write-json.ts';
-import { writeJson } from '../lib/write-json.ts';
+import { writeJson } from '../lib/json/write-json.ts';
 
 const NO_INTENTS: readonly Intent[] = [];
 

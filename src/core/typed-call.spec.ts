@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { callOf, requestOf, specOf } from '../../test/helpers/call-kit.ts';
 import type { JsonValue } from '../contract/json.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
-import { functionsOf } from '../contract/tool-function.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import { functionsOf } from '../contract/tool/tool-function.ts';
 import { typedCall } from './typed-call.ts';
 
 const action = (name: string) => ({ name, description: name, parameters: [] });

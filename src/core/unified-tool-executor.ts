@@ -1,16 +1,16 @@
 // UnifiedToolExecutor: one call for every tool of every type. Request stage, resolve, tool stage, and always an envelope.
 import type { Next } from '../contract/plugin.ts';
-import type { RegistrySnapshot } from '../contract/registry-snapshot.ts';
-import { ToolFailure } from '../contract/tool-failure.ts';
-import type { ToolCall, ToolRequest } from '../contract/tool-call.ts';
-import type { ToolFunction } from '../contract/tool-function.ts';
-import type { Quarantine } from '../contract/tool-spec.ts';
-import type { ToolResponse } from '../contract/tool-response.ts';
+import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { ToolCall, ToolRequest } from '../contract/call/tool-call.ts';
+import type { ToolFunction } from '../contract/tool/tool-function.ts';
+import type { Quarantine } from '../contract/tool/tool-spec.ts';
+import type { ToolResponse } from '../contract/call/tool-response.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { SnapshotSource } from '../ports/snapshot-source.ts';
+import type { Log } from '../ports/telemetry/log.ts';
+import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
-import type { PinnedTool, ToolPins } from '../ports/tool-pins.ts';
+import type { PinnedTool, ToolPins } from '../ports/registry/tool-pins.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { buildPipeline, type Layer } from './build-pipeline.ts';
 import type { Canaries } from './canaries.ts';

@@ -1,7 +1,7 @@
 // The list of loaders. A folder's name is the `type` that selects it in gateway.yaml.
 import type { LoaderPlugin } from '../contract/plugin.ts';
 import type { Ports } from '../ports/ports.ts';
-import type { SpecReader } from '../ports/spec-store.ts';
+import type { SpecReader } from '../ports/registry/spec-store.ts';
 import { httpLoader } from './http/index.ts';
 import { mcpServerLoader } from './mcp-server/index.ts';
 import { openApiLoader } from './openapi/index.ts';

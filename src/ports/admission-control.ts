@@ -1,6 +1,6 @@
 // AdmissionControl: rate limits and the concurrency lease, asked for together as one decision.
-import type { RateLimitState } from '../contract/tool-response.ts';
-import type { StoreFailurePolicy } from '../contract/tool-spec.ts';
+import type { RateLimitState } from '../contract/call/tool-response.ts';
+import type { StoreFailurePolicy } from '../contract/tool/tool-spec.ts';
 
 export interface AdmissionRequest {
   /** Unique per call; asking again with the same id is the same request. */

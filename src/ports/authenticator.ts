@@ -1,5 +1,5 @@
 // Authenticator: turns what a caller presented into a principal. The same for every door and both sides.
-import type { Credential, Principal } from '../contract/principal.ts';
+import type { Credential, Principal } from '../contract/call/principal.ts';
 
 export interface Authenticator {
   /** Throws ToolFailure AUTH; the message does not tell an unknown key from a wrong secret. Answered from memory. */

@@ -1,6 +1,6 @@
 // IdempotencyStore: which keyed call is under way and how the ended ones ended, so that none is run twice by mistake.
-import type { Intent } from '../contract/intent.ts';
-import type { ToolError, Truncation } from '../contract/tool-response.ts';
+import type { Intent } from '../contract/call/intent.ts';
+import type { ToolError, Truncation } from '../contract/call/tool-response.ts';
 
 /** One key for one tool, of one credential and of whom it speaks for. */
 export interface KeyScope {

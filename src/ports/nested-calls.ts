@@ -1,7 +1,7 @@
 // NestedCalls: a tool that calls tools. Each step is a full call through the pipeline, as the same caller.
 import type { JsonObject } from '../contract/json.ts';
-import type { ToolCall } from '../contract/tool-call.ts';
-import type { ToolResponse } from '../contract/tool-response.ts';
+import type { ToolCall } from '../contract/call/tool-call.ts';
+import type { ToolResponse } from '../contract/call/tool-response.ts';
 
 export interface NestedCalls {
   /**

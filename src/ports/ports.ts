@@ -4,21 +4,21 @@ import type { ApprovalStore } from './approval-store.ts';
 import type { AuditSink } from './audit-sink.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Clock } from './clock.ts';
-import type { DefinitionPins } from './definition-pins.ts';
-import type { HttpClient } from './http-client.ts';
+import type { DefinitionPins } from './registry/definition-pins.ts';
+import type { HttpClient } from './egress/http-client.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
-import type { Log } from './log.ts';
-import type { LoopLag } from './loop-lag.ts';
-import type { McpServers } from './mcp-servers.ts';
-import type { Metrics } from './metrics.ts';
+import type { Log } from './telemetry/log.ts';
+import type { LoopLag } from './telemetry/loop-lag.ts';
+import type { McpServers } from './egress/mcp-servers.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 import type { NestedCalls } from './nested-calls.ts';
-import type { ProcessSpawner } from './process-spawner.ts';
+import type { ProcessSpawner } from './egress/process-spawner.ts';
 import type { Recordings, ReplayTape } from './recordings.ts';
-import type { RegistryHints } from './registry-hints.ts';
+import type { RegistryHints } from './registry/registry-hints.ts';
 import type { ResultCache } from './result-cache.ts';
-import type { Sandbox } from './sandbox.ts';
-import type { SpecStore } from './spec-store.ts';
-import type { SqlDatabases } from './sql-databases.ts';
+import type { Sandbox } from './egress/sandbox.ts';
+import type { SpecStore } from './registry/spec-store.ts';
+import type { SqlDatabases } from './egress/sql-databases.ts';
 
 /** What infra brings. */
 export interface OutsidePorts {

@@ -1,7 +1,7 @@
 // Recordings: calls with their outcomes, kept in files an operator asks for; and the tape that answers from such a file.
-import type { Intent } from '../contract/intent.ts';
+import type { Intent } from '../contract/call/intent.ts';
 import type { JsonObject } from '../contract/json.ts';
-import type { ToolError, Truncation } from '../contract/tool-response.ts';
+import type { ToolError, Truncation } from '../contract/call/tool-response.ts';
 
 /** Which calls are recorded, and when it ends. Left out: every tenant, session or tool. */
 export interface RecordingWish {

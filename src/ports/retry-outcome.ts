@@ -1,5 +1,5 @@
 // What running a call again comes to, as far as its row tells: before anybody is asked to agree, and where it was not queued.
-import type { RetryOutcome, StoredCall } from './call-store.ts';
+import type { RetryOutcome, StoredCall } from './calls/call-store.ts';
 
 type Ended = Pick<StoredCall, 'kind' | 'status' | 'idempotent' | 'readOnly' | 'partialSideEffects'>;
 

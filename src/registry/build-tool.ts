@@ -1,9 +1,9 @@
 // Builds what runs of one checked tool: its functions, each prepared by its executor. For tools in force, drafts and pins alike.
-import type { Problem } from '../contract/loaded-tools.ts';
+import type { Problem } from '../contract/tool/loaded-tools.ts';
 import type { Connection, Executor, PreparedFunction } from '../contract/plugin.ts';
-import { functionsOf, overConnection, type ToolFunction } from '../contract/tool-function.ts';
-import type { ToolSpec } from '../contract/tool-spec.ts';
-import { secretScrubber } from '../lib/scrub-secrets.ts';
+import { functionsOf, overConnection, type ToolFunction } from '../contract/tool/tool-function.ts';
+import type { ToolSpec } from '../contract/tool/tool-spec.ts';
+import { secretScrubber } from '../lib/secrets/scrub-secrets.ts';
 import { identify } from './identify.ts';
 import type { CheckedTool } from './spec-rules.ts';
 

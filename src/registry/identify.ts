@@ -1,8 +1,8 @@
 // Makes functions tell what runs when they are called: the declaration and what it stands on. Nothing is read before somebody asks.
 import { hash, scrypt } from 'node:crypto';
 import type { Connection, PreparedFunction } from '../contract/plugin.ts';
-import type { KnownTools, ToolFunction, WhatRuns } from '../contract/tool-function.ts';
-import { canonicalHash } from '../lib/canonical-json.ts';
+import type { KnownTools, ToolFunction, WhatRuns } from '../contract/tool/tool-function.ts';
+import { canonicalHash } from '../lib/json/canonical-json.ts';
 
 const HASH_BYTES = 32;
 

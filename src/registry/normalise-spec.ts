@@ -1,6 +1,6 @@
 // From a checked declaration, snake_case, to the ToolSpec: defaults filled in, durations counted, content hashed.
 import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts';
-import type { RawDeclaration } from '../contract/loaded-tools.ts';
+import type { RawDeclaration } from '../contract/tool/loaded-tools.ts';
 import {
   isUnsafe,
   type ActionParameter,
@@ -10,12 +10,12 @@ import {
   type ToolAction,
   type ToolMetadata,
   type ToolSpec,
-} from '../contract/tool-spec.ts';
-import { canonicalHash } from '../lib/canonical-json.ts';
-import { executorNameOf } from './check-executor.ts';
-import { asConfigSchema, asInputSchema } from './check-schemas.ts';
-import { parseDuration } from '../lib/duration.ts';
-import type { ActionDeclaration, ParameterDeclaration, ToolDeclaration } from './tool-spec-schema.ts';
+} from '../contract/tool/tool-spec.ts';
+import { canonicalHash } from '../lib/json/canonical-json.ts';
+import { executorNameOf } from './checks/check-executor.ts';
+import { asConfigSchema, asInputSchema } from './checks/check-schemas.ts';
+import { parseDuration } from '../lib/text/duration.ts';
+import type { ActionDeclaration, ParameterDeclaration, ToolDeclaration } from './checks/tool-spec-schema.ts';
 
 export function normaliseSpec(
   declared: ToolDeclaration,

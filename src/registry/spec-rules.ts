@@ -1,9 +1,9 @@
 // SpecRules: what declarations are held to; CheckedTool: a declaration that was found good.
 import type { ZodType } from 'zod';
-import type { RawDeclaration } from '../contract/loaded-tools.ts';
+import type { RawDeclaration } from '../contract/tool/loaded-tools.ts';
 import type { ExecutorPlugin, OptionFault } from '../contract/plugin.ts';
-import type { ToolFunction } from '../contract/tool-function.ts';
-import type { ToolSpec } from '../contract/tool-spec.ts';
+import type { ToolFunction } from '../contract/tool/tool-function.ts';
+import type { ToolSpec } from '../contract/tool/tool-spec.ts';
 
 export interface SpecRules {
   /** By tool_type. */

@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { specOf } from '../../test/helpers/call-kit.ts';
-import { functionsOf } from '../contract/tool-function.ts';
-import type { RegistrySnapshot } from '../contract/registry-snapshot.ts';
+import { functionsOf } from '../contract/tool/tool-function.ts';
+import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
 import { snapshotOf, ToolSpecRegistry } from './tool-spec-registry.ts';
 
 function setOf(...names: string[]): RegistrySnapshot {

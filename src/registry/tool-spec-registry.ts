@@ -1,11 +1,11 @@
 // ToolSpecRegistry: holds the snapshot in force, lends it to calls, and closes what only superseded ones used.
 import { hash } from 'node:crypto';
-import { assignProviderNames } from '../contract/provider-names.ts';
-import type { RegistrySnapshot } from '../contract/registry-snapshot.ts';
-import type { ToolFunction } from '../contract/tool-function.ts';
-import type { ToolSpec } from '../contract/tool-spec.ts';
-import type { SnapshotSource } from '../ports/snapshot-source.ts';
-import type { ToolCatalog } from '../ports/tool-catalog.ts';
+import { assignProviderNames } from '../contract/tool/provider-names.ts';
+import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
+import type { ToolFunction } from '../contract/tool/tool-function.ts';
+import type { ToolSpec } from '../contract/tool/tool-spec.ts';
+import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
+import type { ToolCatalog } from '../ports/registry/tool-catalog.ts';
 
 /** A snapshot with the number of calls that still use it, and what to close after the last of them. */
 interface Held {

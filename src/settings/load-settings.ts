@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ZodError } from 'zod';
-import type { Problem } from '../contract/loaded-tools.ts';
-import { describeProblem } from '../lib/describe-problem.ts';
-import { didYouMean } from '../lib/did-you-mean.ts';
-import { fallenOut } from '../lib/fallen-out.ts';
+import type { Problem } from '../contract/tool/loaded-tools.ts';
+import { describeProblem } from '../lib/text/describe-problem.ts';
+import { didYouMean } from '../lib/text/did-you-mean.ts';
+import { fallenOut } from '../lib/tools-yaml/fallen-out.ts';
 import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable, SECRETS } from './environment.ts';
 import { positionOf, readSource, type Environment, type Source } from './settings-source.ts';
 import { settingsSchema, type Settings, type SettingsFile } from './settings-schema.ts';

@@ -1,7 +1,7 @@
 // Where settings stand: the text of gateway.yaml as values, and the place of each.
 import { readFileSync } from 'node:fs';
 import { isMap, LineCounter, type Document } from 'yaml';
-import type { Problem } from '../contract/loaded-tools.ts';
+import type { Problem } from '../contract/tool/loaded-tools.ts';
 import { linesOf, MAX_ALIASES, parseYaml, yamlProblems } from '../lib/tools-yaml/yaml-text.ts';
 import { ENVIRONMENT } from './environment.ts';
 

@@ -1,8 +1,8 @@
 // What gateway.yaml may say about all that is kept: stores, queues, schedules, records and recordings.
 import { z } from 'zod';
-import { parseDuration } from '../lib/duration.ts';
-import { egressFields } from '../lib/egress.ts';
-import { webhookKey } from '../lib/webhook-signature.ts';
+import { parseDuration } from '../lib/text/duration.ts';
+import { egressFields } from '../lib/egress/egress.ts';
+import { webhookKey } from '../lib/secrets/webhook-signature.ts';
 
 export const redis = z.strictObject({
   url: z

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { serve } from '../../src/serve.ts';
+import { serve } from '../../src/app/service/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import {
   ask,

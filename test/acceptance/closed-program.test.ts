@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findProgram } from '../../src/executors/shell/find-program.ts';
-import { findMcpProgram } from '../../src/lib/mcp-command.ts';
+import { findMcpProgram } from '../../src/lib/mcp/mcp-command.ts';
 import { confiningSpawner, type ConfiningSpawner } from '../helpers/confining-spawner.ts';
 import { PythonBench } from '../helpers/python-ports.ts';
 import { RUNGS } from '../helpers/rungs.ts';

@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
-import type { ToolCall } from '../../src/contract/tool-call.ts';
+import type { ToolCall } from '../../src/contract/call/tool-call.ts';
 import { shellExecutor } from '../../src/executors/shell/index.ts';
 import { shellOptionsSchema } from '../../src/executors/shell/options-schema.ts';
 import { shellSettingsSchema } from '../../src/executors/shell/settings.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import {
   callOf as shellCallOf,
   functionOf,

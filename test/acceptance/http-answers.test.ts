@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
-import { withExactNumbers } from '../../src/lib/exact-json.ts';
+import { withExactNumbers } from '../../src/lib/json/exact-json.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
 import { callOf } from '../helpers/call-kit.ts';
 import { callHttp, prepareHttp } from '../helpers/http-kit.ts';

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeStruct } from '../../src/api/grpc/struct-codec.ts';
+import { decodeStruct } from '../../src/api/grpc/struct/struct-codec.ts';
 import { REQUESTS, UNREADABLE } from '../../src/api/grpc/wire-types.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { ECHO_HANDLER, javascriptTool, removeDir, tempDir, writeTools } from '../helpers/temp-tools.ts';

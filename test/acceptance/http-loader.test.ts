@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
-import { specRules } from '../../src/registry-rules.ts';
-import { validateLoaded } from '../../src/registry/spec-validation.ts';
+import { specRules } from '../../src/app/gateway/registry-rules.ts';
+import { validateLoaded } from '../../src/registry/checks/spec-validation.ts';
 import { FakeOutside } from '../helpers/fake-outside.ts';
 import {
   document,

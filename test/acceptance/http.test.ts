@@ -4,7 +4,7 @@ import { Resolver } from 'node:dns/promises';
 import { createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
-import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
 import { FakeOutside } from '../helpers/fake-outside.ts';
 import { callHttp } from '../helpers/http-kit.ts';

@@ -2,8 +2,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ToolFailure } from '../../src/contract/tool-failure.ts';
-import type { ToolCall } from '../../src/contract/tool-call.ts';
+import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
+import type { ToolCall } from '../../src/contract/call/tool-call.ts';
 import { javascriptExecutor } from '../../src/executors/javascript/index.ts';
 import { callOf, functionOf, principalOf } from '../helpers/call-kit.ts';
 import { javascriptNeeds } from '../helpers/javascript-kit.ts';

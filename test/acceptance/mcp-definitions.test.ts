@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject, JsonSchema } from '../../src/contract/json.ts';
 import { MemoryDefinitionPins } from '../../src/infra/pins/memory-definition-pins.ts';
-import type { McpTool } from '../../src/ports/mcp-servers.ts';
+import type { McpTool } from '../../src/ports/egress/mcp-servers.ts';
 import { hostileServer, McpBench } from '../helpers/mcp-kit.ts';
 import { FakeMcpServer, LoaderBench, problemsOf, specsOf, toolOf } from '../helpers/mcp-loader-kit.ts';
 

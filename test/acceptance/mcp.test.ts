@@ -8,7 +8,7 @@ import { FakeClock } from '../helpers/fake-clock.ts';
 import { FakeOutside } from '../helpers/fake-outside.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { callTool, hostileServer, McpBench, textOf, type McpBenchOptions } from '../helpers/mcp-kit.ts';
-import type { McpProgress, McpServer } from '../../src/ports/mcp-servers.ts';
+import type { McpProgress, McpServer } from '../../src/ports/egress/mcp-servers.ts';
 
 const CANARY = 'canary-5f2b8c1d-in-the-gateways-environment';
 const CONNECTED = { type: 'UNAVAILABLE', reason: 'CONNECTION_LOST' };

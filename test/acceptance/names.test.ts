@@ -7,7 +7,7 @@ import { NameResolver, type NameResolverOptions } from '../../src/infra/dns/name
 import { resolvingSocket } from '../../src/infra/dns/resolving-socket.ts';
 import { realOutside } from '../../src/infra/http/guarded-connector.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
-import type { ToolFailure } from '../../src/contract/tool-failure.ts';
+import type { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { FakeOutside } from '../helpers/fake-outside.ts';
 import { callHttp } from '../helpers/http-kit.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';

@@ -5,7 +5,7 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
-import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { confiningSpawner } from '../helpers/confining-spawner.ts';
 import { callOf, isAlive, PythonBench, targetOf, type CallExtras } from '../helpers/python-ports.ts';
 import { RUNGS } from '../helpers/rungs.ts';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { createApiKey } from '../../src/lib/api-key.ts';
+import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';

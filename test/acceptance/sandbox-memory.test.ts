@@ -1,6 +1,6 @@
 // Memory against who asks for more than the limit by ways that limits of a process do not see, with and without cgroups.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ProcessExit } from '../../src/ports/process-spawner.ts';
+import type { ProcessExit } from '../../src/ports/egress/process-spawner.ts';
 import { RUNGS } from '../helpers/rungs.ts';
 import { MIB, SandboxBench, textOf } from '../helpers/sandbox.ts';
 import { SYSCALL_PRELUDE } from '../helpers/syscall-prelude.ts';

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ToolFailure } from '../../src/contract/tool-failure.ts';
+import type { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { RUNGS } from '../helpers/rungs.ts';
 import { keptAs, MIB, SandboxBench, textOf } from '../helpers/sandbox.ts';
 

@@ -1,6 +1,6 @@
 // Attacks on the sql executor, against a real PostgreSQL with two tenants under row-level security.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { callOf } from '../helpers/call-kit.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { sqlKit, TWO_TENANTS, type SqlKit } from '../helpers/sql-kit.ts';

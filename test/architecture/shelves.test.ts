@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ERROR_TYPES } from '../../src/contract/error-types.ts';
+import { ERROR_TYPES } from '../../src/contract/call/error-types.ts';
 import { EXECUTORS } from '../../src/executors/index.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS } from '../../src/extensions/index.ts';
 import { LOADERS } from '../../src/loaders/index.ts';

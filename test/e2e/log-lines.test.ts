@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createApiKey } from '../../src/lib/api-key.ts';
+import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { request, type Envelope, type RestTarget } from '../helpers/rest-client.ts';
 import { javascriptTool, removeDir, tempDir, writeTools } from '../helpers/temp-tools.ts';

@@ -6,7 +6,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createApiKey } from '../../src/lib/api-key.ts';
+import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { grpcDoor } from '../helpers/doors.ts';
 import { childrenOf, configured, GatewayProcess, isAlive } from '../helpers/gateway-process.ts';
 import { callTool, request } from '../helpers/rest-client.ts';

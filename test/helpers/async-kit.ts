@@ -1,7 +1,7 @@
 // What tests of asynchronous calls share: a call to accept, an end to write, and time that passes for a lease.
 import { sql } from 'kysely';
-import type { Database } from '../../src/infra/database/database.ts';
-import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../../src/ports/call-store.ts';
+import type { Database } from '../../src/infra/postgres/database.ts';
+import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../../src/ports/calls/call-store.ts';
 import { uuidv7 } from '../../src/lib/ids.ts';
 
 export const ACME = 'acme';

@@ -1,13 +1,13 @@
 // Small makers of specs, functions, calls and ports for unit tests of core and extensions.
-import { functionsOf, type ToolFunction } from '../../src/contract/tool-function.ts';
-import type { ToolCall, ToolRequest } from '../../src/contract/tool-call.ts';
-import type { ToolSpec } from '../../src/contract/tool-spec.ts';
-import type { Principal } from '../../src/contract/principal.ts';
-import type { ToolResponse } from '../../src/contract/tool-response.ts';
+import { functionsOf, type ToolFunction } from '../../src/contract/tool/tool-function.ts';
+import type { ToolCall, ToolRequest } from '../../src/contract/call/tool-call.ts';
+import type { ToolSpec } from '../../src/contract/tool/tool-spec.ts';
+import type { Principal } from '../../src/contract/call/principal.ts';
+import type { ToolResponse } from '../../src/contract/call/tool-response.ts';
 import { snapshotOf } from '../../src/registry/tool-spec-registry.ts';
 import { refusalOf, successOf } from '../../src/core/settle.ts';
-import type { Log } from '../../src/ports/log.ts';
-import type { Metrics } from '../../src/ports/metrics.ts';
+import type { Log } from '../../src/ports/telemetry/log.ts';
+import type { Metrics } from '../../src/ports/telemetry/metrics.ts';
 
 type SpecChanges = Partial<Omit<ToolSpec, 'metadata'>> & { metadata?: Partial<ToolSpec['metadata']> };
 

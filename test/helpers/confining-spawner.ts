@@ -6,7 +6,7 @@ import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner
 import { ProcessStarter } from '../../src/infra/process/process-starter.ts';
 import { LocalSandbox } from '../../src/infra/sandbox/local-sandbox.ts';
 import { SANDBOX_DEFAULTS, type SandboxSettings } from '../../src/lib/sandbox-settings.ts';
-import type { ProcessSpawner } from '../../src/ports/process-spawner.ts';
+import type { ProcessSpawner } from '../../src/ports/egress/process-spawner.ts';
 import { realClock } from './python-ports.ts';
 
 export interface ConfiningSpawner extends ProcessSpawner {

@@ -1,6 +1,6 @@
 // The two ways to a database that every store must work on: the embedded server, and a URL.
-import { Records } from '../../src/infra/database/records.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { Records } from '../../src/infra/postgres/records.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { embeddedServer } from './embedded-postgres.ts';
 import { quietLog } from './quiet-log.ts';

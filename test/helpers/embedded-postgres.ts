@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
 import { SANDBOX_DEFAULTS } from '../../src/lib/sandbox-settings.ts';
-import type { Log } from '../../src/ports/log.ts';
+import type { Log } from '../../src/ports/telemetry/log.ts';
 import { quietLog } from './quiet-log.ts';
 
 export interface TestServer {

@@ -1,8 +1,8 @@
 // FakePython: a ProcessSpawner whose processes are objects that speak the worker's protocol, as well or badly as told.
 import { PassThrough } from 'node:stream';
 import type { JsonObject } from '../../src/contract/json.ts';
-import { encodeFrame, FrameDecoder } from '../../src/lib/frames.ts';
-import type { ChildProcess, ProcessExit, ProcessSpawner } from '../../src/ports/process-spawner.ts';
+import { encodeFrame, FrameDecoder } from '../../src/lib/bytes/frames.ts';
+import type { ChildProcess, ProcessExit, ProcessSpawner } from '../../src/ports/egress/process-spawner.ts';
 
 export type StartBehaviour = 'obeys' | 'dies at start' | 'hangs at start';
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { createApiKey } from '../../src/lib/api-key.ts';
+import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { FaultUpstream } from './fault-upstream.ts';
 import { configured, GatewayProcess, type Doors } from './gateway-process.ts';
 import { startPostgres, type Postgres } from './postgres.ts';

@@ -1,13 +1,13 @@
 // An http tool over a real client in a world of a test's own: one call, its result or its failure.
 import type { JsonObject } from '../../src/contract/json.ts';
-import type { ToolResult } from '../../src/contract/tool-response.ts';
+import type { ToolResult } from '../../src/contract/call/tool-response.ts';
 import type { PreparedFunction } from '../../src/contract/plugin.ts';
 import { httpConnectionSchema } from '../../src/executors/http/connection-schema.ts';
 import { httpExecutor } from '../../src/executors/http/index.ts';
 import { httpOptionsSchema } from '../../src/executors/http/options-schema.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { HttpClient } from '../../src/ports/http-client.ts';
+import type { HttpClient } from '../../src/ports/egress/http-client.ts';
 import { callOf, functionOf } from './call-kit.ts';
 
 export interface HttpTool {

@@ -1,6 +1,6 @@
 // What the javascript executor needs, real but for nested calls, for tests that run it without a gateway.
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import {
   javascriptSettingsSchema,
   type JavascriptSettings,

@@ -1,7 +1,7 @@
 // Requests and answers of management routes without a server, and a credential that names its own permissions.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Credential, Principal } from '../../src/contract/principal.ts';
-import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import type { Credential, Principal } from '../../src/contract/call/principal.ts';
+import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import type { AuditRecord, AuditSink } from '../../src/ports/audit-sink.ts';
 import type { Authenticator } from '../../src/ports/authenticator.ts';
 import { ManagementActs } from '../../src/api/rest/management-acts.ts';

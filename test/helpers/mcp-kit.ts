@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
 import { SdkMcpServers } from '../../src/infra/mcp/sdk-mcp-servers.ts';
-import { mcpConnectionSchema } from '../../src/lib/mcp-connection.ts';
-import { mcpSettings } from '../../src/lib/mcp-settings.ts';
+import { mcpConnectionSchema } from '../../src/lib/mcp/mcp-connection.ts';
+import { mcpSettings } from '../../src/lib/mcp/mcp-settings.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { HttpClient } from '../../src/ports/http-client.ts';
-import type { McpCall, McpResult, McpServer } from '../../src/ports/mcp-servers.ts';
-import type { ChildProcess, ProcessSpawner } from '../../src/ports/process-spawner.ts';
+import type { HttpClient } from '../../src/ports/egress/http-client.ts';
+import type { McpCall, McpResult, McpServer } from '../../src/ports/egress/mcp-servers.ts';
+import type { ChildProcess, ProcessSpawner } from '../../src/ports/egress/process-spawner.ts';
 import { RecordingLog, RecordingMetrics, realClock } from './python-ports.ts';
 import { SandboxBench } from './sandbox.ts';
 

@@ -1,17 +1,17 @@
 // An mcp-server loader over a server that lists what a test says, its pins, and a registry that takes what it brings.
 import type { JsonObject } from '../../src/contract/json.ts';
-import type { LoadedTools } from '../../src/contract/loaded-tools.ts';
-import type { ToolSpec } from '../../src/contract/tool-spec.ts';
-import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import type { LoadedTools } from '../../src/contract/tool/loaded-tools.ts';
+import type { ToolSpec } from '../../src/contract/tool/tool-spec.ts';
+import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { mcpExecutor } from '../../src/executors/mcp/index.ts';
 import { MemoryDefinitionPins } from '../../src/infra/pins/memory-definition-pins.ts';
 import { mcpServerLoader } from '../../src/loaders/mcp-server/index.ts';
 import { optionsSchema } from '../../src/loaders/mcp-server/options.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { DefinitionPins, DefinitionState } from '../../src/ports/definition-pins.ts';
-import type { McpListing, McpServer, McpServers, McpTool } from '../../src/ports/mcp-servers.ts';
+import type { DefinitionPins, DefinitionState } from '../../src/ports/registry/definition-pins.ts';
+import type { McpListing, McpServer, McpServers, McpTool } from '../../src/ports/egress/mcp-servers.ts';
 import type { SpecRules } from '../../src/registry/spec-rules.ts';
-import { validateLoaded } from '../../src/registry/spec-validation.ts';
+import { validateLoaded } from '../../src/registry/checks/spec-validation.ts';
 import { RecordingLog, RecordingMetrics, realClock } from './python-ports.ts';
 
 export function toolOf(name: string, changes: Partial<McpTool> = {}): McpTool {

@@ -2,11 +2,11 @@
 import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '../../src/contract/json.ts';
-import type { LoadedTools } from '../../src/contract/loaded-tools.ts';
+import type { LoadedTools } from '../../src/contract/tool/loaded-tools.ts';
 import { pythonModuleLoader } from '../../src/loaders/python-module/index.ts';
 import { optionsSchema } from '../../src/loaders/python-module/options.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { ProcessSpawner } from '../../src/ports/process-spawner.ts';
+import type { ProcessSpawner } from '../../src/ports/egress/process-spawner.ts';
 import { RecordingLog, realClock } from './python-ports.ts';
 import { removeDir, tempDir } from './temp-tools.ts';
 

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { pythonExecutor } from '../../src/executors/python/index.ts';
 import type { PythonOptions } from '../../src/executors/python/options.ts';
 import { PYTHON_DEFAULTS, type PythonSettings } from '../../src/executors/python/settings.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { Executor, ExecutorTarget, PreparedFunction } from '../../src/contract/plugin.ts';
-import type { CallEvent, ToolCall } from '../../src/contract/tool-call.ts';
-import type { ToolAction, ToolSpec } from '../../src/contract/tool-spec.ts';
+import type { CallEvent, ToolCall } from '../../src/contract/call/tool-call.ts';
+import type { ToolAction, ToolSpec } from '../../src/contract/tool/tool-spec.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { Log, LogFields } from '../../src/ports/log.ts';
-import type { Labelled, Metrics } from '../../src/ports/metrics.ts';
-import type { ProcessSpawner } from '../../src/ports/process-spawner.ts';
-import type { Sandbox } from '../../src/ports/sandbox.ts';
+import type { Log, LogFields } from '../../src/ports/telemetry/log.ts';
+import type { Labelled, Metrics } from '../../src/ports/telemetry/metrics.ts';
+import type { ProcessSpawner } from '../../src/ports/egress/process-spawner.ts';
+import type { Sandbox } from '../../src/ports/egress/sandbox.ts';
 
 export const FIXTURES = join(import.meta.dirname, '../fixtures/python');
 

@@ -1,5 +1,5 @@
 // A log that says nothing.
-import type { Log } from '../../src/ports/log.ts';
+import type { Log } from '../../src/ports/telemetry/log.ts';
 
 const ignore = () => {};
 

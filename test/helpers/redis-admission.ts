@@ -2,9 +2,9 @@
 import {
   RedisAdmissionControl,
   type RedisAdmissionOptions,
-} from '../../src/infra/redis/redis-admission-control.ts';
+} from '../../src/infra/admission/redis/redis-admission-control.ts';
 import { RedisClients } from '../../src/infra/redis/redis-clients.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { recordingLog, recordingMetrics, type RecordedLine } from './call-kit.ts';
 
 export interface Replica {

@@ -2,9 +2,9 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createApiKey } from '../../src/lib/api-key.ts';
+import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { seedDatabase } from './embedded-postgres.ts';
-import { serve, type Service } from '../../src/serve.ts';
+import { serve, type Service } from '../../src/app/service/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
 import { ProcessStarter } from '../../src/infra/process/process-starter.ts';
 import { LocalSandbox } from '../../src/infra/sandbox/local-sandbox.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { SANDBOX_DEFAULTS, type SandboxSettings } from '../../src/lib/sandbox-settings.ts';
-import type { SandboxLimits, SandboxOutcome, SandboxRun } from '../../src/ports/sandbox.ts';
+import type { SandboxLimits, SandboxOutcome, SandboxRun } from '../../src/ports/egress/sandbox.ts';
 import { removeDir } from './temp-tools.ts';
 
 export const MIB = 1 << 20;

@@ -1,8 +1,8 @@
 // What tests of schedules share: a schedule to store, and calls as a plan would make them.
 import { sql, type RawBuilder } from 'kysely';
-import { planFiring } from '../../src/core/schedules/plan-firing.ts';
-import { TERMS_DEFAULTS } from '../../src/core/schedules/schedule-terms.ts';
-import type { Database } from '../../src/infra/database/database.ts';
+import { planFiring } from '../../src/schedules/plan-firing.ts';
+import { TERMS_DEFAULTS } from '../../src/schedules/schedule-terms.ts';
+import type { Database } from '../../src/infra/postgres/database.ts';
 import { uuidv7 } from '../../src/lib/ids.ts';
 import type {
   DueSchedule,
@@ -10,7 +10,7 @@ import type {
   NewSchedule,
   Schedule,
   ScheduleTerms,
-} from '../../src/ports/schedule-store.ts';
+} from '../../src/ports/calls/schedule-store.ts';
 import { ACME, newCall } from './async-kit.ts';
 
 export const FIRE_TERMS = { limit: 25, maxQueued: 10_000 };

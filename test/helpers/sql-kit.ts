@@ -1,11 +1,11 @@
 // The sql executor on a database of two tenants, acme and umbrella, with everything in it that could mix them up.
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { PreparedFunction } from '../../src/contract/plugin.ts';
-import type { ToolMetadata } from '../../src/contract/tool-spec.ts';
+import type { ToolMetadata } from '../../src/contract/tool/tool-spec.ts';
 import { sqlExecutor, type SqlOptions } from '../../src/executors/sql/index.ts';
 import type { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
 import { PgSqlDatabases } from '../../src/infra/sql/pg-sql-databases.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { callOf, functionOf, principalOf, recordingLog } from './call-kit.ts';
 
 export const TWO_TENANTS = `

@@ -1,5 +1,5 @@
 // Attacks by system call, as the beginning of a Python script: `call(name, …)` gives its result or the error's name.
-import { machineOf } from '../../src/infra/sandbox/syscalls.ts';
+import { machineOf } from '../../src/infra/sandbox/seccomp/syscalls.ts';
 
 const NUMBERS = machineOf(process.arch)?.numbers ?? {};
 

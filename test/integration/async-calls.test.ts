@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { serve } from '../../src/serve.ts';
+import { serve } from '../../src/app/service/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { acceptCall, acceptedId, callView, callWhen, followEvents } from '../helpers/async-client.ts';
 import { request, targetOf, type RestTarget } from '../helpers/rest-client.ts';

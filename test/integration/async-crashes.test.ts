@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createApiKey } from '../../src/lib/api-key.ts';
+import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { acceptedId, callWhen } from '../helpers/async-client.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';

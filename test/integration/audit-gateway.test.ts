@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serve, type Service } from '../../src/serve.ts';
+import { serve, type Service } from '../../src/app/service/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { auditTrail } from '../helpers/audit-kit.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';

@@ -1,8 +1,8 @@
 // BullMqCallQueue on a real Redis: word of a waiting call comes to a replica with room, and only the id is in Redis.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { BullMqCallQueue } from '../../src/infra/queue/bullmq-call-queue.ts';
+import { BullMqCallQueue } from '../../src/infra/calls/queue/bullmq-call-queue.ts';
 import { RedisClients } from '../../src/infra/redis/redis-clients.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
 import { startRedis, type RedisServer } from '../helpers/redis.ts';
 

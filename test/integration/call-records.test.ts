@@ -1,15 +1,15 @@
 // Audit records and call history in the database: one row and one end per call, whatever comes twice, late or never.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { auditLine } from '../../src/infra/audit/audit-line.ts';
-import { SqlAuditTable } from '../../src/infra/database/audit-table.ts';
-import type { Database } from '../../src/infra/database/database.ts';
-import { tellAlive } from '../../src/infra/database/gateway-beats.ts';
-import { reconcileCalls } from '../../src/infra/database/reconcile-calls.ts';
-import { SqlIdempotencyStore } from '../../src/infra/database/sql-idempotency-store.ts';
-import { applyRetention } from '../../src/infra/database/retention.ts';
-import { SqlCallHistory } from '../../src/infra/database/sql-call-history.ts';
-import { Upkeep } from '../../src/infra/database/upkeep.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SqlAuditTable } from '../../src/infra/audit/audit-table.ts';
+import type { Database } from '../../src/infra/postgres/database.ts';
+import { tellAlive } from '../../src/infra/maintenance/gateway-beats.ts';
+import { reconcileCalls } from '../../src/infra/calls/reconcile-calls.ts';
+import { SqlIdempotencyStore } from '../../src/infra/idempotency/sql-idempotency-store.ts';
+import { applyRetention } from '../../src/infra/maintenance/retention.ts';
+import { SqlCallHistory } from '../../src/infra/calls/sql-call-history.ts';
+import { Upkeep } from '../../src/infra/maintenance/upkeep.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { sql } from 'kysely';
 import type { AuditRecord } from '../../src/ports/audit-sink.ts';
 import { auditRecord, intentRecord } from '../helpers/audit-kit.ts';

@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
-import { functionsOf } from '../../src/contract/tool-function.ts';
+import { functionsOf } from '../../src/contract/tool/tool-function.ts';
 import { validation } from '../../src/extensions/validation/index.ts';
-import { ForeignCheckError, ForeignSchemas } from '../../src/lib/json-schema/foreign-schemas.ts';
+import { ForeignCheckError, ForeignSchemas } from '../../src/lib/json-schema/foreign/foreign-schemas.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { callOf, echoNext, outcomeOf, requestOf, specOf } from '../helpers/call-kit.ts';
 import { realClock } from '../helpers/python-ports.ts';

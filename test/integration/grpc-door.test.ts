@@ -15,13 +15,18 @@ import { GrpcHealth } from '../../src/api/grpc/grpc-health.ts';
 import { grpcOptions, type GrpcSettings } from '../../src/api/grpc/grpc-options.ts';
 import { ToolExecutorController } from '../../src/api/grpc/tool-executor.controller.ts';
 import { AUTHENTICATOR, TOOL_CALLER, TOOL_CATALOG } from '../../src/api/tokens.ts';
-import { ERROR_TYPES, errorRow, type ErrorOrigin, type ErrorType } from '../../src/contract/error-types.ts';
+import {
+  ERROR_TYPES,
+  errorRow,
+  type ErrorOrigin,
+  type ErrorType,
+} from '../../src/contract/call/error-types.ts';
 import type { JsonValue } from '../../src/contract/json.ts';
-import type { RegistrySnapshot } from '../../src/contract/registry-snapshot.ts';
-import type { ToolRequest } from '../../src/contract/tool-call.ts';
-import { ToolFailure } from '../../src/contract/tool-failure.ts';
-import { functionsOf } from '../../src/contract/tool-function.ts';
-import type { ResponseMeta, ToolResponse } from '../../src/contract/tool-response.ts';
+import type { RegistrySnapshot } from '../../src/contract/tool/registry-snapshot.ts';
+import type { ToolRequest } from '../../src/contract/call/tool-call.ts';
+import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
+import { functionsOf } from '../../src/contract/tool/tool-function.ts';
+import type { ResponseMeta, ToolResponse } from '../../src/contract/call/tool-response.ts';
 import { principalOf, specOf } from '../helpers/call-kit.ts';
 import { selfSignedCertificate } from '../helpers/self-signed-certificate.ts';
 

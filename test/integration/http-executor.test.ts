@@ -13,7 +13,7 @@ import type { JsonObject } from '../../src/contract/json.ts';
 import { httpExecutor, type HttpOptions } from '../../src/executors/http/index.ts';
 import type { HttpSettings } from '../../src/executors/http/settings.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { callOf, functionOf } from '../helpers/call-kit.ts';
 import { FakeOutside } from '../helpers/fake-outside.ts';
 import { callHttp } from '../helpers/http-kit.ts';

@@ -3,8 +3,8 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { specRules } from '../../src/registry-rules.ts';
-import { validateLoaded } from '../../src/registry/spec-validation.ts';
+import { specRules } from '../../src/app/gateway/registry-rules.ts';
+import { validateLoaded } from '../../src/registry/checks/spec-validation.ts';
 import { optionsSchema } from '../../src/loaders/http/options.ts';
 import { FakeClock, settled } from '../helpers/fake-clock.ts';
 import {

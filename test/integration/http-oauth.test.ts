@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { httpExecutor } from '../../src/executors/http/index.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { callOf, functionOf } from '../helpers/call-kit.ts';
 import { FakeOutside } from '../helpers/fake-outside.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';

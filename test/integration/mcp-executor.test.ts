@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { definitionHash } from '../../src/lib/mcp-definition.ts';
+import { definitionHash } from '../../src/lib/mcp/mcp-definition.ts';
 import { EVERYTHING, FIXTURES, McpBench, nodeServer } from '../helpers/mcp-kit.ts';
 import { callTool, targetOf, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';

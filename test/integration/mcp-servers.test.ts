@@ -6,7 +6,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
-import type { McpProgress, McpServer } from '../../src/ports/mcp-servers.ts';
+import type { McpProgress, McpServer } from '../../src/ports/egress/mcp-servers.ts';
 import { makeServer } from '../fixtures/mcp/era-server.js';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import {

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
-import type { ToolFailure } from '../../src/contract/tool-failure.ts';
+import type { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { callTool, McpBench, nodeServer } from '../helpers/mcp-kit.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
 import { eventually, isAlive } from '../helpers/python-ports.ts';
 import { MIB, SandboxBench } from '../helpers/sandbox.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
-import type { LoadedTools } from '../../src/contract/loaded-tools.ts';
+import type { LoadedTools } from '../../src/contract/tool/loaded-tools.ts';
 import { optionsSchema } from '../../src/loaders/openapi/options.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { documentOf, OpenApiBench, toolNamed, toolNames } from '../helpers/openapi-kit.ts';

@@ -1,8 +1,8 @@
 // What the gateway asks PostgreSQL for at every call is planned once a connection.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sql } from 'kysely';
-import { databaseCallStore } from '../../src/infra/database/call-store.ts';
-import { Database } from '../../src/infra/database/database.ts';
+import { databaseCallStore } from '../../src/infra/calls/call-store.ts';
+import { Database } from '../../src/infra/postgres/database.ts';
 import { DAY_MS, endAs, LEASE_MS, newCall } from '../helpers/async-kit.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { quietLog } from '../helpers/quiet-log.ts';

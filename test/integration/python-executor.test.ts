@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
-import type { CallEvent } from '../../src/contract/tool-call.ts';
-import { ToolFailure } from '../../src/contract/tool-failure.ts';
+import type { CallEvent } from '../../src/contract/call/tool-call.ts';
+import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
 import type { PythonSettings } from '../../src/executors/python/settings.ts';
-import type { ProcessSpawner } from '../../src/ports/process-spawner.ts';
+import type { ProcessSpawner } from '../../src/ports/egress/process-spawner.ts';
 import {
   callOf,
   eventually,

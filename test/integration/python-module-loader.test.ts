@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
-import { specRules } from '../../src/registry-rules.ts';
-import { validateLoaded } from '../../src/registry/spec-validation.ts';
+import { specRules } from '../../src/app/gateway/registry-rules.ts';
+import { validateLoaded } from '../../src/registry/checks/spec-validation.ts';
 import { GOOD, HEADER, PythonModules } from '../helpers/python-modules.ts';
 import { PythonBench } from '../helpers/python-ports.ts';
 

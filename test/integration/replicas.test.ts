@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { createApiKey } from '../../src/lib/api-key.ts';
+import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { startRedis, type RedisServer } from '../helpers/redis.ts';

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { ExecutorPlugin, Loader } from '../../src/contract/plugin.ts';
-import { SystemClock } from '../../src/infra/system-clock.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { yamlFileLoader } from '../../src/loaders/yaml-file/index.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { Log } from '../../src/ports/log.ts';
-import { validateLoaded, type SpecRules } from '../../src/registry/spec-validation.ts';
-import { newValidationCache } from '../../src/registry/validation-cache.ts';
+import type { Log } from '../../src/ports/telemetry/log.ts';
+import { validateLoaded, type SpecRules } from '../../src/registry/checks/spec-validation.ts';
+import { newValidationCache } from '../../src/registry/checks/validation-cache.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 
 const fixture = (name: string) => new URL(`../fixtures/tools-yaml/${name}`, import.meta.url).pathname;

@@ -1,5 +1,5 @@
 // CallLife: how long a gRPC call may take, and whether its caller is still there.
-import type { ToolRequest } from '../../contract/tool-call.ts';
+import type { ToolRequest } from '../../contract/call/tool-call.ts';
 
 /** The part of a grpc-js server call that tells it. */
 export interface EndingCall {

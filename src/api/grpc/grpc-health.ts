@@ -3,7 +3,7 @@ import { status, type Server, type ServiceError } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import { HealthImplementation } from 'grpc-health-check';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { withDescribedFiles } from './described-files.ts';
 import { SERVICE_NAME } from './wire-types.ts';
 

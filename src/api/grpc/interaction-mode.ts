@@ -1,5 +1,5 @@
 // The InteractionMode enum of proto/ and the contract's words for it.
-import type { InteractionMode } from '../../contract/tool-spec.ts';
+import type { InteractionMode } from '../../contract/tool/tool-spec.ts';
 
 const NAMES: readonly (InteractionMode | undefined)[] = [undefined, 'voice', 'text'];
 

@@ -1,5 +1,5 @@
 // The refusal of a request that is not well formed: VALIDATION, with the place.
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 export function invalid(pointer: string, message: string): ToolFailure {
   return new ToolFailure('VALIDATION', `${pointer || 'The request'} ${message}.`, {

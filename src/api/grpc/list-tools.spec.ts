@@ -1,9 +1,9 @@
 // ListTools: every tool is shown exactly once over the pages, filtered as asked, and never with its implementation.
 import { describe, expect, it } from 'vitest';
-import { functionsOf } from '../../contract/tool-function.ts';
-import type { RegistrySnapshot } from '../../contract/registry-snapshot.ts';
-import type { ToolSpec } from '../../contract/tool-spec.ts';
-import type { ToolCatalog } from '../../ports/tool-catalog.ts';
+import { functionsOf } from '../../contract/tool/tool-function.ts';
+import type { RegistrySnapshot } from '../../contract/tool/registry-snapshot.ts';
+import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
+import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import { specOf } from '../../../test/helpers/call-kit.ts';
 import { listTools } from './list-tools.ts';
 import { encodeListResponse, type ListToolsMessage } from './wire-types.ts';

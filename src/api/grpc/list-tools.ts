@@ -1,5 +1,5 @@
 // ListTools: one page of the tools in force, by name. The token names the last tool shown, so a reload between pages is harmless.
-import type { ToolCatalog } from '../../ports/tool-catalog.ts';
+import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import { filterFunctions, isOff, type ToolFilter } from '../tool-view.ts';
 import { invalid } from './invalid.ts';
 import { modeName } from './interaction-mode.ts';

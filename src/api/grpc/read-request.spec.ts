@@ -4,7 +4,7 @@ import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../contract/json.ts';
 import { formOf, readRequest } from './read-request.ts';
-import { encodeStruct } from './struct-codec.ts';
+import { encodeStruct } from './struct/struct-codec.ts';
 import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, UNREADABLE } from './wire-types.ts';
 
 const root = new protobuf.Root();

@@ -2,21 +2,21 @@
 import { isUtf8 } from 'node:buffer';
 import type { Metadata } from '@grpc/grpc-js';
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
-import type { ToolContext } from '../../contract/tool-context.ts';
-import type { ToolRequest } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolContext } from '../../contract/call/tool-context.ts';
+import type { ToolRequest } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import {
   checkJsonValue,
   parseWithLargeIntegers,
   StrictJsonError,
   type WithLargeIntegers,
-} from '../../lib/strict-json.ts';
+} from '../../lib/json/strict-json.ts';
 import { agreedContext } from '../agreed-key.ts';
 import { readContext } from '../read-context.ts';
 import { checkMetadataSize, contextOf, credentialOf } from './call-metadata.ts';
 import { invalid } from './invalid.ts';
 import { modeName } from './interaction-mode.ts';
-import { decodeStruct, StructError } from './struct-codec.ts';
+import { decodeStruct, StructError } from './struct/struct-codec.ts';
 import { UNREADABLE, type ContextMessage, type ExecuteMessage, type Readable } from './wire-types.ts';
 
 const NO_ARGUMENTS: JsonObject = Object.freeze({});

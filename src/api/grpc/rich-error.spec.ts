@@ -1,8 +1,8 @@
 // Rich errors: every error type ends a call with the contract's status and details that programs can read.
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
-import { ERROR_TYPES, type ErrorType } from '../../contract/error-types.ts';
-import type { ToolError } from '../../contract/tool-response.ts';
+import { ERROR_TYPES, type ErrorType } from '../../contract/call/error-types.ts';
+import type { ToolError } from '../../contract/call/tool-response.ts';
 import { statusCodeOf, statusOf } from './rich-error.ts';
 import { PROTO_DIR } from './wire-types.ts';
 

@@ -2,10 +2,10 @@
 import { Metadata } from '@grpc/grpc-js';
 import { Logger } from '@nestjs/common';
 import { RpcException } from '@nestjs/microservices';
-import { errorRow, type ErrorType } from '../../contract/error-types.ts';
+import { errorRow, type ErrorType } from '../../contract/call/error-types.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ResponseMeta, ToolError } from '../../contract/tool-response.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ResponseMeta, ToolError } from '../../contract/call/tool-response.ts';
 import { encodeDetail, encodeStatus } from './wire-types.ts';
 
 const ERROR_DOMAIN = 'unified-tool-executor';

@@ -1,7 +1,7 @@
 // The operator's side: what a reload, a switch and a version look like on the wire, and what an unknown tool is answered.
 import { describe, expect, it } from 'vitest';
 import { namedPermissions, only, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
-import type { RegistryControl, ReloadStatus } from '../../ports/registry-control.ts';
+import type { RegistryControl, ReloadStatus } from '../../ports/registry/registry-control.ts';
 import { AdminController } from './admin.controller.ts';
 
 const STATUS: ReloadStatus = {

@@ -1,10 +1,10 @@
 // The operator's side: reload and its status, the kill switch, the registry's version, the pipeline in force.
 import { Controller, Get, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
-import type { RegistryControl, ReloadStatus } from '../../ports/registry-control.ts';
-import type { ToolCatalog } from '../../ports/tool-catalog.ts';
+import type { RegistryControl, ReloadStatus } from '../../ports/registry/registry-control.ts';
+import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import {
   AUTHENTICATOR,
   MANAGEMENT_ACTS,

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { namedPermissions, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { MemoryApprovalStore } from '../../infra/memory/memory-approval-store.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { MemoryApprovalStore } from '../../infra/approvals/memory-approval-store.ts';
 import type { NewApproval } from '../../ports/approval-store.ts';
 import type { DoorLimits } from '../tokens.ts';
 import { ApprovalsController } from './approvals.controller.ts';

@@ -2,11 +2,11 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { decideApproval, type Decision } from '../../core/decide-approval.ts';
 import type { Approval, ApprovalStatus, ApprovalStore } from '../../ports/approval-store.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
-import { showingHiddenIn } from '../../lib/hidden-text.ts';
+import { showingHiddenIn } from '../../lib/text/hidden-text.ts';
 import { APPROVAL_STORE, AUTHENTICATOR, DOOR_LIMITS, MANAGEMENT_ACTS, type DoorLimits } from '../tokens.ts';
 import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';

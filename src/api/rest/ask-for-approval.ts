@@ -1,6 +1,6 @@
 // What is to be done again with a token once somebody has approved it: 202, and where the approval stands.
 import type { FastifyReply } from 'fastify';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 /** Other failures go on. */
 export function askedForApproval(reply: FastifyReply, error: unknown): undefined {

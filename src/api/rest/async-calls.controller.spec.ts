@@ -7,8 +7,8 @@ import {
   requestWith,
   recordedActs,
 } from '../../../test/helpers/management-kit.ts';
-import type { AsyncCalls } from '../../core/async/async-calls.ts';
-import type { StoredCall } from '../../ports/call-store.ts';
+import type { AsyncCalls } from '../../calls/async-calls.ts';
+import type { StoredCall } from '../../ports/calls/call-store.ts';
 import { AsyncCallsController } from './async-calls.controller.ts';
 
 const CALL = {

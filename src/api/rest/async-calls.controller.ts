@@ -2,13 +2,13 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
-import type { AsyncCalls, CalledFor } from '../../core/async/async-calls.ts';
-import type { Followed } from '../../core/async/follow-call.ts';
-import type { RetryWish } from '../../core/async/agree-to-retry.ts';
+import type { AsyncCalls, CalledFor } from '../../calls/async-calls.ts';
+import type { Followed } from '../../calls/follow-call.ts';
+import type { RetryWish } from '../../calls/agree-to-retry.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
-import type { StoredCall } from '../../ports/call-store.ts';
+import type { StoredCall } from '../../ports/calls/call-store.ts';
 import { ASYNC_CALLS, AUTHENTICATOR, MANAGEMENT_ACTS } from '../tokens.ts';
-import type { Principal } from '../../contract/principal.ts';
+import type { Principal } from '../../contract/call/principal.ts';
 import { textOf, type Query as CallQuery } from './history-query.ts';
 import { askedForApproval } from './ask-for-approval.ts';
 import { EventStream } from './event-stream.ts';

@@ -1,7 +1,7 @@
 // The history by REST: filters are read strictly, the tenant is the credential's, and a resolution says how it was found out.
 import { describe, expect, it } from 'vitest';
 import { namedPermissions, only, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
-import type { CallHistory } from '../../ports/call-history.ts';
+import type { CallHistory } from '../../ports/calls/call-history.ts';
 import { CallsController } from './calls.controller.ts';
 
 const reading = requestWith({ permissions: ['calls:read', 'audit:read'] });

@@ -2,10 +2,10 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
-import type { Principal } from '../../contract/principal.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { Principal } from '../../contract/call/principal.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
-import type { CallHistory } from '../../ports/call-history.ts';
+import type { CallHistory } from '../../ports/calls/call-history.ts';
 import { AUTHENTICATOR, CALL_HISTORY, MANAGEMENT_ACTS } from '../tokens.ts';
 import { positionOf, textOf, timeOf, tokenOf, wordOf, type Query as HistoryQuery } from './history-query.ts';
 import { AUDIT_KINDS, CALL_STATUSES } from './history-words.ts';

@@ -1,7 +1,7 @@
 // The operator's side of the circuit breakers: look, isolate an upstream, reset it. Of this replica alone.
 import { Controller, Get, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { CircuitControl, CircuitStatus } from '../../ports/circuit-control.ts';
 import { AUTHENTICATOR, CIRCUIT_CONTROL, MANAGEMENT_ACTS } from '../tokens.ts';

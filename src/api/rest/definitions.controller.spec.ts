@@ -1,8 +1,12 @@
 // Definitions of foreign tools: approved by hash alone, shown with hidden characters written out, and loaded when approved.
 import { describe, expect, it } from 'vitest';
 import { namedPermissions, only, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
-import type { ApprovalOutcome, DefinitionPins, DefinitionRecord } from '../../ports/definition-pins.ts';
-import type { RegistryControl, ReloadStatus } from '../../ports/registry-control.ts';
+import type {
+  ApprovalOutcome,
+  DefinitionPins,
+  DefinitionRecord,
+} from '../../ports/registry/definition-pins.ts';
+import type { RegistryControl, ReloadStatus } from '../../ports/registry/registry-control.ts';
 import { DefinitionsController } from './definitions.controller.ts';
 
 const HASH = 'a'.repeat(64);

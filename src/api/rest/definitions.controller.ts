@@ -2,16 +2,16 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { showingHidden } from '../../lib/hidden-text.ts';
-import { jsonChanges } from '../../lib/json-changes.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { showingHidden } from '../../lib/text/hidden-text.ts';
+import { jsonChanges } from '../../lib/json/json-changes.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import {
   DEFINITION_STATES,
   type DefinitionPins,
   type DefinitionRecord,
-} from '../../ports/definition-pins.ts';
-import type { RegistryControl } from '../../ports/registry-control.ts';
+} from '../../ports/registry/definition-pins.ts';
+import type { RegistryControl } from '../../ports/registry/registry-control.ts';
 import { AUTHENTICATOR, DEFINITION_PINS, MANAGEMENT_ACTS, REGISTRY_CONTROL } from '../tokens.ts';
 import type { ManagementActs } from './management-acts.ts';
 import { PLATFORM, requirePermission } from './management.ts';

@@ -2,10 +2,10 @@
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
-import type { LargeIntegers } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { AsyncCalls } from '../../core/async/async-calls.ts';
-import type { WithLargeIntegers } from '../../lib/strict-json.ts';
+import type { LargeIntegers } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { AsyncCalls } from '../../calls/async-calls.ts';
+import type { WithLargeIntegers } from '../../lib/json/strict-json.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import { ASYNC_CALLS, AUTHENTICATOR, DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../tokens.ts';

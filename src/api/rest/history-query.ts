@@ -1,5 +1,5 @@
 // Reads the query of a history list: filters, times and the opaque place where a page begins.
-import type { HistoryPosition } from '../../ports/call-history.ts';
+import type { HistoryPosition } from '../../ports/calls/call-history.ts';
 import { invalid } from './read-call.ts';
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -1,8 +1,8 @@
 // Takes request bodies in: bounded while they arrive, JSON only, not parsed yet. What is wrong becomes the body's value.
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { ByteList } from '../../lib/byte-list.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { ByteList } from '../../lib/bytes/byte-list.ts';
 
 /** RFC 9512, and what was in use before. A web page cannot send them without asking, either. */
 export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'] as const;

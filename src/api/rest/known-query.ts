@@ -1,8 +1,8 @@
 // Which query parameters each route knows: the OpenAPI document says so. Any other is a misspelt one, and refused by name.
 import type { FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
-import type { ToolFailure } from '../../contract/tool-failure.ts';
-import { didYouMean } from '../../lib/did-you-mean.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { didYouMean } from '../../lib/text/did-you-mean.ts';
 import { buildOpenApi } from './openapi.ts';
 import { invalid } from './read-call.ts';
 

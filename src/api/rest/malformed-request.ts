@@ -1,7 +1,7 @@
 // Answers to requests that never become requests: a URL that cannot be read, headers too large, bytes that are no HTTP.
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { asFailure, problemOf, sendProblem } from './problem.ts';
 
 /** Fastify's own refusals, before any route is found: a malformed URL, a part of it that is too long. */

@@ -1,13 +1,13 @@
 // ManagementActs: what people do on the management side: allowed or refused, done, and written down with who did it.
 import type { FastifyRequest } from 'fastify';
 import type { JsonValue } from '../../contract/json.ts';
-import type { Principal } from '../../contract/principal.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { Principal } from '../../contract/call/principal.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import { demand, refuseWrongQuery } from './management.ts';
 import { credentialOf } from './read-call.ts';
 

@@ -1,7 +1,7 @@
 // The management side's permissions: a principal that holds what the route needs, or a ToolFailure.
 import type { FastifyRequest } from 'fastify';
-import { holds, isOfPlatform, type Principal } from '../../contract/principal.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { holds, isOfPlatform, type Principal } from '../../contract/call/principal.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import { wrongQuery } from './known-query.ts';
 import { credentialOf } from './read-call.ts';

@@ -1,6 +1,6 @@
 // OpenAPI of the definitions of tools on MCP servers.
 import type { JsonObject } from '../../contract/json.ts';
-import { DEFINITION_STATES } from '../../ports/definition-pins.ts';
+import { DEFINITION_STATES } from '../../ports/registry/definition-pins.ts';
 import {
   answer,
   body,

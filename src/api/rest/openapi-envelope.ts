@@ -1,8 +1,8 @@
 // The envelope, its error types and the HTTP statuses they come with, as OpenAPI says them. Read off the one table.
-import { ERROR_TYPES, errorRow, isErrorType, type ErrorType } from '../../contract/error-types.ts';
-import { INTENT_TYPES } from '../../contract/intent.ts';
+import { ERROR_TYPES, errorRow, isErrorType, type ErrorType } from '../../contract/call/error-types.ts';
+import { INTENT_TYPES } from '../../contract/call/intent.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { ENVELOPE_VERSION } from '../../contract/tool-response.ts';
+import { ENVELOPE_VERSION } from '../../contract/call/tool-response.ts';
 import { answer, headerRef, listOf, orNull, record, schemaRef, text } from './openapi-parts.ts';
 
 const TYPES: readonly ErrorType[] = Object.keys(ERROR_TYPES).filter(isErrorType);

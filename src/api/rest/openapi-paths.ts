@@ -1,6 +1,6 @@
 // OpenAPI paths: every route of the REST door, in the order of the reference.
 import type { JsonObject } from '../../contract/json.ts';
-import { TOOL_FORMATS } from '../llm-formats/to-provider-tools.ts';
+import { TOOL_FORMATS } from '../../formats/to-provider-tools.ts';
 import { asyncPaths } from './openapi-async.ts';
 import { circuitPaths } from './openapi-circuits.ts';
 import { definitionPaths } from './openapi-definitions.ts';

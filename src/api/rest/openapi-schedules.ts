@@ -1,6 +1,6 @@
 // Schedules as OpenAPI says them.
 import type { JsonObject } from '../../contract/json.ts';
-import { MISFIRES, OVERLAPS, TASK_TYPES } from '../../ports/schedule-store.ts';
+import { MISFIRES, OVERLAPS, TASK_TYPES } from '../../ports/calls/schedule-store.ts';
 import {
   answer,
   body,

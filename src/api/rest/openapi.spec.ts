@@ -1,6 +1,6 @@
 // The OpenAPI document: whole in itself, and in step with the contract.
 import { describe, expect, it } from 'vitest';
-import { ERROR_TYPES } from '../../contract/error-types.ts';
+import { ERROR_TYPES } from '../../contract/call/error-types.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import { buildOpenApi } from './openapi.ts';
 

@@ -1,6 +1,6 @@
 // Reading calls off HTTP: what cannot be read becomes a refusal for the core, never an exception and never a guess.
 import { describe, expect, it } from 'vitest';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { credentialOf, environmentOf, parseBody, readCall } from './read-call.ts';
 
 const whenGone = () => undefined;

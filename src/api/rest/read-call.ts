@@ -2,16 +2,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
-import { NO_CREDENTIAL, type Credential } from '../../contract/principal.ts';
-import type { LargeIntegers, ToolRequest } from '../../contract/tool-call.ts';
-import type { ToolContext } from '../../contract/tool-context.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { NO_CREDENTIAL, type Credential } from '../../contract/call/principal.ts';
+import type { LargeIntegers, ToolRequest } from '../../contract/call/tool-call.ts';
+import type { ToolContext } from '../../contract/call/tool-context.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import {
   largeIntegerRefused,
   parseWithLargeIntegers,
   StrictJsonError,
   type WithLargeIntegers,
-} from '../../lib/strict-json.ts';
+} from '../../lib/json/strict-json.ts';
 import { agreedContext } from '../agreed-key.ts';
 import { readContext } from '../read-context.ts';
 import { readPrefer, type Preferences } from './prefer.ts';

@@ -1,6 +1,6 @@
 // Reads what an operator wants recorded: every field checked, bounds included, nothing unknown passed over.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { parseDuration } from '../../lib/duration.ts';
+import { parseDuration } from '../../lib/text/duration.ts';
 import { RECORDING_BOUNDS, RECORDING_NAME, type RecordingWish } from '../../ports/recordings.ts';
 import { invalid } from './read-call.ts';
 

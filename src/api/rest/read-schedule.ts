@@ -1,8 +1,8 @@
 // Reads what is said of a schedule: what to call, when, and what to do about moments that pass or run into each other.
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
-import type { ScheduleDraft, ScheduleEdit } from '../../core/schedules/schedules.ts';
-import type { TermsDraft } from '../../core/schedules/schedule-terms.ts';
-import { MISFIRES, OVERLAPS, TASK_TYPES } from '../../ports/schedule-store.ts';
+import type { ScheduleDraft, ScheduleEdit } from '../../schedules/schedules.ts';
+import type { TermsDraft } from '../../schedules/schedule-terms.ts';
+import { MISFIRES, OVERLAPS, TASK_TYPES } from '../../ports/calls/schedule-store.ts';
 import { invalid } from './read-call.ts';
 
 const TERMS = ['schedule', 'time_zone', 'misfire', 'max_catch_up', 'overlap', 'end_at', 'max_runs'];

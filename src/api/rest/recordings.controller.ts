@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { holds, type Principal } from '../../contract/principal.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { holds, type Principal } from '../../contract/call/principal.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import { RECORDING_NAME, type Recordings, type ReplayTape } from '../../ports/recordings.ts';
 import { AUTHENTICATOR, MANAGEMENT_ACTS, RECORDINGS, REPLAY_TAPE } from '../tokens.ts';

@@ -2,7 +2,7 @@
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Authenticator } from '../../ports/authenticator.ts';
-import type { ReplicaView } from '../../ports/replica-view.ts';
+import type { ReplicaView } from '../../ports/registry/replica-view.ts';
 import { AUTHENTICATOR, REPLICA_VIEW } from '../tokens.ts';
 import { PLATFORM, requirePermission } from './management.ts';
 

@@ -1,8 +1,8 @@
 // `Prefer: respond-async`: the same call, to be accepted now and run later, with a callback where its body names one.
 import { isJsonObject } from '../../contract/json.ts';
-import type { LargeIntegers, ToolRequest } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { AsyncCalls } from '../../core/async/async-calls.ts';
+import type { LargeIntegers, ToolRequest } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { AsyncCalls } from '../../calls/async-calls.ts';
 import { invalid, readCall, type CallEnvironment } from './read-call.ts';
 
 /** `parsed` is the body as JSON, or what refused it; `largeIntegers` are pointers into it. */

@@ -7,8 +7,8 @@ import {
   requestWith,
   recordedActs,
 } from '../../../test/helpers/management-kit.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { Schedules } from '../../core/schedules/schedules.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { Schedules } from '../../schedules/schedules.ts';
 import { SchedulesController } from './schedules.controller.ts';
 
 const asked = (body?: unknown, headers = {}) => requestWith({ permissions: ['tools:call'], body, headers });

@@ -13,8 +13,8 @@ import {
   Res,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { holds, type Principal } from '../../contract/principal.ts';
-import type { Schedules, ScheduleView } from '../../core/schedules/schedules.ts';
+import { holds, type Principal } from '../../contract/call/principal.ts';
+import type { Schedules, ScheduleView } from '../../schedules/schedules.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import { readContext } from '../read-context.ts';
 import { AUTHENTICATOR, MANAGEMENT_ACTS, SCHEDULES } from '../tokens.ts';

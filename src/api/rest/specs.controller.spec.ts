@@ -7,8 +7,8 @@ import {
   requestWith,
   recordedActs,
 } from '../../../test/helpers/management-kit.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { SpecControl, SpecOutcome } from '../../ports/spec-control.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { SpecControl, SpecOutcome } from '../../ports/registry/spec-control.ts';
 import { SpecsController } from './specs.controller.ts';
 
 const HASH = 'a'.repeat(64);

@@ -2,9 +2,9 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../contract/json.ts';
-import { jsonChanges } from '../../lib/json-changes.ts';
+import { jsonChanges } from '../../lib/json/json-changes.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
-import type { SpecControl, SpecEdit } from '../../ports/spec-control.ts';
+import type { SpecControl, SpecEdit } from '../../ports/registry/spec-control.ts';
 import { AUTHENTICATOR, MANAGEMENT_ACTS, SPEC_CONTROL } from '../tokens.ts';
 import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';

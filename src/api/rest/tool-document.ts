@@ -2,8 +2,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { runInThread, ThreadTaskError } from '../../lib/thread-task.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { runInThread, ThreadTaskError } from '../../lib/concurrency/thread-task.ts';
 import type { ParsedOne } from '../../lib/tools-yaml/parse-one.ts';
 import { YAML_TYPES } from './json-body.ts';
 import { invalid, parseBody } from './read-call.ts';

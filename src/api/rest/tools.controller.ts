@@ -2,10 +2,10 @@
 import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
-import type { ToolCatalog } from '../../ports/tool-catalog.ts';
-import { isToolFormat, TOOL_FORMATS, toProviderTools } from '../llm-formats/to-provider-tools.ts';
+import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
+import { isToolFormat, TOOL_FORMATS, toProviderTools } from '../../formats/to-provider-tools.ts';
 import { AUTHENTICATOR, TOOL_CATALOG } from '../tokens.ts';
 import { filterFunctions, isOff, viewOf } from '../tool-view.ts';
 import { requirePermission } from './management.ts';

@@ -1,8 +1,8 @@
 // Webhooks that were given up: paged by id, and sent again in the operator's name.
 import { expect, it } from 'vitest';
 import { namedPermissions, only, requestWith, recordedActs } from '../../../test/helpers/management-kit.ts';
-import type { AsyncCalls } from '../../core/async/async-calls.ts';
-import type { DeadWebhook } from '../../ports/webhook-store.ts';
+import type { AsyncCalls } from '../../calls/async-calls.ts';
+import type { DeadWebhook } from '../../ports/calls/webhook-store.ts';
 import { WebhooksController } from './webhooks.controller.ts';
 
 const asAdmin = requestWith({ permissions: ['admin'] });

@@ -1,9 +1,9 @@
 // Webhooks that were given up, by REST: which, why, and sending one again.
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { AsyncCalls } from '../../core/async/async-calls.ts';
+import type { AsyncCalls } from '../../calls/async-calls.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
-import type { DeadWebhook } from '../../ports/webhook-store.ts';
+import type { DeadWebhook } from '../../ports/calls/webhook-store.ts';
 import { ASYNC_CALLS, AUTHENTICATOR, MANAGEMENT_ACTS } from '../tokens.ts';
 import type { ManagementActs } from './management-acts.ts';
 import { requirePermission } from './management.ts';

@@ -1,5 +1,5 @@
 // A stored call as REST shows it: where it stands, and the envelope it ended in, pasted as it was written.
-import type { StoredCall } from '../../ports/call-store.ts';
+import type { StoredCall } from '../../ports/calls/call-store.ts';
 
 export function callJson(call: StoredCall, envelope: string | undefined): string {
   const head = JSON.stringify(callFields(call));

@@ -1,5 +1,5 @@
 // Calls and audit records of the history as REST writes them.
-import type { AuditEntry, CallSummary } from '../../ports/call-history.ts';
+import type { AuditEntry, CallSummary } from '../../ports/calls/call-history.ts';
 
 export function wireCall(call: CallSummary) {
   return {

@@ -1,8 +1,8 @@
 // A schedule as REST writes it: what was understood, what is coming, and what has been.
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
-import type { SchedulePreview, ScheduleView } from '../../core/schedules/schedules.ts';
-import { firstAfter, upcoming } from '../../core/schedules/when-due.ts';
-import type { Schedule, ScheduledRun, ScheduleTerms } from '../../ports/schedule-store.ts';
+import type { SchedulePreview, ScheduleView } from '../../schedules/schedules.ts';
+import { firstAfter, upcoming } from '../../schedules/when-due.ts';
+import type { Schedule, ScheduledRun, ScheduleTerms } from '../../ports/calls/schedule-store.ts';
 
 const SHOWN = 5;
 

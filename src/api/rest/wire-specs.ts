@@ -1,8 +1,8 @@
 // Definitions and their versions as REST shows them, and the revisions in their entity tags.
 import type { IncomingHttpHeaders } from 'node:http';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { SpecOutcome } from '../../ports/spec-control.ts';
-import type { SpecChange, ToolHead, ToolVersion } from '../../ports/spec-store.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { SpecOutcome } from '../../ports/registry/spec-control.ts';
+import type { SpecChange, ToolHead, ToolVersion } from '../../ports/registry/spec-store.ts';
 import { invalid } from './read-call.ts';
 
 export function etagOf(revision: number): string {

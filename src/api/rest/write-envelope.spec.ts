@@ -3,9 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { callOf, functionOf } from '../../../test/helpers/call-kit.ts';
-import { ToolFailure, type FailureDetails } from '../../contract/tool-failure.ts';
-import type { ErrorType } from '../../contract/error-types.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
+import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
+import type { ErrorType } from '../../contract/call/error-types.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { refusalOf, successOf } from '../../core/settle.ts';
 import { sendEnvelope } from './write-envelope.ts';
 

@@ -1,14 +1,14 @@
 // Writes an envelope to HTTP: the status by the one table, the headers it implies, the body in the wire's snake_case.
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { errorRow } from '../../contract/error-types.ts';
+import { errorRow } from '../../contract/call/error-types.ts';
 import {
   ENVELOPE_VERSION,
   type RateLimitState,
   type ResponseMeta,
   type ToolRefusal,
   type ToolResponse,
-} from '../../contract/tool-response.ts';
+} from '../../contract/call/tool-response.ts';
 
 /** Characters of a body that are given to a socket in one piece. */
 const LARGEST_AT_ONCE = 1 << 20;

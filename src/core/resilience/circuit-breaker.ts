@@ -1,5 +1,5 @@
 // CircuitBreaker: stops calling an upstream that keeps failing, and finds out with a few calls when it is back.
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { CircuitState, CircuitStatus } from '../../ports/circuit-control.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { OutcomeWindow } from './outcome-window.ts';

@@ -1,7 +1,7 @@
 // Specs of judgeAttempt: what counts against an upstream, what for it, and what not at all.
 import { describe, expect, it } from 'vitest';
-import type { ErrorType } from '../../contract/error-types.ts';
-import { ToolFailure, type FailureDetails } from '../../contract/tool-failure.ts';
+import type { ErrorType } from '../../contract/call/error-types.ts';
+import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
 import type { Outcome } from './circuit-breaker.ts';
 import { judgeAttempt } from './judge-attempt.ts';
 

@@ -1,6 +1,6 @@
 // Judges an attempt that failed: does it say that the upstream is in trouble, that it is there, or nothing at all?
 import type { PreparedFunction } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Outcome } from './circuit-breaker.ts';
 
 export interface FailedAttempt {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
-import type { CallPriority } from '../../contract/tool-spec.ts';
+import type { CallPriority } from '../../contract/tool/tool-spec.ts';
 import { LoadShedder } from './load-shedder.ts';
 
 function shedderWith(maxInflightCalls = 100) {

@@ -1,10 +1,10 @@
 // LoadShedder: refuses calls while the gateway has more to do than it can, the least important ones first.
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { CallPriority } from '../../contract/tool-spec.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { CallPriority } from '../../contract/tool/tool-spec.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { LoopLag } from '../../ports/loop-lag.ts';
-import type { Counter, Metrics } from '../../ports/metrics.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { LoopLag } from '../../ports/telemetry/loop-lag.ts';
+import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
 
 export interface ShedLimits {
   readonly maxInflightCalls: number;

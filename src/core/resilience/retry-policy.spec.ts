@@ -1,9 +1,9 @@
 // Specs of the retry policy.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ERROR_TYPES, type ErrorType } from '../../contract/error-types.ts';
-import { ToolFailure, type FailureDetails } from '../../contract/tool-failure.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+import { ERROR_TYPES, type ErrorType } from '../../contract/call/error-types.ts';
+import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { mayRetry, retryDelayMs, type RetryQuestion } from './retry-policy.ts';
 
 const POLICY = { maxAttempts: 3, baseDelayMs: 100, maxDelayMs: 10_000 };

@@ -1,8 +1,8 @@
 // The retry policy: whether a failed attempt may be followed by another one, and after how long.
-import type { ErrorType } from '../../contract/error-types.ts';
-import type { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { RetryPolicy } from '../../contract/tool-spec.ts';
+import type { ErrorType } from '../../contract/call/error-types.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { RetryPolicy } from '../../contract/tool/tool-spec.ts';
 
 /** What an attempt needs at the least: with less left than this after the delay, none is begun. */
 const MIN_ATTEMPT_MS = 50;

@@ -1,11 +1,11 @@
 // Runs the executor: attempt by attempt within the deadline, retried only where a second run can do no harm.
 import type { PreparedFunction } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { Emit, ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Counter, Histogram } from '../../ports/metrics.ts';
+import type { Counter, Histogram } from '../../ports/telemetry/metrics.ts';
 import { raceCall } from '../deadline.ts';
 import { REFUSED, type CircuitBreaker } from './circuit-breaker.ts';
 import { judgeAttempt } from './judge-attempt.ts';

@@ -1,8 +1,8 @@
 // Upstreams: the circuit breaker and the retry budgets of everything that tools call, by the name the executors give it.
 import type { CircuitControl, CircuitState, CircuitStatus } from '../../ports/circuit-control.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Gauge, Labelled, Metrics } from '../../ports/metrics.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Gauge, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { RetryBudget } from './retry-budget.ts';
 

@@ -1,6 +1,6 @@
 // Expression: JMESPath compiled at load, with every name in it checked against what is known when it runs.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { didYouMean } from '../../lib/did-you-mean.ts';
+import { didYouMean } from '../../lib/text/did-you-mean.ts';
 import { parseExpression, type Ast } from '../../lib/jmespath/ast.ts';
 import { evaluate } from '../../lib/jmespath/evaluate.ts';
 import { ExpressionError, type Work } from '../../lib/jmespath/work.ts';

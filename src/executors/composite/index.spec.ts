@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { callOf, functionOf, requestOf, specOf } from '../../../test/helpers/call-kit.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { CallEvent, ToolCall } from '../../contract/tool-call.ts';
-import { ToolFailure, type FailureDetails } from '../../contract/tool-failure.ts';
+import type { CallEvent, ToolCall } from '../../contract/call/tool-call.ts';
+import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
 import { refusalOf, successOf } from '../../core/settle.ts';
-import type { ErrorType } from '../../contract/error-types.ts';
+import type { ErrorType } from '../../contract/call/error-types.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
 import { snapshotOf } from '../../registry/tool-spec-registry.ts';
 import { compositeExecutor } from './index.ts';

@@ -1,8 +1,8 @@
 // The composite executor: a tool made of other tools. Each step is a full call: its own permissions, approval and limits.
 import type { JsonObject } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
 import { compileSteps, type Program } from './compile-steps.ts';
 import type { CompositeOptions } from './options.ts';

@@ -1,6 +1,6 @@
 // What a composite would do, for a dry run: its steps, with the arguments that the input alone decides.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { isTruthy } from '../../lib/jmespath/evaluate.ts';
 import { ExpressionError, Work } from '../../lib/jmespath/work.ts';
 import type { Program, Step } from './compile-steps.ts';

@@ -1,8 +1,8 @@
 // One run of a composite: stages in order, the steps of a stage at once, each a full call.
-import type { Intent } from '../../contract/intent.ts';
+import type { Intent } from '../../contract/call/intent.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { Emit, ToolCall } from '../../contract/tool-call.ts';
-import type { ToolRefusal, ToolResult, ToolSuccess } from '../../contract/tool-response.ts';
+import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolRefusal, ToolResult, ToolSuccess } from '../../contract/call/tool-response.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
 import { isTruthy } from '../../lib/jmespath/evaluate.ts';
 import { ExpressionError, Work } from '../../lib/jmespath/work.ts';

@@ -1,8 +1,8 @@
 // StepReport: which steps of a call ran and how each ended, for whoever has to clean up after one that broke off.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { RegistrySnapshot } from '../../contract/registry-snapshot.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolRefusal, ToolResponse } from '../../contract/tool-response.ts';
+import type { RegistrySnapshot } from '../../contract/tool/registry-snapshot.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Step } from './compile-steps.ts';
 
 /** Details are for reading: what is longer is left out. */

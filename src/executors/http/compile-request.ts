@@ -1,9 +1,9 @@
 // Compiles one request's options at load; a call only fills it. Arguments can never change where it goes.
 import type { JsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { exactNumber } from '../../lib/exact-json.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { exactNumber } from '../../lib/json/exact-json.ts';
 import type { Int64Places } from '../../lib/json-schema/int64-places.ts';
-import { parseTemplate, type Template } from '../../lib/template.ts';
+import { parseTemplate, type Template } from '../../lib/text/template.ts';
 import { compileText, inPath, isAbsent, refuse, type Violation } from './argument-text.ts';
 import { compileBody, remainingArguments } from './compile-body.ts';
 import { compileHeaders, type Headers } from './compile-headers.ts';

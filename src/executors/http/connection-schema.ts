@@ -1,7 +1,7 @@
 // An http connection: the base of requests, where they may go, and the secrets that go along.
 import { z } from 'zod';
-import { egressFault, egressFields } from '../../lib/egress.ts';
-import { headerNameProblem, headersBy, isHeaderValue } from '../../lib/header-rules.ts';
+import { egressFault, egressFields } from '../../lib/egress/egress.ts';
+import { headerNameProblem, headersBy, isHeaderValue } from '../../lib/text/header-rules.ts';
 
 const secret = z.string().min(1).refine(isHeaderValue, { error: 'Expected printable ASCII on one line.' });
 

@@ -1,6 +1,11 @@
 // Credentials of a connection: what is known at load goes into the compiled request, a token is added as it is sent;
 // and everything secret among it is kept out of what comes back.
-import { callScrubber, SECRET_MARK, secretScrubber, type SecretScrubber } from '../../lib/scrub-secrets.ts';
+import {
+  callScrubber,
+  SECRET_MARK,
+  secretScrubber,
+  type SecretScrubber,
+} from '../../lib/secrets/scrub-secrets.ts';
 import type { RequestBase } from './compile-request.ts';
 import type { HttpAuth, HttpConnection } from './connection-schema.ts';
 import type { AccessToken, TokenSource } from './oauth-token.ts';

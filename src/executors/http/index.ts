@@ -8,12 +8,12 @@ import type {
   ExecutorTarget,
   PreparedFunction,
 } from '../../contract/plugin.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import { egressOf, portProblem } from '../../lib/egress.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { egressOf, portProblem } from '../../lib/egress/egress.ts';
 import { int64PlacesOf } from '../../lib/json-schema/int64-places.ts';
-import type { SecretScrubber } from '../../lib/scrub-secrets.ts';
+import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { EgressPolicy, HttpClient } from '../../ports/http-client.ts';
+import type { EgressPolicy, HttpClient } from '../../ports/egress/http-client.ts';
 import { compileRequest } from './compile-request.ts';
 import { httpConnectionSchema, type HttpConnection } from './connection-schema.ts';
 import { baseOf, Credentials, maskedBase, secretsOf } from './credentials.ts';

@@ -1,6 +1,6 @@
 // Access tokens by OAuth 2.0 client credentials: fetched once for everybody, renewed before they end.
 import * as oauth from 'oauth4webapi';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ClientCredentials } from './connection-schema.ts';
 

@@ -4,9 +4,9 @@
 // is `body: '{argument}'`, or an object whose members each hold a placeholder. An argument that is left out takes
 // its query parameter, header or member along; only the path needs all of its own.
 import { z } from 'zod';
-import { egressFields } from '../../lib/egress.ts';
-import { parseTemplate, TemplateError } from '../../lib/template.ts';
-import { headersBy } from '../../lib/header-rules.ts';
+import { egressFields } from '../../lib/egress/egress.ts';
+import { parseTemplate, TemplateError } from '../../lib/text/template.ts';
+import { headersBy } from '../../lib/text/header-rules.ts';
 import { selectionProblem } from './select-data.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;

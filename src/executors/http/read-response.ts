@@ -1,13 +1,13 @@
 // Reads an upstream's answer into a tool's result: JSON bounded in depth, or text.
 import type { JsonValue } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
-import { inexactNumberIn, withExactNumbers } from '../../lib/exact-json.ts';
-import { inSlices } from '../../lib/in-slices.ts';
-import { boundOf, MOST_LEVELS, MOST_NAMES, MOST_VALUES, tooMuchIn } from '../../lib/json-bounds.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
+import { inexactNumberIn, withExactNumbers } from '../../lib/json/exact-json.ts';
+import { inSlices } from '../../lib/concurrency/in-slices.ts';
+import { boundOf, MOST_LEVELS, MOST_NAMES, MOST_VALUES, tooMuchIn } from '../../lib/json/json-bounds.ts';
 import { LargeJsonError, LARGE_JSON_BYTES } from '../../lib/large-json/limits.ts';
 import { readLargeJson } from '../../lib/large-json/read-json.ts';
-import type { HttpResponse } from '../../ports/http-client.ts';
+import type { HttpResponse } from '../../ports/egress/http-client.ts';
 
 export type ResponseKind = 'json' | 'text' | 'auto';
 /** What becomes of a number in JSON that no double holds: the text it was written as, or a refusal. */

@@ -1,6 +1,6 @@
 // Request slots: every place of a request that takes an argument, with its path in the options.
 import type { JsonValue } from '../../contract/json.ts';
-import { parseTemplate } from '../../lib/template.ts';
+import { parseTemplate } from '../../lib/text/template.ts';
 import type { HttpOptions, RequestOptions } from './options-schema.ts';
 
 export interface RequestSlot {

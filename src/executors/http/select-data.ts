@@ -1,6 +1,6 @@
 // Picks the part of an upstream's JSON that a tool returns: a JMESPath expression, bounded in what it can cost.
 import type { JsonValue } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { parseExpression, type Ast } from '../../lib/jmespath/ast.ts';
 import { evaluate } from '../../lib/jmespath/evaluate.ts';
 import { Work } from '../../lib/jmespath/work.ts';

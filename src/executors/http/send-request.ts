@@ -1,11 +1,11 @@
 // Sends a call's request and makes its answer a result. Whatever comes back, error texts too, is scrubbed of secrets.
 import type { PreparedFunction } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
-import type { SecretScrubber } from '../../lib/scrub-secrets.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
+import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { EgressPolicy, HttpClient, HttpResponse } from '../../ports/http-client.ts';
+import type { EgressPolicy, HttpClient, HttpResponse } from '../../ports/egress/http-client.ts';
 import type { CompiledRequest, FilledRequest } from './compile-request.ts';
 import type { Authorization, Credentials } from './credentials.ts';
 import type { RequestOptions } from './options-schema.ts';

@@ -1,6 +1,6 @@
 // What gateway.yaml may say for every http tool: the section `executors.http`.
 import { z } from 'zod';
-import { egressFields } from '../../lib/egress.ts';
+import { egressFields } from '../../lib/egress/egress.ts';
 
 export interface HttpSettings {
   /** Ranges that any http tool may reach although they are not public. */

@@ -1,7 +1,7 @@
 // What an upstream's status means when it is not a result. The body goes to the log, never to the caller.
-import type { ErrorType } from '../../contract/error-types.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { HttpResponse } from '../../ports/http-client.ts';
+import type { ErrorType } from '../../contract/call/error-types.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { HttpResponse } from '../../ports/egress/http-client.ts';
 
 const TYPE_OF_STATUS: { readonly [status: number]: ErrorType } = {
   401: 'AUTH',

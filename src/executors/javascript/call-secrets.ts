@@ -1,9 +1,9 @@
 // CallSecrets: keeps the secrets that a handler was given out of everything it says.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
-import { secretScrubber, type SecretScrubber } from '../../lib/scrub-secrets.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
+import { secretScrubber, type SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 
 /** One agent's config serves many calls, and most have no secrets in it. */
 const known = new WeakMap<JsonObject, SecretScrubber | 'none'>();

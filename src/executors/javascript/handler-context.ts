@@ -1,8 +1,8 @@
 // HandlerContext: what a handler sees of its call besides the arguments; the same inside the gateway and in a worker.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import type { CallEvent } from '../../contract/tool-call.ts';
-import type { InteractionMode } from '../../contract/tool-spec.ts';
-import { writeJson } from '../../lib/write-json.ts';
+import type { CallEvent } from '../../contract/call/tool-call.ts';
+import type { InteractionMode } from '../../contract/tool/tool-spec.ts';
+import { writeJson } from '../../lib/json/write-json.ts';
 
 type LogLevel = (CallEvent & { kind: 'log' })['level'];
 /** `unknown`: handlers are JavaScript, and no compiler has checked what they pass. */

@@ -1,13 +1,13 @@
 // Handlers inside the gateway process: `trusted: true`. Nothing stands between them and the gateway, and nothing can stop them.
-import { callLogFields } from '../../contract/call-log-fields.ts';
+import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { CallEvent, Emit, ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
-import { writeJson } from '../../lib/write-json.ts';
-import type { Log } from '../../ports/log.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { CallEvent, Emit, ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
+import { writeJson } from '../../lib/json/write-json.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
 import { scrubberOf, scrubFailure, scrubResult } from './call-secrets.ts';
 import { HandlerContext, type CallMeta, type HandlerCall } from './handler-context.ts';

@@ -1,7 +1,7 @@
 // The javascript executor: a tool is an exported function of an operator's own module, run in a worker thread.
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { HandlerFiles } from './handler-files.ts';
 import { runInProcess, type Handler } from './in-process.ts';
 import { chooseExport, importHandler, type HandlerFile } from './load-handler.ts';

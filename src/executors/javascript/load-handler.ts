@@ -2,7 +2,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { HandlerSources } from './handler-sources.ts';
 import type { JsOptions } from './options.ts';
 

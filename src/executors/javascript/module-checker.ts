@@ -1,13 +1,13 @@
 // ModuleChecker: imports handler modules at load, in a thread apart from those that serve calls.
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { HandlerWorker, type WorkerOptions } from './handler-worker.ts';
+import { HandlerWorker, type WorkerOptions } from './threads/handler-worker.ts';
 import { notImportable, type HandlerFile } from './load-handler.ts';
-import { NO_LISTENER } from './pending-call.ts';
+import { NO_LISTENER } from './threads/pending-call.ts';
 import type { JavascriptSettings } from './settings.ts';
-import type { ThreadHosts } from './thread-hosts.ts';
+import type { ThreadHosts } from './threads/thread-hosts.ts';
 import { lineOf } from './thrown-report.ts';
-import { executorClosed } from './worker-failures.ts';
+import { executorClosed } from './threads/worker-failures.ts';
 
 export interface ModuleExports {
   readonly exported: readonly string[];

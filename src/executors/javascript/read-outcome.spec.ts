@@ -1,6 +1,6 @@
 // What a handler gives back or throws: plain data, the envelope, and errors in every shape.
 import { describe, expect, it } from 'vitest';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { failureOfThrown, readReturned } from './read-outcome.ts';
 
 function refusalOf(returned: unknown): unknown {

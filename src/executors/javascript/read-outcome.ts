@@ -1,10 +1,10 @@
 // What a handler returned or threw, as a result or a failure. Handlers may answer in the envelope themselves.
-import { isErrorType } from '../../contract/error-types.ts';
-import { exceptionFailure } from '../../contract/exception-failure.ts';
-import type { Intent } from '../../contract/intent.ts';
+import { isErrorType } from '../../contract/call/error-types.ts';
+import { exceptionFailure } from '../../contract/call/exception-failure.ts';
+import type { Intent } from '../../contract/call/intent.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
-import { ToolFailure, type FailureDetails } from '../../contract/tool-failure.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
+import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
 
 const UPPER_SNAKE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const ENVELOPE_FIELDS: ReadonlySet<string> = new Set(['ok', 'data', 'intents', 'meta']);

@@ -1,6 +1,6 @@
 // ThrownReport: what a handler threw, told by the worker as JSON text and read back in the gateway.
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
-import type { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { failureOfThrown } from './read-outcome.ts';
 
 // Taken before any handler is loaded: one that replaces them deceives itself alone.

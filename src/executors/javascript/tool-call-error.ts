@@ -1,6 +1,6 @@
 // ToolCallError: what callTool throws in a handler. One that is not caught keeps its type on the way out.
 import type { JsonObject } from '../../contract/json.ts';
-import type { ToolError } from '../../contract/tool-response.ts';
+import type { ToolError } from '../../contract/call/tool-response.ts';
 
 export type StepError = Pick<
   ToolError,

@@ -1,28 +1,28 @@
 // WorkerExecutor: handlers in worker threads. Checked in one at load, run in those of the pool.
-import { callLogFields } from '../../contract/call-log-fields.ts';
+import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { Emit, ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
-import type { ProcessSpawner } from '../../ports/process-spawner.ts';
+import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
 import { scrubberOf, scrubFailure, scrubResult } from './call-secrets.ts';
 import { metaOf, pass } from './in-process.ts';
 import { chooseExport, type HandlerFile } from './load-handler.ts';
-import type { CallBody, StepReply, StepRequest } from './messages.ts';
+import type { CallBody, StepReply, StepRequest } from './threads/messages.ts';
 import { ModuleChecker } from './module-checker.ts';
 import type { JsOptions } from './options.ts';
-import type { Answer, CallListener } from './pending-call.ts';
+import type { Answer, CallListener } from './threads/pending-call.ts';
 import { readReturned } from './read-outcome.ts';
 import type { JavascriptSettings } from './settings.ts';
-import { ThreadHosts } from './thread-hosts.ts';
-import { ThreadPool } from './thread-pool.ts';
+import { ThreadHosts } from './threads/thread-hosts.ts';
+import { ThreadPool } from './threads/thread-pool.ts';
 import { failureOfReport } from './thrown-report.ts';
-import { argumentsTooLarge } from './worker-failures.ts';
+import { argumentsTooLarge } from './threads/worker-failures.ts';
 
 export interface WorkerNeeds {
   readonly log: Log;

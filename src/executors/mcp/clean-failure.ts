@@ -1,6 +1,6 @@
 // A failure without the connection's secrets, in its cause as well: that goes to the log.
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { SecretScrubber } from '../../lib/scrub-secrets.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 
 export function cleanFailure(error: unknown, scrubber: SecretScrubber): unknown {
   if (!(error instanceof ToolFailure)) return error;

@@ -1,9 +1,9 @@
 // Definitions: what a server says its tools are, asked for again when it may have changed, once for all of its tools.
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { abortable } from '../../lib/abortable.ts';
-import { definitionHash } from '../../lib/mcp-definition.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { abortable } from '../../lib/concurrency/abortable.ts';
+import { definitionHash } from '../../lib/mcp/mcp-definition.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { McpServer, McpTool } from '../../ports/mcp-servers.ts';
+import type { McpServer, McpTool } from '../../ports/egress/mcp-servers.ts';
 
 /** A server that does not say how long its list holds, or says that it never does. */
 const DEFAULT_TTL_MS = 60_000;

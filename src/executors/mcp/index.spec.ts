@@ -3,10 +3,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { callOf, functionOf, recordingLog, requestOf } from '../../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { CallEvent } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { definitionHash } from '../../lib/mcp-definition.ts';
-import type { McpCall, McpResult, McpServer, McpTool } from '../../ports/mcp-servers.ts';
+import type { CallEvent } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { definitionHash } from '../../lib/mcp/mcp-definition.ts';
+import type { McpCall, McpResult, McpServer, McpTool } from '../../ports/egress/mcp-servers.ts';
 import { mcpExecutor } from './index.ts';
 
 const TOOL: McpTool = { name: 'find', description: 'Finds.', inputSchema: { type: 'object' } };

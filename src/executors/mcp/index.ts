@@ -1,14 +1,14 @@
 // The mcp executor: a tool is a tool of an MCP server, which is not trusted: bounded answers, pinned definitions.
 import type { JsonObject } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
-import type { Emit, ToolCall } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
-import { didYouMean } from '../../lib/did-you-mean.ts';
-import { mcpConnectionSchema } from '../../lib/mcp-connection.ts';
+import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
+import { didYouMean } from '../../lib/text/did-you-mean.ts';
+import { mcpConnectionSchema } from '../../lib/mcp/mcp-connection.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { McpProgress, McpServers } from '../../ports/mcp-servers.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { McpProgress, McpServers } from '../../ports/egress/mcp-servers.ts';
 import { cleanFailure } from './clean-failure.ts';
 import { mcpOptionsSchema, type McpOptions } from './options-schema.ts';
 import { readResult, type ResultKind } from './read-result.ts';

@@ -1,8 +1,8 @@
 // What a server's answer means: a result of the form that was asked for, or the tool's own error.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
-import type { McpResult } from '../../ports/mcp-servers.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
+import type { McpResult } from '../../ports/egress/mcp-servers.ts';
 
 export type ResultKind = 'structured' | 'content';
 

@@ -1,9 +1,9 @@
 // One lease of a server per connection, shared by all tools that name it, given back when the last of them is gone.
 import type { Connection } from '../../contract/plugin.ts';
-import { mcpSecrets, mcpSettings } from '../../lib/mcp-settings.ts';
-import { secretScrubber, type SecretScrubber } from '../../lib/scrub-secrets.ts';
+import { mcpSecrets, mcpSettings } from '../../lib/mcp/mcp-settings.ts';
+import { secretScrubber, type SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { McpServer, McpServers, McpServerSettings } from '../../ports/mcp-servers.ts';
+import type { McpServer, McpServers, McpServerSettings } from '../../ports/egress/mcp-servers.ts';
 import { Definitions } from './definitions.ts';
 
 interface SharedServer {

@@ -1,7 +1,7 @@
 // The trace that a call belongs to, as a server finds it in the request's `_meta`.
 import { context, propagation } from '@opentelemetry/api';
 import type { JsonObject } from '../../contract/json.ts';
-import type { ToolContext } from '../../contract/tool-context.ts';
+import type { ToolContext } from '../../contract/call/tool-context.ts';
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const TRACESTATE = /^[\x20-\x7e]{1,512}$/;

@@ -1,10 +1,10 @@
 // Tools that run Python which the caller wrote: checked at load, what goes in, and what comes out.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { PythonOptions } from './options.ts';
 import type { SandboxWish } from './settings.ts';
-import type { LogLevel } from './worker-output.ts';
+import type { LogLevel } from './worker/worker-output.ts';
 
 const MAX_FILES = 32;
 const MAX_NAME = 255;

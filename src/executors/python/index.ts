@@ -1,29 +1,29 @@
 // python: calls a function of a Python module, each call in a process forked for it from one that has it imported.
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { callLogFields } from '../../contract/call-log-fields.ts';
+import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { Emit, ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { ProcessSpawner } from '../../ports/process-spawner.ts';
-import type { Sandbox } from '../../ports/sandbox.ts';
-import { failureOf } from './answer.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
+import type { Sandbox } from '../../ports/egress/sandbox.ts';
+import { failureOf } from './worker/answer.ts';
 import { checkCodeArguments, checkCodeTool, Printed } from './code-tool.ts';
-import { FunctionLease, type Leased } from './function-lease.ts';
-import type { Accept } from './leased-function.ts';
+import { FunctionLease, type Leased } from './pool/function-lease.ts';
+import type { Accept } from './pool/leased-function.ts';
 import { functionName, isListed, optionsSchema, type PythonOptions } from './options.ts';
-import type { CallListener } from './pending-call.ts';
-import { PoolLeases } from './pool-leases.ts';
+import type { CallListener } from './worker/pending-call.ts';
+import { PoolLeases } from './pool/pool-leases.ts';
 import { SandboxChoice } from './sandbox-choice.ts';
 import { pythonSettingsSchema, type PythonSettings } from './settings.ts';
 import { checkSignature, readChecked, type Signature } from './signature.ts';
-import type { WorkerKind } from './worker-kind.ts';
-import { WorkerKinds } from './worker-kinds.ts';
+import type { WorkerKind } from './pool/worker-kind.ts';
+import { WorkerKinds } from './pool/worker-kinds.ts';
 
 export interface PythonNeeds {
   readonly spawner: ProcessSpawner;

@@ -1,6 +1,6 @@
 // Options: what implementation_config of a python tool may say.
 import { z } from 'zod';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 
 /** No name starts with an underscore: what a module keeps to itself is no tool. */
 const MODULE = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$/;

@@ -1,7 +1,7 @@
 // Whether Python runs without a sandbox is settled once, at boot, and never as root.
 import { describe, expect, it } from 'vitest';
 import { RecordingLog } from '../../../test/helpers/python-ports.ts';
-import type { SandboxReport } from '../../ports/sandbox.ts';
+import type { SandboxReport } from '../../ports/egress/sandbox.ts';
 import { SandboxChoice } from './sandbox-choice.ts';
 import type { SandboxWish } from './settings.ts';
 

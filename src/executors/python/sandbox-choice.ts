@@ -1,8 +1,8 @@
 // SandboxChoice: whether Python workers run inside the sandbox. Settled once, at boot; no failure of a worker changes it.
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Sandbox, SandboxBackend } from '../../ports/sandbox.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Sandbox, SandboxBackend } from '../../ports/egress/sandbox.ts';
 import type { SandboxWish } from './settings.ts';
 
 export interface ChoiceNeeds {

@@ -1,7 +1,7 @@
 // Signature: what a Python function takes, compared at load with what its tool's schema promises callers.
 import { z } from 'zod';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 
 const signatureSchema = z.object({
   is_async: z.boolean(),

@@ -1,6 +1,6 @@
 // Slots: what one argument may hold at its place in a command. Values come from a language model.
 import { isJsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
-import { int64Of } from '../../lib/int64.ts';
+import { int64Of } from '../../lib/json/int64.ts';
 import type { SlotOptions } from './options-schema.ts';
 
 export type Slot =

@@ -1,5 +1,5 @@
 // Command lines: text to argv, once, at load. There is no shell, and nothing here that would look like one.
-import { parseTemplate, type Template } from '../../lib/template.ts';
+import { parseTemplate, type Template } from '../../lib/text/template.ts';
 
 /** Characters that mean something to a shell and nothing here: who writes them expects what will not happen. */
 const SHELL_SYNTAX = /['"\\$`;|&<>()*?[\]~#!\n\r]/;

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyCharacter } from '../../../test/helpers/any-character.ts';
 import type { JsonObject, JsonSchema } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { compileCommand, type CompiledCommand } from './compile-command.ts';
 import { shellOptionsSchema, type CommandOptions } from './options-schema.ts';
 

@@ -1,8 +1,8 @@
 // Commands: compiled at load, filled per call. Whatever arguments hold, each stays one argument of the same program.
 import type { JsonObject, JsonSchema } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { parseTemplate, soleName } from '../../lib/template.ts';
-import type { SandboxFile } from '../../ports/sandbox.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { parseTemplate, soleName } from '../../lib/text/template.ts';
+import type { SandboxFile } from '../../ports/egress/sandbox.ts';
 import { fillSlot, slotOf, textOf, type Filled, type Slot } from './argument-slots.ts';
 import { parseCommand, type Word } from './command-line.ts';
 import type { CommandOptions } from './options-schema.ts';

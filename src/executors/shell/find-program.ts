@@ -1,7 +1,7 @@
 // Programs: found at load by their absolute path, and refused where their arguments would be programs themselves.
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
-import { behindClosedFolder } from '../../lib/closed-folder.ts';
+import { behindClosedFolder } from '../../lib/files/closed-folder.ts';
 
 const PATH = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];

@@ -1,17 +1,17 @@
 // The shell executor: a tool is one command with typed places for arguments, run inside the sandbox, never by a shell.
 import type { JsonObject } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { Emit, ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
-import { callerHash } from '../../lib/caller-hash.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
+import { callerHash } from '../../lib/callers/caller-hash.ts';
 import { SlotQueue } from '../../lib/worker-pool/slot-queue.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Counter, Labelled, Metrics } from '../../ports/metrics.ts';
-import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRun } from '../../ports/sandbox.ts';
-import { FileContents } from '../../lib/file-contents.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Counter, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
+import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRun } from '../../ports/egress/sandbox.ts';
+import { FileContents } from '../../lib/files/file-contents.ts';
 import { compileCommand, placesOf, type CompiledCommand } from './compile-command.ts';
 import { findProgram } from './find-program.ts';
 import { LineEmitter } from './line-emitter.ts';

@@ -1,5 +1,5 @@
 // LineEmitter: what a command prints, as log events, line by line while it runs.
-import type { Emit } from '../../contract/tool-call.ts';
+import type { Emit } from '../../contract/call/tool-call.ts';
 
 const MAX_LINE = 8192;
 

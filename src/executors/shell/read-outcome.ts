@@ -1,9 +1,9 @@
 // Outcomes: what a run means for the caller, a result or one of the tool's own errors.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolResult } from '../../contract/tool-response.ts';
-import { parseStrictJson } from '../../lib/strict-json.ts';
-import type { SandboxFile, SandboxOutcome } from '../../ports/sandbox.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolResult } from '../../contract/call/tool-response.ts';
+import { parseStrictJson } from '../../lib/json/strict-json.ts';
+import type { SandboxFile, SandboxOutcome } from '../../ports/egress/sandbox.ts';
 import type { CommandOptions } from './options-schema.ts';
 
 const MAX_ERROR_TEXT = 2000;

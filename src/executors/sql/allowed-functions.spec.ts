@@ -1,6 +1,6 @@
 // What is not listed is refused; what a declaration trusts is trusted only where that can be undone.
 import { describe, expect, it } from 'vitest';
-import type { SqlFunction } from '../../ports/sql-databases.ts';
+import type { SqlFunction } from '../../ports/egress/sql-databases.ts';
 import { functionFault } from './allowed-functions.ts';
 
 function builtin(plainName: string, changes: Partial<SqlFunction> = {}): SqlFunction {

@@ -1,5 +1,5 @@
 // Which functions a statement may call: those whose result depends on their arguments, and those that are listed here.
-import { TENANT_SETTING, type SqlFunction } from '../../ports/sql-databases.ts';
+import { TENANT_SETTING, type SqlFunction } from '../../ports/egress/sql-databases.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 

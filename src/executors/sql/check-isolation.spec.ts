@@ -1,6 +1,6 @@
 // Each way around row-level security has its sentence; what is sound has none.
 import { describe, expect, it } from 'vitest';
-import type { SqlIsolation, SqlRelation } from '../../ports/sql-databases.ts';
+import type { SqlIsolation, SqlRelation } from '../../ports/egress/sql-databases.ts';
 import { isolationFaults } from './check-isolation.ts';
 
 const OWN_ROWS = { name: 'own_rows', permissive: true, forAllCommands: true, usingBindsTenant: true };

@@ -5,7 +5,7 @@ import {
   type SqlIsolation,
   type SqlPolicy,
   type SqlRelation,
-} from '../../ports/sql-databases.ts';
+} from '../../ports/egress/sql-databases.ts';
 
 /** Empty: every row that the statement can reach is guarded by a policy on the tenant. */
 export function isolationFaults(

@@ -1,8 +1,8 @@
 // Compiles one tool's statement at load; a call only encodes its arguments.
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { SqlStatement } from '../../ports/sql-databases.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { SqlStatement } from '../../ports/egress/sql-databases.ts';
 import { encoderOf, type Violation } from './encode-argument.ts';
 import type { SqlOptions, StatementOptions } from './options-schema.ts';
 import { readStatement, type StatementText } from './read-statement.ts';

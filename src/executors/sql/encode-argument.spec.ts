@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyCharacter } from '../../../test/helpers/any-character.ts';
 import type { JsonValue } from '../../contract/json.ts';
-import { parseArray } from '../../infra/sql/parse-array.ts';
+import { parseArray } from '../../infra/sql/inspect/parse-array.ts';
 import { encoderOf, type Violation } from './encode-argument.ts';
 
 function encode(type: string, value: JsonValue) {

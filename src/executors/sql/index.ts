@@ -7,11 +7,11 @@ import type {
   ExecutorTarget,
   PreparedFunction,
 } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { SqlDatabases, SqlResult, TenantForm } from '../../ports/sql-databases.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { SqlDatabases, SqlResult, TenantForm } from '../../ports/egress/sql-databases.ts';
 import { compileStatement, placeholdersOf, statementOptionsOf } from './compile-statement.ts';
 import {
   embeddedConnectionSchema,

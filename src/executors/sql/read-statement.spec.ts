@@ -1,7 +1,7 @@
 // SQL is read by PostgreSQL's own parser: placeholders in code become parameters, and nothing else does.
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { NEWEST_RELEASE } from '../../infra/sql/inspect-statement.ts';
+import { NEWEST_RELEASE } from '../../infra/sql/inspect/inspect-statement.ts';
 import { loadParser, PARSER_RELEASE } from './postgres-parser.ts';
 import { MAX_LENGTH, readStatement } from './read-statement.ts';
 

@@ -1,6 +1,6 @@
 // One pool per connection, shared by all tools that name it, closed when the last of them is gone.
 import type { Connection } from '../../contract/plugin.ts';
-import type { SqlDatabase, SqlDatabases, SqlDatabaseSettings } from '../../ports/sql-databases.ts';
+import type { SqlDatabase, SqlDatabases, SqlDatabaseSettings } from '../../ports/egress/sql-databases.ts';
 import { embeddedConnectionSchema, postgresConnectionSchema } from './options-schema.ts';
 
 export interface DatabaseLease {

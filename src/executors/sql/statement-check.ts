@@ -1,7 +1,12 @@
 // Checks a statement against its database, once: at load, or at the first call when there was no server at load.
 import type { JsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { SqlDatabase, SqlInspection, SqlStatement, TenantForm } from '../../ports/sql-databases.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type {
+  SqlDatabase,
+  SqlInspection,
+  SqlStatement,
+  TenantForm,
+} from '../../ports/egress/sql-databases.ts';
 import { functionFault } from './allowed-functions.ts';
 import { isolationFaults } from './check-isolation.ts';
 import { compileArguments } from './compile-statement.ts';

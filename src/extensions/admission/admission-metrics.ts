@@ -1,6 +1,6 @@
 // The numbers of admission: whom limits refused, how long others waited, how many run now.
-import type { ToolSpec } from '../../contract/tool-spec.ts';
-import type { Counter, Gauge, Histogram, Metrics } from '../../ports/metrics.ts';
+import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
+import type { Counter, Gauge, Histogram, Metrics } from '../../ports/telemetry/metrics.ts';
 
 export interface AdmissionMetrics {
   readonly refused: Readonly<Record<'rate' | 'concurrency', Counter>>;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { callOf, echoNext, functionOf, outcomeOf, recordingMetrics } from '../../../test/helpers/call-kit.ts';
-import type { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Admission, AdmissionRequest } from '../../ports/admission-control.ts';
-import { MemoryAdmissionControl } from '../../infra/memory/memory-admission-control.ts';
+import { MemoryAdmissionControl } from '../../infra/admission/memory/memory-admission-control.ts';
 import { admission } from './index.ts';
 
 function setUp() {

@@ -1,12 +1,12 @@
 // admission: rate limits and the concurrency lease, one decision just before the tool runs, given back when it ends.
 import { z } from 'zod';
 import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Admission, AdmissionControl } from '../../ports/admission-control.ts';
-import type { Metrics } from '../../ports/metrics.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { admissionMetrics } from './admission-metrics.ts';
 import { planOf, type LimitPlan } from './limit-plan.ts';
 

@@ -1,7 +1,7 @@
 // LimitPlan: the limits of one function, made ready at load; a call only adds whose call it is.
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import { isUnsafe, type LimitScope } from '../../contract/tool-spec.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { isUnsafe, type LimitScope } from '../../contract/tool/tool-spec.ts';
 import type { AdmissionRequest, LeaseRule, RateRule } from '../../ports/admission-control.ts';
 
 export interface LimitPlan {

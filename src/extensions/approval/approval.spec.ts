@@ -10,8 +10,8 @@ import {
   requestOf,
 } from '../../../test/helpers/call-kit.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import { MemoryApprovalStore } from '../../infra/memory/memory-approval-store.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { MemoryApprovalStore } from '../../infra/approvals/memory-approval-store.ts';
 import { approval } from './index.ts';
 
 const OPTIONS = approval.optionsSchema.parse({});

@@ -1,20 +1,20 @@
 // approval: an unsafe call waits for a human. The token a caller gets back runs the same call once, after the decision.
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { boundPart } from '../../contract/bound-part.ts';
+import { boundPart } from '../../contract/call/bound-part.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import { isUnsafe } from '../../contract/tool-spec.ts';
-import { whatRuns } from '../../contract/what-runs.ts';
-import { canonicalHash } from '../../lib/canonical-json.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { isUnsafe } from '../../contract/tool/tool-spec.ts';
+import { whatRuns } from '../../contract/tool/what-runs.ts';
+import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import { uuidv7 } from '../../lib/ids.ts';
-import { SENSITIVE_MARK, sealSensitive } from '../../lib/sensitive-values.ts';
+import { SENSITIVE_MARK, sealSensitive } from '../../lib/secrets/sensitive-values.ts';
 import type { Approval, ApprovalStore, RedemptionResult } from '../../ports/approval-store.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Metrics } from '../../ports/metrics.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
 
 const optionsSchema = z.strictObject({
   mode: z

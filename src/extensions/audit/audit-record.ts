@@ -1,8 +1,8 @@
 // What an audit record says of a call: who, what, with which arguments (as a hash), and how it ended.
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
-import { canonicalHash } from '../../lib/canonical-json.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
+import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AuditRecord } from '../../ports/audit-sink.ts';

@@ -8,9 +8,9 @@ import {
   principalOf,
   requestOf,
 } from '../../../test/helpers/call-kit.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
 import { snapshotOf } from '../../registry/tool-spec-registry.ts';
 import { audit } from './index.ts';

@@ -1,10 +1,10 @@
 // audit: a record of every call, refused ones too; of calls that change something, one before they run as well.
 import { z } from 'zod';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { AuditSink } from '../../ports/audit-sink.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { intentOf, outcomeOf } from './audit-record.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { callOf, echoNext, outcomeOf, principalOf, requestOf } from '../../../test/helpers/call-kit.ts';
-import type { Principal } from '../../contract/principal.ts';
-import type { ToolContext } from '../../contract/tool-context.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { Principal } from '../../contract/call/principal.ts';
+import type { ToolContext } from '../../contract/call/tool-context.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { auth } from './index.ts';
 
 const OPTIONS = auth.optionsSchema.parse({});

@@ -1,5 +1,5 @@
 // FloodGuard: counts calls per credential and second, so that one runaway agent cannot eat the process.
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 export class FloodGuard {
   #second = 0;

@@ -1,10 +1,10 @@
 // auth: who is calling, and for whom may it speak. Binds tenant, agent and user to the credential.
 import { z } from 'zod';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import { holds, stillGranted, type Principal } from '../../contract/principal.ts';
-import type { ToolRequest } from '../../contract/tool-call.ts';
-import type { ToolContext } from '../../contract/tool-context.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { holds, stillGranted, type Principal } from '../../contract/call/principal.ts';
+import type { ToolRequest } from '../../contract/call/tool-call.ts';
+import type { ToolContext } from '../../contract/call/tool-context.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { FloodGuard } from './flood-guard.ts';

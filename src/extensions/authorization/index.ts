@@ -1,8 +1,8 @@
 // authorization: does the credential hold what this tool asks for. The tool's half of auth: see docs/adr/0002.
 import { z } from 'zod';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import { holds } from '../../contract/principal.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { holds } from '../../contract/call/principal.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 const optionsSchema = z.strictObject({});
 

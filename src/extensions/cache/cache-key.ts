@@ -1,9 +1,9 @@
 // The key of an answer: everything that may make two answers differ. Equal keys, and only they, share an answer.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import { canonicalHash } from '../../lib/canonical-json.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import type { CacheOptions } from './options.ts';
 
 /** Undefined where there is none: no session for answers of a session, or arguments that have no canonical form. */

@@ -9,13 +9,13 @@ import {
 } from '../../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolContext } from '../../contract/tool-context.ts';
-import type { ToolResponse, ToolResult } from '../../contract/tool-response.ts';
-import type { ToolSpec } from '../../contract/tool-spec.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolContext } from '../../contract/call/tool-context.ts';
+import type { ToolResponse, ToolResult } from '../../contract/call/tool-response.ts';
+import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { refusalOf, shortened, successOf } from '../../core/settle.ts';
-import { MemoryResultCache } from '../../infra/memory/memory-result-cache.ts';
+import { MemoryResultCache } from '../../infra/cache/memory-result-cache.ts';
 import type { ResultCache } from '../../ports/result-cache.ts';
 import { cache as plugin } from './index.ts';
 

@@ -1,5 +1,5 @@
 // Counts of the cache, by tool and by what became of a call there.
-import type { Counter, Metrics } from '../../ports/metrics.ts';
+import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
 
 const RESULTS = ['hit', 'miss', 'shared', 'stale', 'bypass', 'error'] as const;
 

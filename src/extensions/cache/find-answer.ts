@@ -1,5 +1,5 @@
 // Looks for an answer in the store, and waits a while where another replica is making it.
-import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ResultCache } from '../../ports/result-cache.ts';
 import { ENTRY_OVERHEAD, readEntry, type KnownData } from './entry.ts';

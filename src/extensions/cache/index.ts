@@ -1,15 +1,15 @@
 // cache: a read-only tool's answer is given again for a time; of equal calls that run at once, only one runs the tool.
-import { callLogFields } from '../../contract/call-log-fields.ts';
+import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
-import { knownAnswer } from '../../contract/make-response.ts';
-import type { ErrorType } from '../../contract/error-types.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../contract/tool-response.ts';
+import { knownAnswer } from '../../contract/call/make-response.ts';
+import type { ErrorType } from '../../contract/call/error-types.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../contract/call/tool-response.ts';
 import { createValidator, type Validator } from '../../lib/json-schema/validator.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { ResultCache } from '../../ports/result-cache.ts';
 import { cacheKeyOf } from './cache-key.ts';
 import { countersOf, type Counts } from './counts.ts';

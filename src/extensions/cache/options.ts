@@ -1,8 +1,8 @@
 // What a tool may say of its cache, and what it may not.
 import { z } from 'zod';
 import type { OptionFault } from '../../contract/plugin.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import { isUnsafe } from '../../contract/tool-spec.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { isUnsafe } from '../../contract/tool/tool-spec.ts';
 
 const DAY_MS = 86_400_000;
 

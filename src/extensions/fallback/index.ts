@@ -1,14 +1,14 @@
 // fallback: a safe answer where a tool fails without having done anything, or is late. Observers see what really happened.
-import { callLogFields } from '../../contract/call-log-fields.ts';
-import { knownAnswer } from '../../contract/make-response.ts';
+import { callLogFields } from '../../contract/call/call-log-fields.ts';
+import { knownAnswer } from '../../contract/call/make-response.ts';
 import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolRefusal, ToolResponse } from '../../contract/tool-response.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { fallbackOptionsSchema, faultsOfFallback, hasFallback, type FallbackOptions } from './options.ts';
 import { compileAnswer, type SafeAnswer } from './safe-answer.ts';
 

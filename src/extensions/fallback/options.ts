@@ -1,7 +1,7 @@
 // What a tool may say of its safe answer, and what is checked of it at load.
 import { z } from 'zod';
 import type { OptionFault } from '../../contract/plugin.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { compileAnswer } from './safe-answer.ts';
 
 const REPLACEABLE = ['TIMEOUT', 'TRANSIENT', 'UNAVAILABLE', 'OUTPUT_INVALID'] as const;

@@ -1,11 +1,11 @@
 // Safe answers: compiled from templates at load, filled with arguments of the call. Text stays text; nothing is evaluated.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { OptionFault } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import { didYouMean } from '../../lib/did-you-mean.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { didYouMean } from '../../lib/text/did-you-mean.ts';
 import { createValidator, TOO_COSTLY } from '../../lib/json-schema/validator.ts';
-import { parseTemplate, soleName, TemplateError, type Template } from '../../lib/template.ts';
+import { parseTemplate, soleName, TemplateError, type Template } from '../../lib/text/template.ts';
 
 export interface SafeAnswer {
   readonly faults: readonly OptionFault[];

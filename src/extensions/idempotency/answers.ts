@@ -1,8 +1,8 @@
 // What a keyed call is answered with when it is not run: the first outcome again, or why there is none.
-import { metaOf } from '../../contract/make-response.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
+import { metaOf } from '../../contract/call/make-response.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { parseOwn } from '../../lib/large-json/parse-json.ts';
 import type { StoredOutcome } from '../../ports/idempotency-store.ts';
 

@@ -1,7 +1,7 @@
 // HeldKeys: the keys of the calls that run here, kept alive together for as long as they do.
 import type { Clock } from '../../ports/clock.ts';
 import type { HeldKey, IdempotencyStore } from '../../ports/idempotency-store.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 
 /** After so long without a sign of life, the owner of a key is taken for dead. */
 export const LEASE_MS = 30_000;

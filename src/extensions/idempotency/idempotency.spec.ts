@@ -10,8 +10,8 @@ import {
 } from '../../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import type { Next } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { AnswerLost } from '../../ports/answer-lost.ts';
 import type { HeldKey, IdempotencyStore, KeyState, StoredOutcome } from '../../ports/idempotency-store.ts';
 import { idempotency } from './index.ts';

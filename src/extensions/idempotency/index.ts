@@ -1,16 +1,16 @@
 // idempotency: a call with a key runs once; whoever sends the same key again gets the same outcome.
 import { z } from 'zod';
-import { boundPart } from '../../contract/bound-part.ts';
+import { boundPart } from '../../contract/call/bound-part.ts';
 import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
-import { callerHash } from '../../lib/caller-hash.ts';
-import { canonicalHash } from '../../lib/canonical-json.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
+import { callerHash } from '../../lib/callers/caller-hash.ts';
+import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdempotencyStore, KeyClaim, KeyState } from '../../ports/idempotency-store.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Counter, Metrics } from '../../ports/metrics.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
 import { inFlight, malformed, missing, otherPayload, replay, unknownOutcome } from './answers.ts';
 import { LEASE_MS } from './held-keys.ts';
 import { KeyedRuns } from './keyed-runs.ts';

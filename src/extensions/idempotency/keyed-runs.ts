@@ -1,7 +1,7 @@
 // KeyedRuns: gets a call its key, runs it, and sees to it that its outcome is kept, or the key given back.
 import type { Next } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { AnswerLost } from '../../ports/answer-lost.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
   KeyState,
   StoredOutcome,
 } from '../../ports/idempotency-store.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import { HeldKeys } from './held-keys.ts';
 import { KeyReleases } from './key-releases.ts';
 

@@ -1,5 +1,5 @@
 // Waiting for a call with the same key: for as long as the caller wants to, looking less and less often.
-import type { ToolCall } from '../../contract/tool-call.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyState } from '../../ports/idempotency-store.ts';
 

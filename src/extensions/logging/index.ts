@@ -1,10 +1,10 @@
 // logging: one line per call with named fields. Arguments and results are never in it.
 import { z } from 'zod';
-import { callLogFields } from '../../contract/call-log-fields.ts';
+import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
-import type { Log } from '../../ports/log.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 
 const optionsSchema = z.strictObject({
   level: z.enum(['debug', 'info']).default('info').describe('Level of the line for calls that succeed.'),

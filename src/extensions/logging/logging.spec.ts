@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callOf, echoNext, outcomeOf, recordingLog, requestOf } from '../../../test/helpers/call-kit.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { logging } from './index.ts';
 
 describe('logging', () => {

@@ -1,8 +1,8 @@
 // metrics: counts every call, times it, and separates the gateway's own time from the tool's.
 import { z } from 'zod';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
-import type { Counter, Histogram, Metrics } from '../../ports/metrics.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
+import type { Counter, Histogram, Metrics } from '../../ports/telemetry/metrics.ts';
 
 /** 10 ms to 5 minutes: the buckets that MCP's conventions give for operations. */
 const CALL_BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];

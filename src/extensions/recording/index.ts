@@ -1,15 +1,15 @@
 // recording: keeps calls with their outcomes for operators who asked for it. It stands outside of all that gives answers again.
 import { z } from 'zod';
-import { callLogFields } from '../../contract/call-log-fields.ts';
+import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolError, ToolResponse } from '../../contract/tool-response.ts';
-import { canonicalHash } from '../../lib/canonical-json.ts';
-import { callScrubber } from '../../lib/scrub-secrets.ts';
-import { sensitiveHiders, type HideSensitive } from '../../lib/sensitive-values.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolError, ToolResponse } from '../../contract/call/tool-response.ts';
+import { canonicalHash } from '../../lib/json/canonical-json.ts';
+import { callScrubber } from '../../lib/secrets/scrub-secrets.ts';
+import { sensitiveHiders, type HideSensitive } from '../../lib/secrets/sensitive-values.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import type { RecordedCall, RecordedOutcome, Recordings, Take } from '../../ports/recordings.ts';
 
 interface Needs {

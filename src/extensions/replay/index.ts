@@ -1,15 +1,15 @@
 // replay: answers from a recording, so that no executor runs. Everything that may refuse a call stands outside of it.
 import { z } from 'zod';
 import type { JsonObject } from '../../contract/json.ts';
-import { metaOf } from '../../contract/make-response.ts';
+import { metaOf } from '../../contract/call/make-response.ts';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { parseOwn } from '../../lib/large-json/parse-json.ts';
-import { sensitiveHiders } from '../../lib/sensitive-values.ts';
-import type { Counter, Metrics } from '../../ports/metrics.ts';
+import { sensitiveHiders } from '../../lib/secrets/sensitive-values.ts';
+import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
 import type { NearestCall, RecordedCall, ReplayTape, TapeAnswer } from '../../ports/recordings.ts';
 
 interface Needs {

@@ -10,8 +10,8 @@ import {
 } from '@opentelemetry/api';
 import { z } from 'zod';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolResponse } from '../../contract/tool-response.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 
 const optionsSchema = z.strictObject({});
 

@@ -1,7 +1,7 @@
 // The argument business_id, as older callers send it: it must be the caller's tenant, and goes where no tool asks for it.
 import type { JsonObject } from '../../contract/json.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { namedProperties } from '../../lib/json-schema/named-properties.ts';
 import { foreignTenant } from './failures.ts';
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { callOf, echoNext, outcomeOf, requestOf, specOf } from '../../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import type { JsonObject, JsonSchema } from '../../contract/json.ts';
-import { functionsOf } from '../../contract/tool-function.ts';
-import type { ToolSpec } from '../../contract/tool-spec.ts';
+import { functionsOf } from '../../contract/tool/tool-function.ts';
+import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { withClosedRoot, type UndeclaredArguments } from './closed-root.ts';
 import { validation } from './index.ts';
 

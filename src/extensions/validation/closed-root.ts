@@ -1,6 +1,6 @@
 // The closed root: arguments that the input schema does not declare are none, unless the schema itself speaks of them.
 import type { JsonSchema } from '../../contract/json.ts';
-import type { ToolSpec } from '../../contract/tool-spec.ts';
+import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { IN_PLACE } from '../../lib/json-schema/named-properties.ts';
 
 export type UndeclaredArguments = 'refuse' | 'drop' | 'allow';

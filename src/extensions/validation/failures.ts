@@ -1,6 +1,6 @@
 // What validation refuses with.
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ForeignCheckError } from '../../lib/json-schema/foreign-schemas.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ForeignCheckError } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import type { Violation } from '../../lib/json-schema/violation.ts';
 
 export function foreignTenant(): ToolFailure {

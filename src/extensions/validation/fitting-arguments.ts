@@ -1,9 +1,9 @@
 // The arguments as the tool gets them: of this tenant, with defaults, without what stands in for something left out.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import type { ToolCall } from '../../contract/tool-call.ts';
-import { fromPointer } from '../../lib/json-pointer.ts';
-import { ForeignCheckError } from '../../lib/json-schema/foreign-schemas.ts';
-import { countTokens } from '../../lib/json-schema/schema-size.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { fromPointer } from '../../lib/json/json-pointer.ts';
+import { ForeignCheckError } from '../../lib/json-schema/foreign/foreign-schemas.ts';
+import { countTokens } from '../../lib/json-schema/lint/schema-size.ts';
 import type { Violation } from '../../lib/json-schema/violation.ts';
 import { ofThisTenant } from './business-id.ts';
 import { mismatch, notInt64, unchecked } from './failures.ts';

@@ -1,9 +1,9 @@
 // validation: arguments against the input schema before the tool runs, the result against the output schema after.
 import { z } from 'zod';
 import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import type { ToolFunction } from '../../contract/tool-function.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { isLarge, nextTurn } from '../../lib/in-slices.ts';
+import { isLarge, nextTurn } from '../../lib/concurrency/in-slices.ts';
 import { withClosedRoot } from './closed-root.ts';
 import { fittingArguments } from './fitting-arguments.ts';
 import { refuseWrongResult } from './refuse-wrong-result.ts';

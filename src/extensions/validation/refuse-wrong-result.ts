@@ -1,7 +1,7 @@
 // A tool's result held to its output schema.
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ToolSuccess } from '../../contract/tool-response.ts';
-import { ForeignCheckError, type ForeignValidator } from '../../lib/json-schema/foreign-schemas.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolSuccess } from '../../contract/call/tool-response.ts';
+import { ForeignCheckError, type ForeignValidator } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import type { Violation } from '../../lib/json-schema/violation.ts';
 import { outputInvalid } from './failures.ts';
 import type { SchemaCheck } from './tool-checks.ts';

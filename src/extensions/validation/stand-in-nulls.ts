@@ -1,6 +1,6 @@
 // Stand-in nulls: OpenAI's strict mode has no absent argument, only null. Here null becomes absent again.
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
-import { resolveLocal } from '../../contract/local-refs.ts';
+import { resolveLocal } from '../../contract/tool/local-refs.ts';
 
 /** Alternatives inside alternatives inside …: a circle of references ends here. */
 const MAX_NESTING = 8;

@@ -1,6 +1,6 @@
 // The checks of each tool: its schemas, ready for the event loop and for a thread, kept for as long as the tool is.
-import type { ToolFunction } from '../../contract/tool-function.ts';
-import { ForeignSchemas, type ForeignValidator } from '../../lib/json-schema/foreign-schemas.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { ForeignSchemas, type ForeignValidator } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import { int64PlacesOf, type Int64Places } from '../../lib/json-schema/int64-places.ts';
 import { createValidator, type Validator, type ValidatorOptions } from '../../lib/json-schema/validator.ts';
 import type { Clock } from '../../ports/clock.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { callOf, echoNext, functionOf, outcomeOf, requestOf } from '../../../test/helpers/call-kit.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import { functionsOf, type ToolFunction } from '../../contract/tool-function.ts';
+import { functionsOf, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import { specOf } from '../../../test/helpers/call-kit.ts';
 import { validation } from './index.ts';
 

@@ -1,5 +1,5 @@
 // AuditJournal: records on the local disk before anybody is answered, many of them with one sync; then to be shipped.
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ByteRoom } from './byte-room.ts';
 import { GatherTimer } from './gather-timer.ts';

@@ -1,8 +1,8 @@
 // AuditShipper: moves what the journal holds into the database, oldest first; a file is removed when its records are committed.
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Counter } from '../../ports/metrics.ts';
-import { isDataError } from '../database/sql-state.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Counter } from '../../ports/telemetry/metrics.ts';
+import { isDataError } from '../postgres/sql-state.ts';
 import type { AuditJournal } from './audit-journal.ts';
 import { endOfLines, halvesOf, piecesOf } from './json-lines.ts';
 import type { Segment, SegmentStorage } from './segment-folder.ts';

@@ -1,7 +1,7 @@
 // IntentGroups: intents straight into the database, those of the same moment with one statement; or refused, soon.
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { GroupCommit } from '../database/group-commit.ts';
+import { GroupCommit } from '../postgres/group-commit.ts';
 
 const GROUP = 256;
 const MAX_WAITING = 4_096;

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DataDirInUse, lockDataDir } from '../database/data-dir-lock.ts';
+import { DataDirInUse, lockDataDir } from '../data-dir/data-dir-lock.ts';
 
 /** A file that is being written. */
 export interface SegmentFile {

@@ -1,8 +1,8 @@
 // StoredAuditSink: AuditSink over the local journal, its shipper, and, where the database is another machine's, its table.
 import type { Clock } from '../../ports/clock.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Counter, Gauge, Metrics } from '../../ports/metrics.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Counter, Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 import { degradedGauge } from '../telemetry/degraded-gauge.ts';
 import { AuditJournal } from './audit-journal.ts';
 import { auditLine } from './audit-line.ts';

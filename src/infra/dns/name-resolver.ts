@@ -3,7 +3,7 @@
 import { NODATA, NOTFOUND, SERVFAIL, TIMEOUT } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { HostsFile } from './hosts-file.ts';
 import { readSearchRules, wholeNames } from './search-rules.ts';
 

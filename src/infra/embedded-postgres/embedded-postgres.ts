@@ -3,8 +3,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { getuid } from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
-import type { Log } from '../../ports/log.ts';
-import { lockDataDir } from '../database/data-dir-lock.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import { lockDataDir } from '../data-dir/data-dir-lock.ts';
 import {
   checkCluster,
   configureCluster,

@@ -1,6 +1,6 @@
 // BodyBytes: an answer's body as it arrives. A long one is put into one buffer piece by piece: to put 64 MiB together at the
 // end would take longer than the event loop may be held.
-import { ByteList } from '../../lib/byte-list.ts';
+import { ByteList } from '../../lib/bytes/byte-list.ts';
 
 const LONG_BYTES = 1024 * 1024;
 

@@ -1,8 +1,8 @@
 // Undoes a content coding we did not ask for, bounded on what comes out: a small body may unpack to gigabytes.
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { HttpResponse } from '../../ports/http-client.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { HttpResponse } from '../../ports/egress/http-client.ts';
 import { overCompressed, tooLarge } from './http-failures.ts';
 
 type Decoder = (input: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;

@@ -2,10 +2,10 @@
 // resolves to, and the socket that came of it; nothing is looked up twice, so that no answer can change in between.
 import { connect, isIP, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import type { ToolFailure } from '../../contract/tool-failure.ts';
-import { egressFault } from '../../lib/egress.ts';
-import { portOf } from '../../lib/egress-ports.ts';
-import type { EgressPolicy } from '../../ports/http-client.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { egressFault } from '../../lib/egress/egress.ts';
+import { portOf } from '../../lib/egress/egress-ports.ts';
+import type { EgressPolicy } from '../../ports/egress/http-client.ts';
 import { dnsTimeout, type NameResolver } from '../dns/name-resolver.ts';
 import { AddressGuard } from './address-guard.ts';
 import { connectFailed, egressDenied } from './http-failures.ts';

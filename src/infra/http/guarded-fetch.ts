@@ -2,8 +2,8 @@
 // refused, the answer is bounded; an event stream, which is read event by event, is not.
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { ByteList } from '../../lib/byte-list.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { ByteList } from '../../lib/bytes/byte-list.ts';
 import { failureOf, tooLarge } from './http-failures.ts';
 
 type Fetch = typeof globalThis.fetch;

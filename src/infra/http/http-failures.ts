@@ -1,6 +1,6 @@
 // What goes wrong between us and an upstream, as ToolFailures.
 import { errors } from 'undici';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 /** No honest text shrinks so far. */
 export function overCompressed(ratio: number, status: number): ToolFailure {

@@ -1,7 +1,7 @@
 // PolicyAgents: one pool of connections for each egress policy. A pooled socket is past its check already, so that
 // no policy may ever be handed a socket that another policy opened.
 import { Agent } from 'undici';
-import type { EgressPolicy } from '../../ports/http-client.ts';
+import type { EgressPolicy } from '../../ports/egress/http-client.ts';
 import { guardedConnector, type Outside } from './guarded-connector.ts';
 
 export interface PolicyAgentsOptions {

@@ -1,6 +1,6 @@
 // ResponseCollector: takes one answer from undici piece by piece, bounded, and settles its promise once.
 import type { Dispatcher } from 'undici';
-import type { HttpRequest, HttpResponse } from '../../ports/http-client.ts';
+import type { HttpRequest, HttpResponse } from '../../ports/egress/http-client.ts';
 import { BodyBytes } from './body-bytes.ts';
 import { failureOf, tooLarge } from './http-failures.ts';
 

@@ -1,7 +1,7 @@
 // HttpClient on undici: pooled and guarded connections, no redirects, no proxy, bounded answers, one total deadline.
 import type { Dispatcher } from 'undici';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { EgressPolicy, HttpClient, HttpRequest, HttpResponse } from '../../ports/http-client.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { EgressPolicy, HttpClient, HttpRequest, HttpResponse } from '../../ports/egress/http-client.ts';
 import { NameResolver } from '../dns/name-resolver.ts';
 import { decodeContent } from './decode-content.ts';
 import { guardedFetch } from './guarded-fetch.ts';

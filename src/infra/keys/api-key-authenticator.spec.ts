@@ -1,9 +1,9 @@
 // API keys: who is let in, and what the one who is not learns.
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
-import { holds, NO_CREDENTIAL } from '../../contract/principal.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { createApiKey } from '../../lib/api-key.ts';
+import { holds, NO_CREDENTIAL } from '../../contract/call/principal.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { createApiKey } from '../../lib/secrets/api-key.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator, type StoredKey } from './api-key-authenticator.ts';
 
 function keyOf(changes: Partial<StoredKey> = {}) {

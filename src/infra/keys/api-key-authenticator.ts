@@ -1,7 +1,7 @@
 // ApiKeyAuthenticator: API keys, checked against hashes held in memory. AnonymousAuthenticator: UTE_AUTH=none.
-import { PLATFORM_PERMISSIONS, type Credential, type Principal } from '../../contract/principal.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { parseApiKey, sameHash } from '../../lib/api-key.ts';
+import { PLATFORM_PERMISSIONS, type Credential, type Principal } from '../../contract/call/principal.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { parseApiKey, sameHash } from '../../lib/secrets/api-key.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
 

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { createApiKey } from '../../lib/api-key.ts';
+import { createApiKey } from '../../lib/secrets/api-key.ts';
 import { apiKey } from '../../settings/settings-schema.ts';
 import type { StoredKey } from './api-key-authenticator.ts';
 

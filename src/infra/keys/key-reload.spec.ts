@@ -6,7 +6,7 @@ import { onTestFinished, expect, describe, it } from 'vitest';
 import { stringify } from 'yaml';
 import { recordingLog } from '../../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
-import { createApiKey } from '../../lib/api-key.ts';
+import { createApiKey } from '../../lib/secrets/api-key.ts';
 import { loadSettings } from '../../settings/load-settings.ts';
 import { ApiKeyAuthenticator } from './api-key-authenticator.ts';
 import { dataDirKeys } from './first-key.ts';

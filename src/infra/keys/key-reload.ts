@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import type { ApiKeyAuthenticator, StoredKey } from './api-key-authenticator.ts';
 import { FIRST_KEY_FILE, keptKeys } from './first-key.ts';

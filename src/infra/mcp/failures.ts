@@ -1,5 +1,5 @@
 // What goes wrong between the gateway and an MCP server, as ToolFailures.
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 export function connectionLost(cause?: unknown): ToolFailure {
   return new ToolFailure('UNAVAILABLE', 'The connection to the MCP server was lost before it had answered.', {

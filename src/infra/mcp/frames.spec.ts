@@ -1,8 +1,8 @@
 // Line frames and the depth of JSON: however the bytes are cut up, the same comes out.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonDepth, MAX_DEPTH } from './json-depth.ts';
-import { LineFrames } from './line-frames.ts';
+import { JsonDepth, MAX_DEPTH } from './transport/json-depth.ts';
+import { LineFrames } from './transport/line-frames.ts';
 
 interface Seen {
   readonly lines: string[];

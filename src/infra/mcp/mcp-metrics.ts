@@ -1,5 +1,5 @@
 // What operators see of MCP servers: connections by state, attempts to connect by outcome, messages nobody asked for.
-import type { Counter, Gauge, Labelled, Metrics } from '../../ports/metrics.ts';
+import type { Counter, Gauge, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
 
 export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'failing';
 export type Transport = 'stdio' | 'http';

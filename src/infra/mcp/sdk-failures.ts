@@ -1,8 +1,8 @@
 // What the SDK throws, as ToolFailures: JSON-RPC errors, HTTP statuses, lost connections.
-import type { ErrorType } from '../../contract/error-types.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import type { ErrorType } from '../../contract/call/error-types.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { connectFailed, connectionLost, invalidAnswer } from './failures.ts';
-import { refusalIn } from './message-guard.ts';
+import { refusalIn } from './transport/message-guard.ts';
 
 const MAX_MESSAGE_CHARS = 2_000;
 const MAX_CAUSES = 5;

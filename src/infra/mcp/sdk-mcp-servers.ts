@@ -1,11 +1,11 @@
 // McpServers on the official SDK, which is loaded when the first server is connected to, and not before.
-import { canonicalHash } from '../../lib/canonical-json.ts';
+import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { HttpClient } from '../../ports/http-client.ts';
-import type { Log } from '../../ports/log.ts';
-import type { McpServer, McpServers, McpServerSettings } from '../../ports/mcp-servers.ts';
-import type { Metrics } from '../../ports/metrics.ts';
-import type { ProcessSpawner } from '../../ports/process-spawner.ts';
+import type { HttpClient } from '../../ports/egress/http-client.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { McpServer, McpServers, McpServerSettings } from '../../ports/egress/mcp-servers.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
 import { defineMcpMetrics } from './mcp-metrics.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { SessionNeeds } from './session.ts';

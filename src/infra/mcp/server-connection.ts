@@ -1,13 +1,13 @@
 // ServerConnection: one server for all who use it: connected to by the first call, kept, and connected to again after a
 // loss by the call that needs it, with growing delays and a budget of failures.
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { abortable } from '../../lib/abortable.ts';
-import type { McpCall, McpListing, McpResult, McpServerSettings } from '../../ports/mcp-servers.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { abortable } from '../../lib/concurrency/abortable.ts';
+import type { McpCall, McpListing, McpResult, McpServerSettings } from '../../ports/egress/mcp-servers.ts';
 import { connectionLost, draining, givenUp } from './failures.ts';
-import { listTools } from './list-tools.ts';
+import { listTools } from './answers/list-tools.ts';
 import type { ConnectionState, Transport } from './mcp-metrics.ts';
-import { limitProgress } from './progress-limiter.ts';
-import { RestartBudget } from './restart-budget.ts';
+import { limitProgress } from './answers/progress-limiter.ts';
+import { RestartBudget } from './start/restart-budget.ts';
 import { failureOf, isSessionGone } from './sdk-failures.ts';
 import { connect, type Session, type SessionNeeds } from './session.ts';
 

@@ -1,23 +1,23 @@
 // One connection to a server from its handshake to its end: transport, guard and SDK client put together.
 import type * as SdkModule from '@modelcontextprotocol/client';
 import type { Client, Transport } from '@modelcontextprotocol/client';
-import { secretScrubber } from '../../lib/scrub-secrets.ts';
-import { mcpSecrets } from '../../lib/mcp-settings.ts';
+import { secretScrubber } from '../../lib/secrets/scrub-secrets.ts';
+import { mcpSecrets } from '../../lib/mcp/mcp-settings.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { HttpClient } from '../../ports/http-client.ts';
-import type { Log } from '../../ports/log.ts';
-import type { McpServerSettings, McpStdioSettings } from '../../ports/mcp-servers.ts';
-import type { ProcessSpawner, SpawnRequest } from '../../ports/process-spawner.ts';
-import { toolCaller, type CallTool } from './call-tool.ts';
+import type { HttpClient } from '../../ports/egress/http-client.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { McpServerSettings, McpStdioSettings } from '../../ports/egress/mcp-servers.ts';
+import type { ProcessSpawner, SpawnRequest } from '../../ports/egress/process-spawner.ts';
+import { toolCaller, type CallTool } from './answers/call-tool.ts';
 import { connectTimeout } from './failures.ts';
-import { httpTransport } from './http-transport.ts';
+import { httpTransport } from './transport/http-transport.ts';
 import type { McpMetrics } from './mcp-metrics.ts';
-import { MessageGuard, StdioGuard, type GuardOptions } from './message-guard.ts';
-import { Patience } from './patience.ts';
+import { MessageGuard, StdioGuard, type GuardOptions } from './transport/message-guard.ts';
+import { Patience } from './transport/patience.ts';
 import { failureOf } from './sdk-failures.ts';
-import { ServerOutput } from './server-output.ts';
-import { startFailure } from './start-failure.ts';
-import { StdioTransport } from './stdio-transport.ts';
+import { ServerOutput } from './start/server-output.ts';
+import { startFailure } from './start/start-failure.ts';
+import { StdioTransport } from './transport/stdio-transport.ts';
 
 type Sdk = typeof SdkModule;
 

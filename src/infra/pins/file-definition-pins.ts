@@ -2,8 +2,8 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { DEFINITION_STATES, type DefinitionPins } from '../../ports/definition-pins.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { DEFINITION_STATES, type DefinitionPins } from '../../ports/registry/definition-pins.ts';
 import { MemoryDefinitionPins, type PinsDeps } from './memory-definition-pins.ts';
 import type { PinnedServer } from './pinned-server.ts';
 

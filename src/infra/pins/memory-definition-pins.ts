@@ -6,9 +6,9 @@ import {
   type DefinitionListing,
   type DefinitionPins,
   type DefinitionRecord,
-} from '../../ports/definition-pins.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Gauge, Metrics } from '../../ports/metrics.ts';
+} from '../../ports/registry/definition-pins.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 import { afterListing, approved, type PinnedServer } from './pinned-server.ts';
 
 export interface PinsDeps {

@@ -5,7 +5,7 @@ import type {
   DefinitionState,
   ListedDefinition,
   PinnedDefinition,
-} from '../../ports/definition-pins.ts';
+} from '../../ports/registry/definition-pins.ts';
 
 export interface PinnedServer {
   readonly server: string;

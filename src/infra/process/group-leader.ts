@@ -1,7 +1,7 @@
 // GroupLeader: the first process of a group. Whoever it leaves behind in the group when it ends is killed too.
 import type { ChildProcess as NodeChild } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
-import type { ChildProcess, ProcessExit } from '../../ports/process-spawner.ts';
+import type { ChildProcess, ProcessExit } from '../../ports/egress/process-spawner.ts';
 import type { StartPlan, Supervisor } from './start-plan.ts';
 
 /** What a sandbox gets to end by itself once its program was killed; after that it is killed as well. */

@@ -1,6 +1,6 @@
 // NodeProcessSpawner: child processes for executors, as they are or inside the sandbox.
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ChildProcess, ProcessSpawner, SpawnRequest } from '../../ports/process-spawner.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ChildProcess, ProcessSpawner, SpawnRequest } from '../../ports/egress/process-spawner.ts';
 import { ProcessStarter } from './process-starter.ts';
 import type { Confiner, StartPlan } from './start-plan.ts';
 

@@ -1,8 +1,8 @@
 // ProcessStarter: starts what a plan says, each in a process group of its own that dies as one, with the gateway too.
 import { spawn, type ChildProcess as NodeChild, type StdioOptions } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import type { ChildProcess } from '../../ports/process-spawner.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ChildProcess } from '../../ports/egress/process-spawner.ts';
 import { GroupLeader } from './group-leader.ts';
 import type { StartPlan } from './start-plan.ts';
 

@@ -1,6 +1,6 @@
 // StartPlan: a process about to be started, with everything that stands around the program settled.
 import type { Readable, Writable } from 'node:stream';
-import type { SpawnRequest } from '../../ports/process-spawner.ts';
+import type { SpawnRequest } from '../../ports/egress/process-spawner.ts';
 
 export interface StartPlan {
   readonly argv: readonly string[];

@@ -1,9 +1,9 @@
 // Recordings as files in data_dir/recordings. Failure policy: continue; a recording that cannot be written ends, calls go on.
 import { join } from 'node:path';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Counter, Gauge, Metrics } from '../../ports/metrics.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Counter, Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 import type {
   RecordingFacts,
   Recordings,

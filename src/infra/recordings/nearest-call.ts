@@ -1,6 +1,6 @@
 // The recorded call that is nearest to one that was not recorded, and what is different: for whoever looks for the reason.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { jsonChanges, type JsonChange } from '../../lib/json-changes.ts';
+import { jsonChanges, type JsonChange } from '../../lib/json/json-changes.ts';
 import type { NearestCall, NearestChange, RecordedCall } from '../../ports/recordings.ts';
 
 /** Every miss pays for the search: it looks at so many calls, and at so much of their arguments. */

@@ -1,6 +1,6 @@
 // Opens what records and what replays, as the settings say it.
 import { join } from 'node:path';
-import { parseDuration } from '../../lib/duration.ts';
+import { parseDuration } from '../../lib/text/duration.ts';
 import type { Recordings, ReplayTape } from '../../ports/recordings.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { FileRecordings, sealPath, type RecordingsDeps } from './file-recordings.ts';

@@ -1,6 +1,6 @@
 // A recording that answers: equal calls get the recorded answers in their order, and everything is counted for the report.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { canonicalHash } from '../../lib/canonical-json.ts';
+import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import type {
   AskedCall,
   NotRecorded,

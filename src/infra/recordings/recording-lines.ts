@@ -1,9 +1,9 @@
 // The lines of a recording's file: a head, one line per call, an end. Written here, and read back with nothing taken on trust.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { ERROR_TYPES, isErrorType } from '../../contract/error-types.ts';
-import type { Intent } from '../../contract/intent.ts';
-import type { ToolError, Truncation } from '../../contract/tool-response.ts';
-import { canonicalHash } from '../../lib/canonical-json.ts';
+import { ERROR_TYPES, isErrorType } from '../../contract/call/error-types.ts';
+import type { Intent } from '../../contract/call/intent.ts';
+import type { ToolError, Truncation } from '../../contract/call/tool-response.ts';
+import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import {
   RECORDING_ENDS,
   type RecordedCall,

@@ -1,6 +1,6 @@
 // One recording while it goes on: which calls it wants, its lines on the disk in the order they end, and its one end.
 import { open, rename, type FileHandle } from 'node:fs/promises';
-import { globMatcher, type GlobMatcher } from '../../lib/glob.ts';
+import { globMatcher, type GlobMatcher } from '../../lib/text/glob.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   RecordedCall,

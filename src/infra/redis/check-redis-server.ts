@@ -1,6 +1,6 @@
 // Looks at the Redis server at boot: refuses what cannot work, and warns of what can lose limits and queues.
 import type { Redis } from 'ioredis';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 
 /** Throws Error for the operator. A server that does not let itself be looked at is taken as it is. */
 export async function checkRedisServer(redis: Redis, log: Log): Promise<void> {

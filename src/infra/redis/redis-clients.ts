@@ -1,6 +1,6 @@
 // RedisClients: the connections to one Redis, each tuned for what it is for.
 import { Redis, type RedisOptions } from 'ioredis';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 
 const CONNECT_TIMEOUT_MS = 500;
 const MAX_RECONNECT_DELAY_MS = 2_000;

@@ -1,9 +1,9 @@
 // StoreHealth: whether Redis can be asked, whether it is still the Redis it was, and how many replicas share it.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Gauge } from '../../ports/metrics.ts';
-import type { RenewReply } from './admission-store.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Gauge } from '../../ports/telemetry/metrics.ts';
+import type { RenewReply } from '../admission/redis/admission-store.ts';
 
 /** The call has to be decided without the store. */
 export class StoreAway extends Error {}

@@ -1,6 +1,6 @@
 // StorePulse: once a second, what this replica owes the store: leases renewed, places given back, a sign of life.
 import type { Clock } from '../../ports/clock.ts';
-import type { LeaseKeeper } from './lease-keeper.ts';
+import type { LeaseKeeper } from '../admission/redis/lease-keeper.ts';
 import type { StoreHealth } from './store-health.ts';
 
 export interface PulseDeps {

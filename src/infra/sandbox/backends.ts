@@ -1,11 +1,11 @@
 // The rungs of the ladder: each says what it lacks here, or puts its walls around a program.
-import type { SandboxBackend } from '../../ports/sandbox.ts';
+import type { SandboxBackend } from '../../ports/egress/sandbox.ts';
 import type { StartPlan, Supervisor } from '../process/start-plan.ts';
 import { bwrapPlan } from './bwrap-plan.ts';
 import type { BackendContext, ConfinedProgram } from './confined-program.ts';
 import { landlockPlan } from './landlock-plan.ts';
-import { AF_INET, AF_INET6, AF_UNIX, seccompFilter, type FilterPolicy } from './seccomp-filter.ts';
-import type { Machine } from './syscalls.ts';
+import { AF_INET, AF_INET6, AF_UNIX, seccompFilter, type FilterPolicy } from './seccomp/seccomp-filter.ts';
+import type { Machine } from './seccomp/syscalls.ts';
 
 export interface Backend {
   readonly name: SandboxBackend;

@@ -5,7 +5,7 @@ import { firstFreeFd, type StartPlan, type Supervisor } from '../process/start-p
 import { processLimits, WORKSPACE, type BackendContext, type ConfinedProgram } from './confined-program.ts';
 import { handOver } from './handed-over.ts';
 import { barrierAbove, refuseUnreachable, unreachable } from './reachable.ts';
-import { O_PATH } from './workspace-files.ts';
+import { O_PATH } from './workspace/workspace-files.ts';
 
 const SHM_BYTES = 1 << 20;
 const WRITABLE_MEMORY = /^\/(?:tmp|dev\/shm)\/./;

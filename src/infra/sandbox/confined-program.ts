@@ -1,6 +1,6 @@
 // ConfinedProgram: what a back end is asked to put walls around, one command or a process that stays.
 import type { StartPlan } from '../process/start-plan.ts';
-import type { CgroupTree } from './cgroups.ts';
+import type { CgroupTree } from './run/cgroups.ts';
 import type { HostFacts } from './host-facts.ts';
 
 export interface ConfinedProgram extends Pick<StartPlan, 'argv' | 'channel' | 'stdin'> {

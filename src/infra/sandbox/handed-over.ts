@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { mayPass, mayRead } from './reachable.ts';
-import type { Owner } from './workspace-files.ts';
+import type { Owner } from './workspace/workspace-files.ts';
 
 export type HandedOver =
   | { readonly kind: 'folder'; readonly path: string }

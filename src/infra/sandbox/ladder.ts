@@ -1,13 +1,13 @@
 // The ladder: tries one back end after another with a program that tells what it sees, and keeps the first that holds.
-import type { SandboxBackend, SandboxReport } from '../../ports/sandbox.ts';
+import type { SandboxBackend, SandboxReport } from '../../ports/egress/sandbox.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { bwrapBackend, landlockBackend, type Backend } from './backends.ts';
 import type { BackendContext } from './confined-program.ts';
-import { runOnce } from './run-once.ts';
-import { machineOf, type Machine } from './syscalls.ts';
-import type { TemporaryFolders } from './temporary-folders.ts';
+import { runOnce } from './run/run-once.ts';
+import { machineOf, type Machine } from './seccomp/syscalls.ts';
+import type { TemporaryFolders } from './workspace/temporary-folders.ts';
 
 const TRIAL = {
   limits: {

@@ -5,7 +5,7 @@ import { firstFreeFd, type StartPlan, type Supervisor } from '../process/start-p
 import { processLimits, type BackendContext, type ConfinedProgram } from './confined-program.ts';
 import { refuseUnreachable } from './reachable.ts';
 import type { HostFacts } from './host-facts.ts';
-import { O_PATH } from './workspace-files.ts';
+import { O_PATH } from './workspace/workspace-files.ts';
 
 /** The same place seen from src and from dist. */
 const LAUNCHER = fileURLToPath(

@@ -1,25 +1,25 @@
 // LocalSandbox: the sandbox of this machine, found out by the first who asks, for one-shot runs and for processes that stay.
 import { getuid } from 'node:process';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { SandboxSettings } from '../../lib/sandbox-settings.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { SpawnRequest } from '../../ports/process-spawner.ts';
-import type { Sandbox, SandboxOutcome, SandboxReport, SandboxRun } from '../../ports/sandbox.ts';
+import type { SpawnRequest } from '../../ports/egress/process-spawner.ts';
+import type { Sandbox, SandboxOutcome, SandboxReport, SandboxRun } from '../../ports/egress/sandbox.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
 import { firstFreeFd, type Confiner, type StartPlan } from '../process/start-plan.ts';
 import { ADVICE, type Backend } from './backends.ts';
-import { CgroupTree } from './cgroups.ts';
+import { CgroupTree } from './run/cgroups.ts';
 import type { BackendContext, WorkspaceMount } from './confined-program.ts';
-import { KeptWorkspaces } from './kept-workspaces.ts';
+import { KeptWorkspaces } from './workspace/kept-workspaces.ts';
 import { leakingFds, readHostFacts } from './host-facts.ts';
 import { probeLadder, type Probed } from './ladder.ts';
-import { runOnce } from './run-once.ts';
-import { RunSupervisor } from './run-supervisor.ts';
-import { ScratchFolder } from './scratch-folder.ts';
-import { TemporaryFolders, type WorkspaceFolder } from './temporary-folders.ts';
+import { runOnce } from './run/run-once.ts';
+import { RunSupervisor } from './run/run-supervisor.ts';
+import { ScratchFolder } from './workspace/scratch-folder.ts';
+import { TemporaryFolders, type WorkspaceFolder } from './workspace/temporary-folders.ts';
 import { VisiblePaths } from './visible-paths.ts';
-import { WorkspaceArchive } from './workspace-archive.ts';
-import { isPlainPath } from './workspace-files.ts';
+import { WorkspaceArchive } from './workspace/workspace-archive.ts';
+import { isPlainPath } from './workspace/workspace-files.ts';
 
 /** A machine on which nothing worked is looked at again: it may have been a moment's want of memory or processes. */
 const ASK_AGAIN_MS = 30_000;

@@ -1,7 +1,7 @@
 // Whether the user that tools run as can come to a path at all: a gateway that is root often stands below a home that is closed to others.
 import { realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Owner } from './workspace-files.ts';
+import type { Owner } from './workspace/workspace-files.ts';
 
 const READ = 4;
 const PASS = 1;

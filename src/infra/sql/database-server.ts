@@ -2,7 +2,7 @@
 import { Connection, type ClientBase, type ConnectionConfig, type PoolConfig } from 'pg';
 import { NameResolver } from '../dns/name-resolver.ts';
 import { resolvingSocket } from '../dns/resolving-socket.ts';
-import type { PostgresSettings } from '../../ports/sql-databases.ts';
+import type { PostgresSettings } from '../../ports/egress/sql-databases.ts';
 
 /** The part in which a PostgreSQL elsewhere and the embedded one differ. */
 export interface DatabaseServer {

@@ -1,6 +1,6 @@
 // PostgreSQL's text format as JSON, by type: what JSON's numbers cannot hold exactly stays text.
 import type { JsonValue } from '../../contract/json.ts';
-import { parseArray } from './parse-array.ts';
+import { parseArray } from './inspect/parse-array.ts';
 
 export type DecodeValue = (text: string) => JsonValue;
 

@@ -1,6 +1,6 @@
 // A tool's database on the embedded server, as a pool sees it: made when the first statement comes.
 import type { ClientBase, PoolConfig } from 'pg';
-import type { EmbeddedSettings } from '../../ports/sql-databases.ts';
+import type { EmbeddedSettings } from '../../ports/egress/sql-databases.ts';
 import { cancelOf, poolOptions, type DatabaseServer } from './database-server.ts';
 import type { ToolDatabases } from './tool-databases.ts';
 

@@ -1,5 +1,5 @@
 // SqlDatabases on pg: a PostgreSQL elsewhere, and databases of tools on the embedded one.
-import type { SqlDatabase, SqlDatabases, SqlDatabaseSettings } from '../../ports/sql-databases.ts';
+import type { SqlDatabase, SqlDatabases, SqlDatabaseSettings } from '../../ports/egress/sql-databases.ts';
 import { PostgresServer } from './database-server.ts';
 import type { EmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
 import { EmbeddedServer } from './embedded-server.ts';

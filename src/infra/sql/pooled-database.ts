@@ -1,7 +1,7 @@
 // SqlDatabase over a pool of pg's: one call is one transaction on one connection, in one round trip.
 import { createHash } from 'node:crypto';
 import { DatabaseError, Pool, type PoolClient } from 'pg';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import {
   TENANT_SETTING,
   type SqlDatabase,
@@ -9,10 +9,10 @@ import {
   type SqlResult,
   type SqlRun,
   type SqlStatement,
-} from '../../ports/sql-databases.ts';
+} from '../../ports/egress/sql-databases.ts';
 import type { DatabaseServer } from './database-server.ts';
-import { inspectStatement } from './inspect-statement.ts';
-import { InspectionQueue } from './inspection-queue.ts';
+import { inspectStatement } from './inspect/inspect-statement.ts';
+import { InspectionQueue } from './inspect/inspection-queue.ts';
 import { PrepareExchange, Session, type NamedStatement } from './session.ts';
 import { commitLost, connectFailure, failureOf, isStale, shuttingDown } from './sql-failures.ts';
 import { StatementExchange } from './statement-exchange.ts';

@@ -1,7 +1,7 @@
 // What goes wrong between us and a database, as ToolFailures. The server's own words go to the log alone.
 import { DatabaseError } from 'pg';
-import type { ErrorType } from '../../contract/error-types.ts';
-import { ToolFailure, type FailureDetails } from '../../contract/tool-failure.ts';
+import type { ErrorType } from '../../contract/call/error-types.ts';
+import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
 
 type Row = readonly [type: ErrorType, reason: string, message: string];
 

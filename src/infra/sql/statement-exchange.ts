@@ -1,7 +1,7 @@
 // One call on the wire: BEGIN, the transaction's settings, the statement with a row limit and the ROLLBACK, in one write.
 import type pg from 'pg';
 import type { JsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Column, Session } from './session.ts';
 import { answerTooLarge, rowTooLarge } from './sql-failures.ts';
 

@@ -1,7 +1,7 @@
 // ToolDatabases: databases of tools on the embedded server, each behind a login that reaches it alone and cannot become more.
 import { randomBytes } from 'node:crypto';
 import { Client, escapeIdentifier, escapeLiteral, type PoolConfig } from 'pg';
-import type { EmbeddedSettings } from '../../ports/sql-databases.ts';
+import type { EmbeddedSettings } from '../../ports/egress/sql-databases.ts';
 import type { EmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
 
 type Server = Pick<EmbeddedPostgres, 'pool'>;

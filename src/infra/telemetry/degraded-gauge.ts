@@ -1,5 +1,5 @@
 // ute_degraded: which components do without what they have when all is well; /readyz tells of the same components in words.
-import type { Gauge, Metrics } from '../../ports/metrics.ts';
+import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 
 /** `admission`: limits without Redis. `audit`: a journal that takes no records. `database`: the gateway's own, away. */
 export type DegradedComponent = 'admission' | 'audit' | 'database';

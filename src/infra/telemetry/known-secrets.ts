@@ -1,5 +1,5 @@
 // KnownSecrets: what references and settings brought in, so that the log can keep it out of every line.
-import { secretScrubber, type SecretScrubber } from '../../lib/scrub-secrets.ts';
+import { secretScrubber, type SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 
 /** Renewed secrets come one after the other; the oldest are forgotten. */
 const MAX_SECRETS = 1_000;

@@ -1,5 +1,5 @@
 // The series of one metric: values bound to labels once, cheap to change, read out when Prometheus asks.
-import type { Counter, Gauge, Histogram, Labelled } from '../../ports/metrics.ts';
+import type { Counter, Gauge, Histogram, Labelled } from '../../ports/telemetry/metrics.ts';
 
 /** Something with a value under one set of labels. */
 export interface Series {

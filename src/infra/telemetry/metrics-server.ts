@@ -1,7 +1,7 @@
 // The metrics port: /metrics for Prometheus and nothing else. No credential: keep it off public networks.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { foreignRequest, namesHostTwice } from '../../lib/foreign-request.ts';
+import { foreignRequest, namesHostTwice } from '../../lib/egress/foreign-request.ts';
 
 export interface Exposition {
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;

@@ -1,6 +1,6 @@
 // NestLog: what Nest and the doors say by Nest's logger, as lines of our own log.
 import type { LoggerService } from '@nestjs/common';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 
 export class NestLog implements LoggerService {
   readonly #log: Log;

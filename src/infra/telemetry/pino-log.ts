@@ -1,6 +1,6 @@
 // PinoLog: the Log port on pino: JSON lines on stdout, written behind the calls.
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
-import type { Log, LogFields } from '../../ports/log.ts';
+import type { Log, LogFields } from '../../ports/telemetry/log.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { KnownSecrets } from './known-secrets.ts';
 

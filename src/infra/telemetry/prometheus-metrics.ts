@@ -1,7 +1,14 @@
 // PrometheusMetrics: the Metrics port in Prometheus' text format; what is known of the process comes from prom-client.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Counter, Gauge, Histogram, Labelled, MetricDefinition, Metrics } from '../../ports/metrics.ts';
+import type {
+  Counter,
+  Gauge,
+  Histogram,
+  Labelled,
+  MetricDefinition,
+  Metrics,
+} from '../../ports/telemetry/metrics.ts';
 import {
   CounterSeries,
   GaugeSeries,

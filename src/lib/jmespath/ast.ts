@@ -1,7 +1,7 @@
 // The syntax tree of a JMESPath expression, as the jmespath package parses it. Evaluated by evaluate.ts, not by the package.
 import { compile } from 'jmespath';
-import { didYouMean } from '../did-you-mean.ts';
-import type { JsonValue } from '../json-value.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
+import type { JsonValue } from '../json/json-value.ts';
 import { FUNCTIONS } from './functions.ts';
 
 declare module 'jmespath' {

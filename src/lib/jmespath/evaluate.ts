@@ -1,5 +1,5 @@
 // Evaluates JMESPath over data that nobody vouches for: own properties only, and no more work than the call may cost.
-import { isJsonObject, type JsonObject, type JsonValue } from '../json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { Ast } from './ast.ts';
 import { callFunction, deepEqual, FUNCTIONS, type Reference } from './functions.ts';
 import { valuesOf } from './members.ts';

@@ -1,5 +1,5 @@
 // The functions of JMESPath. Types are checked, own properties alone are read, and everything made is paid for.
-import { isJsonObject, type JsonObject, type JsonValue } from '../json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { keysOf, payForMembers, valuesOf } from './members.ts';
 import { toNumber } from './to-number.ts';
 import { charactersOf, containsText, reversedText } from './texts.ts';

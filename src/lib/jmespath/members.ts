@@ -1,5 +1,5 @@
 // The members of an object: asked for once, because for thousands of them that alone takes milliseconds, and paid for each time.
-import type { JsonObject, JsonValue } from '../json-value.ts';
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import type { Work } from './work.ts';
 
 /** Beyond, the engine keeps members in a table that it has to sort to list them. */

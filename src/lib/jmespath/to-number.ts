@@ -1,5 +1,5 @@
 // What a value is as a number.
-import type { JsonValue } from '../json-value.ts';
+import type { JsonValue } from '../json/json-value.ts';
 
 /** No number that fits has more characters: sign, integer, fraction, exponent. */
 const LONGEST_NUMBER = 640;

@@ -1,5 +1,5 @@
 // Work: how much one call's expressions may compute. What a step returned is hostile, and may be huge.
-import { isJsonObject, type JsonValue } from '../json-value.ts';
+import { isJsonObject, type JsonValue } from '../json/json-value.ts';
 
 /**
  * Nodes visited, items made, and a part of the characters handled, over all expressions of one call: some 20

@@ -1,8 +1,8 @@
 // Where in a value a schema expects an integer of format int64: there, and only there, text of digits stands for a number.
-import { int64Of } from '../int64.ts';
-import { toPointer } from '../json-pointer.ts';
+import { int64Of } from '../json/int64.ts';
+import { toPointer } from '../json/json-pointer.ts';
 import { isInt64, takesText } from './int64-schema.ts';
-import { schemaGraph, type PartLink, type SchemaNode } from './schema-graph.ts';
+import { schemaGraph, type PartLink, type SchemaNode } from './lint/schema-graph.ts';
 
 /** Text at such a place, and where to put something else in its stead. */
 export interface Int64Text {

@@ -1,7 +1,7 @@
 // Integers of 64 bits in Ajv: beyond 2^53 they are checked as BigInt, by the same keywords as any number.
 import { _, type Ajv, type CodeKeywordDefinition } from 'ajv';
 import { functionIn } from './linear-keywords.ts';
-import { schemaGraph } from './schema-graph.ts';
+import { schemaGraph } from './lint/schema-graph.ts';
 
 type Schema = { readonly [keyword: string]: unknown };
 

@@ -1,5 +1,5 @@
 // The properties that a schema names for one value, also those behind allOf, anyOf, `$ref` and the like.
-import { fromPointer } from '../json-pointer.ts';
+import { fromPointer } from '../json/json-pointer.ts';
 
 interface Schema {
   readonly [keyword: string]: unknown;

@@ -1,7 +1,7 @@
 // What is said of a member that nothing declares: the declared name that was probably meant.
 import type { ErrorObject } from 'ajv';
-import { didYouMean } from '../did-you-mean.ts';
-import { fromPointer } from '../json-pointer.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
+import { fromPointer } from '../json/json-pointer.ts';
 import { namedProperties, schemaAt } from './named-properties.ts';
 
 /** Comparing words takes time, and who sends a thousand wrong ones needs no advice about each. */

@@ -1,10 +1,10 @@
 // Validators: a schema compiled at its first use, which tells what does not fit without repeating the value.
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { dialectOf, newSchemaAjv } from './ajv-instance.ts';
-import { checkingWork, type CheckingWork } from './checking-work.ts';
+import { checkingWork, type CheckingWork } from './lint/checking-work.ts';
 import { int64PlacesOf, takeIntegers, type Int64Places } from './int64-places.ts';
 import { withBigIntegers } from './int64-schema.ts';
-import { countTokens } from './schema-size.ts';
+import { countTokens } from './lint/schema-size.ts';
 import { hintsFor } from './unexpected-member.ts';
 import { unexpectedName, violationOf, type Violation } from './violation.ts';
 import { HERE, IN_THREAD, renewBudget, WorkBudgetError } from './work-budget.ts';

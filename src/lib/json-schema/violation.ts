@@ -1,6 +1,6 @@
 // Violations: where a value does not fit and what was expected there, in words that do not repeat the value.
 import type { ErrorObject } from 'ajv';
-import { childPointer, fromPointer } from '../json-pointer.ts';
+import { childPointer, fromPointer } from '../json/json-pointer.ts';
 import { NUMBER_TYPE } from './int64-schema.ts';
 
 export interface Violation {

@@ -1,6 +1,6 @@
 // OpenContainer: an array or object of which only some members were read. Its text is cut at commas; what stands between
 // two cuts is parsed as a container of its own, so that JSON.parse judges every character but the commas cut at.
-import type { JsonValue } from '../json-value.ts';
+import type { JsonValue } from '../json/json-value.ts';
 import { LargeJsonError, notJson } from './limits.ts';
 
 type Parse = (text: string) => JsonValue;

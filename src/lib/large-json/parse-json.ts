@@ -1,6 +1,6 @@
 // JSON.parse for texts of any size whose bounds are known: what is large is read in slices.
-import { inSlices, isLarge } from '../in-slices.ts';
-import type { JsonValue } from '../json-value.ts';
+import { inSlices, isLarge } from '../concurrency/in-slices.ts';
+import type { JsonValue } from '../json/json-value.ts';
 import { LargeJsonError } from './limits.ts';
 import { readLargeJson } from './read-json.ts';
 

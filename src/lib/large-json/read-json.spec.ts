@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { longestJsonPiece } from '../../../test/helpers/json-pieces.ts';
-import type { JsonValue } from '../json-value.ts';
-import { withExactNumbers } from '../exact-json.ts';
-import { atOnce } from '../in-slices.ts';
+import type { JsonValue } from '../json/json-value.ts';
+import { withExactNumbers } from '../json/exact-json.ts';
+import { atOnce } from '../concurrency/in-slices.ts';
 import { LargeJsonError } from './limits.ts';
 import { readLargeJson } from './read-json.ts';
 

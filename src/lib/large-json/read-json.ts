@@ -1,7 +1,7 @@
 // JSON of any size, read piece by piece: JSON.parse gets complete members of a few kilobytes each, so that whoever asks for
 // the value may give way to others in between. What comes out is what one JSON.parse of the whole would have given.
-import type { JsonValue } from '../json-value.ts';
-import { inexactNumberIn, withExactNumbers } from '../exact-json.ts';
+import type { JsonValue } from '../json/json-value.ts';
+import { inexactNumberIn, withExactNumbers } from '../json/exact-json.ts';
 import { LargeJsonError, notJson, type LargeJsonLimits } from './limits.ts';
 import { endOfLongString, endOfString, readLongString } from './long-string.ts';
 import { OpenContainer } from './open-container.ts';

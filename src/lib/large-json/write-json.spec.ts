@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { longestJsonPiece } from '../../../test/helpers/json-pieces.ts';
-import type { JsonValue } from '../json-value.ts';
-import { atOnce } from '../in-slices.ts';
+import type { JsonValue } from '../json/json-value.ts';
+import { atOnce } from '../concurrency/in-slices.ts';
 import { writeLargeJson } from './write-json.ts';
 
 const MIB = 1 << 20;

@@ -1,6 +1,6 @@
 // JSON text of a value of any size, written piece by piece: what JSON.stringify would have given, in time that others can share.
-import { inSlices } from '../in-slices.ts';
-import type { JsonValue } from '../json-value.ts';
+import { inSlices } from '../concurrency/in-slices.ts';
+import type { JsonValue } from '../json/json-value.ts';
 
 /** Characters and values that are written in one go. */
 const PIECE = 4_096;

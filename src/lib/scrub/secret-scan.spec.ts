@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { growthOf, type Sized } from '../../../test/helpers/scrub-work.ts';
-import { atOnce } from '../in-slices.ts';
-import { callScrubber, secretScrubber, SECRET_MARK } from '../scrub-secrets.ts';
+import { atOnce } from '../concurrency/in-slices.ts';
+import { callScrubber, secretScrubber, SECRET_MARK } from '../secrets/scrub-secrets.ts';
 import { SecretAutomaton } from './automaton.ts';
 import { formsOf } from './secret-forms.ts';
 import { SecretScan, type CompiledSecrets, type Place } from './secret-scan.ts';

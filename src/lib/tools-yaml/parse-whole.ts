@@ -1,8 +1,8 @@
 // A whole text in the format of tools.yaml: raw tools and connections, each with its place, and what is wrong with it.
 import { hash } from 'node:crypto';
 import { isAlias, isMap, isScalar, isSeq, type Document, type Node, type YAMLMap } from 'yaml';
-import type { DescribedProblem } from '../describe-problem.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import type { DescribedProblem } from '../text/describe-problem.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
 import {
   locateIn,
   MAX_ALIASES,

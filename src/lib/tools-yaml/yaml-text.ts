@@ -11,7 +11,7 @@ import {
   YAMLParseError,
   type Document,
 } from 'yaml';
-import type { DescribedProblem } from '../describe-problem.ts';
+import type { DescribedProblem } from '../text/describe-problem.ts';
 import { syntaxFaults } from './syntax-faults.ts';
 
 /** Text of a file, or of a part of one: `lineOf` tells the file's line from the text's. */

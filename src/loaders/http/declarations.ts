@@ -6,8 +6,8 @@ import type {
   RawConnection,
   RawDeclaration,
   SourcePosition,
-} from '../../contract/loaded-tools.ts';
-import type { Origin } from '../../contract/origin.ts';
+} from '../../contract/tool/loaded-tools.ts';
+import type { Origin } from '../../contract/tool/origin.ts';
 import { locateIn, type Path } from '../../lib/tools-yaml/yaml-text.ts';
 import type { Excerpt, ReadDocument, ReadTool } from './read-document.ts';
 

@@ -1,5 +1,5 @@
 // The series of remote documents: how fetches end, and whether an older document stands in for the source.
-import type { Metrics } from '../../ports/metrics.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
 
 export interface FetchMetrics {
   record(outcome: 'changed' | 'unchanged' | 'failed'): void;

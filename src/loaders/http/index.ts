@@ -1,12 +1,12 @@
 // http: tools out of a document at a URL, looked at again and again; its last good version stays while it is away.
 import { hash } from 'node:crypto';
-import type { LoadedTools, Problem } from '../../contract/loaded-tools.ts';
-import type { Origin } from '../../contract/origin.ts';
+import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
+import type { Origin } from '../../contract/tool/origin.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
-import { pollContent } from '../../lib/poll-content.ts';
-import { runInThread, ThreadTaskError } from '../../lib/thread-task.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Metrics } from '../../ports/metrics.ts';
+import { pollContent } from '../../lib/files/poll-content.ts';
+import { runInThread, ThreadTaskError } from '../../lib/concurrency/thread-task.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { loadedTools } from './declarations.ts';
 import { fetchMetrics, type FetchMetrics } from './fetch-metrics.ts';
 import { KeptCopy } from './kept-copy.ts';

@@ -1,7 +1,7 @@
 // Options: what an entry `type: http` of gateway.yaml may say.
 import { z } from 'zod';
-import { parseDuration } from '../../lib/duration.ts';
-import { egressFields, egressOf, portProblem } from '../../lib/egress.ts';
+import { parseDuration } from '../../lib/text/duration.ts';
+import { egressFields, egressOf, portProblem } from '../../lib/egress/egress.ts';
 
 const MIB = 1024 * 1024;
 const SHORTEST_INTERVAL_MS = 1_000;

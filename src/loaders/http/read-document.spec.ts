@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import type { RawDeclaration } from '../../contract/loaded-tools.ts';
+import type { RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import { parseWhole } from '../../lib/tools-yaml/parse-whole.ts';
 import { loadedTools } from './declarations.ts';
 import { readDocument, type RemoteRules } from './read-document.ts';

@@ -1,8 +1,8 @@
 // A remote document's text into raw tools and connections, held to what a document from elsewhere may say.
 import { hash } from 'node:crypto';
-import type { DescribedProblem } from '../../lib/describe-problem.ts';
-import { openedBy } from '../../lib/opened-by.ts';
-import { globMatcher } from '../../lib/glob.ts';
+import type { DescribedProblem } from '../../lib/text/describe-problem.ts';
+import { openedBy } from '../../lib/egress/opened-by.ts';
+import { globMatcher } from '../../lib/text/glob.ts';
 import { parseWhole, type ParsedConnection, type ParsedTool } from '../../lib/tools-yaml/parse-whole.ts';
 import type { Path } from '../../lib/tools-yaml/yaml-text.ts';
 

@@ -1,10 +1,10 @@
 // RemoteSource: fetches the document, only when it has changed; what is no document, or not signed, is a sentence.
 import { hash } from 'node:crypto';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { egressOf } from '../../lib/egress.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { egressOf } from '../../lib/egress/egress.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { HttpClient, HttpResponse } from '../../ports/http-client.ts';
-import type { Log } from '../../ports/log.ts';
+import type { HttpClient, HttpResponse } from '../../ports/egress/http-client.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import type { HttpLoaderOptions } from './options.ts';
 import { signatureProblem } from './signature.ts';
 import { credentialOf, sourceSecrets, type SourceSecrets } from './source-secrets.ts';

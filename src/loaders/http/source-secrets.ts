@@ -1,5 +1,5 @@
 // The loader's own secrets: references resolved each time, so that a renewed token needs no restart.
-import { resolveReferences } from '../../lib/references.ts';
+import { resolveReferences } from '../../lib/secrets/references.ts';
 import type { HttpLoaderOptions, SignatureOptions, SourceAuth } from './options.ts';
 
 export interface SourceSecrets {

@@ -1,15 +1,15 @@
 // mcp-server: the tools of an MCP server, each as it was agreed to. What the server says now is compared, and never just taken.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
-import type { LoadedTools, Problem } from '../../contract/loaded-tools.ts';
+import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { parseDuration } from '../../lib/duration.ts';
-import { ForeignSchemas } from '../../lib/json-schema/foreign-schemas.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { parseDuration } from '../../lib/text/duration.ts';
+import { ForeignSchemas } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { DefinitionPins, DefinitionRecord } from '../../ports/definition-pins.ts';
-import type { Log } from '../../ports/log.ts';
-import type { McpListing, McpServers } from '../../ports/mcp-servers.ts';
+import type { DefinitionPins, DefinitionRecord } from '../../ports/registry/definition-pins.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { McpListing, McpServers } from '../../ports/egress/mcp-servers.ts';
 import { optionsSchema, type McpServerOptions } from './options.ts';
 import { OwnConnection, type OpenedConnection } from './own-connection.ts';
 import { readListing } from './read-listing.ts';

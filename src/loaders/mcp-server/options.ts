@@ -1,7 +1,7 @@
 // Options: what an entry `type: mcp-server` of gateway.yaml may say: about the tools, and about the server as a connection does.
 import { z } from 'zod';
-import { parseDuration } from '../../lib/duration.ts';
-import { mcpConnectionSchema } from '../../lib/mcp-connection.ts';
+import { parseDuration } from '../../lib/text/duration.ts';
+import { mcpConnectionSchema } from '../../lib/mcp/mcp-connection.ts';
 
 const globs = z.array(z.string().min(1).max(128));
 

@@ -1,11 +1,11 @@
 // The connection that the entry describes: references resolved, checked, and the server behind it opened once.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
-import type { Problem, RawConnection } from '../../contract/loaded-tools.ts';
-import { mcpConnectionSchema } from '../../lib/mcp-connection.ts';
-import { mcpSettings } from '../../lib/mcp-settings.ts';
-import { resolveReferences } from '../../lib/references.ts';
-import type { McpServer, McpServers, McpServerSettings } from '../../ports/mcp-servers.ts';
+import type { Problem, RawConnection } from '../../contract/tool/loaded-tools.ts';
+import { mcpConnectionSchema } from '../../lib/mcp/mcp-connection.ts';
+import { mcpSettings } from '../../lib/mcp/mcp-settings.ts';
+import { resolveReferences } from '../../lib/secrets/references.ts';
+import type { McpServer, McpServers, McpServerSettings } from '../../ports/egress/mcp-servers.ts';
 
 export interface OpenedConnection {
   readonly raw: RawConnection;

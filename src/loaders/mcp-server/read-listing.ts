@@ -1,10 +1,10 @@
 // From a server's list to definitions that can be pinned: by name, size, filters, and what a schema may be.
 import type { JsonObject } from '../../contract/json.ts';
-import { globMatcher } from '../../lib/glob.ts';
-import { showingHidden } from '../../lib/hidden-text.ts';
-import { definitionHash } from '../../lib/mcp-definition.ts';
-import type { ListedDefinition, SeenDefinition } from '../../ports/definition-pins.ts';
-import type { McpTool } from '../../ports/mcp-servers.ts';
+import { globMatcher } from '../../lib/text/glob.ts';
+import { showingHidden } from '../../lib/text/hidden-text.ts';
+import { definitionHash } from '../../lib/mcp/mcp-definition.ts';
+import type { ListedDefinition, SeenDefinition } from '../../ports/registry/definition-pins.ts';
+import type { McpTool } from '../../ports/egress/mcp-servers.ts';
 import type { McpServerOptions } from './options.ts';
 import type { Screened } from './screen-definition.ts';
 

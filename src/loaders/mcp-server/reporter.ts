@@ -1,6 +1,6 @@
 // What an operator is told of a server's definitions: once each, not at every load.
-import type { DefinitionRecord, DefinitionState } from '../../ports/definition-pins.ts';
-import type { Log } from '../../ports/log.ts';
+import type { DefinitionRecord, DefinitionState } from '../../ports/registry/definition-pins.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import type { LeftOut } from './read-listing.ts';
 import type { Screened } from './screen-definition.ts';
 

@@ -1,7 +1,7 @@
 // What a server says of a tool, made fit to be shown and applied, or the reason why it cannot be. Nothing of it is trusted.
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
-import { cutToBytes, hasHidden, withoutHidden } from '../../lib/hidden-text.ts';
-import type { SchemaProblem } from '../../lib/json-schema/schema-linter.ts';
+import { cutToBytes, hasHidden, withoutHidden } from '../../lib/text/hidden-text.ts';
+import type { SchemaProblem } from '../../lib/json-schema/lint/schema-linter.ts';
 
 export interface ScreenedDefinition {
   /** Empty: the server says nothing. */

@@ -1,7 +1,7 @@
 // Screening: looks at each definition once, with a bound on the time that one load may take for it.
 import type { JsonObject, JsonSchema } from '../../contract/json.ts';
-import { ForeignCheckError, type ForeignSchemas } from '../../lib/json-schema/foreign-schemas.ts';
-import type { SchemaProblem } from '../../lib/json-schema/schema-linter.ts';
+import { ForeignCheckError, type ForeignSchemas } from '../../lib/json-schema/foreign/foreign-schemas.ts';
+import type { SchemaProblem } from '../../lib/json-schema/lint/schema-linter.ts';
 import { screenDefinition, type Screened } from './screen-definition.ts';
 
 /** Thousands of honest schemas take less. */

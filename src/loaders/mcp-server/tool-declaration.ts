@@ -1,9 +1,9 @@
 // From a pinned definition to the declaration of a tool: the server's words, the operator's rules.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
-import type { RawDeclaration } from '../../contract/loaded-tools.ts';
-import type { ForeignDefinition, Quarantine } from '../../contract/tool-spec.ts';
-import type { DefinitionRecord, PinnedDefinition } from '../../ports/definition-pins.ts';
+import type { RawDeclaration } from '../../contract/tool/loaded-tools.ts';
+import type { ForeignDefinition, Quarantine } from '../../contract/tool/tool-spec.ts';
+import type { DefinitionRecord, PinnedDefinition } from '../../ports/registry/definition-pins.ts';
 import type { McpServerOptions } from './options.ts';
 import type { ScreenedDefinition } from './screen-definition.ts';
 

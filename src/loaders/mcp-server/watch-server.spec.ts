@@ -1,7 +1,7 @@
 // Watching a server: as often as agreed, when it says so, and never as often as a server likes.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
-import type { McpServer } from '../../ports/mcp-servers.ts';
+import type { McpServer } from '../../ports/egress/mcp-servers.ts';
 import { watchServer } from './watch-server.ts';
 
 let clock: FakeClock;

@@ -1,7 +1,7 @@
 // Where an operation's requests go: what the operator says, else the servers that the document names.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { portProblem } from '../../lib/egress.ts';
-import type { Operation } from './list-operations.ts';
+import { portProblem } from '../../lib/egress/egress.ts';
+import type { Operation } from './document/list-operations.ts';
 import { shown, Unusable } from './unusable.ts';
 
 export interface ServerRules {

@@ -1,11 +1,11 @@
 // A whole document into declarations, with a list of what was left out and why. Pure: reads nothing but its input.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
-import { listOperations, wantedOperations, type Operation } from './list-operations.ts';
-import { operationLines } from './operation-lines.ts';
+import { listOperations, wantedOperations, type Operation } from './document/list-operations.ts';
+import { operationLines } from './document/operation-lines.ts';
 import { toolOf, type ToolNeeds } from './operation-tool.ts';
 import type { OpenApiOptions } from './options.ts';
-import { DocumentError, parseDocument } from './parse-document.ts';
+import { DocumentError, parseDocument } from './document/parse-document.ts';
 import { toolNames } from './tool-names.ts';
 import { pointerOf, shown, Unusable } from './unusable.ts';
 

@@ -1,5 +1,5 @@
 // Converts a document in a thread of its own: calls go on meanwhile, and no document takes more than its time and memory.
-import { runInThread, ThreadTaskError } from '../../lib/thread-task.ts';
+import { runInThread, ThreadTaskError } from '../../lib/concurrency/thread-task.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Converted, ConvertRequest } from './convert-document.ts';
 

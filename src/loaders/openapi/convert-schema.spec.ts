@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { lintSchema } from '../../lib/json-schema/schema-linter.ts';
+import { lintSchema } from '../../lib/json-schema/lint/schema-linter.ts';
 import { SchemaConverter, TooLarge } from './convert-schema.ts';
 import { Unusable } from './unusable.ts';
 

@@ -1,7 +1,7 @@
 // From a schema of OpenAPI 3.0 or 3.1 to a JSON Schema 2020-12 without references, bounded in depth and size.
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
 import { isPattern, isScalar, plainKeyword } from './plain-keyword.ts';
-import { followReference } from './references.ts';
+import { followReference } from './document/references.ts';
 import { below, Unusable, type Place } from './unusable.ts';
 
 export interface ConvertLimits {

@@ -1,12 +1,12 @@
 // openapi: the operations of an OpenAPI document as http tools.
 import { dirname } from 'node:path';
-import type { LoadedTools, Problem } from '../../contract/loaded-tools.ts';
+import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
-import { pollContent } from '../../lib/poll-content.ts';
-import type { Log } from '../../ports/log.ts';
+import { pollContent } from '../../lib/files/poll-content.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import type { Converted } from './convert-document.ts';
 import { convertElsewhere } from './convert-elsewhere.ts';
-import { documentSource, hashOf, type DocumentSource, type SourceNeeds } from './document-source.ts';
+import { documentSource, hashOf, type DocumentSource, type SourceNeeds } from './document/document-source.ts';
 import { optionsSchema, type OpenApiOptions } from './options.ts';
 
 interface Needs extends SourceNeeds {

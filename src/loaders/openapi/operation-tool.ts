@@ -1,10 +1,10 @@
 // From one operation to the declaration of an http tool, or to the reason why it cannot be one.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { lintSchema } from '../../lib/json-schema/schema-linter.ts';
+import { lintSchema } from '../../lib/json-schema/lint/schema-linter.ts';
 import { Arguments } from './arguments.ts';
 import { baseOf } from './base-url.ts';
 import { SchemaConverter, TooLarge } from './convert-schema.ts';
-import type { Operation } from './list-operations.ts';
+import type { Operation } from './document/list-operations.ts';
 import { METHODS, type OpenApiOptions } from './options.ts';
 import { addParameters, pathNames, type RequestParts } from './parameters.ts';
 import { addBody, type RequestBody } from './request-body.ts';

@@ -1,6 +1,6 @@
 // Options: what an entry `type: openapi` of gateway.yaml may say.
 import { z } from 'zod';
-import { egressFields, egressOf, portProblem, type EgressFields } from '../../lib/egress.ts';
+import { egressFields, egressOf, portProblem, type EgressFields } from '../../lib/egress/egress.ts';
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];

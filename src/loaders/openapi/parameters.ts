@@ -2,8 +2,8 @@
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
 import type { Arguments } from './arguments.ts';
 import type { SchemaConverter } from './convert-schema.ts';
-import type { Operation } from './list-operations.ts';
-import { dereference } from './references.ts';
+import type { Operation } from './document/list-operations.ts';
+import { dereference } from './document/references.ts';
 import { below, pointerOf, shown, Unusable, type Place } from './unusable.ts';
 
 interface Parameter {

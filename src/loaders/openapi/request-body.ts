@@ -1,8 +1,8 @@
 // The JSON body of an operation: its members become arguments where it is a plain object, else it is one argument.
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
-import type { Operation } from './list-operations.ts';
+import type { Operation } from './document/list-operations.ts';
 import type { ParameterNeeds } from './parameters.ts';
-import { dereference } from './references.ts';
+import { dereference } from './document/references.ts';
 import { below, shown, Unusable } from './unusable.ts';
 
 export interface RequestBody {

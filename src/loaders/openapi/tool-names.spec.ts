@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { anyCharacter } from '../../../test/helpers/any-character.ts';
-import type { Operation } from './list-operations.ts';
+import type { Operation } from './document/list-operations.ts';
 import { toolNames } from './tool-names.ts';
 
 function operation(method: string, path: string, id?: string): Operation {

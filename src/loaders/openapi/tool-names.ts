@@ -1,6 +1,6 @@
 // Names of tools: from operationId, or method and path; cleaned, and one for each operation.
 import { hash } from 'node:crypto';
-import type { Operation } from './list-operations.ts';
+import type { Operation } from './document/list-operations.ts';
 
 const LONGEST_NAME = 128;
 const HASH_LENGTH = 8;

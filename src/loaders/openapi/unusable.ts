@@ -1,5 +1,5 @@
 // Unusable: why one operation cannot be a tool. It is left out, and the operator is told.
-import { toPointer } from '../../lib/json-pointer.ts';
+import { toPointer } from '../../lib/json/json-pointer.ts';
 
 /** A place in the document, as a chain: cheap to extend, written out only when something is wrong there. */
 export interface Place {

@@ -1,6 +1,6 @@
 // What a definition out of the database may not say, beside what no tool may: gateway.yaml decides what it has access to.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { openedBy } from '../../lib/opened-by.ts';
+import { openedBy } from '../../lib/egress/opened-by.ts';
 import type { PostgresLoaderOptions } from './options.ts';
 
 export interface DocumentFault {

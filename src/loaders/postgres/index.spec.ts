@@ -2,9 +2,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { recordingLog } from '../../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Loader } from '../../contract/plugin.ts';
-import type { ToolHead } from '../../ports/spec-store.ts';
+import type { ToolHead } from '../../ports/registry/spec-store.ts';
 import { postgresLoader } from './index.ts';
 import { optionsSchema } from './options.ts';
 

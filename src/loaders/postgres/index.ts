@@ -1,13 +1,13 @@
 // postgres: tools out of the gateway's own database, changed by REST while it runs, on PostgreSQL: the embedded one, or another.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
-import type { LoadedTools, Problem, RawDeclaration } from '../../contract/loaded-tools.ts';
+import type { LoadedTools, Problem, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import type { Draft, Loader, LoaderPlugin } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { pollContent } from '../../lib/poll-content.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { pollContent } from '../../lib/files/poll-content.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Heads, SpecReader } from '../../ports/spec-store.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Heads, SpecReader } from '../../ports/registry/spec-store.ts';
 import { documentFaults } from './document-faults.ts';
 import { optionsSchema, type PostgresLoaderOptions } from './options.ts';
 

@@ -1,6 +1,6 @@
 // Options: what an entry `type: postgres` of gateway.yaml may say.
 import { z } from 'zod';
-import { parseDuration } from '../../lib/duration.ts';
+import { parseDuration } from '../../lib/text/duration.ts';
 
 const SHORTEST_INTERVAL_MS = 500;
 const LONGEST_INTERVAL_MS = 3_600_000;

@@ -3,10 +3,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { ToolFailure } from '../../contract/tool-failure.ts';
-import { placesOf } from '../../lib/python-places.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { placesOf } from '../../lib/files/python-places.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ChildProcess, Confinement, ProcessSpawner } from '../../ports/process-spawner.ts';
+import type { ChildProcess, Confinement, ProcessSpawner } from '../../ports/egress/process-spawner.ts';
 import type { PythonModuleOptions } from './options.ts';
 import { readReport, type Report } from './report.ts';
 

@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { LoadedTools, Problem, RawDeclaration } from '../../contract/loaded-tools.ts';
+import type { LoadedTools, Problem, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
-import { pollContent } from '../../lib/poll-content.ts';
-import type { Log } from '../../ports/log.ts';
+import { pollContent } from '../../lib/files/poll-content.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import { describeModules, type DescribeNeeds } from './describe-modules.ts';
 import { optionsSchema, type PythonModuleOptions } from './options.ts';
 import type { DescribedTool } from './report.ts';

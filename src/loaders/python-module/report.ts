@@ -1,6 +1,6 @@
 // What describe.py reports, line by line. Modules share its process, so that not a byte of it is believed unchecked.
 import { z } from 'zod';
-import type { Problem } from '../../contract/loaded-tools.ts';
+import type { Problem } from '../../contract/tool/loaded-tools.ts';
 
 const place = { file: z.string().max(4_096).optional(), line: z.int().min(1).optional() };
 

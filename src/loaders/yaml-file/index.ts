@@ -4,13 +4,18 @@ import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { isJsonObject } from '../../contract/json.ts';
-import type { LoadedTools, Problem, RawConnection, RawDeclaration } from '../../contract/loaded-tools.ts';
+import type {
+  LoadedTools,
+  Problem,
+  RawConnection,
+  RawDeclaration,
+} from '../../contract/tool/loaded-tools.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
-import { hashOf, readText } from '../../lib/read-text.ts';
-import { resolveReferences } from '../../lib/references.ts';
+import { hashOf, readText } from '../../lib/text/read-text.ts';
+import { resolveReferences } from '../../lib/secrets/references.ts';
 import type { ParsedConnection } from '../../lib/tools-yaml/parse-whole.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import type { Patience } from './parse-large.ts';
 import { parseSource, type ParsedSource, type PieceCache } from './parse-source.ts';
 import { absolutePaths, contentFingerprint, findFiles, hashContents } from './source-files.ts';

@@ -4,7 +4,7 @@ import { parseWhole, type ParsedConnection, type ParsedTool } from '../../lib/to
 import type { LargeAnswer, LargeRequest, SentValue } from './parse-large.ts';
 import { parsePiece } from './parse-piece.ts';
 
-// The YAML parser asks process.env at every token, and the real one is slow: see src/start.ts.
+// The YAML parser asks process.env at every token, and the real one is slow: see src/app/process/start.ts.
 process.env = { ...process.env };
 
 function answerTo({ file, text, linesBefore }: LargeRequest): LargeAnswer {

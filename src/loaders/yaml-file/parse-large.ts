@@ -1,6 +1,6 @@
 // Texts that would hold the event loop: read in a thread, bounded in size, time and memory, and taken over value by value.
-import type { Problem, SourcePosition } from '../../contract/loaded-tools.ts';
-import { runInThread, ThreadTaskError, type ThreadLimits } from '../../lib/thread-task.ts';
+import type { Problem, SourcePosition } from '../../contract/tool/loaded-tools.ts';
+import { runInThread, ThreadTaskError, type ThreadLimits } from '../../lib/concurrency/thread-task.ts';
 import type { WholeSource } from '../../lib/tools-yaml/parse-whole.ts';
 import { locateIn, type Path, type YamlText } from '../../lib/tools-yaml/yaml-text.ts';
 

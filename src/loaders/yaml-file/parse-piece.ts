@@ -1,6 +1,6 @@
 // One piece, the text of one tool, into its value: or what is wrong with it, or that it cannot be understood alone.
 import { isAlias, isSeq, visit, type Document } from 'yaml';
-import type { Problem } from '../../contract/loaded-tools.ts';
+import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { parseYaml, yamlProblems, type YamlText } from '../../lib/tools-yaml/yaml-text.ts';
 import type { Piece } from './split-tools.ts';
 

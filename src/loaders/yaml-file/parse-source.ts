@@ -1,7 +1,7 @@
 // One file's text into raw tools and connections: piece by piece where its shape allows, as a whole where it does not.
 import { hash } from 'node:crypto';
 import { isMap, isScalar, type Document } from 'yaml';
-import type { Problem, RawDeclaration, SourcePosition } from '../../contract/loaded-tools.ts';
+import type { Problem, RawDeclaration, SourcePosition } from '../../contract/tool/loaded-tools.ts';
 import {
   parseWhole,
   readTopLevel,

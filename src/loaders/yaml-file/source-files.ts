@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Problem } from '../../contract/loaded-tools.ts';
-import { hashOf, readSecret, readText, reasonOf } from '../../lib/read-text.ts';
+import type { Problem } from '../../contract/tool/loaded-tools.ts';
+import { hashOf, readSecret, readText, reasonOf } from '../../lib/text/read-text.ts';
 
 export interface FoundFiles {
   /** Absolute, each once, in the order of the paths; within a folder by name. */

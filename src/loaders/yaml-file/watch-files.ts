@@ -3,7 +3,7 @@ import { watch as watchFolder, type FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import { statFingerprint } from './source-files.ts';
 
 export interface WatchTarget {

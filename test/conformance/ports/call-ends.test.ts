@@ -1,9 +1,9 @@
 // Accepted calls that end without the gateway that ran them: each end is in the audit log, together with the row.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { databaseCallStore } from '../../../src/infra/database/call-store.ts';
-import type { Database } from '../../../src/infra/database/database.ts';
-import { SqlCallHistory } from '../../../src/infra/database/sql-call-history.ts';
-import type { CallStore, NewCall } from '../../../src/ports/call-store.ts';
+import { databaseCallStore } from '../../../src/infra/calls/call-store.ts';
+import type { Database } from '../../../src/infra/postgres/database.ts';
+import { SqlCallHistory } from '../../../src/infra/calls/sql-call-history.ts';
+import type { CallStore, NewCall } from '../../../src/ports/calls/call-store.ts';
 import { ACME, claimOf, DAY_MS, forgetCalls, leasesEnd, newCall } from '../../helpers/async-kit.ts';
 import { DATABASES, type TestDatabase } from '../../helpers/databases.ts';
 

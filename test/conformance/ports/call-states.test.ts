@@ -1,9 +1,9 @@
 // The life of a call as a state machine: whatever owners, leases and cancellations do, it has one end, by whoever held it.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databaseCallStore } from '../../../src/infra/database/call-store.ts';
-import type { Database } from '../../../src/infra/database/database.ts';
-import type { CallStatus, CallStore, Claim } from '../../../src/ports/call-store.ts';
+import { databaseCallStore } from '../../../src/infra/calls/call-store.ts';
+import type { Database } from '../../../src/infra/postgres/database.ts';
+import type { CallStatus, CallStore, Claim } from '../../../src/ports/calls/call-store.ts';
 import { ACME, claimOf, DAY_MS, endAs, LEASE_MS, leasesEnd, newCall } from '../../helpers/async-kit.ts';
 import { DATABASES, type TestDatabase } from '../../helpers/databases.ts';
 

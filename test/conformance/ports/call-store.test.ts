@@ -1,10 +1,10 @@
 // CallStore on both databases: who may run a call, and its one end.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { databaseCallStore } from '../../../src/infra/database/call-store.ts';
-import type { Database } from '../../../src/infra/database/database.ts';
-import { databaseWebhookStore } from '../../../src/infra/database/webhook-store.ts';
-import type { CallStore, NewCall } from '../../../src/ports/call-store.ts';
-import type { WebhookStore } from '../../../src/ports/webhook-store.ts';
+import { databaseCallStore } from '../../../src/infra/calls/call-store.ts';
+import type { Database } from '../../../src/infra/postgres/database.ts';
+import { databaseWebhookStore } from '../../../src/infra/webhooks/webhook-store.ts';
+import type { CallStore, NewCall } from '../../../src/ports/calls/call-store.ts';
+import type { WebhookStore } from '../../../src/ports/calls/webhook-store.ts';
 import {
   ACME,
   claimOf,

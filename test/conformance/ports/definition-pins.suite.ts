@@ -4,7 +4,7 @@ import type {
   DefinitionListing,
   DefinitionPins,
   ListedDefinition,
-} from '../../../src/ports/definition-pins.ts';
+} from '../../../src/ports/registry/definition-pins.ts';
 
 export interface PinsUnderTest {
   readonly pins: DefinitionPins;

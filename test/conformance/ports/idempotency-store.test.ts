@@ -1,5 +1,5 @@
 // Runs the suite of IdempotencyStore on both databases.
-import { SqlIdempotencyStore } from '../../../src/infra/database/sql-idempotency-store.ts';
+import { SqlIdempotencyStore } from '../../../src/infra/idempotency/sql-idempotency-store.ts';
 import { DATABASES } from '../../helpers/databases.ts';
 import { describeIdempotencyStore } from './idempotency-store.suite.ts';
 

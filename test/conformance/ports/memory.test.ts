@@ -1,7 +1,7 @@
 // The in-memory twins of the ports, held to the suites that every twin passes.
-import { MemoryAdmissionControl } from '../../../src/infra/memory/memory-admission-control.ts';
-import { MemoryApprovalStore } from '../../../src/infra/memory/memory-approval-store.ts';
-import { MemoryResultCache } from '../../../src/infra/memory/memory-result-cache.ts';
+import { MemoryAdmissionControl } from '../../../src/infra/admission/memory/memory-admission-control.ts';
+import { MemoryApprovalStore } from '../../../src/infra/approvals/memory-approval-store.ts';
+import { MemoryResultCache } from '../../../src/infra/cache/memory-result-cache.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { describeAdmissionControl } from './admission-control.suite.ts';
 import { describeApprovalStore } from './approval-store.suite.ts';

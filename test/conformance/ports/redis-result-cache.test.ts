@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisClients } from '../../../src/infra/redis/redis-clients.ts';
-import { RedisResultCache } from '../../../src/infra/redis/redis-result-cache.ts';
-import { SystemClock } from '../../../src/infra/system-clock.ts';
+import { RedisResultCache } from '../../../src/infra/cache/redis-result-cache.ts';
+import { SystemClock } from '../../../src/infra/clock/system-clock.ts';
 import { recordingLog } from '../../helpers/call-kit.ts';
 import { startRedis, type RedisServer } from '../../helpers/redis.ts';
 import { describeResultCache, type Bounds } from './result-cache.suite.ts';

@@ -1,6 +1,6 @@
 // What every RegistryHints keeps: replicas hear each other, live while they beat, and are gone soon after.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RegistryHints, ReplicaState } from '../../../src/ports/registry-hints.ts';
+import type { RegistryHints, ReplicaState } from '../../../src/ports/registry/registry-hints.ts';
 
 export interface HintsBench {
   /** Two replicas' sides of the same store. */

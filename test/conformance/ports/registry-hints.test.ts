@@ -1,8 +1,8 @@
 // RegistryHints on a real Redis: the suite of every twin, and what others may have written there.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { MemoryRegistryHints } from '../../../src/infra/memory/memory-registry-hints.ts';
+import { MemoryRegistryHints } from '../../../src/infra/hints/memory-registry-hints.ts';
 import { RedisClients } from '../../../src/infra/redis/redis-clients.ts';
-import { RedisRegistryHints } from '../../../src/infra/redis/redis-registry-hints.ts';
+import { RedisRegistryHints } from '../../../src/infra/hints/redis-registry-hints.ts';
 import { recordingLog } from '../../helpers/call-kit.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { startRedis, type RedisServer } from '../../helpers/redis.ts';

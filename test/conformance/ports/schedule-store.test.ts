@@ -2,11 +2,11 @@
 import { sql } from 'kysely';
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { databaseCallStore } from '../../../src/infra/database/call-store.ts';
-import type { Database } from '../../../src/infra/database/database.ts';
-import { SqlScheduleStore } from '../../../src/infra/database/sql-schedule-store.ts';
-import type { CallStore } from '../../../src/ports/call-store.ts';
-import type { NewSchedule, Schedule } from '../../../src/ports/schedule-store.ts';
+import { databaseCallStore } from '../../../src/infra/calls/call-store.ts';
+import type { Database } from '../../../src/infra/postgres/database.ts';
+import { SqlScheduleStore } from '../../../src/infra/schedules/sql-schedule-store.ts';
+import type { CallStore } from '../../../src/ports/calls/call-store.ts';
+import type { NewSchedule, Schedule } from '../../../src/ports/calls/schedule-store.ts';
 import { ACME, DAY_MS, endAs, waitingIds } from '../../helpers/async-kit.ts';
 import {
   DATABASES,

@@ -1,8 +1,8 @@
 // What every SpecStore must keep, whatever database is below.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomUUID } from 'node:crypto';
-import type { HeadChange, NewToolVersion, SpecStore } from '../../../src/ports/spec-store.ts';
-import { canonicalHash } from '../../../src/lib/canonical-json.ts';
+import type { HeadChange, NewToolVersion, SpecStore } from '../../../src/ports/registry/spec-store.ts';
+import { canonicalHash } from '../../../src/lib/json/canonical-json.ts';
 
 export interface SpecHarness {
   readonly store: SpecStore;

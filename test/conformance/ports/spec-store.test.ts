@@ -1,5 +1,5 @@
 // Runs the suite of SpecStore on both databases.
-import { SqlSpecStore } from '../../../src/infra/database/sql-spec-store.ts';
+import { SqlSpecStore } from '../../../src/infra/specs/sql-spec-store.ts';
 import { DATABASES } from '../../helpers/databases.ts';
 import { describeSpecStore, MOST_VERSIONS } from './spec-store.suite.ts';
 

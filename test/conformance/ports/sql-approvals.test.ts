@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../../src/infra/database/database.ts';
-import { SqlApprovalStore } from '../../../src/infra/database/sql-approval-store.ts';
+import type { Database } from '../../../src/infra/postgres/database.ts';
+import { SqlApprovalStore } from '../../../src/infra/approvals/sql-approval-store.ts';
 import type { NewApproval } from '../../../src/ports/approval-store.ts';
 import { DATABASES, type TestDatabase } from '../../helpers/databases.ts';
 import { describeApprovalStore } from './approval-store.suite.ts';

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/contract/json.ts';
-import type { SqlDatabase, SqlRun } from '../../../src/ports/sql-databases.ts';
+import type { SqlDatabase, SqlRun } from '../../../src/ports/egress/sql-databases.ts';
 import { anyCharacter } from '../../helpers/any-character.ts';
 
 /** Made with SQL_SUITE_SCHEMA; statements run as the role `reader`. */

@@ -1,6 +1,6 @@
 // HostMemory: looks at the memory of busy threads and of the whole process, many times a second while anything runs.
 import { writeSync } from 'node:fs';
-import type { HostLimits } from '../host-frames.ts';
+import type { HostLimits } from '../threads/host-frames.ts';
 import { heapCeiling, type HostThread } from './host-thread.ts';
 
 const INTERVAL_MS = 20;

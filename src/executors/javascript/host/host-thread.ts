@@ -1,7 +1,7 @@
 // HostThread: one worker thread in the host process. What it says is checked for its size and passed on.
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
-import type { HostLimits, ThreadNews } from '../host-frames.ts';
-import { readMessage, type FromWorker, type Greeting, type ToWorker } from '../messages.ts';
+import type { HostLimits, ThreadNews } from '../threads/host-frames.ts';
+import { readMessage, type FromWorker, type Greeting, type ToWorker } from '../threads/messages.ts';
 
 export interface ThreadAudience {
   onMessage(message: FromWorker): void;

@@ -1,8 +1,14 @@
 // The host process: keeps the worker threads away from the gateway, because V8 ends the process in which one allocates too much.
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { FrameDecoder } from '../../../lib/frames.ts';
-import { encodeMessage, encodeNews, readToHost, type HostLimits, type ToHost } from '../host-frames.ts';
+import { FrameDecoder } from '../../../lib/bytes/frames.ts';
+import {
+  encodeMessage,
+  encodeNews,
+  readToHost,
+  type HostLimits,
+  type ToHost,
+} from '../threads/host-frames.ts';
 import { HostThread } from './host-thread.ts';
 import { HostMemory } from './host-memory.ts';
 

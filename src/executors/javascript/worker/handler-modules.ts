@@ -1,6 +1,6 @@
 // HandlerModules: the modules of one thread, run from the text that the gateway read and not from what lies on disk by now.
 import { registerHooks } from 'node:module';
-import type { HandlerText } from '../messages.ts';
+import type { HandlerText } from '../threads/messages.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { PrototypeWatch } from './prototype-watch.ts';
 

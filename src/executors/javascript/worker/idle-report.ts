@@ -1,6 +1,6 @@
 // IdleReport: says that the thread is idle once its calls are over and its event loop has turned, which a loop that one left prevents.
 import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
-import { LEFTOVERS, LEFTOVERS_EVERY_MS } from '../messages.ts';
+import { LEFTOVERS, LEFTOVERS_EVERY_MS } from '../threads/messages.ts';
 import type { Leftovers } from './leftovers.ts';
 
 // Taken before any handler is loaded: one that replaces them deceives itself alone.

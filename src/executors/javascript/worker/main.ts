@@ -1,9 +1,9 @@
 // The code around handlers in a worker thread: loads them, runs them, and alone speaks with the gateway.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { parentPort, type Worker } from 'node:worker_threads';
-import { writeJson } from '../../../lib/write-json.ts';
+import { writeJson } from '../../../lib/json/write-json.ts';
 import { HandlerContext } from '../handler-context.ts';
-import type { FromWorker, Greeting, ToWorker } from '../messages.ts';
+import type { FromWorker, Greeting, ToWorker } from '../threads/messages.ts';
 import { reportOf } from '../thrown-report.ts';
 import { HandlerModules, type Exports } from './handler-modules.ts';
 import { IdleReport } from './idle-report.ts';

@@ -1,5 +1,5 @@
 // PrintedText: what one call prints, passed on line by line up to a limit; the rest is thrown away where it arises.
-import type { PrintedLevel } from '../messages.ts';
+import type { PrintedLevel } from '../threads/messages.ts';
 
 const MAX_LENGTH = 65_536;
 const MAX_LINES = 1_000;

@@ -1,8 +1,8 @@
 // RunningCall: one call inside a worker thread, and the only way for it to say anything.
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
-import type { CallEvent } from '../../../contract/tool-call.ts';
+import type { CallEvent } from '../../../contract/call/tool-call.ts';
 import type { CallMeta, HandlerCall } from '../handler-context.ts';
-import type { CallBody, FromWorker, StepReply } from '../messages.ts';
+import type { CallBody, FromWorker, StepReply } from '../threads/messages.ts';
 import { callIsOver, ToolCallError } from '../tool-call-error.ts';
 import { PrintedText } from './printed-text.ts';
 

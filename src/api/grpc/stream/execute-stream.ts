@@ -1,0 +1,66 @@
+// ExecuteStream: a call's events as they come, then its response, to a reader who may be slow.
+import { Observable } from 'rxjs';
+import type { CallEvent, Emit } from '../../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { ToolResponse } from '../../../contract/call/tool-response.ts';
+import type { CallLife } from '../call-life.ts';
+import { EventQueue } from './event-queue.ts';
+import type { PayloadForm } from '../read-request.ts';
+import type { StreamPace } from './stream-pace.ts';
+import { writeEvent, writeLastEvent } from '../write-response.ts';
+
+export interface StreamedCall {
+  readonly pace: StreamPace;
+  readonly form: PayloadForm;
+  /** Runs the call. Never rejects. */
+  readonly run: (emit: Emit) => Promise<ToolResponse>;
+  readonly life: CallLife;
+  /** The response, or what is thrown where it ends the call with a gRPC error. */
+  readonly answerOf: (response: ToolResponse) => ToolResponse;
+  /** The error as the transport sends it. */
+  readonly asError: (thrown: unknown) => Error;
+}
+
+export function executeStream(call: StreamedCall): Observable<Uint8Array> {
+  const { pace, form, run, life, answerOf, asError } = call;
+  return new Observable((subscriber) => {
+    const fail = (thrown: unknown) => {
+      queue.close();
+      life.abort();
+      subscriber.error(asError(thrown));
+    };
+    const queue = new EventQueue(pace, {
+      send: (message) => subscriber.next(message),
+      overflow: () => fail(readerTooSlow()),
+    });
+    const emit = (event: CallEvent) => {
+      if (subscriber.closed) return;
+      try {
+        queue.push(writeEvent(event, form), event.kind !== 'partial');
+      } catch (thrown) {
+        fail(thrown);
+      }
+    };
+    const answer = async (response: ToolResponse) => {
+      life.settle();
+      try {
+        const last = await writeLastEvent(answerOf(response), form);
+        queue.finish(() => {
+          subscriber.next(last);
+          subscriber.complete();
+        });
+      } catch (thrown) {
+        queue.finish(() => subscriber.error(asError(thrown)));
+      }
+    };
+    run(emit).then(answer, fail);
+    return () => queue.close();
+  });
+}
+
+function readerTooSlow(): ToolFailure {
+  return new ToolFailure('OUTPUT_TOO_LARGE', 'Partial results came faster than they were read.', {
+    reason: 'READER_TOO_SLOW',
+    partialSideEffects: true,
+  });
+}

@@ -1,0 +1,159 @@
+// WatchTools: the reader's picture of the tools always becomes right, however slow the reader and whatever changed.
+import { describe, expect, it } from 'vitest';
+import protobuf from 'protobufjs';
+import { functionsOf } from '../../../contract/tool/tool-function.ts';
+import type { RegistrySnapshot } from '../../../contract/tool/registry-snapshot.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import { specOf } from '../../../../test/helpers/call-kit.ts';
+import { watchTools } from './watch-tools.ts';
+import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE } from '../wire-types.ts';
+
+const root = new protobuf.Root();
+root.resolvePath = (_origin, target) => PROTO_DIR + target;
+root.loadSync(PROTO_FILE);
+const EventType = root.lookupType(`${PROTO_PACKAGE}.WatchToolsResponse`);
+
+class ScriptedCatalog implements ToolCatalog {
+  #listeners = new Set<(snapshot: RegistrySnapshot) => void>();
+  #disabled = new Set<string>();
+  #snapshot = this.#snapshotOf('v0', {});
+
+  #snapshotOf(version: string, tools: Record<string, string>): RegistrySnapshot {
+    const specs = Object.entries(tools).map(([name, contentHash]) => specOf({ name, contentHash }));
+    return {
+      version,
+      specs,
+      functions: specs.flatMap(functionsOf),
+      find: () => undefined,
+      providerName: (name) => name,
+    };
+  }
+
+  set(version: string, tools: Record<string, string>): void {
+    this.#snapshot = this.#snapshotOf(version, tools);
+    this.#tell();
+  }
+
+  disable(name: string): void {
+    this.#disabled.add(name);
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener(this.#snapshot);
+  }
+
+  snapshot = () => this.#snapshot;
+  isDisabled = (name: string) => this.#disabled.has(name);
+
+  onChange(listener: (snapshot: RegistrySnapshot) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+}
+
+function setUp(authorize: () => void = () => undefined) {
+  const catalog = new ScriptedCatalog();
+  catalog.set('v1', { a: '1', b: '1' });
+  const events: unknown[] = [];
+  const errors: unknown[] = [];
+  let drained: () => void = () => undefined;
+  let drain: (failure: ToolFailure) => void = () => undefined;
+  const pace = {
+    writableNeedDrain: false,
+    on: (_event: 'drain', listener: () => void) => (drained = listener),
+    off: () => undefined,
+  };
+  const subscription = watchTools({
+    catalog,
+    pace,
+    authorize,
+    onDrain: (end) => {
+      drain = end;
+      return () => undefined;
+    },
+    asError: (thrown) => thrown as Error,
+  }).subscribe({
+    next: (bytes) => events.push(EventType.toObject(EventType.decode(bytes), { arrays: true })),
+    error: (error) => errors.push(error),
+  });
+  return {
+    catalog,
+    events,
+    errors,
+    pace,
+    subscription,
+    resume: () => drained(),
+    drain: (f: ToolFailure) => drain(f),
+  };
+}
+
+describe('watching tools', () => {
+  it('tells all names first and then what was added, removed and changed', () => {
+    const { catalog, events } = setUp();
+    catalog.set('v2', { a: '2', c: '1' });
+    expect(events).toEqual([
+      { registryVersion: 'v1', snapshot: { names: ['a', 'b'] } },
+      { registryVersion: 'v2', changes: { added: ['c'], removed: ['b'], changed: ['a'] } },
+    ]);
+  });
+
+  it('tells a kill switch as a change', () => {
+    const { catalog, events } = setUp();
+    catalog.disable('b');
+    expect(events.at(-1)).toEqual({
+      registryVersion: 'v1',
+      changes: { added: [], removed: [], changed: ['b'] },
+    });
+  });
+
+  it('says nothing when nothing is different', () => {
+    const { catalog, events } = setUp();
+    catalog.set('v1', { a: '1', b: '1' });
+    expect(events).toHaveLength(1);
+  });
+
+  it('gives a slow reader several changes as one', () => {
+    const { catalog, events, pace, resume } = setUp();
+    pace.writableNeedDrain = true;
+    catalog.set('v2', { a: '1', b: '1', c: '1' });
+    catalog.set('v3', { a: '1', c: '1', d: '1' });
+    expect(events).toHaveLength(1);
+    pace.writableNeedDrain = false;
+    resume();
+    expect(events.at(-1)).toEqual({
+      registryVersion: 'v3',
+      changes: { added: ['c', 'd'], removed: ['b'], changed: [] },
+    });
+  });
+
+  it('ends before it tells anything to a credential withdrawn since', () => {
+    let allowed = true;
+    const { catalog, events, errors } = setUp(() => {
+      if (!allowed) throw new ToolFailure('AUTH', 'Revoked.');
+    });
+    allowed = false;
+    catalog.set('v2', {});
+    expect(events).toHaveLength(1);
+    expect(errors).toMatchObject([{ type: 'AUTH' }]);
+    expect(catalog.listeners).toBe(0);
+  });
+
+  it('ends at once when the gateway drains', () => {
+    const { errors, drain, catalog } = setUp();
+    drain(new ToolFailure('UNAVAILABLE', 'Draining.'));
+    expect(errors).toMatchObject([{ type: 'UNAVAILABLE' }]);
+    expect(catalog.listeners).toBe(0);
+  });
+
+  it('listens no longer when the reader has gone', () => {
+    const { catalog, subscription } = setUp();
+    subscription.unsubscribe();
+    expect(catalog.listeners).toBe(0);
+  });
+});

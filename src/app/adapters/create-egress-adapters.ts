@@ -1,0 +1,79 @@
+// Outlets: everything through which a call leaves the gateway: processes and their sandbox, HTTP, databases, MCP servers.
+import { join, resolve } from 'node:path';
+import { readSandboxSettings, SANDBOX_DEFAULTS } from '../../lib/sandbox-settings.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import type { OutsidePorts } from '../../ports/ports.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
+import { UndiciHttpClient } from '../../infra/http/undici-http-client.ts';
+import { SdkMcpServers } from '../../infra/mcp/sdk-mcp-servers.ts';
+import { NodeProcessSpawner } from '../../infra/process/node-process-spawner.ts';
+import { ProcessStarter } from '../../infra/process/process-starter.ts';
+import { LocalSandbox } from '../../infra/sandbox/local-sandbox.ts';
+import { PgSqlDatabases } from '../../infra/sql/pg-sql-databases.ts';
+import type { SystemClock } from '../../infra/clock/system-clock.ts';
+
+export interface Outlets {
+  readonly ports: Pick<OutsidePorts, 'http' | 'mcpServers' | 'sandbox' | 'spawner' | 'sqlDatabases'>;
+  close(): Promise<void>;
+}
+
+export function createOutlets(
+  settings: Settings,
+  deps: {
+    readonly clock: SystemClock;
+    readonly log: Log;
+    readonly metrics: Metrics;
+    readonly server: EmbeddedPostgres;
+    readonly alsoHidden: readonly string[];
+  },
+): Outlets {
+  const starter = new ProcessStarter();
+  const sandbox = createSandbox(settings, starter, deps);
+  const spawner = new NodeProcessSpawner(starter, sandbox);
+  const http = new UndiciHttpClient();
+  const sqlDatabases = new PgSqlDatabases(deps.server);
+  const mcpServers = new SdkMcpServers({ ...deps, spawner, http });
+  return {
+    ports: { http, mcpServers, sandbox, spawner, sqlDatabases },
+    async close() {
+      // First: a server over HTTP is told that its session is over.
+      await mcpServers.close();
+      await Promise.allSettled([http.close(), spawner.closeAll(), sqlDatabases.close()]);
+    },
+  };
+}
+
+/** Settings that are not valid are the shell executor's to refuse, right after this. */
+function createSandbox(
+  settings: Settings,
+  starter: ProcessStarter,
+  {
+    clock,
+    server,
+    alsoHidden,
+  }: {
+    readonly clock: SystemClock;
+    readonly server: EmbeddedPostgres;
+    readonly alsoHidden: readonly string[];
+  },
+): LocalSandbox {
+  const said = readSandboxSettings(settings.executors['shell']) ?? SANDBOX_DEFAULTS;
+  const root =
+    said.workspace_dir === undefined
+      ? join(settings.data_dir, 'workspaces')
+      : resolve(settings.configDir, said.workspace_dir);
+  return new LocalSandbox({
+    settings: said,
+    root,
+    starter,
+    clock,
+    hidden: [...ownPaths(settings), ...server.places, ...alsoHidden],
+  });
+}
+
+/** What belongs to the gateway itself. A tools file is none of it: it holds names of secrets, not secrets. */
+export function ownPaths({ data_dir, configFile, tls }: Settings): readonly string[] {
+  return [data_dir, configFile, tls?.key_file].filter((path) => path !== undefined);
+}

@@ -1,0 +1,186 @@
+// Makes every port's adapter: the embedded ones, or those on Redis and PostgreSQL where their URLs are set.
+import { join } from 'node:path';
+import type { Authenticator } from '../../ports/authenticator.ts';
+import type { CallHistory } from '../../ports/calls/call-history.ts';
+import type { OutsidePorts } from '../../ports/ports.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+import { EventLoopLag } from '../../infra/telemetry/event-loop-lag.ts';
+import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/api-key-authenticator.ts';
+import { dataDirKeys } from '../../infra/keys/first-key.ts';
+import { KeyReload, type KeyReloadNeeds } from '../../infra/keys/key-reload.ts';
+import { openFileDefinitionPins } from '../../infra/pins/file-definition-pins.ts';
+import { createOutlets } from './create-egress-adapters.ts';
+import { openCoordination, type Coordination } from './open-coordination.ts';
+import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
+import { openCallRecords } from './open-records.ts';
+import { openRecordings } from '../../infra/recordings/open-recordings.ts';
+import { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
+import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
+import { Records } from '../../infra/postgres/records.ts';
+import { SqlIdempotencyStore } from '../../infra/idempotency/sql-idempotency-store.ts';
+import { SqlSpecStore } from '../../infra/specs/sql-spec-store.ts';
+import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
+import { createAsyncParts, type AsyncParts } from '../../infra/calls/queue/async-parts.ts';
+import { SystemClock } from '../../infra/clock/system-clock.ts';
+import { degradedGauge, type Degraded } from '../../infra/telemetry/degraded-gauge.ts';
+import { PinoLog } from '../../infra/telemetry/pino-log.ts';
+import { PrometheusMetrics } from '../../infra/telemetry/prometheus-metrics.ts';
+
+/** Of a start that failed. */
+const CLOSE_WITHIN_MS = 5_000;
+
+export interface Infra {
+  readonly ports: OutsidePorts;
+  readonly metrics: PrometheusMetrics;
+  readonly log: PinoLog;
+  /** What is kept in the gateway's own database. */
+  readonly records: Records;
+  /** Runs where the records are in it, or a tool's. */
+  readonly server: EmbeddedPostgres;
+  /** Of the database of the records; to be started once that is open. */
+  readonly databaseWatch: DatabaseWatch;
+  /** What the gateway does without now. */
+  readonly degraded: () => Degraded;
+  readonly history: CallHistory;
+  /** What calls that run later need. */
+  readonly asyncParts: AsyncParts;
+  /** Undefined where there are no keys, or none that change. */
+  readonly keys: KeyReload | undefined;
+  /**
+   * Last of all: children gone, audit on disk, log lines out. What the audit journal holds is moved into the database for
+   * `withinMs` at most.
+   */
+  close(withinMs?: number): Promise<void>;
+}
+
+/**
+ * `announce` shows the operator a line that must not go to the log: the first key. `reread`: the settings as they stand
+ * now; without it keys stay as they are. `alsoHidden`: paths that no sandboxed tool sees, besides this gateway's own.
+ */
+export async function createInfra(
+  settings: Settings,
+  announce: (line: string) => void,
+  reread: (() => Settings) | undefined,
+  alsoHidden: readonly string[] = [],
+): Promise<Infra> {
+  const observed = createObservation(settings);
+  const { clock, log } = observed;
+  const { server, records, databaseWatch } = createOwnDatabase(settings, observed);
+  const outlets = createOutlets(settings, { ...observed, server, alsoHidden });
+  const callRecords = await openCallRecords(settings, { ...observed, records });
+  const { auditSink, approvals, history } = callRecords;
+  const coordination = await openCoordination(settings, observed);
+  const { redis, admission, resultCache, registryHints } = coordination;
+  const authenticator = createAuthenticator(settings, clock, announce);
+  const keys = watchKeys(settings, reread, authenticator, observed);
+  const loopLag = new EventLoopLag(clock);
+  const { recordings, replayTape } = await openRecordings(settings, observed);
+  const ports: OutsidePorts = {
+    ...observed,
+    ...outlets.ports,
+    admission,
+    approvals,
+    auditSink,
+    authenticator,
+    definitionPins: await openFileDefinitionPins(join(settings.data_dir, 'pins.json'), observed),
+    idempotency: new SqlIdempotencyStore(records.db),
+    loopLag,
+    recordings,
+    registryHints,
+    replayTape,
+    resultCache,
+    specs: new SqlSpecStore(records.db),
+  };
+  const asyncParts = createAsyncParts({ records, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
+  async function close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
+    await keys?.stop();
+    await databaseWatch.stop();
+    loopLag.stop();
+    await outlets.close();
+    await coordination.close();
+    await recordings.close();
+    await callRecords.close(withinMs);
+    await records.close();
+    await server.stop();
+    await log.flush();
+  }
+  const degraded = () => degradedOf({ databaseWatch, server, coordination, auditSink });
+  return { ports, ...observed, records, server, databaseWatch, degraded, history, asyncParts, keys, close };
+}
+
+function createOwnDatabase(settings: Settings, { clock, log, metrics }: Observation) {
+  const server = embeddedPostgres(settings, log);
+  const where = databaseSettings(settings, server);
+  const degraded = degradedGauge(metrics, 'database');
+  return {
+    server,
+    records: new Records(where, { clock, log }),
+    databaseWatch: new DatabaseWatch({ settings: where, clock, log, degraded }),
+  };
+}
+
+interface Watched {
+  readonly databaseWatch: DatabaseWatch;
+  readonly server: EmbeddedPostgres;
+  readonly coordination: Coordination;
+  readonly auditSink: StoredAuditSink;
+}
+
+function degradedOf({ databaseWatch, server, coordination, auditSink }: Watched): Degraded {
+  const { step } = server;
+  const state = step === 'stopped' || step === 'running' ? 'away' : step;
+  return {
+    ...(coordination.isAway() && {
+      admission: 'Redis is away: limits are enforced by each replica for itself until it is back',
+    }),
+    ...(auditSink.isRefusing && {
+      audit:
+        'the audit journal takes no records: its disk fails, or limits.max_audit_backlog_bytes is reached',
+    }),
+    ...(databaseWatch.isAway && {
+      database: `the database is ${state}: calls that change something are refused until it is back`,
+    }),
+  };
+}
+
+/** Of a URL the password as well: libraries tell of what they could not read. */
+function secretsOfSettings({ database, redis, webhooks }: Settings): readonly string[] {
+  const urls = [database.url, redis.url].filter((url) => url !== undefined);
+  const passwords = urls.map((url) => URL.parse(url)?.password ?? '');
+  const signing = [webhooks.secret, webhooks.previous_secret].filter((secret) => secret !== undefined);
+  return [...urls, ...passwords, ...passwords.map((password) => decodeURIComponent(password)), ...signing];
+}
+
+function createAuthenticator(settings: Settings, clock: SystemClock, announce: (line: string) => void) {
+  const { mode, keys, roles } = settings.auth;
+  if (mode === 'none') return new AnonymousAuthenticator();
+  const known =
+    keys.length > 0 ? keys : dataDirKeys(settings.data_dir, (key) => announce(firstKeyNotice(key)));
+  return new ApiKeyAuthenticator(known, roles, clock);
+}
+
+type Observation = ReturnType<typeof createObservation>;
+
+function createObservation(settings: Settings) {
+  const log = PinoLog.create({ level: settings.log.level });
+  log.hide(secretsOfSettings(settings));
+  const metrics = new PrometheusMetrics();
+  metrics.collectProcessMetrics();
+  return { clock: new SystemClock(), log, metrics };
+}
+
+function watchKeys(
+  settings: Settings,
+  reread: (() => Settings) | undefined,
+  authenticator: Authenticator,
+  observed: Pick<KeyReloadNeeds, 'clock' | 'log'>,
+): KeyReload | undefined {
+  if (reread === undefined || !(authenticator instanceof ApiKeyAuthenticator)) return undefined;
+  const keys = new KeyReload({ settings, reread, authenticator, ...observed });
+  keys.start();
+  return keys;
+}
+
+function firstKeyNotice(key: string): string {
+  return `\nNo API key was configured, so one was made. It is shown only now:\n\n  export UTE_API_KEY=${key}\n\n`;
+}

@@ -1,0 +1,90 @@
+// Assembles what runs calls later: the doors' side, the worker, the webhooks, the schedules. Everything it needs is made already.
+import { envelopeJson } from '../../api/rest/write-envelope.ts';
+import { AsyncCalls } from '../../calls/async-calls.ts';
+import { asyncSeries, showQueue } from '../../calls/async-metrics.ts';
+import { CallWorker } from '../../calls/call-worker.ts';
+import { CallbackRules } from '../../webhooks/callback-rules.ts';
+import { WebhookSender } from '../../webhooks/webhook-sender.ts';
+import type { Schedules } from '../../schedules/schedules.ts';
+import type { Gateway } from '../gateway/create-gateway.ts';
+import { createSchedules } from './create-schedules.ts';
+import type { Infra } from '../adapters/create-ports.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+
+export interface AsyncService {
+  readonly calls: AsyncCalls;
+  readonly schedules: Schedules;
+  /** Begins to take calls: not before the tools are loaded. */
+  start(): void;
+  /** Takes no more, and sends followers away. What runs goes on. */
+  drain(): void;
+  /** After the core is idle. */
+  close(): Promise<void>;
+}
+
+/** For what is still to be written after the last call has ended. */
+const CLOSE_WITHIN_MS = 2_000;
+
+export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gateway): AsyncService {
+  const { ports, asyncParts } = infra;
+  const { async: limits } = settings;
+  const random = Math.random;
+  const rules = new CallbackRules(settings.webhooks);
+  const sender = new WebhookSender({
+    ...ports,
+    ...asyncParts,
+    random,
+    rules,
+    envelopeOf: (call) => calls.envelopeOf(call) ?? 'null',
+  });
+  const wakeSender = () => sender.wake();
+  const calls: AsyncCalls = new AsyncCalls({
+    ...ports,
+    ...asyncParts,
+    caller: gateway.executor,
+    write: envelopeJson,
+    rules,
+    maxQueued: limits.max_queued_per_tenant,
+    maxWaitMs: limits.max_wait_ms,
+    reserve: (call) => worker.reserve(call),
+    wakeSender,
+  });
+  const worker: CallWorker = createWorker(settings, infra, gateway, wakeSender);
+  let hide: () => void = () => undefined;
+  const scheduled = createSchedules(settings, infra, gateway);
+  return {
+    calls,
+    schedules: scheduled.schedules,
+    start() {
+      worker.start();
+      scheduled.start();
+      sender.start();
+      hide = showQueue({ ...ports, ...asyncParts });
+    },
+    drain() {
+      scheduled.drain();
+      calls.drain();
+      worker.drain();
+    },
+    async close() {
+      hide();
+      await scheduled.close();
+      await worker.close(CLOSE_WITHIN_MS);
+      await sender.stop();
+    },
+  };
+}
+
+function createWorker(settings: Settings, infra: Infra, gateway: Gateway, ended: () => void): CallWorker {
+  return new CallWorker({
+    ...infra.ports,
+    ...infra.asyncParts,
+    caller: gateway.executor,
+    random: Math.random,
+    series: asyncSeries(infra.ports.metrics),
+    write: envelopeJson,
+    ended,
+    concurrency: settings.async.concurrency,
+    leaseMs: settings.async.lease_ms,
+  });
+}

@@ -1,0 +1,122 @@
+// Assembles the gateway: pipeline, executors, loaders, registry and core, out of settings and ports. No Nest in here.
+import type { PipelineView } from '../../api/tokens.ts';
+import { compilerOf } from './compiler.ts';
+import { Canaries } from '../../core/canaries.ts';
+import { StepCalls } from '../../core/nested-calls.ts';
+import { LoadShedder, type ShedLimits } from '../../core/resilience/load-shedder.ts';
+import { Upstreams } from '../../core/resilience/upstreams.ts';
+import { UnifiedToolExecutor } from '../../core/unified-tool-executor.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { Executor } from '../../contract/plugin.ts';
+import { createToolSet } from './create-tool-set.ts';
+import { loadCustomExecutors } from '../custom/custom-executors.ts';
+import { loadCustomExtensions } from '../custom/custom-extensions.ts';
+import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
+import { Pipeline } from './pipeline.ts';
+import type { CircuitControl } from '../../ports/circuit-control.ts';
+import type { SpecControl } from '../../ports/registry/spec-control.ts';
+import type { OutsidePorts, Ports } from '../../ports/ports.ts';
+import { specRules } from './registry-rules.ts';
+import { ReplicaAgreement } from '../../registry/reload/replica-agreement.ts';
+import type { RegistrySync } from '../../registry/reload/registry-sync.ts';
+import type { ToolSpecRegistry } from '../../registry/tool-spec-registry.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+
+export interface Gateway {
+  readonly executor: UnifiedToolExecutor;
+  readonly registry: ToolSpecRegistry;
+  readonly sync: RegistrySync;
+  readonly pipeline: PipelineView;
+  readonly circuits: CircuitControl;
+  /** Told of the others once it is started, after the first load. */
+  readonly agreement: ReplicaAgreement;
+  readonly specs: SpecControl;
+  /** What executors tell of themselves, by name. */
+  status(): JsonObject;
+  /** After the last call: stops watching, closes executors and extensions. */
+  close(): Promise<void>;
+}
+
+/** Throws Error with every reason why these settings cannot work. The registry is empty until `sync.start()`. */
+export async function createGateway(settings: Settings, outside: OutsidePorts): Promise<Gateway> {
+  const steps = new StepCalls(outside.clock);
+  const ports: Ports = { ...outside, nestedCalls: steps };
+  const custom = await loadCustomExtensions(settings.custom_extensions);
+  const pipeline = new Pipeline(settings, ports, custom);
+  const ownExecutors = await loadCustomExecutors(settings.custom_executors);
+  const toolStage = new Set(pipeline.view.tool.map(({ name }) => name));
+  const rules = specRules(
+    custom.map(({ plugin }) => plugin).filter(({ name }) => toolStage.has(name)),
+    ownExecutors,
+    settings.extensions,
+  );
+  const executors = createExecutors([...EXECUTORS, ...ownExecutors], settings, ports);
+  const random = Math.random;
+  const upstreams = new Upstreams({ ...ports, random });
+  const compile = compilerOf(pipeline, settings, ports, upstreams);
+  const tools = createToolSet(settings, ports, { rules, executors, compile });
+  const { registry, sync, versions, specs } = tools;
+  const executor = new UnifiedToolExecutor({
+    snapshots: registry,
+    requestLayers: pipeline.request,
+    chainOf: (fn) => sync.chainOf(fn),
+    versions,
+    canaries: new Canaries(ports.metrics),
+    maxTimeoutMs: settings.limits.max_timeout_ms,
+    shedder: new LoadShedder(shedLimits(settings.limits), { ...ports, lag: ports.loopLag, random }),
+    clock: ports.clock,
+    log: ports.log,
+  });
+  const agreement = new ReplicaAgreement({
+    ...ports,
+    hints: ports.registryHints,
+    registry,
+    control: sync,
+    random,
+  });
+  steps.bind(executor);
+  async function close(): Promise<void> {
+    await agreement.stop();
+    await tools.close();
+    await Promise.allSettled([...executors.values()].map(async (each) => each.close?.()));
+    await pipeline.close();
+  }
+  const status = () => statusOf(executors);
+  const view = pipeline.view;
+  return { executor, registry, sync, pipeline: view, circuits: upstreams, agreement, specs, status, close };
+}
+
+function statusOf(executors: ReadonlyMap<string, Executor<unknown>>): JsonObject {
+  const told = [...executors].map(([name, each]) => [name, each.status?.()] as const);
+  return Object.fromEntries(told.filter((entry): entry is [string, JsonObject] => entry[1] !== undefined));
+}
+
+function createExecutors(
+  plugins: readonly AnyExecutorPlugin[],
+  settings: Settings,
+  ports: Ports,
+): ReadonlyMap<string, Executor<unknown>> {
+  const known = plugins.map(({ name }) => name);
+  for (const name of Object.keys(settings.executors)) {
+    if (!known.includes(name))
+      throw new Error(`executors: there is no executor "${name}" here; known: ${known.join(', ')}`);
+  }
+  return new Map(
+    plugins.map((plugin) => {
+      const parsed = plugin
+        .settingsSchema?.(settings.configDir)
+        .safeParse(settings.executors[plugin.name] ?? {});
+      if (parsed?.success === false) {
+        const issues = parsed.error.issues.map(
+          ({ path, message }) => `${['executors', plugin.name, ...path].join('.')}: ${message}`,
+        );
+        throw new Error(issues.join('\n'));
+      }
+      return [plugin.name, plugin.create({ ...ports, settings: parsed?.data as never })] as const;
+    }),
+  );
+}
+
+function shedLimits({ max_inflight_calls, shed_at_lag_ms }: Settings['limits']): ShedLimits {
+  return { maxInflightCalls: max_inflight_calls, shedAtLagMs: shed_at_lag_ms };
+}

@@ -1,0 +1,55 @@
+// Assembles what holds the tools: loaders, the registry they feed, the versions there were, and what changes definitions.
+import type { Loader, Next, PreparedFunction } from '../../contract/plugin.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { namedLoaders } from './open-loaders.ts';
+import type { Ports } from '../../ports/ports.ts';
+import type { SpecControl } from '../../ports/registry/spec-control.ts';
+import type { ToolPins } from '../../ports/registry/tool-pins.ts';
+import type { Executors } from '../../registry/build-tool.ts';
+import { PinnedTools } from '../../registry/versions/pinned-tools.ts';
+import { RegistrySync } from '../../registry/reload/registry-sync.ts';
+import { SpecEditor } from '../../registry/versions/spec-editor.ts';
+import type { SpecRules } from '../../registry/spec-rules.ts';
+import { ToolSpecRegistry } from '../../registry/tool-spec-registry.ts';
+import { VersionKeeper } from '../../registry/versions/version-keeper.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+
+export interface ToolSetParts {
+  readonly rules: SpecRules;
+  readonly executors: Executors;
+  readonly compile: (fn: ToolFunction, prepared: PreparedFunction) => Next;
+}
+
+export interface ToolSet {
+  readonly registry: ToolSpecRegistry;
+  readonly sync: RegistrySync;
+  readonly versions: ToolPins;
+  readonly specs: SpecControl;
+  /** After the last call, before the executors. */
+  close(): Promise<void>;
+}
+
+/** Empty until `sync.start()`. */
+export function createToolSet(settings: Settings, ports: Ports, parts: ToolSetParts): ToolSet {
+  const registry = new ToolSpecRegistry();
+  const loaders = createLoaders(settings, ports);
+  const store = ports.specs;
+  const keeper = new VersionKeeper({ ...ports, store });
+  const sync = new RegistrySync({ ...ports, ...parts, registry, loaders, versions: keeper });
+  const connections = () => sync.connections();
+  const { configDir } = settings;
+  const versions = new PinnedTools({ ...ports, ...parts, connections, configDir, definitions: keeper });
+  const loader = loaders.find((each) => each.draft !== undefined);
+  const specs = new SpecEditor({ ...ports, store, loader, sync, registry });
+  async function close(): Promise<void> {
+    await sync.stop();
+    await keeper.close();
+    versions.close();
+  }
+  return { registry, sync, versions, specs, close };
+}
+
+function createLoaders(settings: Settings, ports: Ports): readonly Loader[] {
+  const needs = { ...ports, configDir: settings.configDir, dataDir: settings.data_dir };
+  return namedLoaders(settings.loaders).map(({ plugin, options }) => plugin.create(needs)(options));
+}

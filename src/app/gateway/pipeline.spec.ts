@@ -1,0 +1,105 @@
+// The pipeline: the built-in order, an operator's own, custom extensions in their place, and names that are not there.
+import { tmpdir } from 'node:os';
+import { z } from 'zod';
+import { describe, expect, it } from 'vitest';
+import { functionOf, recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
+import { FakeClock } from '../../../test/helpers/fake-clock.ts';
+import type { CustomExtension } from '../custom/custom-extensions.ts';
+import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS } from '../../extensions/index.ts';
+import { Pipeline } from './pipeline.ts';
+import type { Ports } from '../../ports/ports.ts';
+import { loadSettings } from '../../settings/load-settings.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+
+const DEFAULTS = loadSettings({}, tmpdir());
+const BUILT_IN = TOOL_EXTENSIONS.map(({ name }) => name);
+// Building a pipeline calls no port but log, metrics and clock.
+const ports = {
+  log: recordingLog(),
+  metrics: recordingMetrics(),
+  clock: new FakeClock(),
+} as unknown as Ports;
+
+function custom(name: string, priority: number, stage: 'request' | 'tool' = 'tool'): CustomExtension {
+  const create = () =>
+    ({ stage, onFailure: 'deny', around: (call, next) => next(call) }) as const satisfies ReturnType<
+      CustomExtension['plugin']['create']
+    >;
+  const optionsSchema = z.strictObject({ loud: z.boolean().default(false) });
+  return { plugin: { name, summary: `Does ${name}.`, create, optionsSchema }, priority };
+}
+
+function pipelineOf(changes: Partial<Settings> = {}, extensions: readonly CustomExtension[] = []) {
+  return new Pipeline({ ...DEFAULTS, ...changes }, ports, extensions);
+}
+
+const namesOf = (steps: readonly { name: string }[]) => steps.map(({ name }) => name);
+
+describe('Pipeline', () => {
+  it('runs the lists as they stand when gateway.yaml says nothing', () => {
+    const { view } = pipelineOf();
+    expect(namesOf(view.request)).toEqual(REQUEST_EXTENSIONS.map(({ name }) => name));
+    expect(namesOf(view.tool)).toEqual(BUILT_IN);
+  });
+
+  it("takes an operator's order, and leaves out what it does not name", () => {
+    const { view, request } = pipelineOf({
+      pipeline: { tool: ['admission', 'validation'], request: ['auth'] },
+    });
+    expect(namesOf(view.tool)).toEqual(['admission', 'validation']);
+    expect(namesOf(request)).toEqual(['auth']);
+  });
+
+  it('puts what keeps answers behind the recording that gives them, where one is replayed', () => {
+    const replay = { file: 'x', on_miss: 'call', on_repeat: 'last', on_changed: 'answer' } as const;
+    const names = namesOf(pipelineOf({ replay }).view.tool);
+    const from = names.indexOf('approval');
+    expect(names.slice(from)).toEqual(['approval', 'replay', 'idempotency', 'cache', 'admission']);
+    expect(names.toSorted()).toEqual(BUILT_IN.toSorted());
+    expect(() => pipelineOf({ replay, pipeline: { tool: ['validation'] } })).toThrow(
+      'pipeline.tool: names no "replay"',
+    );
+  });
+
+  it('places custom extensions innermost by priority, except where the order names them', () => {
+    const extensions = [custom('low', 1), custom('high', 9), custom('outer', 0, 'request')];
+    const { view } = pipelineOf({}, extensions);
+    expect(namesOf(view.tool)).toEqual([...BUILT_IN, 'high', 'low']);
+    expect(namesOf(view.request).at(-1)).toBe('outer');
+    const named = pipelineOf({ pipeline: { tool: ['low', 'validation'] } }, extensions);
+    expect(namesOf(named.view.tool)).toEqual(['low', 'validation', 'high']);
+  });
+
+  it('refuses a name that is not there, guesses what was meant, and lists what there is', () => {
+    expect(() => pipelineOf({ pipeline: { tool: ['validaton'] } })).toThrow(
+      /pipeline\.tool: there is no extension "validaton" here; did you mean "validation"\? Known: .*admission/,
+    );
+    expect(() => pipelineOf({ extensions: { aproval: {} } })).toThrow(
+      /extensions: .*"aproval".*did you mean "approval"/,
+    );
+  });
+
+  it('refuses an extension in the wrong stage', () => {
+    expect(() => pipelineOf({ pipeline: { tool: ['auth'] } })).toThrow(
+      'pipeline.tool: there is no extension "auth" here',
+    );
+  });
+
+  it('refuses options that do not fit, naming the field', () => {
+    expect(() => pipelineOf({ extensions: { mine: { loud: 'very' } } }, [custom('mine', 0)])).toThrow(
+      /extensions\.mine\.loud: /,
+    );
+    expect(() => pipelineOf({ extensions: { approval: { mode: 'sometimes' } } })).toThrow(
+      /extensions\.approval\.mode: /,
+    );
+  });
+
+  it("lays a tool's options over the gateway's, for that tool alone", () => {
+    const pipeline = pipelineOf({ extensions: { mine: { loud: true } } }, [custom('mine', 0)]);
+    const optionsFor = (extensions: Record<string, Record<string, boolean>>) =>
+      pipeline.layersFor(functionOf({ extensions })).find(({ name }) => name === 'mine')?.options;
+    expect(optionsFor({})).toEqual({ loud: true });
+    expect(optionsFor({ mine: { loud: false } })).toEqual({ loud: false });
+    expect(optionsFor({})).toEqual({ loud: true });
+  });
+});

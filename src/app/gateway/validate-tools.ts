@@ -1,0 +1,129 @@
+// What `ute validate` asks: a gateway of these settings that loads its tools as any other does, serves nobody, and throws
+// away what it keeps. Servers beyond this machine are asked only where that is wanted: to a gateway, they would be away.
+import { existsSync } from 'node:fs';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Problem } from '../../contract/tool/loaded-tools.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { createGateway } from './create-gateway.ts';
+import { ownPaths } from '../adapters/create-egress-adapters.ts';
+import { createInfra, type Infra } from '../adapters/create-ports.ts';
+import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
+import { Records } from '../../infra/postgres/records.ts';
+import { SqlSpecStore } from '../../infra/specs/sql-spec-store.ts';
+import { namedLoaders } from './open-loaders.ts';
+import type { McpServers } from '../../ports/egress/mcp-servers.ts';
+import type { OutsidePorts } from '../../ports/ports.ts';
+import type { SpecReader, SpecStore } from '../../ports/registry/spec-store.ts';
+import type { SqlDatabases } from '../../ports/egress/sql-databases.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+
+export interface ToolsValidation {
+  readonly tools: number;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** What would have asked the network and was left out. */
+  readonly skipped: readonly string[];
+}
+
+const PINS_FILE = 'pins.json';
+
+/** Throws Error with what keeps a gateway of these settings from being made. */
+export async function validateTools(settings: Settings, online: boolean): Promise<ToolsValidation> {
+  const named = namedLoaders(settings.loaders);
+  const isLeftOut = (index: number) => {
+    const { plugin, options } = named[index] ?? {};
+    return !online && plugin?.needsNetwork?.(options) === true;
+  };
+  const skipped = new Set(
+    named.flatMap(({ plugin }, index) => (isLeftOut(index) ? [`loaders.${index} (${plugin.name})`] : [])),
+  );
+  const dataDir = await mkdtemp(join(tmpdir(), 'ute-validate-'));
+  // What was agreed to holds here, too; what is seen now is not written down.
+  await copyFile(join(settings.data_dir, PINS_FILE), join(dataDir, PINS_FILE)).catch(() => undefined);
+  const loaders = settings.loaders.filter((_, index) => !isLeftOut(index));
+  const alone = withoutServices({ ...settings, loaders }, dataDir);
+  const infra = await createInfra(alone, () => undefined, undefined, ownPaths(settings));
+  const stored = storedSpecs(settings, infra);
+  try {
+    const away = online ? {} : offline((what) => skipped.add(what));
+    const ports: OutsidePorts = { ...infra.ports, ...away, specs: { ...NOTHING_KEPT, ...stored.reader } };
+    const gateway = await createGateway(alone, ports);
+    try {
+      const { tools, problems, warnings } = await gateway.sync.reload();
+      return { tools, problems, warnings, skipped: [...skipped] };
+    } finally {
+      await gateway.close();
+    }
+  } finally {
+    await stored.close();
+    await infra.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Its limits, records and keys are of no concern to its tools. */
+function withoutServices(settings: Settings, dataDir: string): Settings {
+  return {
+    ...settings,
+    data_dir: dataDir,
+    auth: { ...settings.auth, mode: 'none' },
+    redis: { ...settings.redis, url: undefined },
+    database: { ...settings.database, url: undefined },
+    recording: { ...settings.recording, enabled: false },
+    log: { ...settings.log, level: 'silent' },
+  };
+}
+
+interface StoredSpecs {
+  readonly reader: SpecReader;
+  close(): Promise<void>;
+}
+
+/** Opened only where a loader asks; nothing is made or migrated for a look. */
+function storedSpecs(settings: Settings, { log, ports: { clock } }: Infra): StoredSpecs {
+  const server = embeddedPostgres(settings, log);
+  const records = new Records({ ...databaseSettings(settings, server), migrate: false }, { clock, log });
+  const isThere = settings.database.url !== undefined || existsSync(join(settings.data_dir, 'postgres'));
+  const store = new SqlSpecStore(records.db);
+  const reader: SpecReader = isThere
+    ? { generation: () => store.generation(), heads: () => store.heads() }
+    : { generation: async () => 0, heads: async () => ({ generation: 0, heads: [] }) };
+  return {
+    reader,
+    async close() {
+      await records.close();
+      await server.stop();
+    },
+  };
+}
+
+const notHere = () => Promise.reject(new Error('a validation keeps no versions'));
+
+const NOTHING_KEPT: Omit<SpecStore, keyof SpecReader> = {
+  record: async () => undefined,
+  head: notHere,
+  commit: notHere,
+  version: notHere,
+  versionCalled: notHere,
+  versions: notHere,
+  changes: notHere,
+};
+
+/** `asked` is told what somebody wanted of a server. */
+function offline(asked: (what: string) => void): Pick<OutsidePorts, 'mcpServers' | 'sqlDatabases'> {
+  const refuse = (what: string) => async () => {
+    asked(what);
+    throw new ToolFailure('UNAVAILABLE', 'Servers are not asked in a validation.', { reason: 'OFFLINE' });
+  };
+  const server = refuse('a server of mcp tools');
+  const database = refuse('a database of sql tools');
+  const close = async () => undefined;
+  const mcpServers: McpServers = {
+    open: () => ({ listTools: server, callTool: server, onToolsChanged: () => () => undefined, close }),
+    close,
+  };
+  const sqlDatabases: SqlDatabases = { open: () => ({ inspect: database, run: database, close }), close };
+  return { mcpServers, sqlDatabases };
+}

@@ -1,0 +1,74 @@
+// The running process: settings, service, signals, exit codes. 0 = stopped as asked, 1 = could not start or had to be cut off.
+import { LoadError } from '../../registry/reload/registry-sync.ts';
+import { serve, type Service } from '../service/serve.ts';
+import { loadSettings, SettingsError } from '../../settings/load-settings.ts';
+import { describeProblem } from '../../lib/text/describe-problem.ts';
+
+/** After the drain's own limit: closing sockets and workers must not take longer than this. */
+const CLOSE_LIMIT_MS = 5_000;
+/** From ready to the one collection of what booting left: late enough for the loading to be over. */
+const SETTLE_MS = 500;
+
+/** Timers of the gateway keep no process alive, and a start or a stop may wait for nothing else: `process.exit` alone ends it. */
+setInterval(() => undefined, 2 ** 30);
+
+async function main(): Promise<void> {
+  const read = () => loadSettings(process.env, process.cwd());
+  const settings = read();
+  const service = await serve(settings, (line) => process.stderr.write(line), read);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => void stop(service, settings.shutdown.drain_ms));
+  process.on('SIGHUP', () => void reload(service));
+  service.infra.log.info(
+    {
+      rest: service.restUrl,
+      grpc: service.grpcAddress,
+      metrics: service.metricsUrl,
+      pipeline: orderOf(service),
+    },
+    'ready',
+  );
+  setTimeout(() => leaveBootBehind(service), SETTLE_MS).unref();
+}
+
+async function reload({ infra, gateway }: Service): Promise<void> {
+  await infra.keys?.check();
+  await gateway.sync.reload();
+}
+
+/**
+ * Booting grows the heap by a quarter more than an idle gateway needs, and V8 alone would not give it back. Only
+ * where node was started with --expose-gc, as `npm start` does; a gateway with calls in flight is left alone.
+ */
+function leaveBootBehind({ gateway }: Service): void {
+  if (gateway.executor.inFlight === 0)
+    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
+
+let stopping = false;
+
+async function stop(service: Service, drainMs: number): Promise<void> {
+  if (stopping) process.exit(1);
+  stopping = true;
+  setTimeout(() => process.exit(1), drainMs + CLOSE_LIMIT_MS).unref();
+  await service.stop();
+  process.exit(0);
+}
+
+function orderOf({ gateway }: Service) {
+  const names = (steps: readonly { name: string }[]) => steps.map(({ name }) => name);
+  return { request: names(gateway.pipeline.request), tool: names(gateway.pipeline.tool) };
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${startFailure(error)}\n`);
+  process.exit(1);
+});
+
+function startFailure(error: unknown): string {
+  if (error instanceof LoadError)
+    return [`unified-tool-executor: ${error.message}`, ...error.problems.map(describeProblem)].join('\n');
+  if (error instanceof SettingsError)
+    return `unified-tool-executor: the settings are not valid\n${error.message}`;
+  return `unified-tool-executor could not start: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,78 @@
+// GatewayModule: the assembled gateway, and its faces under the tokens that the doors ask for.
+import { Module, type DynamicModule } from '@nestjs/common';
+import { ManagementActs } from '../../api/rest/management-acts.ts';
+import {
+  APPROVAL_STORE,
+  ASYNC_CALLS,
+  AUTHENTICATOR,
+  CALL_HISTORY,
+  CIRCUIT_CONTROL,
+  DEFINITION_PINS,
+  DOOR_LIMITS,
+  MANAGEMENT_ACTS,
+  PIPELINE_VIEW,
+  RECORDINGS,
+  REGISTRY_CONTROL,
+  REPLAY_TAPE,
+  REPLICA_VIEW,
+  SCHEDULES,
+  SPEC_CONTROL,
+  TOOL_CALLER,
+  TOOL_CATALOG,
+  type DoorLimits,
+} from '../../api/tokens.ts';
+import type { AsyncService } from '../background/create-async-calls.ts';
+import type { Gateway } from '../gateway/create-gateway.ts';
+import type { Infra } from '../adapters/create-ports.ts';
+import { InfraModule } from '../adapters/infra.module.ts';
+import type { RegistryControl } from '../../ports/registry/registry-control.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+
+/** Who asks for a reload means the keys as well. */
+function withKeys(sync: RegistryControl, { keys }: Infra): RegistryControl {
+  return {
+    status: () => sync.status(),
+    setDisabled: (name, disabled) => sync.setDisabled(name, disabled),
+    reload: async () => {
+      await keys?.check();
+      return sync.reload();
+    },
+  };
+}
+
+@Module({})
+export class GatewayModule {
+  static register(settings: Settings, infra: Infra, gateway: Gateway, later: AsyncService): DynamicModule {
+    const limits: DoorLimits = {
+      maxParallelCalls: settings.limits.max_parallel_calls,
+      allowSelfApproval: settings.approvals.allow_self_approval,
+    };
+    const { authenticator, auditSink, clock, log } = infra.ports;
+    const acts = new ManagementActs(authenticator, auditSink, clock, log);
+    const faces = [
+      { provide: MANAGEMENT_ACTS, useValue: acts },
+      { provide: TOOL_CALLER, useValue: gateway.executor },
+      { provide: TOOL_CATALOG, useValue: gateway.registry },
+      { provide: REGISTRY_CONTROL, useValue: withKeys(gateway.sync, infra) },
+      { provide: CIRCUIT_CONTROL, useValue: gateway.circuits },
+      { provide: REPLICA_VIEW, useValue: gateway.agreement },
+      { provide: SPEC_CONTROL, useValue: gateway.specs },
+      { provide: PIPELINE_VIEW, useValue: gateway.pipeline },
+      { provide: AUTHENTICATOR, useValue: authenticator },
+      { provide: DEFINITION_PINS, useValue: infra.ports.definitionPins },
+      { provide: RECORDINGS, useValue: infra.ports.recordings },
+      { provide: REPLAY_TAPE, useValue: { tape: infra.ports.replayTape } },
+      { provide: ASYNC_CALLS, useValue: later.calls },
+      { provide: SCHEDULES, useValue: later.schedules },
+      { provide: CALL_HISTORY, useValue: infra.history },
+      { provide: APPROVAL_STORE, useValue: infra.ports.approvals },
+      { provide: DOOR_LIMITS, useValue: limits },
+    ];
+    return {
+      module: GatewayModule,
+      imports: [InfraModule.register(settings, infra)],
+      providers: faces,
+      exports: faces.map(({ provide }) => provide),
+    };
+  }
+}

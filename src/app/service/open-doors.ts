@@ -1,0 +1,112 @@
+// The doors: Nest with REST on Fastify and the gRPC server beside it. The only part of the start that loads Nest.
+import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { GrpcHealth } from '../../api/grpc/grpc-health.ts';
+import { grpcOptions } from '../../api/grpc/grpc-options.ts';
+import { buildOpenApi } from '../../api/rest/openapi.ts';
+import { createFastifyAdapter, prepareRest, type TlsFiles } from '../../api/rest/fastify-server.ts';
+import type { Readiness } from '../../api/tokens.ts';
+import { AppModule } from './app.module.ts';
+import type { AsyncService } from '../background/create-async-calls.ts';
+import type { Gateway } from '../gateway/create-gateway.ts';
+import { GatewayModule } from './gateway.module.ts';
+import type { Infra } from '../adapters/create-ports.ts';
+import { NestLog } from '../../infra/telemetry/nest-log.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+import { VERSION } from '../../version.ts';
+
+/** What the doors get to send their last answers, once nothing runs any more. */
+const LAST_ANSWERS_MS = 500;
+
+export interface DoorParts {
+  readonly settings: Settings;
+  readonly infra: Infra;
+  readonly gateway: Gateway;
+  readonly asyncCalls: AsyncService;
+  readonly readiness: Readiness;
+}
+
+export interface Doors {
+  /** Both take connections once this is settled; the ports are those in use. `restPort`: instead of the settings'. */
+  listen(restPort?: number): Promise<{ readonly rest: number; readonly grpc: number }>;
+  /** What grpc.health.v1 answers. `false` is the start of the drain. */
+  setServing(serving: boolean): void;
+  /** Whether calls are worth sending here now; of a gateway that serves. */
+  setAccepting(accepting: boolean): void;
+  /** After the last call. */
+  close(): Promise<void>;
+}
+
+export async function prepareDoors({ settings, ...parts }: DoorParts): Promise<Doors> {
+  const { host, http, grpc: grpcSettings } = settings;
+  const health = new GrpcHealth();
+  const app = await createApp(settings, parts, health);
+  const grpc = grpcOptions({
+    host,
+    port: grpcSettings.port,
+    tls: readTls(settings),
+    reflection: grpcSettings.reflection,
+    maxMessageBytes: settings.limits.max_body_bytes,
+    health,
+    caller: parts.gateway.executor,
+    closeWithinMs: settings.shutdown.drain_ms + 2_000,
+  });
+  app.connectMicroservice(grpc);
+  await app.init();
+  return {
+    async listen(restPort = http.port) {
+      await app.startAllMicroservices();
+      await app.listen(restPort, host);
+      return { rest: portOf(app), grpc: health.port(grpcSettings.port) };
+    },
+    setServing: (serving) => health.setServing(serving),
+    setAccepting: (accepting) => health.setAccepting(accepting),
+    async close() {
+      // A connection that never sent anything is not idle to Node, and would hold up the end for seconds.
+      const lastAnswersOut = setTimeout(() => app.getHttpServer().closeAllConnections(), LAST_ANSWERS_MS);
+      // Both at once: Nest would close gRPC only after the last REST connection had ended.
+      await Promise.all([app.close(), grpc.strategy.close()]);
+      clearTimeout(lastAnswersOut);
+    },
+  };
+}
+
+async function createApp(
+  settings: Settings,
+  { infra, gateway, asyncCalls, readiness }: Omit<DoorParts, 'settings'>,
+  grpcHealth: GrpcHealth,
+): Promise<NestFastifyApplication> {
+  const { docs } = settings.http;
+  const module = AppModule.register({
+    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls),
+    readiness,
+    grpcHealth,
+    openApi: buildOpenApi({ version: VERSION }),
+    docs,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    module,
+    createFastifyAdapter(readTls(settings)),
+    { bodyParser: false, logger: new NestLog(infra.log), abortOnError: false },
+  );
+  await prepareRest(app, {
+    maxBodyBytes: settings.limits.max_body_bytes,
+    docs,
+    log: infra.log,
+    anonymous: settings.auth.mode === 'none',
+  });
+  return app;
+}
+
+function readTls({ tls }: Settings): TlsFiles | undefined {
+  if (tls === undefined) return undefined;
+  const ca = tls.client_ca_file === undefined ? undefined : readFileSync(tls.client_ca_file);
+  return { cert: readFileSync(tls.cert_file), key: readFileSync(tls.key_file), ca };
+}
+
+function portOf(app: NestFastifyApplication): number {
+  const address = app.getHttpServer().address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

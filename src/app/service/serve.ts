@@ -1,0 +1,195 @@
+// Serves the gateway: loads the tools, opens both doors and the metrics port, and stops them without losing a call.
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { createAsyncCalls, type AsyncService } from '../background/create-async-calls.ts';
+import { createGateway, type Gateway } from '../gateway/create-gateway.ts';
+import { openWaitingRoom } from '../../api/health/waiting-room.ts';
+import { createInfra, type Infra } from '../adapters/create-ports.ts';
+import { checkPorts } from '../../infra/http/free-ports.ts';
+import { MetricsServer } from '../../infra/telemetry/metrics-server.ts';
+import { startDemoUpstream, type DemoUpstream } from '../demo/demo-upstream.ts';
+import type { DoorParts, Doors } from './open-doors.ts';
+import { ServiceState } from './service-state.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+
+export interface Service {
+  readonly restUrl: string;
+  readonly grpcAddress: string;
+  readonly metricsUrl: string;
+  readonly gateway: Gateway;
+  readonly infra: Infra;
+  /** Takes no new calls, lets those in flight finish (at most drain_ms), ends everything. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** For the audit records of calls that took all of drain_ms. */
+const LEAST_SHIP_MS = 1_000;
+
+/** What tools get before the doors are loaded. Files are read by then; a source elsewhere is not waited for. */
+const HEAD_START_MS = 200;
+
+/**
+ * `reread` gives the settings as they stand now, for keys that come and go. Throws LoadError, or Error with what kept it
+ * from starting; nothing is left running then.
+ */
+export async function serve(
+  settings: Settings,
+  announce: (line: string) => void,
+  reread?: () => Settings,
+): Promise<Service> {
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    await checkPorts(settings);
+    return await start(settings, announce, reread, undo);
+  } catch (error) {
+    for (const step of undo.toReversed()) await step().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function start(
+  settings: Settings,
+  announce: (line: string) => void,
+  reread: (() => Settings) | undefined,
+  undo: (() => Promise<unknown>)[],
+): Promise<Service> {
+  const demo = settings.demo.upstream ? await startDemoUpstream() : undefined;
+  undo.push(async () => demo?.close());
+  const infra = await createInfra(settings, announce, reread);
+  undo.push(() => infra.close());
+  const gateway = await createGateway(settings, infra.ports);
+  undo.push(() => gateway.close());
+  const asyncCalls = createAsyncCalls(settings, infra, gateway);
+  undo.push(() => asyncCalls.close());
+  const recordsEveryCall = infra.ports.auditSink.readOnlyMode === 'durable';
+  const executors = () => gateway.status();
+  const state = new ServiceState({ executors, degraded: infra.degraded, recordsEveryCall });
+  const looked = lookAtSandbox(infra, state, announce);
+  // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
+  const tools = gateway.sync.start();
+  const underWay = Promise.race([tools, Promise.all([gateway.sync.building, looked])]);
+  const whileRecovering = answerWhileRecovering(settings, infra);
+  undo.push(() => whileRecovering.end());
+  const [doors] = await Promise.all([
+    bootDoors({ settings, infra, gateway, asyncCalls, readiness: state }, underWay),
+    tools,
+    infra.records.openNow(),
+  ]);
+  undo.push(() => doors.close());
+  gateway.agreement.start();
+  const metrics = new MetricsServer(infra.metrics, settings.auth.mode === 'none');
+  const metricsPort = await metrics.listen(settings.metrics.port, settings.host);
+  undo.push(() => metrics.close());
+  const ports = await doors.listen(await whileRecovering.end());
+  asyncCalls.start();
+  infra.databaseWatch.start();
+  state.ready();
+  doors.setServing(true);
+  state.onChange(infra.ports.clock, (isReady) => doors.setAccepting(isReady));
+  const scheme = settings.tls === undefined ? 'http' : 'https';
+  const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
+  return {
+    restUrl: `${scheme}://${host}:${ports.rest}`,
+    grpcAddress: `${host}:${ports.grpc}`,
+    metricsUrl: `http://${host}:${metricsPort}/metrics`,
+    gateway,
+    infra,
+    stop: once(() => stop({ settings, doors, metrics, gateway, asyncCalls, infra, state, demo })),
+  };
+}
+
+/**
+ * What tools start, such as a Python, gets ready on another core while this one is busy: so that goes first. The turns
+ * are for what it takes to start it.
+ */
+async function bootDoors(parts: DoorParts, underWay: Promise<unknown>): Promise<Doors> {
+  await Promise.race([underWay, pause(HEAD_START_MS, undefined, { ref: false })]);
+  await nextTurn();
+  const { prepareDoors } = await import('./open-doors.ts');
+  await nextTurn();
+  return prepareDoors(parts);
+}
+
+/**
+ * A crash of the machine may leave the embedded database minutes of work: until that is done, the port tells how far it
+ * is, and refuses calls. `end` gives the port that was used, which the doors then take.
+ */
+function answerWhileRecovering(
+  settings: Settings,
+  { server }: Infra,
+): { end(): Promise<number | undefined> } {
+  let ended = false;
+  const room = server.recovering().then(() => {
+    if (ended) return undefined;
+    return openWaitingRoom(settings, () => `the database is ${server.step}`);
+  });
+  room.catch(() => undefined);
+  return {
+    async end() {
+      ended = true;
+      if (!server.hasRecovered) return undefined;
+      const opened = await room;
+      await opened?.close();
+      return opened?.port;
+    },
+  };
+}
+
+/** Beside the start: it does not depend on what this finds. */
+async function lookAtSandbox(
+  infra: Infra,
+  state: ServiceState,
+  announce: (line: string) => void,
+): Promise<void> {
+  const report = await infra.ports.sandbox.describe();
+  state.confinedBy(report);
+  if (report.backend === 'none')
+    announce(
+      'There is no sandbox here, so shell and Python tools refuse their calls. Install one: apt-get install bubblewrap util-linux\n',
+    );
+}
+
+interface Running {
+  readonly settings: Settings;
+  readonly doors: Doors;
+  readonly metrics: MetricsServer;
+  readonly gateway: Gateway;
+  readonly asyncCalls: AsyncService;
+  readonly infra: Infra;
+  readonly state: ServiceState;
+  readonly demo: DemoUpstream | undefined;
+}
+
+/** Order matters: first nobody sends us anything new, then what runs ends, then what it needed is closed. */
+async function stop({
+  settings,
+  doors,
+  metrics,
+  gateway,
+  asyncCalls,
+  infra,
+  state,
+  demo,
+}: Running): Promise<void> {
+  infra.log.info({ inFlight: gateway.executor.inFlight }, 'draining');
+  const drainedBy = performance.now() + settings.shutdown.drain_ms;
+  state.drain();
+  doors.setServing(false);
+  asyncCalls.drain();
+  gateway.executor.drain();
+  const outOfTime = setTimeout(() => gateway.executor.abortAll(), settings.shutdown.drain_ms);
+  // The doors stay open meanwhile: /readyz tells the load balancer, late calls get a typed refusal.
+  await gateway.executor.whenIdle();
+  clearTimeout(outOfTime);
+  await asyncCalls.close();
+  await doors.close();
+  await gateway.close();
+  await metrics.close();
+  await demo?.close();
+  infra.log.info({}, 'stopped');
+  await infra.close(Math.max(LEAST_SHIP_MS, drainedBy - performance.now()));
+}
+
+function once(task: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => (running ??= task());
+}

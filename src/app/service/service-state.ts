@@ -1,0 +1,83 @@
+// ServiceState: what /readyz tells: whether this gateway takes calls, what it does without meanwhile, and what confines tools.
+import type { JsonObject } from '../../contract/json.ts';
+import type { Degraded } from '../../infra/telemetry/degraded-gauge.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { SandboxReport } from '../../ports/egress/sandbox.ts';
+
+export interface ServiceStateNeeds {
+  readonly executors: () => JsonObject;
+  /** What the gateway does without now. */
+  readonly degraded: () => Degraded;
+  /** Whether every call is refused without its audit record, those that only read too. */
+  readonly recordsEveryCall: boolean;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Replicas share their database and their Redis: while one of these is away, what can still be served is served, so the
+ * gateway stays ready and says what is degraded. A journal that takes no records is this gateway's own trouble.
+ */
+export class ServiceState {
+  #phase: string | undefined = 'starting';
+  #sandbox: SandboxReport | undefined;
+  readonly #needs: ServiceStateNeeds;
+  readonly executors: () => JsonObject;
+
+  constructor(needs: ServiceStateNeeds) {
+    this.#needs = needs;
+    this.executors = needs.executors;
+  }
+
+  ready(): void {
+    this.#phase = undefined;
+  }
+
+  drain(): void {
+    this.#phase = 'draining';
+  }
+
+  get isDraining(): boolean {
+    return this.#phase === 'draining';
+  }
+
+  /** Undefined: ready. */
+  notReady(): string | undefined {
+    if (this.#phase !== undefined) return this.#phase;
+    return this.#needs.recordsEveryCall ? this.degraded().audit : undefined;
+  }
+
+  degraded(): Degraded {
+    return this.#needs.degraded();
+  }
+
+  /** Tells when notReady changes, a second late at most, until the drain. */
+  onChange(clock: Clock, tell: (isReady: boolean) => void): void {
+    let told = this.notReady() === undefined;
+    const look = () => {
+      if (this.isDraining) return;
+      const isReady = this.notReady() === undefined;
+      if (isReady !== told) tell(isReady);
+      told = isReady;
+      clock.after(LOOK_EVERY_MS, look);
+    };
+    clock.after(LOOK_EVERY_MS, look);
+  }
+
+  confinedBy(report: SandboxReport): void {
+    this.#sandbox = report;
+  }
+
+  sandbox(): JsonObject | undefined {
+    if (this.#sandbox === undefined) return undefined;
+    const { backend, memoryLimit, processLimit } = this.#sandbox;
+    // A limit that is no cgroup's is one of each process: what a run takes in all may be many times as much.
+    const memoryLimitOf = memoryLimit === 'rlimit' ? 'each process' : 'whole run';
+    return {
+      backend,
+      memory_limit: memoryLimit,
+      memory_limit_of: memoryLimitOf,
+      process_limit: processLimit,
+    };
+  }
+}

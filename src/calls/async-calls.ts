@@ -1,0 +1,249 @@
+// AsyncCalls: what doors do with calls that run later: accept, look, cancel, run again, follow.
+import { metaOf } from '../contract/call/make-response.ts';
+import { holds, type Principal } from '../contract/call/principal.ts';
+import type { ToolContext } from '../contract/call/tool-context.ts';
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { ToolCall } from '../contract/call/tool-call.ts';
+import type { ToolResponse } from '../contract/call/tool-response.ts';
+import { SharedPlaces } from '../lib/concurrency/shared-places.ts';
+import { AnswerLost } from '../ports/answer-lost.ts';
+import type { CallHints } from '../ports/calls/call-hints.ts';
+import type { CallQueue } from '../ports/calls/call-queue.ts';
+import type { CallStore, NewCall, StoredCall } from '../ports/calls/call-store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/telemetry/log.ts';
+import { retryOutcomeOf } from '../ports/retry-outcome.ts';
+import type { ToolCaller } from '../ports/tool-caller.ts';
+import type { DeadWebhook, WebhookStore } from '../ports/calls/webhook-store.ts';
+import type { CallbackRules } from '../webhooks/callback-rules.ts';
+import { newCallOf } from './accepted-request.ts';
+import { agreeToRetry, type RetryWish } from './agree-to-retry.ts';
+import { draining, missing, notFound, notRetried, tooManyFollowers } from './call-failures.ts';
+import type { Place } from './call-intake.ts';
+import { endedWithout, type WriteEnvelope } from './ended-call.ts';
+import { followCall, type Followed } from './follow-call.ts';
+
+export interface AsyncCallsDeps {
+  readonly store: CallStore;
+  readonly caller: ToolCaller;
+  readonly webhooks: WebhookStore;
+  readonly queue: CallQueue;
+  readonly hints: CallHints;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly write: WriteEnvelope;
+  readonly rules: CallbackRules;
+  readonly maxQueued: number;
+  readonly maxWaitMs: number;
+  /** Room on this replica for a call that is being accepted, if it need not wait. */
+  readonly reserve: (call: NewCall) => Place | undefined;
+  readonly reach: (point: 'while_queued') => void;
+  /** A message may be due. */
+  readonly wakeSender: () => void;
+}
+
+/** For whom a call must have been made to be seen: said by a backend that serves many with one credential. */
+export type CalledFor = Pick<ToolContext, 'agentId' | 'userId' | 'sessionId'>;
+
+const MAX_FOLLOWERS = 1_000;
+/** A database that takes longer to fail than this is not asked twice while a caller waits. */
+const RETRY_WITHIN_MS = 2_000;
+
+export class AsyncCalls {
+  readonly #deps: AsyncCallsDeps;
+  readonly #drain = new AbortController();
+  readonly #followers = new SharedPlaces(MAX_FOLLOWERS);
+
+  constructor(deps: AsyncCallsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes a call that has passed everything but its executor. Committed before anybody hears of it. */
+  async accept(call: ToolCall, callbackUrl?: string): Promise<ToolResponse> {
+    const { queue, maxWaitMs, reserve, reach } = this.#deps;
+    const accepted = newCallOf(call, { maxWaitMs, callbackUrl });
+    const place = reserve(accepted);
+    await this.#keep(accepted, place);
+    reach('while_queued');
+    // Nobody waits for the queue: the row is enough.
+    if (place === undefined) queue.offer(call.id);
+    // Read back from its text: it runs as it was kept, here as on any other replica.
+    else place.run({ ...accepted, claim: 1, run: 1 });
+    return {
+      ok: true,
+      data: null,
+      dataJson: 'null',
+      intents: [],
+      meta: { ...metaOf(call), acceptedAt: `/v1/calls/${call.id}` },
+      rateLimits: call.progress.rateLimits,
+    };
+  }
+
+  async #keep(call: NewCall, place: Place | undefined): Promise<void> {
+    try {
+      await this.#write(call, place);
+    } catch (error) {
+      place?.giveUp(error instanceof AnswerLost);
+      throw error instanceof AnswerLost ? acceptanceUnknown(call, error) : error;
+    }
+  }
+
+  /**
+   * The row is kept once, however often it is written: what failed after its commit is found to be there. Whatever the
+   * second try fails with, the first may have been committed.
+   */
+  async #write(call: NewCall, place: Place | undefined): Promise<void> {
+    const { store, maxQueued, log } = this.#deps;
+    const write = () => store.accept(call, maxQueued, place?.claim);
+    const askedAt = performance.now();
+    try {
+      await write();
+    } catch (error) {
+      if (!(error instanceof AnswerLost) || performance.now() - askedAt > RETRY_WITHIN_MS) throw error;
+      log.warn({ callId: call.id, err: error.cause }, 'a call was not accepted at the first try');
+      await write().catch(() => {
+        throw error;
+      });
+    }
+  }
+
+  /** Throws ToolFailure VALIDATION where the gateway may not call that URL. */
+  checkCallback(url: string): void {
+    const refusal = this.#deps.rules.refusal(url);
+    if (refusal === undefined) return;
+    throw new ToolFailure('VALIDATION', `/callback/url ${refusal}.`, {
+      reason: 'CALLBACK_NOT_ALLOWED',
+      details: { violations: [{ pointer: '/callback/url', message: refusal }] },
+    });
+  }
+
+  /** For whoever made the call, or holds calls:read. Throws ToolFailure NOT_FOUND: existence is not told. */
+  async get(principal: Principal, id: string, of: CalledFor = {}): Promise<StoredCall> {
+    return this.#visible(principal, id, 'calls:read', of);
+  }
+
+  /** The envelope that an ended call ended in, as JSON text; undefined: it has not ended, or nothing is known of an answer. */
+  envelopeOf(call: StoredCall): string | undefined {
+    if (call.envelope !== undefined) return call.envelope;
+    if (call.kind === 'sync' || call.finishedAt === null || call.errorType === null) return undefined;
+    return this.#deps.write(endedWithout(call));
+  }
+
+  /** Throws ToolFailure NOT_FOUND, or CONFLICT (CALL_ENDED). */
+  async cancel(principal: Principal, id: string, of: CalledFor = {}): Promise<StoredCall> {
+    const { store, hints, log, wakeSender } = this.#deps;
+    await this.#visible(principal, id, 'calls:write', of);
+    const outcome = await store.cancel(principal.tenantId, id);
+    if (outcome === undefined) throw notFound();
+    if (outcome === 'ended')
+      throw new ToolFailure('CONFLICT', 'This call has ended already.', { reason: 'CALL_ENDED' });
+    log.info({ callId: id, by: principal.id, outcome }, 'a call was cancelled');
+    hints.tell(outcome === 'requested' ? 'cancel' : 'news', id);
+    if (outcome === 'cancelled') wakeSender();
+    return this.#visible(principal, id, 'calls:write');
+  }
+
+  /**
+   * Made anew by whoever asks for it: it runs with their rights, for the agent and the user that it was made for. Throws
+   * ToolFailure: PERMISSION_DENIED, NOT_FOUND, CONFLICT, and whatever such a call would be refused with now.
+   */
+  async retry(principal: Principal, id: string, wish: RetryWish): Promise<StoredCall> {
+    const { store, caller, queue, hints, log } = this.#deps;
+    const { force } = wish;
+    if (!holds(principal, 'calls:write') && !holds(principal, 'admin')) throw missing('calls:write');
+    const ended = ID.test(id) ? await store.get(principal.tenantId, id) : undefined;
+    if (ended === undefined) throw notFound();
+    // Before anybody is asked to approve what cannot be.
+    const expected = retryOutcomeOf(ended, force);
+    if (expected !== 'queued') throw notRetried(expected);
+    const request = await agreeToRetry(caller, ended, wish);
+    const outcome = await store.retry(principal.tenantId, id, { force, request, by: principal.id });
+    if (outcome === undefined) throw notFound();
+    if (outcome !== 'queued') throw notRetried(outcome);
+    log.warn({ callId: id, by: principal.id, force }, 'an ended call was queued again');
+    queue.offer(id);
+    hints.tell('news', id);
+    return (await store.get(principal.tenantId, id)) ?? ended;
+  }
+
+  /** Throws like `get`, and UNAVAILABLE (TOO_MANY_FOLLOWERS, DRAINING). Iterate what it gives, or nobody else can follow. */
+  async follow(
+    principal: Principal,
+    id: string,
+    afterSeq: number,
+    gone: AbortSignal,
+    of: CalledFor = {},
+  ): Promise<AsyncIterable<Followed>> {
+    await this.get(principal, id, of);
+    if (this.#drain.signal.aborted) throw draining();
+    const { tenantId } = principal;
+    const leave = this.#followers.take(tenantId);
+    if (leave === undefined) throw tooManyFollowers();
+    gone.addEventListener('abort', leave, { once: true });
+    return until(followCall(this.#deps, { tenantId, id, afterSeq, gone, drain: this.#drain.signal }), leave);
+  }
+
+  dead(principal: Principal, limit: number, before?: string): Promise<readonly DeadWebhook[]> {
+    return this.#deps.webhooks.dead(principal.tenantId, limit, before);
+  }
+
+  async redrive(principal: Principal, webhookId: string): Promise<void> {
+    const { webhooks, log, wakeSender } = this.#deps;
+    if (!(await webhooks.redrive(principal.tenantId, webhookId)))
+      throw new ToolFailure('NOT_FOUND', 'There is no dead webhook of this id.', {
+        reason: 'WEBHOOK_NOT_FOUND',
+      });
+    log.info({ webhookId, by: principal.id }, 'a dead webhook was queued again');
+    wakeSender();
+  }
+
+  /** Sends those who follow away, to another replica. */
+  drain(): void {
+    this.#drain.abort();
+  }
+
+  async #visible(
+    principal: Principal,
+    id: string,
+    permission: string,
+    of: CalledFor = {},
+  ): Promise<StoredCall> {
+    const call = ID.test(id) ? await this.#deps.store.get(principal.tenantId, id) : undefined;
+    if (call === undefined || !isFor(call, of)) throw notFound();
+    if (call.principalId === principal.id || holds(principal, permission)) return call;
+    throw notFound();
+  }
+}
+
+function isFor(call: StoredCall, { agentId, userId, sessionId }: CalledFor): boolean {
+  return (
+    (agentId === undefined || agentId === call.agentId) &&
+    (userId === undefined || userId === call.userId) &&
+    (sessionId === undefined || sessionId === call.sessionId)
+  );
+}
+
+const ID = /^[0-9a-f-]{36}$/;
+
+/** It may have been committed, and will run then: a caller that asks again without a key may have it run twice. */
+function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: AnswerLost): ToolFailure {
+  return new ToolFailure(
+    'UNAVAILABLE',
+    'The gateway cannot reach its records: whether it has accepted the call is not known.',
+    {
+      reason: 'ACCEPTANCE_UNKNOWN',
+      partialSideEffects: true,
+      retryable: idempotent || readOnly,
+      retryAfterMs: failure.retryAfterMs,
+      cause: failure.cause,
+    },
+  );
+}
+
+async function* until(events: AsyncIterable<Followed>, leave: () => void): AsyncIterable<Followed> {
+  try {
+    yield* events;
+  } finally {
+    leave();
+  }
+}

@@ -1,0 +1,248 @@
+// CallIntake: takes what it has room for, in groups, and passes on what it has none for.
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../test/helpers/fake-clock.ts';
+import { quietLog } from '../../test/helpers/quiet-log.ts';
+import type { HearOfCall } from '../ports/calls/call-queue.ts';
+import { AnswerLost } from '../ports/answer-lost.ts';
+import type { ClaimedCall } from '../ports/calls/call-store.ts';
+import { CallIntake } from './call-intake.ts';
+
+const soon = () => new Promise<void>((done) => void setTimeout(done, 5));
+
+function setUp({ concurrency = 2, fails = 0, lost = 0, leaseMs = 30_000 } = {}) {
+  const held = new Map<string, readonly ClaimedCall[]>();
+  const reclaimed: string[] = [];
+  const rows: string[] = [];
+  const asked: number[] = [];
+  const passed: string[] = [];
+  const running = new Map<string, () => void>();
+  const executing = new Map<string, () => void>();
+  const clock = new FakeClock();
+  let hear: HearOfCall = () => false;
+  let listens = 0;
+  const intake = new CallIntake(
+    {
+      store: {
+        async claim(owner, _leaseMs, limit) {
+          asked.push(limit);
+          if (asked.length <= fails) throw new Error('the database is away');
+          const claimed = rows.splice(0, limit).map(callOf);
+          if (asked.length > lost) return claimed;
+          held.set(owner, claimed);
+          throw new AnswerLost('UNAVAILABLE', 'the database is away');
+        },
+        async reclaim(owner) {
+          reclaimed.push(owner);
+          return held.get(owner) ?? [];
+        },
+      },
+      queue: {
+        offer: () => undefined,
+        pass: (id) => void passed.push(id),
+        start: (listener) => void (hear = listener),
+        listen: () => void (listens += 1),
+        stop: () => undefined,
+        close: async () => undefined,
+      },
+      clock,
+      log: quietLog,
+      random: () => 0.5,
+      concurrency,
+      leaseMs,
+    },
+    'me',
+    ({ id }, executed) => {
+      executing.set(id, executed);
+      return new Promise((ended) => running.set(id, ended));
+    },
+  );
+  intake.start();
+  const says = (id: string, passedOn = false) => {
+    rows.push(id);
+    return hear(id, passedOn);
+  };
+  const ends = (id: string) => {
+    running.get(id)?.();
+    running.delete(id);
+  };
+  const isExecuted = (id: string) => executing.get(id)?.();
+  const told = { asked, passed, reclaimed, listens: () => listens };
+  return { intake, clock, rows, held, running, says, ends, isExecuted, ...told };
+}
+
+function callOf(id: string): ClaimedCall {
+  return {
+    id,
+    claim: 1,
+    kind: 'async',
+    tenantId: 'acme',
+    tool: 'echo',
+    idempotent: true,
+    readOnly: true,
+    run: 1,
+    request: '',
+  };
+}
+
+describe('CallIntake', () => {
+  it('takes calls that come together by one claim, and no more than it has room for', async () => {
+    const { says, asked, running, passed } = setUp({ concurrency: 3 });
+    expect(['a', 'b', 'c', 'd'].map((id) => says(id))).toEqual([true, true, true, true]);
+    await soon();
+    expect(asked).toEqual([3]);
+    expect([...running.keys()]).toEqual(['a', 'b', 'c']);
+    expect(passed).toEqual(['d']);
+  });
+
+  it('takes all that it has room for when another replica passes one on', async () => {
+    const { says, rows, asked, running } = setUp({ concurrency: 3 });
+    rows.push('a', 'b');
+    says('c', true);
+    await soon();
+    expect(asked).toEqual([3]);
+    expect([...running.keys()]).toEqual(['a', 'b', 'c']);
+  });
+
+  it('says no while it is full, and takes what waits when a call ends', async () => {
+    const { says, ends, running, asked } = setUp({ concurrency: 1 });
+    says('a');
+    await soon();
+    expect(says('b')).toBe(false);
+    ends('a');
+    await soon();
+    expect([...running.keys()]).toEqual(['b']);
+    expect(asked).toEqual([1, 1]);
+  });
+
+  it('listens to others only when there is room and nothing waits', async () => {
+    const { says, ends, listens } = setUp({ concurrency: 1 });
+    says('a');
+    await soon();
+    expect(listens()).toBe(0);
+    ends('a');
+    await soon();
+    expect(listens()).toBeGreaterThan(0);
+  });
+
+  it('asks for nothing when a call ends and none is known to wait', async () => {
+    const { says, ends, asked } = setUp({ concurrency: 3 });
+    says('a');
+    await soon();
+    ends('a');
+    await soon();
+    expect(asked).toEqual([1]);
+  });
+
+  it('runs a call in the place that was reserved for it, and lets no other have the place', async () => {
+    const { intake, says, asked, running, ends } = setUp({ concurrency: 1 });
+    const place = intake.reserve();
+    expect(place?.claim).toEqual({ owner: 'me.1', leaseMs: 30_000 });
+    expect(intake.reserve()).toBeUndefined();
+    expect(says('b')).toBe(false);
+    place?.run(callOf('a'));
+    expect([...running.keys()]).toEqual(['a']);
+    ends('a');
+    await soon();
+    expect([...running.keys()]).toEqual(['b']);
+    expect(asked).toEqual([1]);
+  });
+
+  it('takes what waits into a place that was given up', async () => {
+    const { intake, says, running } = setUp({ concurrency: 1 });
+    const place = intake.reserve();
+    says('a');
+    place?.giveUp(false);
+    await soon();
+    expect([...running.keys()]).toEqual(['a']);
+  });
+
+  it('reserves no place before one that waits', async () => {
+    const { intake, says, running, ends } = setUp({ concurrency: 2 });
+    says('a');
+    says('b');
+    expect(intake.reserve()).toBeUndefined();
+    await soon();
+    expect([...running.keys()]).toEqual(['a', 'b']);
+    expect(says('c')).toBe(false);
+    ends('a');
+    expect(intake.reserve()).toBeUndefined();
+    await soon();
+    expect([...running.keys()]).toEqual(['b', 'c']);
+    ends('b');
+    await soon();
+    expect(intake.reserve()).toBeDefined();
+  });
+
+  it('has room again when a call is executed; only so many ends may be in writing', async () => {
+    const { intake, isExecuted, ends } = setUp({ concurrency: 1 });
+    intake.reserve()?.run(callOf('a'));
+    expect(intake.reserve()).toBeUndefined();
+    isExecuted('a');
+    intake.reserve()?.run(callOf('b'));
+    isExecuted('b');
+    expect(intake.reserve()).toBeUndefined();
+    ends('a');
+    await soon();
+    expect(intake.reserve()).toBeDefined();
+  });
+
+  it('finds what nobody told it of within a second or so, also after a failure', async () => {
+    const { rows, clock, running } = setUp({ fails: 1 });
+    rows.push('a');
+    await clock.advance(1_000);
+    await soon();
+    expect(running.size).toBe(0);
+    await clock.advance(1_000);
+    await soon();
+    expect([...running.keys()]).toEqual(['a']);
+  });
+
+  it('runs what it has claimed although the answer was lost, once, and before anything else', async () => {
+    const { rows, clock, running, says, ends, reclaimed } = setUp({ concurrency: 1, lost: 1 });
+    says('a');
+    await soon();
+    expect(running.size).toBe(0);
+    rows.push('b');
+    await clock.advance(1_200);
+    await soon();
+    expect([...running.keys()]).toEqual(['a']);
+    ends('a');
+    await clock.advance(5_000);
+    await soon();
+    expect([...running.keys()]).toEqual(['b']);
+    expect(reclaimed).toEqual(['me.1']);
+  });
+
+  it('runs a call that was accepted into its place although the answer was lost', async () => {
+    const { intake, clock, running, held } = setUp();
+    const place = intake.reserve();
+    place?.giveUp(true);
+    await clock.advance(1_200);
+    await soon();
+    expect(running.size).toBe(0);
+    // The statement was on its way still.
+    held.set(place?.claim.owner ?? '', [callOf('a')]);
+    await clock.advance(1_200);
+    await soon();
+    expect([...running.keys()]).toEqual(['a']);
+  });
+
+  it('looks for what a lost claim holds no longer than others leave it alone', async () => {
+    const { intake, clock, reclaimed } = setUp({ leaseMs: 0 });
+    intake.reserve()?.giveUp(true);
+    for (let second = 0; second < 5; second += 1) {
+      await soon();
+      await clock.advance(1_200);
+    }
+    expect(reclaimed).toHaveLength(1);
+  });
+
+  it('takes nothing any more once it is stopped', async () => {
+    const { intake, says, asked, clock } = setUp();
+    intake.stop();
+    expect(says('a')).toBe(false);
+    await clock.advance(5_000);
+    await soon();
+    expect(asked).toEqual([]);
+  });
+});

@@ -1,0 +1,101 @@
+// Follows a call: what it said so far and says from now on, in order, until its end.
+import type { CallHints } from '../ports/calls/call-hints.ts';
+import type { CallStore, StoredCall, StoredEvent } from '../ports/calls/call-store.ts';
+import type { Clock } from '../ports/clock.ts';
+
+export type Followed =
+  | { readonly kind: 'event'; readonly event: StoredEvent }
+  | { readonly kind: 'end'; readonly seq: number; readonly call: StoredCall }
+  /** Ask another replica, from where this one left off. */
+  | { readonly kind: 'reconnect' };
+
+export interface FollowDeps {
+  readonly store: CallStore;
+  readonly hints: CallHints;
+  readonly clock: Clock;
+}
+
+export interface FollowTerms {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly afterSeq: number;
+  readonly gone: AbortSignal;
+  readonly drain: AbortSignal;
+}
+
+/** News come by hints; a hint that is lost costs so much time. */
+const LOOK_AGAIN_MS = 1_000;
+const PAGE = 200;
+
+export async function* followCall(deps: FollowDeps, terms: FollowTerms): AsyncIterable<Followed> {
+  const { store } = deps;
+  const { tenantId, id, gone, drain } = terms;
+  const news = new News(deps, id, AbortSignal.any([gone, drain]));
+  let seq = terms.afterSeq;
+  try {
+    while (!gone.aborted) {
+      news.forget();
+      // In this order: an ended call says nothing more, so its events are all there.
+      const call = await store.get(tenantId, id);
+      if (call === undefined) return;
+      const events = await store.events(id, seq, PAGE);
+      for (const event of events) yield { kind: 'event', event };
+      seq = events.at(-1)?.seq ?? seq;
+      if (events.length === PAGE) continue;
+      const last = lastOf(call, seq, drain);
+      if (last !== undefined) {
+        yield last;
+        return;
+      }
+      await news.wait();
+    }
+  } finally {
+    news.close();
+  }
+}
+
+function lastOf(call: StoredCall, seq: number, drain: AbortSignal): Followed | undefined {
+  if (call.finishedAt !== null) return { kind: 'end', seq: seq + 1, call };
+  return drain.aborted ? { kind: 'reconnect' } : undefined;
+}
+
+/** Remembers that something was heard, also while nobody waited for it. */
+class News {
+  readonly #clock: Clock;
+  readonly #stopped: AbortSignal;
+  readonly #unhear: () => void;
+  #heard = false;
+  #wake: (() => void) | undefined;
+
+  constructor({ hints, clock }: FollowDeps, id: string, stopped: AbortSignal) {
+    this.#clock = clock;
+    this.#stopped = stopped;
+    this.#unhear = hints.hear((_hint, callId) => {
+      if (callId === id) this.#hear();
+    });
+    stopped.addEventListener('abort', this.#hear, { once: true });
+  }
+
+  forget(): void {
+    this.#heard = false;
+  }
+
+  async wait(): Promise<void> {
+    if (this.#heard || this.#stopped.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const disarm = this.#clock.after(LOOK_AGAIN_MS, resolve);
+    await promise;
+    disarm();
+  }
+
+  close(): void {
+    this.#unhear();
+    this.#stopped.removeEventListener('abort', this.#hear);
+  }
+
+  readonly #hear = (): void => {
+    this.#heard = true;
+    this.#wake?.();
+  };
+}

@@ -1,0 +1,120 @@
+// LeaseKeeper: renews what this replica runs, hears of what is to be cancelled, and looks after what others left behind.
+import type { CallHints } from '../ports/calls/call-hints.ts';
+import type { CallStore } from '../ports/calls/call-store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/telemetry/log.ts';
+import type { CallQueue } from '../ports/calls/call-queue.ts';
+import type { AsyncSeries } from './async-metrics.ts';
+import type { RunningCall } from './running-call.ts';
+
+export interface LeaseDeps {
+  readonly store: CallStore;
+  readonly queue: CallQueue;
+  readonly hints: CallHints;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+  readonly series: AsyncSeries;
+  readonly ended: () => void;
+  readonly reach: (point: 'while_renewing') => void;
+  readonly leaseMs: number;
+}
+
+/** Runs of one call, owners lost in between. */
+const MAX_RUNS = 3;
+const SWEEP_MS = 2_000;
+
+export class LeaseKeeper {
+  readonly #deps: LeaseDeps;
+  readonly #running: ReadonlyMap<string, RunningCall>;
+  readonly #timers = new Set<() => void>();
+  #unhear: (() => void) | undefined;
+  #renewing: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(deps: LeaseDeps, running: ReadonlyMap<string, RunningCall>) {
+    this.#deps = deps;
+    this.#running = running;
+  }
+
+  start(): void {
+    const { hints, leaseMs } = this.#deps;
+    this.#every(leaseMs / 3, () => this.#renew());
+    this.#every(SWEEP_MS, () => this.#sweep());
+    this.#unhear = hints.hear((hint, callId) => {
+      // A hint proves nothing: the renewal brings what the row says.
+      if (hint === 'cancel' && this.#running.has(callId)) void this.#renew();
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#unhear?.();
+    for (const disarm of this.#timers) disarm();
+  }
+
+  #every(ms: number, task: () => Promise<void>): void {
+    if (this.#stopped) return;
+    const { clock, random } = this.#deps;
+    const disarm = clock.after(ms * (0.9 + random() / 5), () => {
+      this.#timers.delete(disarm);
+      void task().finally(() => this.#every(ms, task));
+    });
+    this.#timers.add(disarm);
+  }
+
+  /** One at a time; whoever asks meanwhile gets one that begins after the asking. */
+  async #renew(): Promise<void> {
+    while (this.#renewing !== undefined) await this.#renewing;
+    this.#renewing = this.#renewAll();
+    await this.#renewing;
+    this.#renewing = undefined;
+  }
+
+  async #renewAll(): Promise<void> {
+    const asked = [...this.#running.values()];
+    if (asked.length === 0) return;
+    const { store, leaseMs, log, reach } = this.#deps;
+    reach('while_renewing');
+    const askedAt = performance.now();
+    try {
+      const claims = asked.map(({ call: { id, claim } }) => ({ id, claim }));
+      const held = new Map((await store.renew(claims, leaseMs)).map((claim) => [claim.id, claim]));
+      for (const running of asked) this.#settle(running, held.get(running.call.id)?.cancelRequested, askedAt);
+    } catch (error) {
+      log.warn({ calls: asked.length, err: error }, 'leases of running calls could not be renewed');
+      for (const running of asked) {
+        if (performance.now() - running.renewedAt > (leaseMs * 5) / 6) this.#lose(running);
+      }
+    }
+  }
+
+  #settle(running: RunningCall, cancelRequested: boolean | undefined, renewedAt: number): void {
+    if (cancelRequested === undefined) return this.#lose(running);
+    running.renewedAt = renewedAt;
+    if (cancelRequested) running.cancel();
+  }
+
+  /** A call that has just ended is not held any more either. */
+  #lose(running: RunningCall): void {
+    const { id, tool } = running.call;
+    if (running.ending || this.#running.get(id) !== running) return;
+    this.#deps.log.warn({ callId: id, tool }, 'the lease of a running call was lost');
+    running.lose();
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, queue, log, series, hints, ended } = this.#deps;
+    try {
+      for (const { id, status } of await store.sweep(MAX_RUNS)) {
+        log.warn({ callId: id, status }, 'a call without an owner was settled');
+        if (status === 'queued') queue.offer(id);
+        else if (status !== 'running') series.ended(status);
+        hints.tell('news', id);
+        ended();
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'calls without an owner could not be looked for');
+    }
+  }
+}

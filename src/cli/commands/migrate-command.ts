@@ -1,0 +1,42 @@
+// `ute migrate`: brings the database that the settings name up to date, for deployments that do not let the gateway do it.
+import type { Command } from 'commander';
+import { loadSettings, SettingsError } from '../../settings/load-settings.ts';
+import type { CliIo } from '../cli-io.ts';
+import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
+import { QUIET_LOG } from '../quiet-log.ts';
+
+export function addMigrateCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
+  program
+    .command('migrate')
+    .summary('bring the database up to date')
+    .description(
+      'Brings the PostgreSQL of UTE_DATABASE_URL (or database.url) up to date. Safe to run from several places at once.',
+    )
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: true }) => {
+      const done = await migrate(io);
+      if (json === true) io.stdout(`${JSON.stringify({ migrations: done }, null, 2)}\n`);
+      else io.stdout(done.length === 0 ? 'up to date\n' : `${done.join('\n')}\n`);
+      finish(EXIT.ok);
+    });
+}
+
+async function migrate(io: CliIo): Promise<readonly string[]> {
+  const { url, pool_size: poolSize, ssl } = readSettings(io).database;
+  if (url === undefined)
+    throw new CliFailure(
+      EXIT.usage,
+      'there is no database.url and no UTE_DATABASE_URL: an embedded database brings itself up to date',
+    );
+  const { Database } = await import('../../infra/postgres/database.ts');
+  return Database.migrateOnly({ kind: 'postgres', url, poolSize, ssl, migrate: true }, QUIET_LOG);
+}
+
+function readSettings(io: CliIo) {
+  try {
+    return loadSettings(io.env, io.cwd);
+  } catch (error) {
+    if (error instanceof SettingsError) throw new CliFailure(EXIT.failed, error.message);
+    throw error;
+  }
+}

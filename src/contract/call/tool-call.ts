@@ -1,0 +1,155 @@
+// ToolCall: one running invocation. Immutable; an extension that changes it passes a copy to `next`.
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { Credential, Principal } from './principal.ts';
+import type { RegistrySnapshot } from '../tool/registry-snapshot.ts';
+import type { ToolContext } from './tool-context.ts';
+import type { ToolFailure } from './tool-failure.ts';
+import type { ToolFunction } from '../tool/tool-function.ts';
+import type { RateLimitState, ToolResponse } from './tool-response.ts';
+
+/** What a door hands to the core. */
+export interface ToolRequest {
+  /** The name as the caller wrote it; provider spellings are accepted. */
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly largeIntegers?: LargeIntegers;
+  readonly context: ToolContext;
+  readonly credential: Credential;
+  /** rest | grpc | mcp | queue | cli … for logs and audit. */
+  readonly door: string;
+  /** The caller's own limit, milliseconds from now. */
+  readonly timeoutMs?: number;
+  /** Aborted when the caller goes away. */
+  readonly signal?: AbortSignal;
+  /** The same for doors that can say it by a callback: cheaper than a signal, and on every call's path. */
+  readonly whenGone?: (gone: () => void) => void;
+  /** Progress, logs and partial results, for doors that can stream them. */
+  readonly emit?: Emit;
+  /** The call that this one is a step of; set by NestedCalls and by no door. */
+  readonly parent?: ParentCall;
+  /** Set by a door that could not read the arguments: the core refuses the call with it, behind auth and audit. */
+  readonly refusal?: ToolFailure;
+  /**
+   * Set by a door whose caller does not wait: the call goes as far as validation and approval, then here instead of to
+   * its executor. Throws ToolFailure, or gives the answer that it is accepted (`meta.acceptedAt`).
+   */
+  readonly accept?: (call: ToolCall) => Promise<ToolResponse>;
+  /** Of a call that is to run on terms of its own, such as every day: part of what is approved. */
+  readonly terms?: JsonObject;
+  /** How long the caller would wait for the end of a call with the same idempotency key that is under way. */
+  readonly waitMs?: number;
+  /** Set for a call that was accepted before and runs now. */
+  readonly accepted?: AcceptedCall;
+  /** In place of a credential, for what runs later: who it was accepted for. */
+  readonly onBehalfOf?: Grant;
+}
+
+/**
+ * Pointers into the arguments: integers beyond 2^53 − 1 that the caller wrote as numbers. They stand there as text, with
+ * their digits, and validation refuses each that is not where the tool expects an integer of format int64.
+ */
+export type LargeIntegers = readonly string[];
+
+/** What was settled when the call was accepted. */
+export interface AcceptedCall {
+  readonly callId: string;
+  /** Content hash of the tool's definition then. */
+  readonly toolHash: string;
+  /** Whether a human has approved it. */
+  readonly approved: boolean;
+  /** What would run, as it was when a human approved it. */
+  readonly runs?: string;
+}
+
+/** Who made a call, and what it was allowed then; what it is allowed now is asked when the call runs. */
+export interface Grant {
+  readonly principalId: string;
+  readonly tenantId: string;
+  readonly permissions: readonly string[];
+}
+
+/** Of all steps below one call that came through a door. */
+export interface StepBudget {
+  stepsLeft: number;
+  /** When one of them last gave way to other calls, by performance.now(). */
+  turnSince?: number;
+}
+
+export interface ParentCall {
+  readonly callId: string;
+  /** The set of tools that the parent began with. */
+  readonly snapshot: RegistrySnapshot;
+  /** 1 for a step of a call that came through a door. */
+  readonly depth: number;
+  /** Shared by every step below one call that came through a door. */
+  readonly budget: StepBudget;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly request: ToolRequest;
+  readonly arguments: JsonObject;
+  readonly largeIntegers?: LargeIntegers;
+  readonly context: ToolContext;
+  /** Set by auth. */
+  readonly principal?: Principal;
+  /** Set once the tool is resolved: always there in the tool stage. */
+  readonly function?: ToolFunction;
+  /** What the operator set for this agent and tool; public and secret part apart. */
+  readonly config: JsonObject;
+  readonly sensitiveConfig: JsonObject;
+  /** Aborted at the deadline, when the caller goes away, and when the gateway's drain time is over. */
+  readonly signal: AbortSignal;
+  /** By `Clock.now()`; `Clock.wall(receivedAt)` is its date. */
+  readonly receivedAt: number;
+  /** The same moment on the monotonic clock (`performance.now()`), for durations. */
+  readonly startedAt: number;
+  /** By `Clock.now()`; the smallest of the caller's, the gateway's and the tool's limit. */
+  readonly deadline: number;
+  /** The set of tools in force when the call came in; it stays this call's set to the end. */
+  readonly snapshot: RegistrySnapshot;
+  readonly progress: CallProgress;
+}
+
+/** The one mutable part of a call: what has become known so far, for the envelope's meta and for observers. */
+export interface CallProgress {
+  attempts: number;
+  /** True from the moment the executor was entered. */
+  executorEntered: boolean;
+  /** Time spent inside the executor, all attempts together. */
+  executorMs: number;
+  cached: boolean;
+  replayed: boolean;
+  /** Set where a recording is replayed: whether the call was in it. */
+  recorded?: boolean;
+  fallback: boolean;
+  /** Set where a tool on trial runs: the name of the function it stands in for. */
+  insteadOf?: string;
+  /** Components that worked in a reduced way for this call, e.g. `concurrency`. */
+  degraded: string[];
+  rateLimits: readonly RateLimitState[];
+  traceId: string;
+  /** Of the place that the call holds under a limit: greater than that of whoever held one before. Decimal digits. */
+  fencingToken?: string;
+  /** Set when the call came in a deprecated form: the function that it was turned into. */
+  successor?: string;
+  /** Set when the call runs another version of its tool than the one in force. */
+  pinned?: ToolFunction;
+  /** What the audit record says besides, e.g. the sandbox that ran a command. */
+  notes?: { readonly [name: string]: JsonValue };
+  /** What runs, as a human approved it for this call. Set by approval. */
+  approvedFor?: string;
+  /** Awaited before the executor is first entered; a call that it rejects for does not run. Set by audit. */
+  beforeExecution?: (call: ToolCall) => Promise<void>;
+  /** What the call waits for, where nothing was done yet and that is known: said in place of TIMEOUT when its time is over. */
+  stalled?: () => ToolFailure | undefined;
+  /** Who turned out to be calling, for the extensions outside auth. */
+  caller?: { readonly principal: Principal; readonly context: ToolContext };
+}
+
+export type CallEvent =
+  | { readonly kind: 'progress'; readonly fraction?: number; readonly message?: string }
+  | { readonly kind: 'log'; readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly message: string }
+  | { readonly kind: 'partial'; readonly data: JsonValue };
+
+export type Emit = (event: CallEvent) => void;

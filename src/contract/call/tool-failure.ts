@@ -1,0 +1,39 @@
+// ToolFailure: the one error that refuses or fails a call on purpose. Its message is public, its cause is not.
+import type { JsonObject } from '../json.ts';
+import { ERROR_TYPES, type ErrorOrigin, type ErrorType } from './error-types.ts';
+
+export interface FailureDetails {
+  /** An open UPPER_SNAKE word inside the type: SCHEMA_MISMATCH, TOOL_DISABLED … */
+  readonly reason?: string;
+  readonly origin?: ErrorOrigin;
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number;
+  readonly partialSideEffects?: boolean;
+  /** Public, small, JSON. */
+  readonly details?: JsonObject;
+  /** Goes to the log under the call id, never to the caller. */
+  readonly cause?: unknown;
+}
+
+export class ToolFailure extends Error {
+  readonly type: ErrorType;
+  readonly reason: string;
+  readonly origin: ErrorOrigin;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+  /** Undefined: the core decides from where the call had got to. */
+  readonly partialSideEffects: boolean | undefined;
+  readonly details: JsonObject;
+
+  constructor(type: ErrorType, message: string, extra: FailureDetails = {}) {
+    super(message, { cause: extra.cause });
+    this.name = 'ToolFailure';
+    this.type = type;
+    this.reason = extra.reason ?? type;
+    this.origin = extra.origin ?? ERROR_TYPES[type].origin;
+    this.retryable = extra.retryable ?? ERROR_TYPES[type].retryable;
+    this.retryAfterMs = extra.retryAfterMs;
+    this.partialSideEffects = extra.partialSideEffects;
+    this.details = extra.details ?? {};
+  }
+}

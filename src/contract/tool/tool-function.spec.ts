@@ -1,0 +1,16 @@
+// Functions over a connection with a limit: all of them carry it, also those that the legacy form stands for.
+import { describe, expect, it } from 'vitest';
+import { specOf } from '../../../test/helpers/call-kit.ts';
+import { functionsOf, overConnection } from './tool-function.ts';
+
+describe('overConnection', () => {
+  it('gives the limit to every function, and the legacy form leads to those that have it', () => {
+    const action = (name: string) => ({ name, description: name, parameters: [] });
+    const spec = specOf({ actions: [action('a'), action('b')], metadata: { legacyExecute: true } });
+    const limit = { connection: 'crm', limit: 2, maxQueue: 5 };
+    const functions = overConnection(functionsOf(spec), limit);
+    expect(functions.map(({ connectionLimit }) => connectionLimit)).toEqual([limit, limit, limit]);
+    expect([...(functions[2]?.byAction?.values() ?? [])]).toEqual(functions.slice(0, 2));
+    expect(functions[2]?.byAction?.get('a')).toBe(functions[0]);
+  });
+});

@@ -1,0 +1,241 @@
+// MemoryAdmissionControl: rate limits and concurrency leases of one process, decided together in one step.
+import type { RateLimitState } from '../../../contract/call/tool-response.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type {
+  Admission,
+  AdmissionControl,
+  AdmissionRequest,
+  LeaseRule,
+  RateRule,
+} from '../../../ports/admission-control.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import { LeasePlaces, type Waiter } from './lease-places.ts';
+import { RateMeters } from './rate-meters.ts';
+
+export interface MemoryAdmissionOptions {
+  /** Rate meters kept at once. With all of them in use, calls under a new key are refused. */
+  readonly maxRateKeys?: number;
+}
+
+interface WaitingCall extends Waiter {
+  readonly request: AdmissionRequest;
+  readonly askedAt: number;
+  readonly resolve: (admission: Admission) => void;
+  readonly reject: (reason: unknown) => void;
+  /** Ends the timer and the listening; set as soon as they exist. */
+  disarm: () => void;
+}
+
+const NO_RATES: readonly RateLimitState[] = [];
+/** The answer to a request without rules. Shared: it holds nothing. */
+const FREE: Promise<Admission> = Promise.resolve({
+  granted: true,
+  rates: NO_RATES,
+  waitedMs: 0,
+  release: () => undefined,
+});
+
+/**
+ * A request that waits is queued at all of its leases and tried whenever one of them gets a place; it takes all
+ * of them or none, so nobody holds one place while waiting for another. Whoever can be served is served, also
+ * before an older request that still lacks another place. Rates are looked at on arrival and again when the
+ * places are free: a rate that was used up meanwhile refuses the call then, and the places go to the next.
+ */
+export class MemoryAdmissionControl implements AdmissionControl {
+  readonly #clock: Clock;
+  readonly #meters: RateMeters;
+  readonly #places = new LeasePlaces<WaitingCall>();
+  /** Calls that hold or wait: asking again with the same id is answered with the same admission. */
+  readonly #calls = new Map<string, Promise<Admission>>();
+  readonly #waiting = new Set<WaitingCall>();
+  #closed = false;
+
+  constructor(clock: Clock, { maxRateKeys = 1_000_000 }: MemoryAdmissionOptions = {}) {
+    this.#clock = clock;
+    this.#meters = new RateMeters(maxRateKeys);
+  }
+
+  admit(request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (this.#closed) return Promise.reject(closing());
+    const { rates, leases } = request;
+    if (rates.length === 0 && leases.length === 0) return FREE;
+    const known = this.#calls.get(request.callId);
+    if (known !== undefined) return known;
+    const twice = firstRepeated(rates) ?? firstRepeated(leases);
+    if (twice !== undefined)
+      return Promise.reject(new Error(`a request may name the key "${twice}" only once`));
+    return this.#decide(request, signal);
+  }
+
+  /** Whoever waits is rejected with UNAVAILABLE; what was granted can still be released. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const call of this.#waiting) {
+      this.#leave(call, false);
+      call.reject(closing());
+    }
+  }
+
+  /** Takes places that were granted elsewhere, whatever the limit says; the returned function gives them back, once. */
+  occupy(leases: readonly LeaseRule[]): () => void {
+    const since = this.#clock.now();
+    let held = true;
+    this.#places.take(leases);
+    return () => {
+      if (held) this.#giveBack(leases, since);
+      held = false;
+    };
+  }
+
+  /** Counts a call under its rates that was let in elsewhere. */
+  charge(rates: readonly RateRule[]): void {
+    this.#meters.charge(rates, this.#clock.now());
+  }
+
+  /** What is kept in memory, in entries: nothing stays of calls that have ended and limits that are idle. */
+  get entries(): { readonly rateKeys: number; readonly leaseKeys: number; readonly calls: number } {
+    return { rateKeys: this.#meters.size, leaseKeys: this.#places.size, calls: this.#calls.size };
+  }
+
+  #decide(request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
+    const { callId, rates, leases } = request;
+    const now = this.#clock.now();
+    for (const lease of leases) if (this.#places.restate(lease)) this.#serve(lease.key);
+    const refusing = this.#meters.refusing(rates, now);
+    if (refusing !== undefined) return Promise.resolve(this.#refusedByRate(refusing, rates, now));
+    if (this.#places.firstFull(leases) === undefined) {
+      const granted = Promise.resolve(this.#grant(request, now, now));
+      this.#calls.set(callId, granted);
+      return granted;
+    }
+    const full = leases.filter((lease) => this.#places.isFull(lease));
+    const crowded = full.find(
+      (lease) => lease.maxWaitMs <= 0 || this.#places.queueLength(lease) >= lease.maxQueue,
+    );
+    if (crowded !== undefined) return Promise.resolve(this.#refusedByLease(crowded, rates, now));
+    const waiting = this.#wait(request, signal, full, now);
+    this.#calls.set(callId, waiting);
+    return waiting;
+  }
+
+  #grant(request: AdmissionRequest, askedAt: number, now: number): Admission {
+    const { rates, leases } = request;
+    const shadowRefusals = this.#meters.spend(rates, now);
+    this.#places.take(leases);
+    let held = true;
+    return {
+      granted: true,
+      rates: rates.length === 0 ? NO_RATES : this.#meters.states(rates, now),
+      waitedMs: Math.max(0, now - askedAt),
+      ...(shadowRefusals.length > 0 && { shadowRefusals }),
+      release: () => {
+        if (held) this.#release(request, now);
+        held = false;
+      },
+    };
+  }
+
+  #release({ callId, leases }: AdmissionRequest, since: number): void {
+    this.#calls.delete(callId);
+    if (leases.length > 0) this.#giveBack(leases, since);
+  }
+
+  #giveBack(leases: readonly LeaseRule[], since: number): void {
+    this.#places.giveBack(leases, Math.max(0, this.#clock.now() - since));
+    for (const lease of leases) this.#serve(lease.key);
+  }
+
+  #wait(
+    request: AdmissionRequest,
+    signal: AbortSignal,
+    full: readonly LeaseRule[],
+    askedAt: number,
+  ): Promise<Admission> {
+    return new Promise((resolve, reject) => {
+      const { fairnessKey, leases } = request;
+      const call: WaitingCall = {
+        request,
+        fairnessKey,
+        leases,
+        askedAt,
+        resolve,
+        reject,
+        disarm: () => undefined,
+      };
+      const onAbort = () => {
+        this.#leave(call, false);
+        reject(signal.reason as Error);
+      };
+      const shortest = full.reduce((least, lease) => (lease.maxWaitMs < least.maxWaitMs ? lease : least));
+      const stopTimer = this.#clock.after(shortest.maxWaitMs, () => this.#giveUp(call, shortest));
+      signal.addEventListener('abort', onAbort, { once: true });
+      call.disarm = () => {
+        stopTimer();
+        signal.removeEventListener('abort', onAbort);
+      };
+      this.#waiting.add(call);
+      this.#places.wait(call);
+    });
+  }
+
+  /** Hands free places of a lease to those who wait for it, in turn. */
+  #serve(key: string): void {
+    for (let call = this.#places.nextFor(key); call !== undefined; call = this.#places.nextFor(key)) {
+      const { request, askedAt } = call;
+      const now = this.#clock.now();
+      const refusing = this.#meters.refusing(request.rates, now);
+      if (refusing === undefined) {
+        call.resolve(this.#grant(request, askedAt, now));
+        this.#leave(call, true);
+      } else {
+        call.resolve(this.#refusedByRate(refusing, request.rates, now));
+        this.#leave(call, false);
+      }
+    }
+  }
+
+  #giveUp(call: WaitingCall, lease: LeaseRule): void {
+    this.#leave(call, false);
+    call.resolve(this.#refusedByLease(lease, call.request.rates, this.#clock.now()));
+  }
+
+  #leave(call: WaitingCall, granted: boolean): void {
+    call.disarm();
+    this.#waiting.delete(call);
+    this.#places.stopWaiting(call, granted);
+    if (!granted) this.#calls.delete(call.request.callId);
+  }
+
+  #refusedByRate(rule: RateRule, rates: readonly RateRule[], now: number): Admission {
+    const retryAfterMs = this.#meters.retryAfterMs(rule, now);
+    return {
+      granted: false,
+      refusedBy: 'rate',
+      rule: rule.name,
+      retryAfterMs,
+      rates: this.#meters.states(rates, now),
+    };
+  }
+
+  #refusedByLease(rule: LeaseRule, rates: readonly RateRule[], now: number): Admission {
+    const retryAfterMs = this.#places.retryAfterMs(rule);
+    return {
+      granted: false,
+      refusedBy: 'concurrency',
+      rule: rule.key,
+      retryAfterMs,
+      rates: this.#meters.states(rates, now),
+    };
+  }
+}
+
+export function closing(): ToolFailure {
+  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING' });
+}
+
+/** A key named twice would be counted against itself: a mistake of whoever made the request. */
+export function firstRepeated(rules: readonly { readonly key: string }[]): string | undefined {
+  if (rules.length < 2) return undefined;
+  return rules.find((rule, index) => rules.findIndex(({ key }) => key === rule.key) < index)?.key;
+}

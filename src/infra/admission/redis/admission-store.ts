@@ -1,0 +1,241 @@
+// AdmissionStore: what admission asks of Redis, in its own words: one script per question, keys and replies kept in here.
+import { createHash } from 'node:crypto';
+import type { RateLimitState } from '../../../contract/call/tool-response.ts';
+import type { AdmissionRequest, LeaseRule, RateRule } from '../../../ports/admission-control.ts';
+import { ADMIT, RELEASE, RENEW } from './admission-lua.ts';
+import type { RedisClients } from '../../redis/redis-clients.ts';
+import { RedisScript } from '../../redis/redis-script.ts';
+import { RedisTime } from '../../redis/redis-time.ts';
+
+export interface AdmitQuestion {
+  readonly request: AdmissionRequest;
+  readonly epoch: string;
+  /** A full lease gives this replica a turn. */
+  readonly mayWait: boolean;
+  /** It waits already, and stands first. */
+  readonly again?: boolean;
+  /** Other calls of this replica that wait for a place of the lease. */
+  readonly othersWaiting: (rule: LeaseRule) => number;
+}
+
+export type AdmitReply =
+  | { readonly kind: 'other_epoch' }
+  | {
+      readonly kind: 'granted';
+      /** Only where there are leases. */
+      readonly fencingToken: string | undefined;
+      /** Places that are left in the fullest of its leases. */
+      readonly left: number;
+      readonly rates: readonly RateLimitState[];
+      readonly shadowRefusals: readonly string[];
+    }
+  | {
+      readonly kind: 'rate';
+      readonly rule: RateRule;
+      readonly retryAfterMs: number;
+      readonly rates: readonly RateLimitState[];
+    }
+  | {
+      readonly kind: 'full';
+      readonly full: readonly LeaseRule[];
+      /** When the next lease runs out if it is not renewed. */
+      readonly firstExpiryMs: number;
+      readonly rates: readonly RateLimitState[];
+    };
+
+export interface HeldLease {
+  readonly rule: LeaseRule;
+  readonly callId: string;
+  /** The store need not know it. */
+  readonly isNew: boolean;
+}
+
+export type RenewOutcome = 'kept' | 'taken_again' | 'lost';
+
+export interface RenewReply {
+  /** Empty: the store has lost it. */
+  readonly epoch: string;
+  readonly replicas: number;
+  readonly outcomes: readonly RenewOutcome[];
+}
+
+/** A place that is given back, or without `callId` a turn in the line for one. */
+export interface Release {
+  readonly key: string;
+  readonly callId?: string;
+}
+
+export interface StoreTimes {
+  readonly leaseTtlMs: number;
+  /** Without a sign of life, a waiting replica loses its turn after this time. */
+  readonly silentMs: number;
+  readonly replicaTtlMs: number;
+}
+
+/** How long the answer about a call without leases is kept, for a client that asks again because it got no reply. */
+const RECORD_TTL_MS = 2_000;
+const LONGEST_NAME = 200;
+const LATE_AT_MOST = 3;
+const OUTCOMES = { 0: 'lost', 1: 'kept', 2: 'taken_again' } as const;
+
+export class AdmissionStore {
+  readonly channel: string;
+  readonly #clients: RedisClients;
+  readonly #replica: string;
+  readonly #times: StoreTimes;
+  readonly #time: RedisTime;
+  readonly #admit = new RedisScript(ADMIT);
+  readonly #renew = new RedisScript(RENEW);
+  readonly #release = new RedisScript(RELEASE);
+
+  constructor(clients: RedisClients, replica: string, times: StoreTimes) {
+    this.#clients = clients;
+    this.#replica = replica;
+    this.#times = times;
+    // A command is repeated once.
+    this.#time = new RedisTime(2 * clients.commandTimeoutMs);
+    this.channel = this.#key('released');
+  }
+
+  async loadScripts(): Promise<void> {
+    const { coordination } = this.#clients;
+    await Promise.all([this.#admit, this.#renew, this.#release].map((script) => script.load(coordination)));
+  }
+
+  async admit({ request, epoch, mayWait, again = false, othersWaiting }: AdmitQuestion): Promise<AdmitReply> {
+    const { callId, rates, leases } = request;
+    const { leaseTtlMs, silentMs } = this.#times;
+    const keys = [this.#key('epoch'), this.#key('fence'), this.#key('call', callId)];
+    const recordMs = leases.length > 0 ? leaseTtlMs : RECORD_TTL_MS;
+    const wait = again ? 2 : Number(mayWait);
+    const args = [
+      epoch,
+      callId,
+      this.#replica,
+      leaseTtlMs,
+      recordMs,
+      wait,
+      silentMs,
+      rates.length,
+      leases.length,
+    ];
+    for (const rule of rates) {
+      keys.push(this.#key('rate', rule.key));
+      args.push(rule.burst, rule.rate, rule.periodMs, rule.shadow === true ? 1 : 0);
+    }
+    for (const rule of leases) {
+      keys.push(this.#key('lease', rule.key), this.#key('turns', rule.key), this.#key('beats', rule.key));
+      args.push(rule.limit, othersWaiting(rule));
+    }
+    return readReply((await this.#runInTime(this.#admit, keys, args)) as RawReply, request);
+  }
+
+  /** With `join`, a store that has no epoch gets one: it is new, or has lost everything. */
+  async renew(epoch: string, leases: readonly HeldLease[], join?: string): Promise<RenewReply> {
+    const { leaseTtlMs, replicaTtlMs } = this.#times;
+    const keys = [this.#key('epoch'), this.#key('replicas')];
+    const args = [epoch, join ?? '', this.#replica, leaseTtlMs, replicaTtlMs];
+    for (const { rule, callId, isNew } of leases) {
+      keys.push(this.#key('lease', rule.key));
+      args.push(callId, rule.limit, isNew ? 1 : 0);
+    }
+    const sentAt = performance.now();
+    const reply = await this.#runInTime(this.#renew, keys, args);
+    const [found, redisMs, replicas, ...outcomes] = reply as RawRenewal;
+    this.#time.heard(redisMs, sentAt);
+    return { epoch: found, replicas, outcomes: outcomes.map((outcome) => OUTCOMES[outcome]) };
+  }
+
+  async release(items: readonly Release[]): Promise<void> {
+    const keys: string[] = [];
+    const args = [this.channel, this.#replica];
+    for (const { key, callId = '' } of items) {
+      keys.push(this.#key('lease', key), this.#key('turns', key), this.#key('beats', key));
+      keys.push(this.#key('call', callId));
+      args.push(nameOf(key), callId);
+    }
+    await this.#run(this.#release, keys, args);
+  }
+
+  /** This replica is not there any more: the others' shares grow. */
+  async leave(): Promise<void> {
+    await this.#clients.coordination.zrem(this.#key('replicas'), this.#replica);
+  }
+
+  /**
+   * What takes places is not to be done once this replica has given up: a Redis that was paused does at its wake all that
+   * it was sent. An answer that comes in time and says that it was too late tells of a clock that was set.
+   */
+  async #runInTime(
+    script: RedisScript,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    for (let tries = 1; ; tries += 1) {
+      const sentAt = performance.now();
+      const reply = await this.#run(script, keys, [this.#time.worthUntil(), ...args]);
+      const [word, redisMs] = reply as readonly [unknown, unknown];
+      if (word !== 'late' || typeof redisMs !== 'number') return reply;
+      this.#time.heard(redisMs, sentAt);
+      if (tries === LATE_AT_MOST) throw new Error('the clock of Redis keeps running away');
+    }
+  }
+
+  /** Each script may run twice: an answer that came while this process was busy elsewhere is asked for again. */
+  async #run(
+    script: RedisScript,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    const { coordination } = this.#clients;
+    try {
+      return await script.run(coordination, keys, args);
+    } catch (error) {
+      if (!(error instanceof Error) || error.message !== 'Command timed out') throw error;
+      return script.run(coordination, keys, args);
+    }
+  }
+
+  #key(kind: string, key = ''): string {
+    return key === '' ? `${this.#clients.prefix}:${kind}` : `${this.#clients.prefix}:${kind}:${nameOf(key)}`;
+  }
+}
+
+/** Ids of callers are part of keys: whatever their length, a key of Redis stays short. */
+export function nameOf(key: string): string {
+  return key.length <= LONGEST_NAME ? key : createHash('sha256').update(key).digest('hex');
+}
+
+/** The epoch, the time of Redis in ms, how many replicas there are, and of each lease what became of it. */
+type RawRenewal = readonly [string, number, number, ...(keyof typeof OUTCOMES)[]];
+type RawReply =
+  | readonly ['epoch']
+  | readonly ['granted', string, number, RawStates]
+  | readonly ['rate', number, number, RawStates]
+  | readonly ['full', number, readonly number[], RawStates];
+/** Three per rate: remaining, ms until all is there again, 1 where the call fits. */
+type RawStates = readonly number[];
+
+function readReply(raw: RawReply, { rates: rules, leases }: AdmissionRequest): AdmitReply {
+  if (raw[0] === 'epoch') return { kind: 'other_epoch' };
+  const states = raw[3];
+  const rates = rules.map(({ name, burst, periodMs }, index) => ({
+    name,
+    limit: burst,
+    remaining: states[3 * index] ?? 0,
+    resetMs: states[3 * index + 1] ?? 0,
+    periodMs,
+  }));
+  if (raw[0] === 'full') {
+    const full = leases.filter((_, index) => raw[2].includes(index + 1));
+    return { kind: 'full', firstExpiryMs: raw[1], full, rates };
+  }
+  if (raw[0] === 'rate') {
+    const rule = rules[raw[1] - 1];
+    if (rule === undefined) throw new Error('the store refused by a rate that was not asked for');
+    return { kind: 'rate', rule, retryAfterMs: raw[2], rates };
+  }
+  const shadowRefusals = rules.filter((_, index) => states[3 * index + 2] === 0).map(({ name }) => name);
+  const [, fence, left] = raw;
+  return { kind: 'granted', fencingToken: fence === '' ? undefined : fence, left, rates, shadowRefusals };
+}

@@ -1,0 +1,97 @@
+// GrantedCalls: what a call that was let in holds on to, and how the store learns, off its path, that it has ended.
+import type { RateLimitState } from '../../../contract/call/tool-response.ts';
+import type { Admission, AdmissionRequest, DegradedLimit } from '../../../ports/admission-control.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { LeaseKeeper, LiveCall } from './lease-keeper.ts';
+import type { LocalShare } from './local-share.ts';
+import type { SharedAdmission } from './shared-admission.ts';
+import type { StoreHealth } from '../../redis/store-health.ts';
+
+export interface Grant {
+  readonly rates: readonly RateLimitState[];
+  readonly shadowRefusals?: readonly string[];
+  readonly fencingToken?: string;
+  readonly degraded?: readonly DegradedLimit[];
+  /** The store knows the leases. */
+  readonly known: boolean;
+  /** It may know them all the same. */
+  readonly suspected: boolean;
+}
+
+export interface GrantsDeps {
+  readonly keeper: LeaseKeeper;
+  readonly health: StoreHealth;
+  readonly clock: Clock;
+  readonly shared: SharedAdmission;
+  readonly local: LocalShare;
+  ended(callId: string): void;
+}
+
+export class GrantedCalls {
+  readonly #deps: GrantsDeps;
+  /** Places given back since the store was told last, by key. */
+  readonly #freed = new Map<string, number>();
+  #telling: NodeJS.Immediate | undefined;
+  #stopped = false;
+
+  constructor(deps: GrantsDeps) {
+    this.#deps = deps;
+  }
+
+  add(request: AdmissionRequest, askedAt: number, grant: Grant): Admission {
+    const { shadowRefusals = [], fencingToken, degraded, known, suspected, rates } = grant;
+    const { keeper, shared, clock } = this.#deps;
+    const since = clock.now();
+    const live = request.leases.length > 0 ? keeper.hold(request, known, suspected) : undefined;
+    shared.take(request.leases);
+    let held = true;
+    return {
+      granted: true,
+      rates,
+      waitedMs: Math.max(0, since - askedAt),
+      ...(shadowRefusals.length > 0 && { shadowRefusals }),
+      ...(degraded !== undefined && { degraded }),
+      ...(fencingToken !== undefined && { fencingToken }),
+      ...(live !== undefined && { whenLost: (listener: () => void) => keeper.whenLost(live, listener) }),
+      release: () => {
+        if (held) this.#release(request, since, live);
+        held = false;
+      },
+    };
+  }
+
+  /** Once per turn of the event loop. Who waits here asks right behind it, on the same connection. */
+  tellSoon(): void {
+    if (!this.#stopped) this.#telling ??= setImmediate(() => this.#tell());
+  }
+
+  /** A place that was given back in this turn is free for who asks in this turn. */
+  tellBefore({ leases }: AdmissionRequest): void {
+    if (this.#freed.size > 0 && leases.some(({ key }) => this.#freed.has(key))) this.#tell();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearImmediate(this.#telling);
+  }
+
+  #release({ callId, leases }: AdmissionRequest, since: number, live: LiveCall | undefined): void {
+    const { keeper, shared, local, clock } = this.#deps;
+    this.#deps.ended(callId);
+    shared.giveBack(leases, Math.max(0, clock.now() - since));
+    local.release(callId);
+    for (const { key } of leases) this.#freed.set(key, (this.#freed.get(key) ?? 0) + 1);
+    if (live !== undefined) keeper.letGo(live);
+  }
+
+  #tell(): void {
+    const { keeper, health, shared } = this.#deps;
+    clearImmediate(this.#telling);
+    this.#telling = undefined;
+    const freed = [...this.#freed];
+    this.#freed.clear();
+    if (!health.isUp) return;
+    keeper.sendReleases().catch((error: unknown) => health.failed(error));
+    for (const [key, places] of freed) shared.wake(key, places);
+  }
+}

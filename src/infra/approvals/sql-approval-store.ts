@@ -1,0 +1,204 @@
+// SqlApprovalStore: approvals as rows. Each step is one statement, so no two can interleave; the time is the database's own.
+import { sql, type RawBuilder, type Selectable } from 'kysely';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { uuidv7 } from '../../lib/ids.ts';
+import type {
+  Approval,
+  ApprovalDecision as Decision,
+  ApprovalStatus,
+  ApprovalStore,
+  NewApproval,
+  Redemption,
+  RedemptionResult,
+} from '../../ports/approval-store.ts';
+import type { Database } from '../postgres/database.ts';
+import { withDatabase } from '../postgres/database-failures.ts';
+import type { ApprovalsTable } from '../postgres/tables.ts';
+
+export interface SqlApprovalLimits {
+  /** Undecided at once, all tenants together; those that come in at the same moment may pass it. */
+  readonly maxPending: number;
+  readonly maxPendingPerTenant?: number;
+  /** Arguments of undecided ones, in bytes of JSON. */
+  readonly maxBytes?: number;
+  readonly maxBytesPerTenant?: number;
+}
+
+type Row = Selectable<ApprovalsTable>;
+type DecisionResult = { outcome: 'decided' | 'conflict' | 'expired'; approval: Approval };
+
+const USABLE = sql`status IN ('pending', 'approved')`;
+/** As it stands now, whether or not the row says so yet. */
+const SEEN = sql`id, tenant_id, tool, tool_version, tool_hash, arguments_hash, arguments, risk_level, requested_by,
+  requested_by_user, agent_id, user_id, session_id, decided_by, decided_at, comment, created_at, expires_at,
+  CASE WHEN ${USABLE} AND expires_at <= now() THEN 'expired' ELSE status END AS status`;
+/** A row that changes between a refusal and the look at why is looked at again. */
+const LOOKS = 3;
+
+export class SqlApprovalStore implements ApprovalStore {
+  readonly #database: Pick<Database, 'db'>;
+  readonly #limits: Required<SqlApprovalLimits>;
+
+  constructor(database: Pick<Database, 'db'>, limits: SqlApprovalLimits) {
+    this.#database = database;
+    this.#limits = { maxPendingPerTenant: 2_000, maxBytes: 64 << 20, maxBytesPerTenant: 16 << 20, ...limits };
+  }
+
+  async create({ tokenHash, ...asked }: NewApproval): Promise<Approval> {
+    refuseNul(asked.agentId, asked.userId, asked.sessionId, asked.requestedByUser);
+    const text = JSON.stringify(asked.arguments);
+    const bytes = Buffer.byteLength(text);
+    const { maxPending, maxPendingPerTenant, maxBytes, maxBytesPerTenant } = this.#limits;
+    const [row] = await this.#rows(sql<Row>`
+      WITH waiting AS (
+        SELECT count(*) AS pending, COALESCE(sum(arguments_bytes), 0) AS bytes,
+          count(*) FILTER (WHERE tenant_id = ${asked.tenantId}) AS own_pending,
+          COALESCE(sum(arguments_bytes) FILTER (WHERE tenant_id = ${asked.tenantId}), 0) AS own_bytes
+        FROM approvals WHERE ${USABLE} AND status = 'pending' AND expires_at > now()
+      )
+      INSERT INTO approvals (id, tenant_id, tool, tool_version, tool_hash, arguments_hash, arguments, arguments_bytes,
+        risk_level, requested_by, requested_by_user, agent_id, user_id, session_id, token_hash, status, created_at, expires_at)
+      SELECT ${asked.id}, ${asked.tenantId}, ${asked.tool}, ${asked.toolVersion}, ${asked.toolHash}, ${asked.argumentsHash},
+        ${text}::json, ${bytes}::integer, ${asked.riskLevel}, ${asked.requestedBy}, ${asked.requestedByUser}, ${asked.agentId},
+        ${asked.userId}, ${asked.sessionId}, ${tokenHash}, 'pending', ${new Date(asked.createdAt)}, ${new Date(asked.expiresAt)}
+      FROM waiting
+      WHERE pending < ${maxPending} AND own_pending < ${maxPendingPerTenant}
+        AND bytes + ${bytes} <= ${maxBytes} AND own_bytes + ${bytes} <= ${maxBytesPerTenant}
+      RETURNING *`);
+    if (row !== undefined) return approvalOf(row);
+    const message = 'Too many calls wait for approval: have some of them decided first.';
+    throw new ToolFailure('UNAVAILABLE', message, { reason: 'APPROVALS_FULL' });
+  }
+
+  async get(tenantId: string, id: string): Promise<Approval | undefined> {
+    const [row] = await this.#rows(
+      sql<Row>`SELECT ${SEEN} FROM approvals WHERE tenant_id = ${tenantId} AND id = ${id}`,
+    );
+    return row && approvalOf(row);
+  }
+
+  async list(
+    tenantId: string,
+    { status, limit }: { status?: ApprovalStatus; limit: number },
+  ): Promise<readonly Approval[]> {
+    const wanted = status === undefined ? sql`true` : sql`status = ${status}`;
+    const rows = await this.#rows(sql<Row>`
+      SELECT * FROM (SELECT ${SEEN} FROM approvals WHERE tenant_id = ${tenantId}) AS seen
+      WHERE ${wanted} ORDER BY created_at DESC, id DESC LIMIT ${Math.max(0, limit)}`);
+    return rows.map(approvalOf);
+  }
+
+  /** The decision and its audit record in one. */
+  async decide(tenantId: string, id: string, decision: Decision): Promise<DecisionResult | undefined> {
+    const { approve, by, byUser } = decision;
+    const comment = decision.comment?.replaceAll('\0', '').toWellFormed();
+    const status = approve ? 'approved' : 'rejected';
+    const notes = JSON.stringify({
+      approval_id: id,
+      ...(byUser !== undefined && { decided_by_user: byUser }),
+      ...(comment !== undefined && { comment }),
+    });
+    const [decided] = await this.#rows(sql<Row>`
+      WITH decided AS (
+        UPDATE approvals SET status = ${status}, decided_by = ${by}, decided_at = now(), comment = ${comment ?? null}
+        WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'pending' AND expires_at > now()
+        RETURNING *
+      ), recorded AS (
+        INSERT INTO audit_records (event_id, kind, at, call_id, door, principal_id, tenant_id, agent_id, user_id, session_id,
+          requested_tool, tool, tool_version, executor, outcome, reason, arguments_hash, attempts, duration_ms,
+          partial_side_effects, registry_version, trace_id, notes)
+        SELECT ${uuidv7(Date.now())}, 'approval', now(), '', '', ${by}, tenant_id, agent_id, user_id, session_id,
+          tool, tool, tool_version, '', status, '', arguments_hash, 0, 0, false, '', '', ${notes}::jsonb
+        FROM decided
+      )
+      SELECT * FROM decided`);
+    if (decided !== undefined) return { outcome: 'decided', approval: approvalOf(decided) };
+    const approval = await this.get(tenantId, id);
+    if (approval === undefined) return undefined;
+    if (approval.decidedAt === undefined) return { outcome: 'expired', approval };
+    return { outcome: approve === (approval.status !== 'rejected') ? 'decided' : 'conflict', approval };
+  }
+
+  async redeem(redemption: Redemption): Promise<RedemptionResult> {
+    const { tokenHash, tenantId, tool, toolHash, argumentsHash, requestedBy, agentId, userId } = redemption;
+    refuseNul(agentId, userId);
+    for (let look = 1; ; look += 1) {
+      const [used] = await this.#rows(sql<Row>`
+        UPDATE approvals SET status = 'used'
+        WHERE token_hash = ${tokenHash} AND tenant_id = ${tenantId} AND status = 'approved' AND expires_at > now()
+          AND tool = ${tool} AND tool_hash = ${toolHash} AND arguments_hash = ${argumentsHash}
+          AND requested_by = ${requestedBy} AND agent_id = ${agentId} AND user_id = ${userId}
+        RETURNING *`);
+      if (used !== undefined) return { redeemed: true, approval: approvalOf(used) };
+      const refusal = await this.#whyNot(redemption);
+      if (refusal !== undefined) return refusal;
+      if (look === LOOKS) throw new Error(`approval changes faster than it can be looked at`);
+    }
+  }
+
+  /** Undefined: nothing speaks against it any more. */
+  async #whyNot(redemption: Redemption): Promise<(RedemptionResult & { redeemed: false }) | undefined> {
+    const { tokenHash, tenantId } = redemption;
+    const [row] = await this.#rows(
+      sql<Row>`SELECT ${SEEN} FROM approvals WHERE token_hash = ${tokenHash} AND tenant_id = ${tenantId}`,
+    );
+    if (row === undefined) return { redeemed: false, why: 'unknown' };
+    const approval = approvalOf(row);
+    if (!isSameCall(approval, redemption)) return { redeemed: false, why: 'other_call' };
+    const { status } = approval;
+    if (status === 'used' || status === 'rejected' || status === 'expired')
+      return { redeemed: false, why: status, approval };
+    if (approval.toolHash !== redemption.toolHash) return { redeemed: false, why: 'tool_changed', approval };
+    return status === 'pending' ? { redeemed: false, why: 'pending', approval } : undefined;
+  }
+
+  #rows(statement: RawBuilder<Row>): Promise<readonly Row[]> {
+    return withDatabase(async () => (await statement.execute(this.#database.db)).rows);
+  }
+}
+
+/** Callers choose these words, and PostgreSQL has none with a NUL in it. */
+function refuseNul(...words: readonly string[]): void {
+  if (!words.some((word) => word.includes('\0'))) return;
+  throw new ToolFailure(
+    'VALIDATION',
+    'A call that needs approval may not have a NUL character in its context.',
+    {
+      reason: 'MALFORMED_CALL',
+    },
+  );
+}
+
+function isSameCall(approval: Approval, redemption: Redemption): boolean {
+  return (
+    approval.tool === redemption.tool &&
+    approval.argumentsHash === redemption.argumentsHash &&
+    approval.requestedBy === redemption.requestedBy &&
+    approval.agentId === redemption.agentId &&
+    approval.userId === redemption.userId
+  );
+}
+
+function approvalOf(row: Row): Approval {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    tool: row.tool,
+    toolVersion: row.tool_version,
+    toolHash: row.tool_hash,
+    argumentsHash: row.arguments_hash,
+    arguments: row.arguments,
+    riskLevel: row.risk_level,
+    requestedBy: row.requested_by,
+    requestedByUser: row.requested_by_user,
+    agentId: row.agent_id,
+    userId: row.user_id,
+    sessionId: row.session_id,
+    createdAt: row.created_at.getTime(),
+    expiresAt: row.expires_at.getTime(),
+    status: row.status,
+    ...(row.decided_by !== null && { decidedBy: row.decided_by }),
+    ...(row.decided_at !== null && { decidedAt: row.decided_at.getTime() }),
+    ...(row.comment !== null && { comment: row.comment }),
+  };
+}

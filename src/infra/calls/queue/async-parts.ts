@@ -1,0 +1,41 @@
+// Makes what asynchronous calls need from outside: rows in the database, a queue and hints on Redis where there is one.
+import type { CallHints } from '../../../ports/calls/call-hints.ts';
+import type { CallQueue } from '../../../ports/calls/call-queue.ts';
+import type { CallStore } from '../../../ports/calls/call-store.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Log } from '../../../ports/telemetry/log.ts';
+import type { WebhookStore } from '../../../ports/calls/webhook-store.ts';
+import { databaseCallStore } from '../call-store.ts';
+import type { Records } from '../../postgres/records.ts';
+import { databaseWebhookStore } from '../../webhooks/webhook-store.ts';
+import { failpoints, type ReachFailpoint } from '../../process/failpoint.ts';
+import { MemoryCallHints } from '../../hints/memory-call-hints.ts';
+import { RedisCallHints } from '../../hints/redis-call-hints.ts';
+import type { RedisClients } from '../../redis/redis-clients.ts';
+import { BullMqCallQueue } from './bullmq-call-queue.ts';
+import { OwnCallQueue } from './own-call-queue.ts';
+
+export interface AsyncParts {
+  readonly store: CallStore;
+  readonly webhooks: WebhookStore;
+  readonly queue: CallQueue;
+  readonly hints: CallHints;
+  readonly reach: ReachFailpoint;
+}
+
+export interface AsyncPartsNeeds {
+  readonly records: Records;
+  readonly redis: RedisClients | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a call may wait for its turn. */
+  readonly maxWaitMs: number;
+}
+
+export function createAsyncParts({ records, redis, clock, log, maxWaitMs }: AsyncPartsNeeds): AsyncParts {
+  const store = databaseCallStore(records, maxWaitMs);
+  const webhooks = databaseWebhookStore(records);
+  const queue = redis === undefined ? new OwnCallQueue() : new BullMqCallQueue({ redis, clock, log });
+  const hints = redis === undefined ? new MemoryCallHints() : new RedisCallHints(redis, log);
+  return { store, webhooks, queue, hints, reach: failpoints(process.env) };
+}

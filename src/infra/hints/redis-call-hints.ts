@@ -1,0 +1,68 @@
+// RedisCallHints: what replicas that share a Redis tell each other about calls that run, by publish and subscribe.
+import type { Redis } from 'ioredis';
+import type { CallHint, CallHints } from '../../ports/calls/call-hints.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { RedisClients } from '../redis/redis-clients.ts';
+
+/** Anything else on the channel is not ours. */
+const MESSAGE = /^(cancel|news) ([0-9a-f-]{36}(?:,[0-9a-f-]{36})*)$/;
+
+export class RedisCallHints implements CallHints {
+  readonly #clients: RedisClients;
+  readonly #log: Log;
+  readonly #channel: string;
+  readonly #listeners = new Set<(hint: CallHint, callId: string) => void>();
+  /** Of the same turn of the event loop: they go out as one message. */
+  readonly #untold = new Map<CallHint, Set<string>>();
+  #subscriber: Redis | undefined;
+
+  constructor(clients: RedisClients, log: Log) {
+    this.#clients = clients;
+    this.#log = log;
+    this.#channel = `${clients.prefix}:calls:hints`;
+  }
+
+  tell(hint: CallHint, callId: string): void {
+    const gathered = this.#untold.get(hint);
+    if (gathered !== undefined) return void gathered.add(callId);
+    const callIds = new Set([callId]);
+    this.#untold.set(hint, callIds);
+    setImmediate(() => {
+      this.#untold.delete(hint);
+      this.#publish(hint, [...callIds]);
+    });
+  }
+
+  hear(listener: (hint: CallHint, callId: string) => void): () => void {
+    this.#listeners.add(listener);
+    if (this.#subscriber === undefined) this.#subscriber = this.#subscribe();
+    return () => this.#listeners.delete(listener);
+  }
+
+  #publish(hint: CallHint, callIds: readonly string[]): void {
+    const message = `${hint} ${callIds.join(',')}`;
+    this.#clients.coordination.publish(this.#channel, message).catch((error: unknown) => {
+      this.#log.debug({ callIds, hint, err: error }, 'hints about calls did not reach Redis');
+      // Those in this process need no Redis.
+      this.#pass(hint, callIds);
+    });
+  }
+
+  #pass(hint: CallHint, callIds: readonly string[]): void {
+    for (const callId of callIds) for (const listener of this.#listeners) listener(hint, callId);
+  }
+
+  /** Waits for Redis where it is away, and subscribes anew whenever it comes back. */
+  #subscribe(): Redis {
+    const subscriber = this.#clients.subscriber();
+    subscriber.on('message', (_channel: string, message: string) => {
+      const [, hint, callIds] = MESSAGE.exec(message) ?? [];
+      if (hint !== undefined && callIds !== undefined) this.#pass(hint as CallHint, callIds.split(','));
+    });
+    // Rejects when the gateway closes before Redis was there.
+    subscriber.subscribe(this.#channel).catch((error: unknown) => {
+      this.#log.debug({ err: error }, 'hints about calls are not heard');
+    });
+    return subscriber;
+  }
+}

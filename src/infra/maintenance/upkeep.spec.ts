@@ -1,0 +1,61 @@
+// Specs of Upkeep: when it runs and what it makes of failures. What it does is shown on real databases.
+import { describe, expect, it } from 'vitest';
+import { recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
+import { FakeClock } from '../../../test/helpers/fake-clock.ts';
+import { Records } from '../postgres/records.ts';
+import { Upkeep } from './upkeep.ts';
+
+class CountedRecords extends Records {
+  asked = 0;
+
+  override database(): ReturnType<Records['database']> {
+    this.asked += 1;
+    return Promise.reject(new Error('away'));
+  }
+}
+
+function started() {
+  const clock = new FakeClock();
+  const log = recordingLog();
+  const records = new CountedRecords(
+    {
+      kind: 'embedded',
+      server: { pool: () => Promise.reject(new Error('away')) },
+      poolSize: 1,
+      migrate: true,
+    },
+    { clock, log },
+  );
+  const retention = { calls: 1, callEvents: 1, audit: 1, approvals: 1 };
+  const upkeep = new Upkeep({
+    records,
+    gateway: 'own',
+    behindMs: () => 0,
+    retention,
+    clock,
+    log,
+    metrics: recordingMetrics(),
+    random: () => 0.5,
+  });
+  upkeep.start();
+  return { clock, log, records, upkeep };
+}
+
+describe('Upkeep', () => {
+  it('gives a sign of life every five seconds, looks for lost calls every fifteen seconds, for old rows every minute, and goes on after a failure', async () => {
+    const { clock, records, log } = started();
+    await clock.advance(60_000);
+    expect(records.asked).toBe(17);
+    expect(log.lines.every(({ level }) => level === 'warn')).toBe(true);
+    await clock.advance(600_000);
+    expect(records.asked).toBe(187);
+  });
+
+  it('is still when it was stopped', async () => {
+    const { clock, records, upkeep } = started();
+    await upkeep.stop();
+    await clock.advance(3_600_000);
+    expect(records.asked).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});

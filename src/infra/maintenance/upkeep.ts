@@ -1,0 +1,131 @@
+// Upkeep: what each replica does to the records now and then: ends the calls of dead processes, deletes what is old.
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Counter, Gauge, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
+import type { Records } from '../postgres/records.ts';
+import { forgetGateways, GATEWAY_LEASE_MS, tellAlive } from './gateway-beats.ts';
+import { reconcileCalls } from '../calls/reconcile-calls.ts';
+import { applyRetention, RETAINED_TABLES, type RetentionPeriods } from './retention.ts';
+
+export interface UpkeepDeps {
+  readonly records: Pick<Records, 'db'>;
+  /** Whose signs of life these are. */
+  readonly gateway: string;
+  /** How far its journal is, see StoredAuditSink. */
+  readonly behindMs: () => number | undefined;
+  readonly retention: RetentionPeriods;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly random: () => number;
+}
+
+const BEAT_EVERY_MS = 5_000;
+const RECONCILE_EVERY_MS = 15_000;
+const RETENTION_EVERY_MS = 60_000;
+/** So long it goes on while there is more, before it says that it cannot keep up; and goes on after a moment. */
+const RETENTION_ROUND_MS = 60_000;
+const GO_ON_MS = 1_000;
+
+/** True: there is more to do. */
+type Task = () => Promise<boolean | void>;
+
+export class Upkeep {
+  readonly #deps: UpkeepDeps;
+  readonly #reconciled: Labelled<Counter>;
+  readonly #deleted: Labelled<Counter>;
+  readonly #overdue: Labelled<Gauge>;
+  readonly #timers = new Set<() => void>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopped = new AbortController();
+
+  constructor(deps: UpkeepDeps) {
+    this.#deps = deps;
+    const { metrics } = deps;
+    this.#reconciled = metrics.counter({
+      name: 'ute_calls_reconciled_total',
+      help: 'Calls whose process died, by the status they were given.',
+      labels: ['status'],
+    });
+    this.#deleted = metrics.counter({
+      name: 'ute_retention_deleted_total',
+      help: 'Rows deleted because they were older than the retention settings allow.',
+      labels: ['table'],
+    });
+    this.#overdue = metrics.gauge({
+      name: 'ute_retention_overdue_seconds',
+      help: 'By how much the oldest row has outlived the retention settings, where it cannot keep up; else 0.',
+      labels: ['table'],
+    });
+    for (const table of RETAINED_TABLES) this.#overdue.with(table).set(0);
+    for (const status of ['outcome_unknown', 'failed']) this.#reconciled.with(status);
+  }
+
+  start(): void {
+    this.#again(BEAT_EVERY_MS, () => this.#beat());
+    this.#again(RECONCILE_EVERY_MS, () => this.#reconcile());
+    this.#again(RETENTION_EVERY_MS, () => this.#applyRetention());
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    for (const cancel of this.#timers) cancel();
+    await Promise.allSettled(this.#running);
+  }
+
+  /** Replicas that start together do not come together. */
+  #again(everyMs: number, task: Task, nextMs = everyMs): void {
+    const { clock, random } = this.#deps;
+    const cancel = clock.after(nextMs * (0.5 + random()), () => {
+      this.#timers.delete(cancel);
+      const running = this.#run(task).then((hasMore) => {
+        this.#running.delete(running);
+        if (!this.#stopped.signal.aborted) this.#again(everyMs, task, hasMore === true ? GO_ON_MS : everyMs);
+      });
+      this.#running.add(running);
+    });
+    this.#timers.add(cancel);
+  }
+
+  async #run(task: Task): Promise<boolean | void> {
+    try {
+      return await task();
+    } catch (error) {
+      if (!this.#stopped.signal.aborted)
+        this.#deps.log.warn({ err: error }, 'the upkeep of the records failed; it is tried again');
+      return undefined;
+    }
+  }
+
+  #beat(): Promise<void> {
+    const { records, gateway, behindMs } = this.#deps;
+    return tellAlive(records, gateway, behindMs());
+  }
+
+  async #reconcile(): Promise<void> {
+    const { records, gateway, log } = this.#deps;
+    for (const { id, status } of await reconcileCalls(records, { gateway, leaseMs: GATEWAY_LEASE_MS })) {
+      this.#reconciled.with(status).add();
+      log.warn(
+        { callId: id, status },
+        'a call has no known outcome: its gateway is gone, or has lost the record of it',
+      );
+    }
+  }
+
+  async #applyRetention(): Promise<boolean> {
+    const { records, retention, clock, log } = this.#deps;
+    const bounds = { clock, withinMs: RETENTION_ROUND_MS, signal: this.#stopped.signal };
+    const { deleted, overdue } = await applyRetention(records, retention, bounds);
+    await forgetGateways(records);
+    for (const [table, count] of Object.entries(deleted)) this.#deleted.with(table).add(count);
+    for (const table of RETAINED_TABLES) this.#overdue.with(table).set(overdue[table] ?? 0);
+    if (Object.keys(deleted).length > 0) log.info({ deleted }, 'old records deleted');
+    if (Object.keys(overdue).length === 0) return false;
+    log.warn(
+      { overdueSeconds: overdue },
+      'old records come faster than they can be deleted: the database needs to be faster, or it grows',
+    );
+    return true;
+  }
+}

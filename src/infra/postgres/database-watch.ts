@@ -1,0 +1,77 @@
+// DatabaseWatch: asks the database once a second whether it is there, so that /readyz and a gauge tell before a call has failed.
+import { Pool } from 'pg';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Gauge } from '../../ports/telemetry/metrics.ts';
+import { watchConfigOf, type DatabaseSettings } from './database.ts';
+
+export interface DatabaseWatchDeps {
+  readonly settings: DatabaseSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly degraded: Gauge;
+}
+
+const EVERY_MS = 1_000;
+const ANSWER_WITHIN_MS = 2_000;
+
+/** On a connection of its own: those of the pool may all be taken by work, which is no sign that the database is away. */
+export class DatabaseWatch {
+  readonly #deps: DatabaseWatchDeps;
+  #pool: Pool | undefined;
+  #isAway = false;
+  #cancel: (() => void) | undefined;
+  #asking: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(deps: DatabaseWatchDeps) {
+    this.#deps = deps;
+  }
+
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  /** Once the database has been opened: until then the gateway is not ready anyway. */
+  start(): void {
+    if (this.#stopped) return;
+    this.#cancel = this.#deps.clock.after(EVERY_MS, () => {
+      this.#asking = this.#look().finally(() => this.start());
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel?.();
+    await this.#asking;
+    await this.#pool?.end();
+  }
+
+  async #look(): Promise<void> {
+    // One connection may be lost while the database is there: asked again, on another.
+    const error = await this.#ask().catch(() => this.#ask().catch((reason: unknown) => reason));
+    const isAway = error !== undefined;
+    if (isAway === this.#isAway || this.#stopped) return;
+    this.#isAway = isAway;
+    const { log, degraded } = this.#deps;
+    degraded.set(isAway ? 1 : 0);
+    if (isAway)
+      log.error(
+        { err: error },
+        'the database is away: calls that change something are refused until it is back',
+      );
+    else log.info({}, 'the database is back');
+  }
+
+  async #ask(): Promise<undefined> {
+    const pool = (this.#pool ??= await this.#open());
+    await pool.query('SELECT 1');
+  }
+
+  async #open(): Promise<Pool> {
+    const pool = new Pool(await watchConfigOf(this.#deps.settings, ANSWER_WITHIN_MS));
+    // The next question opens another.
+    pool.on('error', () => undefined);
+    return pool;
+  }
+}

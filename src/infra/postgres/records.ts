@@ -1,0 +1,108 @@
+// Records: everything that is kept in the gateway's own database. What uses it may be made before it is open.
+import { Kysely, PostgresDialect } from 'kysely';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { Database, type DatabaseSettings } from './database.ts';
+import type { Tables } from './tables.ts';
+
+/** After a failure, callers are refused for so long before the next try. */
+const RETRY_AFTER_MS = 1_000;
+
+/** What a start waits for the database. */
+const BOOT_WITHIN_MS = 20_000;
+
+export type RecordsState = 'closed' | 'opening' | 'open' | 'failed';
+
+export class Records {
+  /** At once: its first statement opens the database, or waits until it is open. */
+  readonly db: Kysely<Tables>;
+  readonly #settings: DatabaseSettings;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #opening: Promise<Database> | undefined;
+  #state: RecordsState = 'closed';
+  #failedAt = Number.NEGATIVE_INFINITY;
+  /** Why it could not be opened the last time. */
+  #failure: unknown;
+  #ended = false;
+
+  constructor(settings: DatabaseSettings, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#log = log;
+    const pool = async () => (await this.database()).pool;
+    this.db = new Kysely({ dialect: new PostgresDialect({ pool }) });
+  }
+
+  get state(): RecordsState {
+    return this.#state;
+  }
+
+  /** Throws ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE) where it cannot be opened; a later call tries again. */
+  database(): Promise<Database> {
+    if (this.#opening !== undefined) return this.#opening;
+    if (this.#ended || this.#clock.now() - this.#failedAt < RETRY_AFTER_MS)
+      return Promise.reject(unavailable(this.#failure));
+    const opening = this.#open();
+    this.#opening = opening;
+    return opening;
+  }
+
+  /**
+   * Opens it now, for a start that cannot go on without: a server that is slow, or starts at the same time, gets a few
+   * seconds. Throws Error with the reason.
+   */
+  async openNow(): Promise<void> {
+    const giveUpAt = this.#clock.now() + BOOT_WITHIN_MS;
+    for (;;) {
+      const error = await this.database().then(
+        () => undefined,
+        (thrown: unknown) =>
+          thrown instanceof ToolFailure && thrown.cause instanceof Error ? thrown.cause : thrown,
+      );
+      if (error === undefined) return;
+      if (!isAway(error) || this.#clock.now() >= giveUpAt) throw error;
+      await new Promise<void>((resolve) => this.#clock.after(RETRY_AFTER_MS, resolve));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#ended = true;
+    const opened = await this.#opening?.catch(() => undefined);
+    await opened?.close();
+    this.#state = 'closed';
+  }
+
+  async #open(): Promise<Database> {
+    this.#state = 'opening';
+    try {
+      const opened = await Database.open(this.#settings, this.#log);
+      this.#state = 'open';
+      return opened;
+    } catch (error) {
+      this.#state = 'failed';
+      this.#opening = undefined;
+      this.#failedAt = this.#clock.now();
+      this.#failure = error;
+      this.#log.warn({ err: error }, 'the database cannot be opened now; it is tried again');
+      throw unavailable(error);
+    }
+  }
+}
+
+/** Not there now, and perhaps in a moment; anything else will not get better by waiting. */
+function isAway(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /ECONNREFUSED|ECONNRESET|timeout|terminated|starting up|shutting down/i.test(error.message)
+  );
+}
+
+function unavailable(cause: unknown): ToolFailure {
+  return new ToolFailure('UNAVAILABLE', 'The gateway cannot reach its records now.', {
+    reason: 'DATABASE_UNAVAILABLE',
+    retryAfterMs: RETRY_AFTER_MS,
+    cause,
+  });
+}

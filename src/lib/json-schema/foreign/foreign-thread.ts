@@ -1,0 +1,65 @@
+// The thread of foreign-worker.ts: lints and applies schemas that others wrote, where they can take nothing but its own time and memory.
+import { parentPort } from 'node:worker_threads';
+import type { SchemaProblem } from '../lint/schema-graph.ts';
+import { ownThread } from './thread-cpu.ts';
+import { lintSchema } from '../lint/schema-linter.ts';
+import { createValidator, type Validator, type ValidatorOptions, type Violation } from '../validator.ts';
+
+/** Schemas and values travel as JSON text: copying text is cheap, and parsing it happens here. */
+export type ForeignTask =
+  | { readonly kind: 'lint'; readonly schema: string }
+  | {
+      readonly kind: 'validate';
+      readonly key: string;
+      /** Only where this thread may not have it yet. */
+      readonly schema?: string;
+      readonly options: ValidatorOptions;
+      readonly value: string;
+    };
+
+export type ForeignAnswer =
+  /** `thread`: as the system calls it. */
+  | { readonly kind: 'ready'; readonly thread: string | undefined }
+  | { readonly kind: 'linted'; readonly problems: readonly SchemaProblem[] }
+  | { readonly kind: 'validated'; readonly violations: readonly Violation[]; readonly filled?: string }
+  /** The thread does not have this schema (any more): ask again and bring it. */
+  | { readonly kind: 'missing' };
+
+const MOST_VALIDATORS = 64;
+/** A default of the schema may stand in a thousand places of a value. */
+const MOST_FILLED = 2 * 1024 * 1024;
+
+/** Least recently used first. */
+const validators = new Map<string, Validator>();
+
+function answerTo(task: ForeignTask): ForeignAnswer {
+  if (task.kind === 'lint') return { kind: 'linted', problems: lintSchema(JSON.parse(task.schema)) };
+  const validator = validatorOf(task);
+  if (validator === undefined) return { kind: 'missing' };
+  const value: unknown = JSON.parse(task.value);
+  const violations = validator.validate(value);
+  if (violations.length > 0 || !validator.changesValue) return { kind: 'validated', violations };
+  const filled = JSON.stringify(value);
+  if (filled.length <= MOST_FILLED) return { kind: 'validated', violations, filled };
+  const message = 'grows too large with the defaults that the schema fills in';
+  return { kind: 'validated', violations: [{ pointer: '', message }] };
+}
+
+function validatorOf({ key, schema, options }: ForeignTask & { kind: 'validate' }): Validator | undefined {
+  let validator = validators.get(key);
+  validators.delete(key);
+  if (validator === undefined && schema !== undefined)
+    validator = createValidator(JSON.parse(schema) as object, options);
+  if (validator === undefined) return undefined;
+  validators.set(key, validator);
+  const [oldest] = validators.keys();
+  if (validators.size > MOST_VALIDATORS && oldest !== undefined) validators.delete(oldest);
+  return validator;
+}
+
+function say(answer: ForeignAnswer): void {
+  parentPort?.postMessage(answer);
+}
+
+parentPort?.on('message', (task: ForeignTask) => say(answerTo(task)));
+say({ kind: 'ready', thread: ownThread() });

@@ -1,0 +1,152 @@
+// Where the document is: a file, or a URL that is fetched once per load, within a size and a time.
+import { hash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { egressOf } from '../../../lib/egress/egress.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { HttpClient } from '../../../ports/egress/http-client.ts';
+import type { OpenApiOptions } from '../options.ts';
+
+/** A text, or a sentence that says why there is none. */
+export type ReadDocument = { readonly text: string } | { readonly message: string };
+
+export interface DocumentSource {
+  /** The file's path or the URL: what problems name. */
+  readonly name: string;
+  /** Set for a document from the web: its relative servers start there. */
+  readonly url: string | undefined;
+  /** How often to look for a change; undefined: never. */
+  readonly pollMs: number | undefined;
+  /** Rejects only when the signal aborts. */
+  read(signal: AbortSignal): Promise<ReadDocument>;
+  /** Changes when the content does. */
+  fingerprint(signal: AbortSignal): Promise<string>;
+}
+
+export interface SourceNeeds {
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly configDir: string;
+}
+
+const FILE_POLL_MS = 1_000;
+const FETCH_TIMEOUT_MS = 30_000;
+
+export function documentSource(options: OpenApiOptions, needs: SourceNeeds): DocumentSource {
+  const { document, max_document_bytes: maxBytes } = options;
+  if (typeof document === 'string') return new FileSource(resolve(needs.configDir, document), maxBytes);
+  return new WebSource(document, maxBytes, needs);
+}
+
+export function hashOf(read: ReadDocument): string {
+  return 'text' in read ? hash('sha256', read.text) : `! ${read.message}`;
+}
+
+class FileSource implements DocumentSource {
+  readonly name: string;
+  readonly url = undefined;
+  readonly pollMs = FILE_POLL_MS;
+  readonly #maxBytes: number;
+  #last = { stat: '', hash: '' };
+
+  constructor(path: string, maxBytes: number) {
+    this.name = path;
+    this.#maxBytes = maxBytes;
+  }
+
+  async read(): Promise<ReadDocument> {
+    try {
+      const about = await stat(this.name);
+      if (!about.isFile()) return { message: 'is not a regular file' };
+      if (about.size > this.#maxBytes) return { message: tooLarge(this.#maxBytes) };
+      return decoded(await readFile(this.name), this.#maxBytes);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      return { message: code === 'ENOENT' ? 'does not exist' : `cannot be read: ${message}` };
+    }
+  }
+
+  /** The file is read again only when something about it changed. */
+  async fingerprint(): Promise<string> {
+    const about = await stat(this.name).catch(() => undefined);
+    const seen = about ? `${about.ino} ${about.size} ${about.mtimeMs} ${about.ctimeMs}` : '-';
+    if (this.#last.stat !== seen) this.#last = { stat: seen, hash: hashOf(await this.read()) };
+    return this.#last.hash;
+  }
+}
+
+type Remote = Exclude<OpenApiOptions['document'], string>;
+
+class WebSource implements DocumentSource {
+  readonly name: string;
+  readonly url: string;
+  readonly pollMs: number | undefined;
+  readonly #remote: Remote;
+  readonly #maxBytes: number;
+  readonly #needs: SourceNeeds;
+
+  constructor(remote: Remote, maxBytes: number, needs: SourceNeeds) {
+    const { origin, pathname } = new URL(remote.url);
+    // A query may hold a key: it is not shown.
+    this.name = origin + pathname;
+    this.url = remote.url;
+    this.pollMs = remote.refresh_ms;
+    this.#remote = remote;
+    this.#maxBytes = maxBytes;
+    this.#needs = needs;
+  }
+
+  async read(signal: AbortSignal): Promise<ReadDocument> {
+    const late = new AbortController();
+    const disarm = this.#needs.clock.after(FETCH_TIMEOUT_MS, () => late.abort());
+    try {
+      return await this.#fetch(AbortSignal.any([signal, late.signal]));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (late.signal.aborted) return { message: `did not come within ${FETCH_TIMEOUT_MS} ms` };
+      if (error instanceof ToolFailure && error.type === 'OUTPUT_TOO_LARGE')
+        return { message: tooLarge(this.#maxBytes) };
+      return { message: `cannot be fetched: ${error instanceof Error ? error.message : String(error)}` };
+    } finally {
+      disarm();
+    }
+  }
+
+  async fingerprint(signal: AbortSignal): Promise<string> {
+    return hashOf(await this.read(signal));
+  }
+
+  async #fetch(signal: AbortSignal): Promise<ReadDocument> {
+    const url = new URL(this.#remote.url);
+    const { status, body } = await this.#needs.http.request({
+      method: 'GET',
+      origin: url.origin,
+      path: url.pathname + url.search,
+      headers: {
+        accept: 'application/json, application/yaml;q=0.9, */*;q=0.5',
+        'user-agent': 'unified-tool-executor',
+      },
+      egress: egressOf(this.#remote, url),
+      maxResponseBytes: this.#maxBytes,
+      signal,
+    });
+    if (status === 200) return decoded(body, this.#maxBytes);
+    const hint = status >= 300 && status < 400 ? '; redirects are not followed: name the final URL' : '';
+    return { message: `was answered with HTTP ${status}${hint}` };
+  }
+}
+
+function decoded(bytes: Uint8Array, maxBytes: number): ReadDocument {
+  // A file may have grown since its size was asked for.
+  if (bytes.byteLength > maxBytes) return { message: tooLarge(maxBytes) };
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return { message: 'is not UTF-8 text' };
+  }
+}
+
+function tooLarge(maxBytes: number): string {
+  return `is larger than max_document_bytes (${maxBytes})`;
+}

@@ -1,0 +1,117 @@
+// CallHistory: what was called and how it ended, for those who look afterwards. Each tenant sees its own alone.
+import type { JsonObject } from '../../contract/json.ts';
+import type { AuditKind } from '../audit-sink.ts';
+import type { CallStatus } from './call-store.ts';
+
+/** A page of a list that is read newest first. */
+export interface HistoryPage<Row> {
+  readonly rows: readonly Row[];
+  /** Where the next page begins; absent: this was the last one. */
+  readonly next?: HistoryPosition;
+}
+
+/** After which row a page begins. */
+export interface HistoryPosition {
+  /** Epoch microseconds. */
+  readonly at: number;
+  readonly id: string;
+}
+
+export interface HistoryQuery<Filter> {
+  readonly filter: Filter;
+  readonly limit: number;
+  readonly after?: HistoryPosition;
+}
+
+interface Between {
+  readonly from?: Date;
+  readonly to?: Date;
+}
+
+export interface CallFilter extends Between {
+  readonly tool?: string;
+  readonly status?: CallStatus;
+  readonly errorType?: string;
+  readonly agentId?: string;
+  readonly sessionId?: string;
+}
+
+export interface AuditFilter extends Between {
+  readonly kind?: AuditKind;
+  readonly callId?: string;
+  readonly tool?: string;
+  readonly outcome?: string;
+  readonly principalId?: string;
+}
+
+interface Caller {
+  readonly principalId: string;
+  readonly agentId: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+export interface CallSummary extends Caller {
+  readonly id: string;
+  readonly kind: 'sync' | 'async' | 'scheduled';
+  readonly status: CallStatus;
+  readonly door: string;
+  readonly tool: string;
+  readonly toolVersion: string;
+  readonly executor: string;
+  readonly argumentsHash: string;
+  readonly errorType: string | null;
+  readonly reason: string | null;
+  readonly readOnly: boolean;
+  readonly idempotent: boolean;
+  readonly partialSideEffects: boolean;
+  readonly attempts: number;
+  readonly durationMs: number | null;
+  readonly registryVersion: string;
+  readonly traceId: string;
+  readonly notes: JsonObject | null;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+export interface AuditEntry extends Caller {
+  readonly eventId: string;
+  readonly kind: AuditKind;
+  readonly at: Date;
+  readonly callId: string;
+  readonly door: string;
+  readonly requestedTool: string;
+  readonly tool: string;
+  readonly toolVersion: string;
+  readonly executor: string;
+  readonly outcome: string;
+  readonly reason: string;
+  readonly argumentsHash: string;
+  readonly attempts: number;
+  readonly durationMs: number;
+  readonly partialSideEffects: boolean;
+  readonly registryVersion: string;
+  readonly traceId: string;
+  readonly notes: JsonObject | null;
+}
+
+/** What a human found out about a call whose outcome is unknown. */
+export interface Resolution {
+  readonly outcome: 'succeeded' | 'failed';
+  readonly comment: string;
+  /** Credential id. */
+  readonly by: string;
+}
+
+export type ResolveOutcome =
+  | { readonly resolved: true; readonly call: CallSummary }
+  | { readonly resolved: false; readonly status: CallStatus };
+
+/** Every method may throw ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE). */
+export interface CallHistory {
+  /** What this process has answered before is in it. */
+  calls(tenantId: string, query: HistoryQuery<CallFilter>): Promise<HistoryPage<CallSummary>>;
+  audit(tenantId: string, query: HistoryQuery<AuditFilter>): Promise<HistoryPage<AuditEntry>>;
+  /** Ends an unknown outcome, once, together with its audit record. Undefined: the tenant has no such call. */
+  resolve(tenantId: string, callId: string, resolution: Resolution): Promise<ResolveOutcome | undefined>;
+}

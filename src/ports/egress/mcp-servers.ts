@@ -1,0 +1,108 @@
+// McpServers: MCP servers behind the gateway, each over one connection that is kept and shared by all of its callers.
+import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts';
+import type { EgressPolicy } from './http-client.ts';
+
+export type McpServerSettings = McpStdioSettings | McpHttpSettings;
+
+/** A server that the gateway starts itself and speaks to over its stdin and stdout. */
+export interface McpStdioSettings {
+  readonly kind: 'stdio';
+  /** The program by its absolute path, and its arguments. Never a shell. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** The whole environment of the server: nothing is inherited. */
+  readonly env: { readonly [name: string]: string };
+  /** `off` runs it as the gateway's own user, with all that this user may do. */
+  readonly sandbox: 'required' | 'off';
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+  readonly network: 'none' | 'host';
+  readonly memoryBytes: number;
+  readonly maxProcesses: number;
+  /** `auto` asks for the newest revision first: a server that ends on what it does not know would end then. */
+  readonly protocol: 'legacy' | 'auto';
+  readonly limits: McpLimits;
+}
+
+/** A server elsewhere, over Streamable HTTP. */
+export interface McpHttpSettings {
+  readonly kind: 'http';
+  readonly url: string;
+  readonly egress: EgressPolicy;
+  /** Sent with each request; may hold secrets. */
+  readonly headers: { readonly [name: string]: string };
+  readonly limits: McpLimits;
+}
+
+export interface McpLimits {
+  readonly connectTimeoutMs: number;
+  /** One message of the server, and all pages of its list of tools together. */
+  readonly maxMessageBytes: number;
+  readonly maxTools: number;
+  /** Connections within a minute that fail or break before the server is given up for the rest of it. */
+  readonly maxFailuresPerMinute: number;
+}
+
+export interface McpServers {
+  /** Touches nothing yet: the first use connects. The same settings lead to the same connection. */
+  open(settings: McpServerSettings): McpServer;
+  close(): Promise<void>;
+}
+
+export interface McpServer {
+  /** Every page. Throws ToolFailure UNAVAILABLE where there is no server, OUTPUT_INVALID where it breaks the protocol. */
+  listTools(signal: AbortSignal): Promise<McpListing>;
+  /**
+   * One call; many may be under way. An abort reaches the server as a cancellation and rejects with the signal's
+   * reason. Throws ToolFailure; a tool's own error is a result with `isError`.
+   */
+  callTool(call: McpCall): Promise<McpResult>;
+  /**
+   * Runs when the server says that its tools have changed, and after each reconnection; the returned function ends it.
+   * A server that was lost is connected to again by the next call, not before.
+   */
+  onToolsChanged(listener: () => void): () => void;
+  /** The connection ends when the last who opened it has closed. */
+  close(): Promise<void>;
+}
+
+export interface McpListing {
+  /** As the server gives it: untrusted. */
+  readonly server: { readonly name: string; readonly version: string };
+  readonly protocolVersion: string;
+  readonly tools: readonly McpTool[];
+  /** How long the server lets the list be kept; absent: it does not say. */
+  readonly ttlMs?: number;
+}
+
+/** A definition as the server gives it: every word of it is untrusted. */
+export interface McpTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly annotations?: JsonObject;
+}
+
+export interface McpCall {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly signal: AbortSignal;
+  /** `traceparent` and the like, for the request's `_meta`. */
+  readonly meta?: JsonObject;
+  readonly onProgress?: (progress: McpProgress) => void;
+}
+
+export interface McpProgress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+export interface McpResult {
+  /** Content blocks as the server sent them; at most 1000, and `maxMessageBytes` in all. */
+  readonly content: readonly JsonObject[];
+  readonly structuredContent?: JsonValue;
+  readonly isError: boolean;
+}

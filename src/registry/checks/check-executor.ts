@@ -1,0 +1,118 @@
+// Checks of a tool against its executor: that there is one, that its options fit, that every placeholder is a parameter.
+import { isJsonObject, type JsonObject, type JsonSchema } from '../../contract/json.ts';
+import { didYouMean } from '../../lib/text/did-you-mean.ts';
+import { faultsOf, type Fault } from './faults.ts';
+import type { SpecRules } from '../spec-rules.ts';
+import type { ActionDeclaration } from './tool-spec-schema.ts';
+
+/** What a definition may call an executor besides its own name. */
+const ALIASES: Readonly<Record<string, string>> = { sandbox: 'shell' };
+
+export function executorNameOf(toolType: string): string {
+  return Object.hasOwn(ALIASES, toolType) ? (ALIASES[toolType] ?? toolType) : toolType;
+}
+
+export interface ExecutorCheck {
+  readonly faults: readonly Fault[];
+  readonly options?: unknown;
+  readonly connectionName?: string;
+}
+
+/** What the placeholders may name: undefined where the declaration of parameters is wrong in itself. */
+export interface Parameters {
+  readonly inputSchema?: JsonSchema;
+  readonly actions?: readonly ActionDeclaration[];
+}
+
+export function checkExecutor(
+  toolType: string,
+  config: JsonObject | undefined,
+  parameters: Parameters | undefined,
+  rules: SpecRules,
+): ExecutorCheck {
+  const plugin = rules.executors.get(executorNameOf(toolType));
+  if (plugin === undefined) return { faults: [unknownExecutor(toolType, [...rules.executors.keys()])] };
+  if (config === undefined) return { faults: [] };
+  const parsed = plugin.optionsSchema.safeParse(config);
+  if (!parsed.success) {
+    return {
+      faults: faultsOf(parsed.error, {
+        schema: plugin.optionsSchema,
+        value: config,
+        base: ['implementation_config'],
+      }),
+    };
+  }
+  const options = parsed.data;
+  const placeholders = parameters === undefined ? [] : (plugin.placeholders?.(options) ?? []);
+  const faults = placeholders.flatMap(({ name, path }) => faultsOfPlaceholder(name, path, parameters ?? {}));
+  const named =
+    plugin.connectionTypes !== undefined && isJsonObject(options) ? options['connection'] : undefined;
+  return { faults, options, connectionName: typeof named === 'string' ? named : undefined };
+}
+
+function unknownExecutor(toolType: string, known: readonly string[]): Fault {
+  const name = executorNameOf(toolType);
+  const written = name === toolType ? `tool_type "${toolType}"` : `tool_type "${toolType}" (${name})`;
+  const near = didYouMean(toolType, known);
+  const hint = near === undefined ? '' : `; did you mean "${near}"?`;
+  const message = `${written}: there is no executor of this name here; known: ${known.toSorted().join(', ')}${hint}`;
+  return { path: ['tool_type'], message };
+}
+
+function faultsOfPlaceholder(
+  name: string,
+  path: readonly string[],
+  parameters: Parameters,
+): readonly Fault[] {
+  const [first, second] = path;
+  const ofOneAction = first === 'actions' && parameters.actions?.some((action) => action.name === second);
+  const targets = ofOneAction
+    ? parameters.actions?.filter((action) => action.name === second)
+    : parameters.actions;
+  const sets = targets?.map((action) => ({
+    of: `the action ${action.name}`,
+    names: action.parameters.map((one) => one.name),
+  }));
+  const known = sets ?? [{ of: 'this tool', names: propertyNames(parameters.inputSchema ?? {}) }];
+  return known
+    .filter(({ names }) => !names.includes(name))
+    .map(({ of, names }) => {
+      const near = didYouMean(name, names);
+      const hint = near === undefined ? '' : `; did you mean {${near}}?`;
+      return {
+        path: ['implementation_config', ...path],
+        message: `{${name}} is not a parameter of ${of}${hint}`,
+      };
+    });
+}
+
+const MAX_NESTING = 16;
+
+/** Names of all properties that a schema of arguments speaks of, its combined and referenced parts included. */
+export function propertyNames(root: JsonSchema): readonly string[] {
+  const names = new Set<string>();
+  const collect = (schema: unknown, depth: number): void => {
+    if (!isJsonObject(schema) || depth > MAX_NESTING) return;
+    if (isJsonObject(schema['properties']))
+      for (const name of Object.keys(schema['properties'])) names.add(name);
+    for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+      const parts = schema[keyword];
+      if (Array.isArray(parts)) for (const part of parts) collect(part, depth + 1);
+    }
+    for (const keyword of ['if', 'then', 'else']) collect(schema[keyword], depth + 1);
+    if (typeof schema['$ref'] === 'string') collect(referenced(root, schema['$ref']), depth + 1);
+  };
+  collect(root, 0);
+  return [...names];
+}
+
+function referenced(root: JsonSchema, reference: string): unknown {
+  if (!reference.startsWith('#')) return undefined;
+  let at: unknown = root;
+  for (const step of reference.slice(1).split('/').slice(1)) {
+    if (typeof at !== 'object' || at === null) return undefined;
+    at = (at as Record<string, unknown>)[step.replaceAll('~1', '/').replaceAll('~0', '~')];
+  }
+  return at;
+}

@@ -1,0 +1,250 @@
+// What an operator may write for one tool: shapes, bounds, defaults and the words that the reference page shows.
+import { z } from 'zod';
+import { parseDuration } from '../../lib/text/duration.ts';
+import { canarySchema } from './canary-schema.ts';
+
+const name = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,128}$/, 'expected 1 to 128 letters, digits, "_", "." or "-"')
+  .describe('What agents call.');
+const sentence = z.string().regex(/\S/, 'expected some text');
+const jsonSchema = z.record(z.string(), z.unknown());
+const milliseconds = (most: number) => z.int().min(0).max(most);
+const scope = z
+  .enum(['tool', 'tenant', 'agent', 'user'])
+  .default('tool')
+  .describe('Whom it counts: everybody together (tool), or each tenant, agent or user apart.');
+
+const metadata = z.strictObject({
+  version: z
+    .string('expected a version in quotes such as "1.0.0"')
+    .regex(/^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/, 'expected a version such as 1.0.0')
+    .default('1.0.0')
+    .describe('Semantic version of the tool.'),
+  category: sentence
+    .optional()
+    .describe(
+      'retrieval, action, utility, or a word of your own. Retrieval implies read_only and idempotent.',
+    ),
+  permissions: z
+    .array(z.string().regex(/^\S+$/, 'expected a permission such as math:use'))
+    .default([])
+    .describe("What the caller's key must hold."),
+  risk_level: z
+    .enum(['low', 'medium', 'high', 'critical'])
+    .default('low')
+    .describe('High and critical make the tool unsafe.'),
+  is_dangerous: z
+    .boolean()
+    .default(false)
+    .describe('Makes the tool unsafe: it needs an approval, unless the policy says otherwise.'),
+  requires_approval: z.boolean().optional().describe('A human must approve each call. False when left out.'),
+  requiresConfirmation: z
+    .boolean()
+    .optional()
+    .describe('The same as requires_approval, as older definitions spell it.')
+    .meta({ deprecated: true }),
+  read_only: z
+    .boolean()
+    .optional()
+    .describe('Changes nothing. False when left out, true for the category retrieval.'),
+  idempotent: z
+    .boolean()
+    .optional()
+    .describe('May run again with the same arguments without a second effect: the condition for retries.'),
+  modes: z
+    .array(z.enum(['voice', 'text']))
+    .min(1)
+    .default(['voice', 'text'])
+    .describe('Where the tool may be called.'),
+  tags: z.array(sentence).default([]).describe('For filtering lists.'),
+  legacy_execute: z
+    .boolean()
+    .optional()
+    .describe('With actions: also answers to its own name with {action, details}, marked deprecated.'),
+  summary: sentence.optional().describe('Two to four lines that are always in prompts.'),
+  documentation: sentence.optional().describe('The full text, served on demand.'),
+});
+
+const retries = z.strictObject({
+  max_attempts: z.int().min(1).max(10).describe('Attempts in all, the first included.'),
+  base_delay_ms: milliseconds(600_000)
+    .default(100)
+    .describe('Delay before the second attempt; it doubles from there, with jitter.'),
+  max_delay_ms: milliseconds(600_000).default(10_000).describe('Longest delay between two attempts.'),
+});
+
+const places = {
+  limit: z.int().min(1).max(100_000).describe('Calls that run at the same time.'),
+  max_queue: z
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(100)
+    .describe('Calls that may wait for a free place; one more is refused at once.'),
+  max_wait_ms: milliseconds(600_000)
+    .optional()
+    .describe('Longest wait for a place. As timeout_ms when left out.'),
+};
+
+const onStoreFailure = z
+  .enum(['local', 'open', 'closed'])
+  .optional()
+  .describe(
+    "Without Redis: local = the replica's share of the limit, open = no limit (only read_only tools), closed = no calls. Left out: local, and closed for unsafe tools.",
+  );
+
+const concurrency = z.strictObject({
+  ...places,
+  per: scope,
+  on_store_failure: onStoreFailure,
+  on_lease_lost: z
+    .enum(['cancel', 'continue'])
+    .optional()
+    .describe(
+      'What becomes of a running call whose place another may have got. Left out: continue for read_only tools, else cancel.',
+    ),
+});
+
+/** What a connection may say, whatever its type: it counts the calls of all tools over it. */
+export const connectionLimitSchema = z
+  .strictObject(places)
+  .describe('How many calls of all tools together run over this connection.');
+
+const rateLimit = z.strictObject({
+  per: scope,
+  rate: z.int().min(1).max(1_000_000_000).describe('Calls per period.'),
+  period: z
+    .string()
+    .refine(
+      (text) => parseDuration(text) !== undefined,
+      'expected a duration such as 500ms, 10s, 1m, 1h or 1d',
+    )
+    .describe('Duration such as 500ms, 10s, 1m, 1h or 1d.'),
+  burst: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .optional()
+    .describe('Calls that may come at once. As rate when left out.'),
+  on_store_failure: onStoreFailure,
+  mode: z
+    .enum(['enforce', 'shadow'])
+    .default('enforce')
+    .describe('shadow counts whom it would refuse and refuses nobody.'),
+});
+
+const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object', 'datetime'] as const;
+
+const parameter = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'expected 1 to 64 letters, digits, "_", "." or "-"')
+    .describe('Name of the argument.'),
+  type: z.enum(PARAMETER_TYPES).describe('datetime is ISO 8601 with a time zone.'),
+  description: sentence.optional().describe('What it does, for the agent.'),
+  required: z.boolean().default(false).describe('The call is refused without it.'),
+  default: z.unknown().optional().describe('Stands in when the argument is left out.'),
+  default_from_config: sentence
+    .optional()
+    .describe('Field of config_schema whose value for the agent stands in, before the default does.'),
+  enum: z.array(z.unknown()).min(1).optional().describe('The only values allowed.'),
+  min_value: z.number().optional().describe('Least value of an integer or number.'),
+  max_value: z.number().optional().describe('Greatest value of an integer or number.'),
+});
+
+const action = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, "_" or "-"')
+    .describe('Called by agents as tool.action.'),
+  description: sentence.describe('What it does, for the agent.'),
+  parameters: z.array(parameter).default([]).describe('Its arguments, in order.'),
+  returns: sentence.optional().describe('What it returns, for the agent.'),
+});
+
+const webUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
+
+const auth = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('oauth2'),
+    provider: sentence.describe('Name of the provider, for operators.'),
+    auth_url: webUrl.describe('Where the account is asked for consent.'),
+    token_url: webUrl.describe('Where codes and refresh tokens are exchanged.'),
+    scopes: z.array(sentence).default([]).describe('What is asked for.'),
+  }),
+  z.strictObject({
+    type: z.literal('api_key'),
+    provider: sentence.optional().describe('Name of the provider, for operators.'),
+  }),
+]);
+
+export const toolDeclarationSchema = z.strictObject({
+  name,
+  description: sentence.describe('What the tool does, for the agent.'),
+  tool_type: sentence.describe('The executor that runs it.'),
+  input_schema: jsonSchema
+    .optional()
+    .describe('JSON Schema of the arguments, an object. Any object when left out. Not with actions.'),
+  output_schema: jsonSchema
+    .optional()
+    .describe('JSON Schema that results are checked against. Not with actions.'),
+  actions: z
+    .array(action)
+    .min(1)
+    .optional()
+    .describe('Several functions of one tool, instead of input_schema.'),
+  implementation_config: z
+    .record(z.string(), z.unknown())
+    .prefault({})
+    .describe('What the executor needs to run the tool.'),
+  metadata: metadata
+    .prefault({})
+    .describe('What the tool is: its risk, effects, permissions and documentation.'),
+  timeout_ms: z
+    .int()
+    .min(1)
+    .max(600_000)
+    .default(30_000)
+    .describe('Longest time one call may take, retries included.'),
+  priority: z
+    .enum(['low', 'normal', 'high'])
+    .optional()
+    .describe(
+      'When the gateway has too much to do, calls of low priority are refused first, of high priority last. Normal when left out.',
+    ),
+  retries: retries
+    .optional()
+    .describe('Left out: one attempt. Only for tools that are read_only or idempotent.'),
+  concurrency: z
+    .union([concurrency, z.array(concurrency).min(1).max(4)])
+    .optional()
+    .describe('How many calls run at the same time: one limit, or a list of them, each with another per.'),
+  rate_limits: z.array(rateLimit).default([]).describe('All of them must allow a call.'),
+  max_result_bytes: z
+    .int()
+    .min(256)
+    .max(16_777_216)
+    .optional()
+    .describe('Most bytes of JSON in one answer; a longer list is cut at whole items, see meta.truncated.'),
+  max_result_items: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe('Most items of the list in one answer. The rest can be asked for by meta.truncated.cursor.'),
+  extensions: z
+    .record(z.string(), z.record(z.string(), z.unknown()))
+    .default({})
+    .describe('Options by extension, over those of gateway.yaml.'),
+  config_schema: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('JSON Schema, or a map of properties, of what may be set per agent.'),
+  auth: auth.optional().describe('Refused: nothing uses it yet. A credential belongs to a connection.'),
+  canary: canarySchema.optional().describe('Gives a share of the callers a new version on trial.'),
+});
+
+export type ToolDeclaration = z.output<typeof toolDeclarationSchema>;
+export type ActionDeclaration = z.output<typeof action>;
+export type ParameterDeclaration = z.output<typeof parameter>;

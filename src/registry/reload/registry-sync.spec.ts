@@ -1,0 +1,336 @@
+// RegistrySync: a load is taken whole or not at all, and what did not change is not built again.
+import { z } from 'zod';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
+import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
+import type { LoadedTools, Problem, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
+import type { Executor, ExecutorPlugin, Loader } from '../../contract/plugin.ts';
+import { LoadError, RegistrySync } from './registry-sync.ts';
+import { ToolSpecRegistry } from '../tool-spec-registry.ts';
+
+const FILE = '/tools/tools.yaml';
+const SUCCESSFUL = 'ute_config_last_reload_successful';
+
+function declared(name: string, edition = 1): RawDeclaration {
+  const implementation = { edition };
+  return {
+    value: { name, description: `Does ${name}`, tool_type: 'fake', implementation_config: implementation },
+    contentHash: `${name} ${edition}`,
+    baseDir: '/tools',
+    locate: () => ({ file: FILE, line: 7, column: 3 }),
+  };
+}
+
+function loaded(tools: readonly RawDeclaration[], problems: readonly Problem[] = []): LoadedTools {
+  return { tools, connections: [], problems };
+}
+
+/** An executor that writes down what it prepares and closes; edition 13 cannot be prepared. */
+class FakeExecutor implements Executor<{ edition: number }> {
+  readonly prepared: string[] = [];
+  readonly closed: string[] = [];
+  /** Names of functions whose handlers have changed on disk since they were prepared. */
+  readonly stale = new Set<string>();
+  readonly broken = new Set<string>();
+
+  prepare({ function: fn, options }: Parameters<Executor<{ edition: number }>['prepare']>[0]) {
+    const what = `${fn.name} ${options.edition}`;
+    if (options.edition === 13 || this.broken.has(fn.name)) throw new Error('there is no edition 13');
+    this.prepared.push(what);
+    this.stale.delete(fn.name);
+    const close = async () => void this.closed.push(what);
+    return { execute: async () => ({ data: null }), close, isStale: () => this.stale.has(fn.name) };
+  }
+}
+
+const fakePlugin: ExecutorPlugin<unknown, never> = {
+  name: 'fake',
+  summary: 'For tests.',
+  optionsSchema: z.strictObject({ edition: z.number() }),
+  create: () => new FakeExecutor(),
+};
+
+let executor: FakeExecutor;
+let clock: FakeClock;
+let log: ReturnType<typeof recordingLog>;
+let registry: ToolSpecRegistry;
+let metrics: ReturnType<typeof recordingMetrics>;
+
+beforeEach(() => {
+  executor = new FakeExecutor();
+  clock = new FakeClock();
+  log = recordingLog();
+  registry = new ToolSpecRegistry();
+  metrics = recordingMetrics();
+});
+
+function syncOf(loader: Loader): RegistrySync {
+  return new RegistrySync({
+    registry,
+    metrics,
+    loaders: [loader],
+    rules: { executors: new Map([['fake', fakePlugin]]), extensions: new Map() },
+    executors: new Map([['fake', executor as Executor<unknown>]]),
+    compile: () => async () => {
+      throw new Error('nothing is called here');
+    },
+    clock,
+    log,
+  });
+}
+
+/** A loader that brings what `set` holds at that time. */
+function holding(first: LoadedTools) {
+  const source = { set: first };
+  const loader: Loader = { load: async () => source.set };
+  return { source, sync: syncOf(loader) };
+}
+
+const names = () => registry.snapshot().functions.map(({ name }) => name);
+
+describe('the first load', () => {
+  it('that is refused is an error with every problem: there is nothing to go on with', async () => {
+    const { sync } = holding(loaded([declared('a', 13)], [{ file: FILE, line: 1, message: 'not YAML' }]));
+    const error: unknown = await sync.start().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(LoadError);
+    expect((error as LoadError).problems).toEqual([{ file: FILE, line: 1, message: 'not YAML' }]);
+    expect(names()).toEqual([]);
+  });
+
+  it('a tool that cannot be prepared is told with its place', async () => {
+    const { sync } = holding(loaded([declared('a', 13)]));
+    const problem = {
+      file: FILE,
+      line: 7,
+      column: 3,
+      tool: 'a',
+      path: 'implementation_config',
+      message: 'there is no edition 13',
+    };
+    await expect(sync.start()).rejects.toMatchObject({ problems: [problem] });
+  });
+});
+
+describe('a reload', () => {
+  it.each([
+    ['with a problem of the loader', loaded([], [{ file: FILE, message: 'gone' }])],
+    [
+      'with a declaration that is wrong',
+      loaded([declared('a'), { ...declared('b'), value: { name: 'b' }, contentHash: 'b?' }]),
+    ],
+    ['with a tool that cannot be prepared', loaded([declared('a', 2), declared('b', 13)])],
+  ])('%s changes nothing and says so', async (_what, broken) => {
+    const { source, sync } = holding(loaded([declared('a')]));
+    await sync.start();
+    const { version } = registry.snapshot();
+    const before = registry.snapshot().find('a');
+    source.set = broken;
+    const status = await sync.reload();
+    expect(status).toMatchObject({ ok: false, registryVersion: version, tools: 1 });
+    expect(status.problems).not.toEqual([]);
+    expect(registry.snapshot().find('a')).toBe(before);
+    expect(metrics.values.get(SUCCESSFUL)).toBe(0);
+    // Nothing of the old set is closed; what was prepared for the refused one is.
+    expect(executor.closed).toEqual(executor.prepared.slice(1));
+
+    source.set = loaded([declared('a'), declared('c')]);
+    expect(await sync.reload()).toMatchObject({ ok: true, tools: 2, problems: [] });
+    expect(metrics.values.get(SUCCESSFUL)).toBe(1);
+  });
+
+  it('a loader that throws is a problem, not a crash', async () => {
+    const sets = [loaded([declared('a')])];
+    const loader: Loader = {
+      load: async () => {
+        const next = sets.shift();
+        if (next === undefined) throw new Error('disk on fire');
+        return next;
+      },
+    };
+    const sync = syncOf(loader);
+    await sync.start();
+    expect(await sync.reload()).toMatchObject({
+      ok: false,
+      problems: [{ message: expect.stringContaining('disk on fire') }],
+    });
+    expect(names()).toEqual(['a']);
+  });
+
+  it('prepares only what changed, and keeps the chains of the rest', async () => {
+    const { source, sync } = holding(loaded([declared('a'), declared('b')]));
+    await sync.start();
+    const kept = registry.snapshot().functions[0];
+    source.set = loaded([declared('c'), declared('b', 2), declared('a')]);
+    await sync.reload();
+    expect(executor.prepared).toEqual(['a 1', 'b 1', 'c 1', 'b 2']);
+    expect(registry.snapshot().find('a')).toBe(kept);
+    expect(kept !== undefined && sync.chainOf(kept)).toBeTypeOf('function');
+  });
+
+  it('does not prepare a tool in quarantine, and prepares it when it is let out', async () => {
+    const quarantine = { reason: 'TOOL_DEFINITION_CHANGED', message: 'Changed.' };
+    const held = { ...declared('a'), contentHash: 'held', foreign: { server: 'files', quarantine } };
+    const { source, sync } = holding(loaded([held]));
+    await sync.start();
+    expect([names(), executor.prepared]).toEqual([['a'], []]);
+    const { version } = registry.snapshot();
+    source.set = loaded([{ ...declared('a'), contentHash: 'free', foreign: { server: 'files' } }]);
+    await sync.reload();
+    expect(executor.prepared).toEqual(['a 1']);
+    expect(registry.snapshot().version).not.toBe(version);
+    await sync.stop();
+  });
+
+  it('closes a replaced tool after the last call that began with it', async () => {
+    const { source, sync } = holding(loaded([declared('a'), declared('b')]));
+    await sync.start();
+    const call = registry.enter();
+    source.set = loaded([declared('a', 2), declared('b')]);
+    await sync.reload();
+    expect(executor.closed).toEqual([]);
+    registry.leave(call);
+    expect(executor.closed).toEqual(['a 1']);
+  });
+
+  it('asked for while one runs, another follows it: the newest state is always taken', async () => {
+    const sets = [loaded([declared('a')]), loaded([declared('b')]), loaded([declared('c')])];
+    const gates: (() => void)[] = [];
+    let loads = 0;
+    const loader: Loader = {
+      load: () => {
+        const set = sets[Math.min(loads++, sets.length - 1)] ?? loaded([]);
+        return new Promise((done) => gates.push(() => done(set)));
+      },
+    };
+    const sync = syncOf(loader);
+    const first = sync.reload();
+    const [second, third] = [sync.reload(), sync.reload()];
+    expect(loads).toBe(1);
+    gates.shift()?.();
+    await settled();
+    expect(loads).toBe(2);
+    gates.shift()?.();
+    const statuses = await Promise.all([first, second, third]);
+    expect(names()).toEqual(['b']);
+    expect(new Set(statuses.map(({ registryVersion }) => registryVersion))).toEqual(
+      new Set([registry.snapshot().version]),
+    );
+    expect(loads).toBe(2);
+  });
+});
+
+it('watching begins after the first load, and ends with stop', async () => {
+  let announce: (() => void) | undefined;
+  let watching = false;
+  const source = { set: loaded([declared('a')]) };
+  const sync = syncOf({
+    load: async () => source.set,
+    watch: async (changed, signal) => {
+      announce = changed;
+      watching = true;
+      await new Promise((done) => signal.addEventListener('abort', done));
+      watching = false;
+    },
+  });
+  await sync.start();
+  source.set = loaded([declared('b')]);
+  announce?.();
+  await settled();
+  expect(names()).toEqual(['b']);
+  await sync.stop();
+  expect(watching).toBe(false);
+});
+
+describe('a handler that changed on disk, with its declaration as it was', () => {
+  const refusals = () => log.lines.filter(({ level }) => level === 'error').length;
+
+  it('is prepared anew at a reload, and nothing else is', async () => {
+    const { sync } = holding(loaded([declared('a'), declared('b')]));
+    await sync.start();
+    const kept = registry.snapshot().find('b');
+    executor.stale.add('a');
+    await sync.reload();
+    expect(executor.prepared).toEqual(['a 1', 'b 1', 'a 1']);
+    expect(executor.closed).toEqual(['a 1']);
+    expect(registry.snapshot().find('b')).toBe(kept);
+    await sync.stop();
+  });
+
+  it('is noticed without anyone asking', async () => {
+    const { sync } = holding(loaded([declared('a'), declared('b')]));
+    await sync.start();
+    await clock.advance(10_000);
+    expect(executor.prepared).toHaveLength(2);
+    executor.stale.add('b');
+    await clock.advance(3_000);
+    expect(executor.prepared).toEqual(['a 1', 'b 1', 'b 1']);
+    await sync.stop();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('and is broken leaves the old one in force, says so once, and is taken as soon as it is mended', async () => {
+    const { sync } = holding(loaded([declared('a'), declared('b')]));
+    await sync.start();
+    const before = registry.snapshot().find('a');
+    executor.stale.add('a');
+    executor.broken.add('a');
+    await clock.advance(10_000);
+    expect(registry.snapshot().find('a')).toBe(before);
+    expect(executor.closed).toEqual([]);
+    expect([sync.status().ok, refusals()]).toEqual([false, 1]);
+    executor.broken.delete('a');
+    await clock.advance(3_000);
+    expect(sync.status().ok).toBe(true);
+    expect(registry.snapshot().find('a')).not.toBe(before);
+    await sync.stop();
+  });
+
+  it('whose executor cannot tell is kept', async () => {
+    const { sync } = holding(loaded([declared('a')]));
+    await sync.start();
+    Object.defineProperty(executor.stale, 'has', {
+      value: () => {
+        throw new Error('no such disk');
+      },
+    });
+    expect(await sync.reload()).toMatchObject({ ok: true });
+    expect(executor.prepared).toEqual(['a 1']);
+    await sync.stop();
+  });
+});
+
+describe('what a loader is told, and tells', () => {
+  it('that its set is in force, and only then', async () => {
+    let taken = 0;
+    const source = { set: loaded([declared('a')]) };
+    const sync = syncOf({ load: async () => source.set, taken: () => (taken += 1) });
+    await sync.start();
+    expect(taken).toBe(1);
+    source.set = loaded([declared('a', 13)]);
+    await sync.reload();
+    expect(taken).toBe(1);
+    await sync.stop();
+  });
+
+  it('warnings refuse nothing and stand in the status until they are over', async () => {
+    const warning = { file: FILE, message: 'the source is away' };
+    const { source, sync } = holding({ ...loaded([declared('a')]), warnings: [warning] });
+    await sync.start();
+    expect(sync.status()).toMatchObject({ ok: true, warnings: [warning] });
+    source.set = loaded([declared('a')]);
+    expect((await sync.reload()).warnings).toEqual([]);
+    await sync.stop();
+  });
+
+  it('of a thousand problems, a hundred go to the log and all to the status', async () => {
+    const { source, sync } = holding(loaded([declared('a')]));
+    await sync.start();
+    source.set = loaded(
+      [],
+      Array.from({ length: 1_000 }, (_, line) => ({ file: FILE, line, message: 'wrong' })),
+    );
+    expect((await sync.reload()).problems).toHaveLength(1_000);
+    expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(101);
+    await sync.stop();
+  });
+});

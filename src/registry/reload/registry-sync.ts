@@ -1,0 +1,233 @@
+// RegistrySync: loaders in, snapshots out. A load is taken whole or not at all; what did not change is not built again.
+import type { Connection, Draft, Loader, Next, PreparedFunction } from '../../contract/plugin.ts';
+import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import type { RegistryControl, ReloadStatus } from '../../ports/registry/registry-control.ts';
+import { declarationsOf, executorsReady } from '../checks/executors-ready.ts';
+import { buildTool, type Built, type Executors } from '../build-tool.ts';
+import { ReloadReporter, type Outcome } from './reload-reporter.ts';
+import { anyStale, watchStale } from './stale-functions.ts';
+import { snapshotOf, type ToolSpecRegistry } from '../tool-spec-registry.ts';
+import { validateLoaded, type CheckedTool, type SpecRules } from '../checks/spec-validation.ts';
+import { emptySet, newValidationCache, type ValidationCache } from '../checks/validation-cache.ts';
+
+export interface SyncDeps {
+  readonly registry: ToolSpecRegistry;
+  readonly loaders: readonly Loader[];
+  readonly rules: SpecRules;
+  readonly executors: Executors;
+  readonly compile: (fn: ToolFunction, prepared: PreparedFunction) => Next;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Told of every set that comes into force: what loaders that keep no versions brought, and what it replaced. */
+  readonly versions?: { taken(inForce: readonly CheckedTool[], superseded: readonly CheckedTool[]): void };
+}
+
+export type Rehearsal = { readonly spec: ToolSpec } | { readonly problems: readonly Problem[] };
+
+/** A first load that failed: there is no last good set to go on with. */
+export class LoadError extends Error {
+  constructor(readonly problems: readonly Problem[]) {
+    super(`the tools could not be loaded: ${problems.length} problem${problems.length === 1 ? '' : 's'}`);
+    this.name = 'LoadError';
+  }
+}
+
+export class RegistrySync implements RegistryControl {
+  readonly #deps: SyncDeps;
+  readonly #reporter: ReloadReporter;
+  readonly #cache: ValidationCache = newValidationCache();
+  readonly #chains = new WeakMap<ToolFunction, Next>();
+  readonly #stopping = new AbortController();
+  readonly #watches: Promise<void>[] = [];
+  #built = new Map<string, Built>();
+  /** What the set in force was made of. */
+  #loaded: readonly LoadedTools[] = [];
+  #connections: ReadonlyMap<string, Connection> = new Map();
+  #running: Promise<ReloadStatus> | undefined;
+  #again = false;
+  readonly #building = Promise.withResolvers<void>();
+  /** Settles when tools have been read and checked for the first time: what executors start for them is under way. */
+  readonly building = this.#building.promise;
+
+  constructor(deps: SyncDeps) {
+    this.#deps = deps;
+    this.#reporter = new ReloadReporter(deps);
+  }
+
+  /** The first load, then watching. Throws LoadError. */
+  async start(): Promise<void> {
+    const status = await this.reload();
+    if (!status.ok) throw new LoadError(status.problems);
+    for (const loader of this.#deps.loaders) {
+      const watch = loader.watch?.(() => void this.reload(), this.#stopping.signal);
+      if (watch !== undefined) this.#watches.push(watch);
+    }
+    const handlers = {
+      clock: this.#deps.clock,
+      prepared: () => [...this.#built.values()].flatMap(({ prepared }) => prepared),
+      reload: () => this.reload(),
+    };
+    this.#watches.push(watchStale(handlers, this.#stopping.signal));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.allSettled(this.#watches);
+    await this.#running;
+  }
+
+  chainOf(fn: ToolFunction): Next | undefined {
+    return this.#chains.get(fn);
+  }
+
+  status(): ReloadStatus {
+    return this.#reporter.status;
+  }
+
+  /** Those of the set in force. */
+  connections(): ReadonlyMap<string, Connection> {
+    return this.#connections;
+  }
+
+  /** All that a load would find wrong if this loader brought the draft. What is in force is left alone. */
+  async rehearse(loader: Loader, { loaded, declaration }: Draft): Promise<Rehearsal> {
+    const { loaders, rules, executors } = this.#deps;
+    const sets = this.#loaded.map((each, index) => (loaders[index] === loader ? loaded : each));
+    const cache = { good: this.#cache.good, attempt: emptySet() };
+    await executorsReady(declarationsOf(sets), rules);
+    const { tools, connections, problems } = validateLoaded(sets, rules, cache);
+    const checked = tools.find((tool) => tool.declaration === declaration);
+    if (problems.length > 0 || checked === undefined) return { problems };
+    const built = await buildTool(checked, connectionOf(checked, connections), executors);
+    this.#close([built]);
+    return built.problem === undefined ? { spec: checked.spec } : { problems: [built.problem] };
+  }
+
+  setDisabled(toolName: string, disabled: boolean): boolean {
+    const found = this.#deps.registry.setDisabled(toolName, disabled);
+    if (found) this.#deps.log.warn({ tool: toolName, disabled }, 'kill switch turned');
+    return found;
+  }
+
+  /** One at a time; asked for while one runs, another follows it, so that the newest state is always taken. */
+  reload(): Promise<ReloadStatus> {
+    if (this.#running !== undefined) {
+      this.#again = true;
+      return this.#running;
+    }
+    this.#running = this.#reloadUntilQuiet().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #reloadUntilQuiet(): Promise<ReloadStatus> {
+    do {
+      this.#again = false;
+      const startedAt = performance.now();
+      const outcome = await this.#takeNewSet().catch((error: unknown) => ({
+        problems: [{ file: 'loader', message: String(error) }],
+        warnings: [],
+      }));
+      this.#reporter.record(outcome, this.#deps.registry.snapshot(), performance.now() - startedAt);
+    } while (this.#again && !this.#stopping.signal.aborted);
+    return this.#reporter.status;
+  }
+
+  /** Where there are problems, nothing is changed. */
+  async #takeNewSet(): Promise<Outcome> {
+    const { loaders, rules, registry } = this.#deps;
+    const loaded: LoadedTools[] = await Promise.all(
+      loaders.map((loader) => loader.load(this.#stopping.signal)),
+    );
+    await executorsReady(declarationsOf(loaded), rules);
+    const { tools, connections, problems } = validateLoaded(loaded, rules, this.#cache);
+    const warnings = loaded.flatMap((each) => each.warnings ?? []);
+    if (problems.length > 0) return { problems, warnings };
+    const next = new Map<string, Built>();
+    const building = this.#buildAll(tools, connections, next);
+    this.#building.resolve();
+    const failed = await building;
+    if (failed.length > 0) {
+      this.#close([...next.values()].filter((built) => this.#built.get(built.checked.spec.name) !== built));
+      return { problems: failed, warnings };
+    }
+    const retired = [...this.#built]
+      .filter(([name, built]) => next.get(name) !== built)
+      .map(([, built]) => built);
+    const all = [...next.values()];
+    const snapshot = snapshotOf(
+      all.map((built) => built.checked.spec),
+      all.flatMap((built) => built.functions),
+    );
+    this.#built = next;
+    this.#loaded = loaded;
+    this.#connections = connections;
+    registry.publish(snapshot, () => this.#close(retired));
+    for (const loader of loaders) loader.taken?.();
+    this.#tellVersions(tools, retired);
+    return { problems, warnings };
+  }
+
+  #tellVersions(tools: readonly CheckedTool[], retired: readonly Built[]): void {
+    const { loaders, versions } = this.#deps;
+    const elsewhere = new Set(
+      this.#loaded.flatMap((each, at) => (loaders[at]?.draft === undefined ? each.tools : [])),
+    );
+    versions?.taken(
+      tools.filter(({ declaration }) => elsewhere.has(declaration)),
+      retired.map(({ checked }) => checked),
+    );
+  }
+
+  async #buildAll(
+    tools: readonly CheckedTool[],
+    connections: ReadonlyMap<string, Connection>,
+    into: Map<string, Built>,
+  ): Promise<readonly Problem[]> {
+    const problems: Problem[] = [];
+    const pending: Promise<void>[] = [];
+    for (const checked of tools) {
+      const { name } = checked.spec;
+      const connection = connectionOf(checked, connections);
+      const known = this.#built.get(name);
+      const isSame = known?.checked === checked && known.connection === connection;
+      if (known !== undefined && isSame && !(await anyStale(known.prepared))) into.set(name, known);
+      else pending.push(this.#build(checked, connection, into, problems));
+    }
+    await Promise.all(pending);
+    return problems;
+  }
+
+  async #build(
+    checked: CheckedTool,
+    connection: Connection | undefined,
+    into: Map<string, Built>,
+    problems: Problem[],
+  ): Promise<void> {
+    const built = await buildTool(checked, connection, this.#deps.executors);
+    if (built.problem !== undefined) problems.push(built.problem);
+    into.set(checked.spec.name, built);
+    for (const [index, fn] of built.functions.entries()) {
+      const ready = built.prepared[index];
+      if (ready !== undefined) this.#chains.set(fn, this.#deps.compile(fn, ready));
+    }
+  }
+
+  #close(built: readonly Built[]): void {
+    for (const fn of built.flatMap(({ prepared }) => prepared)) {
+      fn.close?.().catch((error: unknown) => this.#deps.log.warn({ err: error }, 'a tool did not close'));
+    }
+  }
+}
+
+function connectionOf(
+  { connectionName }: CheckedTool,
+  connections: ReadonlyMap<string, Connection>,
+): Connection | undefined {
+  return connectionName === undefined ? undefined : connections.get(connectionName);
+}

@@ -1,0 +1,70 @@
+// ReloadReporter: how loads went: the status that operators read, the series, and the log, which says each thing once.
+import type { Problem } from '../../contract/tool/loaded-tools.ts';
+import type { RegistrySnapshot } from '../../contract/tool/registry-snapshot.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import type { ReloadStatus } from '../../ports/registry/registry-control.ts';
+import { reloadMetrics, type ReloadMetrics } from './reload-metrics.ts';
+
+/** Where there are problems, nothing was changed. */
+export interface Outcome {
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** Of one refused load; the status has them all. */
+const MOST_LINES = 100;
+
+export class ReloadReporter {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #metrics: ReloadMetrics;
+  #told = '';
+  status: ReloadStatus = {
+    ok: false,
+    registryVersion: '',
+    tools: 0,
+    lastAttemptAt: '',
+    lastSuccessAt: '',
+    durationMs: 0,
+    problems: [],
+    warnings: [],
+  };
+
+  constructor({ clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#metrics = reloadMetrics(metrics);
+  }
+
+  record({ problems, warnings }: Outcome, { version, specs }: RegistrySnapshot, tookMs: number): void {
+    const now = new Date(this.#clock.wall()).toISOString();
+    const ok = problems.length === 0;
+    const durationMs = Math.round(tookMs);
+    this.status = {
+      ok,
+      registryVersion: version,
+      tools: specs.length,
+      lastAttemptAt: now,
+      lastSuccessAt: ok ? now : this.status.lastSuccessAt,
+      durationMs,
+      problems,
+      warnings,
+    };
+    this.#metrics.record(ok, this.#clock.wall(), specs.length);
+    if (ok) this.#log.info({ registryVersion: version, tools: specs.length, durationMs }, 'tools loaded');
+    this.#tell(problems);
+  }
+
+  /** A changed handler that is broken is tried again and again until it is mended. */
+  #tell(problems: readonly Problem[]): void {
+    const told = JSON.stringify(problems);
+    if (told === this.#told) return;
+    this.#told = told;
+    for (const problem of problems.slice(0, MOST_LINES))
+      this.#log.error({ ...problem }, 'the new tools were refused; the last good set stays in force');
+    const more = problems.length - MOST_LINES;
+    if (more > 0) this.#log.error({ more }, 'the new tools have more problems than are shown here');
+  }
+}

@@ -1,0 +1,112 @@
+// ScheduleTicker: looks every second for schedules that are due and has calls made of them. Every replica has one; none leads.
+import type { CallQueue } from '../ports/calls/call-queue.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/telemetry/log.ts';
+import type { DueSchedule, Fired, Firing, ScheduleStore } from '../ports/calls/schedule-store.ts';
+import { BROKEN, planFiring } from './plan-firing.ts';
+import type { ScheduleSeries } from './schedule-metrics.ts';
+import { runOf, type RunTerms } from './scheduled-call.ts';
+
+export interface TickerDeps extends RunTerms {
+  readonly store: Pick<ScheduleStore, 'fireDue'>;
+  readonly queue: Pick<CallQueue, 'offer'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+  readonly series: ScheduleSeries;
+  readonly maxQueued: number;
+}
+
+const TICK_MS = 1_000;
+/** Schedules of one transaction: it plans them while it holds their rows. */
+const BATCH = 25;
+/** What is due beyond that waits for the next tick. */
+const MAX_BATCHES = 40;
+
+export class ScheduleTicker {
+  readonly #deps: TickerDeps;
+  #disarm: (() => void) | undefined;
+  #ticking: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(deps: TickerDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#later();
+  }
+
+  /** Resolves when the tick under way has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#disarm?.();
+    await this.#ticking;
+  }
+
+  /** Replicas that start together do not come together. */
+  #later(): void {
+    if (this.#stopped) return;
+    const { clock, random } = this.#deps;
+    this.#disarm = clock.after(TICK_MS * (0.9 + random() / 5), () => {
+      this.#ticking = this.#tick().finally(() => this.#later());
+    });
+  }
+
+  async #tick(): Promise<void> {
+    const { store, maxQueued, log } = this.#deps;
+    const plan = (due: DueSchedule) => this.#plan(due);
+    try {
+      for (let batch = 0; batch < MAX_BATCHES && !this.#stopped; batch += 1) {
+        const fired = await store.fireDue({ limit: BATCH, maxQueued }, plan);
+        for (const each of fired) this.#tell(each);
+        if (fired.length < BATCH) break;
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'schedules that are due could not be looked for; it is tried again');
+    }
+  }
+
+  #plan(due: DueSchedule): Firing {
+    const { schedule, now } = due;
+    try {
+      return planFiring(due, (fireTime) => runOf(schedule, fireTime, now, this.#deps));
+    } catch (error) {
+      this.#deps.log.error(
+        { scheduleId: schedule.id, err: error },
+        'a schedule cannot be planned and was put aside',
+      );
+      return BROKEN;
+    }
+  }
+
+  #tell({ schedule, now, firing }: Fired): void {
+    const { queue, log, series } = this.#deps;
+    const { id, tenantId, call } = schedule;
+    for (const made of firing.calls) {
+      queue.offer(made.id);
+      const fireTime = made.schedule?.fireTime ?? now;
+      series.runs.with('fired').add();
+      series.lag.observe(Math.max(0, now - fireTime) / 1_000);
+      const about = {
+        scheduleId: id,
+        callId: made.id,
+        tenantId,
+        tool: call.tool,
+        fireTime: new Date(fireTime),
+      };
+      log.info(about, 'a schedule is due: its call was queued');
+    }
+    if (firing.status !== 'fired' && firing.status !== 'missed') series.runs.with(firing.status).add();
+    if (firing.missed || firing.status === 'missed') series.runs.with('missed').add();
+    if (firing.status === 'fired' && !firing.missed) return;
+    const about = {
+      scheduleId: id,
+      tenantId,
+      tool: call.tool,
+      outcome: firing.status,
+      missed: firing.missed,
+    };
+    log.warn(about, 'a moment of a schedule passed without a call');
+  }
+}

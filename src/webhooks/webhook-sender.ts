@@ -1,0 +1,176 @@
+// WebhookSender: tells callbacks that their calls have ended: signed, tried again for hours, given up in the end and kept.
+import { ToolFailure } from '../contract/call/tool-failure.ts';
+import { signedHeaders } from '../lib/secrets/webhook-signature.ts';
+import type { StoredCall } from '../ports/calls/call-store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { HttpClient } from '../ports/egress/http-client.ts';
+import type { Log } from '../ports/telemetry/log.ts';
+import type { Metrics } from '../ports/telemetry/metrics.ts';
+import type { DueWebhook, WebhookStore } from '../ports/calls/webhook-store.ts';
+import type { CallbackRules } from './callback-rules.ts';
+
+export interface SenderDeps {
+  readonly webhooks: WebhookStore;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly random: () => number;
+  /** JSON text of the envelope a call ended in. */
+  readonly envelopeOf: (call: StoredCall) => string;
+  readonly rules: CallbackRules;
+}
+
+const POLL_MS = 1_000;
+const AT_ONCE = 16;
+/** A longer result is left to be asked for. */
+const MAX_ENVELOPE_CHARS = 256 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const GROWTH = 3;
+const LONGEST_DELAY_MS = 4 * 3_600_000;
+const GONE = 410;
+
+export class WebhookSender {
+  readonly #deps: SenderDeps;
+  readonly #count: (outcome: 'delivered' | 'failed' | 'given_up') => void;
+  readonly #stop = new AbortController();
+  #disarm: (() => void) | undefined;
+  #sending: Promise<void> | undefined;
+  #again = false;
+
+  constructor(deps: SenderDeps) {
+    this.#deps = deps;
+    const counter = deps.metrics.counter({
+      name: 'ute_webhook_deliveries_total',
+      help: 'Attempts to deliver a webhook, by outcome.',
+      labels: ['outcome'],
+    });
+    this.#count = (outcome) => counter.with(outcome).add();
+  }
+
+  start(): void {
+    if (!this.#deps.rules.enabled) return;
+    this.wake();
+    this.#disarm = this.#deps.clock.after(POLL_MS * (0.9 + this.#deps.random() / 5), () => this.start());
+  }
+
+  /** Some call has ended, perhaps one with a callback. */
+  wake(): void {
+    if (!this.#deps.rules.enabled || this.#stop.signal.aborted) return;
+    this.#again = true;
+    this.#sending ??= this.#sendAll().finally(() => (this.#sending = undefined));
+  }
+
+  /** What is being sent is broken off, and sent again by whoever comes next. */
+  async stop(): Promise<void> {
+    this.#disarm?.();
+    this.#stop.abort(new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING' }));
+    await this.#sending;
+  }
+
+  async #sendAll(): Promise<void> {
+    const { webhooks, rules, log } = this.#deps;
+    try {
+      while (this.#again && !this.#stop.signal.aborted) {
+        this.#again = false;
+        const due = await webhooks.claim(AT_ONCE, rules.timeoutMs * 2);
+        if (due.length === AT_ONCE) this.#again = true;
+        await Promise.all(due.map((each) => this.#deliver(each)));
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'webhooks could not be looked for');
+    }
+  }
+
+  async #deliver(due: DueWebhook): Promise<void> {
+    const { webhooks, log } = this.#deps;
+    const about = { webhookId: due.id, callId: due.call.id, attempt: due.attempt };
+    const problem = await this.#send(due).catch(problemOf);
+    if (this.#stop.signal.aborted && problem !== undefined) return;
+    try {
+      if (problem === undefined) {
+        await webhooks.delivered(due.id, due.attempt);
+        this.#count('delivered');
+        return log.debug(about, 'webhook delivered');
+      }
+      const givenUp = problem.final || due.attempt >= this.#deps.rules.maxAttempts;
+      await webhooks.failed(
+        due.id,
+        due.attempt,
+        problem.text,
+        givenUp ? 'give_up' : { afterMs: this.#delayMs(due) },
+      );
+      this.#count(givenUp ? 'given_up' : 'failed');
+      log.warn({ ...about, problem: problem.text }, givenUp ? 'webhook given up' : 'webhook not delivered');
+    } catch (error) {
+      // Its lease ends, and it is sent once more: whoever gets it knows it by its id.
+      log.warn({ ...about, err: error }, 'what became of a webhook could not be written');
+    }
+  }
+
+  /** Grows threefold, between half of it and all of it: those that failed together do not come back together. */
+  #delayMs({ attempt }: DueWebhook): number {
+    const { random, rules } = this.#deps;
+    const ceiling = Math.min(rules.baseDelayMs * GROWTH ** (attempt - 1), LONGEST_DELAY_MS);
+    return ceiling * (0.5 + random() / 2);
+  }
+
+  async #send(due: DueWebhook): Promise<Problem | undefined> {
+    const { http, clock, rules } = this.#deps;
+    const refused = rules.refusal(due.url);
+    if (refused !== undefined) return { text: refused, final: true };
+    const url = new URL(due.url);
+    const body = this.#bodyOf(due.call);
+    const timestamp = Math.floor(clock.wall() / 1000);
+    const late = new AbortController();
+    const disarm = clock.after(rules.timeoutMs, () =>
+      late.abort(new Error(`no answer within ${rules.timeoutMs} ms`)),
+    );
+    try {
+      const { status } = await http.request({
+        method: 'POST',
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'unified-tool-executor',
+          ...signedHeaders({ id: due.id, timestamp, body }, rules.keys),
+        },
+        body,
+        egress: rules.egress,
+        maxResponseBytes: MAX_ANSWER_BYTES,
+        signal: AbortSignal.any([late.signal, this.#stop.signal]),
+      });
+      if (status >= 200 && status < 300) return undefined;
+      return { text: `answered ${status}`, final: status === GONE };
+    } finally {
+      disarm();
+    }
+  }
+
+  #bodyOf(call: StoredCall): string {
+    const { clock, envelopeOf } = this.#deps;
+    const head = JSON.stringify({
+      call_id: call.id,
+      call_url: `/v1/calls/${call.id}`,
+      tool: call.tool,
+      status: call.status,
+    });
+    const envelope = envelopeOf(call);
+    const result = envelope.length > MAX_ENVELOPE_CHARS ? 'null' : envelope;
+    const at = (call.finishedAt ?? new Date(clock.wall())).toISOString();
+    return `{"type":"call.ended","timestamp":"${at}","data":${head.slice(0, -1)},"result":${result}}}`;
+  }
+}
+
+interface Problem {
+  readonly text: string;
+  /** Trying again would change nothing. */
+  readonly final: boolean;
+}
+
+/** What the other side sent stays out of it. */
+function problemOf(error: unknown): Problem {
+  if (error instanceof ToolFailure) return { text: error.reason, final: error.reason === 'EGRESS_DENIED' };
+  return { text: error instanceof Error ? error.message.slice(0, 200) : 'failed', final: false };
+}
