@@ -22,7 +22,7 @@ export default defineConfig({
       {
         test: {
           name: 'suites',
-          globalSetup: ['test/helpers/make-cluster.ts'],
+          globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
           setupFiles,
           include: ['test/**/*.test.ts'],
           testTimeout: 60_000,

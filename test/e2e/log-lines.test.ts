@@ -82,3 +82,26 @@ it('the line of a call that was refused for its key names no tenant: nobody has 
   expect(line).not.toHaveProperty('principalId');
   expect(line).not.toHaveProperty('tenantId');
 });
+
+it('a gateway that has only the lesser sandbox says so once, in plain words and in its log', async () => {
+  const home = tempDir();
+  const lesser = configured(home, {
+    executors: { shell: { backends: ['landlock'] } },
+    loaders: [{ type: 'yaml-file', paths: [writeTools(home, javascriptTool('talks', './talks.js'))] }],
+  });
+  writeFileSync(join(home, 'talks.js'), 'export const execute = async () => 1;\n');
+  const started = new GatewayProcess(home, lesser);
+  try {
+    await started.ready();
+    await expect.poll(() => started.stdout, SOON).toContain('"msg":"sandbox found"');
+    const lines = (started.stdout + started.stderr).split('\n');
+    expect(
+      lines.filter((line) => line.startsWith('Shell and Python tools run in the lesser sandbox')),
+    ).toHaveLength(1);
+    const found = lines.find((line) => line.includes('"msg":"sandbox found"')) ?? '{}';
+    expect(JSON.parse(found)).toMatchObject({ level: 'info', backend: 'landlock' });
+  } finally {
+    await started.end();
+    removeDir(home);
+  }
+});

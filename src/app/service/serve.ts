@@ -142,9 +142,15 @@ async function lookAtSandbox(
 ): Promise<void> {
   const report = await infra.ports.sandbox.describe();
   state.confinedBy(report);
-  if (report.backend === 'none')
+  const { backend, refused } = report;
+  infra.log.info({ ...state.sandbox(), refused }, 'sandbox found');
+  if (backend === 'none')
     announce(
       'There is no sandbox here, so shell and Python tools refuse their calls. Install one: apt-get install bubblewrap util-linux\n',
+    );
+  if (backend === 'landlock')
+    announce(
+      'Shell and Python tools run in the lesser sandbox, Landlock (docs/sandbox.md). For bubblewrap: apt-get install bubblewrap util-linux\n',
     );
 }
 
