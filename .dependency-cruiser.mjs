@@ -1,4 +1,4 @@
-// The import rules of docs/ARCHITECTURE.md as code. Each rule's comment says what to do instead.
+// The import rules of docs/ARCHITECTURE.md as code; `npm run generate` draws them. Each rule's comment says what to do instead.
 const SPEC = '\\.spec\\.ts$';
 /** What a folder of src may import from src, besides itself. */
 const MAY_IMPORT = {
@@ -64,8 +64,36 @@ const MAY_IMPORT = {
     to: ['contract', 'ports', 'lib', 'settings', 'version'],
     instead: 'An adapter implements a port; logic about tools belongs to core or a plugin.',
   },
+  app: {
+    to: [
+      'contract',
+      'ports',
+      'lib',
+      'settings',
+      'core',
+      'registry',
+      'calls',
+      'schedules',
+      'webhooks',
+      'formats',
+      'loaders',
+      'extensions',
+      'executors',
+      'api',
+      'infra',
+      'version',
+    ],
+    instead: 'app puts a gateway together; a command uses it, and is no part of it.',
+  },
 };
 const SHELVES = ['loaders', 'extensions', 'executors'];
+const PLUGIN_MAY_IMPORT = ['contract', 'ports', 'lib'];
+
+/** Every folder of src with the folders that it may import from, whole or in part. */
+export const ROOMS = {
+  ...Object.fromEntries(Object.entries(MAY_IMPORT).map(([room, { to }]) => [room, to])),
+  ...Object.fromEntries(SHELVES.map((shelf) => [shelf, PLUGIN_MAY_IMPORT])),
+};
 
 const layers = Object.entries(MAY_IMPORT).map(([folder, { to, instead }]) => ({
   name: `${folder}-imports-only-${to.length === 0 ? 'itself' : to.join('-').replaceAll('/', '-')}`,
@@ -81,7 +109,7 @@ const plugins = SHELVES.flatMap((shelf) => [
     comment: 'A plugin stands alone: what two plugins need goes into lib or behind a port.',
     severity: 'error',
     from: { path: `^src/${shelf}/([^/]+)/`, pathNot: SPEC },
-    to: { path: '^src/', pathNot: `^src/(contract|ports|lib)/|^src/${shelf}/$1/` },
+    to: { path: '^src/', pathNot: `^src/(${PLUGIN_MAY_IMPORT.join('|')})/|^src/${shelf}/$1/` },
   },
 ]);
 

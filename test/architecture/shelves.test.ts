@@ -58,3 +58,14 @@ it('every error type stands on its reference page', () => {
   const text = reference('errors.md');
   for (const type of Object.keys(ERROR_TYPES)) expect(text).toContain(`\`${type}\``);
 });
+
+it('the picture of the README names the extensions in their order, and every executor', () => {
+  const picture = readFileSync(join(ROOT, 'docs/gateway.svg'), 'utf8');
+  const words = [...picture.matchAll(/class="code"[^>]*>([^<]+)</g)].flatMap(([, text = '']) =>
+    text.split(' '),
+  );
+  const named = (listed: readonly Listed[]) => listed.map(({ name }) => name);
+  const extensions = named([...REQUEST_EXTENSIONS, ...TOOL_EXTENSIONS]);
+  expect(words.slice(0, extensions.length)).toEqual(extensions);
+  expect(words.slice(extensions.length).toSorted()).toEqual(named(EXECUTORS).toSorted());
+});

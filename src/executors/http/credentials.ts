@@ -6,7 +6,7 @@ import {
   secretScrubber,
   type SecretScrubber,
 } from '../../lib/secrets/scrub-secrets.ts';
-import type { RequestBase } from './compile-request.ts';
+import type { RequestBase } from './request/compile-request.ts';
 import type { HttpAuth, HttpConnection } from './connection-schema.ts';
 import type { AccessToken, TokenSource } from './oauth-token.ts';
 

@@ -14,13 +14,13 @@ import { int64PlacesOf } from '../../lib/json-schema/int64-places.ts';
 import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EgressPolicy, HttpClient } from '../../ports/egress/http-client.ts';
-import { compileRequest } from './compile-request.ts';
+import { compileRequest } from './request/compile-request.ts';
 import { httpConnectionSchema, type HttpConnection } from './connection-schema.ts';
 import { baseOf, Credentials, maskedBase, secretsOf } from './credentials.ts';
 import { TokenSource } from './oauth-token.ts';
 import { httpOptionsSchema, type HttpOptions, type RequestOptions } from './options-schema.ts';
-import { renderRequest } from './render-request.ts';
-import { slotsOfOptions } from './request-slots.ts';
+import { renderRequest } from './request/render-request.ts';
+import { slotsOfOptions } from './request/request-slots.ts';
 import { requestSender } from './send-request.ts';
 import { httpSettingsSchema, type HttpSettings } from './settings.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { httpConnectionSchema } from './connection-schema.ts';
 import { httpOptionsSchema } from './options-schema.ts';
-import { slotsOfOptions } from './request-slots.ts';
+import { slotsOfOptions } from './request/request-slots.ts';
 
 function problems(options: unknown): string[] {
   const parsed = httpOptionsSchema.safeParse(options);

@@ -6,7 +6,7 @@ import type { ToolResult } from '../../contract/call/tool-response.ts';
 import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EgressPolicy, HttpClient, HttpResponse } from '../../ports/egress/http-client.ts';
-import type { CompiledRequest, FilledRequest } from './compile-request.ts';
+import type { CompiledRequest, FilledRequest } from './request/compile-request.ts';
 import type { Authorization, Credentials } from './credentials.ts';
 import type { RequestOptions } from './options-schema.ts';
 import { readResponse } from './read-response.ts';

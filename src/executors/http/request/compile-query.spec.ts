@@ -1,8 +1,8 @@
 // Queries: lists and objects in the styles of OpenAPI.
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../contract/json.ts';
+import type { JsonValue } from '../../../contract/json.ts';
 import { compileQuery } from './compile-query.ts';
-import type { QueryArgument } from './options-schema.ts';
+import type { QueryArgument } from '../options-schema.ts';
 
 function written(said: Omit<QueryArgument, 'from'>, value: JsonValue): string {
   return compileQuery({ c: { from: 'x', ...said } }, new Set(['x']), new Set())({ x: value }, []);

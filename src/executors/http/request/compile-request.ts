@@ -1,14 +1,14 @@
 // Compiles one request's options at load; a call only fills it. Arguments can never change where it goes.
-import type { JsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { exactNumber } from '../../lib/json/exact-json.ts';
-import type { Int64Places } from '../../lib/json-schema/int64-places.ts';
-import { parseTemplate, type Template } from '../../lib/text/template.ts';
+import type { JsonObject } from '../../../contract/json.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { exactNumber } from '../../../lib/json/exact-json.ts';
+import type { Int64Places } from '../../../lib/json-schema/int64-places.ts';
+import { parseTemplate, type Template } from '../../../lib/text/template.ts';
 import { compileText, inPath, isAbsent, refuse, type Violation } from './argument-text.ts';
 import { compileBody, remainingArguments } from './compile-body.ts';
 import { compileHeaders, type Headers } from './compile-headers.ts';
 import { compileQuery } from './compile-query.ts';
-import type { RequestOptions } from './options-schema.ts';
+import type { RequestOptions } from '../options-schema.ts';
 import { slotsOfRequest } from './request-slots.ts';
 
 /** Where requests go when a connection says so. */

@@ -1,6 +1,6 @@
 // The body of a request: JSON in which strings are templates, compiled once and filled per call.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { parseTemplate, soleName } from '../../lib/text/template.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
+import { parseTemplate, soleName } from '../../../lib/text/template.ts';
 import { compileText, inText, type Violation } from './argument-text.ts';
 
 /** Undefined: an argument was left out, and with it goes the key or item it stands at. */

@@ -1,10 +1,10 @@
 // The query of a request: fixed names, values from arguments; lists and objects as OpenAPI writes them; what was left
 // out is left out.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { parseTemplate, soleName } from '../../lib/text/template.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
+import { parseTemplate, soleName } from '../../../lib/text/template.ts';
 import { compileText, inQuery, isAbsent, refuse, type Violation } from './argument-text.ts';
 import { remainingArguments } from './compile-body.ts';
-import type { QueryArgument, QueryValue } from './options-schema.ts';
+import type { QueryArgument, QueryValue } from '../options-schema.ts';
 
 type WritePairs = (args: JsonObject, pairs: string[], violations: Violation[]) => void;
 type Query = 'remaining' | { readonly [name: string]: QueryValue };

@@ -1,11 +1,11 @@
 // Compiled requests: arguments fill their places, and whatever they hold they never change where the request goes.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyCharacter } from '../../../test/helpers/any-character.ts';
-import type { JsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { anyCharacter } from '../../../../test/helpers/any-character.ts';
+import type { JsonObject } from '../../../contract/json.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { compileRequest, type FilledRequest, type RequestBase } from './compile-request.ts';
-import type { RequestOptions } from './options-schema.ts';
+import type { RequestOptions } from '../options-schema.ts';
 
 const BASE: RequestBase = {
   url: new URL('https://api.example.com/base/'),

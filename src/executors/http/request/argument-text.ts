@@ -1,8 +1,8 @@
 // Arguments as text for the places of a request: every value comes from a language model and is checked for its place.
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { isExactNumber } from '../../lib/json/exact-json.ts';
-import type { Template } from '../../lib/text/template.ts';
-import { isHeaderValue } from '../../lib/text/header-rules.ts';
+import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import { isExactNumber } from '../../../lib/json/exact-json.ts';
+import type { Template } from '../../../lib/text/template.ts';
+import { isHeaderValue } from '../../../lib/text/header-rules.ts';
 
 export interface Violation {
   /** JSON pointer into the arguments. */

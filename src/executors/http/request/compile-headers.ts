@@ -1,8 +1,8 @@
 // The headers of a request: the gateway's own, the connection's, and the tool's with arguments in them.
-import type { JsonObject } from '../../contract/json.ts';
-import { parseTemplate } from '../../lib/text/template.ts';
+import type { JsonObject } from '../../../contract/json.ts';
+import { parseTemplate } from '../../../lib/text/template.ts';
 import { compileText, inHeader, type Violation } from './argument-text.ts';
-import type { RequestOptions } from './options-schema.ts';
+import type { RequestOptions } from '../options-schema.ts';
 
 export interface Headers {
   readonly [name: string]: string;

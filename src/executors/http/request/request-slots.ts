@@ -1,7 +1,7 @@
 // Request slots: every place of a request that takes an argument, with its path in the options.
-import type { JsonValue } from '../../contract/json.ts';
-import { parseTemplate } from '../../lib/text/template.ts';
-import type { HttpOptions, RequestOptions } from './options-schema.ts';
+import type { JsonValue } from '../../../contract/json.ts';
+import { parseTemplate } from '../../../lib/text/template.ts';
+import type { HttpOptions, RequestOptions } from '../options-schema.ts';
 
 export interface RequestSlot {
   /** Name of the argument. */
