@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolRefusal, ToolResponse } from '../contract/call/tool-response.ts';
-import { pause } from '../lib/concurrency/pause.ts';
+import { pause } from '../lib/timers/pause.ts';
 import type { CallHints } from '../ports/calls/call-hints.ts';
 import type { CallQueue } from '../ports/calls/call-queue.ts';
 import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../ports/calls/call-store.ts';

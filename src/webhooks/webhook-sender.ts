@@ -2,6 +2,7 @@
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { signedHeaders } from '../lib/secrets/webhook-signature.ts';
 import type { StoredCall } from '../ports/calls/call-store.ts';
+import { backoffMs } from '../lib/timers/backoff.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { HttpClient } from '../ports/egress/http-client.ts';
 import type { Log } from '../ports/telemetry/log.ts';
@@ -26,8 +27,7 @@ const AT_ONCE = 16;
 /** A longer result is left to be asked for. */
 const MAX_ENVELOPE_CHARS = 256 * 1024;
 const MAX_ANSWER_BYTES = 64 * 1024;
-const GROWTH = 3;
-const LONGEST_DELAY_MS = 4 * 3_600_000;
+const DELAYS = { lastMs: 4 * 3_600_000, growth: 3, least: 0.5 };
 const GONE = 410;
 
 export class WebhookSender {
@@ -111,8 +111,7 @@ export class WebhookSender {
   /** Grows threefold, between half of it and all of it: those that failed together do not come back together. */
   #delayMs({ attempt }: DueWebhook): number {
     const { random, rules } = this.#deps;
-    const ceiling = Math.min(rules.baseDelayMs * GROWTH ** (attempt - 1), LONGEST_DELAY_MS);
-    return ceiling * (0.5 + random() / 2);
+    return backoffMs({ ...DELAYS, firstMs: rules.baseDelayMs }, attempt - 1, random);
   }
 
   async #send(due: DueWebhook): Promise<Problem | undefined> {

@@ -1,6 +1,7 @@
 // ServiceState: what /readyz tells: whether this gateway takes calls, what it does without meanwhile, and what confines tools.
 import type { JsonObject } from '../../contract/json.ts';
 import type { Degraded } from '../../infra/telemetry/degraded-gauge.ts';
+import { every } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SandboxReport } from '../../ports/egress/sandbox.ts';
 
@@ -52,16 +53,18 @@ export class ServiceState {
   }
 
   /** Tells when notReady changes, a second late at most, until the drain. */
-  onChange(clock: Clock, tell: (isReady: boolean) => void): void {
+  onChange(clock: Clock, tell: (isReady: boolean) => void, failed: (error: unknown) => void): void {
     let told = this.notReady() === undefined;
     const look = () => {
-      if (this.isDraining) return;
+      if (this.isDraining) {
+        void looks.stop();
+        return;
+      }
       const isReady = this.notReady() === undefined;
       if (isReady !== told) tell(isReady);
       told = isReady;
-      clock.after(LOOK_EVERY_MS, look);
     };
-    clock.after(LOOK_EVERY_MS, look);
+    const looks = every(clock, { ms: LOOK_EVERY_MS }, look, failed);
   }
 
   confinedBy(report: SandboxReport): void {

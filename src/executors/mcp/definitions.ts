@@ -1,4 +1,5 @@
 // Definitions: what a server says its tools are, asked for again when it may have changed, once for all of its tools.
+import { within } from '../../lib/timers/within.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { abortable } from '../../lib/concurrency/abortable.ts';
 import { definitionHash } from '../../lib/mcp/mcp-definition.ts';
@@ -83,24 +84,19 @@ export class Definitions {
   }
 
   async #list(): Promise<Tools> {
-    const own = new AbortController();
     const late = new ToolFailure('UNAVAILABLE', 'The MCP server does not say which tools it has.', {
       reason: 'LIST_TIMEOUT',
       partialSideEffects: false,
     });
-    const stop = this.#clock.after(LIST_TIMEOUT_MS, () => own.abort(late));
     const changes = this.#changes;
     this.#askedAt = this.#clock.now();
-    try {
-      const { tools, ttlMs = DEFAULT_TTL_MS } = await this.#server.listTools(own.signal);
-      const known = new Map(tools.map((tool) => [tool.name, { tool, hash: definitionHash(tool) }]));
-      if (changes === this.#changes) {
-        this.#known = known;
-        this.#staleAt = this.#clock.now() + Math.min(MAX_TTL_MS, Math.max(MIN_TTL_MS, ttlMs));
-      }
-      return known;
-    } finally {
-      stop();
+    const list = (signal: AbortSignal) => this.#server.listTools(signal);
+    const { tools, ttlMs = DEFAULT_TTL_MS } = await within(this.#clock, { ms: LIST_TIMEOUT_MS, late }, list);
+    const known = new Map(tools.map((tool) => [tool.name, { tool, hash: definitionHash(tool) }]));
+    if (changes === this.#changes) {
+      this.#known = known;
+      this.#staleAt = this.#clock.now() + Math.min(MAX_TTL_MS, Math.max(MIN_TTL_MS, ttlMs));
     }
+    return known;
   }
 }

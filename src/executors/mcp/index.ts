@@ -1,4 +1,5 @@
 // The mcp executor: a tool is a tool of an MCP server, which is not trusted: bounded answers, pinned definitions.
+import { within } from '../../lib/timers/within.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
 import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
@@ -71,20 +72,19 @@ class McpExecutor implements Executor<McpOptions> {
   async #checkAtLoad({ definitions }: ServerLease, options: McpOptions, tool: string): Promise<void> {
     const { connection, tool: name, definition_hash: hash } = options;
     const { log, clock } = this.#needs;
-    const timeout = new AbortController();
     const late = new ToolFailure('UNAVAILABLE', 'The MCP server does not answer.', {
       reason: 'LIST_TIMEOUT',
     });
-    const stop = clock.after(LOAD_TIMEOUT_MS, () => timeout.abort(late));
+    const check = async (signal: AbortSignal) => {
+      if (hash !== undefined) await definitions.check(name, hash, signal);
+      else assertOffered(name, await definitions.names(signal));
+    };
     try {
-      if (hash !== undefined) await definitions.check(name, hash, timeout.signal);
-      else assertOffered(name, await definitions.names(timeout.signal));
+      await within(clock, { ms: LOAD_TIMEOUT_MS, late }, check);
     } catch (error) {
       if (!(error instanceof ToolFailure)) throw error;
       const { reason, cause } = error;
       log.warn({ tool, connection, reason, err: cause }, `not ready: ${error.message}`);
-    } finally {
-      stop();
     }
   }
 }

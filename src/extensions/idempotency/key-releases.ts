@@ -1,5 +1,5 @@
 // KeyReleases: gives back the keys of calls that did not run, for as long as it takes the store to hear of it.
-import { pause } from '../../lib/concurrency/pause.ts';
+import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HeldKey, IdempotencyStore } from '../../ports/idempotency-store.ts';
 import type { Log } from '../../ports/telemetry/log.ts';

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
@@ -28,7 +29,7 @@ export class KeyReload {
   #ids: readonly string[];
   #restOfFile: string;
   #stopped = false;
-  #cancel: () => void = () => undefined;
+  #looks: Repeated | undefined;
   #looking: Promise<void> = Promise.resolve();
 
   constructor(needs: KeyReloadNeeds) {
@@ -41,14 +42,15 @@ export class KeyReload {
 
   /** Looks at once, as well: the file may have changed since it was read at the start. */
   start(): void {
-    void this.check().then(() => {
-      if (!this.#stopped) this.#cancel = this.#needs.clock.after(LOOK_MS, () => this.start());
-    });
+    const { clock, log } = this.#needs;
+    const failed = (error: unknown) => log.error({ err: error }, 'looking at gateway.yaml failed');
+    this.#looks = every(clock, { ms: LOOK_MS }, () => this.check(), failed);
+    void this.check();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#cancel();
+    await this.#looks?.stop();
     await this.#looking;
   }
 

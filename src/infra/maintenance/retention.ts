@@ -1,6 +1,6 @@
 // Retention: rows that nobody needs any more go, a few at a time, so that no statement holds up another for long.
 import { sql, type RawBuilder } from 'kysely';
-import { pause } from '../../lib/concurrency/pause.ts';
+import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Database } from '../postgres/database.ts';
 

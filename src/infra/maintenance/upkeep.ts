@@ -1,4 +1,5 @@
 // Upkeep: what each replica does to the records now and then: ends the calls of dead processes, deletes what is old.
+import { every, type Repeated, type Round } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Counter, Gauge, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
@@ -27,16 +28,12 @@ const RETENTION_EVERY_MS = 60_000;
 const RETENTION_ROUND_MS = 60_000;
 const GO_ON_MS = 1_000;
 
-/** True: there is more to do. */
-type Task = () => Promise<boolean | void>;
-
 export class Upkeep {
   readonly #deps: UpkeepDeps;
   readonly #reconciled: Labelled<Counter>;
   readonly #deleted: Labelled<Counter>;
   readonly #overdue: Labelled<Gauge>;
-  readonly #timers = new Set<() => void>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #tasks: Repeated[] = [];
   readonly #stopped = new AbortController();
 
   constructor(deps: UpkeepDeps) {
@@ -69,32 +66,16 @@ export class Upkeep {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    for (const cancel of this.#timers) cancel();
-    await Promise.allSettled(this.#running);
+    await Promise.all(this.#tasks.map((task) => task.stop()));
   }
 
-  /** Replicas that start together do not come together. */
-  #again(everyMs: number, task: Task, nextMs = everyMs): void {
-    const { clock, random } = this.#deps;
-    const cancel = clock.after(nextMs * (0.5 + random()), () => {
-      this.#timers.delete(cancel);
-      const running = this.#run(task).then((hasMore) => {
-        this.#running.delete(running);
-        if (!this.#stopped.signal.aborted) this.#again(everyMs, task, hasMore === true ? GO_ON_MS : everyMs);
-      });
-      this.#running.add(running);
-    });
-    this.#timers.add(cancel);
-  }
-
-  async #run(task: Task): Promise<boolean | void> {
-    try {
-      return await task();
-    } catch (error) {
+  #again(ms: number, task: Round): void {
+    const { clock, random, log } = this.#deps;
+    const failed = (error: unknown) => {
       if (!this.#stopped.signal.aborted)
-        this.#deps.log.warn({ err: error }, 'the upkeep of the records failed; it is tried again');
-      return undefined;
-    }
+        log.warn({ err: error }, 'the upkeep of the records failed; it is tried again');
+    };
+    this.#tasks.push(every(clock, { ms, jitter: 0.5, random }, task, failed));
   }
 
   #beat(): Promise<void> {
@@ -113,7 +94,7 @@ export class Upkeep {
     }
   }
 
-  async #applyRetention(): Promise<boolean> {
+  async #applyRetention(): Promise<number | void> {
     const { records, retention, clock, log } = this.#deps;
     const bounds = { clock, withinMs: RETENTION_ROUND_MS, signal: this.#stopped.signal };
     const { deleted, overdue } = await applyRetention(records, retention, bounds);
@@ -121,11 +102,11 @@ export class Upkeep {
     for (const [table, count] of Object.entries(deleted)) this.#deleted.with(table).add(count);
     for (const table of RETAINED_TABLES) this.#overdue.with(table).set(overdue[table] ?? 0);
     if (Object.keys(deleted).length > 0) log.info({ deleted }, 'old records deleted');
-    if (Object.keys(overdue).length === 0) return false;
+    if (Object.keys(overdue).length === 0) return;
     log.warn(
       { overdueSeconds: overdue },
       'old records come faster than they can be deleted: the database needs to be faster, or it grows',
     );
-    return true;
+    return GO_ON_MS;
   }
 }

@@ -1,4 +1,5 @@
 // One connection to a server from its handshake to its end: transport, guard and SDK client put together.
+import { backoffMs, type Backoff } from '../../lib/timers/backoff.ts';
 import type * as SdkModule from '@modelcontextprotocol/client';
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { secretScrubber } from '../../lib/secrets/scrub-secrets.ts';
@@ -24,8 +25,7 @@ type Sdk = typeof SdkModule;
 const CLIENT = { name: 'unified-tool-executor', version: '1' };
 /** How long a server on stdio may be silent about the newest protocol before it is taken for an older one. */
 const PROBE_MS = 3_000;
-const LISTEN_AGAIN_MS = 5_000;
-const MAX_LISTEN_AGAIN_MS = 600_000;
+const LISTEN_AGAIN: Backoff = { firstMs: 10_000, lastMs: 1_200_000, least: 0.5 };
 const MAX_LIST_PAGES = 8;
 
 export interface SessionNeeds {
@@ -191,7 +191,7 @@ function listenForChanges(
     return;
   const listen = (failures: number): void => {
     const again = (next: number): void => {
-      const delay = Math.min(MAX_LISTEN_AGAIN_MS, LISTEN_AGAIN_MS * 2 ** next) * (1 + random());
+      const delay = backoffMs(LISTEN_AGAIN, next, random);
       clock.after(delay, () => {
         if (!isOpen()) return;
         // Nobody tells of what changes in the meantime.

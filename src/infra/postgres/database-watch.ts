@@ -1,5 +1,6 @@
 // DatabaseWatch: asks the database once a second whether it is there, so that /readyz and a gauge tell before a call has failed.
 import { Pool } from 'pg';
+import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
@@ -20,8 +21,7 @@ export class DatabaseWatch {
   readonly #deps: DatabaseWatchDeps;
   #pool: Pool | undefined;
   #isAway = false;
-  #cancel: (() => void) | undefined;
-  #asking: Promise<void> | undefined;
+  #looks: Repeated | undefined;
   #stopped = false;
 
   constructor(deps: DatabaseWatchDeps) {
@@ -35,15 +35,14 @@ export class DatabaseWatch {
   /** Once the database has been opened: until then the gateway is not ready anyway. */
   start(): void {
     if (this.#stopped) return;
-    this.#cancel = this.#deps.clock.after(EVERY_MS, () => {
-      this.#asking = this.#look().finally(() => this.start());
-    });
+    const { clock, log } = this.#deps;
+    const failed = (error: unknown) => log.warn({ err: error }, 'watching the database failed');
+    this.#looks = every(clock, { ms: EVERY_MS }, () => this.#look(), failed);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#cancel?.();
-    await this.#asking;
+    await this.#looks?.stop();
     await this.#pool?.end();
   }
 

@@ -1,4 +1,5 @@
 // Records: everything that is kept in the gateway's own database. What uses it may be made before it is open.
+import { pause } from '../../lib/timers/pause.ts';
 import { Kysely, PostgresDialect } from 'kysely';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -63,7 +64,7 @@ export class Records {
       );
       if (error === undefined) return;
       if (!isAway(error) || this.#clock.now() >= giveUpAt) throw error;
-      await new Promise<void>((resolve) => this.#clock.after(RETRY_AFTER_MS, resolve));
+      await pause(this.#clock, RETRY_AFTER_MS);
     }
   }
 

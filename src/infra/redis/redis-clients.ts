@@ -1,9 +1,10 @@
 // RedisClients: the connections to one Redis, each tuned for what it is for.
+import { backoffMs, type Backoff } from '../../lib/timers/backoff.ts';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Log } from '../../ports/telemetry/log.ts';
 
 const CONNECT_TIMEOUT_MS = 500;
-const MAX_RECONNECT_DELAY_MS = 2_000;
+const RECONNECT: Backoff = { firstMs: 50, lastMs: 2_000 };
 
 export interface RedisSettings {
   readonly url: string;
@@ -80,7 +81,7 @@ export class RedisClients {
   #open(role: string, options: RedisOptions): Redis {
     const client = new Redis(this.#url, {
       connectTimeout: CONNECT_TIMEOUT_MS,
-      retryStrategy: (attempt) => Math.random() * Math.min(50 * 2 ** attempt, MAX_RECONNECT_DELAY_MS),
+      retryStrategy: (attempt) => backoffMs(RECONNECT, attempt, Math.random),
       connectionName: `${this.prefix}:${role}`,
       ...options,
     });

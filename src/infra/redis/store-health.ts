@@ -1,5 +1,6 @@
 // StoreHealth: whether Redis can be asked, whether it is still the Redis it was, and how many replicas share it.
 import { randomUUID } from 'node:crypto';
+import { backoffMs, type Backoff } from '../../lib/timers/backoff.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
@@ -24,8 +25,7 @@ export interface HealthDeps {
   reconnect(): void;
 }
 
-const FIRST_PROBE_MS = 100;
-const LAST_PROBE_MS = 1_000;
+const PROBES: Backoff = { firstMs: 100, lastMs: 1_000, least: 0.5 };
 const PROBES_PER_CONNECTION = 3;
 
 /**
@@ -140,11 +140,8 @@ export class StoreHealth {
 
   #probeLater(): void {
     if (this.#stopped) return;
-    const ceiling = Math.min(LAST_PROBE_MS, FIRST_PROBE_MS * 2 ** this.#failedProbes);
+    const waitMs = backoffMs(PROBES, this.#failedProbes, this.#deps.random);
     this.#cancelProbe?.();
-    this.#cancelProbe = this.#deps.clock.after(
-      ceiling * (0.5 + this.#deps.random() / 2),
-      () => void this.#probe(),
-    );
+    this.#cancelProbe = this.#deps.clock.after(waitMs, () => void this.#probe());
   }
 }

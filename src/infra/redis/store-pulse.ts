@@ -1,4 +1,5 @@
 // StorePulse: once a second, what this replica owes the store: leases renewed, places given back, a sign of life.
+import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LeaseKeeper } from '../admission/redis/lease-keeper.ts';
 import type { StoreHealth } from './store-health.ts';
@@ -13,25 +14,25 @@ export interface PulseDeps {
 
 export class StorePulse {
   readonly #deps: PulseDeps;
-  #cancel: (() => void) | undefined;
-  #stopped = false;
+  #beats: Repeated | undefined;
 
   constructor(deps: PulseDeps) {
     this.#deps = deps;
   }
 
   start(): void {
-    if (this.#stopped) return;
-    const { clock, random, tickMs } = this.#deps;
-    this.#cancel = clock.after(
-      tickMs * (0.9 + random() / 5),
-      () => void this.#beat().finally(() => this.start()),
+    const { clock, random, tickMs, health } = this.#deps;
+    const period = { ms: tickMs, jitter: 0.1, random };
+    this.#beats = every(
+      clock,
+      period,
+      () => this.#beat(),
+      (error) => health.failed(error),
     );
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#cancel?.();
+    void this.#beats?.stop();
   }
 
   async #beat(): Promise<void> {
@@ -40,14 +41,10 @@ export class StorePulse {
       keeper.loseUnrenewed();
       return;
     }
-    try {
-      await keeper.sendReleases();
-      const { epoch } = health;
-      const reply = await keeper.renew(epoch);
-      if (reply.epoch === epoch) health.countReplicas(reply.replicas);
-      else await health.rejoin();
-    } catch (error) {
-      health.failed(error);
-    }
+    await keeper.sendReleases();
+    const { epoch } = health;
+    const reply = await keeper.renew(epoch);
+    if (reply.epoch === epoch) health.countReplicas(reply.replicas);
+    else await health.rejoin();
   }
 }

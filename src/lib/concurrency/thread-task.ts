@@ -1,6 +1,6 @@
 // One task in a thread of its own: calls go on meanwhile, and no input takes more than its time and memory.
 import { Worker } from 'node:worker_threads';
-import type { Timers } from './pause.ts';
+import type { Timers } from '../timers/timers.ts';
 
 export interface ThreadLimits {
   readonly clock: Timers;

@@ -1,5 +1,6 @@
 // Looks again and again whether what was loaded is still what is there. Content is the judge, not times.
-import { pause, type Timers } from '../concurrency/pause.ts';
+import { pause } from '../timers/pause.ts';
+import type { Timers } from '../timers/timers.ts';
 
 export interface PolledContent {
   readonly everyMs: number;

@@ -1,4 +1,5 @@
 // RemoteSource: fetches the document, only when it has changed; what is no document, or not signed, is a sentence.
+import { LateError, within } from '../../lib/timers/within.ts';
 import { hash } from 'node:crypto';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { egressOf } from '../../lib/egress/egress.ts';
@@ -50,17 +51,14 @@ export class RemoteSource {
   /** The document as it is now, or why there is none, completing "the document …". Rejects only when the signal aborts. */
   async fetch(signal: AbortSignal): Promise<SourceDocument | string> {
     const { timeout_ms: timeoutMs } = this.#options;
-    const late = new AbortController();
-    const disarm = this.#needs.clock.after(timeoutMs, () => late.abort());
     try {
-      this.#held = await this.#fetch(AbortSignal.any([signal, late.signal]));
+      const limit = { ms: timeoutMs, signal };
+      this.#held = await within(this.#needs.clock, limit, (either) => this.#fetch(either));
       return this.#held;
     } catch (error) {
       signal.throwIfAborted();
-      if (late.signal.aborted) return `did not come within ${timeoutMs} ms`;
+      if (error instanceof LateError) return `did not come within ${timeoutMs} ms`;
       return this.#reasonOf(error);
-    } finally {
-      disarm();
     }
   }
 

@@ -1,5 +1,5 @@
 // Looks whether a server's list is another one: now and then, when the server says so, and never as often as it likes.
-import { pause } from '../../lib/concurrency/pause.ts';
+import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { McpServer } from '../../ports/egress/mcp-servers.ts';
 

@@ -1,6 +1,6 @@
 // Functions whose code has changed since they were prepared: found now and then, so that a reload prepares them anew.
 import type { PreparedFunction } from '../../contract/plugin.ts';
-import { pause } from '../../lib/concurrency/pause.ts';
+import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 /** A changed handler is in force this long after it was written, and what preparing takes. */

@@ -1,9 +1,9 @@
 // RestartBudget: how soon a server that failed may be tried again, and when it is left alone for a while.
+import { backoffMs, type Backoff } from '../../../lib/timers/backoff.ts';
 import type { Clock } from '../../../ports/clock.ts';
 
 const WINDOW_MS = 60_000;
-const BASE_DELAY_MS = 100;
-const MAX_DELAY_MS = 5_000;
+const DELAYS: Backoff = { firstMs: 100, lastMs: 5_000 };
 
 export class RestartBudget {
   readonly #clock: Clock;
@@ -41,7 +41,6 @@ export class RestartBudget {
   /** What the next attempt waits: full jitter under an exponential ceiling, so that gateways do not come all at once. */
   delayMs(): number {
     if (this.#inARow === 0) return 0;
-    const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** Math.min(this.#inARow - 1, 10));
-    return Math.floor(this.#random() * ceiling);
+    return Math.floor(backoffMs(DELAYS, this.#inARow - 1, this.#random));
   }
 }

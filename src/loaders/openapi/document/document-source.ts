@@ -1,4 +1,5 @@
 // Where the document is: a file, or a URL that is fetched once per load, within a size and a time.
+import { LateError, within } from '../../../lib/timers/within.ts';
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -98,18 +99,15 @@ class WebSource implements DocumentSource {
   }
 
   async read(signal: AbortSignal): Promise<ReadDocument> {
-    const late = new AbortController();
-    const disarm = this.#needs.clock.after(FETCH_TIMEOUT_MS, () => late.abort());
     try {
-      return await this.#fetch(AbortSignal.any([signal, late.signal]));
+      const limit = { ms: FETCH_TIMEOUT_MS, signal };
+      return await within(this.#needs.clock, limit, (either) => this.#fetch(either));
     } catch (error) {
       signal.throwIfAborted();
-      if (late.signal.aborted) return { message: `did not come within ${FETCH_TIMEOUT_MS} ms` };
+      if (error instanceof LateError) return { message: `did not come within ${FETCH_TIMEOUT_MS} ms` };
       if (error instanceof ToolFailure && error.type === 'OUTPUT_TOO_LARGE')
         return { message: tooLarge(this.#maxBytes) };
       return { message: `cannot be fetched: ${error instanceof Error ? error.message : String(error)}` };
-    } finally {
-      disarm();
     }
   }
 
