@@ -37,7 +37,9 @@ export function every(
   };
   const again = (pauseMs: number): void => {
     if (stopped) return;
-    cancel = clock.after(pauseMs * (1 + jitter * (2 * random() - 1)), () => (running = run()));
+    cancel = clock.after(pauseMs * (1 + jitter * (2 * random() - 1)), () => {
+      running = run();
+    });
   };
   again(ms);
   return {
