@@ -11,6 +11,8 @@ export function executor({ z, ToolFailure }) {
     // What gateway.yaml may say for all tools of this type, under executors.words.
     settingsSchema: () => z.strictObject({ fallback: z.string().default('en') }),
 
+    // The ports that create() gets, besides its own settings.
+    needs: ['log'],
     create({ settings, log }) {
       return {
         /** At load: what is wrong here refuses the tools, with this sentence. */

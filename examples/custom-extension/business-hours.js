@@ -27,11 +27,18 @@ export function plugin({ z, fromHooks, ToolFailure }) {
       close: time.default('17:00'),
       timezone: timezone.default('UTC'),
     }),
-    create: ({ clock }) => ({
-      ...fromHooks({ stage: 'tool', before: (_call, options) => before({ clock }, options) }),
-      // Asked once per tool at load: tools without the tag do not pay for the extension.
-      appliesTo: ({ spec }, { tag }) => spec.metadata.tags.includes(tag),
-    }),
+    // The ports that create() gets.
+    needs: ['clock'],
+    create({ clock }) {
+      const hooks = fromHooks({ stage: 'tool', before: (_call, options) => before({ clock }, options) });
+      return {
+        ...hooks,
+        // Once per tool at load: tools without the tag do not pay for the extension.
+        prepare(fn, options) {
+          return fn.spec.metadata.tags.includes(options.tag) ? hooks.prepare(fn, options) : undefined;
+        },
+      };
+    },
   };
 }
 

@@ -24,26 +24,43 @@ export interface Plugin<Options, Built, Needs> {
 export type Next = (call: ToolCall) => Promise<ToolResponse>;
 
 /**
- * One layer of the onion. `request` extensions see every request, unknown tools included; `tool`
- * extensions are compiled per tool at load and may rely on `call.function` and `call.principal`.
- * Refuse by throwing ToolFailure. After `await next(call)` the code always runs: `next` never throws.
+ * One layer of the onion: what an extension does with a call. Refuse by throwing ToolFailure. After `await next(call)` the
+ * code always runs: `next` never throws. `return next(call)`, without awaiting it, is how a layer stands aside: from then on
+ * it costs nothing and is waited for no more.
  */
-export interface Extension<Options> {
-  readonly stage: 'request' | 'tool';
+export type Layer = (call: ToolCall, next: Next) => Promise<ToolResponse>;
+
+export type LaterPhase = 'admit' | 'run';
+
+interface AnyExtension {
   /** What a crash of the extension itself means: refuse the call, or go on without the extension. */
   readonly onFailure: 'deny' | 'continue';
-  /**
-   * Of a tool extension: when it has its say about a call that is accepted now and runs later. Only when it runs, if
-   * left out.
-   */
-  readonly deferred?: 'accept' | 'both';
-  around(call: ToolCall, next: Next, options: Options): Promise<ToolResponse>;
-  /** True: this call is none of the extension's business, and costs nothing here. Two comparisons at most; never throws. */
-  passes?(call: ToolCall, options: Options): boolean;
-  /** False leaves this tool's chain without the extension: nothing is paid for what a tool does not use. */
-  appliesTo?(fn: ToolFunction, options: Options): boolean;
   close?(): Promise<void>;
 }
+
+/** Sees every request, unknown tools and wrong credentials included. */
+export interface RequestExtension<Options> extends AnyExtension {
+  readonly stage: 'request';
+  /** At the start, once. Undefined leaves the extension out. */
+  prepare(options: Options): Layer | undefined;
+}
+
+/** Sees calls whose tool is known: `call.principal` is there, and `call.function` is the one it was prepared for. */
+export interface ToolExtension<Options> extends AnyExtension {
+  readonly stage: 'tool';
+  /**
+   * In which phases of a call that is accepted now and runs later it has its say: before it is accepted, when it runs, or
+   * both. Left out: when it runs. A call that is executed at once goes through all of it either way.
+   */
+  readonly phases?: readonly LaterPhase[];
+  /**
+   * At load, for each function: whatever is the same for all of its calls is made here. Undefined leaves the extension out
+   * of the function's chain: nothing is paid for what a tool does not use. What it throws keeps the tool from being loaded.
+   */
+  prepare(fn: ToolFunction, options: Options): Layer | undefined;
+}
+
+export type Extension<Options> = RequestExtension<Options> | ToolExtension<Options>;
 
 export interface Executor<Options> {
   /**

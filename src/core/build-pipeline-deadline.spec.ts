@@ -1,27 +1,22 @@
 // Specs of extensions and the end of a call's time: none holds a call, whatever it waits for.
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, recordingLog, recordingMetrics } from '../../test/helpers/call-kit.ts';
+import { callOf, echoNext, namedLayer, recordingLog } from '../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../test/helpers/fake-clock.ts';
-import type { Extension, Next } from '../contract/plugin.ts';
+import type { Layer, Next } from '../contract/plugin.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
-import { buildPipeline, type Layer } from './build-pipeline.ts';
+import { buildPipeline, type NamedLayer } from './build-pipeline.ts';
 import { Deadline, type TimedProgress } from './deadline.ts';
 
 const LIMIT_MS = 1000;
 
-function layer(name: string, extension: Partial<Extension<unknown>>): Layer {
-  const seconds = recordingMetrics().histogram({ name, help: name, buckets: [] }).with();
-  return {
-    name,
-    options: {},
-    seconds,
-    extension: { stage: 'tool', onFailure: 'deny', around: (call, next) => next(call), ...extension },
-  };
+/** `around` as an extension would write it. */
+function layer(name: string, { around, ...changes }: { around?: Layer; onFailure?: 'deny' | 'continue' }) {
+  return namedLayer(name, around, changes);
 }
 
 /** A call with a deadline, in the middle of a chain of layers. */
-function setUp(layers: readonly Layer[], innermost?: Next) {
+function setUp(layers: readonly NamedLayer[], innermost?: Next) {
   const clock = new FakeClock();
   const log = recordingLog();
   const deadline = new Deadline(clock, {});

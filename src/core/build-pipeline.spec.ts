@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, recordingLog, recordingMetrics } from '../../test/helpers/call-kit.ts';
-import type { Extension } from '../contract/plugin.ts';
+import { callOf, echoNext, namedLayer, recordingLog } from '../../test/helpers/call-kit.ts';
+import type { Layer, Next } from '../contract/plugin.ts';
+import type { ToolResponse } from '../contract/call/tool-response.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
-import { buildPipeline, type Layer } from './build-pipeline.ts';
+import { buildPipeline } from './build-pipeline.ts';
 
-function layer(name: string, extension: Partial<Extension<unknown>>): Layer {
-  const seconds = recordingMetrics().histogram({ name, help: name, buckets: [] }).with();
-  return {
-    name,
-    options: {},
-    seconds,
-    extension: { stage: 'tool', onFailure: 'deny', around: (call, next) => next(call), ...extension },
-  };
+/** `around` as an extension would write it. */
+function layer(name: string, { around, ...changes }: { around?: Layer; onFailure?: 'deny' | 'continue' }) {
+  return namedLayer(name, around, changes);
 }
 
 describe('the pipeline', () => {
@@ -31,21 +27,35 @@ describe('the pipeline', () => {
     expect(order).toEqual(['a in', 'b in', 'b out', 'a out']);
   });
 
-  it('a call that is none of an extension’s business goes past it', async () => {
-    const entered: string[] = [];
-    const picky = layer('picky', {
-      passes: ({ context }) => context.idempotencyKey === undefined,
-      around: (call, next) => {
-        entered.push(call.context.idempotencyKey ?? '');
-        return next(call);
+  it('a layer that hands the call on and waits for nothing is not waited for itself: the inside’s answer is the answer', async () => {
+    const aside = layer('aside', { around: (call, next) => next(call) });
+    const { next } = echoNext();
+    let inside: Promise<ToolResponse> | undefined;
+    const innermost: Next = (call) => (inside = next(call));
+    const answer = buildPipeline([aside, aside], innermost, recordingLog())(callOf());
+    expect(answer).toBe(inside);
+    expect(await answer).toMatchObject({ ok: true });
+  });
+
+  it('a layer that hands the call on and asks again later is refused, and the inside runs once', async () => {
+    const again: boolean[] = [];
+    const aside = layer('aside', {
+      around(call, next) {
+        const answer = next(call);
+        void answer
+          .then(() => next(call))
+          .then(
+            () => again.push(true),
+            () => again.push(false),
+          );
+        return answer;
       },
     });
     const { calls, next } = echoNext();
-    const chain = buildPipeline([picky], next, recordingLog());
-    await chain(callOf());
-    await chain(callOf({ context: { idempotencyKey: 'k' } }));
-    expect(entered).toEqual(['k']);
-    expect(calls).toHaveLength(2);
+    expect(await buildPipeline([aside], next, recordingLog())(callOf())).toMatchObject({ ok: true });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(again).toEqual([false]);
+    expect(calls).toHaveLength(1);
   });
 
   it('a crashed deny extension refuses the call and the inside never runs', async () => {

@@ -1,5 +1,5 @@
 // Compiles a tool at load: its extensions bound to their options, its executor at the heart, one function to call.
-import type { Next, PreparedFunction } from '../contract/plugin.ts';
+import type { LaterPhase, Next, PreparedFunction } from '../contract/plugin.ts';
 import type { AcceptedCall, ToolCall } from '../contract/call/tool-call.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
@@ -10,7 +10,7 @@ import { atOnce, inSlices } from '../lib/concurrency/in-slices.ts';
 import { isLargeJson } from '../lib/large-json/write-json.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { Gauge } from '../ports/telemetry/metrics.ts';
-import { buildPipeline, type Layer } from './build-pipeline.ts';
+import { buildPipeline, type NamedLayer } from './build-pipeline.ts';
 import { raceCall, stampLeft } from './deadline.ts';
 import { runAttempts, type AttemptDeps } from './resilience/run-attempts.ts';
 import { cutToBudget, startOf, type WithinBudget } from './result-budget.ts';
@@ -23,11 +23,16 @@ export interface CompileDeps {
   readonly maxResultBytes: number;
 }
 
+/** A layer of the tool stage. */
+export interface ToolLayer extends NamedLayer {
+  readonly phases: readonly LaterPhase[];
+}
+
 /** The chain of one function: what UnifiedToolExecutor runs once the tool is known. Never throws. */
 export function compileTool(
   fn: ToolFunction,
   prepared: PreparedFunction,
-  layers: readonly Layer[],
+  layers: readonly ToolLayer[],
   deps: CompileDeps,
 ): Next {
   const { attempts, inflight, log, maxResultBytes } = deps;
@@ -56,18 +61,10 @@ export function compileTool(
       stampLeft(call, performance.now());
     }
   };
-  const applying = layers.filter(({ extension, options }) => extension.appliesTo?.(fn, options) ?? true);
-  const now = buildPipeline(applying, runExecutor, log);
-  const accept = buildPipeline(
-    applying.filter(({ extension }) => extension.deferred !== undefined),
-    acceptCall,
-    log,
-  );
-  const later = buildPipeline(
-    applying.filter(({ extension }) => extension.deferred !== 'accept'),
-    runExecutor,
-    log,
-  );
+  const ofPhase = (phase: LaterPhase) => layers.filter(({ phases }) => phases.includes(phase));
+  const now = buildPipeline(layers, runExecutor, log);
+  const accept = buildPipeline(ofPhase('admit'), acceptCall, log);
+  const later = buildPipeline(ofPhase('run'), runExecutor, log);
   return (call) => {
     if (call.request.accept !== undefined) return accept(call);
     return call.request.accepted === undefined ? now(call) : runAccepted(call, fn, later);

@@ -1,44 +1,56 @@
-// Crossing: one passage of one call through one extension. It ends with the extension's answer, or without it when the call's time is over.
+// Crossing: one passage of one call through one layer. It ends with the layer's answer, or without it when the call's time is over.
 import { callLogFields } from '../contract/call/call-log-fields.ts';
-import type { Extension, Next } from '../contract/plugin.ts';
+import type { Extension, Layer, Next } from '../contract/plugin.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { Histogram } from '../ports/telemetry/metrics.ts';
-import { deadlineIn, enteredAt, leftAt, stampAsked, stampLeft, type Step } from './deadline.ts';
+import {
+  deadlineIn,
+  enteredAt,
+  leftAt,
+  stampAsked,
+  stampLeft,
+  type Deadline,
+  type Step,
+} from './deadline.ts';
 import { refusalOf } from './settle.ts';
 
-/** An extension with its options merged and checked: what a chain is made of. */
-export interface Layer {
+/** What a chain is made of: a layer as its extension prepared it, and what the chain must know of that extension. */
+export interface NamedLayer {
+  /** The extension's. */
   readonly name: string;
-  readonly extension: Extension<unknown>;
-  readonly options: unknown;
-  /** Gets the seconds spent in this extension itself, without what it wraps. */
+  readonly onFailure: Extension<unknown>['onFailure'];
+  readonly layer: Layer;
+  /** Gets the seconds spent in the layer itself, without what it wraps. */
   readonly seconds: Histogram;
 }
 
 export class Crossing implements Step {
   outer: Step | undefined;
-  readonly #layer: Layer;
+  readonly #layer: NamedLayer;
+  readonly #inner: Next;
   readonly #call: ToolCall;
   readonly #log: Log;
-  readonly #resolve: (response: ToolResponse) => void;
+  readonly #deadline: Deadline | undefined;
   readonly #enteredAt: number;
   /** The inside's answer, once asked for. Never rejects. */
   #inside: Promise<ToolResponse> | undefined;
+  #resolve: ((response: ToolResponse) => void) | undefined;
   #askedAt = 0;
   #givenUp: ToolFailure | undefined;
   #over = false;
-  /** The extension itself has ended, in time or not. */
+  /** The layer itself has ended, in time or not. */
   #ended = false;
   #toldLate = false;
 
-  constructor(layer: Layer, call: ToolCall, log: Log, resolve: (response: ToolResponse) => void) {
+  constructor(layer: NamedLayer, inner: Next, call: ToolCall, log: Log) {
     this.#layer = layer;
+    this.#inner = inner;
     this.#call = call;
     this.#log = log;
-    this.#resolve = resolve;
+    this.#deadline = deadlineIn(call);
     this.#enteredAt = enteredAt(call);
   }
 
@@ -46,22 +58,31 @@ export class Crossing implements Step {
     return this.#inside !== undefined;
   }
 
-  enter(inner: Next): void {
-    const { extension, options } = this.#layer;
-    deadlineIn(this.#call)?.enter(this);
-    const next: Next = (call) => this.#next(inner, call);
+  /** Once. What it gives never rejects. */
+  cross(): Promise<ToolResponse> {
+    this.#deadline?.enter(this);
+    let answer: Promise<ToolResponse>;
     try {
-      // An extension that is no TypeScript may return something that is no promise.
-      Promise.resolve(extension.around(this.#call, next, options)).then(
-        (response) => this.#answered(response),
-        (error: unknown) => this.#threw(inner, error),
-      );
+      answer = this.#layer.layer(this.#call, (call) => this.#next(call));
     } catch (error) {
-      this.#threw(inner, error);
+      return new Promise((resolve) => {
+        this.#resolve = resolve;
+        this.#threw(error);
+      });
     }
+    if (this.#inside !== undefined && answer === this.#inside && this.#givenUp === undefined)
+      return this.#standAside(answer);
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      // A layer that is no TypeScript may return something that is no promise.
+      Promise.resolve(answer).then(
+        (response) => this.#answered(response),
+        (error: unknown) => this.#threw(error),
+      );
+    });
   }
 
-  /** The call's time is over: it goes on without the extension, which may end whenever it likes. */
+  /** The call's time is over: it goes on without the layer, which may end whenever it likes. */
   giveUp(reason: ToolFailure): void {
     if (this.#over || this.#givenUp !== undefined) return;
     this.#givenUp = reason;
@@ -78,14 +99,23 @@ export class Crossing implements Step {
     this.#warn('an extension did not end with its call, which went on without it');
   }
 
-  #next(inner: Next, call: ToolCall): Promise<ToolResponse> {
+  /** The layer waits for nothing: the inside's answer is its answer, and nobody waits for the layer. */
+  #standAside(answer: Promise<ToolResponse>): Promise<ToolResponse> {
+    this.#over = true;
+    this.#ended = true;
+    this.#layer.seconds.observe((this.#askedAt - this.#enteredAt) / 1000);
+    this.#deadline?.remove(this);
+    return answer;
+  }
+
+  #next(call: ToolCall): Promise<ToolResponse> {
     if (this.#inside !== undefined) {
       return Promise.reject(new Error('next() was called a second time: a call runs once'));
     }
     if (this.#givenUp !== undefined) return Promise.resolve(refusalOf(call, this.#givenUp));
     this.#askedAt = performance.now();
     stampAsked(call, this.#askedAt);
-    this.#inside = inner(call);
+    this.#inside = this.#inner(call);
     return this.#inside;
   }
 
@@ -95,28 +125,28 @@ export class Crossing implements Step {
     else this.#settle(response);
   }
 
-  #threw(inner: Next, error: unknown): void {
+  #threw(error: unknown): void {
     this.#ended = true;
     if (this.#over || this.#givenUp !== undefined) return this.#ignored();
-    void this.#afterThrow(inner, error).then((response) => this.#settle(response));
+    void this.#afterThrow(error).then((response) => this.#settle(response));
   }
 
   /**
    * A ToolFailure from a `deny` extension is its refusal. Anything else is a crash: `deny` refuses the call,
    * `continue` goes on without the extension, and never runs the inside twice.
    */
-  async #afterThrow(inner: Next, error: unknown): Promise<ToolResponse> {
-    const { extension, name } = this.#layer;
-    const denies = extension.onFailure === 'deny';
+  async #afterThrow(error: unknown): Promise<ToolResponse> {
+    const { onFailure, name } = this.#layer;
+    const denies = onFailure === 'deny';
     const refuses = denies && error instanceof ToolFailure;
     if (!refuses)
       this.#log.error({ ...callLogFields(this.#call), extension: name, err: error }, 'extension crashed');
-    if (!denies) return this.#inside ?? this.#next(inner, this.#call);
+    if (!denies) return this.#inside ?? this.#next(this.#call);
     return this.#refused(refuses ? error : crashed(name, error), await this.#inside);
   }
 
   #without(reason: ToolFailure, inside: ToolResponse | undefined): ToolResponse {
-    const continues = this.#layer.extension.onFailure === 'continue';
+    const continues = this.#layer.onFailure === 'continue';
     return continues && inside !== undefined ? inside : this.#refused(reason, inside);
   }
 
@@ -133,8 +163,8 @@ export class Crossing implements Step {
     const insideMs = this.#inside === undefined ? 0 : Math.max(0, leftAt(this.#call) - this.#askedAt);
     this.#layer.seconds.observe((now - this.#enteredAt - insideMs) / 1000);
     stampLeft(this.#call, now);
-    deadlineIn(this.#call)?.leave(this);
-    this.#resolve(response);
+    this.#deadline?.leave(this);
+    this.#resolve?.(response);
   }
 
   #ignored(): void {

@@ -82,6 +82,20 @@ export class Deadline {
     }
   }
 
+  /** It waits for nothing any more, while what it wraps goes on. */
+  remove(step: Step): void {
+    if (this.#innermost === step) {
+      this.#innermost = step.outer;
+      return;
+    }
+    for (let each = this.#innermost; each !== undefined; each = each.outer) {
+      if (each.outer === step) {
+        each.outer = step.outer;
+        return;
+      }
+    }
+  }
+
   #abandon(step: Step, reason: ToolFailure): void {
     step.giveUp(reason);
     this.#clock.after(GRACE_MS, () => step.reportLate());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, outcomeOf } from '../../test/helpers/call-kit.ts';
+import { callOf, echoNext, outcomeOf, through } from '../../test/helpers/call-kit.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { fromHooks } from './from-hooks.ts';
 
@@ -7,7 +7,7 @@ describe('fromHooks', () => {
   it('before may hand on a changed copy of the call', async () => {
     const { calls, next } = echoNext();
     const extension = fromHooks({ before: (call) => ({ ...call, arguments: { added: true } }) });
-    const response = await extension.around(callOf(), next, {});
+    const response = await through(extension, callOf(), next, {});
     expect(response).toMatchObject({ ok: true, data: { added: true } });
     expect(calls[0]?.arguments).toEqual({ added: true });
   });
@@ -20,7 +20,7 @@ describe('fromHooks', () => {
       },
     });
     const call = callOf();
-    const response = await outcomeOf(() => extension.around(call, next, {}), call);
+    const response = await outcomeOf(() => through(extension, call, next, {}), call);
     expect(response).toMatchObject({ ok: false, error: { type: 'PERMISSION_DENIED' } });
     expect(calls).toHaveLength(0);
   });
@@ -34,9 +34,9 @@ describe('fromHooks', () => {
       onError: (_call, response) => void seen.push(`error ${response.error.type}`),
     });
     const call = callOf();
-    await extension.around(call, echoNext().next, {});
+    await through(extension, call, echoNext().next, {});
     const refusing = () => outcomeOf(() => Promise.reject(new ToolFailure('TIMEOUT', 'late')), call);
-    await extension.around(call, refusing, {});
+    await through(extension, call, refusing, {});
     expect(seen).toEqual(['ok', 'error TIMEOUT', 'TIMEOUT']);
   });
 

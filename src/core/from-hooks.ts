@@ -1,5 +1,5 @@
 // fromHooks: a hook before the call and one after it as an extension, for those who need no more than that.
-import type { Extension } from '../contract/plugin.ts';
+import type { Extension, Layer } from '../contract/plugin.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 
@@ -20,14 +20,17 @@ export interface Hooks<Options> {
 }
 
 export function fromHooks<Options>(hooks: Hooks<Options>): Extension<Options> {
-  return {
-    stage: hooks.stage ?? 'tool',
-    onFailure: hooks.onFailure ?? 'deny',
-    async around(call, next, options) {
-      const entering = (await hooks.before?.(call, options)) ?? call;
-      const response = await next(entering);
-      if (!response.ok) await hooks.onError?.(entering, response, options);
-      return (await hooks.after?.(entering, response, options)) ?? response;
-    },
+  const { stage = 'tool', onFailure = 'deny' } = hooks;
+  return stage === 'request'
+    ? { stage, onFailure, prepare: (options) => layerOf(hooks, options) }
+    : { stage, onFailure, prepare: (_fn, options) => layerOf(hooks, options) };
+}
+
+function layerOf<Options>(hooks: Hooks<Options>, options: Options): Layer {
+  return async function aroundHooks(call, next) {
+    const entering = (await hooks.before?.(call, options)) ?? call;
+    const response = await next(entering);
+    if (!response.ok) await hooks.onError?.(entering, response, options);
+    return (await hooks.after?.(entering, response, options)) ?? response;
   };
 }

@@ -12,7 +12,7 @@ import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
 import type { PinnedTool, ToolPins } from '../ports/registry/tool-pins.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { buildPipeline, type Layer } from './build-pipeline.ts';
+import { buildPipeline, type NamedLayer } from './build-pipeline.ts';
 import type { Canaries } from './canaries.ts';
 import { Deadline, deadlineOf, type TimedProgress } from './deadline.ts';
 import { noSuchTool } from './no-such-tool.ts';
@@ -23,7 +23,7 @@ import { typedCall } from './typed-call.ts';
 
 export interface ExecutorDeps {
   readonly snapshots: SnapshotSource;
-  readonly requestLayers: readonly Layer[];
+  readonly requestLayers: readonly NamedLayer[];
   /** The compiled chain of a function; undefined only for functions of no snapshot. */
   readonly chainOf: (fn: ToolFunction) => Next | undefined;
   /** Left out: only versions in force can be called. */

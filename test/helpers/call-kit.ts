@@ -4,6 +4,8 @@ import type { ToolCall, ToolRequest } from '../../src/contract/call/tool-call.ts
 import type { ToolSpec } from '../../src/contract/tool/tool-spec.ts';
 import type { Principal } from '../../src/contract/call/principal.ts';
 import type { ToolResponse } from '../../src/contract/call/tool-response.ts';
+import type { Extension, Layer, Next } from '../../src/contract/plugin.ts';
+import type { ToolLayer } from '../../src/core/compile-tool.ts';
 import { snapshotOf } from '../../src/registry/tool-spec-registry.ts';
 import { refusalOf, successOf } from '../../src/core/settle.ts';
 import type { Log } from '../../src/ports/telemetry/log.ts';
@@ -106,6 +108,36 @@ export function echoNext() {
     return successOf(call, { data: call.arguments }, 1 << 20, true);
   }
   return { calls, next };
+}
+
+/** The layer that the extension prepares for this function; undefined: it leaves itself out of the function's chain. */
+export function layerFor<Options>(
+  extension: Extension<Options>,
+  fn: ToolFunction,
+  options: Options,
+): Layer | undefined {
+  return extension.stage === 'request' ? extension.prepare(options) : extension.prepare(fn, options);
+}
+
+/** The call's way through one extension, prepared for the call's function. */
+export async function through<Options>(
+  extension: Extension<Options>,
+  call: ToolCall,
+  next: Next,
+  options: Options,
+): Promise<ToolResponse> {
+  const layer = layerFor(extension, call.function ?? functionOf(), options);
+  return layer === undefined ? next(call) : layer(call, next);
+}
+
+/** A layer of a chain, of the tool stage if it matters. */
+export function namedLayer(
+  name: string,
+  around: Layer = (call, next) => next(call),
+  changes: Partial<ToolLayer> = {},
+): ToolLayer {
+  const seconds = recordingMetrics().histogram({ name, help: name, buckets: [] }).with();
+  return { name, onFailure: 'deny', phases: ['run'], layer: around, seconds, ...changes };
 }
 
 /** What a chain makes of an extension that throws. */

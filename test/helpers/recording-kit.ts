@@ -14,7 +14,7 @@ import { readRecordingFile } from '../../src/infra/recordings/read-recording.ts'
 import { RecordedTape } from '../../src/infra/recordings/recorded-tape.ts';
 import { FileSeal } from '../../src/infra/recordings/seal-key.ts';
 import type { Recordings, RecordingWish, ReplayRules, ReplayTape } from '../../src/ports/recordings.ts';
-import { callOf, outcomeOf, recordingLog, recordingMetrics } from './call-kit.ts';
+import { callOf, outcomeOf, recordingLog, recordingMetrics, through } from './call-kit.ts';
 import { FakeClock } from './fake-clock.ts';
 
 export const RULES: ReplayRules = { onMiss: 'refuse', onRepeat: 'last', onChanged: 'answer' };
@@ -57,13 +57,13 @@ export async function openRecordingKit(maxTotalBytes = 1 << 30) {
 /** Makes the call as the recording extension sees it: around whatever runs the tool. */
 export function recorded(recordings: Recordings, call: ToolCall, tool: Tool): Promise<ToolResponse> {
   const extension = recording.create({ recordings, clock: new FakeClock(), log: recordingLog() });
-  return extension.around(call, (inner) => ran(inner, tool), {});
+  return through(extension, call, (inner) => ran(inner, tool), {});
 }
 
 /** Makes the call as the replay extension answers it. */
 export function replayed(tape: ReplayTape, call: ToolCall, tool: Tool = neverRuns): Promise<ToolResponse> {
   const extension = replay.create({ replayTape: tape, metrics: recordingMetrics() });
-  return outcomeOf(() => extension.around(call, (inner) => ran(inner, tool), {}), call);
+  return outcomeOf(() => through(extension, call, (inner) => ran(inner, tool), {}), call);
 }
 
 export async function openTape(

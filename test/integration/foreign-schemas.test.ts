@@ -6,7 +6,7 @@ import { functionsOf } from '../../src/contract/tool/tool-function.ts';
 import { validation } from '../../src/extensions/validation/index.ts';
 import { ForeignCheckError, ForeignSchemas } from '../../src/lib/json-schema/foreign/foreign-schemas.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
-import { callOf, echoNext, outcomeOf, requestOf, specOf } from '../helpers/call-kit.ts';
+import { callOf, echoNext, outcomeOf, requestOf, specOf, through } from '../helpers/call-kit.ts';
 import { realClock } from '../helpers/python-ports.ts';
 
 const SUM = {
@@ -172,7 +172,7 @@ describe('validation of a tool that a server defines', () => {
     const [fn] = functionsOf(spec);
     const { calls, next } = echoNext();
     const call = callOf({ function: fn as never, request: requestOf({ arguments: args }), arguments: args });
-    const response = await outcomeOf(async () => extension.around(call, next, options), call);
+    const response = await outcomeOf(async () => through(extension, call, next, options), call);
     await extension.close?.();
     return { response, seen: calls[0]?.arguments };
   }

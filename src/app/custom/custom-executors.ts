@@ -3,6 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
+import { namedPorts } from './named-ports.ts';
+import { refuseTakenNames } from './taken-names.ts';
 
 /** What a module that exports a function is given, so that it needs no import of ours. */
 const EXECUTOR_API = Object.freeze({ ToolFailure, z });
@@ -15,14 +17,8 @@ export async function loadCustomExecutors(
   entries: readonly { readonly path: string }[],
 ): Promise<readonly AnyExecutorPlugin[]> {
   const plugins = await Promise.all(entries.map(({ path }) => loadPlugin(path)));
-  const taken = new Map(EXECUTORS.map(({ name }) => [name, 'an executor of the gateway']));
-  for (const alias of ALIASES) taken.set(alias, 'another name of an executor of the gateway');
-  for (const [index, { name }] of plugins.entries()) {
-    const path = entries[index]?.path ?? '';
-    const holder = taken.get(name);
-    if (holder !== undefined) throw refusal(path, `the name "${name}" is taken already: it is ${holder}`);
-    taken.set(name, `the custom executor ${path}`);
-  }
+  const custom = plugins.map((plugin, index) => ({ path: entries[index]?.path ?? '', plugin }));
+  refuseTakenNames('executor', custom, EXECUTORS, ALIASES);
   return plugins;
 }
 
@@ -63,8 +59,11 @@ const optional =
   (value) =>
     value === undefined || check(value);
 
+/** As a module writes it: it names the ports that `create` gets. */
+type OwnPlugin = AnyExecutorPlugin & { readonly needs?: readonly string[] };
+
 /** Each part of an ExecutorPlugin: how it is known, and in what words it is missed. */
-const PARTS: readonly (readonly [part: keyof AnyExecutorPlugin, check: Check, expected: string])[] = [
+const PARTS: readonly (readonly [part: keyof OwnPlugin, check: Check, expected: string])[] = [
   [
     'name',
     (value) => typeof value === 'string' && /^[a-z][a-z0-9_-]{0,63}$/.test(value),
@@ -73,11 +72,16 @@ const PARTS: readonly (readonly [part: keyof AnyExecutorPlugin, check: Check, ex
   ['summary', (value) => typeof value === 'string' && /\S/.test(value), 'one line for operators'],
   ['optionsSchema', isSchema, 'a zod schema of implementation_config'],
   ['create', isFunction, 'a function that returns { prepare }'],
+  ['needs', optional(isListOfNames), 'a list of the ports that create gets, or nothing'],
   ['settingsSchema', optional(isFunction), 'a function that returns a zod schema, or nothing'],
   ['ready', optional(isFunction), 'a function that returns a promise, or nothing'],
   ['placeholders', optional(isFunction), 'a function, or nothing'],
   ['connectionTypes', optional(isMapOfSchemas), 'a map of zod schemas by type, or nothing'],
 ];
+
+function isListOfNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
 
 function isMapOfSchemas(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).every(isSchema);
@@ -88,11 +92,11 @@ function checked(plugin: unknown, path: string): AnyExecutorPlugin {
   if (typeof plugin !== 'object' || plugin === null) {
     throw refusal(path, 'expected { name, summary, optionsSchema, create }, or a function that returns it');
   }
-  const parts = plugin as AnyExecutorPlugin;
+  const parts = plugin as OwnPlugin;
   const wrong = PARTS.filter(([part, check]) => !check(parts[part]));
   if (wrong.length > 0)
     throw refusal(path, wrong.map(([part, , expected]) => `${part}: expected ${expected}`).join('; '));
-  const { name, summary, optionsSchema, connectionTypes } = parts;
+  const { name, summary, optionsSchema, connectionTypes, needs = [] } = parts;
   return {
     name,
     summary,
@@ -101,8 +105,8 @@ function checked(plugin: unknown, path: string): AnyExecutorPlugin {
     settingsSchema: parts.settingsSchema?.bind(parts),
     ready: parts.ready?.bind(parts),
     placeholders: parts.placeholders?.bind(parts),
-    create(needs) {
-      const executor: unknown = parts.create(needs);
+    create(ports) {
+      const executor: unknown = parts.create(namedPorts(ports, needs, `custom executor ${path}`));
       const isOne = typeof executor === 'object' && executor !== null && 'prepare' in executor;
       if (!isOne || !isFunction(executor.prepare))
         throw refusal(path, 'create() must return an object with a function prepare');

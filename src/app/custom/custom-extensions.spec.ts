@@ -13,8 +13,12 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
+let modules = 0;
+
+/** Node keeps a module that it has imported once: each is a file of its own. */
 function moduleOf(text: string): string {
-  const path = join(dir, 'extension.mjs');
+  modules += 1;
+  const path = join(dir, `extension-${modules}.mjs`);
   writeFileSync(path, text);
   return path;
 }
@@ -56,8 +60,54 @@ describe('loadCustomExtensions', () => {
     ['code that throws', "throw new Error('boom');", 'cannot be imported: Error: boom'],
   ])('refuses %s, naming the file', async (_what, text, message) => {
     const refused: unknown = await load(text).catch((error: unknown) => error);
-    expect(String(refused)).toContain(join(dir, 'extension.mjs'));
+    expect(String(refused)).toContain(join(dir, 'extension-'));
     expect(String(refused)).toContain(message);
+  });
+
+  it('a name that an extension of the gateway has is refused, and one that another custom extension has', async () => {
+    const named = (name: string) =>
+      `export const plugin = () => ({ name: '${name}', summary: 'Mine.', create: () => ({}) });`;
+    await expect(load(named('audit'))).rejects.toThrow(
+      /\.mjs: the name "audit" is taken already: it is an extension of the gateway/,
+    );
+    const path = moduleOf(named('mine'));
+    const twice = loadCustomExtensions([
+      { path, priority: 0 },
+      { path, priority: 1 },
+    ]);
+    await expect(twice).rejects.toThrow(/the name "mine" is taken already: it is the custom extension \//);
+  });
+
+  describe('what create gets and gives', () => {
+    const PORTS = { clock: 'the clock', log: 'the log' } as never;
+    const made = async (parts: string) => {
+      const [loaded] = await load(
+        `const whole = { stage: 'tool', onFailure: 'deny', prepare: () => undefined };
+        export const plugin = () => ({ name: 'mine', summary: 'Mine.', ${parts} });`,
+      );
+      return loaded?.plugin.create(PORTS);
+    };
+
+    it('gets the ports that it names, and no other at run time', async () => {
+      const keys = `create: (ports) => ({ ...whole, keys: Object.keys(ports), clock: ports.clock })`;
+      expect(await made(`needs: ['clock'], ${keys}`)).toMatchObject({ keys: ['clock'], clock: 'the clock' });
+      await expect(made(keys)).rejects.toThrow(
+        /create\(\) reads the port "clock" without naming it: add needs: \['clock'\]/,
+      );
+    });
+
+    it('a port that is none is refused, and what was probably meant is said', async () => {
+      await expect(made(`needs: ['clok'], create: () => whole`)).rejects.toThrow(
+        /needs: there is no port "clok"; did you mean "clock"\? Known: clock, log/,
+      );
+    });
+
+    it('what is no extension is refused at the start, part by part', async () => {
+      const refused = made(`create: () => ({ stage: 'tools', onFailure: 'deny', around: () => undefined })`);
+      await expect(refused).rejects.toThrow(
+        /\.mjs: create\(\) returns stage: expected 'request' or 'tool'; prepare: expected a function/,
+      );
+    });
   });
 
   it('a file that is not there is named', async () => {

@@ -2,13 +2,19 @@
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { Extension, RequestExtension, ToolExtension } from '../../contract/plugin.ts';
 import { fromHooks } from '../../core/from-hooks.ts';
-import type { AnyExtensionPlugin } from '../../extensions/index.ts';
+import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
+import { namedPorts } from './named-ports.ts';
+import { refuseTakenNames } from './taken-names.ts';
 
 export interface CustomExtension {
   readonly plugin: AnyExtensionPlugin;
   readonly priority: number;
 }
+
+/** As a module writes it: it names the ports that `create` gets. */
+type OwnPlugin = AnyExtensionPlugin & { readonly needs?: readonly string[] };
 
 /** What the module's `plugin` function is given, so that it needs no import of ours. */
 const EXTENSION_API = Object.freeze({ fromHooks, ToolFailure, z });
@@ -17,9 +23,11 @@ const EXTENSION_API = Object.freeze({ fromHooks, ToolFailure, z });
 export async function loadCustomExtensions(
   entries: readonly { path: string; priority: number }[],
 ): Promise<readonly CustomExtension[]> {
-  return Promise.all(
-    entries.map(async ({ path, priority }) => ({ plugin: await loadPlugin(path), priority })),
+  const custom = await Promise.all(
+    entries.map(async ({ path, priority }) => ({ path, plugin: await loadPlugin(path), priority })),
   );
+  refuseTakenNames('extension', custom, [...REQUEST_EXTENSIONS, ...TOOL_EXTENSIONS]);
+  return custom.map(({ plugin, priority }) => ({ plugin, priority }));
 }
 
 async function loadPlugin(path: string): Promise<AnyExtensionPlugin> {
@@ -34,12 +42,33 @@ async function loadPlugin(path: string): Promise<AnyExtensionPlugin> {
       `custom extension ${path} must export a function \`plugin\` that returns name, summary and create`,
     );
   }
-  const plugin = (exported.plugin as (api: typeof EXTENSION_API) => Partial<AnyExtensionPlugin>)(
-    EXTENSION_API,
-  );
-  const { name, summary, create, check, optionsSchema = z.strictObject({}) } = plugin;
+  const plugin = (exported.plugin as (api: typeof EXTENSION_API) => Partial<OwnPlugin>)(EXTENSION_API);
+  const { name, summary, create, check, needs = [], optionsSchema = z.strictObject({}) } = plugin;
+  const who = `custom extension ${path}`;
   if (typeof name !== 'string' || typeof summary !== 'string' || typeof create !== 'function') {
-    throw new Error(`custom extension ${path}: plugin() must return {name, summary, create, optionsSchema?}`);
+    throw new Error(`${who}: plugin() must return {name, summary, create, needs?, optionsSchema?}`);
   }
-  return { name, summary, create, check, optionsSchema };
+  return {
+    name,
+    summary,
+    check,
+    optionsSchema,
+    create: (ports) => checked(create.call(plugin, namedPorts(ports, needs, who)), who),
+  };
+}
+
+/** Throws Error where `create` has not made an extension: at the start, and not at the first call. */
+function checked(
+  made: Partial<ToolExtension<unknown> | RequestExtension<unknown>>,
+  who: string,
+): Extension<unknown> {
+  const { stage, onFailure, prepare } = made;
+  const wrong = [
+    stage !== 'request' && stage !== 'tool' && "stage: expected 'request' or 'tool'",
+    onFailure !== 'deny' && onFailure !== 'continue' && "onFailure: expected 'deny' or 'continue'",
+    typeof prepare !== 'function' &&
+      'prepare: expected a function that returns a layer (call, next) => …, or nothing',
+  ].filter((each) => each !== false);
+  if (wrong.length > 0) throw new Error(`${who}: create() returns ${wrong.join('; ')}`);
+  return made as Extension<unknown>;
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { describe, expect, it } from 'vitest';
 import { functionOf, recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
+import type { Extension, Layer } from '../../contract/plugin.ts';
 import type { CustomExtension } from '../custom/custom-extensions.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS } from '../../extensions/index.ts';
 import { Pipeline } from './pipeline.ts';
@@ -21,10 +22,15 @@ const ports = {
 } as unknown as Ports;
 
 function custom(name: string, priority: number, stage: 'request' | 'tool' = 'tool'): CustomExtension {
-  const create = () =>
-    ({ stage, onFailure: 'deny', around: (call, next) => next(call) }) as const satisfies ReturnType<
-      CustomExtension['plugin']['create']
-    >;
+  const around: Layer = (call, next) => next(call);
+  const create = (): Extension<unknown> =>
+    stage === 'request'
+      ? { stage, onFailure: 'deny', prepare: () => around }
+      : {
+          stage,
+          onFailure: 'deny',
+          prepare: (fn, options) => (prepared.push([fn.name, options]), around),
+        };
   const optionsSchema = z.strictObject({ loud: z.boolean().default(false) });
   return { plugin: { name, summary: `Does ${name}.`, create, optionsSchema }, priority };
 }
@@ -32,6 +38,9 @@ function custom(name: string, priority: number, stage: 'request' | 'tool' = 'too
 function pipelineOf(changes: Partial<Settings> = {}, extensions: readonly CustomExtension[] = []) {
   return new Pipeline({ ...DEFAULTS, ...changes }, ports, extensions);
 }
+
+/** What custom extensions of the tool stage were prepared for, with which options. */
+const prepared: [tool: string, options: unknown][] = [];
 
 const namesOf = (steps: readonly { name: string }[]) => steps.map(({ name }) => name);
 
@@ -85,6 +94,26 @@ describe('Pipeline', () => {
     );
   });
 
+  it('an extension that prepares no layer for a function is not in its chain', () => {
+    const picky: CustomExtension = {
+      ...custom('picky', 0),
+      plugin: {
+        ...custom('picky', 0).plugin,
+        create: () => ({
+          stage: 'tool',
+          onFailure: 'deny',
+          phases: ['admit'],
+          prepare: ({ name }) => (name === 'greet' ? (call, next) => next(call) : undefined),
+        }),
+      },
+    };
+    const pipeline = pipelineOf({ pipeline: { tool: ['picky'] } }, [picky]);
+    expect(pipeline.layersFor(functionOf())).toMatchObject([
+      { name: 'picky', onFailure: 'deny', phases: ['admit'] },
+    ]);
+    expect(pipeline.layersFor(functionOf({ name: 'other' }))).toEqual([]);
+  });
+
   it('refuses options that do not fit, naming the field', () => {
     expect(() => pipelineOf({ extensions: { mine: { loud: 'very' } } }, [custom('mine', 0)])).toThrow(
       /extensions\.mine\.loud: /,
@@ -95,9 +124,12 @@ describe('Pipeline', () => {
   });
 
   it("lays a tool's options over the gateway's, for that tool alone", () => {
-    const pipeline = pipelineOf({ extensions: { mine: { loud: true } } }, [custom('mine', 0)]);
-    const optionsFor = (extensions: Record<string, Record<string, boolean>>) =>
-      pipeline.layersFor(functionOf({ extensions })).find(({ name }) => name === 'mine')?.options;
+    const said = { extensions: { mine: { loud: true } }, pipeline: { tool: ['mine'] } };
+    const pipeline = pipelineOf(said, [custom('mine', 0)]);
+    const optionsFor = (extensions: Record<string, Record<string, boolean>>) => {
+      pipeline.layersFor(functionOf({ extensions }));
+      return prepared.at(-1)?.[1];
+    };
     expect(optionsFor({})).toEqual({ loud: true });
     expect(optionsFor({ mine: { loud: false } })).toEqual({ loud: false });
     expect(optionsFor({})).toEqual({ loud: true });

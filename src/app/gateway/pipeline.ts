@@ -1,29 +1,33 @@
 // Puts the pipeline together at boot: the two lists or gateway.yaml's order, options merged and checked, custom ones placed.
-import type { Extension } from '../../contract/plugin.ts';
+import type { Extension, Layer, RequestExtension, ToolExtension } from '../../contract/plugin.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { PipelineStep, PipelineView } from '../../api/tokens.ts';
-import type { Layer } from '../../core/build-pipeline.ts';
+import type { NamedLayer } from '../../core/build-pipeline.ts';
+import type { ToolLayer } from '../../core/compile-tool.ts';
 import type { CustomExtension } from '../custom/custom-extensions.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
 import { didYouMean } from '../../lib/text/did-you-mean.ts';
 import type { Ports } from '../../ports/ports.ts';
+import type { Histogram } from '../../ports/telemetry/metrics.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 type Stage = 'request' | 'tool';
 
-interface Step {
+interface Step<Each extends Extension<unknown> = Extension<unknown>> {
   readonly plugin: AnyExtensionPlugin;
-  readonly extension: Extension<unknown>;
-  readonly layer: Layer;
+  readonly extension: Each;
+  /** The gateway's. */
+  readonly options: unknown;
+  readonly seconds: Histogram;
 }
 
 const STAGE_BUCKETS = [0.000_01, 0.000_05, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.1, 1, 10];
 
 export class Pipeline {
-  readonly request: readonly Layer[];
+  readonly request: readonly NamedLayer[];
   readonly view: PipelineView;
-  readonly #tool: readonly Step[];
+  readonly #tool: readonly Step<ToolExtension<unknown>>[];
   readonly #settings: Settings;
   readonly #steps: readonly Step[];
 
@@ -34,24 +38,33 @@ export class Pipeline {
     const steps = [...builtIn, ...custom.map(({ plugin }) => plugin)].map((plugin) =>
       newStep(plugin, settings, ports),
     );
-    const request = inOrder(steps, 'request', settings.pipeline.request, REQUEST_EXTENSIONS, custom);
-    const tool = inOrder(steps, 'tool', settings.pipeline.tool, TOOL_EXTENSIONS, custom);
+    const { pipeline } = settings;
+    const request = inOrder(
+      steps.filter(isOfRequest),
+      'request',
+      pipeline.request,
+      REQUEST_EXTENSIONS,
+      custom,
+    );
+    const tool = inOrder(steps.filter(isOfTool), 'tool', pipeline.tool, TOOL_EXTENSIONS, custom);
     this.#tool = settings.replay === undefined ? tool : inReplayOrder(tool);
     this.#steps = [...request, ...this.#tool];
     refuseStrangers(
       Object.keys(settings.extensions),
       steps.map(({ plugin }) => plugin.name),
     );
-    this.request = request.map(({ layer }) => layer);
+    this.request = request.flatMap((step) => named(step, step.extension.prepare(step.options)));
     this.view = { request: request.map(viewOf), tool: this.#tool.map(viewOf) };
   }
 
-  /** The tool stage of one function. Tools that set no options share the gateway's. */
-  layersFor({ spec }: ToolFunction): readonly Layer[] {
-    if (Object.keys(spec.extensions).length === 0) return this.#tool.map(({ layer }) => layer);
-    return this.#tool.map(({ plugin, layer }) => {
-      const own = spec.extensions[plugin.name];
-      return own === undefined ? layer : { ...layer, options: optionsOf(plugin, this.#settings, own) };
+  /** The tool stage of one function, as its extensions prepare it. Throws what one of them says is wrong with the tool. */
+  layersFor(fn: ToolFunction): readonly ToolLayer[] {
+    return this.#tool.flatMap((step) => {
+      const { plugin, extension, options } = step;
+      const own = fn.spec.extensions[plugin.name];
+      const merged = own === undefined ? options : optionsOf(plugin, this.#settings, own);
+      const { phases = ONLY_WHEN_IT_RUNS } = extension;
+      return named(step, extension.prepare(fn, merged)).map((layer) => ({ ...layer, phases }));
     });
   }
 
@@ -70,11 +83,22 @@ function newStep(plugin: AnyExtensionPlugin, settings: Settings, ports: Ports): 
       buckets: STAGE_BUCKETS,
     })
     .with(plugin.name);
-  return {
-    plugin,
-    extension,
-    layer: { name: plugin.name, extension, options: optionsOf(plugin, settings), seconds },
-  };
+  return { plugin, extension, options: optionsOf(plugin, settings), seconds };
+}
+
+const ONLY_WHEN_IT_RUNS: ToolLayer['phases'] = ['run'];
+
+function isOfRequest(step: Step): step is Step<RequestExtension<unknown>> {
+  return step.extension.stage === 'request';
+}
+
+function isOfTool(step: Step): step is Step<ToolExtension<unknown>> {
+  return step.extension.stage === 'tool';
+}
+
+function named({ plugin, extension, seconds }: Step, layer: Layer | undefined): readonly NamedLayer[] {
+  if (layer === undefined) return [];
+  return [{ name: plugin.name, onFailure: extension.onFailure, layer, seconds }];
 }
 
 function optionsOf(plugin: AnyExtensionPlugin, settings: Settings, own: JsonObject = {}): unknown {
@@ -87,16 +111,14 @@ function optionsOf(plugin: AnyExtensionPlugin, settings: Settings, own: JsonObje
 }
 
 /** The order of one stage: gateway.yaml's, else the list's; custom ones that no order names go innermost, by priority. */
-function inOrder(
-  steps: readonly Step[],
+function inOrder<Each extends Step>(
+  steps: readonly Each[],
   stage: Stage,
   named: readonly string[] | undefined,
   builtIn: readonly AnyExtensionPlugin[],
   custom: readonly CustomExtension[],
-): Step[] {
-  const here = new Map(
-    steps.filter(({ extension }) => extension.stage === stage).map((step) => [step.plugin.name, step]),
-  );
+): Each[] {
+  const here = new Map(steps.map((step) => [step.plugin.name, step]));
   const names = named ?? builtIn.map(({ name }) => name);
   const ordered = names.map((name) => {
     const step = here.get(name);
@@ -112,7 +134,7 @@ function inOrder(
 const KEEPS_ANSWERS: ReadonlySet<string> = new Set(['idempotency', 'cache']);
 
 /** What keeps answers stands behind the recording that gives them: neither gets to see what the other gave. */
-function inReplayOrder(steps: readonly Step[]): Step[] {
+function inReplayOrder<Each extends Step>(steps: readonly Each[]): Each[] {
   const keeping = steps.filter(({ plugin }) => KEEPS_ANSWERS.has(plugin.name));
   const rest = steps.filter((step) => !keeping.includes(step));
   const at = rest.findIndex(({ plugin }) => plugin.name === 'replay');

@@ -1,12 +1,12 @@
 // The numbers of admission: whom limits refused, how long others waited, how many run now.
-import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
-import type { Counter, Gauge, Histogram, Metrics } from '../../ports/telemetry/metrics.ts';
+import type { Counter, Gauge, Histogram, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
 
 export interface AdmissionMetrics {
   readonly refused: Readonly<Record<'rate' | 'concurrency', Counter>>;
   readonly shadowRefused: Counter;
   readonly waited: Histogram;
-  inUse(spec: ToolSpec): Gauge;
+  /** By tool. */
+  readonly inUse: Labelled<Gauge>;
 }
 
 export function admissionMetrics(metrics: Metrics): AdmissionMetrics {
@@ -33,15 +33,10 @@ export function admissionMetrics(metrics: Metrics): AdmissionMetrics {
     help: 'Calls of this process that hold a place of a concurrency limit now, by tool.',
     labels: ['tool'],
   });
-  const gauges = new WeakMap<ToolSpec, Gauge>();
   return {
     refused: { rate: refused.with('rate'), concurrency: refused.with('concurrency') },
     shadowRefused,
     waited,
-    inUse(spec) {
-      let gauge = gauges.get(spec);
-      if (gauge === undefined) gauges.set(spec, (gauge = inUse.with(spec.name)));
-      return gauge;
-    },
+    inUse,
   };
 }

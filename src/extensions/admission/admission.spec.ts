@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
-import { callOf, echoNext, functionOf, outcomeOf, recordingMetrics } from '../../../test/helpers/call-kit.ts';
+import {
+  callOf,
+  echoNext,
+  functionOf,
+  outcomeOf,
+  recordingMetrics,
+  through,
+  layerFor,
+} from '../../../test/helpers/call-kit.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Admission, AdmissionRequest } from '../../ports/admission-control.ts';
@@ -40,7 +48,7 @@ describe('admission', () => {
     const { extension } = setUp();
     const run = (tenantId: string) => {
       const call = callOf({ function: rated, context: { tenantId } });
-      return outcomeOf(async () => extension.around(call, echoNext().next, {}), call);
+      return outcomeOf(async () => through(extension, call, echoNext().next, {}), call);
     };
     expect((await run('acme')).ok).toBe(true);
     expect((await run('acme')).rateLimits).toMatchObject([{ limit: 2, remaining: 0, periodMs: 60_000 }]);
@@ -58,7 +66,7 @@ describe('admission', () => {
     const call = callOf({ function: single });
     for (let i = 0; i < 3; i += 1) {
       const response = await outcomeOf(
-        async () => extension.around(call, () => Promise.reject(new Error('boom')), {}),
+        async () => through(extension, call, () => Promise.reject(new Error('boom')), {}),
         call,
       );
       expect(response).toMatchObject({ ok: false, error: { type: 'INTERNAL' } });
@@ -69,21 +77,23 @@ describe('admission', () => {
     const { extension } = setUp();
     let finish: (response: ToolResponse) => void = () => undefined;
     const held = new Promise<ToolResponse>((resolve) => (finish = resolve));
-    const first = extension.around(callOf({ id: 'a', function: single }), () => held, {});
+    const first = through(extension, callOf({ id: 'a', function: single }), () => held, {});
     const second = callOf({ id: 'b', function: single });
-    expect(await outcomeOf(async () => extension.around(second, echoNext().next, {}), second)).toMatchObject({
+    expect(
+      await outcomeOf(async () => through(extension, second, echoNext().next, {}), second),
+    ).toMatchObject({
       ok: false,
       error: { type: 'CONCURRENCY_LIMIT', retryable: true },
     });
     finish(await echoNext().next(second));
     await first;
-    expect((await extension.around(second, echoNext().next, {})).ok).toBe(true);
+    expect((await through(extension, second, echoNext().next, {})).ok).toBe(true);
   });
 
   it('a tool without limits has no such step', () => {
     const { extension } = setUp();
-    expect(extension.appliesTo?.(functionOf(), {})).toBe(false);
-    expect(extension.appliesTo?.(rated, {})).toBe(true);
+    expect(layerFor(extension, functionOf(), {})).toBeUndefined();
+    expect(layerFor(extension, rated, {})).toBeDefined();
   });
 });
 
@@ -112,7 +122,8 @@ describe('admission over a shared store', () => {
     });
     const connectionLimit = { connection: 'crm', limit: 3, maxQueue: 4 };
     const context = { tenantId: 'acme', agentId: 'a1', userId: 'u1' };
-    await extension.around(
+    await through(
+      extension,
       callOf({ function: { ...limited, connectionLimit }, context }),
       echoNext().next,
       {},
@@ -136,7 +147,7 @@ describe('admission over a shared store', () => {
       fencingToken: '41',
     });
     const call = callOf({ function: single });
-    await extension.around(call, echoNext().next, {});
+    await through(extension, call, echoNext().next, {});
     expect(call.progress).toMatchObject({
       degraded: ['concurrency'],
       fencingToken: '41',
@@ -155,7 +166,8 @@ describe('admission over a shared store', () => {
     const fn = functionOf({ concurrency: [{ ...one, onLeaseLost }] });
     const call = callOf({ function: fn });
     let signal = call.signal;
-    await extension.around(
+    await through(
+      extension,
       call,
       async (passed) => {
         ({ signal } = passed);
@@ -173,7 +185,8 @@ describe('admission over a shared store', () => {
     const controller = new AbortController();
     const call = callOf({ function: single, signal: controller.signal });
     const reason = new Error('too late');
-    await extension.around(
+    await through(
+      extension,
       call,
       async (passed) => {
         controller.abort(reason);

@@ -1,9 +1,8 @@
 // admission: rate limits and the concurrency lease, one decision just before the tool runs, given back when it ends.
 import { z } from 'zod';
-import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Admission, AdmissionControl } from '../../ports/admission-control.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
@@ -24,38 +23,33 @@ export const admission: ExtensionPlugin<z.infer<typeof optionsSchema>, Needs> = 
   create: (needs) => createAdmission(needs),
 };
 
-function createAdmission({ admission, metrics }: Needs): Extension<object> {
+function createAdmission({ admission, metrics }: Needs): ToolExtension<object> {
   const series = admissionMetrics(metrics);
-  const plans = new WeakMap<ToolFunction, LimitPlan>();
-  const planFor = (fn: ToolFunction): LimitPlan => {
-    let plan = plans.get(fn);
-    if (plan === undefined) plans.set(fn, (plan = planOf(fn)));
-    return plan;
-  };
   return {
     stage: 'tool',
     onFailure: 'deny',
-    appliesTo: (fn) => planFor(fn).limits,
-    async around(call, next) {
-      const fn = call.function as ToolFunction;
-      const plan = planFor(fn);
-      const decision = await admission.admit(plan.requestFor(call), call.signal);
-      call.progress.rateLimits = decision.rates;
-      if (!decision.granted) {
-        series.refused[decision.refusedBy].add();
-        throw refusal(decision);
-      }
-      note(call, decision);
-      for (const _rule of decision.shadowRefusals ?? []) series.shadowRefused.add();
-      series.waited.observe(decision.waitedMs / 1000);
-      const inUse = plan.leases ? series.inUse(fn.spec) : undefined;
-      inUse?.add(1);
-      try {
-        return await run(call, next, decision, plan);
-      } finally {
-        inUse?.add(-1);
-        decision.release();
-      }
+    prepare(fn) {
+      const plan = planOf(fn);
+      if (!plan.limits) return undefined;
+      const inUse = plan.leases ? series.inUse.with(fn.spec.name) : undefined;
+      return async function admit(call, next) {
+        const decision = await admission.admit(plan.requestFor(call), call.signal);
+        call.progress.rateLimits = decision.rates;
+        if (!decision.granted) {
+          series.refused[decision.refusedBy].add();
+          throw refusal(decision);
+        }
+        note(call, decision);
+        for (const _rule of decision.shadowRefusals ?? []) series.shadowRefused.add();
+        series.waited.observe(decision.waitedMs / 1000);
+        inUse?.add(1);
+        try {
+          return await run(call, next, decision, plan);
+        } finally {
+          inUse?.add(-1);
+          decision.release();
+        }
+      };
     },
   };
 }

@@ -8,6 +8,8 @@ import {
   principalOf,
   recordingMetrics,
   requestOf,
+  layerFor,
+  through,
 } from '../../../test/helpers/call-kit.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
@@ -30,7 +32,7 @@ function setUp() {
       ...changes,
       context,
     });
-    return outcomeOf(async () => extension.around(made, next, OPTIONS), made);
+    return outcomeOf(async () => through(extension, made, next, OPTIONS), made);
   }
   async function ask(args: JsonObject) {
     const response = await call(args);
@@ -124,7 +126,7 @@ describe('approval', () => {
     const extension = approval.create({ approvals, clock, metrics: recordingMetrics() });
     const safe = functionOf();
     const applies = (mode: 'never' | 'unsafe_only' | 'always') =>
-      [safe, dangerous].map((fn) => extension.appliesTo?.(fn, { ...OPTIONS, mode }));
+      [safe, dangerous].map((fn) => layerFor(extension, fn, { ...OPTIONS, mode }) !== undefined);
     expect(applies('never')).toEqual([false, false]);
     expect(applies('unsafe_only')).toEqual([false, true]);
     expect(applies('always')).toEqual([true, true]);

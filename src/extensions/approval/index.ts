@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { boundPart } from '../../contract/call/bound-part.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
@@ -45,7 +45,7 @@ export const approval: ExtensionPlugin<ApprovalOptions, Needs> = {
   create: (needs) => createApproval(needs),
 };
 
-function createApproval({ approvals, clock, metrics }: Needs): Extension<ApprovalOptions> {
+function createApproval({ approvals, clock, metrics }: Needs): ToolExtension<ApprovalOptions> {
   const counted = metrics.counter({
     name: 'ute_approvals_total',
     help: 'Approvals by event: requested, redeemed, or refused at redemption.',
@@ -57,30 +57,32 @@ function createApproval({ approvals, clock, metrics }: Needs): Extension<Approva
   return {
     stage: 'tool',
     onFailure: 'deny',
-    deferred: 'accept',
-    appliesTo: (fn, { mode }) => mode === 'always' || (mode === 'unsafe_only' && isUnsafe(fn.spec.metadata)),
-    async around(call, next, options) {
-      // Nothing is done that anybody would have to approve.
-      if (call.context.dryRun === true) return next(call);
-      const fn = call.function as ToolFunction;
-      const token = call.context.confirmationToken;
-      const runs = await whatRuns(fn, call.snapshot);
-      if (token === undefined) {
-        if (runs === undefined) throw changing();
-        const request = await ask(approvals, clock, call, boundTo(call, fn, runs), options);
-        requested.add();
-        throw required(request.approval, request.token);
-      }
-      // What is changing now is not what was approved: no hash is empty.
-      const bound = boundTo(call, fn, runs ?? '');
-      const result = await approvals.redeem({ tokenHash: hash('sha256', token), ...bound });
-      if (!result.redeemed) {
-        refused.add();
-        throw notRedeemed(result);
-      }
-      redeemed.add();
-      call.progress.approvedFor = bound.toolHash;
-      return next(call);
+    phases: ['admit'],
+    prepare(fn, { mode, ttl_ms: ttlMs }) {
+      const needsHuman = mode === 'always' || (mode === 'unsafe_only' && isUnsafe(fn.spec.metadata));
+      if (!needsHuman) return undefined;
+      return async function approve(call, next) {
+        // Nothing is done that anybody would have to approve.
+        if (call.context.dryRun === true) return next(call);
+        const token = call.context.confirmationToken;
+        const runs = await whatRuns(fn, call.snapshot);
+        if (token === undefined) {
+          if (runs === undefined) throw changing();
+          const request = await ask({ approvals, clock, ttlMs }, call, fn, boundTo(call, fn, runs));
+          requested.add();
+          throw required(request.approval, request.token);
+        }
+        // What is changing now is not what was approved: no hash is empty.
+        const bound = boundTo(call, fn, runs ?? '');
+        const result = await approvals.redeem({ tokenHash: hash('sha256', token), ...bound });
+        if (!result.redeemed) {
+          refused.add();
+          throw notRedeemed(result);
+        }
+        redeemed.add();
+        call.progress.approvedFor = bound.toolHash;
+        return next(call);
+      };
     },
   };
 }
@@ -104,16 +106,20 @@ function shownPart(call: ToolCall, fn: ToolFunction): JsonObject {
   return boundPart({ arguments: value, request: call.request });
 }
 
+interface Asking {
+  readonly approvals: ApprovalStore;
+  readonly clock: Clock;
+  readonly ttlMs: number;
+}
+
 async function ask(
-  approvals: ApprovalStore,
-  clock: Clock,
+  { approvals, clock, ttlMs }: Asking,
   call: ToolCall,
+  fn: ToolFunction,
   bound: ReturnType<typeof boundTo>,
-  options: ApprovalOptions,
 ) {
   const token = `ute_confirm_${randomBytes(32).toString('base64url')}`;
   const now = clock.wall();
-  const fn = call.function as ToolFunction;
   const { metadata } = fn.spec;
   const approval = await approvals.create({
     ...bound,
@@ -126,7 +132,7 @@ async function ask(
     riskLevel: metadata.isDangerous && metadata.riskLevel === 'low' ? 'high' : metadata.riskLevel,
     sessionId: call.context.sessionId ?? '',
     createdAt: now,
-    expiresAt: now + options.ttl_ms,
+    expiresAt: now + ttlMs,
   });
   return { approval, token };
 }

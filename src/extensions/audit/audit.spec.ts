@@ -7,6 +7,7 @@ import {
   outcomeOf,
   principalOf,
   requestOf,
+  through,
 } from '../../../test/helpers/call-kit.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
@@ -68,7 +69,7 @@ describe('audit', () => {
     const { sink, records } = sinkOf();
     const call = callFor(READER, { request: requestOf({ arguments: { password: 'hunter2' } }) });
     call.progress.caller = { principal: principalOf(), context: { tenantId: 'acme', agentId: 'desk' } };
-    await extensionOf(sink).around(call, echoNext().next, options());
+    await through(extensionOf(sink), call, echoNext().next, options());
     expect(records).toMatchObject([
       {
         kind: 'outcome',
@@ -91,15 +92,15 @@ describe('audit', () => {
     const call = callOf();
     const refusing = () =>
       outcomeOf(() => Promise.reject(new ToolFailure('AUTH', 'no', { reason: 'CREDENTIAL_MISSING' })), call);
-    await extensionOf(sink).around(call, refusing, options());
+    await through(extensionOf(sink), call, refusing, options());
     expect(records).toMatchObject([{ kind: 'outcome', outcome: 'AUTH', reason: 'CREDENTIAL_MISSING' }]);
     expect(how).toEqual(['write']);
   });
 
   it('a tool that changes something has its intent committed before it runs, a reader only its outcome', async () => {
     const [writing, reading] = [sinkOf(), sinkOf()];
-    await extensionOf(writing.sink).around(callFor(WRITER), coreNext().next, options());
-    await extensionOf(reading.sink).around(callFor(READER), coreNext().next, options());
+    await through(extensionOf(writing.sink), callFor(WRITER), coreNext().next, options());
+    await through(extensionOf(reading.sink), callFor(READER), coreNext().next, options());
     expect(writing.how).toEqual(['intend', 'write']);
     expect(reading.how).toEqual(['write']);
     expect(writing.records[0]).toMatchObject({
@@ -122,7 +123,7 @@ describe('audit', () => {
     ],
   ])('another mode where %s', async (_why, fn, said, expected) => {
     const { sink, how } = sinkOf();
-    await extensionOf(sink).around(callFor(fn), coreNext().next, options(said));
+    await through(extensionOf(sink), callFor(fn), coreNext().next, options(said));
     expect(how).toEqual(expected);
   });
 
@@ -130,7 +131,7 @@ describe('audit', () => {
     const { sink, records } = sinkOf({ intend: async () => unavailable() });
     const { calls, next } = coreNext();
     const call = callFor(WRITER);
-    await extensionOf(sink).around(call, (inner) => outcomeOf(() => next(inner), inner), options());
+    await through(extensionOf(sink), call, (inner) => outcomeOf(() => next(inner), inner), options());
     expect(calls).toEqual([]);
     expect(records).toMatchObject([{ kind: 'outcome', outcome: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE' }]);
   });
@@ -139,7 +140,9 @@ describe('audit', () => {
     const { sink } = sinkOf({ ready: unavailable });
     const { calls, next } = echoNext();
     const call = callOf();
-    expect(await outcomeOf(async () => extensionOf(sink).around(call, next, options()), call)).toMatchObject({
+    expect(
+      await outcomeOf(async () => through(extensionOf(sink), call, next, options()), call),
+    ).toMatchObject({
       ok: false,
       error: { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE', partialSideEffects: false },
     });
@@ -150,7 +153,7 @@ describe('audit', () => {
     const { sink } = sinkOf({ write: async () => unavailable() });
     const call = callOf();
     expect(
-      await outcomeOf(async () => extensionOf(sink).around(call, echoNext().next, options()), call),
+      await outcomeOf(async () => through(extensionOf(sink), call, echoNext().next, options()), call),
     ).toMatchObject({
       ok: false,
       error: { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE', retryable: false, partialSideEffects: true },
@@ -159,7 +162,8 @@ describe('audit', () => {
 
   it('best effort asks nobody and waits for nobody', async () => {
     const { sink, how } = sinkOf({ ready: unavailable });
-    const response = await extensionOf(sink).around(
+    const response = await through(
+      extensionOf(sink),
       callFor(READER),
       coreNext().next,
       options({ mode: 'best_effort' }),
@@ -171,13 +175,15 @@ describe('audit', () => {
   it('a call that runs later is nobody’s row here: it is made and ended by those who run it', async () => {
     const { sink, records } = sinkOf();
     const accepted = { callId: 'call-1', toolHash: 'c0ffee', approved: false };
-    await extensionOf(sink).around(
+    await through(
+      extensionOf(sink),
       callFor(WRITER, { request: requestOf({ accepted }) }),
       coreNext().next,
       options(),
     );
     const accept = () => Promise.reject(new Error('not called'));
-    await extensionOf(sink).around(
+    await through(
+      extensionOf(sink),
       callFor(READER, { request: requestOf({ accept }) }),
       echoNext().next,
       options(),
@@ -192,7 +198,7 @@ describe('audit', () => {
   it('a step says whose step it is', async () => {
     const { sink, records } = sinkOf();
     const parent = { callId: 'parent-1', snapshot: snapshotOf([], []), depth: 1, budget: { stepsLeft: 1 } };
-    await extensionOf(sink).around(callOf({ request: requestOf({ parent }) }), echoNext().next, options());
+    await through(extensionOf(sink), callOf({ request: requestOf({ parent }) }), echoNext().next, options());
     expect(records[0]?.notes).toEqual({ parent_call_id: 'parent-1' });
   });
 });

@@ -1,6 +1,6 @@
 // audit: a record of every call, refused ones too; of calls that change something, one before they run as well.
 import { z } from 'zod';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
@@ -33,38 +33,44 @@ export const audit: ExtensionPlugin<AuditOptions, Needs> = {
   create: (needs) => createAudit(needs),
 };
 
-function createAudit({ auditSink: sink, clock }: Needs): Extension<AuditOptions> {
-  const ownModes = new WeakMap<ToolFunction, AuditOptions>();
-  /**
-   * A tool's own options lie over the gateway's; they were checked when it was loaded. Whether a version that is pinned
-   * changes something is not known yet.
-   */
-  const modeOf = (fn: ToolFunction | undefined, { mode }: AuditOptions, isPinned: boolean): AuditMode => {
-    if (fn === undefined) return mode ?? 'durable';
-    let own = ownModes.get(fn);
-    if (own === undefined) ownModes.set(fn, (own = optionsSchema.parse(fn.spec.extensions['audit'] ?? {})));
-    return own.mode ?? mode ?? (fn.spec.metadata.readOnly && !isPinned ? sink.readOnlyMode : 'strict');
-  };
+function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditOptions> {
   return {
     stage: 'request',
     onFailure: 'deny',
-    async around(call, next, options) {
-      const fn = call.snapshot.find(call.request.tool);
-      const mode = modeOf(fn, options, call.context.toolVersion !== undefined);
-      if (mode === 'best_effort') {
+    prepare: ({ mode: gatewayMode }) =>
+      async function record(call, next) {
+        const fn = call.snapshot.find(call.request.tool);
+        const mode = modeFor(call, fn, gatewayMode, sink.readOnlyMode);
+        if (mode === 'best_effort') {
+          const response = await next(call);
+          sink.offer(() => outcomeOf(call, call.progress.pinned ?? fn, response, clock));
+          return response;
+        }
+        // Asked first: a tool must not act when we already know that the act cannot be recorded.
+        const ready = sink.ready();
+        if (ready !== undefined) await ready;
+        if (mode === 'strict')
+          call.progress.beforeExecution = (entering) => sink.intend(intentOf(entering, clock));
         const response = await next(call);
-        sink.offer(() => outcomeOf(call, call.progress.pinned ?? fn, response, clock));
-        return response;
-      }
-      // Asked first: a tool must not act when we already know that the act cannot be recorded.
-      const ready = sink.ready();
-      if (ready !== undefined) await ready;
-      if (mode === 'strict')
-        call.progress.beforeExecution = (entering) => sink.intend(intentOf(entering, clock));
-      const response = await next(call);
-      return recorded({ auditSink: sink, clock }, call, fn, response);
-    },
+        return recorded({ auditSink: sink, clock }, call, fn, response);
+      },
   };
+}
+
+/**
+ * A tool's own option lies over the gateway's; it was checked when the tool was loaded. Whether a version that is pinned
+ * changes something is not known yet.
+ */
+function modeFor(
+  { context }: ToolCall,
+  fn: ToolFunction | undefined,
+  gatewayMode: AuditMode | undefined,
+  readOnlyMode: AuditMode,
+): AuditMode {
+  if (fn === undefined) return gatewayMode ?? 'durable';
+  const own = fn.spec.extensions['audit']?.['mode'] as AuditMode | undefined;
+  const isReadOnly = fn.spec.metadata.readOnly && context.toolVersion === undefined;
+  return own ?? gatewayMode ?? (isReadOnly ? readOnlyMode : 'strict');
 }
 
 async function recorded(

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, outcomeOf, principalOf, requestOf } from '../../../test/helpers/call-kit.ts';
+import {
+  callOf,
+  echoNext,
+  outcomeOf,
+  principalOf,
+  requestOf,
+  through,
+} from '../../../test/helpers/call-kit.ts';
 import type { Principal } from '../../contract/call/principal.ts';
 import type { ToolContext } from '../../contract/call/tool-context.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -17,7 +24,7 @@ function authAs(principal: Principal, now = 5_000) {
 async function callWith(principal: Principal, context: ToolContext) {
   const { calls, next } = echoNext();
   const call = callOf({ request: requestOf({ context }), context, principal: undefined });
-  const response = await outcomeOf(async () => authAs(principal).around(call, next, OPTIONS), call);
+  const response = await outcomeOf(async () => through(authAs(principal), call, next, OPTIONS), call);
   return { response, inner: calls[0], call };
 }
 
@@ -70,7 +77,7 @@ describe('auth', () => {
       clock: { now: () => 0, wall: () => 0, after: () => () => undefined },
     });
     const call = callOf({ principal: undefined });
-    const response = await outcomeOf(async () => extension.around(call, echoNext().next, OPTIONS), call);
+    const response = await outcomeOf(async () => through(extension, call, echoNext().next, OPTIONS), call);
     expect(response).toMatchObject({ ok: false, error: { type: 'AUTH' } });
     expect(call.progress.caller).toBeUndefined();
   });
@@ -82,7 +89,7 @@ describe('auth', () => {
       authenticator: { authenticate: () => who, recall: () => who },
       clock: { now: () => 5_250, wall: () => 5_250, after: () => () => undefined },
     });
-    const run = () => outcomeOf(async () => extension.around(callOf(), next, { flood_rate: 2 }), callOf());
+    const run = () => outcomeOf(async () => through(extension, callOf(), next, { flood_rate: 2 }), callOf());
     await run();
     await run();
     expect(await run()).toMatchObject({

@@ -1,6 +1,6 @@
 // auth: who is calling, and for whom may it speak. Binds tenant, agent and user to the credential.
 import { z } from 'zod';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import { holds, stillGranted, type Principal } from '../../contract/call/principal.ts';
 import type { ToolRequest } from '../../contract/call/tool-call.ts';
 import type { ToolContext } from '../../contract/call/tool-context.ts';
@@ -25,18 +25,20 @@ export const auth: ExtensionPlugin<AuthOptions, Needs> = {
   create: ({ authenticator, clock }) => createAuth(authenticator, clock),
 };
 
-function createAuth(authenticator: Authenticator, clock: Clock): Extension<AuthOptions> {
+function createAuth(authenticator: Authenticator, clock: Clock): RequestExtension<AuthOptions> {
   const guard = new FloodGuard();
   return {
     stage: 'request',
     onFailure: 'deny',
-    around(call, next, options) {
-      const principal = principalOf(call.request, authenticator);
-      guard.check(principal.id, options.flood_rate, clock.now());
-      if (!holds(principal, 'tools:call')) throw missing('tools:call');
-      const context = bind(principal, call.context);
-      call.progress.caller = { principal, context };
-      return next({ ...call, principal, context });
+    prepare({ flood_rate: floodRate }) {
+      return function authenticate(call, next) {
+        const principal = principalOf(call.request, authenticator);
+        guard.check(principal.id, floodRate, clock.now());
+        if (!holds(principal, 'tools:call')) throw missing('tools:call');
+        const context = bind(principal, call.context);
+        call.progress.caller = { principal, context };
+        return next({ ...call, principal, context });
+      };
     },
   };
 }

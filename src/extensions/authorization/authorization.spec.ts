@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, functionOf, outcomeOf, principalOf } from '../../../test/helpers/call-kit.ts';
+import {
+  callOf,
+  echoNext,
+  functionOf,
+  outcomeOf,
+  principalOf,
+  through,
+  layerFor,
+} from '../../../test/helpers/call-kit.ts';
 import { authorization } from './index.ts';
 
 const extension = authorization.create({});
@@ -9,7 +17,7 @@ async function callWith(permissions: string[]) {
   const { calls, next } = echoNext();
   const call = callOf({ function: fn, principal: principalOf({ permissions: new Set(permissions) }) });
   return {
-    response: await outcomeOf(async () => extension.around(call, next, {}), call),
+    response: await outcomeOf(async () => through(extension, call, next, {}), call),
     ran: calls.length > 0,
   };
 }
@@ -32,7 +40,7 @@ describe('authorization', () => {
   );
 
   it('a tool that names no permission has no such step', () => {
-    expect(extension.appliesTo?.(functionOf(), {})).toBe(false);
-    expect(extension.appliesTo?.(fn, {})).toBe(true);
+    expect(layerFor(extension, functionOf(), {})).toBeUndefined();
+    expect(layerFor(extension, fn, {})).toBeDefined();
   });
 });

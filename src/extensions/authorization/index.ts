@@ -1,6 +1,6 @@
 // authorization: does the credential hold what this tool asks for. The tool's half of auth: see docs/adr/0002.
 import { z } from 'zod';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
 import { holds } from '../../contract/call/principal.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 
@@ -13,26 +13,28 @@ export const authorization: ExtensionPlugin<z.infer<typeof optionsSchema>, objec
   create: () => createAuthorization(),
 };
 
-function createAuthorization(): Extension<object> {
+function createAuthorization(): ToolExtension<object> {
   return {
     stage: 'tool',
     onFailure: 'deny',
-    deferred: 'both',
-    appliesTo: (fn) => fn.spec.metadata.permissions.length > 0,
-    around(call, next) {
-      const needed = call.function?.spec.metadata.permissions ?? [];
-      const missing = needed.filter(
-        (permission) => call.principal === undefined || !holds(call.principal, permission),
-      );
-      if (missing.length === 0) return next(call);
-      throw new ToolFailure(
-        'PERMISSION_DENIED',
-        `This tool needs permissions that the credential does not hold: ${missing.join(', ')}.`,
-        {
-          reason: 'PERMISSION_MISSING',
-          details: { permissions: missing },
-        },
-      );
+    phases: ['admit', 'run'],
+    prepare({ spec }) {
+      const { permissions: needed } = spec.metadata;
+      if (needed.length === 0) return undefined;
+      return function authorize(call, next) {
+        const { principal } = call;
+        const missing = needed.filter((each) => principal === undefined || !holds(principal, each));
+        if (missing.length === 0) return next(call);
+        throw notHeld(missing);
+      };
     },
   };
+}
+
+function notHeld(permissions: string[]): ToolFailure {
+  const message = `This tool needs permissions that the credential does not hold: ${permissions.join(', ')}.`;
+  return new ToolFailure('PERMISSION_DENIED', message, {
+    reason: 'PERMISSION_MISSING',
+    details: { permissions },
+  });
 }

@@ -6,6 +6,8 @@ import {
   recordingLog,
   recordingMetrics,
   requestOf,
+  through,
+  layerFor,
 } from '../../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
@@ -47,7 +49,8 @@ function kit(options: JsonObject = {}, changes: Parameters<typeof functionOf>[0]
     });
   };
   const around = (call: ToolCall, tool: (call: ToolCall) => Promise<ToolResult> | ToolResult) =>
-    extension.around(
+    through(
+      extension,
       call,
       async (inner) => {
         runs += 1;
@@ -142,7 +145,7 @@ describe('cache', () => {
     await around(make(), answer(7));
     const cut = async (call: ToolCall) =>
       shortened(successOf(call, { data: [1, 2] }, 99, true), [1], { pointer: '', kept: 1, omitted: 1 });
-    await extension.around(make(), cut, merged);
+    await through(extension, make(), cut, merged);
     expect(memory.size.entries).toBe(0);
     await around(make(), answer('fits'));
     expect(memory.size.entries).toBe(1);
@@ -325,7 +328,9 @@ describe('options of the cache', () => {
 
   it('cache nothing of a tool that does not ask for it', () => {
     const { extension, merged } = kit();
-    expect(extension.appliesTo?.(functionOf(READ_ONLY), merged)).toBe(false);
-    expect(extension.appliesTo?.(functionOf({ ...READ_ONLY, extensions: { cache: {} } }), merged)).toBe(true);
+    expect(layerFor(extension, functionOf(READ_ONLY), merged)).toBeUndefined();
+    expect(
+      layerFor(extension, functionOf({ ...READ_ONLY, extensions: { cache: {} } }), merged),
+    ).toBeDefined();
   });
 });

@@ -1,10 +1,9 @@
 // cache: a read-only tool's answer is given again for a time; of equal calls that run at once, only one runs the tool.
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
-import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
 import { knownAnswer } from '../../contract/call/make-response.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../contract/call/tool-response.ts';
 import { createValidator, type Validator } from '../../lib/json-schema/validator.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -34,35 +33,37 @@ export const cache: ExtensionPlugin<CacheOptions, Needs> = {
   create: (needs) => createCache(needs),
 };
 
-function createCache(needs: Needs): Extension<CacheOptions> {
+function createCache(needs: Needs): ToolExtension<CacheOptions> {
   const flights = new Flights();
   const leading = new Leading(needs);
   const countsOf = countersOf(needs.metrics);
   return {
     stage: 'tool',
     onFailure: 'continue',
-    appliesTo: isCached,
-    async around(call, next, options) {
-      const fn = call.function as ToolFunction;
+    prepare(fn, options) {
+      if (!isCached(fn, options)) return undefined;
       const counts = countsOf(fn.name);
-      const key = isPlain(call) ? cacheKeyOf(call, fn, options) : undefined;
-      const turn = key === undefined ? ALONE : await flights.enter(key, call.signal, mayWait(call));
-      if (turn.kind === 'answer') {
-        const known = readData(turn.dataJson);
-        if (known !== undefined) return given(call, known, counts.shared);
-      }
-      if (key === undefined || turn.kind !== 'lead') {
-        counts.bypass.add();
-        return next(call);
-      }
-      let landing: Landing = { kind: 'failed' };
-      try {
-        const led = await leading.run({ call, next, fn, key, options, counts });
-        landing = led.landing;
-        return led.response;
-      } finally {
-        flights.land(key, landing);
-      }
+      const output = fn.outputSchema === undefined ? undefined : createValidator(fn.outputSchema);
+      return async function giveAgain(call, next) {
+        const key = isPlain(call) ? cacheKeyOf(call, fn, options) : undefined;
+        const turn = key === undefined ? ALONE : await flights.enter(key, call.signal, mayWait(call));
+        if (turn.kind === 'answer') {
+          const known = readData(turn.dataJson);
+          if (known !== undefined) return given(call, known, counts.shared);
+        }
+        if (key === undefined || turn.kind !== 'lead') {
+          counts.bypass.add();
+          return next(call);
+        }
+        let landing: Landing = { kind: 'failed' };
+        try {
+          const led = await leading.run({ call, next, key, options, counts, output });
+          landing = led.landing;
+          return led.response;
+        } finally {
+          flights.land(key, landing);
+        }
+      };
     },
   };
 }
@@ -83,10 +84,11 @@ function given(call: ToolCall, { data, dataJson }: KnownData, count: { add(): vo
 interface Lead {
   readonly call: ToolCall;
   readonly next: Next;
-  readonly fn: ToolFunction;
   readonly key: string;
   readonly options: CacheOptions;
   readonly counts: Counts;
+  /** Undefined: the tool declares no output schema. */
+  readonly output: Validator | undefined;
 }
 
 interface Led {
@@ -102,7 +104,6 @@ class Leading {
   readonly #store: ResultCache;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #outputs = new WeakMap<ToolFunction, Validator>();
 
   constructor({ resultCache, clock, log }: Needs) {
     this.#store = resultCache;
@@ -143,9 +144,9 @@ class Leading {
   }
 
   #answer(lead: Lead, response: ToolSuccess, found: (Found & { kind: 'none' }) | undefined): Led {
-    const { call, fn, key, options } = lead;
+    const { call, key, options, output } = lead;
     const { dataJson } = response;
-    const shared = isForAll(response) && this.#fitsOutput(fn, response);
+    const shared = isForAll(response) && fitsOutput(output, response);
     const kept = shared && Buffer.byteLength(dataJson) <= options.max_result_bytes;
     if (found !== undefined && kept) {
       const lifeMs = (options.ttl_ms ?? 0) + options.stale_if_error_ms;
@@ -155,15 +156,6 @@ class Leading {
     return shared ? answered(response, dataJson) : { response, landing: { kind: 'unshared' } };
   }
 
-  /** Validation stands outside of the cache: what it is going to refuse must not be given again. */
-  #fitsOutput(fn: ToolFunction, { data }: ToolSuccess): boolean {
-    if (fn.outputSchema === undefined) return true;
-    let output = this.#outputs.get(fn);
-    if (output === undefined) this.#outputs.set(fn, (output = createValidator(fn.outputSchema)));
-    // What takes long to check is not kept: validation checks it in a thread.
-    return output.validateHere(output.changesValue ? structuredClone(data) : data)?.length === 0;
-  }
-
   /** The answer is there already: nobody waits for it to be kept. */
   #inBackground({ call, counts }: Lead, work: Promise<void>): void {
     work.catch((error: unknown) => {
@@ -171,6 +163,13 @@ class Leading {
       this.#log.debug({ ...callLogFields(call), err: error }, 'an answer could not be kept in the cache');
     });
   }
+}
+
+/** Validation stands outside of the cache: what it is going to refuse must not be given again. */
+function fitsOutput(output: Validator | undefined, { data }: ToolSuccess): boolean {
+  if (output === undefined) return true;
+  // What takes long to check is not kept: validation checks it in a thread.
+  return output.validateHere(output.changesValue ? structuredClone(data) : data)?.length === 0;
 }
 
 function answered(response: ToolResponse, dataJson: string): Led {

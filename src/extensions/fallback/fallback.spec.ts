@@ -1,7 +1,14 @@
 // The safe answer as a layer: what it may stand in for, what it is made of, lateness, and what is refused at load.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callOf, functionOf, recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
+import {
+  callOf,
+  functionOf,
+  recordingLog,
+  recordingMetrics,
+  through,
+  layerFor,
+} from '../../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import { ERROR_TYPES, type ErrorType } from '../../contract/call/error-types.ts';
 import type { JsonObject } from '../../contract/json.ts';
@@ -48,7 +55,8 @@ function kit(own: JsonObject, changes: Parameters<typeof functionOf>[0] = {}) {
     });
   const failing = (type: ErrorType, extra: FailureDetails = {}) => {
     const call = make();
-    return extension.around(
+    return through(
+      extension,
       call,
       async (inner) => refusalOf(inner, new ToolFailure(type, 'No.', extra)),
       options,
@@ -84,7 +92,8 @@ describe('fallback', () => {
     const { extension, options, make, log, metrics } = kit(SENTENCE);
     const call = make();
     const cause = new Error('socket closed');
-    const response = await extension.around(
+    const response = await through(
+      extension,
       call,
       async (inner) => {
         inner.progress.attempts = 3;
@@ -115,15 +124,15 @@ describe('fallback', () => {
   it('leaves answers and dry runs as they are', async () => {
     const { extension, options, make } = kit(SENTENCE);
     const inner = async (call: ToolCall) => successOf(call, { data: 1 }, 99, true);
-    expect(dataOf(await extension.around(make(), inner, options))).toBe(1);
+    expect(dataOf(await through(extension, make(), inner, options))).toBe(1);
     const dry = make({ context: { dryRun: true } });
     const failed = async (call: ToolCall) => refusalOf(call, new ToolFailure('TIMEOUT', 'Late.'));
-    expect(dataOf(await extension.around(dry, failed, options))).toBe('TIMEOUT');
+    expect(dataOf(await through(extension, dry, failed, options))).toBe('TIMEOUT');
   });
 
   it('is there only for tools that ask for it', () => {
     const { extension, options } = kit(SENTENCE);
-    expect(extension.appliesTo?.(functionOf(), options)).toBe(false);
+    expect(layerFor(extension, functionOf(), options)).toBeUndefined();
   });
 });
 
@@ -137,7 +146,7 @@ describe('a late call', () => {
         seen = given;
         given.signal.addEventListener('abort', () => resolve(refusalOf(given, given.signal.reason)));
       });
-    const answer = extension.around(call, inner, options);
+    const answer = through(extension, call, inner, options);
     await clock.advance(299);
     expect([seen?.signal.aborted, seen?.deadline]).toEqual([false, call.receivedAt + 300]);
     await clock.advance(1);
@@ -148,14 +157,15 @@ describe('a late call', () => {
 
   it('leaves no timer behind when it is in time after all', async () => {
     const { clock, extension, options, make } = kit({ ...SENTENCE, after_ms: 300 });
-    await extension.around(make(), async (call) => successOf(call, { data: 1 }, 99, true), options);
+    await through(extension, make(), async (call) => successOf(call, { data: 1 }, 99, true), options);
     expect(clock.pendingTimers).toBe(0);
   });
 
   it('still ends when its caller goes away, without a safe answer', async () => {
     const { extension, options, make } = kit({ ...SENTENCE, after_ms: 300 });
     const gone = new AbortController();
-    const answer = extension.around(
+    const answer = through(
+      extension,
       make({ signal: gone.signal }),
       (given) =>
         new Promise((resolve) =>
@@ -189,7 +199,7 @@ describe('templates', () => {
     const { extension, options, make } = kit({ message: 'About {topic}: {topic}' });
     const failed = async (call: ToolCall) => refusalOf(call, new ToolFailure('TIMEOUT', 'Late.'));
     const say = async (topic: string) =>
-      dataOf(await extension.around(make({ arguments: { topic, count: 1 } }), failed, options));
+      dataOf(await through(extension, make({ arguments: { topic, count: 1 } }), failed, options));
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(fc.string({ maxLength: 999 }), fc.constant('{count} ${1+1} {{{'), fc.constant('$&$1')),
@@ -223,7 +233,7 @@ describe('templates', () => {
     expect(plugin.check?.(fn, options)).toEqual([]);
     const failed = async (call: ToolCall) => refusalOf(call, new ToolFailure('TIMEOUT', 'Late.'));
     const say = async (changes: Partial<ToolCall>) =>
-      dataOf(await extension.around(callOf({ function: fn, ...changes }), failed, options));
+      dataOf(await through(extension, callOf({ function: fn, ...changes }), failed, options));
     expect(await say({ config: fn.configDefaults })).toEqual({ message: 'No weather for Rome.' });
     expect(await say({ config: { city: 'Oslo' } })).toEqual({ message: 'No weather for Oslo.' });
     expect(await say({ arguments: { city: 'Bonn' } })).toEqual({ message: 'No weather for Bonn.' });
@@ -301,6 +311,8 @@ describe('options of the fallback', () => {
     expect(plugin.check?.(fn, options)).toEqual([]);
     const { extension } = kit(SENTENCE);
     const failed = async (call: ToolCall) => refusalOf(call, new ToolFailure('TIMEOUT', 'Late.'));
-    expect(dataOf(await extension.around(callOf({ function: fn }), failed, options))).toEqual({ own: true });
+    expect(dataOf(await through(extension, callOf({ function: fn }), failed, options))).toEqual({
+      own: true,
+    });
   });
 });

@@ -1,16 +1,15 @@
 // fallback: a safe answer where a tool fails without having done anything, or is late. Observers see what really happened.
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import { knownAnswer } from '../../contract/call/make-response.ts';
-import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
-import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { fallbackOptionsSchema, faultsOfFallback, hasFallback, type FallbackOptions } from './options.ts';
-import { compileAnswer, type SafeAnswer } from './safe-answer.ts';
+import { compileAnswer } from './safe-answer.ts';
 
 interface Needs {
   readonly clock: Clock;
@@ -27,37 +26,36 @@ export const fallback: ExtensionPlugin<FallbackOptions, Needs> = {
   create: (needs) => createFallback(needs),
 };
 
-function createFallback({ clock, log, metrics }: Needs): Extension<FallbackOptions> {
+function createFallback({ clock, log, metrics }: Needs): ToolExtension<FallbackOptions> {
   const counter = metrics.counter({
     name: 'ute_fallbacks_total',
     help: 'Safe answers given, by tool and by the type of the error that each stood in for.',
     labels: ['tool', 'type'],
   });
-  const answers = new WeakMap<ToolFunction, SafeAnswer>();
   return {
     stage: 'tool',
     // A safe answer that cannot be made leaves the error as it is.
     onFailure: 'continue',
-    appliesTo: hasFallback,
-    async around(call, next, options) {
-      // A rehearsal shows what would happen, failures too.
-      if (call.context.dryRun === true) return next(call);
+    prepare(fn, options) {
+      if (!hasFallback(fn, options)) return undefined;
       const { after_ms: afterMs } = options;
-      const response = await (afterMs === undefined ? next(call) : inTime(call, next, afterMs, clock));
-      if (response.ok || !isReplaceable(response, options)) return response;
-      const fn = call.function as ToolFunction;
-      let answer = answers.get(fn);
-      if (answer === undefined) answers.set(fn, (answer = compileAnswer(fn, options)));
-      const { type, reason } = response.error;
-      const filled = answer.fill(call);
-      const about = { ...callLogFields(call), tool: fn.name, type, reason, err: response.cause };
-      if (filled === undefined) {
-        log.warn(about, 'the safe answer does not fit these arguments: the error was left to stand');
-        return response;
-      }
-      counter.with(fn.name, type).add();
-      log.warn(about, 'a safe answer was given in place of an error');
-      return safe(call, response, filled.data, filled.dataJson);
+      const answer = compileAnswer(fn, options);
+      return async function fallBack(call, next) {
+        // A rehearsal shows what would happen, failures too.
+        if (call.context.dryRun === true) return next(call);
+        const response = await (afterMs === undefined ? next(call) : inTime(call, next, afterMs, clock));
+        if (response.ok || !isReplaceable(response, options)) return response;
+        const { type, reason } = response.error;
+        const filled = answer.fill(call);
+        const about = { ...callLogFields(call), tool: fn.name, type, reason, err: response.cause };
+        if (filled === undefined) {
+          log.warn(about, 'the safe answer does not fit these arguments: the error was left to stand');
+          return response;
+        }
+        counter.with(fn.name, type).add();
+        log.warn(about, 'a safe answer was given in place of an error');
+        return safe(call, response, filled.data, filled.dataJson);
+      };
     },
   };
 }

@@ -7,6 +7,7 @@ import {
   recordingLog,
   recordingMetrics,
   requestOf,
+  through,
 } from '../../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import type { Next } from '../../contract/plugin.ts';
@@ -67,7 +68,7 @@ function bench(store: ScriptedStore) {
   const metrics = recordingMetrics();
   const extension = idempotency.create({ idempotency: store, clock, log: recordingLog(), metrics });
   const around = (call: ToolCall, next: Next, said: object = {}) =>
-    outcomeOf(() => extension.around(call, next, idempotency.optionsSchema.parse(said)), call);
+    outcomeOf(() => through(extension, call, next, idempotency.optionsSchema.parse(said)), call);
   return { clock, metrics, around };
 }
 

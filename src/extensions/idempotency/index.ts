@@ -1,14 +1,14 @@
 // idempotency: a call with a key runs once; whoever sends the same key again gets the same outcome.
 import { z } from 'zod';
 import { boundPart } from '../../contract/call/bound-part.ts';
-import type { Extension, ExtensionPlugin, Next } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { callerHash } from '../../lib/callers/caller-hash.ts';
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { IdempotencyStore, KeyClaim, KeyState } from '../../ports/idempotency-store.ts';
+import type { IdempotencyStore, KeyClaim, KeyScope, KeyState } from '../../ports/idempotency-store.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
 import { inFlight, malformed, missing, otherPayload, replay, unknownOutcome } from './answers.ts';
@@ -51,7 +51,7 @@ function createIdempotency({
   clock,
   log,
   metrics,
-}: Needs): Extension<IdempotencyOptions> {
+}: Needs): ToolExtension<IdempotencyOptions> {
   const counted = metrics.counter({
     name: 'ute_idempotency_total',
     help: 'Calls with an idempotency key, by what became of them.',
@@ -59,36 +59,29 @@ function createIdempotency({
   });
   const counters = new Map<Event, Counter>(EVENTS.map((event) => [event, counted.with(event)]));
   const runs = new KeyedRuns(store, clock, log);
-
-  function answerTo(
-    state: KeyState,
-    call: ToolCall,
-    next: Next,
-    key: string,
-  ): Promise<ToolResponse> | ToolResponse {
+  async function keyed(call: ToolCall, next: Next, scope: KeyScope, claim: KeyClaim): Promise<ToolResponse> {
+    const state = await stateAfterWaiting(call, clock, () => runs.begin(scope, claim));
     counters.get(eventOf(state))?.add();
-    if (state.state === 'mine') return runs.run(call, next, { ...scopeOf(call, key), callId: call.id });
-    if (state.state === 'ended') return replay(call, state.outcome);
-    if (state.state === 'in_flight') throw inFlight(state.callId);
-    throw state.state === 'unknown' ? unknownOutcome(state.callId) : otherPayload();
+    if (state.state === 'mine') return runs.run(call, next, { ...scope, callId: call.id });
+    return answerTo(state, call);
   }
-
   return {
     stage: 'tool',
     onFailure: 'deny',
-    deferred: 'accept',
-    passes: ({ context }, { required }) => context.idempotencyKey === undefined && !required,
-    async around(call, next, { required, keep_ms: keepMs }) {
-      const { idempotencyKey: key, dryRun } = call.context;
-      if (dryRun === true) return next(call);
-      if (key === undefined) {
-        if (required && call.request.parent === undefined) throw missing();
-        return next(call);
-      }
-      if (!KEY.test(key)) throw malformed();
-      const claim = claimOf(call, keepMs);
-      const state = await stateAfterWaiting(call, clock, () => runs.begin(scopeOf(call, key), claim));
-      return answerTo(state, call, next, key);
+    phases: ['admit'],
+    prepare(fn, { required, keep_ms: keepMs }) {
+      const { idempotent, readOnly } = fn.spec.metadata;
+      const mayRunAgain = idempotent || readOnly;
+      return function runOnce(call, next) {
+        const { idempotencyKey: key, dryRun } = call.context;
+        if (dryRun === true) return next(call);
+        if (key === undefined) {
+          if (required && call.request.parent === undefined) throw missing();
+          return next(call);
+        }
+        if (!KEY.test(key)) throw malformed();
+        return keyed(call, next, scopeOf(call, fn, key), claimOf(call, mayRunAgain, keepMs));
+      };
     },
     async close() {
       runs.close();
@@ -96,33 +89,35 @@ function createIdempotency({
   };
 }
 
+/** What somebody else has, had or left behind. */
+function answerTo(state: Exclude<KeyState, { state: 'mine' }>, call: ToolCall): Promise<ToolResponse> {
+  if (state.state === 'ended') return replay(call, state.outcome);
+  if (state.state === 'in_flight') throw inFlight(state.callId);
+  throw state.state === 'unknown' ? unknownOutcome(state.callId) : otherPayload();
+}
+
 function eventOf(state: KeyState): Event {
   if (state.state === 'mine') return state.attempt > 1 ? 'rerun' : 'begun';
   return state.state === 'ended' ? 'replayed' : state.state;
 }
 
-function claimOf(call: ToolCall, keepMs: number): KeyClaim {
+function claimOf(call: ToolCall, mayRunAgain: boolean, keepMs: number): KeyClaim {
   return {
     callId: call.id,
     fingerprint: canonicalHash(boundPart(call)),
-    mayRunAgain: mayRunAgain(call.function),
+    mayRunAgain,
     leaseMs: LEASE_MS,
     keepMs,
   };
 }
 
-function scopeOf(call: ToolCall, key: string) {
+function scopeOf(call: ToolCall, fn: ToolFunction, key: string): KeyScope {
   const tenantId = call.context.tenantId ?? '';
   return {
     tenantId,
     principalId: call.principal?.id ?? '',
-    tool: call.progress.insteadOf ?? call.function?.name ?? '',
+    tool: call.progress.insteadOf ?? fn.name,
     key,
     callerHash: callerHash(call.context),
   };
-}
-
-function mayRunAgain(fn: ToolFunction | undefined): boolean {
-  const metadata = fn?.spec.metadata;
-  return metadata !== undefined && (metadata.idempotent || metadata.readOnly);
 }

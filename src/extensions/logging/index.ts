@@ -1,7 +1,7 @@
 // logging: one line per call with named fields. Arguments and results are never in it.
 import { z } from 'zod';
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -24,18 +24,19 @@ export const logging: ExtensionPlugin<LoggingOptions, Needs> = {
 /** Outcomes that are the gateway's own trouble, not the caller's or the tool's. */
 const SERIOUS = new Set(['INTERNAL', 'OUTCOME_UNKNOWN']);
 
-function createLogging(log: Log): Extension<LoggingOptions> {
+function createLogging(log: Log): RequestExtension<LoggingOptions> {
   return {
     stage: 'request',
     onFailure: 'continue',
-    async around(call, next, options) {
-      const response = await next(call);
-      if (response.meta.acceptedAt !== undefined)
-        log[options.level](fieldsOf(call, response), 'call accepted');
-      else if (response.ok) log[options.level](fieldsOf(call, response), 'call succeeded');
-      else if (SERIOUS.has(response.error.type)) log.error(fieldsOf(call, response), 'call failed');
-      else log.warn(fieldsOf(call, response), 'call refused or failed');
-      return response;
+    prepare({ level }) {
+      return async function logCall(call, next) {
+        const response = await next(call);
+        if (response.meta.acceptedAt !== undefined) log[level](fieldsOf(call, response), 'call accepted');
+        else if (response.ok) log[level](fieldsOf(call, response), 'call succeeded');
+        else if (SERIOUS.has(response.error.type)) log.error(fieldsOf(call, response), 'call failed');
+        else log.warn(fieldsOf(call, response), 'call refused or failed');
+        return response;
+      };
     },
   };
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, outcomeOf, recordingLog, requestOf } from '../../../test/helpers/call-kit.ts';
+import {
+  callOf,
+  echoNext,
+  outcomeOf,
+  recordingLog,
+  requestOf,
+  through,
+} from '../../../test/helpers/call-kit.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { logging } from './index.ts';
 
@@ -10,7 +17,7 @@ describe('logging', () => {
       request: requestOf({ arguments: { secret: 'hunter2' } }),
       arguments: { secret: 'hunter2' },
     });
-    await logging.create({ log }).around(call, echoNext().next, { level: 'info' });
+    await through(logging.create({ log }), call, echoNext().next, { level: 'info' });
     expect(log.lines).toMatchObject([
       { level: 'info', fields: { callId: 'call-1', tool: 'greet', outcome: 'ok' } },
     ]);
@@ -23,7 +30,7 @@ describe('logging', () => {
     const cause = new Error('stack of the upstream');
     const failing = () =>
       outcomeOf(() => Promise.reject(new ToolFailure('TRANSIENT', 'Try again.', { cause })), call);
-    await logging.create({ log }).around(call, failing, { level: 'info' });
+    await through(logging.create({ log }), call, failing, { level: 'info' });
     expect(log.lines).toMatchObject([{ level: 'warn', fields: { outcome: 'TRANSIENT', err: cause } }]);
   });
 });

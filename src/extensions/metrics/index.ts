@@ -1,6 +1,6 @@
 // metrics: counts every call, times it, and separates the gateway's own time from the tool's.
 import { z } from 'zod';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Counter, Histogram, Metrics } from '../../ports/telemetry/metrics.ts';
 
@@ -32,7 +32,7 @@ interface ToolSeries {
   readonly failed: Map<string, { outcome: Counter; error: Counter }>;
 }
 
-function createMetrics(port: Metrics): Extension<object> {
+function createMetrics(port: Metrics): RequestExtension<object> {
   const define = defineSeries(port);
   const perTool = new Map<string, ToolSeries>();
 
@@ -76,13 +76,14 @@ function createMetrics(port: Metrics): Extension<object> {
   return {
     stage: 'request',
     onFailure: 'continue',
-    async around(call, next) {
-      const response = await next(call);
-      const seconds = (performance.now() - call.startedAt) / 1000;
-      count(response, seconds);
-      define.overhead.observe(seconds - call.progress.executorMs / 1000);
-      return response;
-    },
+    prepare: () =>
+      async function measure(call, next) {
+        const response = await next(call);
+        const seconds = (performance.now() - call.startedAt) / 1000;
+        count(response, seconds);
+        define.overhead.observe(seconds - call.progress.executorMs / 1000);
+        return response;
+      },
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, outcomeOf, recordingMetrics } from '../../../test/helpers/call-kit.ts';
+import { callOf, echoNext, outcomeOf, recordingMetrics, through } from '../../../test/helpers/call-kit.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { metrics } from './index.ts';
 
@@ -8,8 +8,9 @@ describe('metrics', () => {
     const port = recordingMetrics();
     const extension = metrics.create({ metrics: port });
     const call = callOf();
-    await extension.around(call, echoNext().next, {});
-    await extension.around(
+    await through(extension, call, echoNext().next, {});
+    await through(
+      extension,
       call,
       () => outcomeOf(() => Promise.reject(new ToolFailure('TIMEOUT', 'late')), call),
       {},
@@ -25,7 +26,7 @@ describe('metrics', () => {
     const port = recordingMetrics();
     const call = callOf({ function: undefined });
     const unknown = () => outcomeOf(() => Promise.reject(new ToolFailure('NOT_FOUND', 'none')), call);
-    await metrics.create({ metrics: port }).around(call, unknown, {});
+    await through(metrics.create({ metrics: port }), call, unknown, {});
     expect(port.values.get('ute_tool_calls_total{_unknown,none,NOT_FOUND}')).toBe(1);
   });
 });

@@ -1,13 +1,13 @@
 // recording: keeps calls with their outcomes for operators who asked for it. It stands outside of all that gives answers again.
 import { z } from 'zod';
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolError, ToolResponse } from '../../contract/call/tool-response.ts';
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import { callScrubber } from '../../lib/secrets/scrub-secrets.ts';
-import { sensitiveHiders, type HideSensitive } from '../../lib/secrets/sensitive-values.ts';
+import { sensitiveHider, type HideSensitive } from '../../lib/secrets/sensitive-values.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { RecordedCall, RecordedOutcome, Recordings, Take } from '../../ports/recordings.ts';
@@ -26,48 +26,49 @@ export const recording: ExtensionPlugin<object, Needs> = {
   create: (needs) => createRecording(needs),
 };
 
-function createRecording({ recordings, clock, log }: Needs): Extension<object> {
-  const hiderOf = sensitiveHiders();
+function createRecording({ recordings, clock, log }: Needs): ToolExtension<object> {
   return {
     stage: 'tool',
     // Nobody's call fails because it could not be written down.
     onFailure: 'continue',
-    appliesTo: () => recordings.enabled,
-    passes: () => recordings.idle,
-    async around(call, next) {
-      const take = wanted(recordings, call);
-      if (take === undefined) return next(call);
-      const response = await next(call);
-      try {
-        const fn = call.function as ToolFunction;
-        const at = new Date(clock.wall(call.receivedAt)).toISOString();
-        const hide = hiderOf(fn.inputSchema);
-        await record(take, { call, fn, at }, response, hide, (text) => recordings.seal(text));
-      } catch (error) {
-        take.drop();
-        log.warn({ ...callLogFields(call), err: error }, 'a call could not be recorded');
+    prepare(fn) {
+      if (!recordings.enabled) return undefined;
+      const hide = sensitiveHider(fn.inputSchema);
+      async function taken(take: Take, call: ToolCall, next: Next): Promise<ToolResponse> {
+        const response = await next(call);
+        try {
+          const at = new Date(clock.wall(call.receivedAt)).toISOString();
+          await record(take, { call, fn, at }, response, hide, (text) => recordings.seal(text));
+        } catch (error) {
+          take.drop();
+          log.warn({ ...callLogFields(call), err: error }, 'a call could not be recorded');
+        }
+        return response;
       }
-      return response;
+      return function recordCall(call, next) {
+        const take = recordings.idle ? undefined : wanted(recordings, call, fn);
+        return take === undefined ? next(call) : taken(take, call, next);
+      };
     },
   };
 }
 
 /** A dry run has no outcome. */
-function wanted(recordings: Recordings, call: ToolCall): Take | undefined {
+function wanted(recordings: Recordings, call: ToolCall, fn: ToolFunction): Take | undefined {
   const { id, context, request } = call;
   if (context.dryRun === true) return undefined;
   return recordings.begin({
     callId: id,
     ...(request.parent !== undefined && { parentId: request.parent.callId }),
-    tool: nameOf(call),
+    tool: nameOf(call, fn),
     tenantId: context.tenantId ?? '',
     sessionId: context.sessionId ?? '',
   });
 }
 
 /** Whichever version ran, the tool is the one that callers know. */
-function nameOf({ function: fn, progress }: ToolCall): string {
-  return progress.insteadOf ?? fn?.name ?? '';
+function nameOf({ progress }: ToolCall, fn: ToolFunction): string {
+  return progress.insteadOf ?? fn.name;
 }
 
 async function record(
@@ -84,7 +85,7 @@ async function record(
   const { value, secrets } = await hide(call.arguments, seal);
   const recorded: Omit<RecordedCall, 'order'> = {
     at,
-    tool: nameOf(call),
+    tool: nameOf(call, fn),
     toolVersion: fn.spec.metadata.version,
     definitionHash: fn.spec.contentHash,
     arguments: value,

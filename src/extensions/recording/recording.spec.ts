@@ -1,6 +1,13 @@
 // recording as a layer: what it asks to keep, what it hides, and that its own trouble fails nobody's call.
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, functionOf, recordingLog } from '../../../test/helpers/call-kit.ts';
+import {
+  callOf,
+  echoNext,
+  functionOf,
+  recordingLog,
+  through,
+  layerFor,
+} from '../../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
@@ -40,21 +47,21 @@ describe('recording', () => {
   it('asks about each call with what the wish may name', async () => {
     const { extension, asked } = kit();
     const call = callOf({ context: { tenantId: 'acme', sessionId: 's1' } });
-    await extension.around(call, echoNext().next, {});
+    await through(extension, call, echoNext().next, {});
     expect(asked).toEqual([{ callId: 'call-1', tool: 'greet', tenantId: 'acme', sessionId: 's1' }]);
   });
 
   it('passes calls by that nobody wants', async () => {
     const { extension, kept } = kit({}, false);
-    expect(await extension.around(callOf({ arguments: { a: 1 } }), echoNext().next, {})).toMatchObject({
+    expect(await through(extension, callOf({ arguments: { a: 1 } }), echoNext().next, {})).toMatchObject({
       data: { a: 1 },
     });
     expect(kept).toEqual([]);
   });
 
   it('is in no chain where recordings are switched off', () => {
-    expect(kit({ enabled: false }).extension.appliesTo?.(functionOf(), {})).toBe(false);
-    expect(kit().extension.appliesTo?.(functionOf(), {})).toBe(true);
+    expect(layerFor(kit({ enabled: false }).extension, functionOf(), {})).toBeUndefined();
+    expect(layerFor(kit().extension, functionOf(), {})).toBeDefined();
   });
 
   it('seals what the schema marks, and scrubs it and secret settings from the answer', async () => {
@@ -66,7 +73,8 @@ describe('recording', () => {
       sensitiveConfig: { token: { value: 'tok-12345' } },
     });
     const { next } = echoNext();
-    const response = await extension.around(
+    const response = await through(
+      extension,
       call,
       (inner) => next({ ...inner, arguments: { ...args, said: 'tok-12345' } }),
       {},
@@ -85,7 +93,7 @@ describe('recording', () => {
     const { extension, kept } = kit();
     const call = callOf({ arguments: { key: 'hunter22' }, function: SECRET_KEY });
     const failure = new ToolFailure('PERMANENT', 'no such key: hunter22', { details: { at: ['hunter22'] } });
-    await extension.around(call, async (inner: ToolCall) => refusalOf(inner, failure), {});
+    await through(extension, call, async (inner: ToolCall) => refusalOf(inner, failure), {});
     expect(kept[0]?.outcome).toMatchObject({
       ok: false,
       error: { message: 'no such key: [secret]', details: { at: ['[secret]'] } },
@@ -99,7 +107,7 @@ describe('recording', () => {
       },
     });
     const call = callOf({ arguments: { key: 'hunter22' }, function: SECRET_KEY });
-    expect(await extension.around(call, echoNext().next, {})).toMatchObject({ ok: true });
+    expect(await through(extension, call, echoNext().next, {})).toMatchObject({ ok: true });
     expect([kept, dropped(), log.lines[0]?.level]).toEqual([[], 1, 'warn']);
   });
 });

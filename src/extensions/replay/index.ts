@@ -2,13 +2,12 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../contract/json.ts';
 import { metaOf } from '../../contract/call/make-response.ts';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { parseOwn } from '../../lib/large-json/parse-json.ts';
-import { sensitiveHiders } from '../../lib/secrets/sensitive-values.ts';
+import { sensitiveHider } from '../../lib/secrets/sensitive-values.ts';
 import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
 import type { NearestCall, RecordedCall, ReplayTape, TapeAnswer } from '../../ports/recordings.ts';
 
@@ -26,43 +25,43 @@ export const replay: ExtensionPlugin<object, Needs> = {
     replayTape === undefined ? NOTHING_TO_REPLAY : createReplay(replayTape, metrics),
 };
 
-const NOTHING_TO_REPLAY: Extension<object> = {
+const NOTHING_TO_REPLAY: ToolExtension<object> = {
   stage: 'tool',
   onFailure: 'deny',
-  appliesTo: () => false,
-  around: (call, next) => next(call),
+  prepare: () => undefined,
 };
 
-function createReplay(tape: ReplayTape, metrics: Metrics): Extension<object> {
-  const hiderOf = sensitiveHiders();
+function createReplay(tape: ReplayTape, metrics: Metrics): ToolExtension<object> {
   const counters = countersOf(metrics);
   return {
     stage: 'tool',
     onFailure: 'deny',
-    async around(call, next) {
-      // A rehearsal runs nothing anyway.
-      if (call.context.dryRun === true) return next(call);
-      const fn = call.function as ToolFunction;
-      const tool = call.progress.insteadOf ?? fn.name;
-      const { value } = await hiderOf(fn.inputSchema)(call.arguments, (text) => tape.seal(text));
-      const found = tape.ask({
-        tool,
-        arguments: value,
-        definitionHash: fn.spec.contentHash,
-        ...(call.context.cursor !== undefined && { cursor: call.context.cursor }),
-      });
-      note(call, found);
-      if (found.found) {
-        counters.answered.add();
-        return recordedAnswer(call, found.call);
-      }
-      if (tape.rules.onMiss === 'refuse') {
-        counters.refused.add();
-        const isOwn = tape.tenantId !== undefined && tape.tenantId === call.context.tenantId;
-        throw notRecorded(tool, isOwn ? found : withoutNearest(found));
-      }
-      counters.called.add();
-      return next(call);
+    prepare(fn) {
+      const hide = sensitiveHider(fn.inputSchema);
+      return async function answerFromTape(call, next) {
+        // A rehearsal runs nothing anyway.
+        if (call.context.dryRun === true) return next(call);
+        const tool = call.progress.insteadOf ?? fn.name;
+        const { value } = await hide(call.arguments, (text) => tape.seal(text));
+        const found = tape.ask({
+          tool,
+          arguments: value,
+          definitionHash: fn.spec.contentHash,
+          ...(call.context.cursor !== undefined && { cursor: call.context.cursor }),
+        });
+        note(call, found);
+        if (found.found) {
+          counters.answered.add();
+          return recordedAnswer(call, found.call);
+        }
+        if (tape.rules.onMiss === 'refuse') {
+          counters.refused.add();
+          const isOwn = tape.tenantId !== undefined && tape.tenantId === call.context.tenantId;
+          throw notRecorded(tool, isOwn ? found : withoutNearest(found));
+        }
+        counters.called.add();
+        return next(call);
+      };
     },
   };
 }

@@ -1,6 +1,14 @@
 // replay as a layer: recorded answers as they were, what a miss gets, and a gateway that replays nothing.
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, functionOf, outcomeOf, recordingMetrics } from '../../../test/helpers/call-kit.ts';
+import {
+  callOf,
+  echoNext,
+  functionOf,
+  outcomeOf,
+  recordingMetrics,
+  through,
+  layerFor,
+} from '../../../test/helpers/call-kit.ts';
 import type { AskedCall, RecordedCall, ReplayRules, ReplayTape, TapeAnswer } from '../../ports/recordings.ts';
 import { replay as plugin } from './index.ts';
 
@@ -35,7 +43,7 @@ function kit(answer: TapeAnswer, onMiss: ReplayRules['onMiss'] = 'refuse', tenan
   const inside = echoNext();
   const call = (changes: Parameters<typeof callOf>[0] = {}) => {
     const made = callOf(changes);
-    return outcomeOf(() => extension.around(made, inside.next, {}), made);
+    return outcomeOf(() => through(extension, made, inside.next, {}), made);
   };
   return { call, asked, ran: inside.calls, metrics };
 }
@@ -162,6 +170,6 @@ describe('replay', () => {
 
   it('is in no chain where nothing is replayed', () => {
     const extension = plugin.create({ replayTape: undefined, metrics: recordingMetrics() });
-    expect(extension.appliesTo?.(functionOf(), {})).toBe(false);
+    expect(layerFor(extension, functionOf(), {})).toBeUndefined();
   });
 });

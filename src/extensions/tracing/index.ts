@@ -6,10 +6,11 @@ import {
   SpanStatusCode,
   trace,
   type Attributes,
+  type Context,
   type Span,
 } from '@opentelemetry/api';
 import { z } from 'zod';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, Next, RequestExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 
@@ -22,25 +23,29 @@ export const tracing: ExtensionPlugin<z.infer<typeof optionsSchema>, object> = {
   create: () => createTracing(),
 };
 
-function createTracing(): Extension<object> {
+function createTracing(): RequestExtension<object> {
   const tracer = trace.getTracer('unified-tool-executor');
   return {
     stage: 'request',
     onFailure: 'continue',
-    async around(call, next) {
-      const parent = callersContext(call);
-      const span = tracer.startSpan(
-        `execute_tool ${call.request.tool}`,
-        { kind: SpanKind.INTERNAL, attributes: atStart(call) },
-        parent,
-      );
-      call.progress.traceId = traceIdOf(span, call);
-      if (!span.isRecording()) return next(call);
-      const response = await context.with(trace.setSpan(parent, span), next, undefined, call);
-      finish(span, response);
-      return response;
-    },
+    prepare: () =>
+      function traceCall(call, next) {
+        const parent = callersContext(call);
+        const span = tracer.startSpan(
+          `execute_tool ${call.request.tool}`,
+          { kind: SpanKind.INTERNAL, attributes: atStart(call) },
+          parent,
+        );
+        call.progress.traceId = traceIdOf(span, call);
+        return span.isRecording() ? inside(span, parent, call, next) : next(call);
+      },
   };
+}
+
+async function inside(span: Span, parent: Context, call: ToolCall, next: Next): Promise<ToolResponse> {
+  const response = await context.with(trace.setSpan(parent, span), next, undefined, call);
+  finish(span, response);
+  return response;
 }
 
 function callersContext(call: ToolCall) {

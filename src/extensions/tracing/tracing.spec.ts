@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext } from '../../../test/helpers/call-kit.ts';
+import { callOf, echoNext, through } from '../../../test/helpers/call-kit.ts';
 import { tracing } from './index.ts';
 
 describe('tracing', () => {
   it("without an SDK, the call still carries the caller's trace id", async () => {
     const call = callOf({ context: { traceparent: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01` } });
-    const response = await tracing.create({}).around(call, echoNext().next, {});
+    const response = await through(tracing.create({}), call, echoNext().next, {});
     expect(response.meta.traceId).toBe('ab'.repeat(16));
   });
 
   it('a malformed traceparent is ignored', async () => {
-    const response = await tracing
-      .create({})
-      .around(callOf({ context: { traceparent: 'junk' } }), echoNext().next, {});
+    const response = await through(
+      tracing.create({}),
+      callOf({ context: { traceparent: 'junk' } }),
+      echoNext().next,
+      {},
+    );
     expect(response).toMatchObject({ ok: true, meta: { traceId: '' } });
   });
 });

@@ -1,6 +1,6 @@
 // What becomes of arguments that a tool does not declare.
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, outcomeOf, requestOf, specOf } from '../../../test/helpers/call-kit.ts';
+import { callOf, echoNext, outcomeOf, requestOf, specOf, through } from '../../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import type { JsonObject, JsonSchema } from '../../contract/json.ts';
 import { functionsOf } from '../../contract/tool/tool-function.ts';
@@ -14,7 +14,7 @@ async function call(spec: ToolSpec, args: JsonObject, undeclared: UndeclaredArgu
   const { calls, next } = echoNext();
   const made = callOf({ function: fn, request: requestOf({ arguments: args }), arguments: args });
   const extension = validation.create({ clock: new FakeClock() });
-  const response = await outcomeOf(async () => extension.around(made, next, options), made);
+  const response = await outcomeOf(async () => through(extension, made, next, options), made);
   return { seen: calls[0]?.arguments, error: response.ok ? undefined : response.error };
 }
 

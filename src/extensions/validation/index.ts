@@ -1,13 +1,14 @@
 // validation: arguments against the input schema before the tool runs, the result against the output schema after.
 import { z } from 'zod';
-import type { Extension, ExtensionPlugin } from '../../contract/plugin.ts';
-import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { ExtensionPlugin, Layer, ToolExtension } from '../../contract/plugin.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { isLarge, nextTurn } from '../../lib/concurrency/in-slices.ts';
 import { withClosedRoot } from './closed-root.ts';
 import { fittingArguments } from './fitting-arguments.ts';
 import { refuseWrongResult } from './refuse-wrong-result.ts';
-import { ToolChecks } from './tool-checks.ts';
+import { CheckCompiler, type Checks, type SchemaCheck } from './tool-checks.ts';
 
 const optionsSchema = z.strictObject({
   output: z
@@ -32,29 +33,50 @@ export const validation: ExtensionPlugin<ValidationOptions, Needs> = {
   summary: 'Holds arguments to the input schema, fills in defaults, and holds results to the output schema.',
   optionsSchema,
   shape: (spec, options) => withClosedRoot(spec, options.undeclared_arguments),
-  create: ({ clock }) => createValidation(new ToolChecks(clock)),
+  create: ({ clock }) => createValidation(new CheckCompiler(clock)),
 };
 
-function createValidation(checksOf: ToolChecks): Extension<ValidationOptions> {
+function createValidation(compiler: CheckCompiler): ToolExtension<ValidationOptions> {
   return {
     stage: 'tool',
     onFailure: 'deny',
-    deferred: 'both',
-    async around(call, next, options) {
-      const checks = checksOf.of(call.function as ToolFunction);
-      const fitting = fittingArguments(call, checks);
-      const args = fitting instanceof Promise ? await fitting : fitting;
-      const response = await next(args === call.arguments ? call : { ...call, arguments: args });
-      // Nothing has run where the call is a rehearsal, or only accepted.
-      const hasRun = call.context.dryRun !== true && response.meta.acceptedAt === undefined;
-      if (response.ok && checks.output !== undefined && options.output === 'enforce' && hasRun) {
-        // Reading and writing it has taken this turn.
-        if (isLarge(response.dataJson)) await nextTurn();
-        const checked = refuseWrongResult(checks.output, response, call.signal);
-        if (checked !== undefined) await checked;
-      }
-      return response;
+    phases: ['admit', 'run'],
+    prepare(fn, { output: mode }) {
+      const checks = compiler.checksOf(fn);
+      const output = mode === 'enforce' ? checks.output : undefined;
+      return output === undefined ? holdingArguments(checks) : holdingBoth(checks, output);
     },
-    close: () => checksOf.close(),
+    close: () => compiler.close(),
   };
+}
+
+/** Whatever the result is: nothing is waited for once the tool is asked. */
+function holdingArguments(checks: Checks): Layer {
+  return function validateArguments(call, next) {
+    const args = fittingArguments(call, checks);
+    return args instanceof Promise
+      ? args.then((late) => next(withArguments(call, late)))
+      : next(withArguments(call, args));
+  };
+}
+
+function holdingBoth(checks: Checks, output: SchemaCheck): Layer {
+  return async function validateBoth(call, next) {
+    const fitting = fittingArguments(call, checks);
+    const args = fitting instanceof Promise ? await fitting : fitting;
+    const response = await next(withArguments(call, args));
+    // Nothing has run where the call is a rehearsal, or only accepted.
+    const hasRun = call.context.dryRun !== true && response.meta.acceptedAt === undefined;
+    if (response.ok && hasRun) {
+      // Reading and writing it has taken this turn.
+      if (isLarge(response.dataJson)) await nextTurn();
+      const checked = refuseWrongResult(output, response, call.signal);
+      if (checked !== undefined) await checked;
+    }
+    return response;
+  };
+}
+
+function withArguments(call: ToolCall, args: JsonObject): ToolCall {
+  return args === call.arguments ? call : { ...call, arguments: args };
 }

@@ -1,4 +1,4 @@
-// The checks of each tool: its schemas, ready for the event loop and for a thread, kept for as long as the tool is.
+// The checks of a tool: its schemas, ready for the event loop and for a thread.
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { ForeignSchemas, type ForeignValidator } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import { int64PlacesOf, type Int64Places } from '../../lib/json-schema/int64-places.ts';
@@ -24,11 +24,10 @@ export interface Checks {
   readonly integers: Int64Places | undefined;
 }
 
-export class ToolChecks {
+export class CheckCompiler {
   /** Two threads: what a schema of somebody else does there delays nobody but its like. */
   readonly #own: ForeignSchemas;
   readonly #foreign: ForeignSchemas;
-  readonly #known = new WeakMap<ToolFunction, Checks>();
 
   /** Nothing is started, and no schema compiled, before the first call that needs it. */
   constructor(clock: Clock) {
@@ -36,17 +35,7 @@ export class ToolChecks {
     this.#foreign = new ForeignSchemas((ms, task) => clock.after(ms, task));
   }
 
-  of(fn: ToolFunction): Checks {
-    let checks = this.#known.get(fn);
-    if (checks === undefined) this.#known.set(fn, (checks = this.#checksOf(fn)));
-    return checks;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.#own.close(), this.#foreign.close()]);
-  }
-
-  #checksOf(fn: ToolFunction): Checks {
+  checksOf(fn: ToolFunction): Checks {
     const parameters = fn.action?.parameters ?? [];
     return {
       fn,
@@ -61,6 +50,10 @@ export class ToolChecks {
       declaresBusinessId: declaresBusinessId(fn),
       integers: int64PlacesOf(fn.inputSchema),
     };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#own.close(), this.#foreign.close()]);
   }
 
   #checkOf({ spec }: ToolFunction, schema: object, options: ValidatorOptions): SchemaCheck {

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
-import { callOf, echoNext, functionOf, outcomeOf, requestOf } from '../../../test/helpers/call-kit.ts';
+import {
+  callOf,
+  echoNext,
+  functionOf,
+  outcomeOf,
+  requestOf,
+  through,
+} from '../../../test/helpers/call-kit.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { functionsOf, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import { specOf } from '../../../test/helpers/call-kit.ts';
@@ -12,7 +19,7 @@ async function callTool(fn: ToolFunction, args: JsonObject, options = OPTIONS, c
   const { calls, next } = echoNext();
   const call = callOf({ function: fn, request: requestOf({ arguments: args }), arguments: args, config });
   const response = await outcomeOf(
-    async () => validation.create({ clock: new FakeClock() }).around(call, next, options),
+    async () => through(validation.create({ clock: new FakeClock() }), call, next, options),
     call,
   );
   return { response, seen: calls[0]?.arguments };

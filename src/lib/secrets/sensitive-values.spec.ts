@@ -1,16 +1,15 @@
 // Sensitive values: found wherever the schema may mark them, sealed alike, and scrubbed from everything around them.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sensitiveHiders } from './sensitive-values.ts';
+import { sensitiveHider } from './sensitive-values.ts';
 
 const MARKED = { type: 'string', 'x-ute-sensitive': true };
-const hiderOf = sensitiveHiders();
 const seal = (text: string) => `<${text}>`;
-type Schema = Parameters<typeof hiderOf>[0];
-type Value = Parameters<ReturnType<typeof hiderOf>>[0];
-const hide = (schema: object, value: unknown) => hiderOf(schema as Schema)(value as Value, seal);
+type Schema = Parameters<typeof sensitiveHider>[0];
+type Value = Parameters<ReturnType<typeof sensitiveHider>>[0];
+const hide = (schema: object, value: unknown) => sensitiveHider(schema as Schema)(value as Value, seal);
 
-describe('sensitiveHiders', () => {
+describe('sensitiveHider', () => {
   it('gives back the same value where nothing is marked', async () => {
     const value = { a: { b: [1, 'x'] } };
     expect((await hide({ type: 'object' }, value)).value).toBe(value);
@@ -113,7 +112,7 @@ describe('sensitiveHiders', () => {
         fc.string({ minLength: 6 }).filter((text) => text.trim().length > 5),
         fc.jsonValue(),
         async (secret, rest) => {
-          const { value } = await hiderOf(schema as Schema)(
+          const { value } = await sensitiveHider(schema as Schema)(
             { key: secret, rest: [rest as Value, secret, { [secret]: secret }] },
             () => '*',
           );

@@ -27,17 +27,7 @@ export type HideSensitive = <Value extends Json>(
   seal: (text: string) => string,
 ) => Promise<Hidden<Value>>;
 
-/** Looks at each schema once. */
-export function sensitiveHiders(): (schema: JsonMap) => HideSensitive {
-  const known = new WeakMap<JsonMap, HideSensitive>();
-  return (schema) => {
-    let hide = known.get(schema);
-    if (hide === undefined) known.set(schema, (hide = hiderOf(schema)));
-    return hide;
-  };
-}
-
-function hiderOf(schema: JsonMap): HideSensitive {
+export function sensitiveHider(schema: JsonMap): HideSensitive {
   if (!marksSensitive(schema)) return async (value) => ({ value, secrets: [] });
   return async <Value extends Json>(value: Value, seal: (text: string) => string) => {
     const walk = new Walk(schema, (text) => new Sealed(seal(text)));
