@@ -54,6 +54,24 @@ export interface ExampleRun {
 
 /** Runs both parts from the folder of the repository. `dir`: an empty folder of the test's, for data and stand-ins. */
 export async function runCommands({ start, calls }: ReadmeCommands, dir: string): Promise<ExampleRun> {
+  const gateway = await startAsWritten(start, dir);
+  try {
+    return await runShell(calls, gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+export interface ReadmeGateway {
+  readonly cwd: string;
+  /** Of commands that are to find it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly doors: { readonly rest: string; readonly grpc: string; readonly metrics: string };
+  stop(): Promise<void>;
+}
+
+/** `cwd`: a checkout. */
+export async function startAsWritten(start: string, dir: string, cwd = ROOT): Promise<ReadmeGateway> {
   const data = join(dir, 'data');
   // As root, the user of the embedded database goes through it.
   chmodSync(dir, 0o711);
@@ -61,19 +79,26 @@ export async function runCommands({ start, calls }: ReadmeCommands, dir: string)
   const env = { ...standIns(dir), UTE_DATA_DIR: data, HOME: dir };
   const ports = { UTE_HTTP_PORT: '0', UTE_GRPC_PORT: '0', UTE_METRICS_PORT: '0' };
   // In a group of its own: it starts others.
-  const gateway = spawn('bash', ['-c', start], { cwd: ROOT, env: { ...env, ...ports }, detached: true });
+  const gateway = spawn('bash', ['-c', start], { cwd, env: { ...env, ...ports }, detached: true });
   try {
-    const { url, key } = await ready(gateway);
-    const child = spawn('bash', ['-e', '-c', calls], {
-      cwd: ROOT,
-      env: { ...env, REST_URL: url, UTE_URL: url, UTE_API_KEY: key },
-    });
-    const output = gather(child);
-    const exitCode = await new Promise<number | null>((done) => child.once('close', done));
-    return { output: output(), exitCode };
-  } finally {
+    const { key, ...doors } = await ready(gateway);
+    return {
+      cwd,
+      env: { ...env, REST_URL: doors.rest, UTE_URL: doors.rest, UTE_API_KEY: key },
+      doors,
+      stop: () => stopped(gateway),
+    };
+  } catch (error) {
     await stopped(gateway);
+    throw error;
   }
+}
+
+export async function runShell(commands: string, { cwd, env }: ReadmeGateway): Promise<ExampleRun> {
+  const child = spawn('bash', ['-e', '-c', commands], { cwd, env });
+  const output = gather(child);
+  const exitCode = await new Promise<number | null>((done) => child.once('close', done));
+  return { output: output(), exitCode };
 }
 
 /** `npm start` without the build that npm test has done, and curl with the port that was free. */
@@ -85,14 +110,14 @@ function standIns(dir: string): Record<string, string> {
     writeFileSync(join(bin, name), `#!/bin/bash\n${script}\n`, { mode: 0o755 });
   write(
     'npm',
-    `case "$*" in start) exec ${node} dist/bundle/main.js ;; "run build") ;; "run ute -- "*) exec ${node} dist/cli/main.js "\${@:4}" ;; *) exit 64 ;; esac`,
+    `case "$*" in start) exec ${node} dist/bundle/main.js ;; "run build") ;; "run ute -- "*) exec ${node} dist/cli/main.js "\${@:4}" ;; "run --silent ute -- "*) exec ${node} dist/cli/main.js "\${@:5}" ;; *) exit 64 ;; esac`,
   );
   write('curl', `PATH=\${PATH#*:}; exec curl "\${@//localhost:8080/$REST_URL}"`);
   const { PATH = '' } = process.env;
   return { PATH: `${bin}:${PATH}` };
 }
 
-async function ready(gateway: ChildProcess): Promise<{ readonly url: string; readonly key: string }> {
+async function ready(gateway: ChildProcess): Promise<ReadmeGateway['doors'] & { readonly key: string }> {
   const output = gather(gateway);
   const giveUpAt = Date.now() + READY_WITHIN_MS;
   while (Date.now() < giveUpAt && gateway.exitCode === null) {
@@ -101,7 +126,7 @@ async function ready(gateway: ChildProcess): Promise<{ readonly url: string; rea
       .find((each) => each.includes('"msg":"ready"'));
     const [key] = /ute_live_[\w-]+/.exec(output()) ?? [];
     if (line !== undefined && key !== undefined)
-      return { url: (JSON.parse(line) as { rest: string }).rest, key };
+      return { ...(JSON.parse(line) as ReadmeGateway['doors']), key };
     await new Promise((done) => setTimeout(done, 20));
   }
   throw new Error(`the example did not start:\n${output()}`);
