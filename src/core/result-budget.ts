@@ -1,5 +1,6 @@
 // Result budgets: a long list is cut at whole items, and the answer says how many were left out and how to get them.
 import { canonicalHash } from '../lib/json/canonical-json.ts';
+import { childPointer } from '../lib/json/json-pointer.ts';
 import { isJsonObject, type JsonValue } from '../contract/json.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
@@ -95,7 +96,7 @@ function listingOf(data: JsonValue): Listing | undefined {
   }
   if (longest === undefined) return undefined;
   const [name, items] = longest;
-  const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const pointer = childPointer('', name);
   return { pointer, items, with: (kept) => ({ ...data, [name]: [...kept] }) };
 }
 

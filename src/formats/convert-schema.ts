@@ -2,7 +2,8 @@
 import { isJsonObject, type JsonSchema, type JsonValue } from '../contract/json.ts';
 import { isWorthTelling, noteOf, withNotes } from './description-notes.ts';
 import { localDefinition } from '../contract/tool/local-refs.ts';
-import { escapePointer, mergeAllOf } from './merge-schemas.ts';
+import { mergeAllOf } from './merge-schemas.ts';
+import { childPointer } from '../lib/json/json-pointer.ts';
 import type { SchemaDialect } from './schema-dialects.ts';
 
 const HOLDS_ONE = new Set(
@@ -39,7 +40,7 @@ function convert(source: JsonValue, pointer: string, conversion: Conversion): Js
   const kept: [string, JsonValue][] = [];
   const dropped = new Map<string, JsonValue>();
   for (const [keyword, value] of Object.entries(schema)) {
-    const at = `${pointer}/${escapePointer(keyword)}`;
+    const at = childPointer(pointer, keyword);
     if (isAccepted(keyword, value, schema, dialect)) {
       kept.push([keyword, convertValue(keyword, value, at, conversion)]);
     } else if (isWorthTelling(keyword)) {
@@ -79,9 +80,7 @@ function rewrite(source: JsonSchema, dialect: SchemaDialect): JsonSchema {
     schema = { ...rest, enum: [only ?? null] };
   }
   const name = localDefinition(schema['$ref']);
-  return dialect.isSubset && name !== undefined
-    ? { ...schema, $ref: `#/$defs/${escapePointer(name)}` }
-    : schema;
+  return dialect.isSubset && name !== undefined ? { ...schema, $ref: childPointer('#/$defs', name) } : schema;
 }
 
 /** Draft-07 wrote a tuple as a list under `items`. */
@@ -104,7 +103,7 @@ function convertValue(keyword: string, value: JsonValue, pointer: string, conver
   if (HOLDS_MAP.has(keyword) && isJsonObject(value)) {
     const parts = Object.entries(value);
     return Object.fromEntries(
-      parts.map(([name, part]) => [name, convert(part, `${pointer}/${escapePointer(name)}`, conversion)]),
+      parts.map(([name, part]) => [name, convert(part, childPointer(pointer, name), conversion)]),
     );
   }
   return value;

@@ -49,11 +49,6 @@ export function mergeAlternatives(root: JsonSchema, keyword: 'anyOf' | 'oneOf'):
   };
 }
 
-/** One step of a JSON pointer. */
-export function escapePointer(step: string): string {
-  return step.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
 function both(left: JsonSchema, right: JsonSchema): JsonSchema | undefined {
   const merged = new Map<string, JsonValue>(Object.entries(left));
   for (const [keyword, value] of Object.entries(right)) {

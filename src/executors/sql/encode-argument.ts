@@ -1,5 +1,6 @@
 // Arguments in PostgreSQL's text format, by the type that the server gave each parameter. Never part of the SQL.
 import type { JsonValue } from '../../contract/json.ts';
+import { childPointer } from '../../lib/json/json-pointer.ts';
 
 export interface Violation {
   /** JSON pointer into the arguments. */
@@ -58,6 +59,6 @@ function isSendable(text: string, argument: string, violations: Violation[]): bo
 }
 
 function refuse(violations: Violation[], argument: string, message: string): null {
-  violations.push({ pointer: `/${argument.replaceAll('~', '~0').replaceAll('/', '~1')}`, message });
+  violations.push({ pointer: childPointer('', argument), message });
   return null;
 }

@@ -1,4 +1,5 @@
 // MemoryResultCache: answers of one process, the least recently used dropped first. Each step is one synchronous move.
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../ports/clock.ts';
 import type { CacheLook, CacheQuestion, KeepTerms, ResultCache } from '../../ports/result-cache.ts';
 
@@ -8,88 +9,61 @@ export interface ResultCacheBounds {
   readonly maxBytes: number;
 }
 
-interface Entry {
-  readonly value: string;
-  readonly bytes: number;
-  readonly endsAt: number;
-}
-
-interface Lead {
-  readonly token: string;
-  readonly endsAt: number;
-}
+/** A life of no time at all would be one without an end to the cache, and one of a fraction no life. */
+const LEAST_MS = 1;
 
 export class MemoryResultCache implements ResultCache {
-  readonly #clock: Clock;
-  readonly #bounds: ResultCacheBounds;
-  /** Least recently used first. */
-  readonly #entries = new Map<string, Entry>();
-  /** Oldest first. */
-  readonly #leads = new Map<string, Lead>();
-  #bytes = 0;
+  readonly #entries: LRUCache<string, string>;
+  /** Who answers for a key now, by a token. Leads end with their calls; those that never do are the oldest. */
+  readonly #leads: LRUCache<string, string>;
 
-  constructor(clock: Clock, bounds: ResultCacheBounds) {
-    this.#clock = clock;
-    this.#bounds = bounds;
+  constructor(clock: Clock, { maxEntries, maxBytes }: ResultCacheBounds) {
+    const common = { max: maxEntries, perf: { now: () => clock.now() }, ttlResolution: 0 };
+    this.#entries = new LRUCache({
+      ...common,
+      maxSize: maxBytes,
+      sizeCalculation: (value, key) => Buffer.byteLength(key) + Buffer.byteLength(value),
+    });
+    this.#leads = new LRUCache(common);
   }
 
   async look(key: string, { token, leadMs, staleMs, maxBytes }: CacheQuestion): Promise<CacheLook> {
-    const now = this.#clock.now();
-    const entry = this.#alive(key, now);
-    const value = entry === undefined || Buffer.byteLength(entry.value) > maxBytes ? undefined : entry.value;
-    if (entry !== undefined && value !== undefined && entry.endsAt - now > staleMs)
+    const kept = alive(this.#entries, key);
+    const value = kept === undefined || Buffer.byteLength(kept) > maxBytes ? undefined : kept;
+    if (value !== undefined && this.#entries.getRemainingTTL(key) > staleMs)
       return { value, fresh: true, lead: false };
-    return { value, fresh: false, lead: this.#takeLead(key, token, now + leadMs, now) };
+    return { value, fresh: false, lead: this.#takeLead(key, token, leadMs) };
   }
 
   async keep(key: string, value: string, { token, lifeMs }: KeepTerms): Promise<void> {
-    this.#drop(key);
-    const bytes = Buffer.byteLength(key) + Buffer.byteLength(value);
-    if (bytes <= this.#bounds.maxBytes) {
-      this.#entries.set(key, { value, bytes, endsAt: this.#clock.now() + lifeMs });
-      this.#bytes += bytes;
-      this.#makeRoom();
-    }
+    // What is larger than the whole cache is not kept, and takes the place of nothing but its own older answer.
+    this.#entries.set(key, value, { ttl: lifeOf(lifeMs) });
     await this.release(key, token);
   }
 
   async release(key: string, token: string): Promise<void> {
-    if (this.#leads.get(key)?.token === token) this.#leads.delete(key);
+    if (alive(this.#leads, key) === token) this.#leads.delete(key);
   }
 
   get size(): { readonly entries: number; readonly bytes: number } {
-    return { entries: this.#entries.size, bytes: this.#bytes };
+    return { entries: this.#entries.size, bytes: this.#entries.calculatedSize };
   }
 
-  #alive(key: string, now: number): Entry | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    if (entry.endsAt > now) this.#entries.set(key, entry);
-    else this.#bytes -= entry.bytes;
-    return entry.endsAt > now ? entry : undefined;
-  }
-
-  #takeLead(key: string, token: string, endsAt: number, now: number): boolean {
-    const held = this.#leads.get(key);
-    if (held !== undefined && held.endsAt > now && held.token !== token) return false;
-    this.#leads.delete(key);
-    this.#leads.set(key, { token, endsAt });
-    // Leads end with their calls; those that never do are the oldest.
-    const [oldest] = this.#leads.keys();
-    if (this.#leads.size > this.#bounds.maxEntries && oldest !== undefined) this.#leads.delete(oldest);
+  #takeLead(key: string, token: string, leadMs: number): boolean {
+    const held = alive(this.#leads, key);
+    if (held !== undefined && held !== token) return false;
+    this.#leads.set(key, token, { ttl: lifeOf(leadMs) });
     return true;
   }
+}
 
-  #makeRoom(): void {
-    for (const key of this.#entries.keys()) {
-      if (this.#entries.size <= this.#bounds.maxEntries && this.#bytes <= this.#bounds.maxBytes) return;
-      this.#drop(key);
-    }
-  }
+/** Its last millisecond is over when its life is, and not one later. */
+function alive(cache: LRUCache<string, string>, key: string): string | undefined {
+  if (cache.getRemainingTTL(key) > 0) return cache.get(key);
+  cache.delete(key);
+  return undefined;
+}
 
-  #drop(key: string): void {
-    this.#bytes -= this.#entries.get(key)?.bytes ?? 0;
-    this.#entries.delete(key);
-  }
+function lifeOf(ms: number): number {
+  return Math.max(LEAST_MS, Math.ceil(ms));
 }

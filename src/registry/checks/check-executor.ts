@@ -1,6 +1,7 @@
 // Checks of a tool against its executor: that there is one, that its options fit, that every placeholder is a parameter.
 import { isJsonObject, type JsonObject, type JsonSchema } from '../../contract/json.ts';
 import { didYouMean } from '../../lib/text/did-you-mean.ts';
+import { fromPointer } from '../../lib/json/json-pointer.ts';
 import { faultsOf, type Fault } from './faults.ts';
 import type { SpecRules } from '../spec-rules.ts';
 import type { ActionDeclaration } from './tool-spec-schema.ts';
@@ -110,9 +111,9 @@ export function propertyNames(root: JsonSchema): readonly string[] {
 function referenced(root: JsonSchema, reference: string): unknown {
   if (!reference.startsWith('#')) return undefined;
   let at: unknown = root;
-  for (const step of reference.slice(1).split('/').slice(1)) {
+  for (const step of fromPointer(reference.slice(1))) {
     if (typeof at !== 'object' || at === null) return undefined;
-    at = (at as Record<string, unknown>)[step.replaceAll('~1', '/').replaceAll('~0', '~')];
+    at = (at as Record<string, unknown>)[step];
   }
   return at;
 }

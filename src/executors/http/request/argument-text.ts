@@ -1,6 +1,7 @@
 // Arguments as text for the places of a request: every value comes from a language model and is checked for its place.
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import { isExactNumber } from '../../../lib/json/exact-json.ts';
+import { childPointer } from '../../../lib/json/json-pointer.ts';
 import type { Template } from '../../../lib/text/template.ts';
 import { isHeaderValue } from '../../../lib/text/header-rules.ts';
 
@@ -21,7 +22,7 @@ export function isAbsent(value: JsonValue | undefined): value is null | undefine
 }
 
 export function refuse(violations: Violation[], argument: string, message: string): string {
-  violations.push({ pointer: `/${argument.replaceAll('~', '~0').replaceAll('/', '~1')}`, message });
+  violations.push({ pointer: childPointer('', argument), message });
   return '';
 }
 

@@ -1,4 +1,5 @@
 // The thread of foreign-worker.ts: lints and applies schemas that others wrote, where they can take nothing but its own time and memory.
+import { LRUCache } from 'lru-cache';
 import { parentPort } from 'node:worker_threads';
 import type { SchemaProblem } from '../lint/schema-graph.ts';
 import { ownThread } from './thread-cpu.ts';
@@ -29,8 +30,7 @@ const MOST_VALIDATORS = 64;
 /** A default of the schema may stand in a thousand places of a value. */
 const MOST_FILLED = 2 * 1024 * 1024;
 
-/** Least recently used first. */
-const validators = new Map<string, Validator>();
+const validators = new LRUCache<string, Validator>({ max: MOST_VALIDATORS });
 
 function answerTo(task: ForeignTask): ForeignAnswer {
   if (task.kind === 'lint') return { kind: 'linted', problems: lintSchema(JSON.parse(task.schema)) };
@@ -47,13 +47,9 @@ function answerTo(task: ForeignTask): ForeignAnswer {
 
 function validatorOf({ key, schema, options }: ForeignTask & { kind: 'validate' }): Validator | undefined {
   let validator = validators.get(key);
-  validators.delete(key);
   if (validator === undefined && schema !== undefined)
     validator = createValidator(JSON.parse(schema) as object, options);
-  if (validator === undefined) return undefined;
-  validators.set(key, validator);
-  const [oldest] = validators.keys();
-  if (validators.size > MOST_VALIDATORS && oldest !== undefined) validators.delete(oldest);
+  if (validator !== undefined) validators.set(key, validator);
   return validator;
 }
 
