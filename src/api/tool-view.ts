@@ -1,5 +1,5 @@
 // What the outside may know of a function: never its implementation. And which functions a listing asks for.
-import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
+import type { ToolSet } from '../contract/tool/tool-set.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
 import type { ToolCatalog } from '../ports/registry/tool-catalog.ts';
 
@@ -10,7 +10,7 @@ export interface ToolFilter {
   readonly mode?: string;
 }
 
-export function filterFunctions(snapshot: RegistrySnapshot, filter: ToolFilter): readonly ToolFunction[] {
+export function filterFunctions(snapshot: ToolSet, filter: ToolFilter): readonly ToolFunction[] {
   const { toolType, category, tag, mode } = filter;
   if (toolType === undefined && category === undefined && tag === undefined && mode === undefined)
     return snapshot.functions;
@@ -31,7 +31,7 @@ export function isOff({ spec }: ToolFunction, catalog: Pick<ToolCatalog, 'isDisa
 }
 
 /** snake_case, as REST sends it. */
-export function viewOf(fn: ToolFunction, snapshot: RegistrySnapshot, disabled: boolean) {
+export function viewOf(fn: ToolFunction, snapshot: ToolSet, disabled: boolean) {
   const { spec } = fn;
   const { metadata } = spec;
   return {

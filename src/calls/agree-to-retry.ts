@@ -2,10 +2,11 @@
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { StoredCall } from '../ports/calls/call-store.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
-import { agreeTo, type CallDraft } from '../core/agree-to.ts';
-import { newCallOf, toolRequestOf } from './accepted-request.ts';
+import type { AdmitRequest } from '../contract/call/admission.ts';
+import { admittedCallOf, newCallOf } from './accepted-request.ts';
+import { keptAt } from './keep-admitted.ts';
 
-export interface RetryWish extends Pick<CallDraft, 'credential' | 'door'> {
+export interface RetryWish extends Pick<AdmitRequest, 'credential' | 'door'> {
   /** Run it although it may have acted and its tool is not idempotent. */
   readonly force: boolean;
   /** From the refusal that asked for an approval, once that has been given. */
@@ -17,18 +18,19 @@ export interface RetryWish extends Pick<CallDraft, 'credential' | 'door'> {
  * Throws ToolFailure: whatever the call would be refused with now, and CONFIRMATION_REQUIRED.
  */
 export async function agreeToRetry(
-  caller: ToolCaller,
+  caller: Pick<ToolCaller, 'admit'>,
   { id, request: kept }: StoredCall,
   { force, confirmationToken, ...by }: RetryWish,
 ): Promise<string> {
   if (kept === undefined) throw new Error(`the row of call ${id} holds no request`);
-  const { tool, arguments: args, context, timeoutMs } = toolRequestOf(id, kept, {});
+  const { tool, arguments: args, context, timeoutMs } = admittedCallOf(id, kept);
   // What belonged to that one moment: its key would give the first outcome again.
   const { idempotencyKey: _key, traceparent: _parent, tracestate: _state, ...lasting } = context;
-  const draft = { ...by, tool, arguments: args, timeoutMs, context: { ...lasting, confirmationToken } };
+  const anew = { ...by, tool, arguments: args, timeoutMs, context: { ...lasting, confirmationToken } };
+  const admission = await caller.admit({ ...anew, terms: { retry: { call_id: id, force } } });
   let request = '';
-  await agreeTo(caller, draft, { retry: { call_id: id, force } }, async (call) => {
-    ({ request } = newCallOf(call, { maxWaitMs: 0 }));
+  await keptAt(admission, async (admitted) => {
+    ({ request } = newCallOf(admitted, { maxWaitMs: 0 }));
     return `/v1/calls/${id}`;
   });
   if (request !== '') return request;

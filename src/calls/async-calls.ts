@@ -1,9 +1,8 @@
 // AsyncCalls: what doors do with calls that run later: accept, look, cancel, run again, follow.
-import { metaOf } from '../contract/call/make-response.ts';
+import type { Admitted, AdmitRequest } from '../contract/call/admission.ts';
 import { holds, type Principal } from '../contract/call/principal.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
-import type { ToolCall } from '../contract/call/tool-call.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import { SharedPlaces } from '../lib/concurrency/shared-places.ts';
 import { AnswerLost } from '../ports/answer-lost.ts';
@@ -20,12 +19,13 @@ import { newCallOf } from './accepted-request.ts';
 import { agreeToRetry, type RetryWish } from './agree-to-retry.ts';
 import { draining, missing, notFound, notRetried, tooManyFollowers } from './call-failures.ts';
 import type { Place } from './call-intake.ts';
+import { keepAdmitted } from './keep-admitted.ts';
 import { endedWithout, type WriteEnvelope } from './ended-call.ts';
 import { followCall, type Followed } from './follow-call.ts';
 
 export interface AsyncCallsDeps {
   readonly store: CallStore;
-  readonly caller: ToolCaller;
+  readonly caller: Pick<ToolCaller, 'admit'>;
   readonly webhooks: WebhookStore;
   readonly queue: CallQueue;
   readonly hints: CallHints;
@@ -58,25 +58,23 @@ export class AsyncCalls {
     this.#deps = deps;
   }
 
-  /** Takes a call that has passed everything but its executor. Committed before anybody hears of it. */
-  async accept(call: ToolCall, callbackUrl?: string): Promise<ToolResponse> {
+  /** The call passes everything but its executor, and is committed before anybody hears of it. Never throws. */
+  async accept(request: AdmitRequest, callbackUrl?: string): Promise<ToolResponse> {
+    const admission = await this.#deps.caller.admit(request);
+    return keepAdmitted(admission, (admitted) => this.#queue(admitted, callbackUrl));
+  }
+
+  async #queue(admitted: Admitted, callbackUrl: string | undefined): Promise<string> {
     const { queue, maxWaitMs, reserve, reach } = this.#deps;
-    const accepted = newCallOf(call, { maxWaitMs, callbackUrl });
+    const accepted = newCallOf(admitted, { maxWaitMs, callbackUrl });
     const place = reserve(accepted);
     await this.#keep(accepted, place);
     reach('while_queued');
     // Nobody waits for the queue: the row is enough.
-    if (place === undefined) queue.offer(call.id);
+    if (place === undefined) queue.offer(accepted.id);
     // Read back from its text: it runs as it was kept, here as on any other replica.
     else place.run({ ...accepted, claim: 1, run: 1 });
-    return {
-      ok: true,
-      data: null,
-      dataJson: 'null',
-      intents: [],
-      meta: { ...metaOf(call), acceptedAt: `/v1/calls/${call.id}` },
-      rateLimits: call.progress.rateLimits,
-    };
+    return `/v1/calls/${accepted.id}`;
   }
 
   async #keep(call: NewCall, place: Place | undefined): Promise<void> {

@@ -9,7 +9,7 @@ import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../ports/calls/ca
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
-import { toolRequestOf } from './accepted-request.ts';
+import { admittedCallOf } from './accepted-request.ts';
 import type { AsyncSeries } from './async-metrics.ts';
 import { CallIntake, type Place } from './call-intake.ts';
 import { endOf, type WriteEnvelope } from './ended-call.ts';
@@ -21,7 +21,7 @@ export interface WorkerDeps {
   readonly store: CallStore;
   readonly queue: CallQueue;
   readonly hints: CallHints;
-  readonly caller: ToolCaller;
+  readonly caller: Pick<ToolCaller, 'resume'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly random: () => number;
@@ -124,9 +124,8 @@ export class CallWorker {
       ),
     );
     try {
-      return await this.#deps.caller.execute(
-        toolRequestOf(call.id, call.request, { emit: recorder.emit, signal }),
-      );
+      const admitted = admittedCallOf(call.id, call.request);
+      return await this.#deps.caller.resume(admitted, { emit: recorder.emit, signal });
     } finally {
       await recorder.close();
     }

@@ -6,6 +6,7 @@ import type { Layer, Next } from '../contract/plugin.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import { buildPipeline, type NamedLayer } from './build-pipeline.ts';
+import { snapshotOf } from '../registry/tool-spec-registry.ts';
 import { Deadline, type TimedProgress } from './deadline.ts';
 
 const LIMIT_MS = 1000;
@@ -21,7 +22,13 @@ function setUp(layers: readonly NamedLayer[], innermost?: Next) {
   const log = recordingLog();
   const deadline = new Deadline(clock, {});
   const base = callOf();
-  const progress: TimedProgress = { ...base.progress, deadline, leftAt: 0, askedAt: 0 };
+  const progress: TimedProgress = {
+    ...base.progress,
+    tools: snapshotOf([], []),
+    deadline,
+    leftAt: 0,
+    askedAt: 0,
+  };
   const call: ToolCall = { ...base, progress, signal: deadline.signal };
   deadline.arm(LIMIT_MS, LIMIT_MS);
   const { calls, next } = echoNext();

@@ -1,9 +1,9 @@
 // Tools on trial: who gets them, that it stays that way, and who never does.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callOf, functionOf, recordingMetrics } from '../../test/helpers/call-kit.ts';
+import { callOf, functionOf, recordingMetrics, compiledOf } from '../../test/helpers/call-kit.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
+import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
 import { snapshotOf } from '../registry/tool-spec-registry.ts';
 import { Canaries } from './canaries.ts';
 import { successOf } from './settle.ts';
@@ -13,7 +13,7 @@ const TRIAL = functionOf({ name: 'greet_next', metadata: { version: '2.0.0' } })
 
 function kit(percent: number, by: By = 'tenant') {
   const fn = functionOf({ name: 'greet', canary: { tool: 'greet_next', percent, by } });
-  const snapshot = snapshotOf([fn.spec, TRIAL.spec], [fn, TRIAL]);
+  const snapshot = snapshotOf([fn.spec, TRIAL.spec], [fn, TRIAL].map(compiledOf));
   const metrics = recordingMetrics();
   const canaries = new Canaries(metrics);
   const callFor = (context: ToolContext) => callOf({ context, snapshot, function: fn });
@@ -22,7 +22,7 @@ function kit(percent: number, by: By = 'tenant') {
   return { fn, canaries, metrics, callFor, choose, snapshot };
 }
 
-const isTrial = (fn: ToolFunction | undefined) => fn === TRIAL;
+const isTrial = (tool: CompiledTool | undefined) => tool?.function === TRIAL;
 const tenant = (tenantId: string): ToolContext => ({ tenantId });
 
 describe('Canaries', () => {
@@ -39,12 +39,12 @@ describe('Canaries', () => {
     const chosen = (mayCall: readonly string[]) => {
       const canary = { tool: 'greet_next', percent: 100, by: 'tenant' as const };
       const fn = functionOf({ name: 'greet', canary, origin: { source: 'http:a', mayCall } });
-      const snapshot = snapshotOf([fn.spec, TRIAL.spec], [fn, TRIAL]);
+      const snapshot = snapshotOf([fn.spec, TRIAL.spec], [fn, TRIAL].map(compiledOf));
       const call = callOf({ context: tenant('acme'), snapshot, function: fn });
       return new Canaries(recordingMetrics()).choose(call, fn, () => false);
     };
     expect(chosen([])).toBeUndefined();
-    expect(chosen(['greet_*'])).toBe(TRIAL);
+    expect(isTrial(chosen(['greet_*']))).toBe(true);
   });
 
   it('gives every process the same choice, and a greater share all of a smaller one', () => {
@@ -98,6 +98,6 @@ describe('Canaries', () => {
   it('keeps the tool on trial out of lists, and lets it be called by name', () => {
     const { snapshot } = kit(0);
     expect(snapshot.functions.map(({ name }) => name)).toEqual(['greet']);
-    expect(snapshot.find('greet_next')).toBe(TRIAL);
+    expect(isTrial(snapshot.find('greet_next'))).toBe(true);
   });
 });

@@ -1,11 +1,13 @@
 // Canaries: a tool on trial stands in for another one, for a share of the callers that is the same everywhere and always.
 import { hash } from 'node:crypto';
 import type { ToolCall } from '../contract/call/tool-call.ts';
+import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import type { Canary } from '../contract/tool/tool-spec.ts';
 import { mayCall } from '../lib/callers/may-call.ts';
 import type { Counter, Labelled, Metrics } from '../ports/telemetry/metrics.ts';
+import { toolsOf } from './deadline.ts';
 
 export class Canaries {
   readonly #counted: Labelled<Counter>;
@@ -24,18 +26,18 @@ export class Canaries {
   }
 
   /**
-   * The function to run instead, of the call's own set of tools. Undefined: the one that was asked for, as always where
+   * The tool to call instead, of the call's own set of tools. Undefined: the one that was asked for, as always where
    * the call names a version, the caller is not known by what the share goes by, or the tool on trial is switched off.
    */
   choose(
     call: ToolCall,
     { name, spec }: ToolFunction,
     isDisabled: (tool: string) => boolean,
-  ): ToolFunction | undefined {
+  ): CompiledTool | undefined {
     const { canary } = spec;
     if (canary === undefined || call.context.toolVersion !== undefined) return undefined;
-    const trial = call.snapshot.find(canary.tool + name.slice(spec.name.length));
-    const fits = trial !== undefined && mayCall(spec, trial.spec, [canary.tool]);
+    const trial = toolsOf(call).find(canary.tool + name.slice(spec.name.length));
+    const fits = trial !== undefined && mayCall(spec, trial.function.spec, [canary.tool]);
     const chosen = fits && !isDisabled(canary.tool) && isInShare(call, spec.name, canary);
     this.#chosen.set(call.progress, { tool: spec.name, version: chosen ? 'canary' : 'stable' });
     if (!chosen) return undefined;

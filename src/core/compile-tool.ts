@@ -1,9 +1,11 @@
-// Compiles a tool at load: its extensions bound to their options, its executor at the heart, one function to call.
+// Compiles a tool at load: the layers of its extensions, its executor at the heart, one chain for each phase of a call.
 import type { LaterPhase, Next, PreparedFunction } from '../contract/plugin.ts';
-import type { AcceptedCall, ToolCall } from '../contract/call/tool-call.ts';
+import type { AdmittedCall } from '../contract/call/admitted-call.ts';
+import type { ToolCall } from '../contract/call/tool-call.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import type { ToolResult, ToolSuccess } from '../contract/call/tool-response.ts';
+import type { ToolResponse, ToolResult, ToolSuccess } from '../contract/call/tool-response.ts';
 import { isUnsafe } from '../contract/tool/tool-spec.ts';
 import { whatRuns } from '../contract/tool/what-runs.ts';
 import { atOnce, inSlices } from '../lib/concurrency/in-slices.ts';
@@ -12,9 +14,10 @@ import type { Log } from '../ports/telemetry/log.ts';
 import type { Gauge } from '../ports/telemetry/metrics.ts';
 import { buildPipeline, type NamedLayer } from './build-pipeline.ts';
 import { raceCall, stampLeft } from './deadline.ts';
+import { admissionOf } from './open-admission.ts';
 import { runAttempts, type AttemptDeps } from './resilience/run-attempts.ts';
 import { cutToBudget, startOf, type WithinBudget } from './result-budget.ts';
-import { largeSuccessOf, refusalOf, shortened, successOf } from './settle.ts';
+import { acceptedOf, largeSuccessOf, refusalOf, shortened, successOf } from './settle.ts';
 
 export interface CompileDeps {
   readonly attempts: AttemptDeps;
@@ -28,17 +31,31 @@ export interface ToolLayer extends NamedLayer {
   readonly phases: readonly LaterPhase[];
 }
 
-/** The chain of one function: what UnifiedToolExecutor runs once the tool is known. Never throws. */
+/** Once per function and content. What the chains give never rejects. */
 export function compileTool(
   fn: ToolFunction,
   prepared: PreparedFunction,
   layers: readonly ToolLayer[],
   deps: CompileDeps,
-): Next {
-  const { attempts, inflight, log, maxResultBytes } = deps;
+): CompiledTool {
+  const { log } = deps;
+  const execute = executorOf(fn, prepared, deps);
+  const ofPhase = (phase: LaterPhase) => layers.filter(({ phases }) => phases.includes(phase));
+  const rest = buildPipeline(ofPhase('run'), execute, log);
+  return {
+    function: fn,
+    run: buildPipeline(layers, execute, log),
+    admit: buildPipeline(ofPhase('admit'), (call) => admit(call, fn), log),
+    resume: (call) => resume(call, fn, rest),
+  };
+}
+
+/** The innermost of a chain: the executor, with what stands between it and the envelope. */
+function executorOf(fn: ToolFunction, prepared: PreparedFunction, deps: CompileDeps): Next {
+  const { attempts, inflight, maxResultBytes } = deps;
   const plain = prepared.yieldsPlainJson ?? false;
   const { resultBudget } = fn.spec;
-  const runExecutor: Next = async (call) => {
+  return async function execute(call) {
     inflight.add(1);
     try {
       if (call.context.dryRun === true)
@@ -61,32 +78,24 @@ export function compileTool(
       stampLeft(call, performance.now());
     }
   };
-  const ofPhase = (phase: LaterPhase) => layers.filter(({ phases }) => phases.includes(phase));
-  const now = buildPipeline(layers, runExecutor, log);
-  const accept = buildPipeline(ofPhase('admit'), acceptCall, log);
-  const later = buildPipeline(ofPhase('run'), runExecutor, log);
-  return (call) => {
-    if (call.request.accept !== undefined) return accept(call);
-    return call.request.accepted === undefined ? now(call) : runAccepted(call, fn, later);
-  };
 }
 
-const acceptCall: Next = async (call) => {
+/** It has come as far as it can without running: the answer tells where it is kept. */
+async function admit(call: ToolCall, fn: ToolFunction): Promise<ToolResponse> {
   try {
-    if (call.request.accept === undefined) throw new Error('nothing takes this call for later');
-    return await call.request.accept(call);
+    return acceptedOf(call, await admissionOf(call).reached(call, fn));
   } catch (error) {
     return refusalOf(call, error);
   } finally {
     stampLeft(call, performance.now());
   }
-};
+}
 
-/** It runs with the definition in force; what a human approved, or would have to, only with the one it was accepted with. */
-async function runAccepted(call: ToolCall, fn: ToolFunction, later: Next): ReturnType<Next> {
-  const { accepted } = call.request;
+/** It runs with the definition in force; what a human approved, or would have to, only with the one it was admitted with. */
+async function resume(call: ToolCall, fn: ToolFunction, rest: Next): Promise<ToolResponse> {
   try {
-    if (accepted === undefined || (await isAsAgreed(accepted, call, fn))) return later(call);
+    if (call.phase.kind !== 'resume') throw new Error('a call that was not admitted cannot be resumed');
+    if (await isAsAgreed(call.phase.admitted, call, fn)) return rest(call);
   } catch (error) {
     return refusalOf(call, error);
   }
@@ -95,8 +104,8 @@ async function runAccepted(call: ToolCall, fn: ToolFunction, later: Next): Retur
   return refusalOf(call, new ToolFailure('CONFLICT', message, { reason: 'TOOL_DEFINITION_CHANGED' }));
 }
 
-async function isAsAgreed(accepted: AcceptedCall, call: ToolCall, fn: ToolFunction): Promise<boolean> {
-  const { toolHash, approved, runs } = accepted;
+async function isAsAgreed(admitted: AdmittedCall, call: ToolCall, fn: ToolFunction): Promise<boolean> {
+  const { toolHash, approved, runs } = admitted;
   if (runs !== undefined) return (await whatRuns(fn, call.snapshot)) === runs;
   return toolHash === fn.spec.contentHash || (!approved && !isUnsafe(fn.spec.metadata));
 }

@@ -1,6 +1,7 @@
 // Deadline: one AbortSignal per call, aborted by time, by a caller who went away, or by the end of the drain.
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { CallProgress, ToolCall, ToolRequest } from '../contract/call/tool-call.ts';
+import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
 import type { Clock } from '../ports/clock.ts';
 
 /** A step of a call that has begun and not ended: given up when the call's time is over and it does not end by itself. */
@@ -137,9 +138,11 @@ function timedOut(limitMs: number): ToolFailure {
   return new ToolFailure('TIMEOUT', message, { details: { limit_ms: limitMs } });
 }
 
-/** A call's progress as the core makes it: with the deadline that only the core may touch. */
+/** A call's progress as the core makes it: with what only the core may touch. */
 export interface TimedProgress extends CallProgress {
   readonly deadline: Deadline;
+  /** The call's set of tools, ready to be called. */
+  readonly tools: RegistrySnapshot;
   /** When the innermost step that is done was left, on the monotonic clock. */
   leftAt: number;
   /** When the step that begins now was asked for; 0 once that was read. Asking the clock costs more than passing it on. */
@@ -169,6 +172,11 @@ export function stampLeft(call: ToolCall, now: number): void {
 /** Only for calls that UnifiedToolExecutor opened. */
 export function deadlineOf(call: ToolCall): Deadline {
   return (call.progress as TimedProgress).deadline;
+}
+
+/** Only for calls that UnifiedToolExecutor opened. */
+export function toolsOf(call: ToolCall): RegistrySnapshot {
+  return (call.progress as TimedProgress).tools;
 }
 
 /** Undefined for calls that something else opened. */

@@ -1,6 +1,6 @@
 // Steps of a call: as the same caller, inside the parent's time and life, neither too deep nor too many.
 import { describe, expect, it } from 'vitest';
-import { callOf, functionOf, requestOf } from '../../test/helpers/call-kit.ts';
+import { callOf, functionOf, requestOf, compiledOf } from '../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../test/helpers/fake-clock.ts';
 import type { ToolRequest } from '../contract/call/tool-call.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
@@ -85,7 +85,7 @@ describe('StepCalls', () => {
     ];
     const snapshot = snapshotOf(
       tools.map(({ spec }) => spec),
-      tools,
+      tools.map(compiledOf),
     );
     const [weather, , local] = tools;
     if (weather === undefined || local === undefined) throw new Error('no tools');

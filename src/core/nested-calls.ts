@@ -1,11 +1,12 @@
 // StepCalls: NestedCalls over the core. Each step is a call like any other, inside what its parent still may do.
 import type { JsonObject } from '../contract/json.ts';
-import type {
-  CallProgress,
-  ParentCall,
-  StepBudget,
-  ToolCall,
-  ToolRequest,
+import {
+  grantOf,
+  type CallProgress,
+  type ParentCall,
+  type StepBudget,
+  type ToolCall,
+  type ToolRequest,
 } from '../contract/call/tool-call.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
@@ -26,7 +27,7 @@ const TURN_MS = 5;
 
 export class StepCalls implements NestedCalls {
   readonly #clock: Clock;
-  #caller: ToolCaller | undefined;
+  #caller: Pick<ToolCaller, 'execute'> | undefined;
   /** By a call's progress, which all copies of the call share. */
   readonly #budgets = new WeakMap<CallProgress, StepBudget>();
 
@@ -35,7 +36,7 @@ export class StepCalls implements NestedCalls {
   }
 
   /** Executors are made before the core that runs them: it comes later. */
-  bind(caller: ToolCaller): void {
+  bind(caller: Pick<ToolCaller, 'execute'>): void {
     this.#caller = caller;
   }
 
@@ -44,7 +45,7 @@ export class StepCalls implements NestedCalls {
     const step = this.#stepOf(parent);
     if (hasHadItsTurn(step.budget)) await nextOwnTurn(step.budget);
     const refusal = parent.signal.aborted ? cancelled() : (refusalOf(step) ?? reachRefusal(parent, tool));
-    const { credential, door, onBehalfOf } = parent.request;
+    const { credential, door } = parent.request;
     const request: ToolRequest = {
       tool,
       arguments: args,
@@ -54,7 +55,6 @@ export class StepCalls implements NestedCalls {
       timeoutMs: Math.max(0, parent.deadline - this.#clock.now()),
       signal: parent.signal,
       parent: step,
-      ...(onBehalfOf !== undefined && { onBehalfOf }),
       ...(refusal !== undefined && { refusal }),
     };
     return this.#caller.execute(request);
@@ -65,7 +65,10 @@ export class StepCalls implements NestedCalls {
     let budget = above?.budget ?? this.#budgets.get(parent.progress);
     if (budget === undefined) this.#budgets.set(parent.progress, (budget = { stepsLeft: MAX_STEPS }));
     budget.stepsLeft -= 1;
-    return { callId: parent.id, snapshot: parent.snapshot, depth: (above?.depth ?? 0) + 1, budget };
+    const grant = grantOf(parent);
+    const { id: callId, snapshot } = parent;
+    const depth = (above?.depth ?? 0) + 1;
+    return { callId, snapshot, depth, budget, ...(grant !== undefined && { grant }) };
   }
 }
 
@@ -107,7 +110,7 @@ function refusalOf({ depth, budget }: ParentCall): ToolFailure | undefined {
 
 /** What somebody elsewhere wrote does not act with all that its caller may do. */
 function reachRefusal({ function: fn, snapshot }: ToolCall, tool: string): ToolFailure | undefined {
-  const target = snapshot.find(tool);
+  const target = snapshot.find(tool)?.function;
   if (fn === undefined || target === undefined) return undefined;
   if (mayCall(fn.spec, target.spec, [tool, target.spec.name])) return undefined;
   const message = `The tool "${fn.name}" comes from a document elsewhere, and may not call "${tool}".`;

@@ -1,6 +1,6 @@
 // A misspelt tool: its caller learns the name that was probably meant, and no name that it may not call.
 import { describe, expect, it } from 'vitest';
-import { callOf, functionOf, principalOf, requestOf } from '../../test/helpers/call-kit.ts';
+import { callOf, functionOf, principalOf, requestOf, compiledOf } from '../../test/helpers/call-kit.ts';
 import { snapshotOf } from '../registry/tool-spec-registry.ts';
 import { noSuchTool } from './no-such-tool.ts';
 
@@ -11,7 +11,7 @@ const many = Array.from({ length: 5_000 }, (_, index) => functionOf({ name: `cal
 function said(tool: string, permissions: readonly string[] = [], functions = [free, guarded]) {
   const snapshot = snapshotOf(
     functions.map(({ spec }) => spec),
-    functions,
+    functions.map(compiledOf),
   );
   const principal = principalOf({ permissions: new Set(permissions) });
   return noSuchTool(callOf({ request: requestOf({ tool }), snapshot, principal }));

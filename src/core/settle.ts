@@ -56,6 +56,18 @@ function success(
   };
 }
 
+/** Of a call that runs later; `at` tells where its end will be found. */
+export function acceptedOf(call: ToolCall, at: string): ToolSuccess {
+  return {
+    ok: true,
+    data: null,
+    dataJson: 'null',
+    intents: NO_INTENTS,
+    meta: { ...metaOf(call), acceptedAt: at },
+    rateLimits: call.progress.rateLimits,
+  };
+}
+
 /** The same success with less of its data, and a note of what is missing. */
 export function shortened(
   whole: ToolSuccess,

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../test/helpers/fake-clock.ts';
-import { functionOf, recordingLog, recordingMetrics, requestOf } from '../../test/helpers/call-kit.ts';
+import {
+  functionOf,
+  recordingLog,
+  recordingMetrics,
+  requestOf,
+  admittedOf,
+} from '../../test/helpers/call-kit.ts';
 import type { PreparedFunction } from '../contract/plugin.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
@@ -18,7 +24,6 @@ function gatewayWith(
 ) {
   const clock = new FakeClock(1_000);
   const registry = new ToolSpecRegistry();
-  registry.publish(snapshotOf([fn.spec], [fn]));
   const metrics = recordingMetrics();
   const handle = metrics.counter({ name: 'x', help: 'x' }).with();
   const attempts = {
@@ -31,16 +36,16 @@ function gatewayWith(
   };
   const lag = { ms: 0 };
   const inflight = metrics.gauge({ name: 'inflight', help: 'z' }).with();
-  const chain = compileTool(fn, { execute, ...(render && { render }) }, [], {
+  const tool = compileTool(fn, { execute, ...(render && { render }) }, [], {
     attempts,
     inflight,
     log: recordingLog(),
     maxResultBytes,
   });
+  registry.publish(snapshotOf([fn.spec], [tool]));
   const executor = new UnifiedToolExecutor({
     snapshots: registry,
     requestLayers: [],
-    chainOf: () => chain,
     maxTimeoutMs: 600_000,
     shedder: new LoadShedder(
       { maxInflightCalls: 100, shedAtLagMs: 200 },
@@ -128,8 +133,11 @@ describe('UnifiedToolExecutor', () => {
     });
     const parent = { callId: 'call-0', snapshot: registry.snapshot(), depth: 1, budget: { stepsLeft: 1 } };
     expect(await executor.execute(requestOf({ parent }))).toMatchObject({ ok: true });
-    const accepted = { callId: 'call-1', toolHash: functionOf().spec.contentHash, approved: false };
-    expect(await executor.execute(requestOf({ accepted }))).toMatchObject({ ok: true });
+    expect(await executor.resume(admittedOf())).toMatchObject({ ok: true });
+    expect(await executor.admit(requestOf())).toMatchObject({
+      admitted: false,
+      response: { error: { reason: 'OVERLOADED' } },
+    });
     lag.ms = 0;
     expect(await executor.execute(requestOf())).toMatchObject({ ok: true });
   });

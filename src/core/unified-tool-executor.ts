@@ -1,8 +1,11 @@
 // UnifiedToolExecutor: one call for every tool of every type. Request stage, resolve, tool stage, and always an envelope.
 import type { Next } from '../contract/plugin.ts';
-import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
-import type { ToolCall, ToolRequest } from '../contract/call/tool-call.ts';
+import type { Admission, AdmitRequest } from '../contract/call/admission.ts';
+import type { AdmittedCall } from '../contract/call/admitted-call.ts';
+import { NO_CREDENTIAL } from '../contract/call/principal.ts';
+import type { Phase, ToolCall, ToolRequest } from '../contract/call/tool-call.ts';
+import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
 import type { Quarantine } from '../contract/tool/tool-spec.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
@@ -14,18 +17,16 @@ import type { PinnedTool, ToolPins } from '../ports/registry/tool-pins.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { buildPipeline, type NamedLayer } from './build-pipeline.ts';
 import type { Canaries } from './canaries.ts';
-import { Deadline, deadlineOf, type TimedProgress } from './deadline.ts';
+import { Deadline, deadlineOf, toolsOf, type TimedProgress } from './deadline.ts';
 import { noSuchTool } from './no-such-tool.ts';
+import { OpenAdmission } from './open-admission.ts';
 import { pinOf, takePinned } from './pinned-call.ts';
 import type { LoadShedder } from './resilience/load-shedder.ts';
 import { refusalOf } from './settle.ts';
-import { typedCall } from './typed-call.ts';
 
 export interface ExecutorDeps {
   readonly snapshots: SnapshotSource;
   readonly requestLayers: readonly NamedLayer[];
-  /** The compiled chain of a function; undefined only for functions of no snapshot. */
-  readonly chainOf: (fn: ToolFunction) => Next | undefined;
   /** Left out: only versions in force can be called. */
   readonly versions?: ToolPins;
   /** Left out: no tool is on trial. */
@@ -49,13 +50,28 @@ export class UnifiedToolExecutor implements ToolCaller {
     this.#requestStage = buildPipeline(deps.requestLayers, (call) => this.#resolve(call), deps.log);
   }
 
-  async execute(request: ToolRequest): Promise<ToolResponse> {
+  execute(request: ToolRequest): Promise<ToolResponse> {
+    return this.#carry(request, RUN);
+  }
+
+  admit({ terms, ...request }: AdmitRequest): Promise<Admission> {
+    const admission = new OpenAdmission(terms);
+    return admission.outcome(this.#carry(request, admission));
+  }
+
+  resume(admitted: AdmittedCall, watched: Pick<ToolRequest, 'emit' | 'signal'> = {}): Promise<ToolResponse> {
+    const { tool, arguments: args, context, timeoutMs } = admitted;
+    const request = { ...watched, tool, arguments: args, context, timeoutMs, credential: NO_CREDENTIAL };
+    return this.#carry({ ...request, door: 'queue' }, { kind: 'resume', admitted });
+  }
+
+  async #carry(request: ToolRequest, phase: Phase): Promise<ToolResponse> {
     const { snapshots, clock, maxTimeoutMs } = this.#deps;
     const snapshot = snapshots.enter(request.parent?.snapshot);
     const deadline = new Deadline(clock, request);
     this.#running.add(deadline);
     try {
-      const call = openCall(request, snapshot, deadline, clock.now(), maxTimeoutMs);
+      const call = openCall(request, phase, { tools: snapshot, deadline }, clock.now(), maxTimeoutMs);
       const response = this.#requestStage(call);
       // The tool, and with it its own limit, is mostly known by now. If not, something waits before that.
       if (!deadline.isArmed) deadline.arm(call.deadline - clock.now(), call.deadline - call.receivedAt);
@@ -93,10 +109,11 @@ export class UnifiedToolExecutor implements ToolCaller {
     let pinned: PinnedTool | undefined;
     try {
       if (this.#draining && call.request.parent === undefined) throw shuttingDown();
-      let fn = this.#findFunction(call);
+      let tool = this.#findTool(call);
+      const fn = tool.function;
       const deadline = Math.min(call.deadline, call.receivedAt + fn.spec.timeoutMs);
       resolved = { ...call, function: fn, deadline, config: fn.configDefaults };
-      if (isNew(call.request)) this.#deps.shedder.check(this.#running.size, fn.spec.priority);
+      if (isNew(call)) this.#deps.shedder.check(this.#running.size, fn.spec.priority);
       if (call.request.refusal !== undefined) throw call.request.refusal;
       this.#checkInService(resolved, fn);
       const limitMs = deadline - call.receivedAt;
@@ -105,27 +122,18 @@ export class UnifiedToolExecutor implements ToolCaller {
       const pin = pinOf(call, fn);
       if (pin !== undefined) {
         pinned = await takePinned(call, fn, pin, this.#deps.versions);
-        fn = pinned.function;
-        call.progress.pinned = fn;
-        resolved = { ...resolved, function: fn, config: fn.configDefaults };
-        this.#checkInService(resolved, fn);
+        tool = pinned.tool;
+        call.progress.pinned = tool.function;
+        resolved = this.#instead(resolved, tool);
       }
-      const trial = this.#deps.canaries?.choose(resolved, fn, (tool) =>
-        this.#deps.snapshots.isDisabled(tool),
+      const trial = this.#deps.canaries?.choose(resolved, tool.function, (name) =>
+        this.#deps.snapshots.isDisabled(name),
       );
       if (trial !== undefined) {
-        fn = trial;
-        resolved = { ...resolved, function: fn, config: fn.configDefaults };
-        this.#checkInService(resolved, fn);
+        tool = trial;
+        resolved = this.#instead(resolved, tool);
       }
-      if (fn.byAction !== undefined) {
-        const typed = typedCall(resolved, fn.byAction);
-        fn = typed.function;
-        resolved = typed;
-      }
-      const chain = pinned === undefined ? this.#deps.chainOf(fn) : pinned.chainOf(fn);
-      if (chain === undefined) throw new Error(`no chain was compiled for ${fn.name}`);
-      const response = await chain(resolved);
+      const response = await tool[call.phase.kind](resolved);
       this.#deps.canaries?.count(call, response);
       return response;
     } catch (error) {
@@ -135,10 +143,17 @@ export class UnifiedToolExecutor implements ToolCaller {
     }
   }
 
-  #findFunction(call: ToolCall): ToolFunction {
-    const { request, snapshot } = call;
-    const fn = snapshot.find(request.tool);
-    if (fn !== undefined) return fn;
+  /** The call as one of another version of its tool, or of the tool on trial in its place. */
+  #instead(call: ToolCall, { function: fn }: CompiledTool): ToolCall {
+    const instead = { ...call, function: fn, config: fn.configDefaults };
+    this.#checkInService(instead, fn);
+    return instead;
+  }
+
+  #findTool(call: ToolCall): CompiledTool {
+    const { request } = call;
+    const tool = toolsOf(call).find(request.tool);
+    if (tool !== undefined) return tool;
     if (request.refusal !== undefined) throw request.refusal;
     throw noSuchTool(call);
   }
@@ -159,9 +174,9 @@ export class UnifiedToolExecutor implements ToolCaller {
   }
 }
 
-/** A step of a call, or a call that was accepted before, is carried through. */
-function isNew({ parent, accepted }: ToolRequest): boolean {
-  return parent === undefined && accepted === undefined;
+/** A step of a call, or a call that was admitted before, is carried through. */
+function isNew({ phase, request }: ToolCall): boolean {
+  return request.parent === undefined && phase.kind !== 'resume';
 }
 
 function quarantined({ reason, message }: Quarantine): ToolFailure {
@@ -177,30 +192,32 @@ function shuttingDown(): ToolFailure {
 
 function openCall(
   request: ToolRequest,
-  snapshot: RegistrySnapshot,
-  deadline: Deadline,
+  phase: Phase,
+  held: Pick<TimedProgress, 'tools' | 'deadline'>,
   now: number,
   maxTimeoutMs: number,
 ): ToolCall {
   return {
-    id: request.accepted?.callId ?? uuidv7(now),
+    id: phase.kind === 'resume' ? phase.admitted.callId : uuidv7(now),
     request,
+    phase,
     arguments: request.arguments,
     largeIntegers: request.largeIntegers,
     context: request.context,
     config: NO_CONFIG,
     sensitiveConfig: NO_CONFIG,
-    signal: deadline.signal,
+    signal: held.deadline.signal,
     receivedAt: now,
     startedAt: performance.now(),
     deadline: now + Math.min(request.timeoutMs ?? maxTimeoutMs, maxTimeoutMs),
-    snapshot,
-    progress: newProgress(deadline),
+    snapshot: held.tools,
+    progress: newProgress(held),
   };
 }
 
-function newProgress(deadline: Deadline): TimedProgress {
+function newProgress({ tools, deadline }: Pick<TimedProgress, 'tools' | 'deadline'>): TimedProgress {
   return {
+    tools,
     deadline,
     leftAt: 0,
     askedAt: 0,
@@ -217,3 +234,4 @@ function newProgress(deadline: Deadline): TimedProgress {
 }
 
 const NO_CONFIG = Object.freeze({});
+const RUN: Phase = Object.freeze({ kind: 'run' });

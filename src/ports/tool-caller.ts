@@ -1,8 +1,15 @@
-// ToolCaller: the core as the doors see it: one function for every tool of every type.
+// ToolCaller: the core as doors, workers and schedules see it: one way in for each phase of a call.
+import type { AdmitRequest, Admission } from '../contract/call/admission.ts';
+import type { AdmittedCall } from '../contract/call/admitted-call.ts';
 import type { ToolRequest } from '../contract/call/tool-call.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 
+/** None of them ever throws or rejects: every outcome is an envelope. */
 export interface ToolCaller {
-  /** Never throws and never rejects: every outcome is an envelope. */
+  /** The whole way, for whoever waits for the end. */
   execute(request: ToolRequest): Promise<ToolResponse>;
+  /** As far as a call can come without running: allowed, valid, approved. */
+  admit(request: AdmitRequest): Promise<Admission>;
+  /** The rest of the way of a call that was admitted before. */
+  resume(call: AdmittedCall, watched?: Pick<ToolRequest, 'emit' | 'signal'>): Promise<ToolResponse>;
 }

@@ -49,7 +49,7 @@ function whatRunsOf(
 }
 
 async function hashOfStep(tool: string, tools: KnownTools, seen: Set<string>): Promise<string | undefined> {
-  const fn = tools.find(tool);
+  const fn = tools.find(tool)?.function;
   if (fn === undefined) return '';
   return fn.whatRuns === undefined ? fn.spec.contentHash : fn.whatRuns(tools, seen);
 }

@@ -1,14 +1,14 @@
 // ToolSpecRegistry: calls keep the set they began with, and what only superseded sets used is closed in order.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { specOf } from '../../test/helpers/call-kit.ts';
+import { specOf, compiledOf } from '../../test/helpers/call-kit.ts';
 import { functionsOf } from '../contract/tool/tool-function.ts';
 import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
 import { snapshotOf, ToolSpecRegistry } from './tool-spec-registry.ts';
 
 function setOf(...names: string[]): RegistrySnapshot {
   const specs = names.map((name) => specOf({ name, contentHash: `hash of ${name}` }));
-  return snapshotOf(specs, specs.flatMap(functionsOf));
+  return snapshotOf(specs, specs.flatMap(functionsOf).map(compiledOf));
 }
 
 describe('snapshotOf', () => {
@@ -33,13 +33,16 @@ describe('snapshotOf', () => {
       actions: [{ name: 'list', description: 'Lists', parameters }],
     });
     const impostor = specOf({ name: 'calendar__list' });
-    const alone = snapshotOf([calendar], functionsOf(calendar));
-    expect(alone.find('calendar.list')?.name).toBe('calendar.list');
-    expect(alone.find('calendar__list')?.name).toBe('calendar.list');
+    const alone = snapshotOf([calendar], functionsOf(calendar).map(compiledOf));
+    expect(alone.find('calendar.list')?.function.name).toBe('calendar.list');
+    expect(alone.find('calendar__list')?.function.name).toBe('calendar.list');
     expect(alone.providerName('calendar.list')).toBe('calendar__list');
     expect(alone.find('calendar')).toBeUndefined();
-    const both = snapshotOf([calendar, impostor], [...functionsOf(calendar), ...functionsOf(impostor)]);
-    expect(both.find('calendar__list')?.name).toBe('calendar__list');
+    const both = snapshotOf(
+      [calendar, impostor],
+      [...functionsOf(calendar), ...functionsOf(impostor)].map(compiledOf),
+    );
+    expect(both.find('calendar__list')?.function.name).toBe('calendar__list');
     const spellings = both.functions.map(({ name }) => both.providerName(name));
     expect(new Set(spellings).size).toBe(2);
   });

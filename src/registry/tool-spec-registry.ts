@@ -1,8 +1,9 @@
 // ToolSpecRegistry: holds the snapshot in force, lends it to calls, and closes what only superseded ones used.
 import { hash } from 'node:crypto';
 import { assignProviderNames } from '../contract/tool/provider-names.ts';
+import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
 import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
+import type { ToolSet } from '../contract/tool/tool-set.ts';
 import type { ToolSpec } from '../contract/tool/tool-spec.ts';
 import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCatalog } from '../ports/registry/tool-catalog.ts';
@@ -25,13 +26,13 @@ export class ToolSpecRegistry implements ToolCatalog, SnapshotSource {
     return this.#current.snapshot;
   }
 
-  enter(held = this.#current.snapshot): RegistrySnapshot {
+  enter(held: ToolSet = this.#current.snapshot): RegistrySnapshot {
     const lent = this.#find(held) ?? this.#current;
     lent.inFlight += 1;
     return lent.snapshot;
   }
 
-  leave(snapshot: RegistrySnapshot): void {
+  leave(snapshot: ToolSet): void {
     const held = this.#find(snapshot);
     if (held === undefined) return;
     held.inFlight -= 1;
@@ -66,7 +67,7 @@ export class ToolSpecRegistry implements ToolCatalog, SnapshotSource {
     return () => this.#listeners.delete(listener);
   }
 
-  #find(snapshot: RegistrySnapshot): Held | undefined {
+  #find(snapshot: ToolSet): Held | undefined {
     if (snapshot === this.#current.snapshot) return this.#current;
     return this.#superseded.find((candidate) => candidate.snapshot === snapshot);
   }
@@ -81,19 +82,20 @@ export class ToolSpecRegistry implements ToolCatalog, SnapshotSource {
   }
 }
 
-/** Freezes specs and their functions into a snapshot. Equal content gives an equal version, in any order. */
-export function snapshotOf(specs: readonly ToolSpec[], functions: readonly ToolFunction[]): RegistrySnapshot {
-  const sorted = functions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const providerNames = assignProviderNames(sorted.map((fn) => fn.name));
-  const byName = new Map<string, ToolFunction>();
-  for (const fn of sorted) byName.set(providerNames.get(fn.name) ?? fn.name, fn);
+/** Freezes specs and their compiled functions into a snapshot. Equal content gives an equal version, in any order. */
+export function snapshotOf(specs: readonly ToolSpec[], tools: readonly CompiledTool[]): RegistrySnapshot {
+  const sorted = tools.toSorted((a, b) => (a.function.name < b.function.name ? -1 : 1));
+  const functions = sorted.map((tool) => tool.function);
+  const providerNames = assignProviderNames(functions.map(({ name }) => name));
+  const byName = new Map<string, CompiledTool>();
+  for (const tool of sorted) byName.set(providerNames.get(tool.function.name) ?? tool.function.name, tool);
   // Own names last: they win over another's provider spelling.
-  for (const fn of sorted) byName.set(fn.name, fn);
+  for (const tool of sorted) byName.set(tool.function.name, tool);
   const onTrial = new Set(specs.map(({ canary }) => canary?.tool));
   return Object.freeze({
     version: `1.0.${hashOfSpecs(specs).slice(0, 8)}`,
     specs,
-    functions: sorted.filter(({ spec }) => !onTrial.has(spec.name)),
+    functions: functions.filter(({ spec }) => !onTrial.has(spec.name)),
     find: (name: string) => byName.get(name),
     providerName: (name: string) => providerNames.get(name) ?? name,
   });

@@ -1,5 +1,5 @@
 // The call of a schedule: what is kept of it when the schedule is made, and the row that each of its moments becomes.
-import type { ToolCall } from '../contract/call/tool-call.ts';
+import type { Admitted } from '../contract/call/admission.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { uuidv7 } from '../lib/ids.ts';
@@ -12,8 +12,9 @@ import { newCallOf } from '../calls/accepted-request.ts';
 const MAX_REQUEST_BYTES = 64 * 1024;
 
 /** Throws ToolFailure PAYLOAD_TOO_LARGE. */
-export function scheduledCallOf(call: ToolCall): ScheduledCall {
-  const kept = newCallOf({ ...call, context: lasting(call.context) }, { maxWaitMs: 0 });
+export function scheduledCallOf(admitted: Admitted): ScheduledCall {
+  const call = { ...admitted.call, context: lasting(admitted.call.context) };
+  const kept = newCallOf({ ...admitted, call }, { maxWaitMs: 0 });
   const { tool, principalId, agentId, userId, sessionId, argumentsHash, request } = kept;
   const bytes = Buffer.byteLength(request);
   if (bytes > MAX_REQUEST_BYTES) {
@@ -51,7 +52,7 @@ export function runOf(
   const { id, tenantId, call } = schedule;
   const { tool, request, ...who } = call;
   const snapshot = catalog.snapshot();
-  const spec = snapshot.find(tool)?.spec;
+  const spec = snapshot.find(tool)?.function.spec;
   return {
     ...who,
     id: uuidv7(now),

@@ -1,6 +1,6 @@
 // Schedules: what doors do with them: make, preview, look, change, delete. Each runs as the credential that made it.
 import { holds, type Principal } from '../contract/call/principal.ts';
-import type { ToolCall } from '../contract/call/tool-call.ts';
+import type { Admitted, AdmitRequest } from '../contract/call/admission.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
@@ -13,8 +13,8 @@ import type {
   ScheduleTerms,
 } from '../ports/calls/schedule-store.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
-import { toolRequestOf } from '../calls/accepted-request.ts';
-import { agreeTo, type CallDraft } from '../core/agree-to.ts';
+import { admittedCallOf } from '../calls/accepted-request.ts';
+import { keptAt } from '../calls/keep-admitted.ts';
 import { adminNeeded, finished, notFound, notTheOwner, otherVersion, tooMany } from './schedule-failures.ts';
 import { scheduledCallOf } from './scheduled-call.ts';
 import { mergeTerms, termsOf, shownTerms, type TermsDraft } from './schedule-terms.ts';
@@ -22,7 +22,7 @@ import { firstAfter, wrong } from './when-due.ts';
 
 export interface SchedulesDeps {
   readonly store: ScheduleStore;
-  readonly caller: ToolCaller;
+  readonly caller: Pick<ToolCaller, 'admit'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly maxPerTenant: number;
@@ -36,6 +36,9 @@ export interface ScheduleEdit extends Partial<TermsDraft> {
   readonly enabled?: boolean;
   readonly description?: string;
 }
+
+/** The call to be made, as a door reads it. */
+export type CallDraft = Omit<AdmitRequest, 'terms'>;
 
 export interface ChangedBy extends Pick<CallDraft, 'credential' | 'door'> {
   readonly confirmationToken?: string;
@@ -77,8 +80,9 @@ export class Schedules {
     // A rehearsal needs no approval, and nothing of it is worth keeping.
     if (call.context.dryRun === true)
       throw wrong('/context/dry_run', 'is for calls; POST /v1/schedules/preview shows what a schedule means');
-    const id = await agreeTo(this.#deps.caller, call, { schedule: shownTerms(terms) }, async (agreed) => {
-      const schedule = await this.#keep(agreed, draft, terms);
+    const admission = await this.#deps.caller.admit({ ...call, terms: { schedule: shownTerms(terms) } });
+    const id = await keptAt(admission, async (admitted) => {
+      const schedule = await this.#keep(admitted, draft, terms);
       const about = {
         scheduleId: schedule.id,
         by: principal.id,
@@ -165,17 +169,17 @@ export class Schedules {
   }
 
   async #keep(
-    call: ToolCall,
+    admitted: Admitted,
     { taskType, description }: ScheduleDraft,
     terms: ScheduleTerms,
   ): Promise<Schedule> {
     const { store, clock, maxPerTenant } = this.#deps;
     const schedule: NewSchedule = {
       id: uuidv7(clock.wall()),
-      tenantId: call.principal?.tenantId ?? '',
+      tenantId: admitted.call.grant.tenantId,
       taskType,
       description,
-      call: scheduledCallOf(call),
+      call: scheduledCallOf(admitted),
       terms,
       nextRun: firstRun(terms, await store.now()),
     };
@@ -191,7 +195,7 @@ export class Schedules {
     { confirmationToken, idempotencyKey, ...by }: ChangedBy,
   ): Promise<ScheduledCall> {
     if (!owns(principal, schedule)) throw notTheOwner();
-    const { tool, arguments: args, context } = toolRequestOf(schedule.id, schedule.call.request, {});
+    const { tool, arguments: args, context } = admittedCallOf(schedule.id, schedule.call.request);
     const draft = {
       ...by,
       tool,
@@ -199,8 +203,9 @@ export class Schedules {
       context: { ...context, confirmationToken, idempotencyKey },
     };
     let agreed = schedule.call;
-    await agreeTo(this.#deps.caller, draft, { schedule: shownTerms(terms) }, async (call) => {
-      agreed = scheduledCallOf(call);
+    const admission = await this.#deps.caller.admit({ ...draft, terms: { schedule: shownTerms(terms) } });
+    await keptAt(admission, async (admitted) => {
+      agreed = scheduledCallOf(admitted);
       return schedule.id;
     });
     return agreed;

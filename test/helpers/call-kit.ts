@@ -1,6 +1,9 @@
 // Small makers of specs, functions, calls and ports for unit tests of core and extensions.
 import { functionsOf, type ToolFunction } from '../../src/contract/tool/tool-function.ts';
-import type { ToolCall, ToolRequest } from '../../src/contract/call/tool-call.ts';
+import type { AdmittedCall } from '../../src/contract/call/admitted-call.ts';
+import type { CallProgress, ToolCall, ToolRequest } from '../../src/contract/call/tool-call.ts';
+import type { CompiledTool, ToolCompiler } from '../../src/contract/tool/compiled-tool.ts';
+import type { ToolSet } from '../../src/contract/tool/tool-set.ts';
 import type { ToolSpec } from '../../src/contract/tool/tool-spec.ts';
 import type { Principal } from '../../src/contract/call/principal.ts';
 import type { ToolResponse } from '../../src/contract/call/tool-response.ts';
@@ -71,9 +74,11 @@ export function requestOf(changes: Partial<ToolRequest> = {}): ToolRequest {
 
 export function callOf(changes: Partial<ToolCall> = {}): ToolCall {
   const request = changes.request ?? requestOf();
+  const { snapshot = snapshotOf([], []) } = changes;
   return {
     id: 'call-1',
     request,
+    phase: { kind: 'run' },
     arguments: request.arguments,
     context: { tenantId: 'acme' },
     principal: principalOf(),
@@ -84,20 +89,43 @@ export function callOf(changes: Partial<ToolCall> = {}): ToolCall {
     receivedAt: 1_000,
     startedAt: performance.now(),
     deadline: 61_000,
-    snapshot: snapshotOf([], []),
-    progress: {
-      attempts: 0,
-      executorEntered: false,
-      executorMs: 0,
-      cached: false,
-      replayed: false,
-      fallback: false,
-      degraded: [],
-      rateLimits: [],
-      traceId: '',
-    },
+    snapshot,
+    progress: progressOf(snapshot),
     ...changes,
   };
+}
+
+/** With the set of tools that the core keeps there. */
+function progressOf(tools: ToolSet): CallProgress & { readonly tools: ToolSet } {
+  return {
+    tools,
+    attempts: 0,
+    executorEntered: false,
+    executorMs: 0,
+    cached: false,
+    replayed: false,
+    fallback: false,
+    degraded: [],
+    rateLimits: [],
+    traceId: '',
+  };
+}
+
+/** Nothing runs in it: for sets of tools that are looked at. */
+export function compiledOf(fn: ToolFunction): CompiledTool {
+  const uncalled = () => Promise.reject(new Error(`${fn.name} is not called here`));
+  return { function: fn, run: uncalled, admit: uncalled, resume: uncalled };
+}
+
+/** The same for those who compile what they load. */
+export const looksOnly: ToolCompiler = { compile: compiledOf, compileLegacy: compiledOf };
+
+/** A call that was accepted before and runs now. */
+export function admittedOf(changes: Partial<AdmittedCall> = {}): AdmittedCall {
+  const { id: principalId, tenantId } = principalOf();
+  const grant = { principalId, tenantId, permissions: ['*'] };
+  const said = { callId: 'call-1', tool: 'greet', arguments: {}, context: {}, grant };
+  return { ...said, toolHash: functionOf().spec.contentHash, approved: false, ...changes };
 }
 
 /** An innermost `next` that records the calls it got and answers with their arguments. */

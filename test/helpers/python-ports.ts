@@ -185,6 +185,7 @@ export function callOf(args: JsonObject, extra: CallExtras = {}): ToolCall {
   return {
     id: 'call-1',
     request,
+    phase: { kind: 'run' },
     arguments: args,
     context: {},
     config: {},

@@ -22,7 +22,7 @@ import {
   type ErrorType,
 } from '../../src/contract/call/error-types.ts';
 import type { JsonValue } from '../../src/contract/json.ts';
-import type { RegistrySnapshot } from '../../src/contract/tool/registry-snapshot.ts';
+import type { ToolSet } from '../../src/contract/tool/tool-set.ts';
 import type { ToolRequest } from '../../src/contract/call/tool-call.ts';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { functionsOf } from '../../src/contract/tool/tool-function.ts';
@@ -102,10 +102,10 @@ class ScriptedCore {
 }
 
 class ScriptedCatalog {
-  readonly #listeners = new Set<(snapshot: RegistrySnapshot) => void>();
+  readonly #listeners = new Set<(snapshot: ToolSet) => void>();
   #snapshot = snapshotOf('v1', ['calc.add', 'greet']);
 
-  snapshot(): RegistrySnapshot {
+  snapshot(): ToolSet {
     return this.#snapshot;
   }
 
@@ -113,7 +113,7 @@ class ScriptedCatalog {
     return name === 'greet';
   }
 
-  onChange(listener: (snapshot: RegistrySnapshot) => void): () => void {
+  onChange(listener: (snapshot: ToolSet) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -124,7 +124,7 @@ class ScriptedCatalog {
   }
 }
 
-function snapshotOf(version: string, names: readonly string[]): RegistrySnapshot {
+function snapshotOf(version: string, names: readonly string[]): ToolSet {
   const secret = { url: 'http://internal.example' };
   const metadata = { ...specOf().metadata, documentation: 'All of it.', category: 'utility' };
   const specs = names.map((name) => specOf({ name, implementationConfig: secret, metadata }));
@@ -133,7 +133,7 @@ function snapshotOf(version: string, names: readonly string[]): RegistrySnapshot
     version,
     specs,
     functions,
-    find: (name) => functions.find((fn) => fn.name === name),
+    find: (name) => functions.map((fn) => ({ function: fn })).find((known) => known.function.name === name),
     providerName: (name) => name.replaceAll('.', '__'),
   };
 }

@@ -15,7 +15,7 @@ type Message = Readable<ExecuteMessage>;
 const STARTS = new PacedStarts();
 
 /** Answers that are ready in one turn of the event loop leave together at its end, as REST's do. */
-export function executeBy(caller: ToolCaller): handleUnaryCall<Message, Uint8Array> {
+export function executeBy(caller: Pick<ToolCaller, 'execute'>): handleUnaryCall<Message, Uint8Array> {
   return (call, answer) => {
     const refuse = (thrown: unknown) => answer(exceptionFor(thrown).getError() as ServiceError);
     const begin = () => run(caller, call);
@@ -33,7 +33,10 @@ function argumentBytesOf(message: Message): number {
 /** What was not sent is null. */
 const sizeOf = (bytes: Uint8Array | null): number => bytes?.length ?? 0;
 
-async function run(caller: ToolCaller, call: ServerUnaryCall<Message, Uint8Array>): Promise<Uint8Array> {
+async function run(
+  caller: Pick<ToolCaller, 'execute'>,
+  call: ServerUnaryCall<Message, Uint8Array>,
+): Promise<Uint8Array> {
   const { request: message, metadata } = call;
   const life = lifeOf(call);
   const response = await caller.execute(readRequest(message, metadata, life));

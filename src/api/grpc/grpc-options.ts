@@ -20,7 +20,7 @@ export interface GrpcSettings {
   /** Largest request. */
   readonly maxMessageBytes: number;
   readonly health: GrpcHealth;
-  readonly caller: ToolCaller;
+  readonly caller: Pick<ToolCaller, 'execute'>;
   /** How long closing waits for calls in flight before it cuts them. */
   readonly closeWithinMs?: number;
 }

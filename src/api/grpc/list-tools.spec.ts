@@ -1,7 +1,7 @@
 // ListTools: every tool is shown exactly once over the pages, filtered as asked, and never with its implementation.
 import { describe, expect, it } from 'vitest';
 import { functionsOf } from '../../contract/tool/tool-function.ts';
-import type { RegistrySnapshot } from '../../contract/tool/registry-snapshot.ts';
+import type { ToolSet } from '../../contract/tool/tool-set.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import { specOf } from '../../../test/helpers/call-kit.ts';
@@ -20,11 +20,11 @@ const NO_FILTER: ListToolsMessage = {
 
 function catalogOf(specs: readonly ToolSpec[], disabled: readonly string[] = []): ToolCatalog {
   const functions = specs.flatMap(functionsOf).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const snapshot: RegistrySnapshot = {
+  const snapshot: ToolSet = {
     version: '1.0.00000001',
     specs,
     functions,
-    find: (name) => functions.find((fn) => fn.name === name),
+    find: (name) => functions.map((fn) => ({ function: fn })).find((known) => known.function.name === name),
     providerName: (name) => name.replaceAll('.', '__'),
   };
   return {

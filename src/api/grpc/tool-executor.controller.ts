@@ -34,7 +34,7 @@ export class ToolExecutorController {
   readonly #watchers = new SharedPlaces(MAX_WATCHERS);
 
   constructor(
-    @Inject(TOOL_CALLER) private readonly caller: ToolCaller,
+    @Inject(TOOL_CALLER) private readonly caller: Pick<ToolCaller, 'execute'>,
     @Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(GrpcHealth) private readonly health: GrpcHealth,
@@ -62,7 +62,7 @@ export class ToolExecutorController {
   getTool(message: Readable<GetToolMessage>, metadata: Metadata): Uint8Array {
     return this.#read(metadata, message, ({ name }) => {
       const snapshot = this.catalog.snapshot();
-      const fn = snapshot.find(name);
+      const fn = snapshot.find(name)?.function;
       if (fn === undefined) {
         const failure = new ToolFailure('NOT_FOUND', 'There is no tool of this name.', {
           reason: 'TOOL_NOT_FOUND',

@@ -1,5 +1,5 @@
 // A tool as a protocol message: the public part only, its schemas encoded once.
-import type { RegistrySnapshot } from '../../contract/tool/registry-snapshot.ts';
+import type { ToolSet } from '../../contract/tool/tool-set.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { modeNumber } from './interaction-mode.ts';
 import { encodeStruct, StructError } from './struct/struct-codec.ts';
@@ -14,7 +14,7 @@ export interface ToolMessage {
 
 const MESSAGES = new WeakMap<ToolFunction, ToolMessage>();
 
-export function toolMessage(fn: ToolFunction, snapshot: RegistrySnapshot, disabled: boolean): ToolMessage {
+export function toolMessage(fn: ToolFunction, snapshot: ToolSet, disabled: boolean): ToolMessage {
   let message = MESSAGES.get(fn);
   if (message === undefined) {
     message = messageOf(fn);

@@ -11,14 +11,13 @@ import type { ToolCaller } from '../../ports/tool-caller.ts';
 import { ASYNC_CALLS, AUTHENTICATOR, DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../tokens.ts';
 import { wrongQuery } from './known-query.ts';
 import { environmentOf, invalid, parseCallBody, readCall, type CallEnvironment } from './read-call.ts';
-import { readPrefer } from './prefer.ts';
 import { readAsyncCall } from './respond-async.ts';
 import { sendEnvelope, sendEnvelopes } from './write-envelope.ts';
 
 @Controller('v1')
 export class ExecuteController {
   constructor(
-    @Inject(TOOL_CALLER) private readonly caller: ToolCaller,
+    @Inject(TOOL_CALLER) private readonly caller: Pick<ToolCaller, 'execute'>,
     @Inject(DOOR_LIMITS) private readonly limits: DoorLimits,
     @Inject(ASYNC_CALLS) private readonly asyncCalls: AsyncCalls,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
@@ -32,10 +31,12 @@ export class ExecuteController {
     const env = environmentOf(request.headers, goneFrom(reply));
     const { name } = request.params;
     const { value, largeIntegers } = readable(request);
-    const call = readPrefer(request.headers.prefer).respondAsync
-      ? readAsyncCall(name, value, env, this.asyncCalls, largeIntegers)
-      : readCall(name, value, env, largeIntegers);
-    sendEnvelope(reply, await this.caller.execute(call));
+    if (!env.prefer.respondAsync) {
+      sendEnvelope(reply, await this.caller.execute(readCall(name, value, env, largeIntegers)));
+      return;
+    }
+    const later = readAsyncCall(name, value, env, this.asyncCalls, largeIntegers);
+    sendEnvelope(reply, await this.asyncCalls.accept(later.request, later.callbackUrl));
   }
 
   @Post('execute')

@@ -1,6 +1,7 @@
 // `Prefer: respond-async`: the same call, to be accepted now and run later, with a callback where its body names one.
 import { isJsonObject } from '../../contract/json.ts';
-import type { LargeIntegers, ToolRequest } from '../../contract/call/tool-call.ts';
+import type { AdmitRequest } from '../../contract/call/admission.ts';
+import type { LargeIntegers } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { AsyncCalls } from '../../calls/async-calls.ts';
 import { invalid, readCall, type CallEnvironment } from './read-call.ts';
@@ -12,14 +13,16 @@ export function readAsyncCall(
   env: CallEnvironment,
   calls: AsyncCalls,
   largeIntegers: LargeIntegers = [],
-): ToolRequest {
+): AsyncRequest {
   const { body, callbackUrl, wrong } = withoutCallback(parsed, calls);
   const call = readCall(tool, body, env, largeIntegers);
-  return {
-    ...call,
-    ...(wrong !== undefined && call.refusal === undefined && { refusal: wrong }),
-    accept: (accepted) => calls.accept(accepted, callbackUrl),
-  };
+  const request = wrong !== undefined && call.refusal === undefined ? { ...call, refusal: wrong } : call;
+  return { request, ...(callbackUrl !== undefined && { callbackUrl }) };
+}
+
+export interface AsyncRequest {
+  readonly request: AdmitRequest;
+  readonly callbackUrl?: string;
 }
 
 interface ReadCallback {

@@ -73,7 +73,7 @@ export class ToolsController {
   #find(request: FastifyRequest, name: string) {
     requirePermission(this.authenticator, request, 'tools:read');
     const snapshot = this.catalog.snapshot();
-    const fn = snapshot.find(name);
+    const fn = snapshot.find(name)?.function;
     if (fn !== undefined) return { fn, snapshot };
     throw new ToolFailure('NOT_FOUND', 'There is no tool of this name.', { reason: 'TOOL_NOT_FOUND' });
   }

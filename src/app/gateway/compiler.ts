@@ -1,7 +1,9 @@
 // Compiles functions as the registry loads them: pipeline, limits, the executor's series, the upstream's breaker and budget.
+import { compileLegacy } from '../../core/compile-legacy.ts';
 import { compileTool } from '../../core/compile-tool.ts';
 import type { Upstreams } from '../../core/resilience/upstreams.ts';
-import type { Next, PreparedFunction } from '../../contract/plugin.ts';
+import type { PreparedFunction } from '../../contract/plugin.ts';
+import type { CompiledTool, ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
@@ -10,27 +12,45 @@ import type { Settings } from '../../settings/settings-schema.ts';
 
 const EXECUTOR_BUCKETS = [0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-export function compilerOf(pipeline: Pipeline, settings: Settings, ports: Ports, upstreams: Upstreams) {
-  const { clock, log } = ports;
-  const series = executorSeries(ports.metrics);
-  return (fn: ToolFunction, prepared: PreparedFunction): Next => {
+export class GatewayCompiler implements ToolCompiler {
+  readonly #pipeline: Pipeline;
+  readonly #settings: Settings;
+  readonly #ports: Ports;
+  readonly #upstreams: Upstreams;
+  readonly #series: ReturnType<typeof executorSeries>;
+
+  constructor(pipeline: Pipeline, settings: Settings, ports: Ports, upstreams: Upstreams) {
+    this.#pipeline = pipeline;
+    this.#settings = settings;
+    this.#ports = ports;
+    this.#upstreams = upstreams;
+    this.#series = executorSeries(ports.metrics);
+  }
+
+  compile(fn: ToolFunction, prepared: PreparedFunction): CompiledTool {
+    const { clock, log } = this.#ports;
     const { toolType } = fn.spec;
     const { upstream } = prepared;
-    return compileTool(fn, prepared, pipeline.layersFor(fn), {
+    const { inflight, retries, exhausted, seconds } = this.#series;
+    return compileTool(fn, prepared, this.#pipeline.layersFor(fn), {
       attempts: {
         clock,
         random: Math.random,
-        budget: upstreams.budgetOf(toolType, upstream),
-        ...(upstream !== undefined && { circuit: upstreams.circuitOf(upstream) }),
-        retries: series.retries.with(toolType),
-        exhausted: series.exhausted.with(toolType),
-        seconds: series.seconds.with(toolType),
+        budget: this.#upstreams.budgetOf(toolType, upstream),
+        ...(upstream !== undefined && { circuit: this.#upstreams.circuitOf(upstream) }),
+        retries: retries.with(toolType),
+        exhausted: exhausted.with(toolType),
+        seconds: seconds.with(toolType),
       },
-      inflight: series.inflight.with(toolType),
+      inflight: inflight.with(toolType),
       log,
-      maxResultBytes: settings.limits.max_result_bytes,
+      maxResultBytes: this.#settings.limits.max_result_bytes,
     });
-  };
+  }
+
+  compileLegacy(fn: ToolFunction, actions: readonly CompiledTool[]): CompiledTool {
+    return compileLegacy(fn, actions);
+  }
 }
 
 function executorSeries(metrics: Metrics) {

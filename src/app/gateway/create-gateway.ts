@@ -1,6 +1,6 @@
 // Assembles the gateway: pipeline, executors, loaders, registry and core, out of settings and ports. No Nest in here.
 import type { PipelineView } from '../../api/tokens.ts';
-import { compilerOf } from './compiler.ts';
+import { GatewayCompiler } from './compiler.ts';
 import { Canaries } from '../../core/canaries.ts';
 import { StepCalls } from '../../core/nested-calls.ts';
 import { LoadShedder, type ShedLimits } from '../../core/resilience/load-shedder.ts';
@@ -53,13 +53,12 @@ export async function createGateway(settings: Settings, outside: OutsidePorts): 
   const executors = createExecutors([...EXECUTORS, ...ownExecutors], settings, ports);
   const random = Math.random;
   const upstreams = new Upstreams({ ...ports, random });
-  const compile = compilerOf(pipeline, settings, ports, upstreams);
-  const tools = createToolSet(settings, ports, { rules, executors, compile });
+  const compiler = new GatewayCompiler(pipeline, settings, ports, upstreams);
+  const tools = createToolSet(settings, ports, { rules, executors, compiler });
   const { registry, sync, versions, specs } = tools;
   const executor = new UnifiedToolExecutor({
     snapshots: registry,
     requestLayers: pipeline.request,
-    chainOf: (fn) => sync.chainOf(fn),
     versions,
     canaries: new Canaries(ports.metrics),
     maxTimeoutMs: settings.limits.max_timeout_ms,

@@ -1,6 +1,6 @@
 // Assembles what holds the tools: loaders, the registry they feed, the versions there were, and what changes definitions.
-import type { Loader, Next, PreparedFunction } from '../../contract/plugin.ts';
-import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { Loader } from '../../contract/plugin.ts';
+import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import { namedLoaders } from './open-loaders.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { SpecControl } from '../../ports/registry/spec-control.ts';
@@ -17,7 +17,7 @@ import type { Settings } from '../../settings/settings-schema.ts';
 export interface ToolSetParts {
   readonly rules: SpecRules;
   readonly executors: Executors;
-  readonly compile: (fn: ToolFunction, prepared: PreparedFunction) => Next;
+  readonly compiler: ToolCompiler;
 }
 
 export interface ToolSet {

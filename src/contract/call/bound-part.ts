@@ -2,6 +2,7 @@
 import type { JsonObject } from '../json.ts';
 import type { ToolCall } from './tool-call.ts';
 
-export function boundPart({ arguments: args, request }: Pick<ToolCall, 'arguments' | 'request'>): JsonObject {
-  return request.terms === undefined ? args : { arguments: args, ...request.terms };
+export function boundPart({ arguments: args, phase }: Pick<ToolCall, 'arguments' | 'phase'>): JsonObject {
+  const terms = phase.kind === 'admit' ? phase.terms : undefined;
+  return terms === undefined ? args : { arguments: args, ...terms };
 }

@@ -1,11 +1,12 @@
 // ToolCall: one running invocation. Immutable; an extension that changes it passes a copy to `next`.
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { AdmittedCall, Grant } from './admitted-call.ts';
 import type { Credential, Principal } from './principal.ts';
-import type { RegistrySnapshot } from '../tool/registry-snapshot.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolFailure } from './tool-failure.ts';
 import type { ToolFunction } from '../tool/tool-function.ts';
-import type { RateLimitState, ToolResponse } from './tool-response.ts';
+import type { ToolSet } from '../tool/tool-set.ts';
+import type { RateLimitState } from './tool-response.ts';
 
 /** What a door hands to the core. */
 export interface ToolRequest {
@@ -29,19 +30,8 @@ export interface ToolRequest {
   readonly parent?: ParentCall;
   /** Set by a door that could not read the arguments: the core refuses the call with it, behind auth and audit. */
   readonly refusal?: ToolFailure;
-  /**
-   * Set by a door whose caller does not wait: the call goes as far as validation and approval, then here instead of to
-   * its executor. Throws ToolFailure, or gives the answer that it is accepted (`meta.acceptedAt`).
-   */
-  readonly accept?: (call: ToolCall) => Promise<ToolResponse>;
-  /** Of a call that is to run on terms of its own, such as every day: part of what is approved. */
-  readonly terms?: JsonObject;
   /** How long the caller would wait for the end of a call with the same idempotency key that is under way. */
   readonly waitMs?: number;
-  /** Set for a call that was accepted before and runs now. */
-  readonly accepted?: AcceptedCall;
-  /** In place of a credential, for what runs later: who it was accepted for. */
-  readonly onBehalfOf?: Grant;
 }
 
 /**
@@ -50,23 +40,14 @@ export interface ToolRequest {
  */
 export type LargeIntegers = readonly string[];
 
-/** What was settled when the call was accepted. */
-export interface AcceptedCall {
-  readonly callId: string;
-  /** Content hash of the tool's definition then. */
-  readonly toolHash: string;
-  /** Whether a human has approved it. */
-  readonly approved: boolean;
-  /** What would run, as it was when a human approved it. */
-  readonly runs?: string;
-}
-
-/** Who made a call, and what it was allowed then; what it is allowed now is asked when the call runs. */
-export interface Grant {
-  readonly principalId: string;
-  readonly tenantId: string;
-  readonly permissions: readonly string[];
-}
+/**
+ * Which part of a call's way this is. `run`: all of it, at once. `admit`: as far as it can come without running, on terms of
+ * its own where it has some (such as every day), which are part of what is approved. `resume`: the rest, later.
+ */
+export type Phase =
+  | { readonly kind: 'run' }
+  | { readonly kind: 'admit'; readonly terms?: JsonObject }
+  | { readonly kind: 'resume'; readonly admitted: AdmittedCall };
 
 /** Of all steps below one call that came through a door. */
 export interface StepBudget {
@@ -78,7 +59,9 @@ export interface StepBudget {
 export interface ParentCall {
   readonly callId: string;
   /** The set of tools that the parent began with. */
-  readonly snapshot: RegistrySnapshot;
+  readonly snapshot: ToolSet;
+  /** For whom the parent's own call was admitted, where it runs later: its steps speak for nobody else. */
+  readonly grant?: Grant;
   /** 1 for a step of a call that came through a door. */
   readonly depth: number;
   /** Shared by every step below one call that came through a door. */
@@ -88,6 +71,7 @@ export interface ParentCall {
 export interface ToolCall {
   readonly id: string;
   readonly request: ToolRequest;
+  readonly phase: Phase;
   readonly arguments: JsonObject;
   readonly largeIntegers?: LargeIntegers;
   readonly context: ToolContext;
@@ -107,7 +91,7 @@ export interface ToolCall {
   /** By `Clock.now()`; the smallest of the caller's, the gateway's and the tool's limit. */
   readonly deadline: number;
   /** The set of tools in force when the call came in; it stays this call's set to the end. */
-  readonly snapshot: RegistrySnapshot;
+  readonly snapshot: ToolSet;
   readonly progress: CallProgress;
 }
 
@@ -153,3 +137,8 @@ export type CallEvent =
   | { readonly kind: 'partial'; readonly data: JsonValue };
 
 export type Emit = (event: CallEvent) => void;
+
+/** For whom it speaks that was admitted before; undefined: for whoever holds the credential of its request. */
+export function grantOf({ phase, request }: Pick<ToolCall, 'phase' | 'request'>): Grant | undefined {
+  return phase.kind === 'resume' ? phase.admitted.grant : request.parent?.grant;
+}

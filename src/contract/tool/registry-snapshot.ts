@@ -1,15 +1,7 @@
-// RegistrySnapshot: one immutable set of tools. A call keeps the snapshot it began with.
-import type { ToolFunction } from './tool-function.ts';
-import type { ToolSpec } from './tool-spec.ts';
+// RegistrySnapshot: one set of tools as the registry publishes it, ready to be called.
+import type { CompiledTool } from './compiled-tool.ts';
+import type { ToolSet } from './tool-set.ts';
 
-export interface RegistrySnapshot {
-  /** Content-based: `1.0.` and 8 hex characters; equal content gives an equal version on every replica. */
-  readonly version: string;
-  readonly specs: readonly ToolSpec[];
-  /** Everything callable but tools on trial, which stand in for others; sorted by name. */
-  readonly functions: readonly ToolFunction[];
-  /** By own name or by the provider's spelling of it (`google_calendar__list_events`). */
-  find(name: string): ToolFunction | undefined;
-  /** The spelling providers accept for a function's name: at most 64 of [A-Za-z0-9_-]. */
-  providerName(functionName: string): string;
+export interface RegistrySnapshot extends ToolSet {
+  find(name: string): CompiledTool | undefined;
 }

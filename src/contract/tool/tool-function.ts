@@ -23,9 +23,13 @@ export interface ToolFunction {
   readonly whatRuns?: WhatRuns;
 }
 
+export interface KnownTool {
+  readonly function: ToolFunction;
+}
+
 /** Finds the tools that others call. */
 export interface KnownTools {
-  find(name: string): ToolFunction | undefined;
+  find(name: string): KnownTool | undefined;
 }
 
 /**

@@ -8,6 +8,7 @@ import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
+import { snapshotOf } from '../../registry/tool-spec-registry.ts';
 import { Deadline, type TimedProgress } from '../deadline.ts';
 import { CircuitBreaker, FAILURES_IN_A_ROW, FIRST_OPEN_MS } from './circuit-breaker.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -37,7 +38,13 @@ function bench(withCircuit = true) {
     const deadline = new Deadline(clock, requestOf());
     deadline.arm(timeoutMs, timeoutMs);
     const base = callOf();
-    const progress: TimedProgress = { ...base.progress, deadline, leftAt: 0, askedAt: 0 };
+    const progress: TimedProgress = {
+      ...base.progress,
+      tools: snapshotOf([], []),
+      deadline,
+      leftAt: 0,
+      askedAt: 0,
+    };
     const times = { receivedAt: clock.now(), deadline: clock.now() + timeoutMs };
     return { ...base, ...times, function: fn, signal: deadline.signal, progress };
   }

@@ -1,6 +1,6 @@
 // The composite executor: order, groups, lists, conditions, and what is said when a step fails. The pipeline is a fake.
 import { describe, expect, it } from 'vitest';
-import { callOf, functionOf, requestOf, specOf } from '../../../test/helpers/call-kit.ts';
+import { callOf, functionOf, requestOf, specOf, compiledOf } from '../../../test/helpers/call-kit.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { CallEvent, ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
@@ -49,7 +49,7 @@ class FakePipeline implements NestedCalls {
     );
     return snapshotOf(
       functions.map(({ spec }) => spec),
-      functions,
+      functions.map(compiledOf),
     );
   }
 }

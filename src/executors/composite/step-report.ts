@@ -1,6 +1,6 @@
 // StepReport: which steps of a call ran and how each ended, for whoever has to clean up after one that broke off.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { RegistrySnapshot } from '../../contract/tool/registry-snapshot.ts';
+import type { ToolSet } from '../../contract/tool/tool-set.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Step } from './compile-steps.ts';
@@ -21,11 +21,11 @@ interface Entry {
 }
 
 export class StepReport {
-  readonly #snapshot: RegistrySnapshot;
+  readonly #snapshot: ToolSet;
   readonly #entries = new Map<string, Entry>();
   #hasEffects = false;
 
-  constructor(snapshot: RegistrySnapshot) {
+  constructor(snapshot: ToolSet) {
     this.#snapshot = snapshot;
   }
 
@@ -44,7 +44,7 @@ export class StepReport {
     entry.calls += 1;
     if (entry.failed === 0) entry.callId = response.meta.callId;
     if (response.ok) {
-      const readOnly = this.#snapshot.find(tool)?.spec.metadata.readOnly ?? false;
+      const readOnly = this.#snapshot.find(tool)?.function.spec.metadata.readOnly ?? false;
       this.#hasEffects ||= !readOnly;
       return;
     }

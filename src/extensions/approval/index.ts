@@ -103,7 +103,7 @@ function boundTo(call: ToolCall, fn: ToolFunction, runs: string) {
 
 function shownPart(call: ToolCall, fn: ToolFunction): JsonObject {
   const { value } = sealSensitive(fn.inputSchema, call.arguments, () => SENSITIVE_MARK);
-  return boundPart({ arguments: value, request: call.request });
+  return boundPart({ arguments: value, phase: call.phase });
 }
 
 interface Asking {

@@ -17,7 +17,7 @@ export function intentOf(call: ToolCall, clock: Clock): AuditRecord {
     ...whatWasAsked(call, clock, context, principal?.id),
     eventId: uuidv7(clock.wall()),
     kind: 'intent',
-    callKind: call.request.accepted === undefined ? 'sync' : '',
+    callKind: call.phase.kind === 'run' ? 'sync' : '',
     readOnly: metadata?.readOnly ?? true,
     idempotent: metadata?.idempotent ?? true,
     tool: fn?.name ?? '',
@@ -45,7 +45,7 @@ export function outcomeOf(
   const { meta } = response;
   const { caller } = call.progress;
   const error = response.ok ? undefined : response.error;
-  const accepted = response.ok && call.request.accept !== undefined;
+  const accepted = response.ok && call.phase.kind === 'admit';
   const effects = meta.tool === '' ? undefined : fn?.spec.metadata;
   return {
     ...whatWasAsked(call, clock, caller?.context ?? NOBODY, caller?.principal.id),
@@ -70,9 +70,9 @@ export function outcomeOf(
 }
 
 /** A call that was accepted for later has a row already, made and ended by those who run it. */
-function rowOf({ request }: ToolCall, accepted: boolean): AuditRecord['callKind'] {
-  if (accepted || request.accepted !== undefined) return '';
-  return request.accept === undefined ? 'sync' : 'async';
+function rowOf({ phase }: ToolCall, accepted: boolean): AuditRecord['callKind'] {
+  if (accepted || phase.kind === 'resume') return '';
+  return phase.kind === 'run' ? 'sync' : 'async';
 }
 
 const NOBODY: ToolCall['context'] = Object.freeze({});

@@ -8,6 +8,8 @@ import {
   principalOf,
   requestOf,
   through,
+  compiledOf,
+  admittedOf,
 } from '../../../test/helpers/call-kit.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
@@ -46,7 +48,7 @@ const unavailable = () => {
 
 /** A call for a function that the snapshot knows, as every call is for which the mode matters. */
 function callFor(fn: ToolFunction, changes: Partial<ToolCall> = {}): ToolCall {
-  return callOf({ function: fn, snapshot: snapshotOf([fn.spec], [fn]), ...changes });
+  return callOf({ function: fn, snapshot: snapshotOf([fn.spec], [compiledOf(fn)]), ...changes });
 }
 
 /** The core's part: what audit asked for is done just before the executor. */
@@ -174,17 +176,15 @@ describe('audit', () => {
 
   it('a call that runs later is nobody’s row here: it is made and ended by those who run it', async () => {
     const { sink, records } = sinkOf();
-    const accepted = { callId: 'call-1', toolHash: 'c0ffee', approved: false };
     await through(
       extensionOf(sink),
-      callFor(WRITER, { request: requestOf({ accepted }) }),
+      callFor(WRITER, { phase: { kind: 'resume', admitted: admittedOf() } }),
       coreNext().next,
       options(),
     );
-    const accept = () => Promise.reject(new Error('not called'));
     await through(
       extensionOf(sink),
-      callFor(READER, { request: requestOf({ accept }) }),
+      callFor(READER, { phase: { kind: 'admit' } }),
       echoNext().next,
       options(),
     );

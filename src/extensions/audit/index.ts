@@ -39,7 +39,7 @@ function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditO
     onFailure: 'deny',
     prepare: ({ mode: gatewayMode }) =>
       async function record(call, next) {
-        const fn = call.snapshot.find(call.request.tool);
+        const fn = call.snapshot.find(call.request.tool)?.function;
         const mode = modeFor(call, fn, gatewayMode, sink.readOnlyMode);
         if (mode === 'best_effort') {
           const response = await next(call);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import { holds, stillGranted, type Principal } from '../../contract/call/principal.ts';
-import type { ToolRequest } from '../../contract/call/tool-call.ts';
+import { grantOf, type ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolContext } from '../../contract/call/tool-context.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
@@ -32,7 +32,7 @@ function createAuth(authenticator: Authenticator, clock: Clock): RequestExtensio
     onFailure: 'deny',
     prepare({ flood_rate: floodRate }) {
       return function authenticate(call, next) {
-        const principal = principalOf(call.request, authenticator);
+        const principal = principalOf(call, authenticator);
         guard.check(principal.id, floodRate, clock.now());
         if (!holds(principal, 'tools:call')) throw missing('tools:call');
         const context = bind(principal, call.context);
@@ -43,15 +43,16 @@ function createAuth(authenticator: Authenticator, clock: Clock): RequestExtensio
   };
 }
 
-/** Whoever speaks now, or for whom the call was accepted: with what was granted then and is granted still. */
-function principalOf({ credential, onBehalfOf }: ToolRequest, authenticator: Authenticator): Principal {
-  if (onBehalfOf === undefined) return authenticator.authenticate(credential);
-  const principal = authenticator.recall(onBehalfOf.principalId);
-  if (principal.tenantId !== onBehalfOf.tenantId) {
+/** Whoever speaks now, or for whom the call was admitted: with what was granted then and is granted still. */
+function principalOf(call: ToolCall, authenticator: Authenticator): Principal {
+  const grant = grantOf(call);
+  if (grant === undefined) return authenticator.authenticate(call.request.credential);
+  const principal = authenticator.recall(grant.principalId);
+  if (principal.tenantId !== grant.tenantId) {
     const message = 'The credential that made the call belongs to another tenant now.';
     throw new ToolFailure('AUTH', message, { reason: 'CREDENTIAL_REVOKED' });
   }
-  return stillGranted(principal, onBehalfOf.permissions);
+  return stillGranted(principal, grant.permissions);
 }
 
 function missing(permission: string): ToolFailure {

@@ -1,9 +1,9 @@
 // ToolCatalog: the set of tools in force, for doors that list and watch it.
-import type { RegistrySnapshot } from '../../contract/tool/registry-snapshot.ts';
+import type { ToolSet } from '../../contract/tool/tool-set.ts';
 
 export interface ToolCatalog {
-  snapshot(): RegistrySnapshot;
+  snapshot(): ToolSet;
   /** Runs after each swap of the snapshot, and after a kill switch was turned; the returned function ends it. */
-  onChange(listener: (snapshot: RegistrySnapshot) => void): () => void;
+  onChange(listener: (snapshot: ToolSet) => void): () => void;
   isDisabled(toolName: string): boolean;
 }

@@ -1,12 +1,11 @@
 // ToolPins: other versions of a tool than the one in force, for calls that ask for one. Failure policy: deny; a call never runs
 // another version than the one it asked for.
-import type { Next } from '../../contract/plugin.ts';
+import type { CompiledTool } from '../../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 
 export interface PinnedTool {
   /** The function of the same name, as that version defines it. */
-  readonly function: ToolFunction;
-  chainOf(fn: ToolFunction): Next | undefined;
+  readonly tool: CompiledTool;
   /** Exactly once, after the call: what nobody uses any more may be closed. */
   release(): void;
 }

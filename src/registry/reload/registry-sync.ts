@@ -1,7 +1,7 @@
 // RegistrySync: loaders in, snapshots out. A load is taken whole or not at all; what did not change is not built again.
-import type { Connection, Draft, Loader, Next, PreparedFunction } from '../../contract/plugin.ts';
+import type { Connection, Draft, Loader } from '../../contract/plugin.ts';
 import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
-import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -9,6 +9,7 @@ import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { RegistryControl, ReloadStatus } from '../../ports/registry/registry-control.ts';
 import { declarationsOf, executorsReady } from '../checks/executors-ready.ts';
 import { buildTool, type Built, type Executors } from '../build-tool.ts';
+import { compileBuilt, type Ready } from '../compile-built.ts';
 import { ReloadReporter, type Outcome } from './reload-reporter.ts';
 import { anyStale, watchStale } from './stale-functions.ts';
 import { snapshotOf, type ToolSpecRegistry } from '../tool-spec-registry.ts';
@@ -20,7 +21,7 @@ export interface SyncDeps {
   readonly loaders: readonly Loader[];
   readonly rules: SpecRules;
   readonly executors: Executors;
-  readonly compile: (fn: ToolFunction, prepared: PreparedFunction) => Next;
+  readonly compiler: ToolCompiler;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -42,10 +43,9 @@ export class RegistrySync implements RegistryControl {
   readonly #deps: SyncDeps;
   readonly #reporter: ReloadReporter;
   readonly #cache: ValidationCache = newValidationCache();
-  readonly #chains = new WeakMap<ToolFunction, Next>();
   readonly #stopping = new AbortController();
   readonly #watches: Promise<void>[] = [];
-  #built = new Map<string, Built>();
+  #built = new Map<string, Ready>();
   /** What the set in force was made of. */
   #loaded: readonly LoadedTools[] = [];
   #connections: ReadonlyMap<string, Connection> = new Map();
@@ -80,10 +80,6 @@ export class RegistrySync implements RegistryControl {
     this.#stopping.abort();
     await Promise.allSettled(this.#watches);
     await this.#running;
-  }
-
-  chainOf(fn: ToolFunction): Next | undefined {
-    return this.#chains.get(fn);
   }
 
   status(): ReloadStatus {
@@ -148,7 +144,7 @@ export class RegistrySync implements RegistryControl {
     const { tools, connections, problems } = validateLoaded(loaded, rules, this.#cache);
     const warnings = loaded.flatMap((each) => each.warnings ?? []);
     if (problems.length > 0) return { problems, warnings };
-    const next = new Map<string, Built>();
+    const next = new Map<string, Ready>();
     const building = this.#buildAll(tools, connections, next);
     this.#building.resolve();
     const failed = await building;
@@ -162,7 +158,7 @@ export class RegistrySync implements RegistryControl {
     const all = [...next.values()];
     const snapshot = snapshotOf(
       all.map((built) => built.checked.spec),
-      all.flatMap((built) => built.functions),
+      all.flatMap((built) => built.tools),
     );
     this.#built = next;
     this.#loaded = loaded;
@@ -187,7 +183,7 @@ export class RegistrySync implements RegistryControl {
   async #buildAll(
     tools: readonly CheckedTool[],
     connections: ReadonlyMap<string, Connection>,
-    into: Map<string, Built>,
+    into: Map<string, Ready>,
   ): Promise<readonly Problem[]> {
     const problems: Problem[] = [];
     const pending: Promise<void>[] = [];
@@ -206,16 +202,13 @@ export class RegistrySync implements RegistryControl {
   async #build(
     checked: CheckedTool,
     connection: Connection | undefined,
-    into: Map<string, Built>,
+    into: Map<string, Ready>,
     problems: Problem[],
   ): Promise<void> {
-    const built = await buildTool(checked, connection, this.#deps.executors);
-    if (built.problem !== undefined) problems.push(built.problem);
-    into.set(checked.spec.name, built);
-    for (const [index, fn] of built.functions.entries()) {
-      const ready = built.prepared[index];
-      if (ready !== undefined) this.#chains.set(fn, this.#deps.compile(fn, ready));
-    }
+    const { executors, compiler } = this.#deps;
+    const ready = compileBuilt(await buildTool(checked, connection, executors), compiler);
+    if (ready.problem !== undefined) problems.push(ready.problem);
+    into.set(checked.spec.name, ready);
   }
 
   #close(built: readonly Built[]): void {

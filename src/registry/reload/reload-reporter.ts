@@ -1,6 +1,6 @@
 // ReloadReporter: how loads went: the status that operators read, the series, and the log, which says each thing once.
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
-import type { RegistrySnapshot } from '../../contract/tool/registry-snapshot.ts';
+import type { ToolSet } from '../../contract/tool/tool-set.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
@@ -38,7 +38,7 @@ export class ReloadReporter {
     this.#metrics = reloadMetrics(metrics);
   }
 
-  record({ problems, warnings }: Outcome, { version, specs }: RegistrySnapshot, tookMs: number): void {
+  record({ problems, warnings }: Outcome, { version, specs }: ToolSet, tookMs: number): void {
     const now = new Date(this.#clock.wall()).toISOString();
     const ok = problems.length === 0;
     const durationMs = Math.round(tookMs);

@@ -1,7 +1,7 @@
 // ReplicaAgreement: tells the other replicas what this one holds, listens to them, and loads again where they differ.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { RegistrySnapshot } from '../../contract/tool/registry-snapshot.ts';
+import type { ToolSet } from '../../contract/tool/tool-set.ts';
 import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -43,7 +43,7 @@ export class ReplicaAgreement implements ReplicaView {
   readonly #chased = new Set<string>();
   readonly #running = new Set<Promise<void>>();
   #self: ReplicaState;
-  #snapshot: RegistrySnapshot | undefined;
+  #snapshot: ToolSet | undefined;
   #others = new Map<string, SeenReplica>();
   #lastChaseAt = -Infinity;
   #chasing = false;
@@ -119,7 +119,7 @@ export class ReplicaAgreement implements ReplicaView {
     this.#tell();
   }
 
-  #onChange(snapshot: RegistrySnapshot): void {
+  #onChange(snapshot: ToolSet): void {
     if (snapshot === this.#snapshot) return;
     const before = this.#self.hash;
     this.#take(snapshot);
@@ -137,7 +137,7 @@ export class ReplicaAgreement implements ReplicaView {
     this.#compare();
   }
 
-  #take(snapshot: RegistrySnapshot): void {
+  #take(snapshot: ToolSet): void {
     this.#snapshot = snapshot;
     this.#self = { id: this.id, version: snapshot.version, hash: hashOfSpecs(snapshot.specs) };
   }

@@ -1,12 +1,14 @@
 // PinnedTools: versions that are not in force, built when a call asks for one and closed when none has for long.
-import type { Connection, Next, PreparedFunction } from '../../contract/plugin.ts';
+import type { Connection, PreparedFunction } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { PinnedTool, ToolPins } from '../../ports/registry/tool-pins.ts';
 import { buildTool, type Built, type Executors } from '../build-tool.ts';
+import { compileBuilt, type Ready } from '../compile-built.ts';
 import { connectionFault } from '../checks/check-connections.ts';
 import { checkTool } from '../checks/check-tool.ts';
 import { executorsReady } from '../checks/executors-ready.ts';
@@ -21,7 +23,7 @@ export interface PinDeps {
   readonly connections: () => ReadonlyMap<string, Connection>;
   readonly rules: SpecRules;
   readonly executors: Executors;
-  readonly compile: (fn: ToolFunction, prepared: PreparedFunction) => Next;
+  readonly compiler: ToolCompiler;
   readonly configDir: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -39,8 +41,6 @@ const LOOK_AGAIN_MS = 2_000;
 const NAME_HOLDS_MS = 5_000;
 const MOST_NAMES = 1_000;
 const HASH = /^[0-9a-f]{64}$/;
-
-type Ready = Built & { readonly chains: ReadonlyMap<ToolFunction, Next> };
 
 interface Entry {
   /** Undefined: it cannot be built. */
@@ -67,9 +67,8 @@ export class PinnedTools implements ToolPins {
     const entry = await this.#entryOf(spec, pin);
     const release = () => this.#release(entry);
     const ready = await entry.ready;
-    const fn = ready?.functions.find((each) => each.name === name);
-    if (ready !== undefined && fn !== undefined)
-      return { function: fn, chainOf: (each) => ready.chains.get(each), release };
+    const tool = ready?.tools.find((each) => each.function.name === name);
+    if (tool !== undefined) return { tool, release };
     release();
     throw ready === undefined
       ? gone('This version of the tool cannot be run any more.')
@@ -154,17 +153,16 @@ export class PinnedTools implements ToolPins {
   }
 
   async #build(inForce: ToolSpec, definition: Definition): Promise<Ready | undefined> {
-    const { compile, log } = this.#deps;
+    const { compiler, log } = this.#deps;
     const told = { tool: inForce.name, contentHash: definition.contentHash };
     try {
-      const built = await this.#prepare(inForce, definition);
-      const chains = new Map<ToolFunction, Next>();
-      for (const [index, fn] of built.functions.entries()) {
-        const prepared = built.prepared[index];
-        if (prepared !== undefined) chains.set(fn, compile(fn, prepared));
+      const ready = compileBuilt(await this.#prepare(inForce, definition), compiler);
+      if (ready.problem !== undefined) {
+        this.#closeAll(ready.prepared);
+        throw new Error(ready.problem.message);
       }
       log.info(told, 'an older version of a tool was built for a call');
-      return { ...built, chains };
+      return ready;
     } catch (error) {
       log.warn({ ...told, err: error }, 'an older version of a tool cannot be run any more');
       return undefined;

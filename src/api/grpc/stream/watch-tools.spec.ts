@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import protobuf from 'protobufjs';
 import { functionsOf } from '../../../contract/tool/tool-function.ts';
-import type { RegistrySnapshot } from '../../../contract/tool/registry-snapshot.ts';
+import type { ToolSet } from '../../../contract/tool/tool-set.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import { specOf } from '../../../../test/helpers/call-kit.ts';
@@ -15,11 +15,11 @@ root.loadSync(PROTO_FILE);
 const EventType = root.lookupType(`${PROTO_PACKAGE}.WatchToolsResponse`);
 
 class ScriptedCatalog implements ToolCatalog {
-  #listeners = new Set<(snapshot: RegistrySnapshot) => void>();
+  #listeners = new Set<(snapshot: ToolSet) => void>();
   #disabled = new Set<string>();
   #snapshot = this.#snapshotOf('v0', {});
 
-  #snapshotOf(version: string, tools: Record<string, string>): RegistrySnapshot {
+  #snapshotOf(version: string, tools: Record<string, string>): ToolSet {
     const specs = Object.entries(tools).map(([name, contentHash]) => specOf({ name, contentHash }));
     return {
       version,
@@ -47,7 +47,7 @@ class ScriptedCatalog implements ToolCatalog {
   snapshot = () => this.#snapshot;
   isDisabled = (name: string) => this.#disabled.has(name);
 
-  onChange(listener: (snapshot: RegistrySnapshot) => void): () => void {
+  onChange(listener: (snapshot: ToolSet) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
