@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { ROOMS } from '../.dependency-cruiser.mjs';
 import { buildOpenApi } from '../dist/api/rest/openapi.js';
 import { ERROR_TYPES } from '../dist/contract/call/error-types.js';
+import { REASONS } from '../dist/contract/call/reasons.js';
 import { EXECUTORS } from '../dist/executors/index.js';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS } from '../dist/extensions/index.js';
 import { LOADERS } from '../dist/loaders/index.js';
@@ -112,6 +113,20 @@ function errorsPage() {
   ]);
   return `${NOTE}# Error types\n\nThe closed list. A tool's own report (origin \`tool\`) of any type is HTTP 200 / gRPC OK with the envelope.\n\n${table(
     ['type', 'origin', 'HTTP', 'gRPC', 'MCP', 'retryable'],
+    rows,
+  )}\n${reasonsPart()}`;
+}
+
+function reasonsPart() {
+  const rows = Object.entries(REASONS)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([reason, { types, means, http }]) => [
+      `\`${reason}\``,
+      types.map((type) => `\`${type}\``).join(', '),
+      http === undefined ? means : `${means} (HTTP ${http})`,
+    ]);
+  return `# Reasons\n\nWhat the gateway says in \`reason\`. Others are the type itself, the status of an upstream (\`HTTP_503\`), or a tool's own word.\n\n${table(
+    ['reason', 'type', 'what it means'],
     rows,
   )}`;
 }

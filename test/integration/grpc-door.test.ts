@@ -15,12 +15,8 @@ import { GrpcHealth } from '../../src/api/grpc/grpc-health.ts';
 import { grpcOptions, type GrpcSettings } from '../../src/api/grpc/grpc-options.ts';
 import { ToolExecutorController } from '../../src/api/grpc/tool-executor.controller.ts';
 import { AUTHENTICATOR, TOOL_CALLER, TOOL_CATALOG } from '../../src/api/tokens.ts';
-import {
-  ERROR_TYPES,
-  errorRow,
-  type ErrorOrigin,
-  type ErrorType,
-} from '../../src/contract/call/error-types.ts';
+import { errorRow } from '../../src/contract/call/error-row.ts';
+import { ERROR_TYPES, type ErrorOrigin, type ErrorType } from '../../src/contract/call/error-types.ts';
 import type { JsonValue } from '../../src/contract/json.ts';
 import type { ToolSet } from '../../src/contract/tool/tool-set.ts';
 import type { ToolRequest } from '../../src/contract/call/tool-call.ts';

@@ -2,7 +2,8 @@
 import { Metadata } from '@grpc/grpc-js';
 import { Logger } from '@nestjs/common';
 import { RpcException } from '@nestjs/microservices';
-import { errorRow, type ErrorType } from '../../contract/call/error-types.ts';
+import { errorRow } from '../../contract/call/error-row.ts';
+import type { ErrorType } from '../../contract/call/error-types.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ResponseMeta, ToolError } from '../../contract/call/tool-response.ts';

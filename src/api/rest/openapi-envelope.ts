@@ -1,5 +1,6 @@
 // The envelope, its error types and the HTTP statuses they come with, as OpenAPI says them. Read off the one table.
-import { ERROR_TYPES, errorRow, isErrorType, type ErrorType } from '../../contract/call/error-types.ts';
+import { errorRow } from '../../contract/call/error-row.ts';
+import { ERROR_TYPES, isErrorType, type ErrorType } from '../../contract/call/error-types.ts';
 import { INTENT_TYPES } from '../../contract/call/intent.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { ENVELOPE_VERSION } from '../../contract/call/tool-response.ts';

@@ -1,7 +1,8 @@
 // RFC 9457 problems: how the management side answers errors, and the filter that catches what no route handled.
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ERROR_TYPES, errorRow } from '../../contract/call/error-types.ts';
+import { errorRow } from '../../contract/call/error-row.ts';
+import { ERROR_TYPES } from '../../contract/call/error-types.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { KnownRoutes } from './known-routes.ts';

@@ -1,7 +1,7 @@
 // Writes an envelope to HTTP: the status by the one table, the headers it implies, the body in the wire's snake_case.
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { errorRow } from '../../contract/call/error-types.ts';
+import { errorRow } from '../../contract/call/error-row.ts';
 import {
   ENVELOPE_VERSION,
   type RateLimitState,

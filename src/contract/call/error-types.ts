@@ -49,33 +49,6 @@ export function isErrorType(word: unknown): word is ErrorType {
   return typeof word === 'string' && Object.hasOwn(ERROR_TYPES, word);
 }
 
-/**
- * The row in force for one error: a tool's own report (origin `tool`) is an answer, not a failure of the
- * call, except where the gateway found the answer itself unusable; a second payload under one idempotency
- * key is 422, and a version that is not the one in force any more 412, not 409.
- */
-export function errorRow(type: ErrorType, origin: ErrorOrigin, reason?: string): ErrorTypeRow {
-  const found: ErrorTypeRow = ERROR_TYPES[type];
-  if (origin === 'tool' && type !== 'OUTPUT_INVALID' && type !== 'OUTPUT_TOO_LARGE') {
-    return { ...found, origin, http: 200, grpc: OK, mcp: 'isError' };
-  }
-  if (type === 'CONFLICT' && reason === 'PAYLOAD_MISMATCH') {
-    return { ...found, http: 422, grpc: FAILED_PRECONDITION };
-  }
-  const http = reason === undefined ? undefined : HTTP_OF_REASONS.get(`${type} ${reason}`);
-  return http === undefined ? found : { ...found, http };
-}
-
-/** Where HTTP has a status of its own for one reason of a type. */
-const HTTP_OF_REASONS: ReadonlyMap<string, number> = new Map([
-  ['CONFLICT VERSION_MISMATCH', 412],
-  ['CONFLICT VERSION_CONFLICT', 412],
-  ['VALIDATION METHOD_NOT_ALLOWED', 405],
-  ['VALIDATION URI_TOO_LONG', 414],
-  ['VALIDATION UNSUPPORTED_MEDIA_TYPE', 415],
-  ['VALIDATION HEADERS_TOO_LARGE', 431],
-]);
-
 function row(
   origin: ErrorOrigin,
   http: number,

@@ -1,5 +1,6 @@
 // Judges an attempt that failed: does it say that the upstream is in trouble, that it is there, or nothing at all?
 import type { PreparedFunction } from '../../contract/plugin.ts';
+import { reasonRow } from '../../contract/call/reasons.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Outcome } from './circuit-breaker.ts';
 
@@ -10,21 +11,6 @@ export interface FailedAttempt {
   readonly spentMs: number;
   readonly timeoutMs: number;
 }
-
-/** Unavailability that comes from the gateway itself, from who gives out tokens, or from one tool's own code. */
-const NOT_THE_UPSTREAM: ReadonlySet<string> = new Set([
-  'CIRCUIT_OPEN',
-  'CREDENTIALS_REFUSED',
-  'DRAINING',
-  'EXECUTOR_CLOSED',
-  'NO_PROCESS',
-  'OVERLOADED',
-  'POOL_EXHAUSTED',
-  'QUEUE_FULL',
-  'TOKEN_UNAVAILABLE',
-  'TOOL_DEFINITION_CHANGED',
-  'WORKER_DIED',
-]);
 
 /**
  * Only infrastructure counts against an upstream: a 5xx, no connection, a lost one, no answer in the tool's time. What a
@@ -41,5 +27,7 @@ export function judgeAttempt({ error, prepared, spentMs, timeoutMs }: FailedAtte
     return prepared.runsOwnCode !== true && spentMs * 2 >= timeoutMs ? 'failed' : 'unknown';
   }
   if (type === 'TRANSIENT') return 'failed';
-  return type === 'UNAVAILABLE' && retryable && !NOT_THE_UPSTREAM.has(reason) ? 'failed' : 'unknown';
+  // Some unavailability comes from the gateway itself, from who gives out tokens, or from one tool's own code.
+  const isSpared = reasonRow(reason)?.sparesUpstream === true;
+  return type === 'UNAVAILABLE' && retryable && !isSpared ? 'failed' : 'unknown';
 }

@@ -1,5 +1,6 @@
 // The retry policy: whether a failed attempt may be followed by another one, and after how long.
 import type { ErrorType } from '../../contract/call/error-types.ts';
+import { reasonRow } from '../../contract/call/reasons.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { RetryPolicy } from '../../contract/tool/tool-spec.ts';
@@ -9,14 +10,6 @@ const MIN_ATTEMPT_MS = 50;
 
 /** TIMEOUT is not among them: the call's time is over, and what it had set off may still be running. */
 const TRANSIENT: ReadonlySet<ErrorType> = new Set(['TRANSIENT', 'UNAVAILABLE']);
-
-/** Failures that prove the tool never ran, where they say nothing of side effects themselves. */
-const NOT_STARTED: ReadonlySet<string> = new Set([
-  'CONNECT_FAILED',
-  'SPAWN_FAILED',
-  'QUEUE_FULL',
-  'CIRCUIT_OPEN',
-]);
 
 /**
  * Full jitter: anywhere between nothing and the doubled base, so that callers who failed together do not come
@@ -67,6 +60,7 @@ function mayRunTwice({ spec }: ToolFunction): boolean {
 /** Believed of the gateway only: a tool may write any word. */
 function provesNotStarted({ origin, reason, partialSideEffects }: ToolFailure): boolean {
   return (
-    origin === 'gateway' && (partialSideEffects === undefined ? NOT_STARTED.has(reason) : !partialSideEffects)
+    origin === 'gateway' &&
+    (partialSideEffects === undefined ? reasonRow(reason)?.ranNothing === true : !partialSideEffects)
   );
 }

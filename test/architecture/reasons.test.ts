@@ -1,0 +1,55 @@
+// The table of reasons and the code agree: no reason is given that callers cannot look up, and none is listed that nobody gives.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { isErrorType } from '../../src/contract/call/error-types.ts';
+import { REASONS, reasonRow } from '../../src/contract/call/reasons.ts';
+
+const SRC = resolve(import.meta.dirname, '../../src');
+/** Reasons that are put together of a beginning and a word. */
+const PUT_TOGETHER = /^(RETRY|APPROVAL|TENANT|USER)_/;
+/** The table itself, and where a reason is said of something that is no call. */
+const OTHERS = new Set(['contract/call/reasons.ts', 'infra/audit/gap-record.ts']);
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts') && !OTHERS.has(file))
+  .map((file) => ({ file, text: readFileSync(join(SRC, file), 'utf8') }));
+
+it('every reason in the code is in the table', () => {
+  const missing = files.flatMap(({ file, text }) =>
+    [...text.matchAll(/\breason: '([A-Z][A-Z0-9_]+)'/g)]
+      .map(([, reason = '']) => reason)
+      .filter((reason) => !Object.hasOwn(REASONS, reason) && !isErrorType(reason))
+      .map((reason) => `${file}: ${reason}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+it('every reason in the code is given with a type that the table names', () => {
+  const failure =
+    /new ToolFailure\(\s*'([A-Z_]+)'((?:(?!ToolFailure|\n}|\breason:)[\s\S])*)\breason: '([A-Z][A-Z0-9_]+)'/g;
+  const wrong = files.flatMap(({ file, text }) =>
+    [...text.matchAll(failure)]
+      .filter(([, type = '', , reason = '']) => {
+        const row = reasonRow(reason);
+        return row !== undefined && !row.types.some((each) => each === type);
+      })
+      .map(([, type, , reason]) => `${file}: ${type} ${reason}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+it('every reason of the table is given somewhere in the code', () => {
+  const unused = Object.keys(REASONS).filter(
+    (reason) => !PUT_TOGETHER.test(reason) && !files.some(({ text }) => text.includes(`'${reason}'`)),
+  );
+  expect(unused).toEqual([]);
+});
+
+it('every reason has types that there are, and a sentence without an end', () => {
+  for (const [reason, { types, means }] of Object.entries(REASONS)) {
+    expect({ reason, unknown: types.filter((type) => !isErrorType(type)) }).toEqual({ reason, unknown: [] });
+    expect(types.length).toBeGreaterThan(0);
+    expect(means).toMatch(/^[a-z].*[^.]$|^(Redis|MCP|U\+)/);
+  }
+});
