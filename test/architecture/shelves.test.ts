@@ -59,13 +59,15 @@ it('every error type stands on its reference page', () => {
   for (const type of Object.keys(ERROR_TYPES)) expect(text).toContain(`\`${type}\``);
 });
 
-it('the picture of the README names the extensions in their order, and every executor', () => {
+it('what the picture of the README names is on the shelves, the extensions in their order', () => {
   const picture = readFileSync(join(ROOT, 'docs/gateway.svg'), 'utf8');
   const words = [...picture.matchAll(/class="code"[^>]*>([^<]+)</g)].flatMap(([, text = '']) =>
     text.split(' '),
   );
-  const named = (listed: readonly Listed[]) => listed.map(({ name }) => name);
-  const extensions = named([...REQUEST_EXTENSIONS, ...TOOL_EXTENSIONS]);
-  expect(words.slice(0, extensions.length)).toEqual(extensions);
-  expect(words.slice(extensions.length).toSorted()).toEqual(named(EXECUTORS).toSorted());
+  const named = (listed: readonly Listed[]) =>
+    listed.map(({ name }) => name).filter((name) => words.includes(name));
+  expect(words).toEqual([
+    ...named([...REQUEST_EXTENSIONS, ...TOOL_EXTENSIONS]),
+    ...words.filter((word) => named(EXECUTORS).includes(word)),
+  ]);
 });

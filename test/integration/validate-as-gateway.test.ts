@@ -1,4 +1,5 @@
 // `ute validate` and a running gateway on the same declarations and settings: what one refuses, the other does, in one text.
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -155,6 +156,16 @@ describe('what the gateway takes, ute validate takes', () => {
       validate: { ok: true, problems: [] },
     });
   });
+});
+
+it('the demo of this repository is taken where no gateway runs', () => {
+  const command = [join(ROOT, 'dist/cli/main.js'), 'validate'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] },
+    encoding: 'utf8',
+  });
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'ok: 7 tools\n', stderr: '' });
 });
 
 describe('the settings are those of the gateway', () => {

@@ -70,7 +70,6 @@ export async function createInfra(
   const callRecords = await openCallRecords(settings, { ...observed, records });
   const { auditSink, approvals, history } = callRecords;
   const coordination = await openCoordination(settings, observed);
-  const { redis, admission, resultCache, registryHints } = coordination;
   const authenticator = createAuthenticator(settings, clock, announce);
   const keys = watchKeys(settings, reread, authenticator, observed);
   const loopLag = new EventLoopLag(clock);
@@ -78,7 +77,7 @@ export async function createInfra(
   const ports: OutsidePorts = {
     ...observed,
     ...outlets.ports,
-    admission,
+    ...coordination.ports,
     approvals,
     auditSink,
     authenticator,
@@ -86,11 +85,10 @@ export async function createInfra(
     idempotency: new SqlIdempotencyStore(records.db),
     loopLag,
     recordings,
-    registryHints,
     replayTape,
-    resultCache,
     specs: new SqlSpecStore(records.db),
   };
+  const { redis } = coordination;
   const asyncParts = createAsyncParts({ records, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
   async function close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
     await keys?.stop();

@@ -63,8 +63,8 @@ async function check(
     import('../../app/gateway/validate-tools.ts'),
     import('../../settings/load-settings.ts'),
   ]);
-  // The gateway sets it when it starts the demo server; here any address will do.
-  process.env[DEMO_URL_VARIABLE] ??= 'http://127.0.0.1:1';
+  // The gateway sets it when it starts the demo server, on a free port; here any of those will do.
+  process.env[DEMO_URL_VARIABLE] ??= 'http://127.0.0.1:49152';
   const seen = (problem: Problem) => seenFrom(io.cwd, problem);
   try {
     const said = loadSettings(config === undefined ? io.env : { ...io.env, UTE_CONFIG: config }, io.cwd);
