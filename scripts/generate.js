@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ROOMS } from '../.dependency-cruiser.mjs';
-import { buildOpenApi } from '../dist/api/rest/openapi.js';
+import { buildOpenApi } from '../dist/api/rest/openapi/document.js';
 import { ERROR_TYPES } from '../dist/contract/call/error-types.js';
 import { REASONS } from '../dist/contract/call/reasons.js';
 import { EXECUTORS } from '../dist/executors/index.js';

@@ -7,7 +7,7 @@ export const TOOL_CALLER = Symbol('ToolCaller');
 export const TOOL_CATALOG = Symbol('ToolCatalog');
 /** ports/authenticator.ts */
 export const AUTHENTICATOR = Symbol('Authenticator');
-/** api/rest/management-acts.ts */
+/** api/rest/management/acts.ts */
 export const MANAGEMENT_ACTS = Symbol('ManagementActs');
 /** Sizes and counts that the doors bound. */
 export const DOOR_LIMITS = Symbol('DoorLimits');
@@ -65,5 +65,3 @@ export interface Readiness {
   /** What executors tell of themselves, by name. */
   executors(): JsonObject;
 }
-/** The OpenAPI document of REST. */
-export const OPENAPI_DOCUMENT = Symbol('OpenApiDocument');

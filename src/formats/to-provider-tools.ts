@@ -19,11 +19,7 @@ const WRITERS = {
 
 export type ToolFormat = keyof typeof WRITERS;
 
-export const TOOL_FORMATS: readonly string[] = Object.keys(WRITERS);
-
-export function isToolFormat(word: unknown): word is ToolFormat {
-  return typeof word === 'string' && Object.hasOwn(WRITERS, word);
-}
+export const TOOL_FORMATS = Object.keys(WRITERS) as [ToolFormat, ...ToolFormat[]];
 
 /** JSON for every format but `prompt`, which is text. Pure: the same snapshot always gives the same. */
 export function toProviderTools(

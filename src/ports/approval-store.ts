@@ -1,7 +1,8 @@
 // ApprovalStore: calls that wait for a human's decision, each bound to its exact arguments.
 import type { JsonObject } from '../contract/json.ts';
 
-export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'used';
+export const APPROVAL_STATUSES = ['pending', 'approved', 'rejected', 'expired', 'used'] as const;
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 export interface Approval {
   readonly id: string;

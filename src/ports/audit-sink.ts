@@ -7,8 +7,17 @@ import type { JsonValue } from '../contract/json.ts';
  * written by what decides: a human about an approval or an unknown outcome, the reconciler about a lost call.
  * `management`: somebody did something on the management side, or was refused; `notes` say what, and to what.
  */
-export type AuditKind =
-  'intent' | 'outcome' | 'accepted' | 'gap' | 'approval' | 'resolution' | 'reconciled' | 'management';
+export const AUDIT_KINDS = [
+  'intent',
+  'outcome',
+  'accepted',
+  'gap',
+  'approval',
+  'resolution',
+  'reconciled',
+  'management',
+] as const;
+export type AuditKind = (typeof AUDIT_KINDS)[number];
 
 export interface AuditRecord {
   /** Unique: a record that is stored twice is one record. */

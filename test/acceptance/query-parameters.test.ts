@@ -1,6 +1,6 @@
 // Query parameters that a route does not know: refused by name on every route, before anything is done.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildOpenApi } from '../../src/api/rest/openapi.ts';
+import { buildOpenApi } from '../../src/api/rest/openapi/document.ts';
 import { isJsonObject, type JsonObject } from '../../src/contract/json.ts';
 import { request, targetOf } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';

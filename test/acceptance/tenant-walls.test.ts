@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { buildOpenApi } from '../../src/api/rest/openapi.ts';
+import { buildOpenApi } from '../../src/api/rest/openapi/document.ts';
 import { acceptCall, acceptedId, callWhen } from '../helpers/async-client.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { servedRoutes } from '../helpers/nest-routes.ts';

@@ -1,10 +1,14 @@
-// Requests and answers of management routes without a server, and a credential that names its own permissions.
+// Management routes without a server: what a handler answers to a request, read as its declaration says.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Credential, Principal } from '../../src/contract/call/principal.ts';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import type { AuditRecord, AuditSink } from '../../src/ports/audit-sink.ts';
 import type { Authenticator } from '../../src/ports/authenticator.ts';
-import { ManagementActs } from '../../src/api/rest/management-acts.ts';
+import { ManagementActs } from '../../src/api/rest/management/acts.ts';
+import { admit } from '../../src/api/rest/management/admitted.ts';
+import { readAsked } from '../../src/api/rest/route/asked.ts';
+import type { AnswerOf, Route } from '../../src/api/rest/route/route.ts';
+import { routeOf } from '../../src/api/rest/route/serves.ts';
 import { FakeClock } from './fake-clock.ts';
 import { quietLog } from './quiet-log.ts';
 
@@ -32,7 +36,7 @@ export function recordedActs(sink: Partial<AuditSink> = {}) {
     ready: () => undefined,
     write: async (record) => void records.push(record),
   };
-  const acts = new ManagementActs(namedPermissions, only({ ...kept, ...sink }), new FakeClock(), quietLog);
+  const acts = new ManagementActs(only({ ...kept, ...sink }), new FakeClock(), quietLog);
   return { acts, records };
 }
 
@@ -41,15 +45,51 @@ export interface Said {
   /** An object becomes JSON; a ToolFailure stands for a body that was refused on its way in. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+export interface Told<Body> {
+  readonly body: Body;
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/** The handler's answer, for a caller whom its route has let in. Rejects with what the request is refused with. */
+export async function ask<R extends Route>(
+  controller: object,
+  route: R,
+  said: Said = {},
+): Promise<Told<AnswerOf<R>>> {
+  const request = requestWith({ permissions: [], ...said });
+  const { reply, said: told } = recordingReply();
+  const asked = readAsked(route, request, admit(request, operatorWith(said.permissions ?? [])));
+  const body = (await handlerOf(controller, route).call(controller, asked, reply)) as AnswerOf<R>;
+  return { body, status: told.status, headers: told.headers };
+}
+
+function handlerOf(controller: object, route: Route) {
+  const prototype: object = Object.getPrototypeOf(controller);
+  const handlers = Object.getOwnPropertyNames(prototype).map((name): unknown => Reflect.get(prototype, name));
+  const handler = handlers.find((each) => routeOf(each) === route);
+  if (typeof handler !== 'function') throw new Error(`nothing here serves ${route.operationId}`);
+  return handler;
 }
 
 /** Without permissions: without a credential. */
-export function requestWith({ permissions, body, headers = {} }: Said): FastifyRequest {
+export function requestWith({
+  permissions,
+  body,
+  headers = {},
+  params = {},
+  query = {},
+}: Said): FastifyRequest {
   const isRaw = body === undefined || body instanceof ToolFailure;
   const authorization = permissions && { authorization: `Bearer ${permissions.join(' ')}` };
   const request = {
     method: 'GET',
-    query: {},
+    params,
+    query,
     headers: { ...headers, ...authorization },
     body: isRaw ? body : Buffer.from(JSON.stringify(body)),
   };
@@ -71,7 +111,9 @@ export function recordingReply() {
 export function only<Port extends object>(methods: Partial<Port> = {}): Port {
   const method = (_target: object, name: string | symbol) => {
     const known: unknown = Reflect.get(methods, name);
-    return known ?? refuse(name);
+    // Nest asks every provider for them.
+    const isHook = name === 'then' || /^(on|before)[A-Z]/.test(String(name));
+    return known ?? (isHook ? undefined : refuse(name));
   };
   return new Proxy({}, { get: method }) as Port;
 }

@@ -18,7 +18,6 @@ export function servedRoutes(): readonly string[] {
       executors: () => ({}),
     },
     grpcHealth: { onDrain: () => () => undefined } as never,
-    openApi: {},
     docs: true,
   });
   return ((module.controllers ?? []) as readonly Controller[]).flatMap(routesOf).toSorted();

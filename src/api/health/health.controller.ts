@@ -1,18 +1,20 @@
 // Probes: alive (the loop turns) and ready (calls are worth sending here), with what the gateway does without.
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { Controller, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { ServesByHand } from '../rest/route/serves.ts';
 import { READINESS, type Readiness } from '../tokens.ts';
+import { livez, readyz } from './schema.ts';
 
 @Controller()
 export class HealthController {
   constructor(@Inject(READINESS) private readonly readiness: Readiness) {}
 
-  @Get('livez')
+  @ServesByHand(livez)
   alive() {
     return { status: 'ok' };
   }
 
-  @Get('readyz')
+  @ServesByHand(readyz)
   ready(@Res() reply: FastifyReply): void {
     const reason = this.readiness.notReady();
     const degraded = this.readiness.degraded();

@@ -1,5 +1,5 @@
 // Assembles what runs calls later: the doors' side, the worker, the webhooks, the schedules. Everything it needs is made already.
-import { envelopeJson } from '../../api/rest/write-envelope.ts';
+import { envelopeJson } from '../../api/rest/execute/write-envelope.ts';
 import { AsyncCalls } from '../../calls/async-calls.ts';
 import { asyncSeries, showQueue } from '../../calls/async-metrics.ts';
 import { CallWorker } from '../../calls/call-worker.ts';

@@ -1,6 +1,6 @@
 // GatewayModule: the assembled gateway, and its faces under the tokens that the doors ask for.
 import { Module, type DynamicModule } from '@nestjs/common';
-import { ManagementActs } from '../../api/rest/management-acts.ts';
+import { ManagementActs } from '../../api/rest/management/acts.ts';
 import {
   APPROVAL_STORE,
   ASYNC_CALLS,
@@ -48,7 +48,7 @@ export class GatewayModule {
       allowSelfApproval: settings.approvals.allow_self_approval,
     };
     const { authenticator, auditSink, clock, log } = infra.ports;
-    const acts = new ManagementActs(authenticator, auditSink, clock, log);
+    const acts = new ManagementActs(auditSink, clock, log);
     const faces = [
       { provide: MANAGEMENT_ACTS, useValue: acts },
       { provide: TOOL_CALLER, useValue: gateway.executor },

@@ -5,8 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { GrpcHealth } from '../../api/grpc/grpc-health.ts';
 import { grpcOptions } from '../../api/grpc/grpc-options.ts';
-import { buildOpenApi } from '../../api/rest/openapi.ts';
-import { createFastifyAdapter, prepareRest, type TlsFiles } from '../../api/rest/fastify-server.ts';
+import { createFastifyAdapter, prepareRest, type TlsFiles } from '../../api/rest/server/fastify-server.ts';
 import type { Readiness } from '../../api/tokens.ts';
 import { AppModule } from './app.module.ts';
 import type { AsyncService } from '../background/create-async-calls.ts';
@@ -15,7 +14,6 @@ import { GatewayModule } from './gateway.module.ts';
 import type { Infra } from '../adapters/create-ports.ts';
 import { NestLog } from '../../infra/telemetry/nest-log.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
-import { VERSION } from '../../version.ts';
 
 /** What the doors get to send their last answers, once nothing runs any more. */
 const LAST_ANSWERS_MS = 500;
@@ -83,7 +81,6 @@ async function createApp(
     gateway: GatewayModule.register(settings, infra, gateway, asyncCalls),
     readiness,
     grpcHealth,
-    openApi: buildOpenApi({ version: VERSION }),
     docs,
   });
   const app = await NestFactory.create<NestFastifyApplication>(

@@ -1,7 +1,15 @@
 // CallStore: calls that were accepted to run later, as rows. The truth about each: who may run it, and its one end.
 import type { JsonObject } from '../../contract/json.ts';
 
-export type CallStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'outcome_unknown';
+export const CALL_STATUSES = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'outcome_unknown',
+] as const;
+export type CallStatus = (typeof CALL_STATUSES)[number];
 export type EndStatus = Exclude<CallStatus, 'queued' | 'running'>;
 
 /** A call as it is accepted. Nothing in it is secret, whatever the caller's credential was. */

@@ -5,9 +5,8 @@ import type { JsonObject } from '../../contract/json.ts';
  * pinned: as agreed to. changed: agreed to once, and something else now. new: nobody has agreed to it. gone: agreed to,
  * and not in the server's last list.
  */
-export type DefinitionState = 'pinned' | 'changed' | 'new' | 'gone';
-
-export const DEFINITION_STATES: readonly DefinitionState[] = ['pinned', 'changed', 'new', 'gone'];
+export const DEFINITION_STATES = ['pinned', 'changed', 'new', 'gone'] as const;
+export type DefinitionState = (typeof DEFINITION_STATES)[number];
 
 export interface DefinitionRecord {
   /** The connection's name. */

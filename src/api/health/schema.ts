@@ -1,0 +1,37 @@
+// Probes on the wire.
+import { z } from 'zod';
+import { json, route } from '../rest/route/route.ts';
+import { named, object, oneOf, text } from '../rest/route/shapes.ts';
+
+const TAG = 'health';
+
+const Health = named('Health', () =>
+  z.object({
+    status: oneOf(['ok', 'degraded', 'unavailable']),
+    reason: text('Why it takes no calls.').optional(),
+    degraded: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('What it does without now: a sentence for each component of `ute_degraded`.'),
+    sandbox: object('What confines commands on this machine.').optional(),
+    executors: object('What executors tell of themselves, by name.').optional(),
+  }),
+);
+
+export const livez = route({
+  operationId: 'livez',
+  method: 'get',
+  path: '/livez',
+  tag: TAG,
+  summary: 'Whether the process is alive',
+  answers: { 200: json('Alive.', Health) },
+});
+
+export const readyz = route({
+  operationId: 'readyz',
+  method: 'get',
+  path: '/readyz',
+  tag: TAG,
+  summary: 'Whether the process takes calls',
+  answers: { 200: json('Ready, perhaps degraded.', Health), 503: json('Not ready, and why.', Health) },
+});

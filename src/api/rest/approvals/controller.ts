@@ -1,0 +1,68 @@
+// Approvals by REST: what waits, and the decision about it.
+import { Controller, Inject } from '@nestjs/common';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { decideApproval as decide } from '../../../core/decide-approval.ts';
+import type { Approval as Kept, ApprovalStore } from '../../../ports/approval-store.ts';
+import { showingHiddenIn } from '../../../lib/text/hidden-text.ts';
+import { APPROVAL_STORE, DOOR_LIMITS, type DoorLimits } from '../../tokens.ts';
+import { Recorded } from '../management/acts.ts';
+import { Requires } from '../management/permissions.ts';
+import type { Asked } from '../route/asked.ts';
+import { Serves } from '../route/serves.ts';
+import type { WireOf } from '../route/shapes.ts';
+import { decideApproval, getApproval, listApprovals, type Approval } from './schema.ts';
+
+@Controller()
+export class ApprovalsController {
+  constructor(
+    @Inject(APPROVAL_STORE) private readonly approvals: ApprovalStore,
+    @Inject(DOOR_LIMITS) private readonly limits: DoorLimits,
+  ) {}
+
+  @Serves(listApprovals)
+  @Requires('approvals:decide')
+  async list({ principal, query }: Asked<typeof listApprovals>) {
+    const { status, page_size: limit } = query;
+    const found = await this.approvals.list(principal.tenantId, { status, limit });
+    return { approvals: found.map(wireApproval) };
+  }
+
+  @Serves(getApproval)
+  @Requires('approvals:decide')
+  async get({ principal, params }: Asked<typeof getApproval>) {
+    const found = await this.approvals.get(principal.tenantId, params.id);
+    if (found !== undefined) return wireApproval(found);
+    throw new ToolFailure('NOT_FOUND', 'There is no approval of this id.', { reason: 'APPROVAL_NOT_FOUND' });
+  }
+
+  @Serves(decideApproval)
+  @Requires('approvals:decide')
+  @Recorded('approvals.decide', { recordsItself: true })
+  async decide({ principal, params, body }: Asked<typeof decideApproval>) {
+    const { decision, comment } = body;
+    const said = { approve: decision === 'approve', ...(comment !== undefined && { comment }) };
+    const { allowSelfApproval } = this.limits;
+    return wireApproval(await decide(this.approvals, principal, params.id, said, allowSelfApproval));
+  }
+}
+
+/** What an approver reads is what is there: a text that turns around or hides a part of itself shows how. */
+function wireApproval(approval: Kept): WireOf<typeof Approval> {
+  return showingHiddenIn({
+    id: approval.id,
+    status: approval.status,
+    tool: approval.tool,
+    tool_version: approval.toolVersion,
+    arguments: approval.arguments,
+    risk_level: approval.riskLevel,
+    requested_by: approval.requestedBy,
+    agent_id: approval.agentId,
+    user_id: approval.userId,
+    session_id: approval.sessionId,
+    created_at: new Date(approval.createdAt).toISOString(),
+    expires_at: new Date(approval.expiresAt).toISOString(),
+    decided_by: approval.decidedBy ?? null,
+    decided_at: approval.decidedAt === undefined ? null : new Date(approval.decidedAt).toISOString(),
+    comment: approval.comment ?? null,
+  });
+}

@@ -1,0 +1,98 @@
+// Approvals on the wire: what waits for a human, and the decision about it.
+import { z } from 'zod';
+import { APPROVAL_STATUSES } from '../../../ports/approval-store.ts';
+import { json, route } from '../route/route.ts';
+import { pageSize } from '../route/page.ts';
+import { body, list, named, object, oneOf, shape, text, textOf, time } from '../route/shapes.ts';
+
+const TAG = 'approvals';
+const params = { id: shape(() => z.string().max(256)) };
+
+const ApprovalStatus = named('ApprovalStatus', () => oneOf(APPROVAL_STATUSES));
+
+export const Approval = named('Approval', () =>
+  z.object({
+    id: text(),
+    status: ApprovalStatus(),
+    tool: text(),
+    tool_version: text(),
+    arguments: object('Exactly what will run.'),
+    risk_level: text(),
+    requested_by: text('The credential that made the call.'),
+    agent_id: text(),
+    user_id: text(),
+    session_id: text(),
+    created_at: time(),
+    expires_at: time(),
+    decided_by: text('The credential that decided.').nullable(),
+    decided_at: time().nullable(),
+    comment: text('What the approver wrote.').nullable(),
+  }),
+);
+
+const ApprovalList = named('ApprovalList', () => z.object({ approvals: list(Approval()) }));
+
+const Decision = named('Decision', () =>
+  body('{"decision": "approve" | "reject"}', {
+    decision: oneOf(['approve', 'reject']),
+    comment: textOf(0, 2000).optional(),
+  }),
+);
+
+const ApprovalAsked = named('ScheduleApproval', () =>
+  z.object({
+    status: z.literal('approval_required'),
+    reason: text(),
+    message: text(),
+    approval_id: text(),
+    approval_url: text(),
+    expires_at: time(),
+    confirmation_token: text().optional(),
+  }),
+);
+
+/** Of routes whose request is made again with the token, once somebody has approved it. */
+export const awaitsApproval = json(
+  'A human has to approve it first: say the same again with the token, after the decision.',
+  ApprovalAsked,
+  ['Location'],
+);
+
+export const listApprovals = route({
+  operationId: 'listApprovals',
+  method: 'get',
+  path: '/v1/approvals',
+  tag: TAG,
+  summary: 'List approvals, newest first',
+  query: shape(() =>
+    z.object({
+      status: ApprovalStatus().optional().describe('Only those that stand so.'),
+      page_size: pageSize(),
+    }),
+  ),
+  answers: { 200: json('The approvals.', ApprovalList) },
+  problems: [400],
+});
+
+export const getApproval = route({
+  operationId: 'getApproval',
+  method: 'get',
+  path: '/v1/approvals/{id}',
+  tag: TAG,
+  summary: 'Read one approval',
+  params,
+  answers: { 200: json('The approval.', Approval) },
+  problems: [404],
+});
+
+export const decideApproval = route({
+  operationId: 'decideApproval',
+  method: 'post',
+  path: '/v1/approvals/{id}/decision',
+  tag: TAG,
+  summary: 'Approve or reject a call',
+  params,
+  body: { shape: Decision, example: { decision: 'approve' } },
+  answers: { 200: json('The approval as decided.', Approval) },
+  problems: [400, 404, 409],
+});

@@ -1,0 +1,53 @@
+// The operator's side of the circuit breakers: look, isolate an upstream, reset it. Of this replica alone.
+import { Controller, Inject } from '@nestjs/common';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { CircuitControl, CircuitStatus } from '../../../ports/circuit-control.ts';
+import { CIRCUIT_CONTROL } from '../../tokens.ts';
+import { Recorded } from '../management/acts.ts';
+import { PLATFORM, Requires } from '../management/permissions.ts';
+import type { Asked } from '../route/asked.ts';
+import { Serves } from '../route/serves.ts';
+import type { WireOf } from '../route/shapes.ts';
+import { isolateCircuit, listCircuits, resetCircuit, type Circuit } from './schema.ts';
+
+@Controller()
+export class CircuitsController {
+  constructor(@Inject(CIRCUIT_CONTROL) private readonly circuits: CircuitControl) {}
+
+  @Serves(listCircuits)
+  @Requires(PLATFORM)
+  list() {
+    return { circuits: this.circuits.list().map(wire) };
+  }
+
+  @Serves(isolateCircuit)
+  @Requires(PLATFORM)
+  @Recorded('circuits.isolate', { urgent: true })
+  isolate({ params, principal }: Asked<typeof isolateCircuit>) {
+    return turned(this.circuits.isolate(params.upstream, principal.id));
+  }
+
+  @Serves(resetCircuit)
+  @Requires(PLATFORM)
+  @Recorded('circuits.reset')
+  reset({ params, principal }: Asked<typeof resetCircuit>) {
+    return turned(this.circuits.reset(params.upstream, principal.id));
+  }
+}
+
+function turned(status: CircuitStatus | undefined) {
+  if (status !== undefined) return wire(status);
+  const message = 'No tool calls an upstream of this name.';
+  throw new ToolFailure('NOT_FOUND', message, { reason: 'UPSTREAM_NOT_FOUND' });
+}
+
+function wire(status: CircuitStatus): WireOf<typeof Circuit> {
+  return {
+    upstream: status.upstream,
+    state: status.state,
+    retry_after_ms: status.retryAfterMs,
+    calls: status.calls,
+    failures: status.failures,
+    failures_in_a_row: status.failuresInARow,
+  };
+}

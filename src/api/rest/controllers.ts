@@ -1,0 +1,38 @@
+// Every resource of REST, in the order of the reference: what is served, and what the OpenAPI document holds.
+import { HealthController } from '../health/health.controller.ts';
+import { AdminController } from './admin/controller.ts';
+import { ApprovalsController } from './approvals/controller.ts';
+import { AuditController } from './audit/controller.ts';
+import { CallsController } from './calls/controller.ts';
+import { CircuitsController } from './circuits/controller.ts';
+import { DefinitionsController } from './definitions/controller.ts';
+import { DocsController } from './docs/controller.ts';
+import { ExecuteController } from './execute/controller.ts';
+import { RecordingsController } from './recordings/controller.ts';
+import { ReplayController } from './recordings/replay-controller.ts';
+import { ReplicasController } from './replicas/controller.ts';
+import { SchedulesController } from './schedules/controller.ts';
+import { SpecsController } from './specs/controller.ts';
+import { ToolsController } from './tools/controller.ts';
+import { WebhooksController } from './webhooks/controller.ts';
+
+export const REST_CONTROLLERS = [
+  ExecuteController,
+  ToolsController,
+  CallsController,
+  ApprovalsController,
+  SchedulesController,
+  AdminController,
+  AuditController,
+  DefinitionsController,
+  CircuitsController,
+  ReplicasController,
+  WebhooksController,
+  SpecsController,
+  RecordingsController,
+  ReplayController,
+  HealthController,
+] as const;
+
+/** Served where the settings say so. */
+export const DOCS_CONTROLLERS = [DocsController] as const;

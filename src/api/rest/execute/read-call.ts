@@ -1,0 +1,114 @@
+// Reads a call's body into a ToolRequest. What cannot be read becomes a refusal that the core gives, behind auth and audit.
+import type { IncomingHttpHeaders } from 'node:http';
+import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
+import type { Credential } from '../../../contract/call/principal.ts';
+import type { LargeIntegers, ToolRequest } from '../../../contract/call/tool-call.ts';
+import type { ToolContext } from '../../../contract/call/tool-context.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { agreedContext } from '../../agreed-key.ts';
+import { readContext } from '../../read-context.ts';
+import { refuseLargeIntegers } from '../route/json-text.ts';
+import { invalid } from '../route/violations.ts';
+import { credentialOf } from '../server/credential.ts';
+import { readPrefer, type Preferences } from './prefer.ts';
+
+const NO_ARGUMENTS: JsonObject = Object.freeze({});
+
+/** What the request line and headers say, the same for every call in the body. */
+export interface CallEnvironment {
+  readonly credential: Credential;
+  readonly timeoutMs: number | undefined;
+  readonly traced: ToolContext;
+  readonly prefer: Preferences;
+  readonly whenGone: (gone: () => void) => void;
+}
+
+export function environmentOf(
+  headers: IncomingHttpHeaders,
+  whenGone: CallEnvironment['whenGone'],
+): CallEnvironment {
+  return {
+    credential: credentialOf(headers),
+    timeoutMs: timeoutOf(headers),
+    traced: tracedContext(headers),
+    prefer: readPrefer(headers['prefer']),
+    whenGone,
+  };
+}
+
+/** NaN stands for a header that is no positive number: refused by the core's caller, not ignored. */
+function timeoutOf(headers: IncomingHttpHeaders): number | undefined {
+  const text = headers['x-request-timeout-ms'];
+  if (text === undefined) return undefined;
+  return typeof text === 'string' && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function tracedContext(headers: IncomingHttpHeaders): ToolContext {
+  const { traceparent, tracestate } = headers;
+  const idempotencyKey = headers['idempotency-key'];
+  if (traceparent === undefined && idempotencyKey === undefined) return NO_CONTEXT;
+  return {
+    traceparent: asText(traceparent),
+    tracestate: asText(tracestate),
+    idempotencyKey: asText(idempotencyKey),
+  };
+}
+
+const NO_CONTEXT: ToolContext = Object.freeze({});
+
+function asText(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined;
+}
+
+/**
+ * One call out of a body: `{arguments, context}`. `parsed` is a JSON value of any kind, or what refused it;
+ * `largeIntegers` are pointers into it.
+ */
+export function readCall(
+  tool: string,
+  parsed: unknown,
+  env: CallEnvironment,
+  largeIntegers: LargeIntegers = [],
+): ToolRequest {
+  const base = { tool, credential: env.credential, door: 'rest', whenGone: env.whenGone };
+  try {
+    if (parsed instanceof ToolFailure) throw parsed;
+    if (!isJsonObject(parsed)) throw invalid('', 'must be an object: {"arguments": {…}, "context": {…}}');
+    if (Number.isNaN(env.timeoutMs))
+      throw invalid('', 'header X-Request-Timeout-Ms must be a whole number of milliseconds above 0');
+    refuseUnknown(parsed);
+    const { arguments: args = NO_ARGUMENTS } = parsed;
+    if (!isJsonObject(args)) throw invalid('/arguments', 'must be an object');
+    const traced = stripUndefined(env.traced);
+    const context = agreedContext(readContext(parsed['context']), traced, 'header Idempotency-Key');
+    const { waitMs } = env.prefer;
+    refuseLargeIntegers(largeIntegers.filter((pointer) => !pointer.startsWith(IN_ARGUMENTS)));
+    const large = largeIntegers.map((pointer) => pointer.slice(IN_ARGUMENTS.length - 1));
+    const request = {
+      ...base,
+      arguments: args,
+      ...(large.length > 0 && { largeIntegers: large }),
+      context,
+      timeoutMs: env.timeoutMs,
+    };
+    return waitMs === undefined ? request : { ...request, waitMs };
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    return { ...base, arguments: NO_ARGUMENTS, context: env.traced, refusal: error };
+  }
+}
+
+const IN_ARGUMENTS = '/arguments/';
+const CALL_KEYS = new Set(['arguments', 'context', 'tool']);
+
+function refuseUnknown(body: JsonObject): void {
+  for (const key in body) {
+    if (!CALL_KEYS.has(key))
+      throw invalid(`/${key}`, 'is not a field of a call; expected arguments and context');
+  }
+}
+
+function stripUndefined(context: ToolContext): ToolContext {
+  if (context === NO_CONTEXT) return context;
+  return Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined));
+}

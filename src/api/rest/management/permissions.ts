@@ -1,0 +1,63 @@
+// The permissions of the management side: each route says what it requires, and one guard asks for it.
+import {
+  applyDecorators,
+  Inject,
+  Injectable,
+  SetMetadata,
+  UseGuards,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { holds, isOfPlatform, type Principal } from '../../../contract/call/principal.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { Authenticator } from '../../../ports/authenticator.ts';
+import { AUTHENTICATOR, MANAGEMENT_ACTS } from '../../tokens.ts';
+import { credentialOf } from '../server/credential.ts';
+import { admit } from './admitted.ts';
+import { actOf, type ManagementActs } from './acts.ts';
+
+/** What reaches every tenant of the gateway: the kill switch, reload, circuits, definitions, replicas, replay. */
+export const PLATFORM = 'platform:admin';
+
+const REQUIRED = 'rest:permissions';
+
+/** One of these; a refusal names the first. None: any credential will do, and the handler asks for the rest. */
+export function Requires(...permissions: readonly string[]): MethodDecorator {
+  return applyDecorators(SetMetadata(REQUIRED, permissions), UseGuards(PermissionGuard));
+}
+
+@Injectable()
+export class PermissionGuard implements CanActivate {
+  constructor(
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const admitted = admit(request, this.authenticator.authenticate(credentialOf(request.headers)));
+    const permissions: readonly string[] = Reflect.getMetadata(REQUIRED, context.getHandler());
+    const [first] = permissions;
+    if (first === undefined || permissions.some((each) => holds(admitted.principal, each))) return true;
+    const refusal = missing(first);
+    const act = actOf(context);
+    if (act !== undefined) await this.acts.refused(admitted, act, refusal);
+    throw refusal;
+  }
+}
+
+/** What a handler asks for beside its route's permission. Throws ToolFailure PERMISSION_DENIED. */
+export function demand(principal: Principal, permission: string): void {
+  if (!holds(principal, permission)) throw missing(permission);
+}
+
+function missing(permission: string): ToolFailure {
+  const hint = isOfPlatform(permission)
+    ? ' It concerns every tenant, and the role admin of a tenant does not hold it: use a key with the role platform_admin.'
+    : '';
+  return new ToolFailure('PERMISSION_DENIED', `This needs the permission ${permission}.${hint}`, {
+    reason: 'PERMISSION_MISSING',
+    details: { permission },
+  });
+}

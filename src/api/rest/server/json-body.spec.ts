@@ -1,0 +1,72 @@
+// Bodies over a real server: bounded while they arrive, JSON only, and the client always gets its answer.
+import { connect } from 'node:net';
+import fastify, { type FastifyInstance } from 'fastify';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { takeJsonBodies } from './json-body.ts';
+
+const LIMIT = 1024;
+
+let server: FastifyInstance;
+let url: string;
+
+beforeEach(async () => {
+  server = fastify();
+  takeJsonBodies(server, LIMIT);
+  server.post('/', (request) => {
+    if (request.body instanceof ToolFailure) return { type: request.body.type, reason: request.body.reason };
+    return { bytes: Buffer.isBuffer(request.body) ? request.body.length : null };
+  });
+  url = await server.listen({ port: 0, host: '127.0.0.1' });
+});
+
+afterEach(() => server.close());
+
+async function post(body: string | undefined, type = 'application/json'): Promise<unknown> {
+  const headers = body === undefined ? undefined : { 'content-type': type };
+  return (await fetch(url, { method: 'POST', headers, body })).json();
+}
+
+it('hands on the bytes of a body up to the limit, unparsed', async () => {
+  expect(await post('{broken')).toEqual({ bytes: 7 });
+  expect(await post('x'.repeat(LIMIT))).toEqual({ bytes: LIMIT });
+  expect(await post('"grüße"', 'application/json; charset=utf-8')).toEqual({ bytes: 9 });
+});
+
+it('a body beyond the limit is refused with an answer that the client can read, and the server goes on', async () => {
+  expect(await post('x'.repeat(LIMIT + 1))).toEqual({
+    type: 'PAYLOAD_TOO_LARGE',
+    reason: 'PAYLOAD_TOO_LARGE',
+  });
+  expect(await post('x'.repeat(LIMIT * 10))).toMatchObject({ type: 'PAYLOAD_TOO_LARGE' });
+  expect(await post('{}')).toEqual({ bytes: 2 });
+});
+
+it.each([
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/xml',
+])('a body of %s, which a web page could send unasked, is refused', async (type) => {
+  expect(await post('{}', type)).toEqual({ type: 'VALIDATION', reason: 'UNSUPPORTED_MEDIA_TYPE' });
+});
+
+it('no body at all is no body', async () => {
+  expect(await post(undefined)).toEqual({ bytes: null });
+});
+
+it('a body whose sender goes away is a call that was cancelled, and no error of the server', async () => {
+  const taken = Promise.withResolvers<unknown>();
+  const listening = fastify();
+  takeJsonBodies(listening, LIMIT);
+  listening.post('/', (request) => {
+    taken.resolve(request.body);
+    return null;
+  });
+  listening.setErrorHandler((error) => taken.reject(error));
+  const { port } = new URL(await listening.listen({ port: 0, host: '127.0.0.1' }));
+  const head = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{';
+  const socket = connect(Number(port), '127.0.0.1', () => socket.write(head, () => socket.destroy()));
+  expect(await taken.promise).toMatchObject({ type: 'CANCELLED', reason: 'CLIENT_GONE' });
+  await listening.close();
+});

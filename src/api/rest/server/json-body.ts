@@ -1,0 +1,89 @@
+// Takes request bodies in: bounded while they arrive, JSON only, not parsed yet. What is wrong becomes the body's value.
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { ByteList } from '../../../lib/bytes/byte-list.ts';
+
+/** RFC 9512, and what was in use before. A web page cannot send them without asking, either. */
+export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'] as const;
+/** Definitions are written in YAML as often as in JSON; calls are not. */
+const YAML_ROUTES = '/v1/specs/';
+
+/**
+ * After this, `request.body` is a Buffer, or the ToolFailure that says why there is none: call routes hand it
+ * to the core, so that even a body that is too large is refused behind auth and leaves an audit record.
+ */
+export function takeJsonBodies(server: FastifyInstance, maxBytes: number): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', async (request: FastifyRequest, payload: Readable) => {
+    const body = await collect(payload, maxBytes);
+    return unreadable(request) ?? body;
+  });
+  server.addContentTypeParser([...YAML_TYPES], async (request: FastifyRequest, payload: Readable) => {
+    const body = await collect(payload, maxBytes);
+    return request.url.startsWith(YAML_ROUTES) ? (unreadable(request) ?? body) : notJson();
+  });
+  // Anything but JSON is refused: a web page can post text/plain to loopback without asking, but not JSON.
+  server.addContentTypeParser('*', async (_request: FastifyRequest, payload: Readable) => {
+    await collect(payload, maxBytes);
+    return notJson();
+  });
+}
+
+function notJson(): ToolFailure {
+  return unsupported('The body must be JSON, sent with content-type application/json.');
+}
+
+function unsupported(message: string): ToolFailure {
+  return new ToolFailure('VALIDATION', message, { reason: 'UNSUPPORTED_MEDIA_TYPE' });
+}
+
+/** Bytes are taken for what they are: UTF-8 as it stands. To read them as anything else would be to guess. */
+function unreadable({ headers }: FastifyRequest): ToolFailure | undefined {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity')
+    return unsupported('The body must be sent as it is, without a content-encoding.');
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  return /^utf-?8$/i.test(charset)
+    ? undefined
+    : unsupported('The body must be text in UTF-8: charset=utf-8.');
+}
+
+/**
+ * Reads on past the limit without keeping anything, up to 16 times of it, so that the client can read the answer.
+ * By events: an async iterator over a body of one chunk costs more than everything else the door does.
+ */
+function collect(payload: Readable, maxBytes: number): Promise<Buffer | ToolFailure> {
+  return new Promise((resolve) => {
+    const kept = new ByteList();
+    let bytes = 0;
+    payload.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) kept.push(chunk);
+      else kept.clear();
+      if (bytes > maxBytes * 16) payload.destroy();
+    });
+    payload.once('end', () => {
+      if (bytes > maxBytes) resolve(tooLarge(maxBytes));
+      else resolve(kept.whole());
+    });
+    // Closed with no end: we stopped reading, or the client went away and reads no answer.
+    payload.once('close', () => {
+      if (!payload.readableEnded) resolve(bytes > maxBytes ? tooLarge(maxBytes) : gone());
+    });
+    payload.once('error', () => resolve(gone()));
+  });
+}
+
+/** Nobody reads this answer, and nothing went wrong here: it is counted and audited as what it is. */
+function gone(): ToolFailure {
+  return new ToolFailure('CANCELLED', 'The connection was closed before the body had arrived.', {
+    reason: 'CLIENT_GONE',
+  });
+}
+
+function tooLarge(maxBytes: number): ToolFailure {
+  return new ToolFailure('PAYLOAD_TOO_LARGE', `The body is larger than the limit of ${maxBytes} bytes.`, {
+    details: { limit_bytes: maxBytes },
+  });
+}

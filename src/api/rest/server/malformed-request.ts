@@ -1,0 +1,35 @@
+// Answers to requests that never become requests: a URL that cannot be read, headers too large, bytes that are no HTTP.
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { asFailure, problemOf, sendProblem } from './problem.ts';
+
+/** Fastify's own refusals, before any route is found: a malformed URL, a part of it that is too long. */
+export function answerUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  const failure =
+    (error as { code?: unknown }).code === 'FST_ERR_BAD_URL'
+      ? new ToolFailure('VALIDATION', 'The URL cannot be read.', { reason: 'BAD_REQUEST' })
+      : asFailure(error);
+  sendProblem(reply, failure, request.url.split('?')[0] ?? '');
+}
+
+/** What the parser of HTTP gives up on. A client that went away gets no answer, and is nobody's error. */
+export function answerUnparsed(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, json } = problemOf(failureOf(error.code), '');
+  socket.end(
+    `HTTP/1.1 ${status} ${status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
+      `content-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(json)}\r\nconnection: close\r\n\r\n${json}`,
+  );
+}
+
+function failureOf(code: string | undefined): ToolFailure {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const message = 'The URL and the headers are larger than the limit.';
+    return new ToolFailure('VALIDATION', message, { reason: 'HEADERS_TOO_LARGE' });
+  }
+  return new ToolFailure('VALIDATION', 'This is not a request of HTTP.', { reason: 'BAD_REQUEST' });
+}

@@ -1,0 +1,93 @@
+// The tools as agents see them: listed, described, and exported in the formats that LLM providers take.
+import { hash } from 'node:crypto';
+import { Controller, Inject } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toProviderTools, type ToolFormat } from '../../../formats/to-provider-tools.ts';
+import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import { TOOL_CATALOG } from '../../tokens.ts';
+import { filterFunctions, isOff, viewOf } from '../../tool-view.ts';
+import { Requires } from '../management/permissions.ts';
+import type { Asked } from '../route/asked.ts';
+import { pageOf } from '../route/page.ts';
+import { Serves } from '../route/serves.ts';
+import { getTool, getToolDocs, listTools } from './schema.ts';
+
+type Query = Asked<typeof listTools>['query'];
+
+/** Exports are pure functions of the snapshot and the query: kept until either changes, a few at a time. */
+const MAX_KEPT_EXPORTS = 32;
+
+@Controller()
+export class ToolsController {
+  readonly #exports = new Map<string, { type: string; text: string }>();
+
+  constructor(@Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog) {
+    this.catalog.onChange(() => this.#exports.clear());
+  }
+
+  @Serves(listTools)
+  @Requires('tools:read')
+  list({ query, headers }: Asked<typeof listTools>, reply: FastifyReply): void {
+    const key = JSON.stringify(query);
+    let found = this.#exports.get(key);
+    if (found === undefined) {
+      found = query.format === undefined ? this.#page(query) : this.#export(query.format, query);
+      if (this.#exports.size >= MAX_KEPT_EXPORTS) this.#exports.clear();
+      this.#exports.set(key, found);
+    }
+    const etag = `"${hash('sha256', found.text).slice(0, 16)}"`;
+    reply
+      .header('etag', etag)
+      .header('cache-control', 'private, no-cache')
+      .header('content-type', found.type);
+    if (headers['If-None-Match'] === etag) reply.code(304).send();
+    else reply.code(200).send(found.text);
+  }
+
+  @Serves(getTool)
+  @Requires('tools:read')
+  get({ params }: Asked<typeof getTool>) {
+    const { fn, snapshot } = this.#find(params.name);
+    return viewOf(fn, snapshot, isOff(fn, this.catalog));
+  }
+
+  @Serves(getToolDocs)
+  @Requires('tools:read')
+  docs({ params }: Asked<typeof getToolDocs>) {
+    const { fn } = this.#find(params.name);
+    const { summary, documentation } = fn.spec.metadata;
+    return { name: fn.name, summary: summary ?? fn.description, documentation: documentation ?? null };
+  }
+
+  #find(name: string) {
+    const snapshot = this.catalog.snapshot();
+    const fn = snapshot.find(name)?.function;
+    if (fn !== undefined) return { fn, snapshot };
+    throw new ToolFailure('NOT_FOUND', 'There is no tool of this name.', { reason: 'TOOL_NOT_FOUND' });
+  }
+
+  #page(query: Query): { type: string; text: string } {
+    const snapshot = this.catalog.snapshot();
+    const functions = filterFunctions(snapshot, filterOf(query));
+    const { page, next_page_token } = pageOf(functions, ({ name }) => name, query);
+    const tools = page.map((fn) => viewOf(fn, snapshot, isOff(fn, this.catalog)));
+    const body = { registry_version: snapshot.version, tools, next_page_token };
+    return { type: 'application/json; charset=utf-8', text: JSON.stringify(body) };
+  }
+
+  /** The whole list: providers take no pages. Tools that are switched off are left out: an agent could not call them. */
+  #export(format: ToolFormat, query: Query): { type: string; text: string } {
+    const snapshot = this.catalog.snapshot();
+    const functions = filterFunctions(snapshot, filterOf(query)).filter((fn) => !isOff(fn, this.catalog));
+    const exported = toProviderTools(functions, (name) => snapshot.providerName(name), format, {
+      strict: query.strict,
+    });
+    if (typeof exported === 'string') return { type: 'text/plain; charset=utf-8', text: exported };
+    return { type: 'application/json; charset=utf-8', text: JSON.stringify(exported) };
+  }
+}
+
+function filterOf(query: Query) {
+  return { toolType: query.tool_type, category: query.category, tag: query.tag, mode: query.mode };
+}
