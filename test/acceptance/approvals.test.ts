@@ -16,8 +16,8 @@ import {
 } from '../helpers/approval-kit.ts';
 import { acceptCall, acceptedId, callView, callWhen } from '../helpers/async-client.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
-import { request, type RestTarget } from '../helpers/rest-client.ts';
-import { makeSchedule, sendTo } from '../helpers/schedule-client.ts';
+import { request, sendTo, type RestTarget } from '../helpers/rest-client.ts';
+import { makeSchedule } from '../helpers/schedule-client.ts';
 
 const POLL = { timeout: 40_000, interval: 50 };
 

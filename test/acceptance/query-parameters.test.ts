@@ -1,18 +1,16 @@
 // Query parameters that a route does not know: refused by name on every route, before anything is done.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildOpenApi } from '../../src/api/rest/openapi/document.ts';
-import { isJsonObject, type JsonObject } from '../../src/contract/json.ts';
+import { ROUTES } from '../../src/api/rest/openapi/document.ts';
 import { request, targetOf } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 
 /** Probes answer whoever asks, however it asks. */
 const PROBES = ['/livez', '/readyz'];
-const CALLS = ['/v1/tools/{name}/execute', '/v1/execute'];
 
-const ROUTES = Object.entries(buildOpenApi({ version: '0' })['paths'] as JsonObject).flatMap(([path, item]) =>
-  Object.keys(isJsonObject(item) ? item : {}).map((method) => ({ method: method.toUpperCase(), path })),
-);
-const MANAGED = ROUTES.filter(({ path }) => !PROBES.includes(path) && !CALLS.includes(path));
+const MANAGED = ROUTES.filter(({ problems }) => problems !== undefined).map(({ method, path }) => ({
+  method: method.toUpperCase(),
+  path,
+}));
 
 interface Refusal {
   readonly detail: string;

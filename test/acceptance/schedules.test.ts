@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
+import { request, targetOf, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
-import { lastRun, makeSchedule, sendTo } from '../helpers/schedule-client.ts';
+import { lastRun, makeSchedule } from '../helpers/schedule-client.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 let gateway: RunningGateway;

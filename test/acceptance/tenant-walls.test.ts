@@ -9,9 +9,9 @@ import { buildOpenApi } from '../../src/api/rest/openapi/document.ts';
 import { acceptCall, acceptedId, callWhen } from '../helpers/async-client.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { servedRoutes } from '../helpers/nest-routes.ts';
-import { callTool, request, type RestTarget } from '../helpers/rest-client.ts';
+import { callTool, request, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
-import { makeSchedule, sendTo } from '../helpers/schedule-client.ts';
+import { makeSchedule } from '../helpers/schedule-client.ts';
 
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 const HASH = '0'.repeat(64);

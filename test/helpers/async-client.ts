@@ -1,5 +1,6 @@
 // Asynchronous calls as a client makes them: accept, look until it has ended, follow the events.
-import type { Envelope, RestTarget } from './rest-client.ts';
+import { UndocumentedAnswer } from './documented.ts';
+import { sendTo, type Envelope, type RestTarget, type Sent } from './rest-client.ts';
 
 export interface CallView {
   readonly id: string;
@@ -17,33 +18,19 @@ export interface AnswerMeta {
   readonly call_url?: string;
 }
 
-export interface Accepted {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Envelope & {
-    readonly meta: AnswerMeta & { readonly status?: string };
-  };
-}
+export type Accepted = Sent<Envelope & { readonly meta: AnswerMeta & { readonly status?: string } }>;
 
 const CALLS = '/v1/calls/';
 
 /** `body` lies beside the arguments: a callback, a context. */
-export async function acceptCall(
-  { url, key }: RestTarget,
+export function acceptCall(
+  target: RestTarget,
   tool: string,
   args: unknown = {},
   body: Record<string, unknown> = {},
 ): Promise<Accepted> {
-  const response = await fetch(`${url}/v1/tools/${tool}/execute`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', prefer: 'respond-async' },
-    body: JSON.stringify({ arguments: args, ...body }),
-  });
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: (await response.json()) as Accepted['body'],
-  };
+  const asked = { arguments: args, ...body };
+  return sendTo(target, 'POST', `/v1/tools/${tool}/execute`, asked, { prefer: 'respond-async' });
 }
 
 export async function acceptedId(
@@ -62,9 +49,8 @@ export function callIdOf({ call_id: own, call_url: place }: AnswerMeta): string 
   return place === undefined ? own : place.slice(CALLS.length);
 }
 
-export async function callView({ url, key }: RestTarget, id: string): Promise<CallView> {
-  const response = await fetch(`${url}/v1/calls/${id}`, { headers: { authorization: `Bearer ${key}` } });
-  return (await response.json()) as CallView;
+export async function callView(target: RestTarget, id: string): Promise<CallView> {
+  return (await sendTo<CallView>(target, 'GET', `/v1/calls/${id}`)).body;
 }
 
 /** The call once `done` says so. */
@@ -76,11 +62,15 @@ export async function callWhen(
 ): Promise<CallView> {
   const giveUpAt = Date.now() + withinMs;
   for (;;) {
-    const call = await callView(target, id).catch(() => undefined);
+    const call = await callView(target, id).catch(unlessUndocumented);
     if (call !== undefined && done(call)) return call;
     if (Date.now() > giveUpAt) throw new Error(`the call stayed as it was: ${JSON.stringify(call)}`);
     await new Promise((next) => setTimeout(next, 20));
   }
+}
+
+function unlessUndocumented(error: unknown): undefined {
+  if (error instanceof UndocumentedAnswer) throw error;
 }
 
 export interface SentEvent {

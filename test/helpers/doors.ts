@@ -1,4 +1,5 @@
 // Both doors behind one face: send a call, get back what was decided, so that one table of cases serves REST and gRPC.
+import { holdToDocument } from './documented.ts';
 import { resolve } from 'node:path';
 import { credentials, loadPackageDefinition, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
@@ -51,9 +52,12 @@ export function restDoor(gateway: RunningGateway): Door {
     const headers: Record<string, string> = { 'content-type': 'application/json', ...beside };
     if (key !== undefined) headers['authorization'] = `Bearer ${key}`;
     if (timeoutMs !== undefined) headers['x-request-timeout-ms'] = String(timeoutMs);
-    const url = `${gateway.url}/v1/tools/${encodeURIComponent(tool)}/execute`;
-    const response = await fetch(url, { method: 'POST', headers, body });
-    const envelope = (await response.json()) as {
+    const path = `/v1/tools/${encodeURIComponent(tool)}/execute`;
+    const response = await fetch(`${gateway.url}${path}`, { method: 'POST', headers, body });
+    const text = await response.text();
+    const type = response.headers.get('content-type');
+    holdToDocument({ method: 'POST', path, status: response.status, type, text });
+    const envelope = JSON.parse(text) as {
       ok: boolean;
       data?: unknown;
       intents?: unknown;

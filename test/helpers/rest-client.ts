@@ -1,4 +1,5 @@
 // REST as a test speaks it: call a tool, use the operator's side, read a metric.
+import { holdToDocument } from './documented.ts';
 import type { RunningGateway } from './running-gateway.ts';
 
 export interface Envelope {
@@ -28,13 +29,18 @@ export interface Answer<Body> {
   readonly body: Body;
 }
 
-export async function request<Body>(
+export interface Sent<Body> extends Answer<Body> {
+  readonly headers: Headers;
+}
+
+/** Each answer is held to the OpenAPI document. */
+export async function sendTo<Body = Record<string, unknown>>(
   { url, key }: RestTarget,
   method: string,
   path: string,
   body?: unknown,
   more: Readonly<Record<string, string>> = {},
-): Promise<Answer<Body>> {
+): Promise<Sent<Body>> {
   const headers: Record<string, string> = { authorization: `Bearer ${key}`, ...more };
   if (body !== undefined) headers['content-type'] = 'application/json';
   const response = await fetch(`${url}${path}`, {
@@ -42,7 +48,15 @@ export async function request<Body>(
     headers,
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  return { status: response.status, body: (await response.json()) as Body };
+  const { status, headers: told } = response;
+  const text = await response.text();
+  holdToDocument({ method, path, status, type: told.get('content-type'), text });
+  return { status, headers: told, body: (text === '' ? {} : JSON.parse(text)) as Body };
+}
+
+export async function request<Body>(...asked: Parameters<typeof sendTo>): Promise<Answer<Body>> {
+  const { status, body } = await sendTo<Body>(...asked);
+  return { status, body };
 }
 
 export function callTool(target: RestTarget, tool: string, args: unknown = {}): Promise<Answer<Envelope>> {

@@ -1,5 +1,5 @@
 // Schedules as a REST client uses them.
-import type { Answer, RestTarget } from './rest-client.ts';
+import { sendTo, type RestTarget, type Sent } from './rest-client.ts';
 
 export interface WireRun {
   readonly call_id: string;
@@ -16,30 +16,6 @@ export interface WireSchedule {
   readonly next_runs?: readonly string[];
   readonly last_runs?: readonly WireRun[];
   readonly [field: string]: unknown;
-}
-
-export interface Sent<Body> extends Answer<Body> {
-  readonly headers: Headers;
-}
-
-export async function sendTo<Body = Record<string, unknown>>(
-  { url, key }: RestTarget,
-  method: string,
-  path: string,
-  body?: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Sent<Body>> {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: (text === '' ? {} : JSON.parse(text)) as Body,
-  };
 }
 
 export function makeSchedule(

@@ -1,6 +1,7 @@
 // Gateways whose tools are kept in a database, and requests about those tools as an operator makes them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { holdToDocument } from './documented.ts';
 import type { RestTarget } from './rest-client.ts';
 import { startGateway, type RunningGateway } from './running-gateway.ts';
 import { ECHO_HANDLER } from './temp-tools.ts';
@@ -100,11 +101,10 @@ export async function specRequest(
     },
     body: text,
   });
-  return {
-    status: response.status,
-    etag: response.headers.get('etag'),
-    body: (await response.json()) as SpecAnswer['body'],
-  };
+  const { status, headers: told } = response;
+  const answer = await response.text();
+  holdToDocument({ method, path: `/v1/specs${path}`, status, type: told.get('content-type'), text: answer });
+  return { status, etag: told.get('etag'), body: JSON.parse(answer) as SpecAnswer['body'] };
 }
 
 export function putSpec(

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serve, type Service } from '../../src/app/service/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
-import { metricValue, request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
+import { metricValue, request, targetOf, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
-import { lastRun, makeSchedule, runsOf, sendTo, type WireSchedule } from '../helpers/schedule-client.ts';
+import { lastRun, makeSchedule, runsOf, type WireSchedule } from '../helpers/schedule-client.ts';
 import { STORES, type Stores } from '../helpers/stores.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 

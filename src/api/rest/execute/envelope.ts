@@ -86,16 +86,19 @@ export const Envelope = named('Envelope', () =>
     .describe(`How every call ends, version ${ENVELOPE_VERSION}.`),
 );
 
+const ACCEPTED = 202;
 export const LIMIT_HEADERS: readonly HeaderName[] = ['Deprecation', 'Link', 'RateLimit', 'RateLimit-Policy'];
 
 /** The answers of a call endpoint: one per HTTP status that the table holds, each with the types it stands for. */
 export function envelopeAnswers(ok: Answer): { readonly [status: number]: Answer } {
   const refusals = typesByStatus().map(([status, types]) => {
     const headers = [...LIMIT_HEADERS];
-    if (types.some((type) => ERROR_TYPES[type].retryable)) headers.push('Retry-After');
+    if (status === ACCEPTED || types.some((type) => ERROR_TYPES[type].retryable)) headers.push('Retry-After');
     if (types.includes('CONFIRMATION_REQUIRED')) headers.push('Location');
     if (types.includes('AUTH')) headers.push('WWW-Authenticate');
-    return [status, json(`Refused: ${types.join(', ')}.`, Refusal, headers)] as const;
+    const refused = `efused: ${types.join(', ')}.`;
+    if (status !== ACCEPTED) return [status, json(`R${refused}`, Refusal, headers)] as const;
+    return [status, json(`Accepted to run later, or r${refused}`, Envelope, headers)] as const;
   });
   return { 200: ok, ...Object.fromEntries(refusals) };
 }
