@@ -37,7 +37,7 @@ export function withoutSpace(text: string): string {
   return text.replaceAll(/\s+/g, '');
 }
 
-/** Of an answer without space. */
+/** Of a whole answer, without space. */
 export function patternOf(answer: string): RegExp {
   const shown = withoutSpace(answer);
   let pattern = '';
@@ -47,7 +47,7 @@ export function patternOf(answer: string): RegExp {
     pattern += literal(shown.slice(end, match.index)) + (DIFFERENT[which]?.[1] ?? '');
     end = match.index + match[0].length;
   }
-  return new RegExp(pattern + literal(shown.slice(end)));
+  return new RegExp(`^${pattern}${literal(shown.slice(end))}$`);
 }
 
 /** The ids and tokens that a page shows, each with the one that was found in its place. */
