@@ -1,5 +1,6 @@
 // The series of asynchronous calls: how many wait and run, how long the first has waited, how they end, and their webhooks.
 import type { CallStore, EndStatus } from '../ports/calls/call-store.ts';
+import { every } from '../lib/timers/every.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { Metrics } from '../ports/telemetry/metrics.ts';
@@ -55,18 +56,7 @@ export function showQueue(deps: GaugeDeps): () => void {
     messages.with('pending').set(counts.pending);
     messages.with('dead').set(counts.dead);
   };
-  let ended = false;
-  let disarm: () => void = () => undefined;
-  const look = () => {
-    disarm = clock.after(LOOK_MS, () => {
-      show()
-        .catch((error: unknown) => log.debug({ err: error }, 'the queue of calls could not be counted'))
-        .finally(() => ended || look());
-    });
-  };
-  look();
-  return () => {
-    ended = true;
-    disarm();
-  };
+  const failed = (error: unknown) => log.debug({ err: error }, 'the queue of calls could not be counted');
+  const looks = every(clock, { ms: LOOK_MS }, show, failed);
+  return () => void looks.stop();
 }

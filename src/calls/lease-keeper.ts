@@ -1,6 +1,7 @@
 // LeaseKeeper: renews what this replica runs, hears of what is to be cancelled, and looks after what others left behind.
 import type { CallHints } from '../ports/calls/call-hints.ts';
 import type { CallStore } from '../ports/calls/call-store.ts';
+import { every, type Repeated } from '../lib/timers/every.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { CallQueue } from '../ports/calls/call-queue.ts';
@@ -27,10 +28,9 @@ const SWEEP_MS = 2_000;
 export class LeaseKeeper {
   readonly #deps: LeaseDeps;
   readonly #running: ReadonlyMap<string, RunningCall>;
-  readonly #timers = new Set<() => void>();
+  readonly #rounds: Repeated[] = [];
   #unhear: (() => void) | undefined;
   #renewing: Promise<void> | undefined;
-  #stopped = false;
 
   constructor(deps: LeaseDeps, running: ReadonlyMap<string, RunningCall>) {
     this.#deps = deps;
@@ -48,19 +48,14 @@ export class LeaseKeeper {
   }
 
   stop(): void {
-    this.#stopped = true;
     this.#unhear?.();
-    for (const disarm of this.#timers) disarm();
+    for (const round of this.#rounds) void round.stop();
   }
 
   #every(ms: number, task: () => Promise<void>): void {
-    if (this.#stopped) return;
-    const { clock, random } = this.#deps;
-    const disarm = clock.after(ms * (0.9 + random() / 5), () => {
-      this.#timers.delete(disarm);
-      void task().finally(() => this.#every(ms, task));
-    });
-    this.#timers.add(disarm);
+    const { clock, random, log } = this.#deps;
+    const failed = (error: unknown) => log.error({ err: error }, 'looking after running calls failed');
+    this.#rounds.push(every(clock, { ms, jitter: 0.1, random }, task, failed));
   }
 
   /** One at a time; whoever asks meanwhile gets one that begins after the asking. */

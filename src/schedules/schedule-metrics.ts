@@ -1,4 +1,5 @@
 // The series of schedules: what became of the moments they were due, how late that was, and how the schedules stand.
+import { every } from '../lib/timers/every.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { Counter, Histogram, Labelled, Metrics } from '../ports/telemetry/metrics.ts';
@@ -46,18 +47,7 @@ export function showSchedules({ store, metrics, clock, log }: CountsDeps): () =>
     gauge.with('failing').set(failing);
     gauge.with('overdue').set(overdue);
   };
-  let ended = false;
-  let disarm: () => void = () => undefined;
-  const look = () => {
-    disarm = clock.after(LOOK_MS, () => {
-      show()
-        .catch((error: unknown) => log.debug({ err: error }, 'the schedules could not be counted'))
-        .finally(() => ended || look());
-    });
-  };
-  look();
-  return () => {
-    ended = true;
-    disarm();
-  };
+  const failed = (error: unknown) => log.debug({ err: error }, 'the schedules could not be counted');
+  const looks = every(clock, { ms: LOOK_MS }, show, failed);
+  return () => void looks.stop();
 }

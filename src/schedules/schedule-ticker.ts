@@ -1,5 +1,6 @@
 // ScheduleTicker: looks every second for schedules that are due and has calls made of them. Every replica has one; none leads.
 import type { CallQueue } from '../ports/calls/call-queue.ts';
+import { every, type Repeated } from '../lib/timers/every.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { DueSchedule, Fired, Firing, ScheduleStore } from '../ports/calls/schedule-store.ts';
@@ -25,8 +26,7 @@ const MAX_BATCHES = 40;
 
 export class ScheduleTicker {
   readonly #deps: TickerDeps;
-  #disarm: (() => void) | undefined;
-  #ticking: Promise<void> = Promise.resolve();
+  #ticks: Repeated | undefined;
   #stopped = false;
 
   constructor(deps: TickerDeps) {
@@ -34,36 +34,25 @@ export class ScheduleTicker {
   }
 
   start(): void {
-    this.#later();
+    const { clock, random, log } = this.#deps;
+    const failed = (error: unknown) =>
+      log.warn({ err: error }, 'schedules that are due could not be looked for; it is tried again');
+    this.#ticks = every(clock, { ms: TICK_MS, jitter: 0.1, random }, () => this.#tick(), failed);
   }
 
   /** Resolves when the tick under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#disarm?.();
-    await this.#ticking;
-  }
-
-  /** Replicas that start together do not come together. */
-  #later(): void {
-    if (this.#stopped) return;
-    const { clock, random } = this.#deps;
-    this.#disarm = clock.after(TICK_MS * (0.9 + random() / 5), () => {
-      this.#ticking = this.#tick().finally(() => this.#later());
-    });
+    await this.#ticks?.stop();
   }
 
   async #tick(): Promise<void> {
-    const { store, maxQueued, log } = this.#deps;
+    const { store, maxQueued } = this.#deps;
     const plan = (due: DueSchedule) => this.#plan(due);
-    try {
-      for (let batch = 0; batch < MAX_BATCHES && !this.#stopped; batch += 1) {
-        const fired = await store.fireDue({ limit: BATCH, maxQueued }, plan);
-        for (const each of fired) this.#tell(each);
-        if (fired.length < BATCH) break;
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'schedules that are due could not be looked for; it is tried again');
+    for (let batch = 0; batch < MAX_BATCHES && !this.#stopped; batch += 1) {
+      const fired = await store.fireDue({ limit: BATCH, maxQueued }, plan);
+      for (const each of fired) this.#tell(each);
+      if (fired.length < BATCH) break;
     }
   }
 

@@ -3,6 +3,7 @@ import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { signedHeaders } from '../lib/secrets/webhook-signature.ts';
 import type { StoredCall } from '../ports/calls/call-store.ts';
 import { backoffMs } from '../lib/timers/backoff.ts';
+import { every, type Repeated } from '../lib/timers/every.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { HttpClient } from '../ports/egress/http-client.ts';
 import type { Log } from '../ports/telemetry/log.ts';
@@ -34,7 +35,7 @@ export class WebhookSender {
   readonly #deps: SenderDeps;
   readonly #count: (outcome: 'delivered' | 'failed' | 'given_up') => void;
   readonly #stop = new AbortController();
-  #disarm: (() => void) | undefined;
+  #polls: Repeated | undefined;
   #sending: Promise<void> | undefined;
   #again = false;
 
@@ -51,7 +52,9 @@ export class WebhookSender {
   start(): void {
     if (!this.#deps.rules.enabled) return;
     this.wake();
-    this.#disarm = this.#deps.clock.after(POLL_MS * (0.9 + this.#deps.random() / 5), () => this.start());
+    const { clock, random, log } = this.#deps;
+    const failed = (error: unknown) => log.warn({ err: error }, 'looking for webhooks failed');
+    this.#polls = every(clock, { ms: POLL_MS, jitter: 0.1, random }, () => this.wake(), failed);
   }
 
   /** Some call has ended, perhaps one with a callback. */
@@ -63,7 +66,7 @@ export class WebhookSender {
 
   /** What is being sent is broken off, and sent again by whoever comes next. */
   async stop(): Promise<void> {
-    this.#disarm?.();
+    void this.#polls?.stop();
     this.#stop.abort(new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING' }));
     await this.#sending;
   }

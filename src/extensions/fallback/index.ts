@@ -5,6 +5,7 @@ import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
+import { within } from '../../lib/timers/within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
@@ -80,15 +81,11 @@ function safe(
 
 /** Runs the inside with a deadline of its own, counted from when the call came in; late, it is cancelled and ends in TIMEOUT. */
 async function inTime(call: ToolCall, next: Next, afterMs: number, clock: Clock): Promise<ToolResponse> {
-  const late = new AbortController();
   const lateAt = call.receivedAt + afterMs;
-  const disarm = clock.after(Math.max(0, lateAt - clock.now()), () => late.abort(tooLate(afterMs)));
-  try {
-    const signal = AbortSignal.any([call.signal, late.signal]);
-    return await next({ ...call, signal, deadline: Math.min(call.deadline, lateAt) });
-  } finally {
-    disarm();
-  }
+  const limit = { ms: Math.max(0, lateAt - clock.now()), signal: call.signal, late: tooLate(afterMs) };
+  return within(clock, limit, (signal) =>
+    next({ ...call, signal, deadline: Math.min(call.deadline, lateAt) }),
+  );
 }
 
 function tooLate(afterMs: number): ToolFailure {
