@@ -118,7 +118,7 @@ describe('loadSettings', () => {
       'tls: { cert_file: cert.pem, key_file: /keys/key.pem }\ncustom_extensions: [{ path: ./own.js }]\n',
     );
     expect(tls).toMatchObject({ cert_file: join(dir, 'cert.pem'), key_file: '/keys/key.pem' });
-    expect(custom).toEqual([{ path: join(dir, 'own.js'), priority: 0 }]);
+    expect(custom).toEqual([{ path: join(dir, 'own.js') }]);
   });
 
   it('tells every problem at once, each with its place', () => {

@@ -155,7 +155,10 @@ export const settingsSchema = z.strictObject({
           .string()
           .min(1)
           .describe('A module that exports `plugin`; relative to the folder of gateway.yaml.'),
-        priority: z.number().default(0).describe('Among the custom ones: higher runs further out.'),
+        priority: z
+          .number()
+          .optional()
+          .describe('Among the custom ones: higher runs further out. Left out: what the module says, or 0.'),
       }),
     )
     .default([]),

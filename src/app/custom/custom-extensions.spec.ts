@@ -3,6 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { callOf, echoNext, through } from '../../../test/helpers/call-kit.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { refusalOf } from '../../core/settle.ts';
 import { loadCustomExtensions } from './custom-extensions.ts';
 
 let dir: string;
@@ -64,6 +68,13 @@ describe('loadCustomExtensions', () => {
     expect(String(refused)).toContain(message);
   });
 
+  it('stands where gateway.yaml says, else where the module says', async () => {
+    const text = `export const plugin = () => ({ name: 'mine', summary: 'Mine.', priority: 3, create: () => ({}) });`;
+    const priorityAt = async (priority?: number) =>
+      (await loadCustomExtensions([{ path: moduleOf(text), priority }]))[0]?.priority;
+    expect([await priorityAt(), await priorityAt(0), await priorityAt(7)]).toEqual([3, 0, 7]);
+  });
+
   it('a name that an extension of the gateway has is refused, and one that another custom extension has', async () => {
     const named = (name: string) =>
       `export const plugin = () => ({ name: '${name}', summary: 'Mine.', create: () => ({}) });`;
@@ -94,6 +105,24 @@ describe('loadCustomExtensions', () => {
       await expect(made(keys)).rejects.toThrow(
         /create\(\) reads the port "clock" without naming it: add needs: \['clock'\]/,
       );
+    });
+
+    it('a class with hooks is an extension: it may change the call, see every answer and hear of refusals', async () => {
+      const extension = await made(`create: () => new (class {
+        onFailure = 'continue';
+        #seen = [];
+        before_execute(call, { tag }) { return { ...call, arguments: { tag } }; }
+        on_error(call, response) { this.#seen.push(response.error.reason); }
+        after_execute(call, response) { return { ...response, seen: [...this.#seen, response.ok] }; }
+      })()`);
+      if (extension === undefined) throw new Error('nothing was made');
+      const { calls, next } = echoNext();
+      expect(await through(extension, callOf(), next, { tag: 'a' })).toMatchObject({ seen: [true] });
+      expect(calls[0]?.arguments).toEqual({ tag: 'a' });
+      const refusing = (call: ToolCall) =>
+        Promise.resolve(refusalOf(call, new ToolFailure('TIMEOUT', 'Late.')));
+      expect(await through(extension, callOf(), refusing, {})).toMatchObject({ seen: ['TIMEOUT', false] });
+      expect(extension).toMatchObject({ stage: 'tool', onFailure: 'continue' });
     });
 
     it('a port that is none is refused, and what was probably meant is said', async () => {

@@ -5,6 +5,8 @@ import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Extension, RequestExtension, ToolExtension } from '../../contract/plugin.ts';
 import { fromHooks } from '../../core/from-hooks.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
+import type { Ports } from '../../ports/ports.ts';
+import { fromHookMethods, hasHookMethods } from './hook-methods.ts';
 import { namedPorts } from './named-ports.ts';
 import { refuseTakenNames } from './taken-names.ts';
 
@@ -13,24 +15,27 @@ export interface CustomExtension {
   readonly priority: number;
 }
 
-/** As a module writes it: it names the ports that `create` gets. */
-type OwnPlugin = AnyExtensionPlugin & { readonly needs?: readonly string[] };
+/** As a module writes it: it names the ports that `create` gets, and its place among its like. */
+type OwnPlugin = AnyExtensionPlugin & { readonly needs?: readonly string[]; readonly priority?: number };
 
 /** What the module's `plugin` function is given, so that it needs no import of ours. */
 const EXTENSION_API = Object.freeze({ fromHooks, ToolFailure, z });
 
 /** Throws Error with the module's path and what was expected of it. */
 export async function loadCustomExtensions(
-  entries: readonly { path: string; priority: number }[],
+  entries: readonly { readonly path: string; readonly priority?: number | undefined }[],
 ): Promise<readonly CustomExtension[]> {
   const custom = await Promise.all(
-    entries.map(async ({ path, priority }) => ({ path, plugin: await loadPlugin(path), priority })),
+    entries.map(async ({ path, priority }) => {
+      const loaded = await loadPlugin(path);
+      return { path, plugin: loaded.plugin, priority: priority ?? loaded.priority };
+    }),
   );
   refuseTakenNames('extension', custom, [...REQUEST_EXTENSIONS, ...TOOL_EXTENSIONS]);
   return custom.map(({ plugin, priority }) => ({ plugin, priority }));
 }
 
-async function loadPlugin(path: string): Promise<AnyExtensionPlugin> {
+async function loadPlugin(path: string): Promise<CustomExtension> {
   let exported: { plugin?: unknown };
   try {
     exported = (await import(pathToFileURL(path).href)) as { plugin?: unknown };
@@ -43,31 +48,30 @@ async function loadPlugin(path: string): Promise<AnyExtensionPlugin> {
     );
   }
   const plugin = (exported.plugin as (api: typeof EXTENSION_API) => Partial<OwnPlugin>)(EXTENSION_API);
-  const { name, summary, create, check, needs = [], optionsSchema = z.strictObject({}) } = plugin;
+  const { name, summary, create, check, needs = [], priority = 0 } = plugin;
+  const { optionsSchema = z.strictObject({}) } = plugin;
   const who = `custom extension ${path}`;
   if (typeof name !== 'string' || typeof summary !== 'string' || typeof create !== 'function') {
-    throw new Error(`${who}: plugin() must return {name, summary, create, needs?, optionsSchema?}`);
+    throw new Error(
+      `${who}: plugin() must return {name, summary, create, needs?, priority?, optionsSchema?}`,
+    );
   }
-  return {
-    name,
-    summary,
-    check,
-    optionsSchema,
-    create: (ports) => checked(create.call(plugin, namedPorts(ports, needs, who)), who),
-  };
+  const made = (ports: Ports) => extensionOf(create.call(plugin, namedPorts(ports, needs, who)), who);
+  return { plugin: { name, summary, check, optionsSchema, create: made }, priority };
 }
 
 /** Throws Error where `create` has not made an extension: at the start, and not at the first call. */
-function checked(
+function extensionOf(
   made: Partial<ToolExtension<unknown> | RequestExtension<unknown>>,
   who: string,
 ): Extension<unknown> {
+  if (made.prepare === undefined && hasHookMethods(made)) return fromHookMethods(made);
   const { stage, onFailure, prepare } = made;
   const wrong = [
     stage !== 'request' && stage !== 'tool' && "stage: expected 'request' or 'tool'",
     onFailure !== 'deny' && onFailure !== 'continue' && "onFailure: expected 'deny' or 'continue'",
     typeof prepare !== 'function' &&
-      'prepare: expected a function that returns a layer (call, next) => …, or nothing',
+      'prepare: expected a function that returns a layer (call, next) => …, or nothing; or before_execute, after_execute, on_error',
   ].filter((each) => each !== false);
   if (wrong.length > 0) throw new Error(`${who}: create() returns ${wrong.join('; ')}`);
   return made as Extension<unknown>;

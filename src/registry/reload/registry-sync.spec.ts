@@ -1,9 +1,10 @@
 // RegistrySync: a load is taken whole or not at all, and what did not change is not built again.
 import { z } from 'zod';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { recordingLog, recordingMetrics, looksOnly } from '../../../test/helpers/call-kit.ts';
+import { recordingLog, recordingMetrics, looksOnly, compiledOf } from '../../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import type { LoadedTools, Problem, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
+import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { Executor, ExecutorPlugin, Loader } from '../../contract/plugin.ts';
 import { LoadError, RegistrySync } from './registry-sync.ts';
 import { ToolSpecRegistry } from '../tool-spec-registry.ts';
@@ -64,24 +65,24 @@ beforeEach(() => {
   metrics = recordingMetrics();
 });
 
-function syncOf(loader: Loader): RegistrySync {
+function syncOf(loader: Loader, compiler: ToolCompiler = looksOnly): RegistrySync {
   return new RegistrySync({
     registry,
     metrics,
     loaders: [loader],
     rules: { executors: new Map([['fake', fakePlugin]]), extensions: new Map() },
     executors: new Map([['fake', executor as Executor<unknown>]]),
-    compiler: looksOnly,
+    compiler,
     clock,
     log,
   });
 }
 
 /** A loader that brings what `set` holds at that time. */
-function holding(first: LoadedTools) {
+function holding(first: LoadedTools, compiler?: ToolCompiler) {
   const source = { set: first };
   const loader: Loader = { load: async () => source.set };
-  return { source, sync: syncOf(loader) };
+  return { source, sync: syncOf(loader, compiler) };
 }
 
 const names = () => registry.snapshot().functions.map(({ name }) => name);
@@ -106,6 +107,25 @@ describe('the first load', () => {
       message: 'there is no edition 13',
     };
     await expect(sync.start()).rejects.toMatchObject({ problems: [problem] });
+  });
+
+  it('what an extension finds wrong with a tool when it prepares is a problem of that tool, with its place', async () => {
+    const { sync } = holding(loaded([declared('a'), declared('b')]), {
+      ...looksOnly,
+      compile(fn) {
+        if (fn.name === 'b') throw new Error('business-hours: opens at 25:00');
+        return compiledOf(fn);
+      },
+    });
+    const problem = {
+      file: FILE,
+      line: 7,
+      tool: 'b',
+      path: 'extensions',
+      message: 'business-hours: opens at 25:00',
+    };
+    await expect(sync.start()).rejects.toMatchObject({ problems: [problem] });
+    expect(executor.closed.toSorted()).toEqual(['a 1', 'b 1']);
   });
 });
 

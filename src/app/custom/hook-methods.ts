@@ -1,0 +1,34 @@
+// Extensions by hooks alone: an object, mostly of a class, with before_execute, after_execute and on_error, and nothing else.
+import { fromHooks } from '../../core/from-hooks.ts';
+import type { Extension } from '../../contract/plugin.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
+
+/** Each may be missing, and is called on the object. What they may give and throw is what `fromHooks` says. */
+export interface HookMethods {
+  readonly stage?: 'request' | 'tool';
+  readonly onFailure?: 'deny' | 'continue';
+  before_execute?(call: ToolCall, options: unknown): Promise<ToolCall | void> | ToolCall | void;
+  after_execute?(
+    call: ToolCall,
+    response: ToolResponse,
+    options: unknown,
+  ): Promise<ToolResponse | void> | ToolResponse | void;
+  on_error?(call: ToolCall, response: ToolRefusal, options: unknown): Promise<void> | void;
+}
+
+const NAMES = ['before_execute', 'after_execute', 'on_error'] as const;
+
+export function hasHookMethods(made: object): made is HookMethods {
+  return NAMES.some((name) => name in made && typeof (made as HookMethods)[name] === 'function');
+}
+
+export function fromHookMethods(made: HookMethods): Extension<unknown> {
+  return fromHooks({
+    stage: made.stage ?? 'tool',
+    onFailure: made.onFailure ?? 'deny',
+    before: (call, options) => made.before_execute?.(call, options),
+    after: (call, response, options) => made.after_execute?.(call, response, options),
+    onError: (call, response, options) => made.on_error?.(call, response, options),
+  });
+}
