@@ -61,7 +61,8 @@ const NO_TRACE_ID = '0'.repeat(32);
 function traceIdOf(span: Span, call: ToolCall): string {
   const { traceId } = span.spanContext();
   if (traceId !== NO_TRACE_ID) return traceId;
-  return TRACEPARENT.exec(call.context.traceparent ?? '')?.[1] ?? '';
+  const { traceparent } = call.context;
+  return traceparent === undefined ? '' : (TRACEPARENT.exec(traceparent)?.[1] ?? '');
 }
 
 function atStart(call: ToolCall): Attributes {
