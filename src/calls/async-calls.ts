@@ -152,7 +152,8 @@ export class AsyncCalls {
     const ended = ID.test(id) ? await store.get(principal.tenantId, id) : undefined;
     if (ended === undefined) throw notFound();
     // Before anybody is asked to approve what cannot be.
-    const expected = retryOutcomeOf(ended, force);
+    // One that was refused before it was accepted is known, and was not kept.
+    const expected = ended.request === undefined ? 'not_async' : retryOutcomeOf(ended, force);
     if (expected !== 'queued') throw notRetried(expected);
     const request = await agreeToRetry(caller, ended, wish);
     const outcome = await store.retry(principal.tenantId, id, { force, request, by: principal.id });

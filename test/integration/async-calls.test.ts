@@ -192,6 +192,19 @@ describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
     expect(readFileSync(note, 'utf8')).toBe(`${id}\n${id}\n`);
   });
 
+  it('that was refused before it was accepted is not run again: nothing of it was kept', async () => {
+    const admin = targetOf(gateway);
+    const refused = await acceptCall(agent, 'no_such_tool');
+    // The history holds what was answered before.
+    const { body } = await request<{ calls: { id: string; kind: string }[] }>(admin, 'GET', '/v1/calls');
+    const { call_id: id } = refused.body.meta;
+    expect(body.calls).toContainEqual(expect.objectContaining({ id, kind: 'async' }));
+    expect(await request(admin, 'POST', `/v1/calls/${id}/retry`, { force: true })).toMatchObject({
+      status: 409,
+      body: { reason: 'RETRY_NOT_ASYNC' },
+    });
+  });
+
   it('takes many at once and ends each of them', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => acceptedId(agent, 'work')));
     for (const id of ids)

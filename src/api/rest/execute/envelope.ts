@@ -87,6 +87,8 @@ export const Envelope = named('Envelope', () =>
 );
 
 const ACCEPTED = 202;
+/** Reasons inside a type that have a status of their own. */
+const OWN_STATUS = ['PAYLOAD_MISMATCH', 'UNSUPPORTED_MEDIA_TYPE'];
 export const LIMIT_HEADERS: readonly HeaderName[] = ['Deprecation', 'Link', 'RateLimit', 'RateLimit-Policy'];
 
 /** The answers of a call endpoint: one per HTTP status that the table holds, each with the types it stands for. */
@@ -108,7 +110,7 @@ function typesByStatus(): readonly (readonly [number, readonly ErrorType[]])[] {
   const byStatus = new Map<number, ErrorType[]>();
   for (const type of TYPES) {
     const { origin, http } = ERROR_TYPES[type];
-    const statuses = new Set([http, errorRow(type, origin, 'PAYLOAD_MISMATCH').http]);
+    const statuses = new Set([http, ...OWN_STATUS.map((reason) => errorRow(type, origin, reason).http)]);
     for (const status of statuses) byStatus.set(status, [...(byStatus.get(status) ?? []), type]);
   }
   byStatus.delete(200);

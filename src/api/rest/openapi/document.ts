@@ -68,7 +68,7 @@ function operation(route: Route, schemas: JsonSchemas): () => JsonObject {
     ...(body !== undefined && { requestBody: body() }),
     responses: {
       ...Object.fromEntries(answers.map(([status, write]) => [status, write()])),
-      ...(problems && problemResponses(problems)),
+      ...(problems ? problemResponses(problems) : !isOpen(route) && problemResponses()),
     },
   });
 }
@@ -124,8 +124,9 @@ function response(
   });
 }
 
-function problemResponses(statuses: readonly ProblemStatus[]): JsonObject {
-  const all = [...statuses, 401, 403, 'default'] as const;
+/** Left out: those of a request that never becomes a call. */
+function problemResponses(statuses?: readonly ProblemStatus[]): JsonObject {
+  const all = statuses === undefined ? (['default'] as const) : ([...statuses, 401, 403, 'default'] as const);
   return Object.fromEntries(
     all.map((status) => [status, { $ref: `#/components/responses/${PROBLEMS[status][0]}` }]),
   );

@@ -20,7 +20,10 @@ export function invalid(pointer: string, message: string): ToolFailure {
 /** At least one. */
 export function refused(violations: readonly Violation[]): ToolFailure {
   const told = violations.filter(isNew).slice(0, MOST);
-  const sentences = told.map(({ pointer, message }) => `${pointer || 'the body'} ${message}.`);
+  const sentences = told.map(
+    ({ pointer, message }) =>
+      `${pointer || (message.startsWith('header ') ? 'the' : 'the body')} ${message}.`,
+  );
   return new ToolFailure('VALIDATION', sentences.join(' '), {
     reason: 'MALFORMED_CALL',
     details: { violations: told.map(({ pointer, message }) => ({ pointer, message })) },

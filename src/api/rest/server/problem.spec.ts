@@ -56,3 +56,11 @@ it('a query parameter that is not known is told with its nearest, before the bod
   const answer = await post({}, '?dry=1');
   expect(answer.json<{ violations: { pointer: string }[] }>().violations[0]?.pointer).toBe('/dry');
 });
+
+it('a header that cannot be read is told by its name', async () => {
+  const headers = { authorization: 'Bearer tools:call', 'if-match': 'x' };
+  const answer = await app.inject({ method: 'DELETE', url: '/v1/schedules/s1', headers });
+  expect(answer.json<{ detail: string }>().detail).toBe(
+    'the header If-Match must be the ETag of the schedule, such as "3".',
+  );
+});

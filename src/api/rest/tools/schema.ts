@@ -45,10 +45,9 @@ export const Tool = named('Tool', () =>
 const ToolPage = pageShape('ToolPage', 'tools', Tool, () => ({ registry_version: text() }));
 
 const ProviderTools = named('ProviderTools', () =>
-  z.unknown().meta({
-    type: ['array', 'object'],
-    description: 'With `format`: what the SDK of the provider takes as its tools, the whole list at once.',
-  }),
+  z
+    .union([list(z.unknown()), object()])
+    .describe('With `format`: what the SDK of the provider takes as its tools, the whole list at once.'),
 );
 
 const ToolDocs = named('ToolDocs', () =>
