@@ -22,10 +22,25 @@ export const parse = ({ n }) => JSON.parse('[' + '0,'.repeat(n) + '0]').length;
 export const match = ({ n }) => 'a'.repeat(n).match(/a/g).map(String).length;
 export const shift = ({ n }) => { const all = []; for (;;) all.push(1n << BigInt(n)); };
 export const buffer = ({ n }) => Buffer.alloc(n, 1).length;
+const kept = [];
+const made = (make, n) => { for (let bytes = 0; bytes < n; bytes += 2 ** 24) kept.push(new Uint8Array(make()).fill(1)); };
+const held = async (make, n) => { made(make, n); await new Promise((done) => setTimeout(done, 1_000)); return kept.length; };
+export const shared = ({ n }) => held(() => new SharedArrayBuffer(2 ** 24), n);
+export const shared_grown = ({ n }) => held(() => {
+  const small = new SharedArrayBuffer(1, { maxByteLength: 2 ** 24 });
+  small.grow(2 ** 24);
+  return small;
+}, n);
+export const shared_slices = ({ n }) => held(() => new (new SharedArrayBuffer(1).constructor)(2 ** 24).slice(), n);
+export const shared_wasm = ({ n }) => held(() => {
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: 256, shared: true });
+  memory.grow(255);
+  return memory.buffer;
+}, n);
 export const kill = () => process.kill(process.pid, 'SIGKILL');
 export const forge = ({ text }) => { writeSync(4, Buffer.from(text, 'base64')); return new Promise(() => {}); };
 `;
-const TOOLS = ['echo', 'wait', 'pid', 'fill', 'objects', 'split', 'parse', 'match', 'shift', 'buffer', 'kill', 'forge']; // prettier-ignore
+const TOOLS = ['echo', 'wait', 'pid', 'fill', 'objects', 'split', 'parse', 'match', 'shift', 'buffer', 'shared', 'shared_grown', 'shared_slices', 'shared_wasm', 'kill', 'forge']; // prettier-ignore
 const OURS = expect.stringMatching(/^(OUT_OF_MEMORY|WORKER_DIED)$/) as string;
 const LATE = { timeout: 10_000, interval: 50 };
 
@@ -79,6 +94,15 @@ describe('through a whole gateway', () => {
     expect((await callTool(agent, tool, { n })).body.error).toMatchObject({ reason: OURS });
     await stillServes();
   });
+
+  it.each(['shared', 'shared_grown', 'shared_slices', 'shared_wasm'])(
+    'memory that threads may share (%s) is the memory of the thread that makes it',
+    async (tool) => {
+      const { error } = (await callTool(agent, tool, { n: 2 ** 27 })).body;
+      expect(error).toMatchObject({ reason: 'OUT_OF_MEMORY' });
+      expect((await callTool(agent, tool, { n: 2 ** 24 })).body).toMatchObject({ ok: true, data: 1 });
+    },
+  );
 
   it('a call that ends its process with an allocation is told so, and not asked to try again', async () => {
     const before = await hostPid();

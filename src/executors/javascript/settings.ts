@@ -8,7 +8,7 @@ export interface JavascriptSettings {
   readonly callsPerWorker: number;
   readonly maxCallsPerWorker: number;
   readonly maxQueue: number;
-  /** Heap and buffers of one thread, garbage not yet collected included. */
+  /** Heap and buffers of one thread, shared ones too, garbage not yet collected included. */
   readonly maxMemoryBytes: number;
   /** Of the arguments with what belongs to them, of a result, and of everything a call reports meanwhile, as JSON text. */
   readonly maxMessageBytes: number;
@@ -40,7 +40,7 @@ const fields = {
   max_old_generation_mb: whole(32, 4096)
     .default(128)
     .describe(
-      'Memory of one thread in MiB, heap and buffers, looked at many times a second while calls run: a thread above it is ended.',
+      'Memory of one thread in MiB, heap and buffers (shared ones by what they may grow to), looked at many times a second while calls run: a thread above it is ended.',
     ),
   max_message_bytes: whole(1024, 256 * MIB)
     .default(8 * MIB)

@@ -1,7 +1,13 @@
 // HostThread: one worker thread in the host process. What it says is checked for its size and passed on.
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
 import type { HostLimits, ThreadNews } from '../threads/host-frames.ts';
-import { readMessage, type FromWorker, type Greeting, type ToWorker } from '../threads/messages.ts';
+import {
+  readMessage,
+  type FromWorker,
+  type Greeting,
+  type SharedMemoryMeter,
+  type ToWorker,
+} from '../threads/messages.ts';
 
 export interface ThreadAudience {
   onMessage(message: FromWorker): void;
@@ -13,7 +19,8 @@ const MAIN = new URL(
   import.meta.url.endsWith('.ts') ? '../worker/main.ts' : '../worker/main.js',
   import.meta.url,
 );
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = 1024 * KIB;
 /** V8 ends this whole process when one allocation goes far beyond it: our own limit must come long before. */
 const HEAP_CEILING_MB = 1024;
 const YOUNG_GENERATION_MB = 16;
@@ -30,6 +37,7 @@ export class HostThread {
   readonly #audience: ThreadAudience;
   readonly #worker: Worker;
   readonly #port: MessagePort;
+  readonly #sharedMemory: SharedMemoryMeter = new Int32Array(new SharedArrayBuffer(4));
   readonly #requests = new Set<string>();
   #ready = false;
   #ended = false;
@@ -57,7 +65,8 @@ export class HostThread {
     this.#port = port1;
     port1.on('message', (message: unknown) => this.#receive(message));
     const { maxMessageBytes } = limits;
-    this.#worker.postMessage({ port: port2, limits: { maxMessageBytes } } satisfies Greeting, [port2]);
+    const greeting: Greeting = { port: port2, sharedMemory: this.#sharedMemory, limits: { maxMessageBytes } };
+    this.#worker.postMessage(greeting, [port2]);
   }
 
   /** It starts, runs something for a request or after one, or was ended and is not gone yet. */
@@ -76,13 +85,14 @@ export class HostThread {
     void this.#worker.terminate();
   }
 
-  /** Heap and buffers; the limit that V8 itself has for threads knows nothing of buffers, and is no soft one. */
+  /** Heap and buffers, shared ones too; the limit that V8 itself has for threads knows nothing of buffers, and is no soft one. */
   async checkMemory(): Promise<void> {
     if (this.#measuring || this.#ended) return;
     this.#measuring = true;
     try {
       const { used_heap_size: heap, external_memory: buffers } = await this.#worker.getHeapStatistics();
-      if (heap + buffers > this.#limits.maxMemoryBytes) this.#fail({ kind: 'exhausted' });
+      const shared = Atomics.load(this.#sharedMemory, 0) * KIB;
+      if (heap + buffers + shared > this.#limits.maxMemoryBytes) this.#fail({ kind: 'exhausted' });
     } catch {
       // It has ended, or has not begun.
     } finally {

@@ -18,9 +18,13 @@ export interface WorkerLimits {
   readonly maxMessageBytes: number;
 }
 
+/** Shared memory that the thread has made, in KiB: written by it alone, read by its process. */
+export type SharedMemoryMeter = Int32Array<SharedArrayBuffer>;
+
 /** The first message, on the thread's public port; that port is closed then. */
 export interface Greeting {
   readonly port: MessagePort;
+  readonly sharedMemory: SharedMemoryMeter;
   readonly limits: WorkerLimits;
 }
 

@@ -11,6 +11,7 @@ import { Leftovers } from './leftovers.ts';
 import { PrintedText } from './printed-text.ts';
 import { PrototypeWatch } from './prototype-watch.ts';
 import { RunningCall, type Post } from './running-call.ts';
+import { countSharedMemory } from './shared-memory.ts';
 
 type Handler = (args: unknown, context: HandlerContext) => unknown;
 type Outcome = Pick<FromWorker, 'kind' | 'body'>;
@@ -32,7 +33,8 @@ greeted.once('message', (greeting: Greeting) => {
   serve(greeting);
 });
 
-function serve({ port, limits }: Greeting): void {
+function serve({ port, limits, sharedMemory }: Greeting): void {
+  countSharedMemory(sharedMemory);
   const send = port.postMessage.bind(port);
   const post: Post = (kind, id, body) => send({ kind, id, body, spoiled: false } satisfies FromWorker);
   const idle = new IdleReport(leftovers, isBusy, (body) => post('idle', '', body));
