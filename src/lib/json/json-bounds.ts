@@ -51,7 +51,7 @@ function* found(json: string, levels: number, recent: Int32Array): Generator<voi
     }
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
-      const end = endOfText(json, at + 1);
+      const end = endOfText(json, at + 1, at + SLICE) ?? (yield* endOfLongText(json, at + 1));
       // Told by what they begin and end with, and by their length: only few names that long fit into a result.
       lastText = hashOf(json, at + 1, Math.min(end, at + 1 + SAMPLE), end - at);
       if (end - at > SAMPLE) lastText = hashOf(json, Math.max(at + 1, end - SAMPLE), end, lastText);
@@ -74,15 +74,30 @@ function* found(json: string, levels: number, recent: Int32Array): Generator<voi
   return undefined;
 }
 
-/** Of the quote that ends the text which begins here. */
-function endOfText(json: string, start: number): number {
-  for (let at = start; ; at++) {
-    at = json.indexOf('"', at);
-    if (at < 0) return json.length;
-    let escapes = 0;
-    while (json.charCodeAt(at - 1 - escapes) === BACKSLASH && at - 1 - escapes >= start) escapes += 1;
-    if (escapes % 2 === 0) return at;
+/** Of the quote that ends the text which begins here. Undefined: there are escapes to be gone through, beyond `limit` too. */
+function endOfText(json: string, start: number, limit: number): number | undefined {
+  const quote = json.indexOf('"', start);
+  if (quote < 0) return json.length;
+  if (quote === start || json.charCodeAt(quote - 1) !== BACKSLASH) return quote;
+  for (let at = start; at < limit; at++) {
+    const code = json.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE) return at;
   }
+  return undefined;
+}
+
+/** The same without a limit, in slices. */
+function* endOfLongText(json: string, start: number): Generator<void, number> {
+  for (let at = start; at < json.length; yield) {
+    const limit = Math.min(at + SLICE, json.length);
+    for (; at < limit; at++) {
+      const code = json.charCodeAt(at);
+      if (code === BACKSLASH) at += 1;
+      else if (code === QUOTE) return at;
+    }
+  }
+  return json.length;
 }
 
 function hashOf(json: string, start: number, end: number, seed: number): number {
