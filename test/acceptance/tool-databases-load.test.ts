@@ -24,7 +24,8 @@ const sqlTool = (name: string, statement: string) => ({
 const TOOLS = {
   connections: { greedy: { type: 'embedded', tenant: 'none', pool_size: POOL_SIZE } },
   tools: [
-    sqlTool('spin', 'SELECT count(*) AS n FROM generate_series(1, 100000000000) n'),
+    // In the FROM clause its rows would be kept in temporary files, and the limit of those would end it.
+    sqlTool('spin', 'SELECT count(*) AS n FROM (SELECT generate_series(1, 100000000000)) s'),
     sqlTool(
       'spill',
       'SELECT count(*) AS n FROM (SELECT repeat(n::text, 100) AS t FROM generate_series(1, 5000000) n ORDER BY 1) s',
