@@ -1,5 +1,7 @@
 // JavaScript handlers that block, kill and multiply, beside calls of another tenant, which notice nothing of it.
 import { readdirSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
@@ -11,6 +13,8 @@ import { eventually } from '../helpers/python-ports.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 const HANDLERS = `
+import { request } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker, threadId } from 'node:worker_threads';
 const view = () => new Int32Array(new SharedArrayBuffer(4));
@@ -28,12 +32,29 @@ export const multiplyLate = async () => { await null; for (let n = 0; n < 4; n +
 const spin = () => { for (;;); };
 const keepOn = (again) => { const step = () => again(step); step(); };
 export const thread = () => threadId;
+export const work = () => { for (const until = performance.now() + 600; performance.now() < until;); return threadId; };
 export const spinAtOnce = () => { setTimeout(spin, 0); return threadId; };
 export const spinSoon = () => { setImmediate(spin); return threadId; };
 export const spinTicks = async () => { keepOn(process.nextTick); return threadId; };
 export const spinPromises = async () => { keepOn((step) => Promise.resolve().then(step)); return threadId; };
 export const spinLater = () => { setTimeout(spin, 1_000); return threadId; };
 export const spinAfterSleep = () => { sleep(1_000).then(spin); return threadId; };
+export const spinUnref = () => { setTimeout(spin, 1_000).unref(); return threadId; };
+export const spinOnAbort = () => { AbortSignal.timeout(1_000).addEventListener('abort', spin); return threadId; };
+export const spinOnMessage = () => {
+  const { port1, port2 } = new MessageChannel();
+  port1.on('message', spin).unref();
+  setTimeout(() => port2.postMessage(''), 1_000).unref();
+  return threadId;
+};
+const connected = (port) => new Promise((done) => { const socket = connect(port, '127.0.0.1', () => done(socket)); });
+export const spinOnData = async ({ port }) => { (await connected(port)).on('data', spin); return threadId; };
+export const spinOnDataUnref = async ({ port }) => { (await connected(port)).unref().on('data', spin); return threadId; };
+export const get = async ({ port }) => {
+  await (await fetch('http://127.0.0.1:' + port)).text();
+  await new Promise((done, fail) => request({ port }, (got) => got.resume().on('end', done)).on('error', fail).end());
+  return threadId;
+};
 let left;
 export const leave = () => { left = setInterval(() => {}, 10); return threadId; };
 export const clear = () => { clearInterval(left); return threadId; };
@@ -134,7 +155,7 @@ describe('beside another tenant’s calls', () => {
     },
   );
 
-  it.each(['spinLater', 'spinAfterSleep'])(
+  it.each(['spinLater', 'spinAfterSleep', 'spinUnref', 'spinOnAbort', 'spinOnMessage'])(
     'a handler that has something run later (%s) keeps its thread: no call of another tenant is in it when that spins',
     async (name) => {
       const prepare = startExecutor();
@@ -145,6 +166,56 @@ describe('beside another tenant’s calls', () => {
       await expectReplaced('unresponsive');
     },
   );
+
+  it.each(['spinOnData', 'spinOnDataUnref'])(
+    'a handler that leaves a connection open (%s) keeps its thread: no call of another tenant is in it when that spins',
+    async (name) => {
+      const prepare = startExecutor();
+      const [hold, attack] = [await prepare('hold'), await prepare(name)];
+      const sockets: Socket[] = [];
+      const server = createServer((socket) => sockets.push(socket.on('error', () => {}))).listen(0);
+      const { port } = server.address() as AddressInfo;
+      await attack('greedy', { arguments: { port } });
+      const holding = hold('modest', { arguments: { ms: 1_500 } });
+      for (const socket of sockets) socket.write('now');
+      const process = await holding;
+      expect(await hold('modest', { arguments: { ms: 0 } })).toBe(process);
+      await expectReplaced('unresponsive');
+      server.close();
+    },
+  );
+
+  it('connections that fetch and http keep for the next request bind a thread to no tenant', async () => {
+    const get = await startExecutor()('get');
+    const server = createHttpServer((_request, response) => void response.end('x')).listen(0);
+    const { port } = server.address() as AddressInfo;
+    const changes = { arguments: { port } };
+    const first = await get('modest', changes);
+    for (let round = 0; round < 5; round += 1) {
+      expect(await get('greedy', changes)).toBe(first);
+      expect(await get('modest', changes)).toBe(first);
+    }
+    server.close();
+    server.closeAllConnections();
+  });
+
+  it.each(['spinTicks', 'spinPromises'])(
+    'a call that is given at once to its tenant’s thread, in which a handler spins after its answer (%s), does not wait for its own time to be over',
+    async (name) => {
+      const prepare = startExecutor();
+      const [thread, attack] = [await prepare('thread'), await prepare(name)];
+      await attack('greedy');
+      await expect(thread('greedy')).rejects.toMatchObject({ reason: 'WORKER_DIED' });
+      await thread('greedy');
+    },
+  );
+
+  it('a call that is given at once to its tenant’s thread may take as long as any other', async () => {
+    const prepare = startExecutor();
+    const [thread, work] = [await prepare('thread'), await prepare('work')];
+    const first = await thread('modest');
+    for (let round = 0; round < 8; round += 1) expect(await work('modest')).toBe(first);
+  });
 
   it('a thread is anybody’s again once nothing of a call is left in it', async () => {
     const prepare = startExecutor();

@@ -26,6 +26,7 @@ export class FakePoolWorker implements PoolWorker {
   ended = false;
   isSound = true;
   keepsOwner = false;
+  isSettling = false;
   spoiled = false;
   readonly events: WorkerEvents<FakePoolWorker>;
 

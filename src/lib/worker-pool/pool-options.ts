@@ -18,6 +18,8 @@ export interface PoolWorker {
   readonly isSound: boolean;
   /** Something of the last owner's tasks may still run in it, or begin to: nobody else's task may be given to it. */
   readonly keepsOwner?: boolean;
+  /** It is not known yet whether it keeps its owner: others wait for that, and so does its owner while others wait. */
+  readonly isSettling?: boolean;
   /** It must run no further task, and ends when those in it are over. */
   readonly spoiled: boolean;
 }

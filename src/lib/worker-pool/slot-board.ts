@@ -68,7 +68,7 @@ export class SlotBoard<W extends PoolWorker> {
     for (const slot of this.all) {
       if (slot.isHeldOn(task.level)) inUse += 1;
       if (slot.isHeldBy(task.tenant, task.level)) held += 1;
-      if (!slot.isUsable) continue;
+      if (!slot.isUsable || !this.#mayHave(task, slot)) continue;
       if (slot.isFree) free = this.#better(task, slot, free);
       else if (
         slot.canBeJoinedBy(task, settings) &&
@@ -85,7 +85,7 @@ export class SlotBoard<W extends PoolWorker> {
   /** Free ones that only their owner may be given, the one that was used longest ago first. */
   bound(): readonly Slot<W>[] {
     return this.staying()
-      .filter((slot) => slot.isFree && slot.isUsable && this.#isBound(slot))
+      .filter((slot) => slot.isFree && slot.isUsable && !slot.isSettling && this.#isBound(slot))
       .toSorted((one, other) => one.usedAt - other.usedAt);
   }
 
@@ -93,6 +93,11 @@ export class SlotBoard<W extends PoolWorker> {
   #better(task: PoolTask, slot: Slot<W>, best: Slot<W> | undefined): Slot<W> | undefined {
     if (task.owner === undefined || !this.#isBound(slot)) return best ?? slot;
     return slot.owner === task.owner ? slot : best;
+  }
+
+  #mayHave({ owner, tenant, level }: PoolTask, slot: Slot<W>): boolean {
+    if (!slot.isFree || !slot.isSettling || slot.owner === undefined) return true;
+    return slot.owner === owner && this.#options.waiting(level).every((other) => other === tenant);
   }
 
   #isBound({ owner, worker }: Slot<W>): boolean {

@@ -30,6 +30,10 @@ export class Slot<W extends PoolWorker> {
     return !this.leaving && !ended && !spoiled && isSound;
   }
 
+  get isSettling(): boolean {
+    return this.worker.isSettling === true;
+  }
+
   /** Its only task runs, and it reads nothing of what is asked meanwhile. */
   get isDeaf(): boolean {
     return this.#exclusive && !this.isFree;

@@ -116,6 +116,25 @@ describe('a worker in which something of a task is left', () => {
     expect(worker.runs.map(({ task }) => task.name)).toEqual(['a2']);
   });
 
+  it('serves its owner before that is known, unless others wait; those wait until it is', async () => {
+    const fake = await poolOf({ workers: 1 });
+    const worker = await leaveSomething(fake, 'a');
+    worker.keepsOwner = false;
+    worker.isSettling = true;
+    void ask(fake, 'a2', 'a');
+    expect(worker.runs.map(({ task }) => task.name)).toEqual(['a2']);
+    for (const name of ['b1', 'c1']) void ask(fake, name, name);
+    void ask(fake, 'a3', 'a');
+    fake.finish('a2');
+    await settled();
+    worker.events.onRoom(worker);
+    expect(worker.runs).toEqual([]);
+    expect(worker.ended).toBe(false);
+    worker.isSettling = false;
+    worker.events.onRoom(worker);
+    expect(worker.runs.map(({ task }) => task.name)).toEqual(['c1']);
+  });
+
   async function leaveSomething(fake: FakePool, tenant: string): Promise<FakePoolWorker> {
     void ask(fake, 'first', tenant);
     const [worker] = fake.workers;

@@ -83,11 +83,14 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
     return count;
   }
 
-  /** False while its event loop may not turn: it has not heard of a call that was given up, or not shown that it is idle. */
+  /** False while its event loop may not turn: it has not heard of a call that was given up. */
   get isSound(): boolean {
-    if (!this.#idle.isIdle) return false;
-    for (const { abandoned, heard } of this.#pending.values()) if (abandoned && !heard) return false;
-    return true;
+    return [...this.#pending.values()].every(({ abandoned, heard }) => heard || !abandoned);
+  }
+
+  /** Its event loop has not turned since its last answer. */
+  get isSettling(): boolean {
+    return !this.#idle.isIdle;
   }
 
   get keepsOwner(): boolean {
@@ -107,7 +110,7 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
     if (this.#ended) return Promise.reject(workerEnded('before the call reached it'));
     const call = new PendingCall(randomUUID(), listener);
     this.#pending.set(call.id, call);
-    this.#idle.stop();
+    this.#idle.stopIfIdle();
     this.#thread.post({ ...request, id: call.id });
     if (signal === undefined) return call.answer;
     const onAbort = () => this.#giveUp(call, signal.reason as Error);
@@ -209,9 +212,10 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
     this.#options.onRoom(this);
   }
 
-  /** What it said before it had read of a call does not count: it says so again after that call. */
+  /** With a call on its way to it, only that its event loop turns counts: it says the rest again after that call. */
   #heardIdle(hasLeftovers: boolean): void {
-    if (this.isFree && this.#idle.heard(hasLeftovers)) this.#options.onRoom(this);
+    if (!this.isFree) this.#idle.stop();
+    else if (this.#idle.heard(hasLeftovers)) this.#options.onRoom(this);
   }
 
   #stray(kind: FromWorker['kind'], body: string): void {

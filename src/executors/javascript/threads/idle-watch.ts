@@ -45,7 +45,12 @@ export class IdleWatch {
     return changed;
   }
 
-  /** A call is given to it, or it has ended. */
+  /** A call is given to it: one that has not shown yet that it is idle has to all the same. */
+  stopIfIdle(): void {
+    if (this.#isIdle) this.stop();
+  }
+
+  /** It has turned, or ended. */
   stop(): void {
     this.#disarm?.();
     this.#disarm = undefined;

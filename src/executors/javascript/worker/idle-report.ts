@@ -12,6 +12,8 @@ export class IdleReport {
   readonly #say: (body: string) => void;
   readonly #report = () => this.#look();
   #again: NodeJS.Timeout | undefined;
+  /** The event loop has not turned since the last answer. */
+  #isDue = false;
 
   constructor(leftovers: Leftovers, isBusy: () => boolean, say: (body: string) => void) {
     this.#leftovers = leftovers;
@@ -21,10 +23,19 @@ export class IdleReport {
 
   /** A request was answered. */
   answered(): void {
-    if (!this.#isBusy()) turn(this.#report);
+    if (this.#isBusy()) return;
+    this.#isDue = true;
+    turn(this.#report);
+  }
+
+  /** One was read, before it is begun: that shows as well that nothing holds the thread. */
+  read(): void {
+    if (this.#isDue) this.#say(LEFTOVERS);
+    this.#isDue = false;
   }
 
   #look(): void {
+    this.#isDue = false;
     cancel(this.#again);
     // What runs by now is followed by a report of its own.
     if (this.#isBusy()) return;

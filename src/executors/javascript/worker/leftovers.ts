@@ -1,32 +1,26 @@
 // Leftovers: whether something that calls have started in this thread is not over yet.
+import { HeldResources } from './held-resources.ts';
 
 // Taken before any handler is loaded.
 const activeResources = process.getActiveResourcesInfo.bind(process);
 
-/** Connections are kept open between calls, and run nothing until something comes. */
-const CONNECTIONS: ReadonlySet<string> = new Set([
-  'MessagePort',
-  'PipeServerWrap',
-  'PipeWrap',
-  'TCPServerWrap',
-  'TCPSocketWrap',
-  'UDPWrap',
-]);
-
 export class Leftovers {
   readonly #isBusy: () => boolean;
-  /** Timers and the like of the modules themselves. */
+  /** What does not keep the thread alive: nothing else knows of it. */
+  readonly #held: HeldResources;
+  /** Timers, connections and the like of the modules themselves. */
   #ofModules = 0;
   #begun = 0;
 
-  /** `isBusy`: calls are in the thread. */
-  constructor(isBusy: () => boolean) {
+  /** `isBusy`: calls are in the thread. `isInCall`: what runs just now belongs to one, or did. */
+  constructor(isBusy: () => boolean, isInCall: () => boolean) {
     this.#isBusy = isBusy;
+    this.#held = new HeldResources(isInCall);
   }
 
-  /** Timers that are not unref'd, and requests under way. */
+  /** Timers, open connections, and requests under way. */
   get any(): boolean {
-    return count() > this.#ofModules;
+    return this.#held.any || count() > this.#ofModules;
   }
 
   /** A handler is about to run. */
@@ -44,8 +38,9 @@ export class Leftovers {
   }
 }
 
+/** Ports of calls are among what is held; the thread has one of its own. */
 function count(): number {
   let active = 0;
-  for (const kind of activeResources()) if (!CONNECTIONS.has(kind)) active += 1;
+  for (const kind of activeResources()) if (kind !== 'MessagePort') active += 1;
   return active;
 }

@@ -20,10 +20,10 @@ const { stringify } = JSON;
 const watch = new PrototypeWatch();
 const calls = new Map<string, RunningCall>();
 const isBusy = () => calls.size > 0;
-const leftovers = new Leftovers(isBusy);
-const modules = new HandlerModules(watch, leftovers);
 /** Whose code is running, through timers and promises. */
 const running = new AsyncLocalStorage<RunningCall>();
+const leftovers = new Leftovers(isBusy, () => running.getStore() !== undefined);
+const modules = new HandlerModules(watch, leftovers);
 
 if (parentPort === null) throw new Error('main.ts runs in a worker thread');
 const greeted = parentPort;
@@ -55,6 +55,7 @@ function serve({ port, limits, sharedMemory }: Greeting): void {
   process.on('unhandledRejection', lost);
   catchOutput(post);
   port.on('message', (message: ToWorker) => {
+    if (message.kind === 'call' || message.kind === 'check') idle.read();
     switch (message.kind) {
       case 'load':
         return void modules.load(message.module).catch(() => {});

@@ -34,10 +34,10 @@ export function countSharedMemory(meter: SharedMemoryMeter): void {
 /** A memory is not collected, and so counts, while somebody has a buffer of it. */
 function keepWithTheirBuffers({ prototype }: Wasm['Memory']): void {
   const memories = new WeakMap<object, WasmMemory>();
-  const read = Object.getOwnPropertyDescriptor(prototype, 'buffer')?.get as () => ArrayBufferLike;
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, 'buffer');
   Object.defineProperty(prototype, 'buffer', {
     get(this: WasmMemory) {
-      const buffer = Reflect.apply(read, this, []);
+      const buffer = descriptor?.get?.call(this) as ArrayBufferLike;
       if (buffer instanceof Shared) memories.set(buffer, this);
       return buffer;
     },
