@@ -12,25 +12,26 @@ const PROTO_DIR = resolve(import.meta.dirname, '../../proto');
 const FILE = 'unified_tool_executor/v1/tool_executor_service.proto';
 const INITIAL_WINDOW = 0x4;
 /** Literal names and values, not compressed. */
-const HEAD = Buffer.concat(
-  Object.entries({
-    ':method': 'POST',
-    ':scheme': 'http',
-    ':path': '/unified_tool_executor.v1.ToolExecutorService/Execute',
-    ':authority': 'localhost',
-    'content-type': 'application/grpc',
-    te: 'trailers',
-  }).map(([name, value]) =>
-    Buffer.concat([
-      Buffer.from([0, name.length]),
-      Buffer.from(name),
-      Buffer.from([value.length]),
-      Buffer.from(value),
-    ]),
-  ),
-);
+const headOf = (method: string) =>
+  Buffer.concat(
+    Object.entries({
+      ':method': 'POST',
+      ':scheme': 'http',
+      ':path': `/unified_tool_executor.v1.ToolExecutorService/${method}`,
+      ':authority': 'localhost',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    }).map(([name, value]) =>
+      Buffer.concat([
+        Buffer.from([0, name.length]),
+        Buffer.from(name),
+        Buffer.from([value.length]),
+        Buffer.from(value),
+      ]),
+    ),
+  );
 
-/** A message of Execute: an object of these members as argument "v", in a Struct. */
+/** A message of Execute, and of ExecuteStream: an object of these members as argument "v", in a Struct. */
 export function executeMessage(tool: string, members: Readonly<Record<string, number>>): Buffer {
   const root = new protobuf.Root();
   root.resolvePath = (_origin, target) => resolve(PROTO_DIR, target);
@@ -46,7 +47,12 @@ export function executeMessage(tool: string, members: Readonly<Record<string, nu
 }
 
 /** Each as a stream of its own, all of them in one write. Gives how many were answered. */
-export async function callsInOneWrite(address: string, message: Buffer, count: number): Promise<number> {
+export async function callsInOneWrite(
+  address: string,
+  method: 'Execute' | 'ExecuteStream',
+  message: Buffer,
+  count: number,
+): Promise<number> {
   const { hostname, port } = new URL(`http://${address}`);
   const socket = connect(Number(port), hostname);
   try {
@@ -58,8 +64,9 @@ export async function callsInOneWrite(address: string, message: Buffer, count: n
     const answers = answersOf(socket, count);
     await once(socket, 'data');
     const streams = Array.from({ length: count }, (_, at) => 2 * at + 1);
+    const head = headOf(method);
     const calls = streams.flatMap((id) => [
-      frame(HEADERS, END_HEADERS, id, HEAD),
+      frame(HEADERS, END_HEADERS, id, head),
       frame(DATA, END_STREAM, id, message),
     ]);
     socket.write(Buffer.concat([frame(SETTINGS, ACK, 0), ...calls]));

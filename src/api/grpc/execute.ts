@@ -18,12 +18,13 @@ const STARTS = new PacedStarts();
 export function executeBy(caller: Pick<ToolCaller, 'execute'>): handleUnaryCall<Message, Uint8Array> {
   return (call, answer) => {
     const refuse = (thrown: unknown) => answer(exceptionFor(thrown).getError() as ServiceError);
-    const begin = () => run(caller, call);
-    STARTS.run(argumentBytesOf(call.request), begin).then(
-      (bytes) => setImmediate(answer, null, bytes),
-      refuse,
-    );
+    paced(call.request, () => run(caller, call)).then((bytes) => setImmediate(answer, null, bytes), refuse);
   };
+}
+
+/** Runs a call in its turn among those that arrive together. `begin` does not throw. */
+export function paced<Result>(message: Message, begin: () => Promise<Result>): Promise<Result> {
+  return STARTS.run(argumentBytesOf(message), begin);
 }
 
 function argumentBytesOf(message: Message): number {

@@ -12,7 +12,7 @@ import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import { AUTHENTICATOR, TOOL_CALLER, TOOL_CATALOG } from '../tokens.ts';
 import { lifeOf } from './call-life.ts';
 import { checkMetadataSize, credentialOf } from './call-metadata.ts';
-import { answerTo } from './execute.ts';
+import { answerTo, paced } from './execute.ts';
 import { executeStream } from './stream/execute-stream.ts';
 import { GrpcHealth } from './grpc-health.ts';
 import { invalid } from './invalid.ts';
@@ -46,7 +46,8 @@ export class ToolExecutorController {
     return executeStream({
       pace: call,
       form: formOf(message),
-      run: (emit) => this.caller.execute(readRequest(message, metadata, { ...life, emit })),
+      run: (emit) =>
+        paced(message, async () => this.caller.execute(readRequest(message, metadata, { ...life, emit }))),
       life,
       answerOf: (response) => answerTo(message, response),
       asError: exceptionFor,

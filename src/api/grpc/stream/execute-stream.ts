@@ -12,7 +12,7 @@ import { writeEvent, writeLastEvent } from '../write-response.ts';
 export interface StreamedCall {
   readonly pace: StreamPace;
   readonly form: PayloadForm;
-  /** Runs the call. Never rejects. */
+  /** Runs the call. Rejects for a request that cannot be read. */
   readonly run: (emit: Emit) => Promise<ToolResponse>;
   readonly life: CallLife;
   /** The response, or what is thrown where it ends the call with a gRPC error. */

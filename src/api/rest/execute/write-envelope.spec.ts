@@ -33,7 +33,7 @@ const refused = (type: ErrorType, extra: FailureDetails = {}) =>
 describe('sendEnvelope', () => {
   it('writes a success with its data, intents and meta', async () => {
     const call = callOf({ function: functionOf({ name: 'greet' }) });
-    const { status, headers, body } = await sent(successOf(call, { data: { hi: 'grüße' } }, 1000, true));
+    const { status, headers, body } = await sent(successOf(call, { data: { hi: 'grüße' } }, 1000));
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
     expect(body).toMatchObject({
@@ -107,7 +107,7 @@ describe('sendEnvelope', () => {
   it('writes rate limits as the standard headers', async () => {
     const state = { name: 'tenant', limit: 10, remaining: 3, resetMs: 1200, periodMs: 60_000 };
     const { headers } = await sent({
-      ...successOf(callOf(), { data: null }, 1000, true),
+      ...successOf(callOf(), { data: null }, 1000),
       rateLimits: [state],
     });
     expect(headers).toMatchObject({
