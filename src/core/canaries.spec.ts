@@ -84,11 +84,11 @@ describe('Canaries', () => {
     for (const disabled of [false, true]) {
       const call = callFor(tenant('acme'));
       canaries.choose(call, fn, () => disabled);
-      canaries.count(call, successOf(call, { data: 1 }, 100, true));
+      canaries.count(call, successOf(call, { data: 1 }, 100));
     }
     const other = callOf();
     canaries.choose(other, functionOf(), () => false);
-    canaries.count(other, successOf(other, { data: 1 }, 100, true));
+    canaries.count(other, successOf(other, { data: 1 }, 100));
     expect(Object.fromEntries(metrics.values)).toEqual({
       'ute_canary_calls_total{greet,canary,ok}': 1,
       'ute_canary_calls_total{greet,stable,ok}': 1,

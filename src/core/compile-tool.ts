@@ -8,8 +8,7 @@ import type { ToolFunction } from '../contract/tool/tool-function.ts';
 import type { ToolResponse, ToolResult, ToolSuccess } from '../contract/call/tool-response.ts';
 import { isUnsafe } from '../contract/tool/tool-spec.ts';
 import { whatRuns } from '../contract/tool/what-runs.ts';
-import { atOnce, inSlices } from '../lib/concurrency/in-slices.ts';
-import { isLargeJson } from '../lib/large-json/write-json.ts';
+import { inSlices } from '../lib/concurrency/in-slices.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { Gauge } from '../ports/telemetry/metrics.ts';
 import { buildPipeline, type NamedLayer } from './build-pipeline.ts';
@@ -17,7 +16,7 @@ import { raceCall, stampLeft } from './deadline.ts';
 import { admissionOf } from './open-admission.ts';
 import { runAttempts, type AttemptDeps } from './resilience/run-attempts.ts';
 import { cutToBudget, startOf, type WithinBudget } from './result-budget.ts';
-import { acceptedOf, largeSuccessOf, refusalOf, shortened, successOf } from './settle.ts';
+import { acceptedOf, foreignSuccessOf, plainSuccessOf, refusalOf, shortened } from './settle.ts';
 
 export interface CompileDeps {
   readonly attempts: AttemptDeps;
@@ -53,24 +52,21 @@ export function compileTool(
 /** The innermost of a chain: the executor, with what stands between it and the envelope. */
 function executorOf(fn: ToolFunction, prepared: PreparedFunction, deps: CompileDeps): Next {
   const { attempts, inflight, maxResultBytes } = deps;
-  const plain = prepared.yieldsPlainJson ?? false;
+  const settle = prepared.yieldsPlainJson === true ? plainSuccessOf : foreignSuccessOf;
   const { resultBudget } = fn.spec;
   return async function execute(call) {
     inflight.add(1);
     try {
       if (call.context.dryRun === true)
-        return successOf(call, await rehearse(call, prepared), maxResultBytes, false);
+        return await foreignSuccessOf(call, await rehearse(call, prepared), maxResultBytes);
       if (resultBudget !== undefined || call.context.cursor !== undefined) startOf(fn, call);
       const announcing = announced(call);
       if (announcing !== undefined) await announcing;
       const result = await runAttempts(call, fn, prepared, attempts);
-      const isLarge = plain && isLargeJson(result.data);
-      const whole = isLarge
-        ? await largeSuccessOf(call, result, maxResultBytes)
-        : successOf(call, result, maxResultBytes, plain);
+      const settled = settle(call, result, maxResultBytes);
+      const whole = settled instanceof Promise ? await settled : settled;
       if (resultBudget === undefined) return whole;
-      const cut = cutToBudget(whole.data, resultBudget, fn, call);
-      return cutSuccess(whole, isLarge ? await inSlices(cut) : atOnce(cut));
+      return cutSuccess(whole, await inSlices(cutToBudget(whole.data, resultBudget, fn, call)));
     } catch (error) {
       return refusalOf(call, error);
     } finally {

@@ -12,7 +12,7 @@ function recorded(now = 1_000) {
   const clock = new FakeClock(now);
   const requests: ToolRequest[] = [];
   const steps = new StepCalls(clock);
-  const answer: ToolResponse = successOf(callOf(), { data: 1 }, 100, true);
+  const answer: ToolResponse = successOf(callOf(), { data: 1 }, 100);
   steps.bind({ execute: async (request) => (requests.push(request), answer) });
   return { steps, requests };
 }

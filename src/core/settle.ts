@@ -6,39 +6,56 @@ import { metaOf } from '../contract/call/make-response.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResult, ToolSuccess, Truncation } from '../contract/call/tool-response.ts';
-import { inSlices } from '../lib/concurrency/in-slices.ts';
-import { writeLargeJson } from '../lib/large-json/write-json.ts';
+import { inSlices, isLarge, nextTurn } from '../lib/concurrency/in-slices.ts';
+import { parseOwn } from '../lib/large-json/parse-json.ts';
+import { isLargeJson, writeLargeJson } from '../lib/large-json/write-json.ts';
 import { writeJson } from '../lib/json/write-json.ts';
 
 const NO_INTENTS: readonly Intent[] = [];
 
 /**
- * Encodes the result once and bounds it. Throws ToolFailure OUTPUT_INVALID (not JSON) or OUTPUT_TOO_LARGE.
- * `plain` says that the data came out of a JSON parser; anything else is read back from its own text, so
- * that what extensions see is what callers get (a Date is a string, an undefined field is absent).
+ * Encodes the result once and bounds it; only for data that came out of a JSON parser. Throws ToolFailure
+ * OUTPUT_INVALID (not JSON) or OUTPUT_TOO_LARGE.
  */
-export function successOf(call: ToolCall, result: ToolResult, maxBytes: number, plain: boolean): ToolSuccess {
-  const dataJson = encode(result.data, plain ? JSON.stringify : writeJson);
-  const data = (): JsonValue => (plain ? result.data : (JSON.parse(dataJson) as JsonValue));
-  return success(call, result, maxBytes, dataJson, data);
+export function successOf(call: ToolCall, result: ToolResult, maxBytes: number): ToolSuccess {
+  return success(call, result, maxBytes, encode(result.data, JSON.stringify));
 }
 
-/** The same, in slices for what takes long; only for data that came out of a JSON parser. */
-export async function largeSuccessOf(
+/** The same, in slices for what takes long. */
+export function plainSuccessOf(
+  call: ToolCall,
+  result: ToolResult,
+  maxBytes: number,
+): ToolSuccess | Promise<ToolSuccess> {
+  return isLargeJson(result.data)
+    ? largeSuccessOf(call, result, maxBytes)
+    : successOf(call, result, maxBytes);
+}
+
+async function largeSuccessOf(call: ToolCall, result: ToolResult, maxBytes: number): Promise<ToolSuccess> {
+  return success(call, result, maxBytes, await inSlices(writeLargeJson(result.data)));
+}
+
+/**
+ * The same for anything else: it is read back from its own text, so that what extensions see is what callers get (a Date
+ * is a string, an undefined field is absent). What is large is written in one go, and read in slices.
+ */
+export async function foreignSuccessOf(
   call: ToolCall,
   result: ToolResult,
   maxBytes: number,
 ): Promise<ToolSuccess> {
-  const dataJson = await inSlices(writeLargeJson(result.data));
-  return success(call, result, maxBytes, dataJson, () => result.data);
+  const dataJson = encode(result.data, writeJson);
+  const bounded = success(call, result, maxBytes, dataJson);
+  if (isLarge(dataJson)) await nextTurn();
+  return { ...bounded, data: await parseOwn(dataJson) };
 }
 
 function success(
   call: ToolCall,
-  { intents = NO_INTENTS }: ToolResult,
+  { data, intents = NO_INTENTS }: ToolResult,
   maxBytes: number,
   dataJson: string,
-  data: () => JsonValue,
 ): ToolSuccess {
   if (dataJson.length > maxBytes || Buffer.byteLength(dataJson) > maxBytes) {
     throw new ToolFailure(
@@ -48,7 +65,7 @@ function success(
   }
   return {
     ok: true,
-    data: data(),
+    data,
     dataJson,
     intents,
     meta: metaOf(call),

@@ -133,7 +133,7 @@ export function echoNext() {
   const calls: ToolCall[] = [];
   async function next(call: ToolCall): Promise<ToolResponse> {
     calls.push(call);
-    return successOf(call, { data: call.arguments }, 1 << 20, true);
+    return successOf(call, { data: call.arguments }, 1 << 20);
   }
   return { calls, next };
 }

@@ -82,7 +82,7 @@ export async function openTape(
 async function ran(call: ToolCall, tool: Tool): Promise<ToolResponse> {
   call.progress.executorEntered = true;
   try {
-    return successOf(call, await tool(call), 1 << 20, true);
+    return successOf(call, await tool(call), 1 << 20);
   } catch (error) {
     return refusalOf(call, error);
   }

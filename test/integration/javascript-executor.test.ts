@@ -28,7 +28,7 @@ const { log } = needs;
 const nestedCalls: NestedCalls = {
   run: async (parent, tool, args) =>
     tool === 'echo'
-      ? successOf(parent, { data: { args, by: parent.id } }, 1 << 20, true)
+      ? successOf(parent, { data: { args, by: parent.id } }, 1 << 20)
       : refusalOf(parent, new ToolFailure('CONFLICT', 'Taken.', { reason: 'SLOT_TAKEN', details: { tool } })),
 };
 const executor = javascriptExecutor.create({ ...needs, nestedCalls });

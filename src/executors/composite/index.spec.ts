@@ -35,7 +35,7 @@ class FakePipeline implements NestedCalls {
     try {
       const handler = this.#tools[tool];
       if (handler === undefined) throw new ToolFailure('NOT_FOUND', 'There is no tool of this name.');
-      return successOf(step, { data: await handler(args, parent) }, 1 << 26, true);
+      return successOf(step, { data: await handler(args, parent) }, 1 << 26);
     } catch (error) {
       return refusalOf(step, error);
     } finally {

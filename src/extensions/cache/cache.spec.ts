@@ -57,7 +57,7 @@ function kit(options: JsonObject = {}, changes: Parameters<typeof functionOf>[0]
         inner.progress.attempts += 1;
         inner.progress.executorEntered = true;
         try {
-          return successOf(inner, await tool(inner), 1 << 20, true);
+          return successOf(inner, await tool(inner), 1 << 20);
         } catch (error) {
           return refusalOf(inner, error);
         }
@@ -144,7 +144,7 @@ describe('cache', () => {
     await around(make(), answer('x'.repeat(64)));
     await around(make(), answer(7));
     const cut = async (call: ToolCall) =>
-      shortened(successOf(call, { data: [1, 2] }, 99, true), [1], { pointer: '', kept: 1, omitted: 1 });
+      shortened(successOf(call, { data: [1, 2] }, 99), [1], { pointer: '', kept: 1, omitted: 1 });
     await through(extension, make(), cut, merged);
     expect(memory.size.entries).toBe(0);
     await around(make(), answer('fits'));

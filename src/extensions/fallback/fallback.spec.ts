@@ -123,7 +123,7 @@ describe('fallback', () => {
 
   it('leaves answers and dry runs as they are', async () => {
     const { extension, options, make } = kit(SENTENCE);
-    const inner = async (call: ToolCall) => successOf(call, { data: 1 }, 99, true);
+    const inner = async (call: ToolCall) => successOf(call, { data: 1 }, 99);
     expect(dataOf(await through(extension, make(), inner, options))).toBe(1);
     const dry = make({ context: { dryRun: true } });
     const failed = async (call: ToolCall) => refusalOf(call, new ToolFailure('TIMEOUT', 'Late.'));
@@ -157,7 +157,7 @@ describe('a late call', () => {
 
   it('leaves no timer behind when it is in time after all', async () => {
     const { clock, extension, options, make } = kit({ ...SENTENCE, after_ms: 300 });
-    await through(extension, make(), async (call) => successOf(call, { data: 1 }, 99, true), options);
+    await through(extension, make(), async (call) => successOf(call, { data: 1 }, 99), options);
     expect(clock.pendingTimers).toBe(0);
   });
 

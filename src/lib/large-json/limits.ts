@@ -9,8 +9,11 @@ export interface LargeJsonLimits {
   readonly values: number;
   /** In one object: beyond, adding one more, or listing them all, takes too long at a time. */
   readonly names: number;
-  /** What becomes of a number that no double holds: the text it was written as, a refusal, or the nearest double. */
-  readonly numbers: 'text' | 'refuse' | 'round';
+  /**
+   * What becomes of a number that no double holds: the text it was written as, a refusal, or the nearest double.
+   * A function says of each that may be one, as it is written, whether it is refused.
+   */
+  readonly numbers: 'text' | 'refuse' | 'round' | ((written: string) => boolean);
 }
 
 /** `TOO_LONG`: a name, a number or a run of blanks that would have to be read in one go. */

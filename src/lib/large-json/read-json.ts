@@ -191,12 +191,13 @@ class Reader {
   }
 
   readonly #parse = (text: string): JsonValue => {
-    if (this.#limits.numbers === 'refuse') {
-      const found = inexactNumberIn(text);
+    const { numbers } = this.#limits;
+    if (numbers === 'refuse' || typeof numbers === 'function') {
+      const found = inexactNumberIn(text, numbers === 'refuse' ? undefined : numbers);
       if (found !== undefined) throw new LargeJsonError('UNSAFE_NUMBER', found);
     }
     try {
-      return JSON.parse(this.#limits.numbers === 'round' ? text : withExactNumbers(text)) as JsonValue;
+      return JSON.parse(numbers === 'text' ? withExactNumbers(text) : text) as JsonValue;
     } catch (cause) {
       throw notJson(cause);
     }

@@ -4,7 +4,9 @@ import { exceptionFailure } from '../../../contract/call/exception-failure.ts';
 import { isJsonObject, type JsonValue } from '../../../contract/json.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { inexactNumberIn } from '../../../lib/json/exact-json.ts';
-import { boundOf, tooMuchIn } from '../../../lib/json/json-bounds.ts';
+import { boundOf, tooMuchIn, tooMuchInLarge, type TooMuch } from '../../../lib/json/json-bounds.ts';
+import { LargeJsonError } from '../../../lib/large-json/limits.ts';
+import { parseInSlices } from '../../../lib/large-json/parse-json.ts';
 
 export type Answer =
   { readonly ok: true; readonly data: JsonValue } | { readonly ok: false; readonly error: ReportedError };
@@ -30,16 +32,34 @@ export class ProtocolViolation extends Error {
 /** Levels of a result; an answer has one more around it. */
 const MAX_DEPTH = 64;
 const MAX_MESSAGE = 500;
+const NOT_JSON = 'the answer is not JSON in UTF-8';
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Throws ProtocolViolation, or ToolFailure where the answer is honest and its result cannot be passed on. */
 export function readAnswer(content: Buffer): Answer {
   const { text, value } = parse(content, MAX_DEPTH + 1);
-  if (!isJsonObject(value)) throw new ProtocolViolation('the answer is not an object');
-  if (value['ok'] === true && value['data'] !== undefined) {
-    refuseUnsafeNumbers(text);
-    return { ok: true, data: value['data'] };
+  const answer = answerIn(value);
+  if (answer.ok) refuseUnsafeNumbers(text);
+  return answer;
+}
+
+/** The same in slices, for one that is large. */
+export async function readLargeAnswer(content: Buffer): Promise<Answer> {
+  refuseTooMuch(await tooMuchInLarge(textOf(content), MAX_DEPTH + 1), MAX_DEPTH + 1);
+  try {
+    return answerIn(await parseInSlices(content, isUnsafe));
+  } catch (error) {
+    if (!(error instanceof LargeJsonError)) throw error;
+    if (error.found !== undefined) throw unsafeNumber(error.found);
+    if (error.reason === 'TOO_LONG') throw tooLong();
+    throw new ProtocolViolation(NOT_JSON);
   }
+}
+
+/** Throws ProtocolViolation. */
+function answerIn(value: JsonValue): Answer {
+  if (!isJsonObject(value)) throw new ProtocolViolation('the answer is not an object');
+  if (value['ok'] === true && value['data'] !== undefined) return { ok: true, data: value['data'] };
   if (value['ok'] === false) return { ok: false, error: reportedError(value['error']) };
   throw new ProtocolViolation('the answer has neither data nor error');
 }
@@ -67,25 +87,36 @@ export function failureOf(error: ReportedError): ToolFailure {
 }
 
 function parse(frame: Buffer, maxDepth: number): { readonly text: string; readonly value: JsonValue } {
-  let text: string;
-  try {
-    text = UTF8.decode(frame);
-  } catch {
-    throw new ProtocolViolation('the answer is not JSON in UTF-8');
-  }
+  const text = textOf(frame);
   // A nesting of n needs 2n characters: short answers are spared the scan.
-  const tooMuch = text.length > 2 * maxDepth ? tooMuchIn(text, maxDepth) : undefined;
+  refuseTooMuch(text.length > 2 * maxDepth ? tooMuchIn(text, maxDepth) : undefined, maxDepth);
+  try {
+    return { text, value: JSON.parse(text) as JsonValue };
+  } catch {
+    throw new ProtocolViolation(NOT_JSON);
+  }
+}
+
+function textOf(frame: Buffer): string {
+  try {
+    return UTF8.decode(frame);
+  } catch {
+    throw new ProtocolViolation(NOT_JSON);
+  }
+}
+
+function refuseTooMuch(tooMuch: TooMuch | undefined, maxDepth: number): void {
   if (tooMuch === 'levels')
     throw new ProtocolViolation(`the answer is nested more than ${maxDepth} levels deep`);
   if (tooMuch !== undefined) {
     const message = `The tool's result ${boundOf(tooMuch)}.`;
     throw new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_MANY_VALUES' });
   }
-  try {
-    return { text, value: JSON.parse(text) as JsonValue };
-  } catch {
-    throw new ProtocolViolation('the answer is not JSON in UTF-8');
-  }
+}
+
+function tooLong(): ToolFailure {
+  const message = "The tool's result holds a name that is too long to be read.";
+  return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_LONG' });
 }
 
 const INTEGER = /^-?\d+$/;
@@ -93,9 +124,12 @@ const INTEGER = /^-?\d+$/;
 /** Python's integers have no limit; JSON readers round them in silence, and an id that is off by one is no id. */
 function refuseUnsafeNumbers(text: string): void {
   const found = inexactNumberIn(text, isUnsafe);
-  if (found === undefined) return;
+  if (found !== undefined) throw unsafeNumber(found);
+}
+
+function unsafeNumber(found: string): ToolFailure {
   const message = `The tool's result holds the number ${found.slice(0, 40)}, which JSON readers round; it must be returned as a string.`;
-  throw new ToolFailure('OUTPUT_INVALID', message, { reason: 'UNSAFE_NUMBER' });
+  return new ToolFailure('OUTPUT_INVALID', message, { reason: 'UNSAFE_NUMBER' });
 }
 
 /** Python writes its floats as they are read again, whatever their size. */

@@ -1,20 +1,17 @@
 // PythonWorker: one worker process, asked several things at a time and believed nothing.
-import type { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { encodeFrame, FrameDecoder, FrameTooLarge } from '../../../lib/bytes/frames.ts';
 import { isLarge } from '../../../lib/concurrency/in-slices.ts';
 import { NotStarted, type PoolWorker } from '../../../lib/worker-pool/pool-options.ts';
 import type { ChildProcess, ProcessExit } from '../../../ports/egress/process-spawner.ts';
-import { ProtocolViolation, readAnswer, type Answer } from './answer.ts';
+import { ProtocolViolation, readAnswer, readLargeAnswer, type Answer } from './answer.ts';
 import { endedCall, logFlood, outputTooLarge, protocolViolation, workerDied } from './ended-call.ts';
 import { readFrame, type WorkerFrame } from './frame-codec.ts';
 import { PendingCall, type CallListener } from './pending-call.ts';
 import { requestId } from './request-id.ts';
 import type { EndReason, WorkerOptions, WorkerRequest } from './worker-options.ts';
-import { CallOutput, WorkerOutput } from './worker-output.ts';
+import { CallOutput, over, WorkerOutput } from './worker-output.ts';
 
-const LAST_WORDS_MS = 200;
 /** A worker has so long to end a call that nobody waits for any more. */
 const CANCEL_GRACE_MS = 250;
 /** Id and kind of a frame, and what an answer has around its result. */
@@ -156,7 +153,8 @@ export class PythonWorker implements PoolWorker {
       else if (kind === 'partial') call.partial(content);
       else if (kind === 'progress') call.progress(content);
       else if (kind === 'ended') this.#settle(call, undefined, endedCall(content));
-      else this.#settle(call, readAnswer(content), undefined, isLarge(content));
+      else if (isLarge(content)) this.#settleLarge(call, content);
+      else this.#settle(call, readAnswer(content));
     } catch (error) {
       this.#breach(kind, call, error);
     }
@@ -185,17 +183,32 @@ export class PythonWorker implements PoolWorker {
     else this.#giveUp(call, failure);
   }
 
-  #settle(call: PendingCall, answer: Answer | undefined, failure?: unknown, large = false): void {
+  #settle(call: PendingCall, answer: Answer | undefined, failure?: unknown): void {
+    this.#answered(call, () => (answer === undefined ? call.reject(failure) : call.resolve(answer)));
+  }
+
+  /** The worker is done with the call, and may go while its answer is read. */
+  #settleLarge(call: PendingCall, content: Buffer): void {
+    this.#answered(call, () => {
+      const refused = (error: unknown) => {
+        const failure = error instanceof ToolFailure ? error : protocolViolation(error);
+        call.reject(failure);
+        if (failure !== error && !this.#options.forks) this.kill('protocol_violation', failure);
+      };
+      readLargeAnswer(content).then((answer) => call.resolve(answer), refused);
+    });
+  }
+
+  /** Throws ProtocolViolation. */
+  #answered(call: PendingCall, settle: () => void): void {
     if (call.answered) throw new ProtocolViolation('a request was answered twice');
     call.answered = true;
-    const settle = () => {
-      if (call.settled) return;
-      this.#forget(call, () => (answer === undefined ? call.reject(failure) : call.resolve(answer)));
-    };
+    // What was given up meanwhile has its reason already.
+    const forget = () => this.#forget(call, call.settled ? undefined : settle);
     // A forked call's output came through the channel, ahead of this. What a reused worker's tool wrote to its own
     // descriptors before it answered is readable by now, and is read in this same turn of the event loop.
-    if (this.#options.forks && !large) settle();
-    else setImmediate(settle);
+    if (this.#options.forks) forget();
+    else setImmediate(forget);
   }
 
   #forget(call: PendingCall, settle?: () => void): void {
@@ -234,10 +247,4 @@ export class PythonWorker implements PoolWorker {
     this.#child.stdout.destroy();
     this.#child.stderr.destroy();
   }
-}
-
-/** What a process printed last may still be on its way when it is gone; something that it left behind may hold the pipe open. */
-async function over(streams: readonly Readable[]): Promise<void> {
-  const signal = AbortSignal.timeout(LAST_WORDS_MS);
-  await Promise.allSettled(streams.map((stream) => finished(stream, { signal })));
 }

@@ -1,12 +1,14 @@
 // What tools print, as log lines. Bounded per call; never a result.
 import { StringDecoder } from 'node:string_decoder';
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 
 export type LogLevel = 'info' | 'warn';
 export type LineListener = (level: LogLevel, line: string) => void;
 
 /** Bytes per call that become log lines; the rest is read and thrown away. */
 const MAX_LOGGED_BYTES = 64 * 1024;
+const LAST_WORDS_MS = 200;
 /** Bytes between two requests after which the worker is taken for one that only floods. */
 const FLOOD_BYTES = 64 * 1024 * 1024;
 
@@ -62,6 +64,12 @@ export class WorkerOutput {
   begin(): void {
     this.#received = 0;
   }
+}
+
+/** What a process printed last may still be on its way when it is gone; something that it left behind may hold the pipe open. */
+export async function over(streams: readonly Readable[]): Promise<void> {
+  const signal = AbortSignal.timeout(LAST_WORDS_MS);
+  await Promise.allSettled(streams.map((stream) => finished(stream, { signal })));
 }
 
 class LineBuffer {
