@@ -1,6 +1,6 @@
 // No call's data holds the event loop: each attack runs through a gateway of its own process, which tells how long its loop was held.
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
@@ -8,6 +8,7 @@ import { COSTLY_SCHEMAS } from '../helpers/costly-schemas.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { callsInOneWrite, executeMessage } from '../helpers/calls-in-one-write.ts';
 import { heldMs, leastHeldBy, LOOP_PROBE } from '../helpers/held-loop.ts';
+import { FIXTURES, nodeServer } from '../helpers/mcp-kit.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
@@ -313,5 +314,53 @@ describe('the event loop is not held by a declaration', () => {
     expect(status).toMatchObject({ ok: false });
     expect(await held()).toBeLessThan(MOST_MS);
     writeFileSync(join(dir, 'more.yaml'), 'tools: []\n');
+  });
+});
+
+describe('the event loop is not held by the list of an MCP server', () => {
+  const LISTED = 450;
+  let folder: string;
+  let listing: GatewayProcess;
+  let url: string;
+
+  beforeAll(async () => {
+    folder = tempDir();
+    // Started by root, the server is somebody else in the sandbox.
+    chmodSync(folder, 0o755);
+    offer('at first');
+    const server = nodeServer(join(FIXTURES, 'changing.js'), [join(folder, 'tools.json')], {
+      readable: [FIXTURES, folder],
+    });
+    const loaders = [{ type: 'mcp-server', name: 'many', refresh_interval: '1h', ...server }];
+    const settings = configured(folder, { loaders, auth: { mode: 'none' } });
+    listing = new GatewayProcess(folder, { ...settings, ...LOOP_PROBE });
+    url = (await listing.ready(60_000)).rest;
+  });
+
+  afterAll(async () => {
+    await listing.end();
+    removeDir(folder);
+  });
+
+  function offer(said: string): void {
+    const properties = Object.fromEntries(
+      Array.from({ length: 30 }, (_, at) => [`p${at}`, { type: 'string', description: `${said} ${at}` }]),
+    );
+    const tools = Array.from({ length: LISTED }, (_, at) => ({
+      name: `tool_${at}`,
+      description: said,
+      inputSchema: { type: 'object', properties },
+    }));
+    writeFileSync(join(folder, 'tools.json'), JSON.stringify({ tools, results: {} }));
+  }
+
+  it.each(['the same', 'another one each time'])('at a reload, %s', async (which) => {
+    const run = async () => {
+      if (which !== 'the same') offer(randomUUID());
+      const response = await fetch(`${url}/v1/admin/reload`, { method: 'POST' });
+      expect(await response.json()).toMatchObject({ ok: true });
+    };
+    await run();
+    expect(await leastHeldBy(listing, MOST_MS, run)).toBeLessThan(MOST_MS);
   });
 });

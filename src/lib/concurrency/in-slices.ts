@@ -17,6 +17,18 @@ export async function inSlices<Result>(work: Generator<void, Result>): Promise<R
   }
 }
 
+/** The same for a loop that waits for each item, which by itself gives way to nothing but promises. */
+export class Slices {
+  #since = performance.now();
+
+  /** To be awaited before each item. */
+  async next(): Promise<void> {
+    if (performance.now() - this.#since < SLICE_MS) return;
+    await nextTurn();
+    this.#since = performance.now();
+  }
+}
+
 /** Characters of JSON that are looked through in the time that work may take at once. */
 const LARGE = 1 << 17;
 

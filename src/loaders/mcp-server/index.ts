@@ -1,9 +1,10 @@
 // mcp-server: the tools of an MCP server, each as it was agreed to. What the server says now is compared, and never just taken.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
-import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
+import type { LoadedTools, Problem, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { Slices } from '../../lib/concurrency/in-slices.ts';
 import { parseDuration } from '../../lib/text/duration.ts';
 import { ForeignSchemas } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -130,18 +131,19 @@ class McpServerLoader implements Loader {
     records: readonly DefinitionRecord[],
     warnings: readonly Problem[],
   ): Promise<LoadedTools> {
-    const declared = await Promise.all(
-      records.map(async (record) => {
-        const { pinned, state } = record;
-        if (pinned === undefined || state === 'gone') return [];
-        const screened = await this.#screening.screen(pinned.hash, pinned.definition);
-        this.#reporter.screened(record, screened);
-        if ('refused' in screened) return [];
-        return [declarationOf(record, pinned, screened, this.#options, this.#needs.configDir)];
-      }),
-    );
+    const tools: RawDeclaration[] = [];
+    const slices = new Slices();
+    for (const record of records) {
+      await slices.next();
+      const { pinned, state } = record;
+      if (pinned === undefined || state === 'gone') continue;
+      const screened = await this.#screening.screen(pinned.hash, pinned.definition);
+      this.#reporter.screened(record, screened);
+      if ('refused' in screened) continue;
+      tools.push(declarationOf(record, pinned, screened, this.#options, this.#needs.configDir));
+    }
     this.#screening.end();
-    return { tools: declared.flat(), connections: [raw], problems: [], warnings };
+    return { tools, connections: [raw], problems: [], warnings };
   }
 
   /** Rejects only when the signal aborts. */

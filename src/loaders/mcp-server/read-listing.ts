@@ -1,5 +1,6 @@
 // From a server's list to definitions that can be pinned: by name, size, filters, and what a schema may be.
 import type { JsonObject } from '../../contract/json.ts';
+import { Slices } from '../../lib/concurrency/in-slices.ts';
 import { globMatcher } from '../../lib/text/glob.ts';
 import { showingHidden } from '../../lib/text/hidden-text.ts';
 import { definitionHash } from '../../lib/mcp/mcp-definition.ts';
@@ -45,7 +46,9 @@ export async function readListing(
       times.delete(name);
     }
   }
+  const slices = new Slices();
   for (const tool of tools) {
+    await slices.next();
     const { name } = tool;
     if (!times.has(name) || !isIncluded(name) || isExcluded(name)) continue;
     definitions.push({ tool: prefix + name, remoteName: name, seen: await seenOf(tool, screen) });
