@@ -14,7 +14,7 @@ import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { LaterPhase, Layer, PreparedFunction } from '../contract/plugin.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
 import { snapshotOf, ToolSpecRegistry } from '../registry/tool-spec-registry.ts';
-import { compileTool } from './compile-tool.ts';
+import { compileTool } from './compile/compile-tool.ts';
 import { LoadShedder } from './resilience/load-shedder.ts';
 import { RetryBudget } from './resilience/retry-budget.ts';
 import { UnifiedToolExecutor } from './unified-tool-executor.ts';

@@ -15,12 +15,12 @@ import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
 import type { PinnedTool, ToolPins } from '../ports/registry/tool-pins.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { buildPipeline, type NamedLayer } from './build-pipeline.ts';
-import type { Canaries } from './canaries.ts';
+import { buildPipeline, type NamedLayer } from './pipeline/build-pipeline.ts';
+import type { Canaries } from './versions/canaries.ts';
 import { Deadline, deadlineOf, toolsOf, type TimedProgress } from './deadline.ts';
 import { noSuchTool } from './no-such-tool.ts';
 import { OpenAdmission } from './open-admission.ts';
-import { pinOf, takePinned } from './pinned-call.ts';
+import { pinOf, takePinned } from './versions/pinned-call.ts';
 import type { LoadShedder } from './resilience/load-shedder.ts';
 import { refusalOf } from './settle.ts';
 

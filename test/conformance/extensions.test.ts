@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ToolCall } from '../../src/contract/call/tool-call.ts';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import type { ToolResponse } from '../../src/contract/call/tool-response.ts';
-import { buildPipeline } from '../../src/core/build-pipeline.ts';
+import { buildPipeline } from '../../src/core/pipeline/build-pipeline.ts';
 import { refusalOf } from '../../src/core/settle.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../src/extensions/index.ts';
 import type { Ports } from '../../src/ports/ports.ts';

@@ -8,7 +8,7 @@ import type { ToolSpec } from '../../src/contract/tool/tool-spec.ts';
 import type { Principal } from '../../src/contract/call/principal.ts';
 import type { ToolResponse } from '../../src/contract/call/tool-response.ts';
 import type { Extension, Layer, Next } from '../../src/contract/plugin.ts';
-import type { ToolLayer } from '../../src/core/compile-tool.ts';
+import type { ToolLayer } from '../../src/core/compile/compile-tool.ts';
 import { snapshotOf } from '../../src/registry/tool-spec-registry.ts';
 import { refusalOf, successOf } from '../../src/core/settle.ts';
 import type { Log } from '../../src/ports/telemetry/log.ts';

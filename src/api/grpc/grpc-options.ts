@@ -6,10 +6,10 @@ import type { MethodDefinition, PackageDefinition, ServiceDefinition } from '@gr
 import { ServerGrpc, type CustomStrategy, type GrpcOptions } from '@nestjs/microservices';
 import { protoPath as healthProto } from 'grpc-health-check';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
-import { executeBy } from './execute.ts';
+import { executeBy } from './execute/execute.ts';
 import type { GrpcHealth } from './grpc-health.ts';
 import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, SERVICE, SERVICE_NAME } from './wire-types.ts';
-import { MAX_SEND_BYTES } from './write-response.ts';
+import { MAX_SEND_BYTES } from './execute/write-response.ts';
 
 export interface GrpcSettings {
   readonly host: string;
@@ -110,7 +110,7 @@ class GrpcServer extends ServerGrpc {
     return (name === '@grpc/grpc-js' ? grpcJs : protoLoader) as T;
   }
 
-  /** Execute is not a controller's: see execute.ts. */
+  /** Execute is not a controller's: see execute/execute.ts. */
   override async createService(definition: unknown, name: string): Promise<object> {
     const service = await super.createService(definition, name);
     return name === SERVICE ? { ...service, Execute: this.#execute } : service;

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Extension, RequestExtension, ToolExtension } from '../../contract/plugin.ts';
-import { fromHooks } from '../../core/from-hooks.ts';
+import { fromHooks } from '../../core/pipeline/from-hooks.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
 import type { Ports } from '../../ports/ports.ts';
 import { fromHookMethods, hasHookMethods } from './hook-methods.ts';

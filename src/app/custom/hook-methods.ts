@@ -1,5 +1,5 @@
 // Extensions by hooks alone: an object, mostly of a class, with before_execute, after_execute and on_error, and nothing else.
-import { fromHooks } from '../../core/from-hooks.ts';
+import { fromHooks } from '../../core/pipeline/from-hooks.ts';
 import type { Extension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';

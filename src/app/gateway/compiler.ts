@@ -1,6 +1,6 @@
 // Compiles functions as the registry loads them: pipeline, limits, the executor's series, the upstream's breaker and budget.
-import { compileLegacy } from '../../core/compile-legacy.ts';
-import { compileTool } from '../../core/compile-tool.ts';
+import { compileLegacy } from '../../core/compile/compile-legacy.ts';
+import { compileTool } from '../../core/compile/compile-tool.ts';
 import type { Upstreams } from '../../core/resilience/upstreams.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
 import type { CompiledTool, ToolCompiler } from '../../contract/tool/compiled-tool.ts';

@@ -1,7 +1,7 @@
 // Assembles the gateway: pipeline, executors, loaders, registry and core, out of settings and ports. No Nest in here.
 import type { PipelineView } from '../../api/tokens.ts';
 import { GatewayCompiler } from './compiler.ts';
-import { Canaries } from '../../core/canaries.ts';
+import { Canaries } from '../../core/versions/canaries.ts';
 import { StepCalls } from '../../core/nested-calls.ts';
 import { LoadShedder, type ShedLimits } from '../../core/resilience/load-shedder.ts';
 import { Upstreams } from '../../core/resilience/upstreams.ts';

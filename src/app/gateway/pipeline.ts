@@ -3,8 +3,8 @@ import type { Extension, Layer, RequestExtension, ToolExtension } from '../../co
 import type { JsonObject } from '../../contract/json.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { PipelineStep, PipelineView } from '../../api/tokens.ts';
-import type { NamedLayer } from '../../core/build-pipeline.ts';
-import type { ToolLayer } from '../../core/compile-tool.ts';
+import type { NamedLayer } from '../../core/pipeline/build-pipeline.ts';
+import type { ToolLayer } from '../../core/compile/compile-tool.ts';
 import type { CustomExtension } from '../custom/custom-extensions.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
 import { didYouMean } from '../../lib/text/did-you-mean.ts';

@@ -38,6 +38,11 @@ export interface KnownTools {
  */
 export type WhatRuns = (tools: KnownTools, seen?: Set<string>) => Promise<string | undefined>;
 
+/** What runs when it is called: more than its declaration's text, and what a human agrees to when approving a call. */
+export async function whatRuns(fn: ToolFunction, tools: KnownTools): Promise<string | undefined> {
+  return fn.whatRuns === undefined ? fn.spec.contentHash : fn.whatRuns(tools);
+}
+
 export interface ConnectionLimit {
   readonly connection: string;
   readonly limit: number;

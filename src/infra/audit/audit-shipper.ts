@@ -1,8 +1,8 @@
 // AuditShipper: moves what the journal holds into the database, oldest first; a file is removed when its records are committed.
+import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Counter } from '../../ports/telemetry/metrics.ts';
-import { isDataError } from '../postgres/sql-state.ts';
 import type { AuditJournal } from './audit-journal.ts';
 import { endOfLines, halvesOf, piecesOf } from './json-lines.ts';
 import type { Segment, SegmentStorage } from './segment-folder.ts';
@@ -31,7 +31,7 @@ const CHUNK = 500;
 export class AuditShipper {
   readonly #deps: ShipperDeps;
   #shipping: Promise<void> | undefined;
-  #cancelTimer: (() => void) | undefined;
+  #rounds: Repeated | undefined;
   #everyMs = EVERY_MS;
   #stopped = false;
   #shippedTo: number | undefined;
@@ -42,8 +42,10 @@ export class AuditShipper {
 
   /** Ships again and again, more slowly while the database is away. */
   start(): void {
-    const { clock, random } = this.#deps;
-    this.#cancelTimer = clock.after(this.#everyMs * (0.8 + 0.4 * random()), () => void this.#tick());
+    const { clock, random, log } = this.#deps;
+    const failed = (error: unknown) =>
+      log.error({ err: error }, 'moving audit records to the database failed');
+    this.#rounds = every(clock, { ms: EVERY_MS, jitter: 0.2, random }, () => this.#round(), failed);
   }
 
   /** By the clock: what the journal had accepted by then is in the table. Undefined before the first time. */
@@ -54,7 +56,7 @@ export class AuditShipper {
   /** What is under way then is not waited for: a statement may hang, and what it stored is stored again at the next start. */
   stop(): void {
     this.#stopped = true;
-    this.#cancelTimer?.();
+    void this.#rounds?.stop();
   }
 
   /** Everything that the journal had accepted when it was asked. Rejects where the database cannot be reached. */
@@ -69,7 +71,8 @@ export class AuditShipper {
     return this.#shipping;
   }
 
-  async #tick(): Promise<void> {
+  /** Gives how long the pause after it is. */
+  async #round(): Promise<number> {
     const { journal, log } = this.#deps;
     try {
       await this.#begin();
@@ -78,7 +81,7 @@ export class AuditShipper {
       this.#everyMs = Math.min(LAST_RETRY_MS, this.#everyMs * 2);
       log.warn({ err: error, pending: journal.pending }, 'audit records could not be moved to the database');
     }
-    if (!this.#stopped) this.start();
+    return this.#everyMs;
   }
 
   async #shipAll(): Promise<void> {
@@ -123,4 +126,10 @@ export class AuditShipper {
       await storage.reject(lines);
     }
   }
+}
+
+/** By its SQLSTATE: data that does not fit (22), breaks a rule (23) or a limit (54), and would fail the same way next time. */
+function isDataError(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^(22|23|54)/.test(code);
 }

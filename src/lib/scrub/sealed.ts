@@ -1,4 +1,8 @@
-// What stands for a secret already: no scrubber looks into it.
+// What stands in the place of a secret.
+
+export const SECRET_MARK = '[secret]';
+
+/** What stands for a secret already: no scrubber looks into it. */
 export class Sealed {
   readonly text: string;
 

@@ -1,6 +1,6 @@
 // SecretStream: scrubs a text that comes in pieces. A secret that is cut in two by them is found all the same.
 import { SecretScan, type CompiledSecrets, type Place } from './secret-scan.ts';
-import { SECRET_MARK } from './secret-mark.ts';
+import { SECRET_MARK } from './sealed.ts';
 
 export class SecretStream {
   readonly #scan: SecretScan;

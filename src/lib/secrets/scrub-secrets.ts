@@ -3,12 +3,11 @@
 import { atOnce, inSlices } from '../concurrency/in-slices.ts';
 import { SecretAutomaton } from '../scrub/automaton.ts';
 import { formsOf } from '../scrub/secret-forms.ts';
-import { SECRET_MARK } from '../scrub/secret-mark.ts';
-import { Sealed } from '../scrub/sealed.ts';
+import { Sealed, SECRET_MARK } from '../scrub/sealed.ts';
 import type { CompiledSecrets } from '../scrub/secret-scan.ts';
 import { SecretStream } from '../scrub/secret-stream.ts';
 
-export { SECRET_MARK } from '../scrub/secret-mark.ts';
+export { SECRET_MARK } from '../scrub/sealed.ts';
 
 export interface SecretScrubber {
   readonly text: (text: string) => string;

@@ -1,5 +1,11 @@
 // EventQueue: messages of one server stream on their way to a reader who may be slow. Bounded in number and bytes.
-import type { StreamPace } from './stream-pace.ts';
+
+/** The part of a gRPC server stream that tells whether its reader keeps up. */
+export interface StreamPace {
+  readonly writableNeedDrain: boolean;
+  on(event: 'drain', listener: () => void): unknown;
+  off(event: 'drain', listener: () => void): unknown;
+}
 
 export const MAX_PENDING_EVENTS = 1000;
 export const MAX_PENDING_BYTES = 16 * 1024 * 1024;

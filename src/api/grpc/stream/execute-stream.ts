@@ -4,10 +4,9 @@ import type { CallEvent, Emit } from '../../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../../../contract/call/tool-response.ts';
 import type { CallLife } from '../call-life.ts';
-import { EventQueue } from './event-queue.ts';
-import type { PayloadForm } from '../read-request.ts';
-import type { StreamPace } from './stream-pace.ts';
-import { writeEvent, writeLastEvent } from '../write-response.ts';
+import { EventQueue, type StreamPace } from './event-queue.ts';
+import type { PayloadForm } from '../execute/read-request.ts';
+import { writeEvent, writeLastEvent } from '../execute/write-response.ts';
 
 export interface StreamedCall {
   readonly pace: StreamPace;

@@ -1,23 +1,23 @@
 // Reads an ExecuteRequest into a ToolRequest. What cannot be read becomes a refusal that the core gives, behind auth and audit.
 import { isUtf8 } from 'node:buffer';
 import type { Metadata } from '@grpc/grpc-js';
-import { isJsonObject, type JsonObject } from '../../contract/json.ts';
-import type { ToolContext } from '../../contract/call/tool-context.ts';
-import type { ToolRequest } from '../../contract/call/tool-call.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
+import type { ToolContext } from '../../../contract/call/tool-context.ts';
+import type { ToolRequest } from '../../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import {
   checkJsonValue,
   parseWithLargeIntegers,
   StrictJsonError,
   type WithLargeIntegers,
-} from '../../lib/json/strict-json.ts';
-import { agreedContext } from '../agreed-key.ts';
-import { readContext } from '../read-context.ts';
+} from '../../../lib/json/strict-json.ts';
+import { agreedContext } from '../../agreed-key.ts';
+import { readContext } from '../../read-context.ts';
 import { checkMetadataSize, contextOf, credentialOf } from './call-metadata.ts';
-import { invalid } from './invalid.ts';
-import { modeName } from './interaction-mode.ts';
-import { decodeStruct, StructError } from './struct/struct-codec.ts';
-import { UNREADABLE, type ContextMessage, type ExecuteMessage, type Readable } from './wire-types.ts';
+import { invalid } from '../invalid.ts';
+import { modeName } from '../interaction-mode.ts';
+import { decodeStruct, StructError } from '../struct/struct-codec.ts';
+import { UNREADABLE, type ContextMessage, type ExecuteMessage, type Readable } from '../wire-types.ts';
 
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 

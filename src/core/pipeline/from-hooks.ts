@@ -1,7 +1,7 @@
 // fromHooks: a hook before the call and one after it as an extension, for those who need no more than that.
-import type { Extension, Layer } from '../contract/plugin.ts';
-import type { ToolCall } from '../contract/call/tool-call.ts';
-import type { ToolResponse } from '../contract/call/tool-response.ts';
+import type { Extension, Layer } from '../../contract/plugin.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 
 export interface Hooks<Options> {
   readonly stage?: 'request' | 'tool';

@@ -1,10 +1,10 @@
 // ListTools: one page of the tools in force, by name. The token names the last tool shown, so a reload between pages is harmless.
-import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
-import { filterFunctions, isOff, type ToolFilter } from '../tool-view.ts';
-import { invalid } from './invalid.ts';
-import { modeName } from './interaction-mode.ts';
+import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import { filterFunctions, isOff, type ToolFilter } from '../../tool-view.ts';
+import { invalid } from '../invalid.ts';
+import { modeName } from '../interaction-mode.ts';
 import { sizeOf, toolMessage, type ToolMessage } from './tool-message.ts';
-import type { ListToolsMessage } from './wire-types.ts';
+import type { ListToolsMessage } from '../wire-types.ts';
 
 const DEFAULT_PAGE_SIZE = 100;
 const MAX_PAGE_SIZE = 1000;

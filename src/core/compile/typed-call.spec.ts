@@ -1,9 +1,9 @@
 // The legacy form: whatever it is given, what comes out is the call of one declared action, or a refusal.
 import { describe, expect, it } from 'vitest';
-import { callOf, requestOf, specOf } from '../../test/helpers/call-kit.ts';
-import type { JsonValue } from '../contract/json.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
-import { functionsOf } from '../contract/tool/tool-function.ts';
+import { callOf, requestOf, specOf } from '../../../test/helpers/call-kit.ts';
+import type { JsonValue } from '../../contract/json.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { functionsOf } from '../../contract/tool/tool-function.ts';
 import { typedCall } from './typed-call.ts';
 
 const action = (name: string) => ({ name, description: name, parameters: [] });

@@ -1,8 +1,8 @@
 // A tool as a protocol message: the public part only, its schemas encoded once.
-import type { ToolSet } from '../../contract/tool/tool-set.ts';
-import type { ToolFunction } from '../../contract/tool/tool-function.ts';
-import { modeNumber } from './interaction-mode.ts';
-import { encodeStruct, StructError } from './struct/struct-codec.ts';
+import type { ToolSet } from '../../../contract/tool/tool-set.ts';
+import type { ToolFunction } from '../../../contract/tool/tool-function.ts';
+import { modeNumber } from '../interaction-mode.ts';
+import { encodeStruct, StructError } from '../struct/struct-codec.ts';
 
 export interface ToolMessage {
   readonly name: string;

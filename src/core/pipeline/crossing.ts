@@ -1,11 +1,11 @@
 // Crossing: one passage of one call through one layer. It ends with the layer's answer, or without it when the call's time is over.
-import { callLogFields } from '../contract/call/call-log-fields.ts';
-import type { Extension, Layer, Next } from '../contract/plugin.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
-import type { ToolCall } from '../contract/call/tool-call.ts';
-import type { ToolResponse } from '../contract/call/tool-response.ts';
-import type { Log } from '../ports/telemetry/log.ts';
-import type { Histogram } from '../ports/telemetry/metrics.ts';
+import { callLogFields } from '../../contract/call/call-log-fields.ts';
+import type { Extension, Layer, Next } from '../../contract/plugin.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Histogram } from '../../ports/telemetry/metrics.ts';
 import {
   deadlineIn,
   enteredAt,
@@ -14,8 +14,8 @@ import {
   stampLeft,
   type Deadline,
   type Step,
-} from './deadline.ts';
-import { refusalOf } from './settle.ts';
+} from '../deadline.ts';
+import { refusalOf } from '../settle.ts';
 
 /** What a chain is made of: a layer as its extension prepared it, and what the chain must know of that extension. */
 export interface NamedLayer {

@@ -1,8 +1,8 @@
 // Compiles the deprecated form `execute(action, details)`: it has no chain of its own, but hands each call to the action's.
-import type { Next } from '../contract/plugin.ts';
-import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import { refusalOf } from './settle.ts';
+import type { Next } from '../../contract/plugin.ts';
+import type { CompiledTool } from '../../contract/tool/compiled-tool.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { refusalOf } from '../settle.ts';
 import { typedCall } from './typed-call.ts';
 
 /** `actions`: of the same tool. Throws Error where one that the form stands for is not among them. */

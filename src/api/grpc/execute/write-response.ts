@@ -1,16 +1,16 @@
 // Writes a ToolResponse as ExecuteResponse, and a call's events as ExecuteStreamResponse: bytes, ready to send.
-import type { Intent } from '../../contract/call/intent.ts';
-import type { CallEvent } from '../../contract/call/tool-call.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { Intent } from '../../../contract/call/intent.ts';
+import type { CallEvent } from '../../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import {
   ENVELOPE_VERSION,
   type ResponseMeta,
   type ToolError,
   type ToolResponse,
-} from '../../contract/call/tool-response.ts';
+} from '../../../contract/call/tool-response.ts';
 import type { PayloadForm } from './read-request.ts';
-import { encodeStruct, encodeValue, encodeValueInSlices, StructError } from './struct/struct-codec.ts';
-import { encodeExecuteResponse, encodeStreamEvent } from './wire-types.ts';
+import { encodeStruct, encodeValue, encodeValueInSlices, StructError } from '../struct/struct-codec.ts';
+import { encodeExecuteResponse, encodeStreamEvent } from '../wire-types.ts';
 
 /** What grpc-js may send in one message. A larger answer would end in a status without details. */
 export const MAX_SEND_BYTES = 16 * 1024 * 1024;

@@ -1,8 +1,8 @@
 // Reads what a call's metadata says: the credential, trace context and idempotency key. One pass, bounded.
 import type { Metadata } from '@grpc/grpc-js';
-import { NO_CREDENTIAL, type Credential } from '../../contract/call/principal.ts';
-import type { ToolContext } from '../../contract/call/tool-context.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { NO_CREDENTIAL, type Credential } from '../../../contract/call/principal.ts';
+import type { ToolContext } from '../../../contract/call/tool-context.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 
 /** grpc-js takes metadata of any size that HTTP/2 lets through. */
 const MAX_METADATA_BYTES = 8192;

@@ -1,12 +1,12 @@
 // Execute: one message in, one out. On the path of every call, so it goes without Nest's layers between message and core.
 import type { handleUnaryCall, ServerUnaryCall, ServiceError } from '@grpc/grpc-js';
-import type { ToolResponse } from '../../contract/call/tool-response.ts';
-import type { ToolCaller } from '../../ports/tool-caller.ts';
-import { lifeOf } from './call-life.ts';
+import type { ToolResponse } from '../../../contract/call/tool-response.ts';
+import type { ToolCaller } from '../../../ports/tool-caller.ts';
+import { lifeOf } from '../call-life.ts';
 import { PacedStarts } from './paced-starts.ts';
 import { formOf, readRequest } from './read-request.ts';
-import { exceptionFor, exceptionOf, statusCodeOf } from './rich-error.ts';
-import { UNREADABLE, type ExecuteMessage, type Readable } from './wire-types.ts';
+import { exceptionFor, exceptionOf, statusCodeOf } from '../rich-error.ts';
+import { UNREADABLE, type ExecuteMessage, type Readable } from '../wire-types.ts';
 import { writeResponse } from './write-response.ts';
 
 type Message = Readable<ExecuteMessage>;

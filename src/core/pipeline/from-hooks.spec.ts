@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, outcomeOf, through } from '../../test/helpers/call-kit.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
+import { callOf, echoNext, outcomeOf, through } from '../../../test/helpers/call-kit.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { fromHooks } from './from-hooks.ts';
 
 describe('fromHooks', () => {

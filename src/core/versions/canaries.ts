@@ -1,13 +1,13 @@
 // Canaries: a tool on trial stands in for another one, for a share of the callers that is the same everywhere and always.
 import { hash } from 'node:crypto';
-import type { ToolCall } from '../contract/call/tool-call.ts';
-import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import type { ToolResponse } from '../contract/call/tool-response.ts';
-import type { Canary } from '../contract/tool/tool-spec.ts';
-import { mayCall } from '../lib/callers/may-call.ts';
-import type { Counter, Labelled, Metrics } from '../ports/telemetry/metrics.ts';
-import { toolsOf } from './deadline.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { CompiledTool } from '../../contract/tool/compiled-tool.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
+import type { Canary } from '../../contract/tool/tool-spec.ts';
+import { mayCall } from '../../lib/callers/may-call.ts';
+import type { Counter, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
+import { toolsOf } from '../deadline.ts';
 
 export class Canaries {
   readonly #counted: Labelled<Counter>;

@@ -2,10 +2,10 @@
 import { Metadata } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../contract/json.ts';
+import type { JsonValue } from '../../../contract/json.ts';
 import { formOf, readRequest } from './read-request.ts';
-import { encodeStruct } from './struct/struct-codec.ts';
-import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, UNREADABLE } from './wire-types.ts';
+import { encodeStruct } from '../struct/struct-codec.ts';
+import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, UNREADABLE } from '../wire-types.ts';
 
 const root = new protobuf.Root();
 root.resolvePath = (_origin, target) => PROTO_DIR + target;

@@ -1,9 +1,9 @@
 // The legacy form `execute(action, details)`: turned into the call of the typed action before anything is decided about it.
-import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts';
-import type { LargeIntegers, ToolCall } from '../contract/call/tool-call.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import { parseWithLargeIntegers, StrictJsonError } from '../lib/json/strict-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import type { LargeIntegers, ToolCall } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { parseWithLargeIntegers, StrictJsonError } from '../../lib/json/strict-json.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(['action', 'details', 'business_id']);
 

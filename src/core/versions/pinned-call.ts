@@ -1,10 +1,10 @@
 // A call that asks for another version of its tool than the one in force.
-import { holds } from '../contract/call/principal.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
-import type { ToolCall } from '../contract/call/tool-call.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import type { PinnedTool, ToolPins } from '../ports/registry/tool-pins.ts';
-import { raceCall } from './deadline.ts';
+import { holds } from '../../contract/call/principal.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { PinnedTool, ToolPins } from '../../ports/registry/tool-pins.ts';
+import { raceCall } from '../deadline.ts';
 
 /** What a call is held to: as its context says, which whoever runs the session may have set. */
 export function pinOf({ context }: ToolCall, { spec }: ToolFunction): string | undefined {

@@ -1,6 +1,6 @@
 // Builds the onion: one function out of layers, outermost first, each with its failure policy and its time.
-import type { Next } from '../contract/plugin.ts';
-import type { Log } from '../ports/telemetry/log.ts';
+import type { Next } from '../../contract/plugin.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
 import { Crossing, type NamedLayer } from './crossing.ts';
 
 export type { NamedLayer } from './crossing.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, namedLayer, recordingLog } from '../../test/helpers/call-kit.ts';
-import type { Layer, Next } from '../contract/plugin.ts';
-import type { ToolResponse } from '../contract/call/tool-response.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
+import { callOf, echoNext, namedLayer, recordingLog } from '../../../test/helpers/call-kit.ts';
+import type { Layer, Next } from '../../contract/plugin.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { buildPipeline } from './build-pipeline.ts';
 
 /** `around` as an extension would write it. */

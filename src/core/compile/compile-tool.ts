@@ -1,22 +1,21 @@
 // Compiles a tool at load: the layers of its extensions, its executor at the heart, one chain for each phase of a call.
-import type { LaterPhase, Next, PreparedFunction } from '../contract/plugin.ts';
-import type { AdmittedCall } from '../contract/call/admitted-call.ts';
-import type { ToolCall } from '../contract/call/tool-call.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
-import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import type { ToolResponse, ToolResult, ToolSuccess } from '../contract/call/tool-response.ts';
-import { isUnsafe } from '../contract/tool/tool-spec.ts';
-import { whatRuns } from '../contract/tool/what-runs.ts';
-import { inSlices } from '../lib/concurrency/in-slices.ts';
-import type { Log } from '../ports/telemetry/log.ts';
-import type { Gauge } from '../ports/telemetry/metrics.ts';
-import { buildPipeline, type NamedLayer } from './build-pipeline.ts';
-import { raceCall, stampLeft } from './deadline.ts';
-import { admissionOf } from './open-admission.ts';
-import { runAttempts, type AttemptDeps } from './resilience/run-attempts.ts';
+import type { LaterPhase, Next, PreparedFunction } from '../../contract/plugin.ts';
+import type { AdmittedCall } from '../../contract/call/admitted-call.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { CompiledTool } from '../../contract/tool/compiled-tool.ts';
+import { whatRuns, type ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolResponse, ToolResult, ToolSuccess } from '../../contract/call/tool-response.ts';
+import { isUnsafe } from '../../contract/tool/tool-spec.ts';
+import { inSlices } from '../../lib/concurrency/in-slices.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Gauge } from '../../ports/telemetry/metrics.ts';
+import { buildPipeline, type NamedLayer } from '../pipeline/build-pipeline.ts';
+import { raceCall, stampLeft } from '../deadline.ts';
+import { admissionOf } from '../open-admission.ts';
+import { runAttempts, type AttemptDeps } from '../resilience/run-attempts.ts';
 import { cutToBudget, startOf, type WithinBudget } from './result-budget.ts';
-import { acceptedOf, foreignSuccessOf, plainSuccessOf, refusalOf, shortened } from './settle.ts';
+import { acceptedOf, foreignSuccessOf, plainSuccessOf, refusalOf, shortened } from '../settle.ts';
 
 export interface CompileDeps {
   readonly attempts: AttemptDeps;

@@ -1,12 +1,12 @@
 // ListTools: every tool is shown exactly once over the pages, filtered as asked, and never with its implementation.
 import { describe, expect, it } from 'vitest';
-import { functionsOf } from '../../contract/tool/tool-function.ts';
-import type { ToolSet } from '../../contract/tool/tool-set.ts';
-import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
-import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
-import { specOf } from '../../../test/helpers/call-kit.ts';
+import { functionsOf } from '../../../contract/tool/tool-function.ts';
+import type { ToolSet } from '../../../contract/tool/tool-set.ts';
+import type { ToolSpec } from '../../../contract/tool/tool-spec.ts';
+import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import { specOf } from '../../../../test/helpers/call-kit.ts';
 import { listTools } from './list-tools.ts';
-import { encodeListResponse, type ListToolsMessage } from './wire-types.ts';
+import { encodeListResponse, type ListToolsMessage } from '../wire-types.ts';
 
 const METADATA = specOf().metadata;
 const NO_FILTER: ListToolsMessage = {

@@ -1,10 +1,10 @@
 // Result budgets: whole items only, the rest counted, and a cursor that walks the whole list exactly once.
 import { array, assert, integer, oneof, property, record, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callOf, functionOf, requestOf } from '../../test/helpers/call-kit.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
-import type { JsonValue } from '../contract/json.ts';
-import type { ResultBudget } from '../contract/tool/tool-spec.ts';
+import { callOf, functionOf, requestOf } from '../../../test/helpers/call-kit.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { JsonValue } from '../../contract/json.ts';
+import type { ResultBudget } from '../../contract/tool/tool-spec.ts';
 import { startOf, withinBudget } from './result-budget.ts';
 
 function reader(resultBudget: ResultBudget, readOnly = true) {

@@ -2,7 +2,7 @@
 import { Observable } from 'rxjs';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
-import type { StreamPace } from './stream-pace.ts';
+import type { StreamPace } from '../stream/event-queue.ts';
 import { encodeWatchEvent } from '../wire-types.ts';
 
 export interface Watch {

@@ -1,12 +1,12 @@
 // Tools on trial: who gets them, that it stays that way, and who never does.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callOf, functionOf, recordingMetrics, compiledOf } from '../../test/helpers/call-kit.ts';
-import type { ToolContext } from '../contract/call/tool-context.ts';
-import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
-import { snapshotOf } from '../registry/tool-spec-registry.ts';
+import { callOf, functionOf, recordingMetrics, compiledOf } from '../../../test/helpers/call-kit.ts';
+import type { ToolContext } from '../../contract/call/tool-context.ts';
+import type { CompiledTool } from '../../contract/tool/compiled-tool.ts';
+import { snapshotOf } from '../../registry/tool-spec-registry.ts';
 import { Canaries } from './canaries.ts';
-import { successOf } from './settle.ts';
+import { successOf } from '../settle.ts';
 
 type By = 'tenant' | 'agent';
 const TRIAL = functionOf({ name: 'greet_next', metadata: { version: '2.0.0' } });

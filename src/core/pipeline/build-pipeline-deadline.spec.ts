@@ -1,13 +1,13 @@
 // Specs of extensions and the end of a call's time: none holds a call, whatever it waits for.
 import { describe, expect, it } from 'vitest';
-import { callOf, echoNext, namedLayer, recordingLog } from '../../test/helpers/call-kit.ts';
-import { FakeClock, settled } from '../../test/helpers/fake-clock.ts';
-import type { Layer, Next } from '../contract/plugin.ts';
-import type { ToolCall } from '../contract/call/tool-call.ts';
-import type { ToolResponse } from '../contract/call/tool-response.ts';
+import { callOf, echoNext, namedLayer, recordingLog } from '../../../test/helpers/call-kit.ts';
+import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
+import type { Layer, Next } from '../../contract/plugin.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { buildPipeline, type NamedLayer } from './build-pipeline.ts';
-import { snapshotOf } from '../registry/tool-spec-registry.ts';
-import { Deadline, type TimedProgress } from './deadline.ts';
+import { snapshotOf } from '../../registry/tool-spec-registry.ts';
+import { Deadline, type TimedProgress } from '../deadline.ts';
 
 const LIMIT_MS = 1000;
 

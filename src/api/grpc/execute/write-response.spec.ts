@@ -1,9 +1,9 @@
 // Responses on the wire: the envelope, whole, in the form that the arguments had.
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../contract/json.ts';
-import type { ResponseMeta, ToolResponse } from '../../contract/call/tool-response.ts';
-import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE } from './wire-types.ts';
+import type { JsonValue } from '../../../contract/json.ts';
+import type { ResponseMeta, ToolResponse } from '../../../contract/call/tool-response.ts';
+import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE } from '../wire-types.ts';
 import { MAX_SEND_BYTES, writeEvent, writeLastEvent, writeResponse } from './write-response.ts';
 
 const root = new protobuf.Root();

@@ -1,14 +1,14 @@
 // Result budgets: a long list is cut at whole items, and the answer says how many were left out and how to get them.
-import { canonicalHash } from '../lib/json/canonical-json.ts';
-import { childPointer } from '../lib/json/json-pointer.ts';
-import { isJsonObject, type JsonValue } from '../contract/json.ts';
-import type { ToolCall } from '../contract/call/tool-call.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import type { Truncation } from '../contract/call/tool-response.ts';
-import { atOnce } from '../lib/concurrency/in-slices.ts';
-import { isLargeJson, writeLargeJson } from '../lib/large-json/write-json.ts';
-import type { ResultBudget } from '../contract/tool/tool-spec.ts';
+import { canonicalHash } from '../../lib/json/canonical-json.ts';
+import { childPointer } from '../../lib/json/json-pointer.ts';
+import { isJsonObject, type JsonValue } from '../../contract/json.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { Truncation } from '../../contract/call/tool-response.ts';
+import { atOnce } from '../../lib/concurrency/in-slices.ts';
+import { isLargeJson, writeLargeJson } from '../../lib/large-json/write-json.ts';
+import type { ResultBudget } from '../../contract/tool/tool-spec.ts';
 
 export interface WithinBudget {
   readonly data: JsonValue;
