@@ -1,13 +1,16 @@
 // CallIntake: takes what it has room for, in groups, and passes on what it has none for.
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../test/helpers/fake-clock.ts';
+import { FakeClock, settled } from '../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../test/helpers/quiet-log.ts';
 import type { HearOfCall } from '../ports/calls/call-queue.ts';
 import { AnswerLost } from '../ports/answer-lost.ts';
 import type { ClaimedCall } from '../ports/calls/call-store.ts';
 import { CallIntake } from './call-intake.ts';
 
-const soon = () => new Promise<void>((done) => void setTimeout(done, 5));
+/** A look begins in the next turn of the event loop, and one look may lead to another. */
+async function soon(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await settled();
+}
 
 function setUp({ concurrency = 2, fails = 0, lost = 0, leaseMs = 30_000 } = {}) {
   const held = new Map<string, readonly ClaimedCall[]>();

@@ -1,6 +1,6 @@
 // A call's life: its time limit reaches the core, and so does the caller's leaving, but not twice.
 import { EventEmitter } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { lifeOf } from './call-life.ts';
 
 class FakeCall extends EventEmitter {
@@ -26,10 +26,15 @@ function listenedTo(call: FakeCall) {
 }
 
 describe('call life', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it('turns the deadline into the time that is left', () => {
-    const { timeoutMs } = lifeOf(new FakeCall(new Date(Date.now() + 5000)));
-    expect(timeoutMs).toBeGreaterThan(4000);
-    expect(timeoutMs).toBeLessThanOrEqual(5000);
+    expect(lifeOf(new FakeCall(new Date(Date.now() + 5000))).timeoutMs).toBe(5000);
     expect(lifeOf(new FakeCall(Number.POSITIVE_INFINITY)).timeoutMs).toBeUndefined();
     expect(lifeOf(new FakeCall(Date.now() - 50)).timeoutMs).toBe(0);
   });
@@ -54,9 +59,18 @@ describe('call life', () => {
   });
 
   it('leaves a deadline to the core, which calls it TIMEOUT and not CANCELLED', () => {
-    const call = new FakeCall(Date.now() - 1);
+    const call = new FakeCall(Date.now() + 1_000);
     const { heard } = listenedTo(call);
+    vi.advanceTimersByTime(1_000);
     call.emit('cancelled');
     expect(heard.gone).toBe(false);
+  });
+
+  it('tells the core of a caller that leaves before its deadline', () => {
+    const call = new FakeCall(Date.now() + 1_000);
+    const { heard } = listenedTo(call);
+    vi.advanceTimersByTime(900);
+    call.emit('cancelled');
+    expect(heard.gone).toBe(true);
   });
 });

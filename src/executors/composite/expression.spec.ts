@@ -130,10 +130,8 @@ describe('an expression', () => {
     ['text that doubles', `'ab'${" | join('', [@, @])".repeat(50)}`],
     ['text of text of text', `@${' | to_string([@, @])'.repeat(40)}`],
     ['flattening what doubles', `[@, @]${' | [@, @][]'.repeat(60)}`],
-  ])('%s ends within its budget', (_what, text) => {
-    const startedAt = performance.now();
-    expect(() => evaluated(text, DATA)).toThrow(ExpressionError);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  ])('%s ends with its budget', (_what, text) => {
+    expect(() => evaluated(text, DATA)).toThrow(expect.objectContaining({ reason: 'EXPRESSION_TOO_COSTLY' }));
   });
 
   it.each(['@', '@ == @[0]', 'to_string(@)'])('data of endless depth are refused: %s', (text) => {

@@ -1,4 +1,5 @@
 // DatabaseCallStore: CallStore on PostgreSQL. What many calls ask for at once goes there as one statement.
+import { setTimeout as pause } from 'node:timers/promises';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { CallStore } from '../../ports/calls/call-store.ts';
 import {
@@ -29,17 +30,19 @@ const MAX_GROUP_CHARS = 8 << 20;
 const GATHER_MS = 2;
 const FULL_RETRY_AFTER_MS = 5_000;
 
+const gather = () => pause(GATHER_MS);
+
 export function databaseCallStore({ db }: Pick<Database, 'db'>, maxWaitMs: number): CallStore {
   const accepting = new GroupCommit((group: readonly Acceptance[]) => acceptCalls(db, group), {
     maxItems: MAX_GROUP,
     maxWeight: MAX_GROUP_CHARS,
-    gatherMs: GATHER_MS,
+    gather,
     weigh: ({ call }) => call.request.length,
   });
   const finishing = new GroupCommit((group: Parameters<typeof finishCalls>[1]) => finishCalls(db, group), {
     maxItems: MAX_GROUP,
     maxWeight: MAX_GROUP_CHARS,
-    gatherMs: GATHER_MS,
+    gather,
     weigh: ({ end }) => end.envelope.length,
   });
   return {

@@ -1,12 +1,12 @@
 // GroupCommit: what many ask for at the same time goes to the database as one statement, like the log of a database itself.
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface GroupBounds<In> {
   readonly maxItems: number;
   readonly maxWeight?: number;
   readonly weigh?: (item: In) => number;
-  /** While many come, they are gathered for so long; a few go at once. */
-  readonly gatherMs?: number;
+  /** While many come, they are gathered until this resolves; a few go at once. */
+  readonly gather?: () => Promise<unknown>;
 }
 
 interface Waiting<In, Out> {
@@ -53,9 +53,8 @@ export class GroupCommit<In, Out> {
 
   /** Those that were just answered come again soon, others with them: fewer and larger groups cost everybody less. */
   async #gather(): Promise<void> {
-    const { gatherMs, maxItems } = this.#bounds;
-    if (gatherMs === undefined || this.#waiting.length >= maxItems) return;
-    await pause(gatherMs);
+    const { gather, maxItems } = this.#bounds;
+    if (gather !== undefined && this.#waiting.length < maxItems) await gather();
   }
 
   #next(): readonly Waiting<In, Out>[] {
