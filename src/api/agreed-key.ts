@@ -1,6 +1,7 @@
 // The idempotency key that a call is told twice, beside its body and in it: the same one, or nobody knows which is meant.
 import type { ToolContext } from '../contract/call/tool-context.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
+import { toolFailure } from '../contract/call/failure.ts';
+import type { ToolFailure } from '../contract/call/tool-failure.ts';
 
 const IN_CONTEXT = '/context/idempotency_key';
 
@@ -13,8 +14,7 @@ export function agreedContext(inside: ToolContext, beside: ToolContext, place: s
 
 function disagreement(place: string): ToolFailure {
   const message = `differs from the ${place}: say one of them, or the same in both`;
-  return new ToolFailure('VALIDATION', `context.idempotency_key ${message}.`, {
-    reason: 'IDEMPOTENCY_KEYS_DIFFER',
+  return toolFailure('IDEMPOTENCY_KEYS_DIFFER', `context.idempotency_key ${message}.`, {
     details: { field: 'idempotency_key', violations: [{ pointer: IN_CONTEXT, message }] },
   });
 }

@@ -1,7 +1,8 @@
 // Reads the context that a body carries: snake_case strings, checked once here for every door.
 import { isJsonObject } from '../contract/json.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
+import { toolFailure } from '../contract/call/failure.ts';
+import type { ToolFailure } from '../contract/call/tool-failure.ts';
 
 const FIELDS: Readonly<Record<string, keyof ToolContext>> = {
   session_id: 'sessionId',
@@ -49,8 +50,7 @@ export function readContext(value: unknown): ToolContext {
 
 function wrong(field: string, message: string): ToolFailure {
   const pointer = field === '' ? '/context' : `/context/${field}`;
-  return new ToolFailure('VALIDATION', `${pointer} ${message}.`, {
-    reason: 'MALFORMED_CALL',
+  return toolFailure('MALFORMED_CALL', `${pointer} ${message}.`, {
     details: { violations: [{ pointer, message }] },
   });
 }

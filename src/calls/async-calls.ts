@@ -2,7 +2,8 @@
 import type { Admitted, AdmitRequest } from '../contract/call/admission.ts';
 import { holds, type Principal } from '../contract/call/principal.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
+import { toolFailure } from '../contract/call/failure.ts';
+import type { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import { SharedPlaces } from '../lib/concurrency/shared-places.ts';
 import { AnswerLost } from '../ports/answer-lost.ts';
@@ -109,8 +110,7 @@ export class AsyncCalls {
   checkCallback(url: string): void {
     const refusal = this.#deps.rules.refusal(url);
     if (refusal === undefined) return;
-    throw new ToolFailure('VALIDATION', `/callback/url ${refusal}.`, {
-      reason: 'CALLBACK_NOT_ALLOWED',
+    throw toolFailure('CALLBACK_NOT_ALLOWED', `/callback/url ${refusal}.`, {
       details: { violations: [{ pointer: '/callback/url', message: refusal }] },
     });
   }
@@ -133,8 +133,7 @@ export class AsyncCalls {
     await this.#visible(principal, id, 'calls:write', of);
     const outcome = await store.cancel(principal.tenantId, id);
     if (outcome === undefined) throw notFound();
-    if (outcome === 'ended')
-      throw new ToolFailure('CONFLICT', 'This call has ended already.', { reason: 'CALL_ENDED' });
+    if (outcome === 'ended') throw toolFailure('CALL_ENDED', 'This call has ended already.');
     log.info({ callId: id, by: principal.id, outcome }, 'a call was cancelled');
     hints.tell(outcome === 'requested' ? 'cancel' : 'news', id);
     if (outcome === 'cancelled') wakeSender();
@@ -189,9 +188,7 @@ export class AsyncCalls {
   async redrive(principal: Principal, webhookId: string): Promise<void> {
     const { webhooks, log, wakeSender } = this.#deps;
     if (!(await webhooks.redrive(principal.tenantId, webhookId)))
-      throw new ToolFailure('NOT_FOUND', 'There is no dead webhook of this id.', {
-        reason: 'WEBHOOK_NOT_FOUND',
-      });
+      throw toolFailure('WEBHOOK_NOT_FOUND', 'There is no dead webhook of this id.');
     log.info({ webhookId, by: principal.id }, 'a dead webhook was queued again');
     wakeSender();
   }
@@ -226,11 +223,10 @@ const ID = /^[0-9a-f-]{36}$/;
 
 /** It may have been committed, and will run then: a caller that asks again without a key may have it run twice. */
 function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: AnswerLost): ToolFailure {
-  return new ToolFailure(
-    'UNAVAILABLE',
+  return toolFailure(
+    'ACCEPTANCE_UNKNOWN',
     'The gateway cannot reach its records: whether it has accepted the call is not known.',
     {
-      reason: 'ACCEPTANCE_UNKNOWN',
       partialSideEffects: true,
       retryable: idempotent || readOnly,
       retryAfterMs: failure.retryAfterMs,

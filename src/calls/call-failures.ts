@@ -1,4 +1,5 @@
 // Why something cannot be done with a call that runs later.
+import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { RetryOutcome } from '../ports/calls/call-store.ts';
 
@@ -15,26 +16,21 @@ export function notRetried(outcome: Exclude<RetryOutcome, 'queued'>): ToolFailur
 }
 
 export function notFound(): ToolFailure {
-  return new ToolFailure('NOT_FOUND', 'There is no call of this id.', { reason: 'CALL_NOT_FOUND' });
+  return toolFailure('CALL_NOT_FOUND', 'There is no call of this id.');
 }
 
 export function missing(permission: string): ToolFailure {
-  return new ToolFailure('PERMISSION_DENIED', `This needs the permission ${permission}.`, {
-    reason: 'PERMISSION_MISSING',
+  return toolFailure('PERMISSION_MISSING', `This needs the permission ${permission}.`, {
     details: { permission },
   });
 }
 
 export function draining(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', {
-    reason: 'DRAINING',
-    retryAfterMs: 1_000,
-  });
+  return toolFailure('DRAINING', 'The gateway is shutting down.', { retryAfterMs: 1_000 });
 }
 
 export function tooManyFollowers(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'Too many follow calls on this replica already.', {
-    reason: 'TOO_MANY_FOLLOWERS',
+  return toolFailure('TOO_MANY_FOLLOWERS', 'Too many follow calls on this replica already.', {
     retryAfterMs: 5_000,
   });
 }

@@ -1,6 +1,7 @@
 // Decides an approval: who may, and what the second decision meets. Used by every door that takes decisions.
 import { holds, type Principal } from '../contract/call/principal.ts';
 import { isSamePerson } from '../lib/callers/same-person.ts';
+import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { Approval, ApprovalStore } from '../ports/approval-store.ts';
 
@@ -18,9 +19,7 @@ export async function decideApproval(
   allowSelfApproval: boolean,
 ): Promise<Approval> {
   if (!holds(approver, 'approvals:decide')) {
-    throw new ToolFailure('PERMISSION_DENIED', 'Deciding needs the permission approvals:decide.', {
-      reason: 'PERMISSION_MISSING',
-    });
+    throw toolFailure('PERMISSION_MISSING', 'Deciding needs the permission approvals:decide.');
   }
   const found = await approvals.get(approver.tenantId, id);
   if (found === undefined) throw notFound();
@@ -43,16 +42,14 @@ function checkOtherPerson({ id, userId }: Principal, asked: Approval): void {
     isSamePerson(userId, asked.requestedByUser) ||
     isSamePerson(userId, asked.userId);
   if (isSelf) {
-    throw new ToolFailure('PERMISSION_DENIED', 'Whoever asked for an approval may not give it.', {
-      reason: 'SELF_APPROVAL',
-    });
+    throw toolFailure('SELF_APPROVAL', 'Whoever asked for an approval may not give it.');
   }
   if (userId !== undefined) return;
   const message =
     'This key names no user, so that nobody can tell whether it is that of whoever asked: approve with a key that has a `user` (auth.keys).';
-  throw new ToolFailure('PERMISSION_DENIED', message, { reason: 'APPROVER_UNKNOWN' });
+  throw toolFailure('APPROVER_UNKNOWN', message);
 }
 
 function notFound(): ToolFailure {
-  return new ToolFailure('NOT_FOUND', 'There is no approval of this id.', { reason: 'APPROVAL_NOT_FOUND' });
+  return toolFailure('APPROVAL_NOT_FOUND', 'There is no approval of this id.');
 }

@@ -9,6 +9,7 @@ import {
   type ToolRequest,
 } from '../contract/call/tool-call.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
+import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import { nextTurn } from '../lib/concurrency/in-slices.ts';
@@ -114,7 +115,7 @@ function reachRefusal({ function: fn, snapshot }: ToolCall, tool: string): ToolF
   if (fn === undefined || target === undefined) return undefined;
   if (mayCall(fn.spec, target.spec, [tool, target.spec.name])) return undefined;
   const message = `The tool "${fn.name}" comes from a document elsewhere, and may not call "${tool}".`;
-  return new ToolFailure('PERMISSION_DENIED', message, { reason: 'STEP_NOT_ALLOWED' });
+  return toolFailure('STEP_NOT_ALLOWED', message);
 }
 
 function overdone(reason: string, message: string): ToolFailure {

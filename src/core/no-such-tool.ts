@@ -1,7 +1,8 @@
 // The refusal of a call whose tool is not there: it names the one that was probably meant, if the caller may call it.
 import { holds } from '../contract/call/principal.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
+import { toolFailure } from '../contract/call/failure.ts';
+import type { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
 import { didYouMean } from '../lib/text/did-you-mean.ts';
 
@@ -14,11 +15,11 @@ export function noSuchTool(call: ToolCall): ToolFailure {
   if (actions !== undefined) {
     const names = actions.map(({ name }) => `${request.tool}.${name}`).join(' or ');
     const message = `This tool is called by its actions. It has actions: call ${names}.`;
-    return new ToolFailure('NOT_FOUND', message, { reason: 'ACTION_MISSING' });
+    return toolFailure('ACTION_MISSING', message);
   }
   const near = didYouMean(request.tool, namesWorthComparing(call));
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
-  return new ToolFailure('NOT_FOUND', `There is no tool of this name.${hint}`, { reason: 'TOOL_NOT_FOUND' });
+  return toolFailure('TOOL_NOT_FOUND', `There is no tool of this name.${hint}`);
 }
 
 /** Names that may be told to this caller and begin or end alike. */

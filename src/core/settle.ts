@@ -3,6 +3,7 @@ import type { ErrorType } from '../contract/call/error-types.ts';
 import type { Intent } from '../contract/call/intent.ts';
 import type { JsonValue } from '../contract/json.ts';
 import { metaOf } from '../contract/call/make-response.ts';
+import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResult, ToolSuccess, Truncation } from '../contract/call/tool-response.ts';
@@ -99,10 +100,7 @@ function encode(data: unknown, write: (data: unknown) => string | undefined): st
   try {
     return write(data) ?? 'null';
   } catch (cause) {
-    throw new ToolFailure('OUTPUT_INVALID', "The tool's result cannot be written as JSON.", {
-      reason: 'NOT_JSON',
-      cause,
-    });
+    throw toolFailure('NOT_JSON', "The tool's result cannot be written as JSON.", { cause });
   }
 }
 

@@ -1,5 +1,6 @@
 // UnifiedToolExecutor: one call for every tool of every type. Request stage, resolve, tool stage, and always an envelope.
 import type { Next } from '../contract/plugin.ts';
+import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { Admission, AdmitRequest } from '../contract/call/admission.ts';
 import type { AdmittedCall } from '../contract/call/admitted-call.ts';
@@ -160,8 +161,7 @@ export class UnifiedToolExecutor implements ToolCaller {
 
   #checkInService(call: ToolCall, fn: ToolFunction): void {
     if (this.#deps.snapshots.isDisabled(fn.spec.name)) {
-      const message = 'An operator has switched this tool off.';
-      throw new ToolFailure('UNAVAILABLE', message, { reason: 'TOOL_DISABLED', retryable: false });
+      throw toolFailure('TOOL_DISABLED', 'An operator has switched this tool off.', { retryable: false });
     }
     const quarantine = fn.spec.foreign?.quarantine;
     if (quarantine !== undefined) throw quarantined(quarantine);
@@ -184,10 +184,7 @@ function quarantined({ reason, message }: Quarantine): ToolFailure {
 }
 
 function shuttingDown(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', {
-    reason: 'DRAINING',
-    retryAfterMs: 1000,
-  });
+  return toolFailure('DRAINING', 'The gateway is shutting down.', { retryAfterMs: 1000 });
 }
 
 function openCall(

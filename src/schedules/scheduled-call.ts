@@ -1,7 +1,7 @@
 // The call of a schedule: what is kept of it when the schedule is made, and the row that each of its moments becomes.
 import type { Admitted } from '../contract/call/admission.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
+import { toolFailure } from '../contract/call/failure.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { NewCall } from '../ports/calls/call-store.ts';
 import type { Schedule, ScheduledCall } from '../ports/calls/schedule-store.ts';
@@ -19,7 +19,7 @@ export function scheduledCallOf(admitted: Admitted): ScheduledCall {
   const bytes = Buffer.byteLength(request);
   if (bytes > MAX_REQUEST_BYTES) {
     const message = `A schedule keeps at most ${MAX_REQUEST_BYTES} bytes of arguments and context, these are ${bytes}.`;
-    throw new ToolFailure('PAYLOAD_TOO_LARGE', message, { reason: 'SCHEDULE_TOO_LARGE' });
+    throw toolFailure('SCHEDULE_TOO_LARGE', message);
   }
   return { tool, principalId, agentId, userId, sessionId, argumentsHash, request };
 }

@@ -1,4 +1,5 @@
 // WebhookSender: tells callbacks that their calls have ended: signed, tried again for hours, given up in the end and kept.
+import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { signedHeaders } from '../lib/secrets/webhook-signature.ts';
 import type { StoredCall } from '../ports/calls/call-store.ts';
@@ -67,7 +68,7 @@ export class WebhookSender {
   /** What is being sent is broken off, and sent again by whoever comes next. */
   async stop(): Promise<void> {
     void this.#polls?.stop();
-    this.#stop.abort(new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING' }));
+    this.#stop.abort(toolFailure('DRAINING', 'The gateway is shutting down.'));
     await this.#sending;
   }
 

@@ -3,7 +3,8 @@ import { status, type Server, type ServiceError } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import { HealthImplementation } from 'grpc-health-check';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { withDescribedFiles } from './described-files.ts';
 import { SERVICE_NAME } from './wire-types.ts';
 
@@ -98,8 +99,5 @@ export class GrpcHealth {
 }
 
 function draining(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', {
-    reason: 'DRAINING',
-    retryAfterMs: 1000,
-  });
+  return toolFailure('DRAINING', 'The gateway is shutting down.', { retryAfterMs: 1000 });
 }

@@ -1,9 +1,9 @@
 // The refusal of a request that is not well formed: VALIDATION, with the place.
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 export function invalid(pointer: string, message: string): ToolFailure {
-  return new ToolFailure('VALIDATION', `${pointer || 'The request'} ${message}.`, {
-    reason: 'MALFORMED_CALL',
+  return toolFailure('MALFORMED_CALL', `${pointer || 'The request'} ${message}.`, {
     details: { violations: [{ pointer, message }] },
   });
 }

@@ -4,7 +4,8 @@ import { Controller, Inject } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { defer, finalize, type Observable } from 'rxjs';
 import { holds, type Principal } from '../../contract/call/principal.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { SharedPlaces } from '../../lib/concurrency/shared-places.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
@@ -65,9 +66,7 @@ export class ToolExecutorController {
       const snapshot = this.catalog.snapshot();
       const fn = snapshot.find(name)?.function;
       if (fn === undefined) {
-        const failure = new ToolFailure('NOT_FOUND', 'There is no tool of this name.', {
-          reason: 'TOOL_NOT_FOUND',
-        });
+        const failure = toolFailure('TOOL_NOT_FOUND', 'There is no tool of this name.');
         throw exceptionOfFailure(failure, { callId: '', tool: name });
       }
       const tool = toolMessage(fn, snapshot, isOff(fn, this.catalog));
@@ -117,20 +116,14 @@ export class ToolExecutorController {
     checkMetadataSize(metadata);
     const principal = this.authenticator.authenticate(credentialOf(metadata));
     if (holds(principal, 'tools:read')) return principal;
-    throw new ToolFailure('PERMISSION_DENIED', 'This needs the permission tools:read.', {
-      reason: 'PERMISSION_MISSING',
+    throw toolFailure('PERMISSION_MISSING', 'This needs the permission tools:read.', {
       details: { permission: 'tools:read' },
     });
   }
 }
 
 function tooManyWatchers(): ToolFailure {
-  return new ToolFailure(
-    'CONCURRENCY_LIMIT',
-    `At most ${MAX_WATCHERS} callers may watch the tools at once.`,
-    {
-      reason: 'TOO_MANY_WATCHERS',
-      retryAfterMs: 5000,
-    },
-  );
+  return toolFailure('TOO_MANY_WATCHERS', `At most ${MAX_WATCHERS} callers may watch the tools at once.`, {
+    retryAfterMs: 5000,
+  });
 }

@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { createGateway } from './create-gateway.ts';
 import { ownPaths } from '../adapters/create-egress-adapters.ts';
 import { createInfra, type Infra } from '../adapters/create-ports.ts';
@@ -115,7 +115,7 @@ const NOTHING_KEPT: Omit<SpecStore, keyof SpecReader> = {
 function offline(asked: (what: string) => void): Pick<OutsidePorts, 'mcpServers' | 'sqlDatabases'> {
   const refuse = (what: string) => async () => {
     asked(what);
-    throw new ToolFailure('UNAVAILABLE', 'Servers are not asked in a validation.', { reason: 'OFFLINE' });
+    throw toolFailure('OFFLINE', 'Servers are not asked in a validation.');
   };
   const server = refuse('a server of mcp tools');
   const database = refuse('a database of sql tools');

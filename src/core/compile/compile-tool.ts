@@ -2,7 +2,7 @@
 import type { LaterPhase, Next, PreparedFunction } from '../../contract/plugin.ts';
 import type { AdmittedCall } from '../../contract/call/admitted-call.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import type { CompiledTool } from '../../contract/tool/compiled-tool.ts';
 import { whatRuns, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse, ToolResult, ToolSuccess } from '../../contract/call/tool-response.ts';
@@ -96,7 +96,7 @@ async function resume(call: ToolCall, fn: ToolFunction, rest: Next): Promise<Too
   }
   const message =
     'The tool, or what it runs, was changed since this call was accepted, and it is not one to run without approval.';
-  return refusalOf(call, new ToolFailure('CONFLICT', message, { reason: 'TOOL_DEFINITION_CHANGED' }));
+  return refusalOf(call, toolFailure('TOOL_DEFINITION_CHANGED', message));
 }
 
 async function isAsAgreed(admitted: AdmittedCall, call: ToolCall, fn: ToolFunction): Promise<boolean> {
@@ -119,7 +119,7 @@ function announced(call: ToolCall): Promise<void> | undefined {
 async function rehearse(call: ToolCall, prepared: PreparedFunction): Promise<ToolResult> {
   if (prepared.render === undefined) {
     const message = 'This kind of tool cannot say what it would do: it has no dry run.';
-    throw new ToolFailure('VALIDATION', message, { reason: 'NO_DRY_RUN', details: { field: 'dry_run' } });
+    throw toolFailure('NO_DRY_RUN', message, { details: { field: 'dry_run' } });
   }
   return { data: { dry_run: true, would: await prepared.render(call) } };
 }

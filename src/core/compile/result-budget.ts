@@ -3,7 +3,8 @@ import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import { childPointer } from '../../lib/json/json-pointer.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { Truncation } from '../../contract/call/tool-response.ts';
 import { atOnce } from '../../lib/concurrency/in-slices.ts';
@@ -72,8 +73,7 @@ export function startOf(fn: ToolFunction, call: ToolCall): number {
   const isOurs = fn.spec.resultBudget !== undefined && fn.spec.metadata.readOnly;
   if (isOurs && /^[1-9]\d{0,8}$/.test(start ?? '') && binding === bindingOf(call, fn)) return Number(start);
   const message = 'context.cursor is not a cursor that this tool gave for these arguments.';
-  throw new ToolFailure('VALIDATION', message, {
-    reason: 'CURSOR_INVALID',
+  throw toolFailure('CURSOR_INVALID', message, {
     details: { violations: [{ pointer: '/context/cursor', message: 'was given for another call' }] },
   });
 }
@@ -128,9 +128,9 @@ function* textOf(value: JsonValue): Generator<void, string> {
 }
 
 function tooLarge(maxBytes: number): ToolFailure {
-  return new ToolFailure(
-    'OUTPUT_TOO_LARGE',
+  return toolFailure(
+    'RESULT_BUDGET',
     `The tool's result cannot be cut to its budget of ${maxBytes} bytes at a whole item.`,
-    { reason: 'RESULT_BUDGET', details: { max_result_bytes: maxBytes } },
+    { details: { max_result_bytes: maxBytes } },
   );
 }

@@ -1,6 +1,7 @@
 // Crossing: one passage of one call through one layer. It ends with the layer's answer, or without it when the call's time is over.
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { Extension, Layer, Next } from '../../contract/plugin.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
@@ -178,5 +179,5 @@ export class Crossing implements Step {
 
 function crashed(extension: string, cause: unknown): ToolFailure {
   const message = `The call was refused because the gateway's "${extension}" step failed.`;
-  return new ToolFailure('INTERNAL', message, { reason: 'EXTENSION_FAILED', cause });
+  return toolFailure('EXTENSION_FAILED', message, { cause });
 }

@@ -1,5 +1,6 @@
 // CircuitBreaker: stops calling an upstream that keeps failing, and finds out with a few calls when it is back.
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { CircuitState, CircuitStatus } from '../../ports/circuit-control.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { OutcomeWindow } from './outcome-window.ts';
@@ -64,15 +65,10 @@ export class CircuitBreaker {
   }
 
   refusal(): ToolFailure {
-    return new ToolFailure(
-      'UNAVAILABLE',
-      'What this tool calls keeps failing and is left alone for a while.',
-      {
-        reason: 'CIRCUIT_OPEN',
-        retryAfterMs: this.#retryAfterMs(),
-        partialSideEffects: false,
-      },
-    );
+    return toolFailure('CIRCUIT_OPEN', 'What this tool calls keeps failing and is left alone for a while.', {
+      retryAfterMs: this.#retryAfterMs(),
+      partialSideEffects: false,
+    });
   }
 
   /** Refuses every call until `reset`, whatever the upstream does. */

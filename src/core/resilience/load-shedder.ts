@@ -1,5 +1,6 @@
 // LoadShedder: refuses calls while the gateway has more to do than it can, the least important ones first.
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { CallPriority } from '../../contract/tool/tool-spec.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -73,8 +74,7 @@ export class LoadShedder {
       this.#quietUntil = now + LOG_EVERY_MS;
       log.warn({ priority, inFlight, lagMs: Math.round(lag.p99Ms()) }, 'too much to do: calls are refused');
     }
-    return new ToolFailure('UNAVAILABLE', 'The gateway has too much to do at the moment.', {
-      reason: 'OVERLOADED',
+    return toolFailure('OVERLOADED', 'The gateway has too much to do at the moment.', {
       retryAfterMs: Math.round(RETRY_MS * (1 + random())),
     });
   }

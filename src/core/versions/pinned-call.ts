@@ -1,6 +1,7 @@
 // A call that asks for another version of its tool than the one in force.
 import { holds } from '../../contract/call/principal.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { PinnedTool, ToolPins } from '../../ports/registry/tool-pins.ts';
@@ -37,13 +38,10 @@ export function takePinned(
 
 function notAllowed(permissions: string[]): ToolFailure {
   const message = `This tool needs permissions that the credential does not hold: ${permissions.join(', ')}.`;
-  return new ToolFailure('PERMISSION_DENIED', message, {
-    reason: 'PERMISSION_MISSING',
-    details: { permissions },
-  });
+  return toolFailure('PERMISSION_MISSING', message, { details: { permissions } });
 }
 
 function versionGone(): ToolFailure {
   const message = 'Only the version in force of this tool can be called: somebody else defines it.';
-  return new ToolFailure('NOT_FOUND', message, { reason: 'VERSION_GONE' });
+  return toolFailure('VERSION_GONE', message);
 }

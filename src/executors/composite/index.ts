@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
 import { compileSteps, type Program } from './compile-steps.ts';
 import type { CompositeOptions } from './options.ts';
@@ -52,8 +52,7 @@ function checkTools({ steps }: Program, { snapshot }: ToolCall): void {
   const missing = steps.find(({ tool }) => snapshot.find(tool) === undefined);
   if (missing === undefined) return;
   const { id, tool } = missing;
-  throw new ToolFailure('NOT_FOUND', `The step "${id}" calls the tool "${tool}", which is not there.`, {
-    reason: 'STEP_TOOL_NOT_FOUND',
+  throw toolFailure('STEP_TOOL_NOT_FOUND', `The step "${id}" calls the tool "${tool}", which is not there.`, {
     partialSideEffects: false,
     details: { step: id, tool },
   });

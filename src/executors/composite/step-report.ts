@@ -1,6 +1,7 @@
 // StepReport: which steps of a call ran and how each ended, for whoever has to clean up after one that broke off.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ToolSet } from '../../contract/tool/tool-set.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Step } from './compile-steps.ts';
@@ -113,17 +114,11 @@ export function misfit(what: string, reason: string): StepBreak {
 }
 
 export function tooLarge(limit: number): StepBreak {
-  return new StepBreak(
-    (report) =>
-      new ToolFailure(
-        'OUTPUT_TOO_LARGE',
-        `The results of the steps are longer than ${limit} characters together.`,
-        {
-          reason: 'STEPS_TOO_LARGE',
-          partialSideEffects: report.hasEffects,
-          details: { steps: report.list() },
-        },
-      ),
+  return new StepBreak((report) =>
+    toolFailure('STEPS_TOO_LARGE', `The results of the steps are longer than ${limit} characters together.`, {
+      partialSideEffects: report.hasEffects,
+      details: { steps: report.list() },
+    }),
   );
 }
 

@@ -1,5 +1,6 @@
 // Access tokens by OAuth 2.0 client credentials: fetched once for everybody, renewed before they end.
 import * as oauth from 'oauth4webapi';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ClientCredentials } from './connection-schema.ts';
@@ -131,14 +132,13 @@ function failureOf(error: unknown): ToolFailure {
   const said = error instanceof oauth.ResponseBodyError ? error.error : undefined;
   const challenged = error instanceof oauth.WWWAuthenticateChallengeError && error.status === 401;
   if (challenged || (said !== undefined && REFUSALS.has(said))) {
-    return new ToolFailure(
-      'UNAVAILABLE',
+    return toolFailure(
+      'CREDENTIALS_REFUSED',
       `The token endpoint refused the gateway's own credentials (${said ?? 'HTTP 401'}): an operator has to set them right.`,
-      { reason: 'CREDENTIALS_REFUSED', retryable: false, partialSideEffects: false, cause: causeOf(error) },
+      { retryable: false, partialSideEffects: false, cause: causeOf(error) },
     );
   }
-  return new ToolFailure('UNAVAILABLE', 'No access token could be had for the upstream.', {
-    reason: 'TOKEN_UNAVAILABLE',
+  return toolFailure('TOKEN_UNAVAILABLE', 'No access token could be had for the upstream.', {
     partialSideEffects: false,
     cause: causeOf(error),
   });

@@ -1,5 +1,6 @@
 // Reads an upstream's answer into a tool's result: JSON bounded in depth, or text.
 import type { JsonValue } from '../../contract/json.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { inexactNumberIn, withExactNumbers } from '../../lib/json/exact-json.ts';
@@ -29,10 +30,9 @@ export function readResponse(
   if (kind === 'json' || (kind === 'auto' && JSON_TYPE.test(mediaType)))
     return body.length < LARGE_JSON_BYTES ? { data: readJson(body, numbers) } : readLarge(body, numbers);
   if (kind === 'text' || TEXT_TYPE.test(mediaType)) return { data: readText(response.body, parameters) };
-  throw new ToolFailure(
-    'OUTPUT_INVALID',
+  throw toolFailure(
+    'UNEXPECTED_CONTENT_TYPE',
     `The upstream answered with content of type "${mediaType.slice(0, 80)}", which is neither JSON nor text.`,
-    { reason: 'UNEXPECTED_CONTENT_TYPE' },
   );
 }
 
@@ -67,7 +67,7 @@ function failureOf({ reason, found = '', cause }: LargeJsonError): ToolFailure {
     return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason });
   }
   const message = `The upstream's answer ${boundOf(reason === 'TOO_MANY_NAMES' ? 'names' : 'values')}.`;
-  return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_MANY_VALUES' });
+  return toolFailure('TOO_MANY_VALUES', message);
 }
 
 function refuseLargeNumbers(text: string): void {
@@ -77,12 +77,11 @@ function refuseLargeNumbers(text: string): void {
 
 function unsafeNumber(found: string): ToolFailure {
   const message = `The upstream's JSON holds the number ${found.slice(0, 40)}, which JSON readers round.`;
-  return new ToolFailure('OUTPUT_INVALID', message, { reason: 'UNSAFE_NUMBER' });
+  return toolFailure('UNSAFE_NUMBER', message);
 }
 
 function notJson(cause: unknown): ToolFailure {
-  const message = 'The upstream answered with text that is not JSON.';
-  return new ToolFailure('OUTPUT_INVALID', message, { reason: 'NOT_JSON', cause });
+  return toolFailure('NOT_JSON', 'The upstream answered with text that is not JSON.', { cause });
 }
 
 function tooDeep(): ToolFailure {
@@ -95,8 +94,7 @@ function readText(body: Buffer, parameters: string): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch (cause) {
-    throw new ToolFailure('OUTPUT_INVALID', `The upstream answered in the unknown charset "${charset}".`, {
-      reason: 'UNKNOWN_CHARSET',
+    throw toolFailure('UNKNOWN_CHARSET', `The upstream answered in the unknown charset "${charset}".`, {
       cause,
     });
   }

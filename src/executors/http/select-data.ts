@@ -1,5 +1,6 @@
 // Picks the part of an upstream's JSON that a tool returns: a JMESPath expression, bounded in what it can cost.
 import type { JsonValue } from '../../contract/json.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { parseExpression, type Ast } from '../../lib/jmespath/ast.ts';
 import { evaluate } from '../../lib/jmespath/evaluate.ts';
@@ -48,7 +49,7 @@ function evaluated(tree: Ast, data: JsonValue, work: Work): JsonValue {
     return evaluate(tree, data, work);
   } catch (cause) {
     const message = "The upstream's answer is not what the tool's selection expects.";
-    throw new ToolFailure('OUTPUT_INVALID', message, { reason: 'SELECTION_FAILED', cause });
+    throw toolFailure('SELECTION_FAILED', message, { cause });
   }
 }
 

@@ -1,9 +1,8 @@
 // What a handler returned or threw, as a result or a failure. Handlers may answer in the envelope themselves.
 import { isErrorType } from '../../contract/call/error-types.ts';
-import { exceptionFailure } from '../../contract/call/exception-failure.ts';
 import type { Intent } from '../../contract/call/intent.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
-import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
+import { exceptionFailure, ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 
 const UPPER_SNAKE = /^[A-Z][A-Z0-9_]{0,63}$/;

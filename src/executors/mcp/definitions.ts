@@ -1,5 +1,6 @@
 // Definitions: what a server says its tools are, asked for again when it may have changed, once for all of its tools.
 import { within } from '../../lib/timers/within.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { abortable } from '../../lib/concurrency/abortable.ts';
 import { definitionHash } from '../../lib/mcp/mcp-definition.ts';
@@ -84,8 +85,7 @@ export class Definitions {
   }
 
   async #list(): Promise<Tools> {
-    const late = new ToolFailure('UNAVAILABLE', 'The MCP server does not say which tools it has.', {
-      reason: 'LIST_TIMEOUT',
+    const late = toolFailure('LIST_TIMEOUT', 'The MCP server does not say which tools it has.', {
       partialSideEffects: false,
     });
     const changes = this.#changes;

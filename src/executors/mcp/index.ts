@@ -3,6 +3,7 @@ import { within } from '../../lib/timers/within.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
 import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { didYouMean } from '../../lib/text/did-you-mean.ts';
@@ -72,9 +73,7 @@ class McpExecutor implements Executor<McpOptions> {
   async #checkAtLoad({ definitions }: ServerLease, options: McpOptions, tool: string): Promise<void> {
     const { connection, tool: name, definition_hash: hash } = options;
     const { log, clock } = this.#needs;
-    const late = new ToolFailure('UNAVAILABLE', 'The MCP server does not answer.', {
-      reason: 'LIST_TIMEOUT',
-    });
+    const late = toolFailure('LIST_TIMEOUT', 'The MCP server does not answer.');
     const check = async (signal: AbortSignal) => {
       if (hash !== undefined) await definitions.check(name, hash, signal);
       else assertOffered(name, await definitions.names(signal));

@@ -1,6 +1,7 @@
 // What a server's answer means: a result of the form that was asked for, or the tool's own error.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import type { McpResult } from '../../ports/egress/mcp-servers.ts';
 
@@ -13,9 +14,7 @@ export function readResult(result: McpResult, kind: ResultKind): ToolResult {
   if (isError) throw toolError(content);
   if (kind === 'structured') {
     if (structuredContent !== undefined) return { data: structuredContent };
-    throw new ToolFailure('OUTPUT_INVALID', 'The MCP tool answered without structured content.', {
-      reason: 'NO_STRUCTURED_CONTENT',
-    });
+    throw toolFailure('NO_STRUCTURED_CONTENT', 'The MCP tool answered without structured content.');
   }
   const data: { [key: string]: JsonValue } = { content: [...content] };
   if (structuredContent !== undefined) data['structuredContent'] = structuredContent;
@@ -30,8 +29,7 @@ function toolError(content: readonly JsonObject[]): ToolFailure {
     .join('\n')
     .trim();
   const message = text.length > MAX_ERROR_CHARS ? `${text.slice(0, MAX_ERROR_CHARS)}…` : text;
-  return new ToolFailure('PERMANENT', message === '' ? 'The MCP tool reported an error.' : message, {
+  return toolFailure('TOOL_ERROR', message === '' ? 'The MCP tool reported an error.' : message, {
     origin: 'tool',
-    reason: 'TOOL_ERROR',
   });
 }

@@ -1,5 +1,5 @@
 // SandboxChoice: whether Python workers run inside the sandbox. Settled once, at boot; no failure of a worker changes it.
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Sandbox, SandboxBackend } from '../../ports/egress/sandbox.ts';
@@ -52,8 +52,7 @@ export class SandboxChoice {
     if (backend !== 'none') return backend;
     const message = isInconclusive ? NOT_TRIED : `There is no sandbox for Python tools here. ${HOW_TO_MEND}`;
     this.#sayUnavailable(message);
-    throw new ToolFailure('UNAVAILABLE', message, {
-      reason: 'SANDBOX_UNAVAILABLE',
+    throw toolFailure('SANDBOX_UNAVAILABLE', message, {
       retryable: isInconclusive,
       partialSideEffects: false,
     });

@@ -1,5 +1,6 @@
 // Commands: compiled at load, filled per call. Whatever arguments hold, each stays one argument of the same program.
 import type { JsonObject, JsonSchema } from '../../contract/json.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { parseTemplate, soleName } from '../../lib/text/template.ts';
 import type { SandboxFile } from '../../ports/egress/sandbox.ts';
@@ -168,8 +169,7 @@ function note(name: string, message: string, violations: Violation[]): undefined
 
 function unsafe(violations: readonly Violation[]): ToolFailure {
   const message = `Arguments cannot be placed in the command: ${violations.map((each) => `${each.pointer} ${each.message}`).join('; ')}.`;
-  return new ToolFailure('VALIDATION', message, {
-    reason: 'UNSAFE_ARGUMENT',
+  return toolFailure('UNSAFE_ARGUMENT', message, {
     partialSideEffects: false,
     details: { violations: violations.map((each) => ({ ...each })) },
   });

@@ -1,6 +1,7 @@
 // The shell executor: a tool is one command with typed places for arguments, run inside the sandbox, never by a shell.
 import type { JsonObject } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
@@ -198,12 +199,9 @@ function sessionKey({ principal, context }: ToolCall): string {
   const { sessionId } = context;
   if (sessionId !== undefined && sessionId !== '')
     return JSON.stringify([principal?.tenantId ?? '', callerHash(context)]);
-  throw new ToolFailure(
-    'VALIDATION',
+  throw toolFailure(
+    'SESSION_REQUIRED',
     'context.session_id is missing: the workspace of this tool belongs to a session.',
-    {
-      reason: 'SESSION_REQUIRED',
-      partialSideEffects: false,
-    },
+    { partialSideEffects: false },
   );
 }

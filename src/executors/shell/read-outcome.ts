@@ -1,5 +1,6 @@
 // Outcomes: what a run means for the caller, a result or one of the tool's own errors.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { parseStrictJson } from '../../lib/json/strict-json.ts';
@@ -35,8 +36,7 @@ function parsed(stdout: string): JsonValue {
     return parseStrictJson(stdout) as JsonValue;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ToolFailure('OUTPUT_INVALID', `The command's output is not the JSON it promises: ${why}`, {
-      reason: 'NOT_JSON',
+    throw toolFailure('NOT_JSON', `The command's output is not the JSON it promises: ${why}`, {
       cause: error,
     });
   }
@@ -45,9 +45,7 @@ function parsed(stdout: string): JsonValue {
 function cutShort({ ended }: SandboxOutcome): ToolFailure {
   switch (ended) {
     case 'output_limit':
-      return new ToolFailure('OUTPUT_TOO_LARGE', 'The command printed more than it may, and was ended.', {
-        reason: 'OUTPUT_LIMIT',
-      });
+      return toolFailure('OUTPUT_LIMIT', 'The command printed more than it may, and was ended.');
     case 'disk_limit':
       return permanent(
         'DISK_LIMIT',

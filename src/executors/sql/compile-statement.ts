@@ -1,6 +1,6 @@
 // Compiles one tool's statement at load; a call only encodes its arguments.
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { SqlStatement } from '../../ports/egress/sql-databases.ts';
 import { encoderOf, type Violation } from './encode-argument.ts';
@@ -37,8 +37,7 @@ export function compileArguments(
     const violations: Violation[] = [];
     const values = slots.map(({ name, encode }) => encode(args[name] ?? null, name, violations));
     if (violations.length === 0) return values;
-    throw new ToolFailure('VALIDATION', 'An argument cannot be a parameter of the statement.', {
-      reason: 'UNSAFE_ARGUMENT',
+    throw toolFailure('UNSAFE_ARGUMENT', 'An argument cannot be a parameter of the statement.', {
       partialSideEffects: false,
       details: { violations: violations.map(({ pointer, message }) => ({ pointer, message })) },
     });

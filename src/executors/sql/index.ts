@@ -7,6 +7,7 @@ import type {
   ExecutorTarget,
   PreparedFunction,
 } from '../../contract/plugin.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -124,8 +125,7 @@ class SqlExecutor implements Executor<SqlOptions> {
 /** As auth bound it to the credential: what a caller says of itself counts for nothing here. */
 function tenantOf({ principal }: ToolCall): string {
   if (principal !== undefined && principal.tenantId !== '') return principal.tenantId;
-  throw new ToolFailure('PERMISSION_DENIED', 'This tool serves only callers that belong to a tenant.', {
-    reason: 'TENANT_REQUIRED',
+  throw toolFailure('TENANT_REQUIRED', 'This tool serves only callers that belong to a tenant.', {
     partialSideEffects: false,
   });
 }
@@ -139,10 +139,10 @@ const FORMS: Readonly<Record<TenantForm, RegExp>> = {
 function refuseOtherForm(tenantId: string, forms: readonly TenantForm[]): void {
   const form = forms.find((each) => !FORMS[each].test(tenantId));
   if (form === undefined) return;
-  throw new ToolFailure(
-    'PERMISSION_DENIED',
+  throw toolFailure(
+    'TENANT_REQUIRED',
     `This tool serves only tenants whose name is written as PostgreSQL writes ${form === 'uuid' ? 'a uuid' : 'an integer'}.`,
-    { reason: 'TENANT_REQUIRED', partialSideEffects: false },
+    { partialSideEffects: false },
   );
 }
 
@@ -158,7 +158,5 @@ function rowsOf({ rows, cutBy, affectedRows }: SqlResult): JsonObject {
 function onlyRow({ rows, cutBy }: SqlResult): JsonValue {
   const [row = null] = rows;
   if (rows.length <= 1 && cutBy === undefined) return row;
-  throw new ToolFailure('OUTPUT_INVALID', 'The statement gave more than the one row it may give.', {
-    reason: 'MORE_THAN_ONE_ROW',
-  });
+  throw toolFailure('MORE_THAN_ONE_ROW', 'The statement gave more than the one row it may give.');
 }

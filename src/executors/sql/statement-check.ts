@@ -1,5 +1,6 @@
 // Checks a statement against its database, once: at load, or at the first call when there was no server at load.
 import type { JsonObject } from '../../contract/json.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type {
   SqlDatabase,
@@ -86,8 +87,7 @@ export class StatementCheck {
       return await this.#running;
     } catch (cause) {
       if (cause instanceof ToolFailure) throw cause;
-      throw new ToolFailure('UNAVAILABLE', "This tool's statement did not pass the gateway's checks.", {
-        reason: 'STATEMENT_REFUSED',
+      throw toolFailure('STATEMENT_REFUSED', "This tool's statement did not pass the gateway's checks.", {
         retryable: false,
         partialSideEffects: false,
         cause,

@@ -1,6 +1,7 @@
 // admission: rate limits and the concurrency lease, one decision just before the tool runs, given back when it ends.
 import { z } from 'zod';
 import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
@@ -85,16 +86,13 @@ async function run(
 }
 
 function leaseLost(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The call lost its place under a concurrency limit while it ran.', {
-    reason: 'LEASE_LOST',
-  });
+  return toolFailure('LEASE_LOST', 'The call lost its place under a concurrency limit while it ran.');
 }
 
 function refusal(decision: Admission & { granted: false }): ToolFailure {
   const { refusedBy, retryAfterMs, rule } = decision;
   if (refusedBy === 'rate') {
-    return new ToolFailure('RATE_LIMIT', `The rate limit ${rule} of this tool is used up.`, {
-      reason: 'RATE_EXCEEDED',
+    return toolFailure('RATE_EXCEEDED', `The rate limit ${rule} of this tool is used up.`, {
       retryAfterMs,
       details: { limit: rule },
     });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { boundPart } from '../../contract/call/bound-part.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { whatRuns, type ToolFunction } from '../../contract/tool/tool-function.ts';
@@ -169,16 +170,14 @@ const WHY_NOT = {
 function changing(): ToolFailure {
   const message =
     'The code of this tool has just been changed and is not in force yet: nobody can approve it now.';
-  return new ToolFailure('UNAVAILABLE', message, { reason: 'TOOL_CHANGING', retryAfterMs: 3_000 });
+  return toolFailure('TOOL_CHANGING', message, { retryAfterMs: 3_000 });
 }
 
 function notRedeemed(result: RedemptionResult & { redeemed: false }): ToolFailure {
   const { why, approval } = result;
   if (why === 'pending' && approval !== undefined) return required(approval);
   if (why === 'rejected') {
-    return new ToolFailure('PERMISSION_DENIED', 'The call was rejected by an approver.', {
-      reason: 'APPROVAL_REJECTED',
-    });
+    return toolFailure('APPROVAL_REJECTED', 'The call was rejected by an approver.');
   }
   const [reason, message] = WHY_NOT[why === 'pending' ? 'unknown' : why];
   return new ToolFailure('VALIDATION', message, { reason });

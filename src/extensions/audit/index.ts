@@ -1,7 +1,8 @@
 // audit: a record of every call, refused ones too; of calls that change something, one before they run as well.
 import { z } from 'zod';
 import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
@@ -89,8 +90,7 @@ async function recorded(
 
 /** The tool may have run: the caller learns that, and that nobody wrote it down. */
 function unrecorded(response: ToolResponse, cause: unknown): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The call could not be recorded in the audit log.', {
-    reason: 'AUDIT_UNAVAILABLE',
+  return toolFailure('AUDIT_UNAVAILABLE', 'The call could not be recorded in the audit log.', {
     retryable: false,
     partialSideEffects: response.ok || response.error.partialSideEffects,
     cause,

@@ -1,5 +1,5 @@
 // FloodGuard: counts calls per credential and second, so that one runaway agent cannot eat the process.
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 
 export class FloodGuard {
   #second = 0;
@@ -15,8 +15,7 @@ export class FloodGuard {
     const count = (this.#counts.get(credentialId) ?? 0) + 1;
     this.#counts.set(credentialId, count);
     if (count <= perSecond) return;
-    throw new ToolFailure('RATE_LIMIT', `More than ${perSecond} calls in one second with this credential.`, {
-      reason: 'FLOOD',
+    throw toolFailure('FLOOD', `More than ${perSecond} calls in one second with this credential.`, {
       retryAfterMs: (second + 1) * 1000 - nowMs,
     });
   }

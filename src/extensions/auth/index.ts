@@ -4,6 +4,7 @@ import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts
 import { holds, stillGranted, type Principal } from '../../contract/call/principal.ts';
 import { grantOf, type ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolContext } from '../../contract/call/tool-context.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -50,14 +51,13 @@ function principalOf(call: ToolCall, authenticator: Authenticator): Principal {
   const principal = authenticator.recall(grant.principalId);
   if (principal.tenantId !== grant.tenantId) {
     const message = 'The credential that made the call belongs to another tenant now.';
-    throw new ToolFailure('AUTH', message, { reason: 'CREDENTIAL_REVOKED' });
+    throw toolFailure('CREDENTIAL_REVOKED', message);
   }
   return stillGranted(principal, grant.permissions);
 }
 
 function missing(permission: string): ToolFailure {
-  return new ToolFailure('PERMISSION_DENIED', `This credential does not hold the permission ${permission}.`, {
-    reason: 'PERMISSION_MISSING',
+  return toolFailure('PERMISSION_MISSING', `This credential does not hold the permission ${permission}.`, {
     details: { permission },
   });
 }
@@ -79,7 +79,7 @@ function bind(principal: Principal, said: ToolContext): ToolContext {
 function withoutTenant(): ToolFailure {
   const message =
     'This credential belongs to no tenant, and every call is made for one: use a key of a tenant.';
-  return new ToolFailure('PERMISSION_DENIED', message, { reason: 'TENANT_REQUIRED' });
+  return toolFailure('TENANT_REQUIRED', message);
 }
 
 function foreign(what: string, field: string): ToolFailure {

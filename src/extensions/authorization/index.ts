@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
 import { holds } from '../../contract/call/principal.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 const optionsSchema = z.strictObject({});
 
@@ -33,8 +34,5 @@ function createAuthorization(): ToolExtension<object> {
 
 function notHeld(permissions: string[]): ToolFailure {
   const message = `This tool needs permissions that the credential does not hold: ${permissions.join(', ')}.`;
-  return new ToolFailure('PERMISSION_DENIED', message, {
-    reason: 'PERMISSION_MISSING',
-    details: { permissions },
-  });
+  return toolFailure('PERMISSION_MISSING', message, { details: { permissions } });
 }

@@ -2,7 +2,8 @@
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import { knownAnswer } from '../../contract/call/make-response.ts';
 import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
 import { within } from '../../lib/timers/within.ts';
@@ -89,8 +90,7 @@ async function inTime(call: ToolCall, next: Next, afterMs: number, clock: Clock)
 }
 
 function tooLate(afterMs: number): ToolFailure {
-  return new ToolFailure('TIMEOUT', `The tool did not answer within ${afterMs} ms.`, {
-    reason: 'LATE',
+  return toolFailure('LATE', `The tool did not answer within ${afterMs} ms.`, {
     details: { limit_ms: afterMs },
   });
 }

@@ -1,5 +1,6 @@
 // What a keyed call is answered with when it is not run: the first outcome again, or why there is none.
 import { metaOf } from '../../contract/call/make-response.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
@@ -20,23 +21,18 @@ export async function replay(call: ToolCall, outcome: StoredOutcome): Promise<To
 }
 
 export function missing(): ToolFailure {
-  return new ToolFailure('VALIDATION', 'Calls of this tool need an idempotency key.', {
-    reason: 'IDEMPOTENCY_KEY_REQUIRED',
+  return toolFailure('IDEMPOTENCY_KEY_REQUIRED', 'Calls of this tool need an idempotency key.', {
     details: { field: 'idempotency_key' },
   });
 }
 
 export function malformed(): ToolFailure {
   const message = 'An idempotency key is 1 to 255 printable ASCII characters without spaces.';
-  return new ToolFailure('VALIDATION', message, {
-    reason: 'IDEMPOTENCY_KEY_MALFORMED',
-    details: { field: 'idempotency_key' },
-  });
+  return toolFailure('IDEMPOTENCY_KEY_MALFORMED', message, { details: { field: 'idempotency_key' } });
 }
 
 export function inFlight(callId: string): ToolFailure {
-  return new ToolFailure('CONFLICT', 'A call with this idempotency key is under way.', {
-    reason: 'IDEMPOTENCY_IN_FLIGHT',
+  return toolFailure('IDEMPOTENCY_IN_FLIGHT', 'A call with this idempotency key is under way.', {
     retryable: true,
     retryAfterMs: 1_000,
     details: { call_id: callId },
@@ -44,8 +40,7 @@ export function inFlight(callId: string): ToolFailure {
 }
 
 export function otherPayload(): ToolFailure {
-  const message = 'This idempotency key was used for a call with other arguments.';
-  return new ToolFailure('CONFLICT', message, { reason: 'PAYLOAD_MISMATCH' });
+  return toolFailure('PAYLOAD_MISMATCH', 'This idempotency key was used for a call with other arguments.');
 }
 
 export function unknownOutcome(callId: string): ToolFailure {

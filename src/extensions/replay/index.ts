@@ -4,7 +4,8 @@ import type { JsonObject } from '../../contract/json.ts';
 import { metaOf } from '../../contract/call/make-response.ts';
 import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { parseOwn } from '../../lib/large-json/parse-json.ts';
 import { sensitiveHider } from '../../lib/secrets/sensitive-values.ts';
@@ -110,7 +111,7 @@ function notRecorded(tool: string, answer: Missed): ToolFailure {
     ...(definitionChanged && { definition_changed: true }),
     ...(nearest !== undefined && { nearest: wireNearest(nearest) }),
   };
-  return new ToolFailure('NOT_FOUND', whyNot(answer), { reason: 'NOT_RECORDED', details });
+  return toolFailure('NOT_RECORDED', whyNot(answer), { details });
 }
 
 function whyNot({ recordedTimes, recordedOfTool, definitionChanged, nearest }: Missed): string {

@@ -1,27 +1,20 @@
 // What validation refuses with.
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ForeignCheckError } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import type { Violation } from '../../lib/json-schema/violation.ts';
 
 export function foreignTenant(): ToolFailure {
-  return new ToolFailure(
-    'PERMISSION_DENIED',
-    'The business_id argument is not the tenant of this credential.',
-    {
-      reason: 'TENANT_MISMATCH',
-      details: { field: 'business_id' },
-    },
-  );
+  return toolFailure('TENANT_MISMATCH', 'The business_id argument is not the tenant of this credential.', {
+    details: { field: 'business_id' },
+  });
 }
 
 export function mismatch(violations: readonly Violation[]): ToolFailure {
-  return new ToolFailure(
-    'VALIDATION',
+  return toolFailure(
+    'SCHEMA_MISMATCH',
     `The arguments do not fit the tool's input schema: ${sentence(violations)}.`,
-    {
-      reason: 'SCHEMA_MISMATCH',
-      details: { violations: violations.map(({ pointer, message }) => ({ pointer, message })) },
-    },
+    { details: { violations: violations.map(({ pointer, message }) => ({ pointer, message })) } },
   );
 }
 
@@ -29,10 +22,10 @@ export function mismatch(violations: readonly Violation[]): ToolFailure {
 export function notInt64(pointers: readonly string[]): ToolFailure {
   const message = 'must be within ±(2^53 − 1), as the tool does not expect an integer of format int64 here';
   const violations = pointers.slice(0, MOST_VIOLATIONS).map((pointer) => ({ pointer, message }));
-  return new ToolFailure(
-    'VALIDATION',
+  return toolFailure(
+    'NUMBER_RANGE',
     `The arguments hold a number that cannot be passed on exactly: ${sentence(violations)}.`,
-    { reason: 'NUMBER_RANGE', details: { violations } },
+    { details: { violations } },
   );
 }
 
@@ -52,19 +45,11 @@ export function outputInvalid(violations: readonly Violation[]): ToolFailure {
 export function unchecked(error: ForeignCheckError): ToolFailure {
   if (error.why === 'busy') {
     const message = 'Too many calls wait for their arguments to be checked.';
-    return new ToolFailure('UNAVAILABLE', message, {
-      reason: 'VALIDATION_BUSY',
-      retryAfterMs: 1_000,
-      cause: error,
-    });
+    return toolFailure('VALIDATION_BUSY', message, { retryAfterMs: 1_000, cause: error });
   }
   const message =
     "The arguments could not be held to the tool's input schema within the limits of time and memory.";
-  return new ToolFailure('UNAVAILABLE', message, {
-    reason: 'SCHEMA_CHECK_FAILED',
-    retryable: false,
-    cause: error,
-  });
+  return toolFailure('SCHEMA_CHECK_FAILED', message, { retryable: false, cause: error });
 }
 
 function sentence(violations: readonly Violation[]): string {

@@ -1,5 +1,5 @@
 // MemoryApprovalStore: approvals of one process. Each step is one synchronous move, so no two can interleave.
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import type {
   Approval,
   ApprovalDecision as Decision,
@@ -145,13 +145,7 @@ export class MemoryApprovalStore implements ApprovalStore {
       this.#bytes + bytes > maxBytes ||
       tenant.bytes + bytes > maxBytesPerTenant;
     if (!full) return;
-    throw new ToolFailure(
-      'UNAVAILABLE',
-      'Too many calls wait for approval: have some of them decided first.',
-      {
-        reason: 'APPROVALS_FULL',
-      },
-    );
+    throw toolFailure('APPROVALS_FULL', 'Too many calls wait for approval: have some of them decided first.');
   }
 
   #find(tenantId: string, id: string): Entry | undefined {

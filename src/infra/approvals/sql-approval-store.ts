@@ -1,6 +1,6 @@
 // SqlApprovalStore: approvals as rows. Each step is one statement, so no two can interleave; the time is the database's own.
 import { sql, type RawBuilder, type Selectable } from 'kysely';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import type {
   Approval,
@@ -66,8 +66,7 @@ export class SqlApprovalStore implements ApprovalStore {
         AND bytes + ${bytes} <= ${maxBytes} AND own_bytes + ${bytes} <= ${maxBytesPerTenant}
       RETURNING *`);
     if (row !== undefined) return approvalOf(row);
-    const message = 'Too many calls wait for approval: have some of them decided first.';
-    throw new ToolFailure('UNAVAILABLE', message, { reason: 'APPROVALS_FULL' });
+    throw toolFailure('APPROVALS_FULL', 'Too many calls wait for approval: have some of them decided first.');
   }
 
   async get(tenantId: string, id: string): Promise<Approval | undefined> {
@@ -160,12 +159,9 @@ export class SqlApprovalStore implements ApprovalStore {
 /** Callers choose these words, and PostgreSQL has none with a NUL in it. */
 function refuseNul(...words: readonly string[]): void {
   if (!words.some((word) => word.includes('\0'))) return;
-  throw new ToolFailure(
-    'VALIDATION',
+  throw toolFailure(
+    'MALFORMED_CALL',
     'A call that needs approval may not have a NUL character in its context.',
-    {
-      reason: 'MALFORMED_CALL',
-    },
   );
 }
 

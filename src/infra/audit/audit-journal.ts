@@ -1,5 +1,6 @@
 // AuditJournal: records on the local disk before anybody is answered, many of them with one sync; then to be shipped.
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ByteRoom } from './byte-room.ts';
 import { GatherTimer } from './gather-timer.ts';
@@ -154,8 +155,7 @@ export class AuditJournal {
   }
 
   #unavailable(): ToolFailure {
-    return new ToolFailure('UNAVAILABLE', 'The audit log cannot be written at the moment.', {
-      reason: 'AUDIT_UNAVAILABLE',
+    return toolFailure('AUDIT_UNAVAILABLE', 'The audit log cannot be written at the moment.', {
       cause: this.#failure,
     });
   }

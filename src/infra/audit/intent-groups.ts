@@ -1,5 +1,6 @@
 // IntentGroups: intents straight into the database, those of the same moment with one statement; or refused, soon.
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { GroupCommit } from '../postgres/group-commit.ts';
 
@@ -51,8 +52,7 @@ export class IntentGroups {
 }
 
 function unavailable(cause: unknown): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The call cannot be recorded at the moment, so it does not run.', {
-    reason: 'AUDIT_UNAVAILABLE',
+  return toolFailure('AUDIT_UNAVAILABLE', 'The call cannot be recorded at the moment, so it does not run.', {
     retryAfterMs: 1_000,
     cause,
   });

@@ -1,6 +1,7 @@
 // DatabaseCallStore: CallStore on PostgreSQL. What many calls ask for at once goes there as one statement.
 import { setTimeout as pause } from 'node:timers/promises';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { CallStore } from '../../ports/calls/call-store.ts';
 import {
   claimCalls,
@@ -73,8 +74,7 @@ async function acceptCalls(db: Database['db'], group: readonly Acceptance[]): Pr
 }
 
 function queueFull(): ToolFailure {
-  return new ToolFailure('CONCURRENCY_LIMIT', 'Too many calls of this tenant wait to be run already.', {
-    reason: 'ASYNC_QUEUE_FULL',
+  return toolFailure('ASYNC_QUEUE_FULL', 'Too many calls of this tenant wait to be run already.', {
     retryAfterMs: FULL_RETRY_AFTER_MS,
   });
 }

@@ -3,7 +3,8 @@
 import { NODATA, NOTFOUND, SERVFAIL, TIMEOUT } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { HostsFile } from './hosts-file.ts';
 import { readSearchRules, wholeNames } from './search-rules.ts';
 
@@ -97,8 +98,7 @@ export class NameResolver {
 
 /** No name server said anything of the name; nothing was sent. */
 export function dnsTimeout(hostname: string): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', "The upstream's name could not be looked up in time.", {
-    reason: 'DNS_TIMEOUT',
+  return toolFailure('DNS_TIMEOUT', "The upstream's name could not be looked up in time.", {
     partialSideEffects: false,
     cause: new Error(`No name server answered in time for ${hostname}.`),
   });

@@ -1,7 +1,7 @@
 // Undoes a content coding we did not ask for, bounded on what comes out: a small body may unpack to gigabytes.
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import type { HttpResponse } from '../../ports/egress/http-client.ts';
 import { overCompressed, tooLarge } from './http-failures.ts';
 
@@ -36,8 +36,7 @@ export async function decodeContent(response: HttpResponse, maxBytes: number): P
     if (cause instanceof RangeError) {
       throw ratioBytes < maxBytes ? overCompressed(MAX_RATIO, status) : tooLarge(maxBytes, status);
     }
-    throw new ToolFailure('OUTPUT_INVALID', `The upstream's answer says it is ${coding} and is not.`, {
-      reason: 'UNREADABLE_ENCODING',
+    throw toolFailure('UNREADABLE_ENCODING', `The upstream's answer says it is ${coding} and is not.`, {
       cause,
     });
   }
@@ -49,9 +48,8 @@ function decoderOf(coding: string, body: Buffer): Decoder {
   if (coding === 'zstd') return decodeZstd;
   // "deflate" means zlib's format, yet some servers send the bare stream; zlib's first byte ends in 8.
   if (coding === 'deflate') return ((body[0] ?? 0) & 0x0f) === 8 ? decodeZlib : decodeRawDeflate;
-  throw new ToolFailure(
-    'OUTPUT_INVALID',
+  throw toolFailure(
+    'UNSUPPORTED_ENCODING',
     `The upstream answered with the content coding "${coding.slice(0, 40)}"; gzip, br, zstd and deflate can be read, one at a time.`,
-    { reason: 'UNSUPPORTED_ENCODING' },
   );
 }

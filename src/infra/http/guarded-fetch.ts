@@ -2,7 +2,8 @@
 // refused, the answer is bounded; an event stream, which is read event by event, is not.
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { ByteList } from '../../lib/bytes/byte-list.ts';
 import { failureOf, tooLarge } from './http-failures.ts';
 
@@ -60,22 +61,19 @@ function responseOf(
 
 function problemOf(status: number, headers: Headers, maxBytes: number): ToolFailure | undefined {
   if (REDIRECTS.has(status)) {
-    return new ToolFailure(
-      'PERMANENT',
+    return toolFailure(
+      'REDIRECT_REFUSED',
       `The upstream answered with a redirect (HTTP ${status}); redirects are not followed.`,
-      { reason: 'REDIRECT_REFUSED', details: { status } },
+      { details: { status } },
     );
   }
   const coding = String(headers['content-encoding'] ?? 'identity')
     .trim()
     .toLowerCase();
   if (coding !== 'identity') {
-    return new ToolFailure(
-      'OUTPUT_INVALID',
+    return toolFailure(
+      'UNSUPPORTED_ENCODING',
       'The upstream answered with a content coding that was not asked for.',
-      {
-        reason: 'UNSUPPORTED_ENCODING',
-      },
     );
   }
   const announced = Number(headers['content-length'] ?? 0);

@@ -1,16 +1,14 @@
 // What goes wrong between us and an upstream, as ToolFailures.
 import { errors } from 'undici';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 /** No honest text shrinks so far. */
 export function overCompressed(ratio: number, status: number): ToolFailure {
-  return new ToolFailure(
-    'OUTPUT_TOO_LARGE',
+  return toolFailure(
+    'COMPRESSION_RATIO',
     `The upstream's answer unpacks to more than ${ratio} times its size.`,
-    {
-      reason: 'COMPRESSION_RATIO',
-      details: { status },
-    },
+    { details: { status } },
   );
 }
 
@@ -27,8 +25,7 @@ export function tooLarge(maxBytes: number, status: number): ToolFailure {
 
 /** The operator's policy refuses the target: no use in trying again. Which address it was is for the log alone. */
 export function egressDenied(why: string): ToolFailure {
-  return new ToolFailure('PERMANENT', 'The egress policy does not let this tool reach its upstream.', {
-    reason: 'EGRESS_DENIED',
+  return toolFailure('EGRESS_DENIED', 'The egress policy does not let this tool reach its upstream.', {
     origin: 'gateway',
     partialSideEffects: false,
     cause: new Error(`${why}. See allow_hosts, allow_ports and allow_private.`),
@@ -48,15 +45,13 @@ export function failureOf(error: Error, sent: boolean): unknown {
   }
   // A parser error without data is the end of the stream in the middle of the head: a lost connection.
   if (error instanceof errors.HTTPParserError && 'data' in error && error.data !== '') {
-    return new ToolFailure('OUTPUT_INVALID', 'The upstream answered with something that is not HTTP.', {
-      reason: 'MALFORMED_RESPONSE',
+    return toolFailure('MALFORMED_RESPONSE', 'The upstream answered with something that is not HTTP.', {
       // Without the bytes themselves, which may hold anything.
       cause: new Error(error.message),
     });
   }
   if (sent) {
-    return new ToolFailure('UNAVAILABLE', 'The connection to the upstream was lost before it had answered.', {
-      reason: 'CONNECTION_LOST',
+    return toolFailure('CONNECTION_LOST', 'The connection to the upstream was lost before it had answered.', {
       cause: error,
     });
   }
@@ -66,8 +61,7 @@ export function failureOf(error: Error, sent: boolean): unknown {
 /** Nothing was sent. A refusal of the policy stays what it is. */
 export function connectFailed(error: Error): ToolFailure {
   if (error instanceof ToolFailure) return error;
-  return new ToolFailure('UNAVAILABLE', 'No connection to the upstream could be made.', {
-    reason: 'CONNECT_FAILED',
+  return toolFailure('CONNECT_FAILED', 'No connection to the upstream could be made.', {
     partialSideEffects: false,
     cause: error,
   });

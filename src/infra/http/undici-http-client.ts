@@ -1,6 +1,7 @@
 // HttpClient on undici: pooled and guarded connections, no redirects, no proxy, bounded answers, one total deadline.
 import type { Dispatcher } from 'undici';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { EgressPolicy, HttpClient, HttpRequest, HttpResponse } from '../../ports/egress/http-client.ts';
 import { NameResolver } from '../dns/name-resolver.ts';
 import { decodeContent } from './decode-content.ts';
@@ -90,5 +91,5 @@ export class UndiciHttpClient implements HttpClient {
 }
 
 function draining(cause: unknown): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING', cause });
+  return toolFailure('DRAINING', 'The gateway is shutting down.', { cause });
 }

@@ -1,43 +1,37 @@
 // What goes wrong between the gateway and an MCP server, as ToolFailures.
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 export function connectionLost(cause?: unknown): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The connection to the MCP server was lost before it had answered.', {
-    reason: 'CONNECTION_LOST',
+  return toolFailure('CONNECTION_LOST', 'The connection to the MCP server was lost before it had answered.', {
     cause,
   });
 }
 
 export function connectFailed(cause: unknown): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The MCP server could not be started or reached.', {
-    reason: 'CONNECT_FAILED',
+  return toolFailure('CONNECT_FAILED', 'The MCP server could not be started or reached.', {
     partialSideEffects: false,
     cause,
   });
 }
 
 export function connectTimeout(ms: number, cause?: unknown): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', `The MCP server did not take up the connection within ${ms} ms.`, {
-    reason: 'CONNECT_TIMEOUT',
+  return toolFailure('CONNECT_TIMEOUT', `The MCP server did not take up the connection within ${ms} ms.`, {
     partialSideEffects: false,
     cause,
   });
 }
 
 export function givenUp(retryAfterMs: number, cause: unknown): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The MCP server fails too often and is left alone for a while.', {
-    reason: 'RESTART_BUDGET_SPENT',
-    retryAfterMs,
-    partialSideEffects: false,
-    cause,
-  });
+  return toolFailure(
+    'RESTART_BUDGET_SPENT',
+    'The MCP server fails too often and is left alone for a while.',
+    { retryAfterMs, partialSideEffects: false, cause },
+  );
 }
 
 export function draining(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', {
-    reason: 'DRAINING',
-    partialSideEffects: false,
-  });
+  return toolFailure('DRAINING', 'The gateway is shutting down.', { partialSideEffects: false });
 }
 
 export function tooLarge(maxBytes: number): ToolFailure {
@@ -49,19 +43,11 @@ export function tooLarge(maxBytes: number): ToolFailure {
 }
 
 export function tooMuch(bound: string): ToolFailure {
-  return new ToolFailure('OUTPUT_TOO_LARGE', `The MCP server's message ${bound}.`, {
-    reason: 'TOO_MANY_VALUES',
-  });
+  return toolFailure('TOO_MANY_VALUES', `The MCP server's message ${bound}.`);
 }
 
 export function tooManyBlocks(most: number): ToolFailure {
-  return new ToolFailure(
-    'OUTPUT_TOO_LARGE',
-    `The MCP server's answer has more than ${most} content blocks.`,
-    {
-      reason: 'TOO_MANY_BLOCKS',
-    },
-  );
+  return toolFailure('TOO_MANY_BLOCKS', `The MCP server's answer has more than ${most} content blocks.`);
 }
 
 export function tooDeep(maxDepth: number): ToolFailure {
@@ -73,16 +59,12 @@ export function tooDeep(maxDepth: number): ToolFailure {
 }
 
 export function invalidAnswer(what: string, cause?: unknown): ToolFailure {
-  return new ToolFailure('OUTPUT_INVALID', `The MCP server broke the protocol: ${what}.`, {
-    reason: 'PROTOCOL_VIOLATION',
-    cause,
-  });
+  return toolFailure('PROTOCOL_VIOLATION', `The MCP server broke the protocol: ${what}.`, { cause });
 }
 
 export function brokenProtocol(kind: string): ToolFailure {
-  return new ToolFailure(
-    'OUTPUT_INVALID',
+  return toolFailure(
+    'PROTOCOL_VIOLATION',
     `The MCP server sent too much of what it was not asked for (${kind}) and was cut off.`,
-    { reason: 'PROTOCOL_VIOLATION' },
   );
 }

@@ -1,5 +1,6 @@
 // What the SDK throws, as ToolFailures: JSON-RPC errors, HTTP statuses, lost connections.
 import type { ErrorType } from '../../contract/call/error-types.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { connectFailed, connectionLost, invalidAnswer } from './failures.ts';
 import { refusalIn } from './transport/message-guard.ts';
@@ -75,7 +76,7 @@ function rpcFailure(code: number, error: unknown): ToolFailure {
   const details = { code };
   if (code === -32_603 || (code <= -32_000 && code > -32_020)) {
     const message = `The MCP server reports an error: ${cut(text)}`;
-    return new ToolFailure('TRANSIENT', message, { origin: 'tool', reason: 'RPC_ERROR', details });
+    return toolFailure('RPC_ERROR', message, { origin: 'tool', details });
   }
   return new ToolFailure('PERMANENT', `The MCP server refused the call: ${cut(text)}`, {
     origin: 'tool',
@@ -98,11 +99,7 @@ function statusFailure(status: number, error: unknown): ToolFailure {
 
 function inputRequired(error: unknown): ToolFailure {
   const message = 'The MCP server asks for input in the middle of the call, which no caller here can give.';
-  return new ToolFailure('PERMANENT', message, {
-    origin: 'tool',
-    reason: 'INPUT_REQUIRED',
-    cause: brief(error),
-  });
+  return toolFailure('INPUT_REQUIRED', message, { origin: 'tool', cause: brief(error) });
 }
 
 function shapeOf(error: unknown): SdkShape {

@@ -2,7 +2,7 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { DEFINITION_STATES, type DefinitionPins } from '../../ports/registry/definition-pins.ts';
 import { MemoryDefinitionPins, type PinsDeps } from './memory-definition-pins.ts';
 import type { PinnedServer } from './pinned-server.ts';
@@ -61,6 +61,6 @@ async function write(path: string, servers: readonly PinnedServer[]): Promise<vo
     await rename(beside, path);
   } catch (error) {
     const message = 'Pinned definitions of tools cannot be kept: the data directory cannot be written.';
-    throw new ToolFailure('UNAVAILABLE', message, { reason: 'PINS_UNAVAILABLE', cause: error });
+    throw toolFailure('PINS_UNAVAILABLE', message, { cause: error });
   }
 }

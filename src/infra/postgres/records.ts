@@ -3,6 +3,7 @@ import { pause } from '../../lib/timers/pause.ts';
 import { Kysely, PostgresDialect } from 'kysely';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { Database, type DatabaseSettings } from './database.ts';
 import type { Tables } from './tables.ts';
@@ -101,8 +102,7 @@ function isAway(error: unknown): boolean {
 }
 
 function unavailable(cause: unknown): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway cannot reach its records now.', {
-    reason: 'DATABASE_UNAVAILABLE',
+  return toolFailure('DATABASE_UNAVAILABLE', 'The gateway cannot reach its records now.', {
     retryAfterMs: RETRY_AFTER_MS,
     cause,
   });

@@ -1,5 +1,5 @@
 // NodeProcessSpawner: child processes for executors, as they are or inside the sandbox.
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import type { ChildProcess, ProcessSpawner, SpawnRequest } from '../../ports/egress/process-spawner.ts';
 import { ProcessStarter } from './process-starter.ts';
 import type { Confiner, StartPlan } from './start-plan.ts';
@@ -31,8 +31,7 @@ export class NodeProcessSpawner implements ProcessSpawner {
 
 const NO_SANDBOX: Confiner = {
   confine: async () => {
-    throw new ToolFailure('UNAVAILABLE', 'No sandbox was set up for child processes.', {
-      reason: 'SANDBOX_UNAVAILABLE',
+    throw toolFailure('SANDBOX_UNAVAILABLE', 'No sandbox was set up for child processes.', {
       retryable: false,
       partialSideEffects: false,
     });

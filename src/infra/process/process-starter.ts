@@ -1,6 +1,7 @@
 // ProcessStarter: starts what a plan says, each in a process group of its own that dies as one, with the gateway too.
 import { spawn, type ChildProcess as NodeChild, type StdioOptions } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ChildProcess } from '../../ports/egress/process-spawner.ts';
 import { GroupLeader } from './group-leader.ts';
@@ -96,8 +97,7 @@ function closeAll(fds: Iterable<number>): void {
 function spawnFailure(program: string, cause: unknown): ToolFailure {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
   const message = `The program \`${program}\` cannot be started: ${EXPLANATIONS[code] ?? code}.`;
-  return new ToolFailure('UNAVAILABLE', message, {
-    reason: 'SPAWN_FAILED',
+  return toolFailure('SPAWN_FAILED', message, {
     partialSideEffects: false,
     details: { program, code },
     cause,

@@ -1,5 +1,6 @@
 // Recordings as files in data_dir/recordings. Failure policy: continue; a recording that cannot be written ends, calls go on.
 import { join } from 'node:path';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -218,11 +219,7 @@ async function inFolder<Value>(work: () => Promise<Value>): Promise<Value> {
   } catch (error) {
     if (error instanceof ToolFailure) throw error;
     const message = 'Recordings cannot be kept or read: the data directory does not allow it.';
-    throw new ToolFailure('UNAVAILABLE', message, {
-      reason: 'RECORDINGS_UNAVAILABLE',
-      retryable: false,
-      cause: error,
-    });
+    throw toolFailure('RECORDINGS_UNAVAILABLE', message, { retryable: false, cause: error });
   }
 }
 
@@ -231,7 +228,5 @@ function refusal(reason: string, message: string): ToolFailure {
 }
 
 function taken(): ToolFailure {
-  return new ToolFailure('CONFLICT', 'There is a recording of this name already.', {
-    reason: 'RECORDING_EXISTS',
-  });
+  return toolFailure('RECORDING_EXISTS', 'There is a recording of this name already.');
 }

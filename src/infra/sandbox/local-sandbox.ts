@@ -1,6 +1,7 @@
 // LocalSandbox: the sandbox of this machine, found out by the first who asks, for one-shot runs and for processes that stay.
 import { getuid } from 'node:process';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { SandboxSettings } from '../../lib/sandbox-settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SpawnRequest } from '../../ports/egress/process-spawner.ts';
@@ -156,8 +157,7 @@ export class LocalSandbox implements Sandbox, Confiner {
     const why = report.refused.map((each) => `${each.backend}: ${each.why}`).join('; ');
     const isInconclusive = report.isInconclusive === true;
     const message = isInconclusive ? NOT_TRIED : `There is no sandbox on this machine. ${ADVICE}`;
-    throw new ToolFailure('UNAVAILABLE', message, {
-      reason: 'SANDBOX_UNAVAILABLE',
+    throw toolFailure('SANDBOX_UNAVAILABLE', message, {
       retryable: isInconclusive,
       partialSideEffects: false,
       cause: new Error(why),
@@ -204,8 +204,7 @@ export class LocalSandbox implements Sandbox, Confiner {
 
 function cannotConfine(cause: unknown): ToolFailure {
   const message = cause instanceof Error ? cause.message : String(cause);
-  return new ToolFailure('UNAVAILABLE', `The program cannot be put into the sandbox: ${message}`, {
-    reason: 'SANDBOX_FAILED',
+  return toolFailure('SANDBOX_FAILED', `The program cannot be put into the sandbox: ${message}`, {
     retryable: false,
     partialSideEffects: false,
     cause,
@@ -214,5 +213,5 @@ function cannotConfine(cause: unknown): ToolFailure {
 
 function unsafePath(path: string): ToolFailure {
   const message = `The file ${JSON.stringify(path)} cannot be written: it must stay in the workspace.`;
-  return new ToolFailure('VALIDATION', message, { reason: 'UNSAFE_ARGUMENT', partialSideEffects: false });
+  return toolFailure('UNSAFE_ARGUMENT', message, { partialSideEffects: false });
 }

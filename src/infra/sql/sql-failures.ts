@@ -1,4 +1,5 @@
 // What goes wrong between us and a database, as ToolFailures. The server's own words go to the log alone.
+import { toolFailure } from '../../contract/call/failure.ts';
 import { DatabaseError } from 'pg';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
@@ -80,21 +81,14 @@ export function connectFailure(error: Error | undefined, exhausted: boolean): To
 }
 
 export function shuttingDown(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', {
-    reason: 'DRAINING',
-    partialSideEffects: false,
-  });
+  return toolFailure('DRAINING', 'The gateway is shutting down.', { partialSideEffects: false });
 }
 
 export function rowTooLarge(maxBytes: number): ToolFailure {
-  return new ToolFailure(
-    'OUTPUT_TOO_LARGE',
+  return toolFailure(
+    'ROW_TOO_LARGE',
     `One row of the result is larger than the limit of ${maxBytes} bytes.`,
-    {
-      reason: 'ROW_TOO_LARGE',
-      partialSideEffects: false,
-      details: { max_bytes: maxBytes },
-    },
+    { partialSideEffects: false, details: { max_bytes: maxBytes } },
   );
 }
 
@@ -112,8 +106,7 @@ export function answerTooLarge(maxBytes: number): ToolFailure {
 
 /** The COMMIT went out and no answer came: it may have happened. */
 export function commitLost(error: Error): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The connection was lost while the change was being committed.', {
-    reason: 'COMMIT_UNKNOWN',
+  return toolFailure('COMMIT_UNKNOWN', 'The connection was lost while the change was being committed.', {
     retryable: false,
     partialSideEffects: true,
     cause: error,
@@ -125,8 +118,7 @@ function connectionLost(error: Error): ToolFailure {
 }
 
 function timedOut(cause: Error): ToolFailure {
-  return new ToolFailure('TIMEOUT', 'The statement did not finish in time.', {
-    reason: 'STATEMENT_TIMEOUT',
+  return toolFailure('STATEMENT_TIMEOUT', 'The statement did not finish in time.', {
     partialSideEffects: false,
     cause,
   });

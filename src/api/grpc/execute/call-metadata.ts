@@ -2,7 +2,7 @@
 import type { Metadata } from '@grpc/grpc-js';
 import { NO_CREDENTIAL, type Credential } from '../../../contract/call/principal.ts';
 import type { ToolContext } from '../../../contract/call/tool-context.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 
 /** grpc-js takes metadata of any size that HTTP/2 lets through. */
 const MAX_METADATA_BYTES = 8192;
@@ -16,10 +16,9 @@ export function checkMetadataSize(metadata: Metadata): void {
     for (const value of entries[key] ?? []) bytes += key.length + value.length;
   }
   if (bytes <= MAX_METADATA_BYTES) return;
-  throw new ToolFailure(
-    'PAYLOAD_TOO_LARGE',
+  throw toolFailure(
+    'METADATA_TOO_LARGE',
     `The call's metadata has ${bytes} bytes; at most ${MAX_METADATA_BYTES} are accepted.`,
-    { reason: 'METADATA_TOO_LARGE' },
   );
 }
 

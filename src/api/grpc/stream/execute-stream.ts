@@ -1,7 +1,8 @@
 // ExecuteStream: a call's events as they come, then its response, to a reader who may be slow.
 import { Observable } from 'rxjs';
 import type { CallEvent, Emit } from '../../../contract/call/tool-call.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../../../contract/call/tool-response.ts';
 import type { CallLife } from '../call-life.ts';
 import { EventQueue, type StreamPace } from './event-queue.ts';
@@ -58,8 +59,7 @@ export function executeStream(call: StreamedCall): Observable<Uint8Array> {
 }
 
 function readerTooSlow(): ToolFailure {
-  return new ToolFailure('OUTPUT_TOO_LARGE', 'Partial results came faster than they were read.', {
-    reason: 'READER_TOO_SLOW',
+  return toolFailure('READER_TOO_SLOW', 'Partial results came faster than they were read.', {
     partialSideEffects: true,
   });
 }

@@ -1,6 +1,6 @@
 // The operator's side: reload and its status, the kill switch, the registry's version, the pipeline in force.
 import { Controller, Inject } from '@nestjs/common';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import type { RegistryControl, ReloadStatus as Status } from '../../../ports/registry/registry-control.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import { PIPELINE_VIEW, REGISTRY_CONTROL, TOOL_CATALOG, type PipelineView } from '../../tokens.ts';
@@ -70,7 +70,7 @@ export class AdminController {
 
   #switchTool(tool: string, disabled: boolean) {
     if (this.registry.setDisabled(tool, disabled)) return { tool, disabled };
-    throw new ToolFailure('NOT_FOUND', 'There is no tool of this name.', { reason: 'TOOL_NOT_FOUND' });
+    throw toolFailure('TOOL_NOT_FOUND', 'There is no tool of this name.');
   }
 }
 

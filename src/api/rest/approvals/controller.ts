@@ -1,6 +1,6 @@
 // Approvals by REST: what waits, and the decision about it.
 import { Controller, Inject } from '@nestjs/common';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { decideApproval as decide } from '../../../core/decide-approval.ts';
 import type { Approval as Kept, ApprovalStore } from '../../../ports/approval-store.ts';
 import { showingHiddenIn } from '../../../lib/text/hidden-text.ts';
@@ -32,7 +32,7 @@ export class ApprovalsController {
   async get({ principal, params }: Asked<typeof getApproval>) {
     const found = await this.approvals.get(principal.tenantId, params.id);
     if (found !== undefined) return wireApproval(found);
-    throw new ToolFailure('NOT_FOUND', 'There is no approval of this id.', { reason: 'APPROVAL_NOT_FOUND' });
+    throw toolFailure('APPROVAL_NOT_FOUND', 'There is no approval of this id.');
   }
 
   @Serves(decideApproval)

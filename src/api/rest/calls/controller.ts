@@ -3,7 +3,7 @@ import { Controller, Inject } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { AsyncCalls } from '../../../calls/async-calls.ts';
 import type { Followed } from '../../../calls/follow-call.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import type { CallHistory } from '../../../ports/calls/call-history.ts';
 import type { StoredCall } from '../../../ports/calls/call-store.ts';
 import { ASYNC_CALLS, CALL_HISTORY } from '../../tokens.ts';
@@ -53,11 +53,10 @@ export class CallsController {
     const found = id.includes('\0')
       ? undefined
       : await this.history.resolve(principal.tenantId, id, resolution);
-    if (found === undefined)
-      throw new ToolFailure('NOT_FOUND', 'There is no call of this id.', { reason: 'CALL_NOT_FOUND' });
+    if (found === undefined) throw toolFailure('CALL_NOT_FOUND', 'There is no call of this id.');
     if (found.resolved) return wireSummary(found.call);
     const message = `Only an outcome that is unknown can be resolved; this call is ${found.status}.`;
-    throw new ToolFailure('CONFLICT', message, { reason: 'OUTCOME_KNOWN', retryable: false });
+    throw toolFailure('OUTCOME_KNOWN', message, { retryable: false });
   }
 
   @Serves(getCall)

@@ -1,6 +1,6 @@
 // The operator's side of the circuit breakers: look, isolate an upstream, reset it. Of this replica alone.
 import { Controller, Inject } from '@nestjs/common';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import type { CircuitControl, CircuitStatus } from '../../../ports/circuit-control.ts';
 import { CIRCUIT_CONTROL } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
@@ -37,8 +37,7 @@ export class CircuitsController {
 
 function turned(status: CircuitStatus | undefined) {
   if (status !== undefined) return wire(status);
-  const message = 'No tool calls an upstream of this name.';
-  throw new ToolFailure('NOT_FOUND', message, { reason: 'UPSTREAM_NOT_FOUND' });
+  throw toolFailure('UPSTREAM_NOT_FOUND', 'No tool calls an upstream of this name.');
 }
 
 function wire(status: CircuitStatus): WireOf<typeof Circuit> {

@@ -1,6 +1,7 @@
 // Definitions of tools on MCP servers by REST: what was agreed to, what is there now, and the decision about it.
 import { Controller, Inject } from '@nestjs/common';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { showingHidden } from '../../../lib/text/hidden-text.ts';
 import { jsonChanges } from '../../../lib/json/json-changes.ts';
@@ -46,9 +47,7 @@ export class DefinitionsController {
 
 function refusal(why: 'unknown' | 'other' | 'refused'): ToolFailure {
   if (why === 'unknown')
-    return new ToolFailure('NOT_FOUND', 'There is no definition of a tool of this name.', {
-      reason: 'DEFINITION_NOT_FOUND',
-    });
+    return toolFailure('DEFINITION_NOT_FOUND', 'There is no definition of a tool of this name.');
   const message =
     why === 'other'
       ? 'The server defines this tool otherwise by now: look at it again.'

@@ -10,7 +10,8 @@ import {
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { holds, isOfPlatform, type Principal } from '../../../contract/call/principal.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import { AUTHENTICATOR, MANAGEMENT_ACTS } from '../../tokens.ts';
 import { credentialOf } from '../server/credential.ts';
@@ -56,8 +57,7 @@ function missing(permission: string): ToolFailure {
   const hint = isOfPlatform(permission)
     ? ' It concerns every tenant, and the role admin of a tenant does not hold it: use a key with the role platform_admin.'
     : '';
-  return new ToolFailure('PERMISSION_DENIED', `This needs the permission ${permission}.${hint}`, {
-    reason: 'PERMISSION_MISSING',
+  return toolFailure('PERMISSION_MISSING', `This needs the permission ${permission}.${hint}`, {
     details: { permission },
   });
 }

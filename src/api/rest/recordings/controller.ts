@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import { Controller, Inject } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { holds, type Principal } from '../../../contract/call/principal.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { RECORDING_NAME, type Recordings, type RecordingState } from '../../../ports/recordings.ts';
 import { RECORDINGS } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
@@ -122,7 +123,5 @@ function found<Value>(value: Value | undefined): Value {
 }
 
 function noRecording(): ToolFailure {
-  return new ToolFailure('NOT_FOUND', 'There is no recording of this name.', {
-    reason: 'RECORDING_NOT_FOUND',
-  });
+  return toolFailure('RECORDING_NOT_FOUND', 'There is no recording of this name.');
 }

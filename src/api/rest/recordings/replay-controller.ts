@@ -1,6 +1,6 @@
 // A replay by REST: what it was asked for, and beginning it anew.
 import { Controller, Inject } from '@nestjs/common';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ReplayReport as Report, ReplayTape } from '../../../ports/recordings.ts';
 import { REPLAY_TAPE } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
@@ -33,9 +33,7 @@ export class ReplayController {
   #tape(): ReplayTape {
     const { tape } = this.tape;
     if (tape !== undefined) return tape;
-    throw new ToolFailure('NOT_FOUND', 'This gateway replays nothing: gateway.yaml has no replay.file.', {
-      reason: 'NO_REPLAY',
-    });
+    throw toolFailure('NO_REPLAY', 'This gateway replays nothing: gateway.yaml has no replay.file.');
   }
 }
 

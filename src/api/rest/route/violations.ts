@@ -1,6 +1,7 @@
 // What a schema refuses becomes what a caller is told: every place that is wrong, and what was expected there.
 import type { z } from 'zod';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { childPointer, toPointer } from '../../../lib/json/json-pointer.ts';
 import { didYouMean } from '../../../lib/text/did-you-mean.ts';
 
@@ -24,8 +25,7 @@ export function refused(violations: readonly Violation[]): ToolFailure {
     ({ pointer, message }) =>
       `${pointer || (message.startsWith('header ') ? 'the' : 'the body')} ${message}.`,
   );
-  return new ToolFailure('VALIDATION', sentences.join(' '), {
-    reason: 'MALFORMED_CALL',
+  return toolFailure('MALFORMED_CALL', sentences.join(' '), {
     details: { violations: told.map(({ pointer, message }) => ({ pointer, message })) },
   });
 }

@@ -3,6 +3,7 @@ import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import { swaggerAssetsDir } from '../docs/docs-page.ts';
@@ -70,7 +71,7 @@ function refuseUnclearHosts(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
     if (!namesHostTwice(request.raw)) return done();
     const message = 'The request names its host more than once, or by its target and not by its path alone.';
-    const failure = new ToolFailure('VALIDATION', message, { reason: 'HOST_UNCLEAR' });
+    const failure = toolFailure('HOST_UNCLEAR', message);
     sendProblem(reply, failure, '');
   });
 }

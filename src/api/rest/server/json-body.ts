@@ -1,6 +1,7 @@
 // Takes request bodies in: bounded while they arrive, JSON only, not parsed yet. What is wrong becomes the body's value.
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { ByteList } from '../../../lib/bytes/byte-list.ts';
 
@@ -35,7 +36,7 @@ function notJson(): ToolFailure {
 }
 
 function unsupported(message: string): ToolFailure {
-  return new ToolFailure('VALIDATION', message, { reason: 'UNSUPPORTED_MEDIA_TYPE' });
+  return toolFailure('UNSUPPORTED_MEDIA_TYPE', message);
 }
 
 /** Bytes are taken for what they are: UTF-8 as it stands. To read them as anything else would be to guess. */
@@ -77,9 +78,7 @@ function collect(payload: Readable, maxBytes: number): Promise<Buffer | ToolFail
 
 /** Nobody reads this answer, and nothing went wrong here: it is counted and audited as what it is. */
 function gone(): ToolFailure {
-  return new ToolFailure('CANCELLED', 'The connection was closed before the body had arrived.', {
-    reason: 'CLIENT_GONE',
-  });
+  return toolFailure('CLIENT_GONE', 'The connection was closed before the body had arrived.');
 }
 
 function tooLarge(maxBytes: number): ToolFailure {

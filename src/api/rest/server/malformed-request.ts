@@ -1,14 +1,15 @@
 // Answers to requests that never become requests: a URL that cannot be read, headers too large, bytes that are no HTTP.
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { asFailure, problemOf, sendProblem } from './problem.ts';
 
 /** Fastify's own refusals, before any route is found: a malformed URL, a part of it that is too long. */
 export function answerUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const failure =
     (error as { code?: unknown }).code === 'FST_ERR_BAD_URL'
-      ? new ToolFailure('VALIDATION', 'The URL cannot be read.', { reason: 'BAD_REQUEST' })
+      ? toolFailure('BAD_REQUEST', 'The URL cannot be read.')
       : asFailure(error);
   sendProblem(reply, failure, request.url.split('?')[0] ?? '');
 }
@@ -28,8 +29,7 @@ export function answerUnparsed(error: Error & { readonly code?: string }, socket
 
 function failureOf(code: string | undefined): ToolFailure {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    const message = 'The URL and the headers are larger than the limit.';
-    return new ToolFailure('VALIDATION', message, { reason: 'HEADERS_TOO_LARGE' });
+    return toolFailure('HEADERS_TOO_LARGE', 'The URL and the headers are larger than the limit.');
   }
-  return new ToolFailure('VALIDATION', 'This is not a request of HTTP.', { reason: 'BAD_REQUEST' });
+  return toolFailure('BAD_REQUEST', 'This is not a request of HTTP.');
 }

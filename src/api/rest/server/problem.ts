@@ -2,6 +2,7 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorRow } from '../../../contract/call/error-row.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { KnownRoutes } from './known-routes.ts';
@@ -73,24 +74,19 @@ function isNotFound(thrown: unknown): boolean {
 
 function wrongMethod(method: string, allowed: readonly string[]): ToolFailure {
   const message = `This route does not take ${method}; it takes ${allowed.join(', ')}.`;
-  return new ToolFailure('VALIDATION', message, { reason: 'METHOD_NOT_ALLOWED' });
+  return toolFailure('METHOD_NOT_ALLOWED', message);
 }
 
 export function asFailure(thrown: unknown): ToolFailure {
   if (thrown instanceof ToolFailure) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : statusOf(thrown);
-  if (status === 404)
-    return new ToolFailure('NOT_FOUND', 'There is no such route.', { reason: 'ROUTE_NOT_FOUND' });
-  if (status === 414)
-    return new ToolFailure('VALIDATION', 'The URL, or a part of it, is too long.', {
-      reason: 'URI_TOO_LONG',
-    });
+  if (status === 404) return toolFailure('ROUTE_NOT_FOUND', 'There is no such route.');
+  if (status === 414) return toolFailure('URI_TOO_LONG', 'The URL, or a part of it, is too long.');
   if (status === 413) return new ToolFailure('PAYLOAD_TOO_LARGE', 'The body is larger than the limit.');
-  if (status === 503)
-    return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING' });
+  if (status === 503) return toolFailure('DRAINING', 'The gateway is shutting down.');
   if (status >= 400 && status < 500) {
     const message = thrown instanceof Error ? thrown.message : 'The request is not valid.';
-    return new ToolFailure('VALIDATION', message, { reason: 'BAD_REQUEST' });
+    return toolFailure('BAD_REQUEST', message);
   }
   return new ToolFailure('INTERNAL', 'The gateway failed to answer this request.', { cause: thrown });
 }

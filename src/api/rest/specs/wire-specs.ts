@@ -1,6 +1,6 @@
 // Definitions and their versions as REST shows them, and the revisions in their entity tags.
 import type { IncomingHttpHeaders } from 'node:http';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import type { SpecOutcome } from '../../../ports/registry/spec-control.ts';
 import type { SpecChange, ToolHead, ToolVersion } from '../../../ports/registry/spec-store.ts';
 import type { WireOf } from '../route/shapes.ts';
@@ -22,9 +22,7 @@ export function revisionWanted(headers: IncomingHttpHeaders): number | undefined
   const revision = /^"([1-9]\d{0,8})"$/.exec(match.trim())?.[1];
   if (revision !== undefined) return Number(revision);
   // One that this gateway never gave belongs to no revision.
-  throw new ToolFailure('CONFLICT', 'If-Match is not the ETag of a definition: look at it again.', {
-    reason: 'VERSION_CONFLICT',
-  });
+  throw toolFailure('VERSION_CONFLICT', 'If-Match is not the ETag of a definition: look at it again.');
 }
 
 export function wireHead(head: ToolHead, whole: boolean): WireOf<typeof ToolSpecHead> {

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { Controller, Inject } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { toProviderTools, type ToolFormat } from '../../../formats/to-provider-tools.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import { TOOL_CATALOG } from '../../tokens.ts';
@@ -64,7 +64,7 @@ export class ToolsController {
     const snapshot = this.catalog.snapshot();
     const fn = snapshot.find(name)?.function;
     if (fn !== undefined) return { fn, snapshot };
-    throw new ToolFailure('NOT_FOUND', 'There is no tool of this name.', { reason: 'TOOL_NOT_FOUND' });
+    throw toolFailure('TOOL_NOT_FOUND', 'There is no tool of this name.');
   }
 
   #page(query: Query): { type: string; text: string } {

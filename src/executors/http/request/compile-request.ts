@@ -1,6 +1,7 @@
 // Compiles one request's options at load; a call only fills it. Arguments can never change where it goes.
 import type { JsonObject } from '../../../contract/json.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { exactNumber } from '../../../lib/json/exact-json.ts';
 import type { Int64Places } from '../../../lib/json-schema/int64-places.ts';
 import { parseTemplate, type Template } from '../../../lib/text/template.ts';
@@ -181,8 +182,7 @@ function compileBodyText(
 }
 
 function unsafe(violations: readonly Violation[]): ToolFailure {
-  return new ToolFailure('VALIDATION', 'An argument cannot be placed in the request.', {
-    reason: 'UNSAFE_ARGUMENT',
+  return toolFailure('UNSAFE_ARGUMENT', 'An argument cannot be placed in the request.', {
     partialSideEffects: false,
     details: { violations: violations.map(({ pointer, message }) => ({ pointer, message })) },
   });

@@ -1,4 +1,5 @@
 // How a call fails when its thread cannot go on, or gives what cannot be passed on.
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { boundOf, type TooMuch } from '../../../lib/json/json-bounds.ts';
 
@@ -6,17 +7,17 @@ const QUEUE_FULL_RETRY_MS = 500;
 const MIB = 1024 * 1024;
 
 export function workerEnded(how: string, cause?: unknown): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', `The worker thread ended ${how}.`, { reason: 'WORKER_DIED', cause });
+  return toolFailure('WORKER_DIED', `The worker thread ended ${how}.`, { cause });
 }
 
 export function outOfMemory(limitBytes: number): ToolFailure {
   const message = `The tool used more memory than a worker thread may have (${limitBytes / MIB} MiB).`;
-  return new ToolFailure('PERMANENT', message, { origin: 'tool', reason: 'OUT_OF_MEMORY' });
+  return toolFailure('OUT_OF_MEMORY', message, { origin: 'tool' });
 }
 
 export function protocolViolation(cause?: unknown): ToolFailure {
   const message = 'The worker thread broke the protocol between it and the gateway.';
-  return new ToolFailure('INTERNAL', message, { reason: 'WORKER_PROTOCOL_VIOLATION', cause });
+  return toolFailure('WORKER_PROTOCOL_VIOLATION', message, { cause });
 }
 
 export function startTimeout(limitMs: number): ToolFailure {
@@ -32,16 +33,14 @@ export function notStarted(
 }
 
 export function queueFull(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'Too many calls are waiting for a worker thread.', {
-    reason: 'QUEUE_FULL',
+  return toolFailure('QUEUE_FULL', 'Too many calls are waiting for a worker thread.', {
     retryAfterMs: QUEUE_FULL_RETRY_MS,
     partialSideEffects: false,
   });
 }
 
 export function executorClosed(): ToolFailure {
-  const message = 'The JavaScript executor is closed.';
-  return new ToolFailure('UNAVAILABLE', message, { reason: 'EXECUTOR_CLOSED', partialSideEffects: false });
+  return toolFailure('EXECUTOR_CLOSED', 'The JavaScript executor is closed.', { partialSideEffects: false });
 }
 
 export function argumentsTooLarge(limit: number): ToolFailure {
@@ -56,21 +55,18 @@ export function unusable(why: string): ToolFailure {
   if (why === 'NOT_JSON') {
     return new ToolFailure('OUTPUT_INVALID', "The tool's result cannot be written as JSON.", { reason: why });
   }
-  return new ToolFailure('UNAVAILABLE', 'The handler could not be loaded in a new worker thread.', {
-    reason: 'HANDLER_NOT_LOADED',
+  return toolFailure('HANDLER_NOT_LOADED', 'The handler could not be loaded in a new worker thread.', {
     partialSideEffects: false,
     cause: why,
   });
 }
 
 export function tooMany(tooMuch: Exclude<TooMuch, 'levels'>): ToolFailure {
-  const message = `The tool's result ${boundOf(tooMuch)}.`;
-  return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_MANY_VALUES' });
+  return toolFailure('TOO_MANY_VALUES', `The tool's result ${boundOf(tooMuch)}.`);
 }
 
 export function tooLong(): ToolFailure {
-  const message = "The tool's result holds a name that is too long to be read.";
-  return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_LONG' });
+  return toolFailure('TOO_LONG', "The tool's result holds a name that is too long to be read.");
 }
 
 export function tooDeep(): ToolFailure {

@@ -1,4 +1,5 @@
 // FunctionLease: the lease of one function, taken when it is loaded, or by the first call that finds a sandbox there.
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { PoolLease } from './pool-leases.ts';
 import type { CallWalls } from '../sandbox-choice.ts';
@@ -62,8 +63,7 @@ function isSandboxMissing(error: unknown): boolean {
 
 function asFailure(error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
-  return new ToolFailure('UNAVAILABLE', 'This Python tool could not be loaded when it was called.', {
-    reason: 'WORKER_START_FAILED',
+  return toolFailure('WORKER_START_FAILED', 'This Python tool could not be loaded when it was called.', {
     partialSideEffects: false,
     cause: error,
   });

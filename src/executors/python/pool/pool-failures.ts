@@ -1,27 +1,22 @@
 // What a pool answers when it cannot take a call. Nothing has happened then.
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import type { PoolFailures } from '../../../lib/worker-pool/pool-options.ts';
 
 const QUEUE_FULL_RETRY_MS = 500;
 
 export const POOL_FAILURES: PoolFailures = {
   queueFull: () =>
-    new ToolFailure('UNAVAILABLE', 'Too many calls are waiting for a Python worker.', {
-      reason: 'QUEUE_FULL',
+    toolFailure('QUEUE_FULL', 'Too many calls are waiting for a Python worker.', {
       retryable: true,
       retryAfterMs: QUEUE_FULL_RETRY_MS,
       partialSideEffects: false,
     }),
   cannotStart: (retryAfterMs, cause) =>
-    new ToolFailure('UNAVAILABLE', 'No Python worker can be started at the moment.', {
-      reason: 'WORKER_START_FAILED',
+    toolFailure('WORKER_START_FAILED', 'No Python worker can be started at the moment.', {
       retryAfterMs,
       partialSideEffects: false,
       cause,
     }),
   closed: () =>
-    new ToolFailure('UNAVAILABLE', 'The Python executor is closed.', {
-      reason: 'EXECUTOR_CLOSED',
-      partialSideEffects: false,
-    }),
+    toolFailure('EXECUTOR_CLOSED', 'The Python executor is closed.', { partialSideEffects: false }),
 };

@@ -1,8 +1,8 @@
 // Answers of a worker, read as what they are: bytes from an untrusted process.
 import { isErrorType } from '../../../contract/call/error-types.ts';
-import { exceptionFailure } from '../../../contract/call/exception-failure.ts';
 import { isJsonObject, type JsonValue } from '../../../contract/json.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import { exceptionFailure, ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { inexactNumberIn } from '../../../lib/json/exact-json.ts';
 import { boundOf, tooMuchIn, tooMuchInLarge, type TooMuch } from '../../../lib/json/json-bounds.ts';
 import { LargeJsonError } from '../../../lib/large-json/limits.ts';
@@ -109,14 +109,12 @@ function refuseTooMuch(tooMuch: TooMuch | undefined, maxDepth: number): void {
   if (tooMuch === 'levels')
     throw new ProtocolViolation(`the answer is nested more than ${maxDepth} levels deep`);
   if (tooMuch !== undefined) {
-    const message = `The tool's result ${boundOf(tooMuch)}.`;
-    throw new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_MANY_VALUES' });
+    throw toolFailure('TOO_MANY_VALUES', `The tool's result ${boundOf(tooMuch)}.`);
   }
 }
 
 function tooLong(): ToolFailure {
-  const message = "The tool's result holds a name that is too long to be read.";
-  return new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'TOO_LONG' });
+  return toolFailure('TOO_LONG', "The tool's result holds a name that is too long to be read.");
 }
 
 const INTEGER = /^-?\d+$/;
@@ -129,7 +127,7 @@ function refuseUnsafeNumbers(text: string): void {
 
 function unsafeNumber(found: string): ToolFailure {
   const message = `The tool's result holds the number ${found.slice(0, 40)}, which JSON readers round; it must be returned as a string.`;
-  return new ToolFailure('OUTPUT_INVALID', message, { reason: 'UNSAFE_NUMBER' });
+  return toolFailure('UNSAFE_NUMBER', message);
 }
 
 /** Python writes its floats as they are read again, whatever their size. */

@@ -1,5 +1,6 @@
 // EndedCall: why a zygote ended a call's process, as the failure that its caller sees.
 import { isJsonObject } from '../../../contract/json.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { ProtocolViolation, readJson } from './answer.ts';
 
@@ -8,14 +9,12 @@ const NO_PROCESS_RETRY_MS = 500;
 const FAILURES: { readonly [reason: string]: (detail: string) => ToolFailure } = {
   cancelled: () => new ToolFailure('CANCELLED', 'The call was given up.'),
   timeout: () => new ToolFailure('TIMEOUT', 'The Python tool did not end in time.'),
-  died: (detail) =>
-    new ToolFailure('UNAVAILABLE', `The Python tool ended: ${detail}.`, { reason: 'WORKER_DIED' }),
+  died: (detail) => toolFailure('WORKER_DIED', `The Python tool ended: ${detail}.`),
   output_too_large: () => outputTooLarge(),
   protocol_violation: () => protocolViolation(),
   flooded: () => logFlood(),
   no_process: (detail) =>
-    new ToolFailure('UNAVAILABLE', 'No process can be had for the Python tool at the moment.', {
-      reason: 'NO_PROCESS',
+    toolFailure('NO_PROCESS', 'No process can be had for the Python tool at the moment.', {
       retryAfterMs: NO_PROCESS_RETRY_MS,
       partialSideEffects: false,
       cause: detail,
@@ -37,14 +36,14 @@ export function outputTooLarge(cause?: unknown): ToolFailure {
 }
 
 export function logFlood(): ToolFailure {
-  return new ToolFailure('OUTPUT_TOO_LARGE', 'The tool printed without end.', { reason: 'LOG_FLOOD' });
+  return toolFailure('LOG_FLOOD', 'The tool printed without end.');
 }
 
 export function protocolViolation(cause?: unknown): ToolFailure {
   const message = 'The Python worker broke the protocol between it and the gateway.';
-  return new ToolFailure('INTERNAL', message, { reason: 'WORKER_PROTOCOL_VIOLATION', cause });
+  return toolFailure('WORKER_PROTOCOL_VIOLATION', message, { cause });
 }
 
 export function workerDied(when: string): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', `The Python worker ended ${when}.`, { reason: 'WORKER_DIED' });
+  return toolFailure('WORKER_DIED', `The Python worker ended ${when}.`);
 }

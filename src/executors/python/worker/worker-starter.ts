@@ -1,6 +1,7 @@
 // WorkerStarter: brings a worker to the point where calls cost nothing extra: started, greeted, modules imported.
 import { dirname, isAbsolute } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../../contract/json.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { behindClosedFolder } from '../../../lib/files/closed-folder.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -75,10 +76,7 @@ export class WorkerStarter {
     const { clock, settings } = this.#needs;
     const disarm = clock.after(settings.startTimeoutMs, () => {
       const message = `The Python worker did not start or import its modules within ${settings.startTimeoutMs} ms.`;
-      worker.kill(
-        'start_timeout',
-        new ToolFailure('UNAVAILABLE', message, { reason: 'WORKER_START_FAILED' }),
-      );
+      worker.kill('start_timeout', toolFailure('WORKER_START_FAILED', message));
     });
     try {
       return await worker.request({ head }, listener);
@@ -172,7 +170,7 @@ function startFailure(cause: unknown, lastLine: string, confined: boolean, inter
   const why = confined ? `In the sandbox: ${what}` : what;
   const said = lastLine === '' ? why : `${why} It last printed: ${lastLine.slice(0, 300)}`;
   const message = NO_SUCH_PROGRAM.test(lastLine) ? `${said}. ${remedyFor(interpreter)}` : said;
-  return new ToolFailure('UNAVAILABLE', message, { reason: 'WORKER_START_FAILED', cause });
+  return toolFailure('WORKER_START_FAILED', message, { cause });
 }
 
 /** Only where the interpreter itself is what could not be started: Python's version has nothing to do with the rest. */

@@ -1,6 +1,7 @@
 // MemoryAdmissionControl: rate limits and concurrency leases of one process, decided together in one step.
 import type { RateLimitState } from '../../../contract/call/tool-response.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type {
   Admission,
   AdmissionControl,
@@ -231,7 +232,7 @@ export class MemoryAdmissionControl implements AdmissionControl {
 }
 
 export function closing(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway is shutting down.', { reason: 'DRAINING' });
+  return toolFailure('DRAINING', 'The gateway is shutting down.');
 }
 
 /** A key named twice would be counted against itself: a mistake of whoever made the request. */

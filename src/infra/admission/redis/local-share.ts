@@ -1,5 +1,6 @@
 // LocalShare: what a replica does without the store: by each rule's policy its share of the limit, nothing, or everything.
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { RateLimitState } from '../../../contract/call/tool-response.ts';
 import type {
   Admission,
@@ -107,8 +108,7 @@ function asDeclared(
 }
 
 function closed(): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The limits of this tool cannot be counted at the moment.', {
-    reason: 'LIMITS_UNAVAILABLE',
+  return toolFailure('LIMITS_UNAVAILABLE', 'The limits of this tool cannot be counted at the moment.', {
     retryAfterMs: RETRY_AFTER_MS,
   });
 }

@@ -1,7 +1,7 @@
 // The list of a server's tools: every page, within its bounds, each definition checked for what the gateway relies on.
 import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import type { McpLimits, McpTool } from '../../../ports/egress/mcp-servers.ts';
 import { invalidAnswer, tooLarge } from '../failures.ts';
 
@@ -51,9 +51,7 @@ export async function listTools(
 function addTools(listed: unknown, tools: Map<string, McpTool>, most: number): void {
   if (!Array.isArray(listed)) throw invalidAnswer('its list of tools is not a list');
   if (tools.size + listed.length > most) {
-    throw new ToolFailure('OUTPUT_TOO_LARGE', `The MCP server offers more than ${most} tools.`, {
-      reason: 'TOO_MANY_TOOLS',
-    });
+    throw toolFailure('TOO_MANY_TOOLS', `The MCP server offers more than ${most} tools.`);
   }
   for (const item of listed as unknown[]) {
     const tool = readTool(item);

@@ -2,6 +2,7 @@
 import { constants as osConstants } from 'node:os';
 import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { ChildProcess } from '../../../ports/egress/process-spawner.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -221,8 +222,7 @@ async function openWorkspaceOf(pid: number): Promise<number> {
 function setUpFailure(output: OutputCapture, cause: unknown): ToolFailure {
   if (cause instanceof ToolFailure) return cause;
   const said = output.stderr.toString('utf8').trim().slice(0, 500);
-  return new ToolFailure('UNAVAILABLE', 'The sandbox could not be set up; nothing was run.', {
-    reason: 'SANDBOX_FAILED',
+  return toolFailure('SANDBOX_FAILED', 'The sandbox could not be set up; nothing was run.', {
     partialSideEffects: false,
     cause: cause ?? new Error(said === '' ? 'the sandbox ended without a word' : said),
   });

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { lstat, readdir, stat, unlink, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { ARCHIVE_SUFFIX, KeptSizes } from './kept-sizes.ts';
@@ -115,10 +116,7 @@ export class KeptWorkspaces {
     for (const [other, bytes] of sizes) if (other !== path && !this.#promised.has(other)) total += bytes;
     if (total <= ownerBytes) return void this.#promised.set(path, maxBytes);
     const message = `The workspaces of this tenant's sessions would take ${total} bytes together, more than the ${ownerBytes} of executors.shell.workspace_tenant_bytes; they go when they were not used for workspace_ttl_ms.`;
-    throw new ToolFailure('BUDGET_EXCEEDED', message, {
-      reason: 'WORKSPACES_FULL',
-      partialSideEffects: false,
-    });
+    throw toolFailure('WORKSPACES_FULL', message, { partialSideEffects: false });
   }
 
   async #remove(path: string): Promise<void> {

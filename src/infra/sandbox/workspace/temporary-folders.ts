@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
 import { namedBytes, unnamedBytes } from './folder-usage.ts';
 import { O_PATH, type Owner } from './workspace-files.ts';
@@ -84,7 +84,7 @@ export class TemporaryFolders {
     const free = await this.#free();
     if (free - bytes >= freeBytes) return;
     const message = `The disk of the workspaces has ${free} bytes left; a run that may write ${bytes} would leave less than the ${freeBytes} of executors.shell.workspace_free_bytes. Free some, or set workspace_dir.`;
-    throw new ToolFailure('UNAVAILABLE', message, { reason: 'DISK_FULL', partialSideEffects: false });
+    throw toolFailure('DISK_FULL', message, { partialSideEffects: false });
   }
 
   async #usage(path: string, group: number, largestFile: number): Promise<number> {

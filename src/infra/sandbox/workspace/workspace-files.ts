@@ -10,7 +10,8 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { SandboxFile } from '../../../ports/egress/sandbox.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -78,7 +79,7 @@ function readPlain(place: string, path: string, maxBytes: number): Buffer {
     if (nlink !== 1) throw unsafe(path, 'it has a second name');
     if (size > maxBytes) {
       const message = `The files of the result are larger than the limit: ${path} has ${size} bytes.`;
-      throw new ToolFailure('OUTPUT_TOO_LARGE', message, { reason: 'FILES_TOO_LARGE' });
+      throw toolFailure('FILES_TOO_LARGE', message);
     }
     const content = Buffer.alloc(size);
     let read = 0;
@@ -140,7 +141,7 @@ function readably(error: unknown, path: string): unknown {
 
 function unsafe(path: string, why: string): ToolFailure {
   const message = `The workspace's ${JSON.stringify(path)} is refused: ${why}.`;
-  return new ToolFailure('PERMANENT', message, { reason: 'UNSAFE_FILE', origin: 'tool' });
+  return toolFailure('UNSAFE_FILE', message, { origin: 'tool' });
 }
 
 function attempt<T>(action: () => T, expected: readonly string[]): T | undefined {
