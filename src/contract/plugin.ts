@@ -3,6 +3,7 @@ import type { ZodType } from 'zod';
 import type { JsonObject } from './json.ts';
 import type { LoadedTools, RawDeclaration } from './tool/loaded-tools.ts';
 import type { Origin } from './tool/origin.ts';
+import type { KeptTools } from './tool/source-away.ts';
 import type { Emit, ToolCall } from './call/tool-call.ts';
 import type { ConnectionLimit, ToolFunction } from './tool/tool-function.ts';
 import type { ToolResponse, ToolResult } from './call/tool-response.ts';
@@ -152,14 +153,25 @@ export interface OptionFault {
 }
 
 export interface Loader {
-  /** The full set, or problems. Never a part of it in silence. */
+  /** Names a source that may be away, in warnings and series. Shows no secret. */
+  readonly source?: string;
+  /** False: neither a start nor a reload waits long for it, or fails without it; its tools come when it answers. */
+  readonly required?: boolean;
+  /**
+   * The full set, or problems. Never a part of it in silence. Throws SourceAway where the source cannot be reached: keeping
+   * what it gave last is the registry's part.
+   */
   load(signal: AbortSignal): Promise<LoadedTools>;
+  /** While the source is away: what counts instead of what it gave last. Undefined: nothing. */
+  kept?(signal: AbortSignal): Promise<KeptTools | undefined>;
   /** What the last `load` brought is in force now. */
   taken?(): void;
   /** Calls `changed` whenever a new load may give something else; returns when `signal` aborts. */
   watch?(changed: () => void, signal: AbortSignal): Promise<void>;
   /** Of a source that the gateway itself writes to: what a load would bring with this tool in it, in place of its namesake. */
   draft?(tool: JsonObject & { readonly name: string }): Promise<Draft>;
+  /** After the last load and watch: ends what it holds open. */
+  close?(): Promise<void>;
 }
 
 export interface Draft {

@@ -359,11 +359,11 @@ describe('a document that somebody else wrote', () => {
     bench.served.body = good;
     const loader = bench.loader({ signature });
     await load(loader);
-    loader.taken?.();
+    loader.taken();
     bench.served.body = document(httpTool('forged'));
     const loaded = await load(loader);
     expect(namesOf(loaded)).toEqual(['good']);
-    expect(loaded.warnings?.[0]?.message).toContain('is not signed with the key of this loader');
+    expect(loaded.warnings[0]?.message).toContain('is not signed with the key of this loader');
   });
 
   it('and put in place of the copy on disk is left alone', async () => {
@@ -371,7 +371,7 @@ describe('a document that somebody else wrote', () => {
     bench.served.body = good;
     const loader = bench.loader({ signature });
     await load(loader);
-    loader.taken?.();
+    loader.taken();
     const folder = join(bench.dir, 'data', 'loaders');
     await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1));
     const file = join(folder, readdirSync(folder)[0] ?? '');

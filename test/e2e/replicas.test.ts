@@ -153,7 +153,7 @@ describe('a source that is away', () => {
         '/v1/admin/reload',
       );
       expect(body.ok).toBe(true);
-      expect(body.warnings[0]?.message).toMatch(/HTTP 503; the document of .* stays in force/);
+      expect(body.warnings[0]?.message).toMatch(/HTTP 503; what it gave at .* stays in force/);
     }, PROMISED);
     await before.stop();
     gateways.pop();

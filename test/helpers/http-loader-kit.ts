@@ -4,13 +4,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { LoadedTools } from '../../src/contract/tool/loaded-tools.ts';
-import type { Loader } from '../../src/contract/plugin.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
 import { httpLoader } from '../../src/loaders/http/index.ts';
 import { optionsSchema } from '../../src/loaders/http/options.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { HttpClient } from '../../src/ports/egress/http-client.ts';
 import { recordingLog, recordingMetrics } from './call-kit.ts';
+import { SourceLoader, type LoadedSource } from './loaded-source.ts';
 import { LoopbackServers } from './loopback-servers.ts';
 import { realClock } from './python-ports.ts';
 import { removeDir, tempDir } from './temp-tools.ts';
@@ -55,14 +55,14 @@ export class HttpLoaderBench {
   loader(
     options: JsonObject = {},
     { clock = realClock, http = this.http }: { readonly clock?: Clock; readonly http?: HttpClient } = {},
-  ): Loader {
+  ): SourceLoader {
     const { log, metrics, dir } = this;
     const needs = { http, clock, log, metrics, configDir: dir, dataDir: join(dir, 'data') };
     const said = { url: this.url, allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'], ...options };
-    return httpLoader.create(needs)(optionsSchema.parse(said));
+    return new SourceLoader('http', httpLoader.create(needs)(optionsSchema.parse(said)), needs);
   }
 
-  async load(body: string | Buffer, options: JsonObject = {}): Promise<LoadedTools> {
+  async load(body: string | Buffer, options: JsonObject = {}): Promise<LoadedSource> {
     this.served.body = body;
     return load(this.loader(options));
   }
@@ -80,8 +80,8 @@ export class HttpLoaderBench {
   }
 }
 
-export function load(loader: Loader): Promise<LoadedTools> {
-  return loader.load(new AbortController().signal);
+export function load(loader: SourceLoader): Promise<LoadedSource> {
+  return loader.load();
 }
 
 export function namesOf({ tools }: LoadedTools): readonly string[] {

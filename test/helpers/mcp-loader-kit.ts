@@ -12,6 +12,7 @@ import type { DefinitionPins, DefinitionState } from '../../src/ports/registry/d
 import type { McpListing, McpServer, McpServers, McpTool } from '../../src/ports/egress/mcp-servers.ts';
 import type { SpecRules } from '../../src/registry/spec-rules.ts';
 import { validateLoaded } from '../../src/registry/checks/spec-validation.ts';
+import { SourceLoader } from './loaded-source.ts';
 import { RecordingLog, RecordingMetrics, realClock } from './python-ports.ts';
 
 export function toolOf(name: string, changes: Partial<McpTool> = {}): McpTool {
@@ -69,18 +70,18 @@ export class LoaderBench {
   readonly metrics = new RecordingMetrics();
   readonly pins: DefinitionPins;
   readonly clock: Clock;
-  readonly #ending = new AbortController();
-  readonly #watches: Promise<void>[] = [];
+  readonly #loaders: SourceLoader[] = [];
 
   constructor(clock: Clock = realClock, pins?: DefinitionPins) {
     this.clock = clock;
     this.pins = pins ?? new MemoryDefinitionPins({ clock, log: this.log, metrics: this.metrics });
   }
 
-  loader(server: McpServers, options: JsonObject = {}) {
+  loader(server: McpServers, options: JsonObject = {}): SourceLoader {
     const needs = {
       clock: this.clock,
       log: this.log,
+      metrics: this.metrics,
       mcpServers: server,
       definitionPins: this.pins,
       configDir: '/nowhere',
@@ -88,19 +89,14 @@ export class LoaderBench {
     const place = options['command'] === undefined ? { url: 'https://mcp.example/' } : {};
     const said = { name: 'files', ...place, ...options };
     const loader = mcpServerLoader.create(needs)(optionsSchema.parse(said));
-    return {
-      load: () => loader.load(new AbortController().signal),
-      watch: (changed: () => void) => {
-        const watch = loader.watch?.(changed, this.#ending.signal) ?? Promise.resolve();
-        this.#watches.push(watch);
-      },
-    };
+    const source = new SourceLoader('mcp-server', loader, needs);
+    this.#loaders.push(source);
+    return source;
   }
 
-  /** Ends watches, and with them the threads that looked at schemas. */
+  /** Ends the threads that looked at schemas. */
   async close(): Promise<void> {
-    this.#ending.abort();
-    await Promise.allSettled(this.#watches);
+    await Promise.all(this.#loaders.map((loader) => loader.close()));
   }
 
   async states(): Promise<{ readonly [tool: string]: DefinitionState }> {

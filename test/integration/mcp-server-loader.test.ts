@@ -1,7 +1,10 @@
 // The mcp-server loader in a running gateway, over real servers: tools called, definitions changed, approved, and kept while away.
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { EVERYTHING, FIXTURES, nodeServer } from '../helpers/mcp-kit.ts';
 import { callTool, request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
@@ -22,6 +25,7 @@ interface Definition {
 let dir: string;
 let file: string;
 let gateway: RunningGateway | undefined;
+const loopback = new LoopbackServers();
 
 beforeEach(() => {
   dir = tempDir();
@@ -33,6 +37,7 @@ beforeEach(() => {
 afterEach(async () => {
   await gateway?.stop();
   gateway = undefined;
+  await loopback.close();
   removeDir(dir);
 });
 
@@ -203,11 +208,60 @@ describe('a server that is away', () => {
     const away = changing({ args: ['/nowhere/no-such-server.js'] });
     await expect(start(away)).rejects.toMatchObject({
       problems: [
-        { file: 'mcp-server:sums', message: expect.stringContaining('no definitions of its tools are kept') },
+        { file: 'mcp-server:sums', message: expect.stringContaining('cannot be asked for its tools') },
       ],
     });
     const { agent } = await start({ ...away, required: false });
     expect(await namesOf(agent)).toEqual([]);
+  });
+});
+
+describe('a server that is not required and hangs', () => {
+  it('does not hold the start: /readyz says what is missing, and its tools come when it answers', async () => {
+    const answering = Promise.withResolvers<void>();
+    const handler = createMcpHandler(() => {
+      const server = new Server({ name: 'slow', version: '1.0.0' }, { capabilities: { tools: {} } });
+      server.setRequestHandler('tools/list', () => ({
+        tools: [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' as const } }],
+        ttlMs: 60_000,
+        cacheScope: 'private',
+      }));
+      return server;
+    });
+    const node = toNodeHandler(handler);
+    const origin = await loopback.http(async (incoming, response) => {
+      await answering.promise;
+      void node(incoming, response);
+    });
+    const { admin, agent } = await start({
+      type: 'mcp-server',
+      name: 'slow',
+      required: false,
+      url: `${origin}/mcp`,
+      allow_private: ['127.0.0.0/8'],
+      allow_ports: ['1-65535'],
+    });
+    const ready = await fetch(`${gateway?.url}/readyz`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      200,
+      { status: 'degraded', degraded: { tools: expect.stringContaining('away: 1;') } },
+    ]);
+    const { body } = await request<{ ok: boolean; warnings: object[] }>(admin, 'GET', '/v1/admin/reload');
+    expect(body).toMatchObject({
+      ok: true,
+      warnings: [
+        {
+          file: 'mcp-server:slow',
+          message: expect.stringMatching(/^has not answered yet; its tools come when it does/),
+        },
+      ],
+    });
+    expect(await namesOf(agent)).toEqual([]);
+    answering.resolve();
+    await expect
+      .poll(async () => (await namesOf(agent)).map(({ name }) => name), { timeout: 30_000, interval: 100 })
+      .toEqual(['slow.add']);
+    expect(await (await fetch(`${gateway?.url}/readyz`)).json()).toMatchObject({ status: 'ok' });
   });
 });
 

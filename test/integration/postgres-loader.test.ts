@@ -256,10 +256,11 @@ describe('the database', () => {
     const gateway = await started({ loader: { interval: '500ms' } });
     await putSpec(targetOf(gateway), 'greet', edition(1));
     await putSpec(targetOf(gateway), 'other', edition(1));
+    const broken = 'b'.repeat(64);
     await postgres.sql(`INSERT INTO tool_versions (name, content_hash, version, document, source, base_dir, created_by, note)
-      VALUES ('greet', 'broken', '1.0.0', '{"name":"greet","tool_type":"composite"}', 'database', '', '', '')`);
+      VALUES ('greet', '${broken}', '1.0.0', '{"name":"greet","tool_type":"composite"}', 'database', '', '', '')`);
     await postgres.sql(
-      `UPDATE tool_heads SET content_hash = 'broken', revision = revision + 1 WHERE name = 'greet'`,
+      `UPDATE tool_heads SET content_hash = '${broken}', revision = revision + 1 WHERE name = 'greet'`,
     );
     const status = async () =>
       (await request<{ ok: boolean; problems: unknown[] }>(targetOf(gateway), 'GET', '/v1/admin/reload'))

@@ -1,13 +1,14 @@
 // Assembles what holds the tools: loaders, the registry they feed, the versions there were, and what changes definitions.
-import type { Loader } from '../../contract/plugin.ts';
 import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
-import { namedLoaders } from './open-loaders.ts';
+import { chosenLoaders } from './open-loaders.ts';
+import { degradedGauge } from '../../infra/telemetry/degraded-gauge.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { SpecControl } from '../../ports/registry/spec-control.ts';
 import type { ToolPins } from '../../ports/registry/tool-pins.ts';
 import type { Executors } from '../../registry/build-tool.ts';
 import { PinnedTools } from '../../registry/versions/pinned-tools.ts';
 import { RegistrySync } from '../../registry/reload/registry-sync.ts';
+import type { NamedLoader } from '../../registry/reload/tool-source.ts';
 import { SpecEditor } from '../../registry/versions/spec-editor.ts';
 import type { SpecRules } from '../../registry/spec-rules.ts';
 import { ToolSpecRegistry } from '../../registry/tool-spec-registry.ts';
@@ -35,11 +36,12 @@ export function createToolSet(settings: Settings, ports: Ports, parts: ToolSetPa
   const loaders = createLoaders(settings, ports);
   const store = ports.specs;
   const keeper = new VersionKeeper({ ...ports, store });
-  const sync = new RegistrySync({ ...ports, ...parts, registry, loaders, versions: keeper });
+  const degraded = degradedGauge(ports.metrics, 'tools');
+  const sync = new RegistrySync({ ...ports, ...parts, registry, loaders, versions: keeper, degraded });
   const connections = () => sync.connections();
   const { configDir } = settings;
   const versions = new PinnedTools({ ...ports, ...parts, connections, configDir, definitions: keeper });
-  const loader = loaders.find((each) => each.draft !== undefined);
+  const loader = loaders.find((each) => each.loader.draft !== undefined)?.loader;
   const specs = new SpecEditor({ ...ports, store, loader, sync, registry });
   async function close(): Promise<void> {
     await sync.stop();
@@ -49,7 +51,10 @@ export function createToolSet(settings: Settings, ports: Ports, parts: ToolSetPa
   return { registry, sync, versions, specs, close };
 }
 
-function createLoaders(settings: Settings, ports: Ports): readonly Loader[] {
+function createLoaders(settings: Settings, ports: Ports): readonly NamedLoader[] {
   const needs = { ...ports, configDir: settings.configDir, dataDir: settings.data_dir };
-  return namedLoaders(settings.loaders).map(({ plugin, options }) => plugin.create(needs)(options));
+  return chosenLoaders(settings.loaders).map(({ plugin, options }) => ({
+    type: plugin.name,
+    loader: plugin.create(needs)(options),
+  }));
 }

@@ -2,13 +2,13 @@
 import { LOADERS, type AnyLoaderPlugin } from '../../loaders/index.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
-export interface NamedLoader {
+export interface ChosenLoader {
   readonly plugin: AnyLoaderPlugin;
   readonly options: unknown;
 }
 
 /** Throws Error with what is wrong. */
-export function namedLoaders(entries: Settings['loaders']): readonly NamedLoader[] {
+export function chosenLoaders(entries: Settings['loaders']): readonly ChosenLoader[] {
   return entries.map(({ type, ...said }, index) => {
     const plugin = LOADERS.find(({ name }) => name === type);
     if (plugin === undefined) {

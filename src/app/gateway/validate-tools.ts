@@ -12,7 +12,7 @@ import { createInfra, type Infra } from '../adapters/create-ports.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
 import { Records } from '../../infra/postgres/records.ts';
 import { SqlSpecStore } from '../../infra/specs/sql-spec-store.ts';
-import { namedLoaders } from './open-loaders.ts';
+import { chosenLoaders } from './open-loaders.ts';
 import type { McpServers } from '../../ports/egress/mcp-servers.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import type { SpecReader, SpecStore } from '../../ports/registry/spec-store.ts';
@@ -31,7 +31,7 @@ const PINS_FILE = 'pins.json';
 
 /** Throws Error with what keeps a gateway of these settings from being made. */
 export async function validateTools(settings: Settings, online: boolean): Promise<ToolsValidation> {
-  const named = namedLoaders(settings.loaders);
+  const named = chosenLoaders(settings.loaders);
   const isLeftOut = (index: number) => {
     const { plugin, options } = named[index] ?? {};
     return !online && plugin?.needsNetwork?.(options) === true;

@@ -8,7 +8,7 @@ import { checkPorts } from '../../infra/http/free-ports.ts';
 import { MetricsServer } from '../../infra/telemetry/metrics-server.ts';
 import { startDemoUpstream, type DemoUpstream } from '../demo/demo-upstream.ts';
 import type { DoorParts, Doors } from './open-doors.ts';
-import { ServiceState } from './service-state.ts';
+import { degradedTools, ServiceState } from './service-state.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface Service {
@@ -61,8 +61,8 @@ async function start(
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
   const recordsEveryCall = infra.ports.auditSink.readOnlyMode === 'durable';
-  const executors = () => gateway.status();
-  const state = new ServiceState({ executors, degraded: infra.degraded, recordsEveryCall });
+  const degraded = () => ({ ...infra.degraded(), ...degradedTools(gateway.sync.status()) });
+  const state = new ServiceState({ executors: () => gateway.status(), degraded, recordsEveryCall });
   const looked = lookAtSandbox(infra, state, announce);
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
   const tools = gateway.sync.start();

@@ -4,6 +4,7 @@ import type { Degraded } from '../../infra/telemetry/degraded-gauge.ts';
 import { every } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SandboxReport } from '../../ports/egress/sandbox.ts';
+import type { ReloadStatus } from '../../ports/registry/registry-control.ts';
 
 export interface ServiceStateNeeds {
   readonly executors: () => JsonObject;
@@ -83,4 +84,11 @@ export class ServiceState {
       process_limit: processLimit,
     };
   }
+}
+
+/** Anybody may ask /readyz: which sources they are, the reload status tells those who may know. */
+export function degradedTools({ warnings }: ReloadStatus): Degraded {
+  if (warnings.length === 0) return {};
+  const which = `sources of tools that are away: ${warnings.length}`;
+  return { tools: `${which}; what is kept of them stays in force (GET /v1/admin/reload names them)` };
 }

@@ -49,6 +49,4 @@ export interface LoadedTools {
   readonly connections: readonly RawConnection[];
   /** Not empty: the whole load is refused and the last good set stays in force. */
   readonly problems: readonly Problem[];
-  /** What an operator should know although the set is good: a source that is away, and what stands in for it. */
-  readonly warnings?: readonly Problem[];
 }

@@ -1,8 +1,11 @@
 // ute_degraded: which components do without what they have when all is well; /readyz tells of the same components in words.
 import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 
-/** `admission`: limits without Redis. `audit`: a journal that takes no records. `database`: the gateway's own, away. */
-export type DegradedComponent = 'admission' | 'audit' | 'database';
+/**
+ * `admission`: limits without Redis. `audit`: a journal that takes no records. `database`: the gateway's own, away. `tools`: a
+ * source of tools is away, and what is kept of it is in force.
+ */
+export type DegradedComponent = 'admission' | 'audit' | 'database' | 'tools';
 
 /** A sentence for the operator for each component that is degraded. */
 export type Degraded = { readonly [component in DegradedComponent]?: string };
@@ -11,7 +14,7 @@ export function degradedGauge(metrics: Metrics, component: DegradedComponent): G
   const gauge = metrics
     .gauge({
       name: 'ute_degraded',
-      help: '1 while a component does without what it has when all is well: Redis, the database, a disk.',
+      help: '1 while a component does without what it has when all is well: Redis, the database, a disk, a source of tools.',
       labels: ['component'],
     })
     .with(component);

@@ -2,6 +2,9 @@
 import { pause } from '../timers/pause.ts';
 import type { Timers } from '../timers/timers.ts';
 
+/** Fingerprint of a source that is away: its going is told of like a change, and so is its return. */
+export const AWAY = 'away';
+
 export interface PolledContent {
   readonly everyMs: number;
   readonly clock: Timers;

@@ -1,9 +1,10 @@
-// http: tools out of a document at a URL, looked at again and again; its last good version stays while it is away.
+// http: tools out of a document at a URL, looked at again and again; a copy on disk is kept for a start while it is away.
 import { hash } from 'node:crypto';
-import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
+import type { LoadedTools } from '../../contract/tool/loaded-tools.ts';
 import type { Origin } from '../../contract/tool/origin.ts';
+import { SourceAway, type KeptTools } from '../../contract/tool/source-away.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
-import { pollContent } from '../../lib/files/poll-content.ts';
+import { AWAY, pollContent } from '../../lib/files/poll-content.ts';
 import { runInThread, ThreadTaskError } from '../../lib/concurrency/thread-task.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
@@ -38,15 +39,15 @@ const EXPANSION = 4;
 /** Looks of many replicas spread over the last fifth of the interval. */
 const JITTER = 0.2;
 const NOTHING: LoadedTools = { tools: [], connections: [], problems: [] };
-const NO_DOCUMENT = '-';
 
 /** Beside this file, in src as in dist. */
 const THREAD = new URL(`document-thread${import.meta.url.slice(-3)}`, import.meta.url);
 
 class HttpLoader implements Loader {
+  readonly source: string;
   readonly #options: HttpLoaderOptions;
   readonly #needs: Needs;
-  readonly #source: RemoteSource;
+  readonly #remote: RemoteSource;
   readonly #copy: KeptCopy | undefined;
   readonly #origin: Origin;
   readonly #log: Log;
@@ -55,37 +56,46 @@ class HttpLoader implements Loader {
   #read: { readonly hash: string; readonly loaded: LoadedTools } | undefined;
   /** Brought by the last load; good as soon as the registry has taken it. */
   #offered: SourceDocument | undefined;
-  #good: SourceDocument | undefined;
-  #seen = NO_DOCUMENT;
+  /** The registry holds a document of this run: the copy on disk is no newer. */
+  #wasTaken = false;
+  #seen = '';
   #loaded = '';
-  #isStale = false;
 
   constructor(options: HttpLoaderOptions, needs: Needs) {
     this.#options = options;
     this.#needs = needs;
-    this.#source = new RemoteSource(options, needs);
+    this.#remote = new RemoteSource(options, needs);
+    this.source = this.#remote.name;
     // A query may hold a key, and tells two documents of one server apart.
     this.#origin = { source: `http:${hash('sha256', options.url)}`, mayCall: options.may_call };
     this.#copy = options.keep_copy ? new KeptCopy(options.url, needs.dataDir, options.max_bytes) : undefined;
-    this.#log = needs.log.child({ loader: 'http', source: this.#source.name });
-    this.#metrics = fetchMetrics(needs.metrics, this.#source.name);
+    this.#log = needs.log.child({ loader: 'http', source: this.source });
+    this.#metrics = fetchMetrics(needs.metrics, this.source);
     if (options.signature === undefined && options.url.startsWith('http:'))
       this.#log.warn({}, 'tools come over a connection that is neither encrypted nor signed');
   }
 
   async load(signal: AbortSignal): Promise<LoadedTools> {
-    const fetched = await this.#fetch(signal);
-    if (typeof fetched === 'string') return this.#without(fetched, signal);
-    this.#loaded = freshState(fetched.hash);
-    this.#tellStale(undefined);
+    const fetched = await this.#fetch(signal).catch((error: unknown) => {
+      this.#loaded = AWAY;
+      throw error;
+    });
+    this.#loaded = fetched.hash;
     this.#offered = fetched;
     return this.#readOnce(fetched, signal);
+  }
+
+  async kept(signal: AbortSignal): Promise<KeptTools | undefined> {
+    const copy = this.#wasTaken ? undefined : await this.#keptCopy();
+    if (copy === undefined) return undefined;
+    const loaded = await this.#readOnce(copy, signal);
+    return { loaded, says: `the document of ${copy.fetchedAt}, kept on disk, stays in force` };
   }
 
   taken(): void {
     const document = this.#offered;
     if (document === undefined) return;
-    this.#good = document;
+    this.#wasTaken = true;
     this.#copy?.write(document).catch((error: unknown) => {
       this.#log.warn({ err: error }, 'the document could not be kept on disk');
     });
@@ -99,61 +109,41 @@ class HttpLoader implements Loader {
         after: (ms: number, task: () => void) => clock.after(ms * (1 - JITTER * Math.random()), task),
       },
       loaded: () => this.#loaded,
-      current: async (stop: AbortSignal) => {
-        const fetched = await this.#fetch(stop);
-        return typeof fetched === 'string' ? staleState(this.#good) : freshState(fetched.hash);
-      },
+      current: (stop: AbortSignal) => this.#fingerprint(stop),
       failed: (error: unknown) => this.#log.warn({ err: error }, 'looking for a new document failed'),
     };
     await pollContent(content, changed, signal);
   }
 
-  async #fetch(signal: AbortSignal): Promise<SourceDocument | string> {
-    const fetched = await this.#source.fetch(signal);
-    if (typeof fetched === 'string') {
-      this.#metrics.record('failed');
-      return fetched;
+  async #fingerprint(signal: AbortSignal): Promise<string> {
+    try {
+      return (await this.#fetch(signal)).hash;
+    } catch (error) {
+      if (error instanceof SourceAway) return AWAY;
+      throw error;
     }
-    this.#metrics.record(fetched.hash === this.#seen ? 'unchanged' : 'changed');
-    this.#seen = fetched.hash;
-    return fetched;
   }
 
-  /** The source gave nothing that can be used: its last good document stays, if there is one. */
-  async #without(why: string, signal: AbortSignal): Promise<LoadedTools> {
-    const good = this.#good ?? (await this.#keptCopy());
-    const file = this.#source.name;
-    this.#good = good;
-    this.#loaded = staleState(good);
-    this.#offered = undefined;
-    this.#tellStale(why);
-    if (good === undefined) return { ...NOTHING, problems: [{ file, message: why }] };
-    const loaded = await this.#readOnce(good, signal);
-    const warning: Problem = { file, message: `${why}; the document of ${good.fetchedAt} stays in force` };
-    return { ...loaded, warnings: [warning] };
+  async #fetch(signal: AbortSignal): Promise<SourceDocument> {
+    try {
+      const fetched = await this.#remote.fetch(signal);
+      this.#metrics.record(fetched.hash === this.#seen ? 'unchanged' : 'changed');
+      this.#seen = fetched.hash;
+      return fetched;
+    } catch (error) {
+      if (error instanceof SourceAway) this.#metrics.record('failed');
+      throw error;
+    }
   }
 
   /** What lies on disk is believed no more than what comes over the network. */
   async #keptCopy(): Promise<SourceDocument | undefined> {
     const kept = await this.#copy?.read();
     if (kept === undefined) return undefined;
-    const authentic = await this.#source.isAuthentic(kept).catch(() => false);
+    const authentic = await this.#remote.isAuthentic(kept).catch(() => false);
     if (authentic) return kept;
     this.#log.warn({}, 'the copy on disk is not signed with the key of this loader and is left alone');
     return undefined;
-  }
-
-  #tellStale(why: string | undefined): void {
-    const isStale = why !== undefined;
-    this.#metrics.stale(isStale);
-    if (isStale === this.#isStale) return;
-    this.#isStale = isStale;
-    if (isStale)
-      this.#log.warn(
-        { reason: why, degraded: true },
-        'the source cannot be used; its last good document stays',
-      );
-    else this.#log.info({}, 'the source can be used again');
   }
 
   async #readOnce(document: SourceDocument, signal: AbortSignal): Promise<LoadedTools> {
@@ -164,7 +154,7 @@ class HttpLoader implements Loader {
   }
 
   async #readElsewhere(body: Buffer, signal: AbortSignal): Promise<LoadedTools> {
-    const file = this.#source.name;
+    const file = this.source;
     const refused = (message: string) => ({ ...NOTHING, problems: [{ file, message }] });
     const { max_bytes: maxBytes } = this.#options;
     let text: string;
@@ -195,12 +185,4 @@ class HttpLoader implements Loader {
     const maxJsonLength = maxBytes * EXPANSION;
     return { maxTools, maxJsonLength, toolTypes, connections, allowConnections, mayCall };
   }
-}
-
-function freshState(hash: string): string {
-  return `${hash} fresh`;
-}
-
-function staleState(document: SourceDocument | undefined): string {
-  return `${document?.hash ?? NO_DOCUMENT} stale`;
 }

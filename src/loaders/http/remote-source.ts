@@ -1,7 +1,8 @@
-// RemoteSource: fetches the document, only when it has changed; what is no document, or not signed, is a sentence.
+// RemoteSource: fetches the document, only when it has changed; what is no document, or not signed, counts as away.
 import { LateError, within } from '../../lib/timers/within.ts';
 import { hash } from 'node:crypto';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { SourceAway } from '../../contract/tool/source-away.ts';
 import { egressOf } from '../../lib/egress/egress.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HttpClient, HttpResponse } from '../../ports/egress/http-client.ts';
@@ -27,9 +28,6 @@ export interface SourceNeeds {
   readonly configDir: string;
 }
 
-/** Completes "the document …". */
-class Refused extends Error {}
-
 const ETAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,256}"$/;
 const DOCUMENT_TYPES =
   /^(?:application\/(?:x-)?yaml|text\/(?:x-)?yaml|application\/json|application\/[\w.+-]+\+(?:json|yaml)|text\/plain|application\/octet-stream)$/;
@@ -48,8 +46,8 @@ export class RemoteSource {
     this.#needs = needs;
   }
 
-  /** The document as it is now, or why there is none, completing "the document …". Rejects only when the signal aborts. */
-  async fetch(signal: AbortSignal): Promise<SourceDocument | string> {
+  /** The document as it is now. Throws SourceAway, or the signal's reason. */
+  async fetch(signal: AbortSignal): Promise<SourceDocument> {
     const { timeout_ms: timeoutMs } = this.#options;
     try {
       const limit = { ms: timeoutMs, signal };
@@ -57,8 +55,8 @@ export class RemoteSource {
       return this.#held;
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof LateError) return `did not come within ${timeoutMs} ms`;
-      return this.#reasonOf(error);
+      if (error instanceof LateError) throw new SourceAway(`did not come within ${timeoutMs} ms`);
+      throw this.#away(error);
     }
   }
 
@@ -107,14 +105,14 @@ export class RemoteSource {
     known: SourceDocument | undefined,
   ): SourceDocument {
     if (status !== 200) {
-      throw new Refused(`was answered with HTTP ${status}${hintFor(status)}`);
+      throw new SourceAway(`was answered with HTTP ${status}${hintFor(status)}`);
     }
     const type = oneOf(headers['content-type'])?.split(';', 1)[0]?.trim().toLowerCase();
     if (type !== undefined && !DOCUMENT_TYPES.test(type))
-      throw new Refused(`came as ${JSON.stringify(type.slice(0, 60))}; expected YAML or JSON`);
+      throw new SourceAway(`came as ${JSON.stringify(type.slice(0, 60))}; expected YAML or JSON`);
     const signature = wanted && oneOf(headers[wanted.header.toLowerCase()]);
     const problem = wanted && keyed(() => signatureProblem(body, signature, wanted));
-    if (problem !== undefined) throw new Refused(problem);
+    if (problem !== undefined) throw new SourceAway(problem);
     const etag = oneOf(headers['etag']);
     const bodyHash = hash('sha256', body);
     return {
@@ -127,11 +125,11 @@ export class RemoteSource {
     };
   }
 
-  #reasonOf(error: unknown): string {
-    if (error instanceof Refused) return error.message;
+  #away(error: unknown): SourceAway {
+    if (error instanceof SourceAway) return error;
     if (error instanceof ToolFailure && error.type === 'OUTPUT_TOO_LARGE')
-      return `is larger than max_bytes (${this.#options.max_bytes})`;
-    return `cannot be fetched: ${error instanceof Error ? error.message : String(error)}`;
+      return new SourceAway(`is larger than max_bytes (${this.#options.max_bytes})`);
+    return new SourceAway(`cannot be fetched: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -1,12 +1,15 @@
 // mcp-server: the tools of an MCP server, each as it was agreed to. What the server says now is compared, and never just taken.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
-import type { LoadedTools, Problem, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
+import type { LoadedTools, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
+import { SourceAway, type KeptTools } from '../../contract/tool/source-away.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { Slices } from '../../lib/concurrency/in-slices.ts';
+import { AWAY } from '../../lib/files/poll-content.ts';
 import { parseDuration } from '../../lib/text/duration.ts';
 import { ForeignSchemas } from '../../lib/json-schema/foreign/foreign-schemas.ts';
+import { LateError, within } from '../../lib/timers/within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { DefinitionPins, DefinitionRecord } from '../../ports/registry/definition-pins.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -15,7 +18,7 @@ import { optionsSchema, type McpServerOptions } from './options.ts';
 import { OwnConnection, type OpenedConnection } from './own-connection.ts';
 import { readListing } from './read-listing.ts';
 import { Reporter } from './reporter.ts';
-import { Screening } from './screening.ts';
+import { Screening, type ScreeningRound } from './screening.ts';
 import { declarationOf } from './tool-declaration.ts';
 import { watchServer } from './watch-server.ts';
 
@@ -39,15 +42,21 @@ const AWAY_MS = 15_000;
 const LIST_TIMEOUT_MS = 60_000;
 
 class McpServerLoader implements Loader {
+  readonly source: string;
+  readonly required: boolean;
   readonly #options: McpServerOptions;
   readonly #needs: Needs;
   readonly #connection: OwnConnection;
   readonly #screening: Screening;
   readonly #reporter: Reporter;
-  #loaded: string | undefined;
+  #loaded = AWAY;
+  /** A look has just found the server away: the load that this causes does not ask once more. */
+  #foundAway: SourceAway | undefined;
 
   constructor(options: McpServerOptions, needs: Needs) {
     const { clock, log, mcpServers, configDir } = needs;
+    this.source = `mcp-server:${options.name}`;
+    this.required = options.required;
     this.#options = options;
     this.#needs = needs;
     this.#connection = new OwnConnection(options.name, options.connection, {
@@ -63,20 +72,25 @@ class McpServerLoader implements Loader {
   async load(signal: AbortSignal): Promise<LoadedTools> {
     const opened = await this.#connection.open();
     if ('problems' in opened) return { tools: [], connections: [], problems: opened.problems };
-    const listing = await this.#list(opened, signal);
-    if ('why' in listing) {
-      this.#loaded = undefined;
-      this.#reporter.away(listing.why, listing.cause);
-      return this.#withoutServer(opened, listing.why);
-    }
-    this.#loaded = fingerprintOf(listing);
-    const loaded = await this.#withListing(opened, listing).catch((error: unknown) => {
-      // What is in force stays, and the list is asked for again as if the server had been away.
-      this.#loaded = undefined;
+    try {
+      return await this.#fromServer(opened, signal);
+    } catch (error) {
+      this.#loaded = AWAY;
       throw error;
-    });
-    if (this.#screening.isIncomplete) this.#loaded = undefined;
-    return loaded;
+    }
+  }
+
+  /** What was agreed to stays in force: nobody gains anything by keeping a server from being asked. */
+  async kept(): Promise<KeptTools | undefined> {
+    const opened = await this.#connection.open();
+    const records = await this.#needs.definitionPins.of(this.#options.name);
+    if ('problems' in opened || (records === undefined && this.required)) return undefined;
+    const loaded = await this.#toolsOf(opened, records ?? [], this.#screening.begin());
+    const says =
+      records === undefined
+        ? 'no definitions of its tools are kept'
+        : 'the definitions kept of its tools stay in force';
+    return { loaded, says };
   }
 
   async watch(changed: () => void, signal: AbortSignal): Promise<void> {
@@ -91,13 +105,33 @@ class McpServerLoader implements Loader {
       current: (stop: AbortSignal) => this.#fingerprint(stop),
     };
     await watchServer(watch, changed, signal);
+  }
+
+  async close(): Promise<void> {
     await Promise.allSettled([this.#connection.close(), this.#screening.close()]);
   }
 
-  async #withListing(opened: OpenedConnection, listing: McpListing): Promise<LoadedTools> {
+  async #fromServer(opened: OpenedConnection, signal: AbortSignal): Promise<LoadedTools> {
+    const found = this.#foundAway;
+    this.#foundAway = undefined;
+    if (found !== undefined) throw found;
+    const listing = await this.#list(opened, signal);
+    this.#foundAway = undefined;
+    this.#loaded = fingerprintOf(listing);
+    const round = this.#screening.begin();
+    const loaded = await this.#withListing(opened, listing, round);
+    // It is asked for again, as if the server had been away.
+    if (round.isIncomplete) this.#loaded = AWAY;
+    return loaded;
+  }
+
+  async #withListing(
+    opened: OpenedConnection,
+    listing: McpListing,
+    round: ScreeningRound,
+  ): Promise<LoadedTools> {
     const { name, pin } = this.#options;
-    this.#screening.begin();
-    const screen = (id: string, definition: JsonObject) => this.#screening.screen(id, definition);
+    const screen = (id: string, definition: JsonObject) => round.screen(id, definition);
     const { definitions, leftOut } = await readListing(listing.tools, this.#options, screen);
     const { definitionPins } = this.#needs;
     const records = await definitionPins.record({
@@ -106,30 +140,13 @@ class McpServerLoader implements Loader {
       pinFirst: pin === 'on_first_use',
     });
     this.#reporter.listing(leftOut, records);
-    return this.#toolsOf(opened, records, []);
-  }
-
-  /** What was agreed to stays in force: nobody gains anything by keeping a server from being asked. */
-  async #withoutServer(opened: OpenedConnection, why: string): Promise<LoadedTools> {
-    const { name, required } = this.#options;
-    const kept = await this.#needs.definitionPins.of(name);
-    const what =
-      kept === undefined
-        ? 'and no definitions of its tools are kept'
-        : 'the definitions kept of its tools stay in force';
-    const problem: Problem = {
-      file: `mcp-server:${name}`,
-      message: `the server cannot be asked for its tools (${why}), ${what}`,
-    };
-    if (kept === undefined && required) return { tools: [], connections: [], problems: [problem] };
-    this.#screening.begin();
-    return this.#toolsOf(opened, kept ?? [], [problem]);
+    return this.#toolsOf(opened, records, round);
   }
 
   async #toolsOf(
     { raw }: OpenedConnection,
     records: readonly DefinitionRecord[],
-    warnings: readonly Problem[],
+    round: ScreeningRound,
   ): Promise<LoadedTools> {
     const tools: RawDeclaration[] = [];
     const slices = new Slices();
@@ -137,45 +154,46 @@ class McpServerLoader implements Loader {
       await slices.next();
       const { pinned, state } = record;
       if (pinned === undefined || state === 'gone') continue;
-      const screened = await this.#screening.screen(pinned.hash, pinned.definition);
+      const screened = await round.screen(pinned.hash, pinned.definition);
       this.#reporter.screened(record, screened);
       if ('refused' in screened) continue;
       tools.push(declarationOf(record, pinned, screened, this.#options, this.#needs.configDir));
     }
-    this.#screening.end();
-    return { tools, connections: [raw], problems: [], warnings };
+    this.#screening.end(round);
+    return { tools, connections: [raw], problems: [] };
   }
 
-  /** Rejects only when the signal aborts. */
-  async #list({ server, maxTools }: OpenedConnection, signal: AbortSignal): Promise<McpListing | Unlisted> {
-    const late = new AbortController();
-    const disarm = this.#needs.clock.after(LIST_TIMEOUT_MS, () => late.abort());
+  /** Throws SourceAway, or the signal's reason. */
+  async #list({ server, maxTools }: OpenedConnection, signal: AbortSignal): Promise<McpListing> {
+    let listing: McpListing;
     try {
-      const listing = await server.listTools(AbortSignal.any([signal, late.signal]));
-      if (listing.tools.length <= maxTools) return listing;
-      return { why: `it lists more tools than max_tools (${maxTools})` };
+      const limit = { ms: LIST_TIMEOUT_MS, signal };
+      listing = await within(this.#needs.clock, limit, (either) => server.listTools(either));
     } catch (error) {
       signal.throwIfAborted();
-      if (late.signal.aborted) return { why: `no list within ${LIST_TIMEOUT_MS} ms` };
+      if (error instanceof LateError) throw away(`no list within ${LIST_TIMEOUT_MS} ms`);
       if (!(error instanceof ToolFailure)) throw error;
-      return { why: `${error.reason}: ${error.message}`, cause: error.cause };
-    } finally {
-      disarm();
+      throw away(`${error.reason}: ${error.message}`, error.cause);
     }
+    if (listing.tools.length > maxTools) throw away(`it lists more tools than max_tools (${maxTools})`);
+    return listing;
   }
 
-  async #fingerprint(signal: AbortSignal): Promise<string | undefined> {
+  async #fingerprint(signal: AbortSignal): Promise<string> {
     const opened = await this.#connection.open();
-    if ('problems' in opened) return undefined;
-    const listing = await this.#list(opened, signal).catch(() => undefined);
-    return listing === undefined || 'why' in listing ? undefined : fingerprintOf(listing);
+    if ('problems' in opened) return AWAY;
+    try {
+      return fingerprintOf(await this.#list(opened, signal));
+    } catch (error) {
+      if (error instanceof SourceAway && this.#loaded !== AWAY) this.#foundAway = error;
+      return AWAY;
+    }
   }
 }
 
 /** A server that cannot be asked, or gives what is no list. */
-interface Unlisted {
-  readonly why: string;
-  readonly cause?: unknown;
+function away(why: string, cause?: unknown): SourceAway {
+  return new SourceAway(`the server cannot be asked for its tools (${why})`, { cause });
 }
 
 /** Changes with every word of a list. */

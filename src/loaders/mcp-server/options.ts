@@ -50,7 +50,7 @@ const ownFields = {
     .default(true)
     .describe(
       'A server that cannot be asked, and of which no definitions are kept, keeps the gateway from starting. ' +
-        'false: it starts without these tools, and they come when the server does.',
+        'false: it waits two seconds at most, starts without these tools, and they come when the server does.',
     ),
   refresh_interval: z
     .string()

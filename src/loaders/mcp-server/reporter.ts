@@ -23,14 +23,6 @@ export class Reporter {
     this.#log = log;
   }
 
-  /** The cause is for the log alone. */
-  away(why: string, cause: unknown): void {
-    this.#log.warn(
-      { reason: why, ...(cause !== undefined && { err: cause }) },
-      'an MCP server cannot be asked for its tools',
-    );
-  }
-
   listing(leftOut: readonly LeftOut[], records: readonly DefinitionRecord[]): void {
     const lines = [
       ...leftOut.map(({ tool, reason }) => ({ tool, reason, words: 'a tool was left out' })),

@@ -16,57 +16,42 @@ export class Screening {
   readonly #known = new Map<string, Promise<Screened>>();
   /** Until when those that took too much are left alone. */
   readonly #costly = new Map<string, number>();
-  readonly #used = new Set<string>();
-  #until = 0;
-  #isIncomplete = false;
 
   constructor(schemas: ForeignSchemas, now: () => number) {
     this.#schemas = schemas;
     this.#now = now;
   }
 
-  /** Some definitions could not be looked at in this load, for reasons that are not theirs. */
-  get isIncomplete(): boolean {
-    return this.#isIncomplete;
-  }
-
-  /** A load begins: its time starts. */
-  begin(): void {
-    this.#until = this.#now() + BUDGET_MS;
-    this.#isIncomplete = false;
-    this.#used.clear();
+  /** The definitions of one set: its time starts. */
+  begin(): ScreeningRound {
     for (const [hash, until] of this.#costly) if (this.#now() >= until) this.#forget(hash);
+    const until = this.#now() + BUDGET_MS;
+    return new ScreeningRound((hash, definition) => {
+      const known = this.#known.get(hash);
+      if (known !== undefined) return known;
+      return this.#now() > until ? undefined : this.#screen(hash, definition);
+    });
   }
 
-  screen(hash: string, definition: JsonObject): Promise<Screened> {
-    this.#used.add(hash);
-    const known = this.#known.get(hash);
-    if (known !== undefined) return known;
-    if (this.#now() > this.#until)
-      return Promise.resolve(this.#later('the schemas before it took all the time there is'));
+  /** What the round did not ask about is not kept. */
+  end({ used }: ScreeningRound): void {
+    for (const hash of this.#known.keys()) if (!used.has(hash)) this.#forget(hash);
+  }
+
+  close(): Promise<void> {
+    return this.#schemas.close();
+  }
+
+  #screen(hash: string, definition: JsonObject): Promise<Screened> {
     const screened = screenDefinition(definition, (schema) => this.#lint(schema, hash));
     this.#known.set(hash, screened);
     screened.catch(() => this.#forget(hash));
     return screened;
   }
 
-  /** It is over: what it did not ask about is not kept. */
-  end(): void {
-    for (const hash of this.#known.keys()) if (!this.#used.has(hash)) this.#forget(hash);
-  }
-
-  #later(why: string): Screened {
-    this.#isIncomplete = true;
-    return { refused: `was not looked at yet: ${why}; it is looked at again soon` };
-  }
-
   #forget(hash: string): void {
     this.#known.delete(hash);
     this.#costly.delete(hash);
-  }
-
-  close(): Promise<void> {
-    return this.#schemas.close();
   }
 
   async #lint(schema: JsonSchema, hash: string): Promise<readonly SchemaProblem[]> {
@@ -77,5 +62,30 @@ export class Screening {
       this.#costly.set(hash, this.#now() + AGAIN_MS);
       return [{ path: [], message: 'takes too much time or memory to be looked at' }];
     }
+  }
+}
+
+/** One set being looked at. Two may be under way: a list that is late, and what is kept meanwhile. */
+export class ScreeningRound {
+  readonly used = new Set<string>();
+  readonly #screened: (hash: string, definition: JsonObject) => Promise<Screened> | undefined;
+  #isIncomplete = false;
+
+  constructor(screened: (hash: string, definition: JsonObject) => Promise<Screened> | undefined) {
+    this.#screened = screened;
+  }
+
+  /** Some definitions could not be looked at, for reasons that are not theirs. */
+  get isIncomplete(): boolean {
+    return this.#isIncomplete;
+  }
+
+  async screen(hash: string, definition: JsonObject): Promise<Screened> {
+    this.used.add(hash);
+    const screened = this.#screened(hash, definition);
+    if (screened !== undefined) return screened;
+    this.#isIncomplete = true;
+    const why = 'the schemas before it took all the time there is';
+    return { refused: `was not looked at yet: ${why}; it is looked at again soon` };
   }
 }

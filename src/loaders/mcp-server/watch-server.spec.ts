@@ -2,14 +2,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import type { McpServer } from '../../ports/egress/mcp-servers.ts';
+import { AWAY } from '../../lib/files/poll-content.ts';
 import { watchServer } from './watch-server.ts';
 
 let clock: FakeClock;
 let ending: AbortController;
 let asked: number;
 let changes: number;
-let loaded: string | undefined;
-let current: string | undefined;
+let loaded: string;
+let current: string;
 let listeners: Set<() => void>;
 let watching: Promise<void>;
 
@@ -76,8 +77,8 @@ describe('watchServer', () => {
   });
 
   it('a server that was away is asked more often, and its coming is a change', async () => {
-    loaded = undefined;
-    current = undefined;
+    loaded = AWAY;
+    current = AWAY;
     // The pause that has begun is still the long one.
     await clock.advance(300_000);
     const before = asked;
@@ -97,9 +98,9 @@ describe('watchServer', () => {
     expect([listeners.size, clock.pendingTimers]).toEqual([0, 0]);
   });
 
-  it('a server that goes is no change: what was loaded stays', async () => {
-    current = undefined;
+  it('a server that goes is told of once, so that the registry says what stands in for it', async () => {
+    current = AWAY;
     await clock.advance(900_000);
-    expect([asked, changes]).toEqual([3, 0]);
+    expect([asked, changes]).toEqual([3, 1]);
   });
 });

@@ -1,4 +1,5 @@
 // Looks whether a server's list is another one: now and then, when the server says so, and never as often as it likes.
+import { AWAY } from '../../lib/files/poll-content.ts';
 import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { McpServer } from '../../ports/egress/mcp-servers.ts';
@@ -10,10 +11,10 @@ export interface ServerWatch {
   readonly awayMs: number;
   readonly random: () => number;
   server(): McpServer | undefined;
-  /** Fingerprint of what was loaded last; undefined: the server was away. */
-  loaded(): string | undefined;
+  /** Fingerprint of what was loaded last. */
+  loaded(): string;
   /** Of what is there now. */
-  current(signal: AbortSignal): Promise<string | undefined>;
+  current(signal: AbortSignal): Promise<string>;
 }
 
 /** However often a server announces changes. */
@@ -34,15 +35,15 @@ export async function watchServer(
     while (!signal.aborted) {
       told.listenTo(watch.server());
       await pause(clock, LEAST_PAUSE_MS, signal);
-      const rest = (watch.loaded() === undefined ? watch.awayMs : watch.everyMs) - LEAST_PAUSE_MS;
+      const rest = (watch.loaded() === AWAY ? watch.awayMs : watch.everyMs) - LEAST_PAUSE_MS;
       const jittered = Math.max(0, rest) * (1 - JITTER / 2 + JITTER * random());
       if (!told.take()) await pause(clock, jittered, AbortSignal.any([signal, told.next()]));
       told.take();
       if (signal.aborted) return;
       const now = await watch.current(signal);
-      const isKnown = now === watch.loaded() || now === undefined;
+      const isKnown = now === watch.loaded();
       // A list that is refused is announced once; one that could not be loaded whole, at every look.
-      const isNew = now !== announced || watch.loaded() === undefined;
+      const isNew = now !== announced || watch.loaded() === AWAY;
       if (!isKnown && isNew && !signal.aborted) changed();
       announced = isKnown ? undefined : now;
     }

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
-import { pollContent } from '../../lib/files/poll-content.ts';
+import { AWAY, pollContent } from '../../lib/files/poll-content.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Converted } from './convert-document.ts';
 import { convertElsewhere } from './convert-elsewhere.ts';
@@ -28,23 +28,31 @@ const MOST_LINES = 100;
 const NOTHING: LoadedTools = { tools: [], connections: [], problems: [] };
 
 class OpenApiLoader implements Loader {
+  readonly source?: string;
   readonly #source: DocumentSource;
   readonly #options: OpenApiOptions;
   readonly #needs: Needs;
   readonly #log: Log;
   /** What the last document became: the same document is not converted again. */
   #last: { readonly hash: string; readonly loaded: LoadedTools } = { hash: '', loaded: NOTHING };
+  #loaded = '';
 
   constructor(source: DocumentSource, options: OpenApiOptions, needs: Needs) {
     this.#source = source;
+    // A file is not away: one that is missing is a problem.
+    if (source.url !== undefined) this.source = source.name;
     this.#options = options;
     this.#needs = needs;
     this.#log = needs.log.child({ loader: 'openapi', document: source.name });
   }
 
   async load(signal: AbortSignal): Promise<LoadedTools> {
-    const read = await this.#source.read(signal);
+    const read = await this.#source.read(signal).catch((error: unknown) => {
+      this.#loaded = AWAY;
+      throw error;
+    });
     const hash = hashOf(read);
+    this.#loaded = hash;
     if (hash === this.#last.hash) return this.#last.loaded;
     const loaded = 'text' in read ? await this.#convert(read.text, signal) : this.#refused(read.message);
     this.#last = { hash, loaded };
@@ -57,7 +65,7 @@ class OpenApiLoader implements Loader {
     const content = {
       everyMs: pollMs,
       clock: this.#needs.clock,
-      loaded: () => this.#last.hash,
+      loaded: () => this.#loaded,
       current: (stop: AbortSignal) => this.#source.fingerprint(stop),
       failed: (error: unknown) => this.#log.warn({ err: error }, 'looking for a new document failed'),
     };

@@ -4,6 +4,7 @@ import { recordingLog } from '../../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Loader } from '../../contract/plugin.ts';
+import { SourceAway } from '../../contract/tool/source-away.ts';
 import type { ToolHead } from '../../ports/registry/spec-store.ts';
 import { postgresLoader } from './index.ts';
 import { optionsSchema } from './options.ts';
@@ -132,28 +133,26 @@ describe('watching', () => {
     });
   });
 
-  it('keeps the last good set while the database is away, says so once, and loads when it is back', async () => {
+  it('tells once that the database is away, and once that it is back', async () => {
     const loader = opened();
-    const { tools } = await loadOf(loader);
-    loader.taken?.();
+    await loadOf(loader);
     isAway = true;
     await watched(loader, async (changes) => {
-      await clock.advance(30_000);
-      expect(await loadOf(loader)).toMatchObject({ tools, problems: [], warnings: [{ file: 'database' }] });
-      expect(changes()).toBe(0);
-      isAway = false;
       await clock.advance(5_000);
       expect(changes()).toBe(1);
+      await expect(loadOf(loader)).rejects.toBeInstanceOf(SourceAway);
+      await clock.advance(30_000);
+      expect(changes()).toBe(1);
+      isAway = false;
+      await clock.advance(5_000);
+      expect(changes()).toBe(2);
     });
-    expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'info']);
-    expect(JSON.stringify(await loadOf(loader))).not.toContain('ECONNREFUSED');
   });
+});
 
-  it('has nothing to go on with where the database is away at the start', async () => {
-    isAway = true;
-    expect(await loadOf(opened())).toMatchObject({
-      tools: [],
-      problems: [{ file: 'database', message: 'cannot be reached' }],
-    });
-  });
+it('a database that is away is a source that is away, and its error is for the log alone', async () => {
+  isAway = true;
+  const error: unknown = await loadOf(opened()).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(SourceAway);
+  expect(error).toMatchObject({ message: 'cannot be reached', cause: { message: 'ECONNREFUSED' } });
 });

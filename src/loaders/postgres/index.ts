@@ -3,8 +3,10 @@ import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
 import type { LoadedTools, Problem, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import type { Draft, Loader, LoaderPlugin } from '../../contract/plugin.ts';
+import { SourceAway } from '../../contract/tool/source-away.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { pollContent } from '../../lib/files/poll-content.ts';
+import { abortable } from '../../lib/concurrency/abortable.ts';
+import { AWAY, pollContent } from '../../lib/files/poll-content.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Heads, SpecReader } from '../../ports/registry/spec-store.ts';
@@ -29,7 +31,6 @@ export const postgresLoader: LoaderPlugin<PostgresLoaderOptions, Needs> = {
 
 /** Looks of many replicas spread over the last fifth of the interval. */
 const JITTER = 0.2;
-const NOTHING_LOADED = 'nothing';
 const SOURCE = 'database';
 
 interface Kept {
@@ -38,30 +39,21 @@ interface Kept {
 }
 
 class PostgresLoader implements Loader {
+  readonly source = SOURCE;
   readonly #options: PostgresLoaderOptions;
   readonly #needs: Needs;
-  readonly #log: Log;
   /** By name and hash: a version never changes, so it is judged once. */
   #kept = new Map<string, Kept>();
-  #good: LoadedTools | undefined;
-  #offered: LoadedTools | undefined;
-  #loaded = NOTHING_LOADED;
-  #isAway = false;
+  #loaded = AWAY;
 
   constructor(options: PostgresLoaderOptions, needs: Needs) {
     this.#options = options;
     this.#needs = needs;
-    this.#log = needs.log.child({ loader: 'postgres' });
   }
 
-  async load(): Promise<LoadedTools> {
-    let state: Heads;
-    try {
-      state = await this.#needs.specs.heads();
-    } catch (error) {
-      return this.#without(error);
-    }
-    this.#tellAway(undefined);
+  async load(signal: AbortSignal): Promise<LoadedTools> {
+    signal.throwIfAborted();
+    const state = await abortable(this.#heads(), signal);
     this.#loaded = String(state.generation);
     const kept = new Map<string, Kept>();
     for (const head of state.heads.filter(({ enabled }) => enabled)) {
@@ -69,30 +61,33 @@ class PostgresLoader implements Loader {
       kept.set(key, this.#kept.get(key) ?? this.#judge(head.name, head.document));
     }
     this.#kept = kept;
-    this.#offered = this.#together([...kept.values()]);
-    return this.#offered;
-  }
-
-  taken(): void {
-    this.#good = this.#offered ?? this.#good;
+    return this.#together([...kept.values()]);
   }
 
   async watch(changed: () => void, signal: AbortSignal): Promise<void> {
-    const { clock, specs } = this.#needs;
+    const { clock, log, specs } = this.#needs;
     const content = {
       everyMs: this.#options.interval,
       clock: {
         after: (ms: number, task: () => void) => clock.after(ms * (1 - JITTER * Math.random()), task),
       },
       loaded: () => this.#loaded,
-      current: async () => {
-        const generation = await specs.generation();
-        this.#tellAway(undefined);
-        return String(generation);
-      },
-      failed: (error: unknown) => this.#tellAway(error),
+      current: () => specs.generation().then(String, () => AWAY),
+      failed: (error: unknown) => log.warn({ err: error }, 'looking for changed tools failed'),
     };
     await pollContent(content, changed, signal);
+  }
+
+  /** Throws SourceAway. */
+  async #heads(): Promise<Heads> {
+    try {
+      return await this.#needs.specs.heads();
+    } catch (error) {
+      // Whatever its state is when it comes back, it is loaded.
+      this.#loaded = AWAY;
+      const why = error instanceof ToolFailure ? 'cannot be reached' : String(error);
+      throw new SourceAway(why, { cause: causeOf(error) });
+    }
   }
 
   async draft(tool: JsonObject & { readonly name: string }): Promise<Draft> {
@@ -135,28 +130,6 @@ class PostgresLoader implements Loader {
       connections: [],
       problems: [...excess, ...kept.flatMap(({ problems }) => problems)],
     };
-  }
-
-  /** The database is away: what it brought last stays. */
-  #without(error: unknown): LoadedTools {
-    const why = error instanceof ToolFailure ? 'cannot be reached' : String(error);
-    this.#tellAway(error);
-    // Whatever its state is when it comes back, it is loaded.
-    this.#loaded = NOTHING_LOADED;
-    this.#offered = undefined;
-    if (this.#good === undefined)
-      return { tools: [], connections: [], problems: [{ file: SOURCE, message: why }] };
-    const warning: Problem = { file: SOURCE, message: `${why}; the tools of the last load stay in force` };
-    return { ...this.#good, warnings: [warning] };
-  }
-
-  #tellAway(error: unknown): void {
-    const isAway = error !== undefined;
-    if (isAway === this.#isAway) return;
-    this.#isAway = isAway;
-    if (isAway)
-      this.#log.warn({ err: causeOf(error), degraded: true }, 'the tools in the database cannot be read');
-    else this.#log.info({}, 'the tools in the database can be read again');
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { recordingLog, recordingMetrics, looksOnly, compiledOf } from '../../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
+import { SourceAway } from '../../contract/tool/source-away.ts';
 import type { LoadedTools, Problem, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { Executor, ExecutorPlugin, Loader } from '../../contract/plugin.ts';
@@ -65,16 +66,17 @@ beforeEach(() => {
   metrics = recordingMetrics();
 });
 
-function syncOf(loader: Loader, compiler: ToolCompiler = looksOnly): RegistrySync {
+function syncOf(loader: Loader, compiler: ToolCompiler = looksOnly, ...more: Loader[]): RegistrySync {
   return new RegistrySync({
     registry,
     metrics,
-    loaders: [loader],
+    loaders: [loader, ...more].map((each) => ({ type: 'fake', loader: each })),
     rules: { executors: new Map([['fake', fakePlugin]]), extensions: new Map() },
     executors: new Map([['fake', executor as Executor<unknown>]]),
     compiler,
     clock,
     log,
+    degraded: metrics.gauge({ name: 'ute_degraded', help: '' }).with('tools'),
   });
 }
 
@@ -330,13 +332,49 @@ describe('what a loader is told, and tells', () => {
     await sync.stop();
   });
 
-  it('warnings refuse nothing and stand in the status until they are over', async () => {
-    const warning = { file: FILE, message: 'the source is away' };
-    const { source, sync } = holding({ ...loaded([declared('a')]), warnings: [warning] });
+  it('a source that is away refuses nothing: its last tools stay, and the status and the gauge say so until it is back', async () => {
+    let why: string | undefined;
+    const sync = syncOf({
+      source: 'https://tools.example/t.yaml',
+      load: async () => {
+        if (why !== undefined) throw new SourceAway(why);
+        return loaded([declared('a')]);
+      },
+    });
     await sync.start();
-    expect(sync.status()).toMatchObject({ ok: true, warnings: [warning] });
-    source.set = loaded([declared('a')]);
-    expect((await sync.reload()).warnings).toEqual([]);
+    const kept = registry.snapshot().find('a');
+    why = 'was answered with HTTP 503';
+    expect(await sync.reload()).toMatchObject({
+      ok: true,
+      tools: 1,
+      warnings: [
+        {
+          file: 'https://tools.example/t.yaml',
+          message: expect.stringMatching(/^was answered with HTTP 503; what it gave at \S+Z stays in force$/),
+        },
+      ],
+    });
+    expect(registry.snapshot().find('a')).toBe(kept);
+    expect(metrics.values.get('ute_degraded{tools}')).toBe(1);
+    why = undefined;
+    expect(await sync.reload()).toMatchObject({ ok: true, warnings: [] });
+    expect(metrics.values.get('ute_degraded{tools}')).toBe(0);
+    await sync.stop();
+  });
+
+  it('what another loader brings comes into force while one is away', async () => {
+    const away: { why?: SourceAway } = {};
+    const other = { set: loaded([declared('b')]) };
+    const load = async () => {
+      if (away.why !== undefined) throw away.why;
+      return loaded([declared('a')]);
+    };
+    const sync = syncOf({ load }, looksOnly, { load: async () => other.set });
+    await sync.start();
+    away.why = new SourceAway('cannot be reached');
+    other.set = loaded([declared('c')]);
+    expect(await sync.reload()).toMatchObject({ ok: true });
+    expect(names()).toEqual(['a', 'c']);
     await sync.stop();
   });
 

@@ -5,26 +5,30 @@ import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 import type { RegistryControl, ReloadStatus } from '../../ports/registry/registry-control.ts';
 import { declarationsOf, executorsReady } from '../checks/executors-ready.ts';
 import { buildTool, type Built, type Executors } from '../build-tool.ts';
 import { compileBuilt, type Ready } from '../compile-built.ts';
 import { ReloadReporter, type Outcome } from './reload-reporter.ts';
 import { anyStale, watchStale } from './stale-functions.ts';
+import { ToolSource, type NamedLoader } from './tool-source.ts';
 import { snapshotOf, type ToolSpecRegistry } from '../tool-spec-registry.ts';
 import { validateLoaded, type CheckedTool, type SpecRules } from '../checks/spec-validation.ts';
 import { emptySet, newValidationCache, type ValidationCache } from '../checks/validation-cache.ts';
 
 export interface SyncDeps {
   readonly registry: ToolSpecRegistry;
-  readonly loaders: readonly Loader[];
+  /** In the order of gateway.yaml. */
+  readonly loaders: readonly NamedLoader[];
   readonly rules: SpecRules;
   readonly executors: Executors;
   readonly compiler: ToolCompiler;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** 1 while a source is away and something stands in for it. */
+  readonly degraded: Gauge;
   /** Told of every set that comes into force: what loaders that keep no versions brought, and what it replaced. */
   readonly versions?: { taken(inForce: readonly CheckedTool[], superseded: readonly CheckedTool[]): void };
 }
@@ -41,6 +45,7 @@ export class LoadError extends Error {
 
 export class RegistrySync implements RegistryControl {
   readonly #deps: SyncDeps;
+  readonly #sources: readonly ToolSource[];
   readonly #reporter: ReloadReporter;
   readonly #cache: ValidationCache = newValidationCache();
   readonly #stopping = new AbortController();
@@ -58,13 +63,15 @@ export class RegistrySync implements RegistryControl {
   constructor(deps: SyncDeps) {
     this.#deps = deps;
     this.#reporter = new ReloadReporter(deps);
+    const needs = { ...deps, came: () => void this.reload() };
+    this.#sources = deps.loaders.map((named) => new ToolSource(named, needs));
   }
 
   /** The first load, then watching. Throws LoadError. */
   async start(): Promise<void> {
     const status = await this.reload();
     if (!status.ok) throw new LoadError(status.problems);
-    for (const loader of this.#deps.loaders) {
+    for (const { loader } of this.#sources) {
       const watch = loader.watch?.(() => void this.reload(), this.#stopping.signal);
       if (watch !== undefined) this.#watches.push(watch);
     }
@@ -80,6 +87,7 @@ export class RegistrySync implements RegistryControl {
     this.#stopping.abort();
     await Promise.allSettled(this.#watches);
     await this.#running;
+    await Promise.allSettled(this.#sources.map((source) => source.close()));
   }
 
   status(): ReloadStatus {
@@ -93,8 +101,8 @@ export class RegistrySync implements RegistryControl {
 
   /** All that a load would find wrong if this loader brought the draft. What is in force is left alone. */
   async rehearse(loader: Loader, { loaded, declaration }: Draft): Promise<Rehearsal> {
-    const { loaders, rules, executors } = this.#deps;
-    const sets = this.#loaded.map((each, index) => (loaders[index] === loader ? loaded : each));
+    const { rules, executors } = this.#deps;
+    const sets = this.#loaded.map((each, index) => (this.#sources[index]?.loader === loader ? loaded : each));
     const cache = { good: this.#cache.good, attempt: emptySet() };
     await executorsReady(declarationsOf(sets), rules);
     const { tools, connections, problems } = validateLoaded(sets, rules, cache);
@@ -136,13 +144,13 @@ export class RegistrySync implements RegistryControl {
 
   /** Where there are problems, nothing is changed. */
   async #takeNewSet(): Promise<Outcome> {
-    const { loaders, rules, registry } = this.#deps;
-    const loaded: LoadedTools[] = await Promise.all(
-      loaders.map((loader) => loader.load(this.#stopping.signal)),
-    );
+    const { rules, registry } = this.#deps;
+    const { signal } = this.#stopping;
+    const given = await Promise.all(this.#sources.map((source) => source.load(signal)));
+    const loaded = given.map((each) => each.loaded);
     await executorsReady(declarationsOf(loaded), rules);
     const { tools, connections, problems } = validateLoaded(loaded, rules, this.#cache);
-    const warnings = loaded.flatMap((each) => each.warnings ?? []);
+    const warnings = given.flatMap(({ warning }) => warning ?? []);
     if (problems.length > 0) return { problems, warnings };
     const next = new Map<string, Ready>();
     const building = this.#buildAll(tools, connections, next);
@@ -164,15 +172,15 @@ export class RegistrySync implements RegistryControl {
     this.#loaded = loaded;
     this.#connections = connections;
     registry.publish(snapshot, () => this.#close(retired));
-    for (const loader of loaders) loader.taken?.();
+    for (const [at, each] of given.entries()) this.#sources[at]?.taken(each);
     this.#tellVersions(tools, retired);
     return { problems, warnings };
   }
 
   #tellVersions(tools: readonly CheckedTool[], retired: readonly Built[]): void {
-    const { loaders, versions } = this.#deps;
+    const { versions } = this.#deps;
     const elsewhere = new Set(
-      this.#loaded.flatMap((each, at) => (loaders[at]?.draft === undefined ? each.tools : [])),
+      this.#loaded.flatMap((each, at) => (this.#sources[at]?.loader.draft === undefined ? each.tools : [])),
     );
     versions?.taken(
       tools.filter(({ declaration }) => elsewhere.has(declaration)),

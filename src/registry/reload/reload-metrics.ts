@@ -1,4 +1,4 @@
-// The series of reloads: did the last one succeed, when did one, how many tools are in force.
+// The series of reloads: did the last one succeed, when did one, how many tools are in force, which sources are away.
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 
 export interface ReloadMetrics {
@@ -34,4 +34,22 @@ export function reloadMetrics(metrics: Metrics): ReloadMetrics {
       (ok ? taken : refused).add();
     },
   };
+}
+
+export interface StaleGauge {
+  set(isStale: boolean): void;
+}
+
+/** Without a source that may be away there is no series. */
+export function staleGauge(metrics: Metrics, loader: string, source: string | undefined): StaleGauge {
+  if (source === undefined) return { set: () => undefined };
+  const gauge = metrics
+    .gauge({
+      name: 'ute_loader_source_stale',
+      help: '1 while a source of tools cannot be used and what is kept of it stays in force.',
+      labels: ['loader', 'source'],
+    })
+    .with(loader, source);
+  gauge.set(0);
+  return { set: (isStale) => gauge.set(isStale ? 1 : 0) };
 }

@@ -3,7 +3,7 @@ import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import type { ToolSet } from '../../contract/tool/tool-set.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 import type { ReloadStatus } from '../../ports/registry/registry-control.ts';
 import { reloadMetrics, type ReloadMetrics } from './reload-metrics.ts';
 
@@ -13,6 +13,14 @@ export interface Outcome {
   readonly warnings: readonly Problem[];
 }
 
+export interface ReporterDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** 1 while something stands in for a source that is away. */
+  readonly degraded: Gauge;
+}
+
 /** Of one refused load; the status has them all. */
 const MOST_LINES = 100;
 
@@ -20,6 +28,7 @@ export class ReloadReporter {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #metrics: ReloadMetrics;
+  readonly #degraded: Gauge;
   #told = '';
   status: ReloadStatus = {
     ok: false,
@@ -32,7 +41,8 @@ export class ReloadReporter {
     warnings: [],
   };
 
-  constructor({ clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }) {
+  constructor({ clock, log, metrics, degraded }: ReporterDeps) {
+    this.#degraded = degraded;
     this.#clock = clock;
     this.#log = log;
     this.#metrics = reloadMetrics(metrics);
@@ -53,6 +63,7 @@ export class ReloadReporter {
       warnings,
     };
     this.#metrics.record(ok, this.#clock.wall(), specs.length);
+    this.#degraded.set(warnings.length > 0 ? 1 : 0);
     if (ok) this.#log.info({ registryVersion: version, tools: specs.length, durationMs }, 'tools loaded');
     this.#tell(problems);
   }

@@ -4,12 +4,14 @@ import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { SourceAway } from '../../../contract/tool/source-away.ts';
 import { egressOf } from '../../../lib/egress/egress.ts';
+import { AWAY } from '../../../lib/files/poll-content.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { HttpClient } from '../../../ports/egress/http-client.ts';
 import type { OpenApiOptions } from '../options.ts';
 
-/** A text, or a sentence that says why there is none. */
+/** A text, or a sentence that says what is wrong with what is there. */
 export type ReadDocument = { readonly text: string } | { readonly message: string };
 
 export interface DocumentSource {
@@ -19,9 +21,9 @@ export interface DocumentSource {
   readonly url: string | undefined;
   /** How often to look for a change; undefined: never. */
   readonly pollMs: number | undefined;
-  /** Rejects only when the signal aborts. */
+  /** Throws SourceAway, or the signal's reason. */
   read(signal: AbortSignal): Promise<ReadDocument>;
-  /** Changes when the content does. */
+  /** Changes when the content does; AWAY where there is none. */
   fingerprint(signal: AbortSignal): Promise<string>;
 }
 
@@ -104,15 +106,21 @@ class WebSource implements DocumentSource {
       return await within(this.#needs.clock, limit, (either) => this.#fetch(either));
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof LateError) return { message: `did not come within ${FETCH_TIMEOUT_MS} ms` };
+      if (error instanceof SourceAway) throw error;
+      if (error instanceof LateError) throw new SourceAway(`did not come within ${FETCH_TIMEOUT_MS} ms`);
       if (error instanceof ToolFailure && error.type === 'OUTPUT_TOO_LARGE')
         return { message: tooLarge(this.#maxBytes) };
-      return { message: `cannot be fetched: ${error instanceof Error ? error.message : String(error)}` };
+      throw new SourceAway(`cannot be fetched: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
   async fingerprint(signal: AbortSignal): Promise<string> {
-    return hashOf(await this.read(signal));
+    try {
+      return hashOf(await this.read(signal));
+    } catch (error) {
+      if (error instanceof SourceAway) return AWAY;
+      throw error;
+    }
   }
 
   async #fetch(signal: AbortSignal): Promise<ReadDocument> {
@@ -131,7 +139,7 @@ class WebSource implements DocumentSource {
     });
     if (status === 200) return decoded(body, this.#maxBytes);
     const hint = status >= 300 && status < 400 ? '; redirects are not followed: name the final URL' : '';
-    return { message: `was answered with HTTP ${status}${hint}` };
+    throw new SourceAway(`was answered with HTTP ${status}${hint}`);
   }
 }
 
