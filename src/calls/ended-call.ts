@@ -30,10 +30,11 @@ function statusOf(response: ToolResponse): EndStatus {
 const MESSAGES: Readonly<Record<string, string>> = {
   CANCELLED: 'The call was cancelled before it ran.',
   WAITED_TOO_LONG: 'The call waited for longer than calls may, and was not run.',
+  OWNER_LOST: 'The replica that ran the call was lost each time.',
 };
-const LOST = 'The replica that ran the call was lost each time.';
 const UNKNOWN =
   'The replica that ran the call was lost: whether the tool acted is not known, and it was not run again.';
+const REFUSED = 'The call was refused when it was made, and was not run. The answer to it said why.';
 
 /** Of a call that ended without an answer of its own. */
 export function endedWithout(call: StoredCall): ToolRefusal {
@@ -43,7 +44,7 @@ export function endedWithout(call: StoredCall): ToolRefusal {
     ok: false,
     error: {
       type,
-      message: MESSAGES[reason] ?? (type === 'OUTCOME_UNKNOWN' ? UNKNOWN : LOST),
+      message: type === 'OUTCOME_UNKNOWN' ? UNKNOWN : (MESSAGES[reason] ?? REFUSED),
       retryable: ERROR_TYPES[type].retryable,
       partialSideEffects: call.partialSideEffects,
       origin: ERROR_TYPES[type].origin,

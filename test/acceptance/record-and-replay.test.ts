@@ -253,7 +253,7 @@ describe('the operator side', () => {
     [{ name: 'x', max_bytes: 1e12 }, '/max_bytes'],
     [{ name: 'x', ttl: '9d' }, '/ttl'],
     [{ name: 'x', tools: [] }, '/tools'],
-    [{ name: 'x', tools: [1] }, '/tools'],
+    [{ name: 'x', tools: [1] }, '/tools/0'],
     [{ name: 'x', session_id: '' }, '/session_id'],
     [{ name: 'x', sesion_id: 'a' }, '/sesion_id'],
     [{ name: 7 }, '/name'],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { APPROVAL_STATUSES } from '../../../ports/approval-store.ts';
 import { json, route } from '../route/route.ts';
 import { pageSize } from '../route/page.ts';
-import { body, list, named, object, oneOf, shape, text, textOf, time } from '../route/shapes.ts';
+import { strictBody, list, named, object, oneOf, shape, text, textOf, time } from '../route/shapes.ts';
 
 const TAG = 'approvals';
 const params = { id: shape(() => z.string().max(256)) };
@@ -33,7 +33,7 @@ export const Approval = named('Approval', () =>
 const ApprovalList = named('ApprovalList', () => z.object({ approvals: list(Approval()) }));
 
 const Decision = named('Decision', () =>
-  body('{"decision": "approve" | "reject"}', {
+  strictBody('{"decision": "approve" | "reject"}', {
     decision: oneOf(['approve', 'reject']),
     comment: textOf(0, 2000).optional(),
   }),

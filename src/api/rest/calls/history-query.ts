@@ -12,7 +12,7 @@ export function filterText(description: string) {
     .string(`must have 1 to ${MAX_LENGTH} characters`)
     .min(1)
     .max(MAX_LENGTH)
-    .refine((said) => !said.includes('\0'))
+    .regex(/^[^\0]+$/, `must have 1 to ${MAX_LENGTH} characters`)
     .optional()
     .describe(description);
 }

@@ -4,7 +4,7 @@ import { CALL_STATUSES } from '../../../ports/calls/call-store.ts';
 import { pageShape, paging } from '../route/page.ts';
 import { json, route } from '../route/route.ts';
 import {
-  body,
+  strictBody,
   count,
   flag,
   named,
@@ -88,12 +88,12 @@ export const CallView = named('CallView', () =>
     finished_at: time().nullable(),
     result: Envelope()
       .nullable()
-      .describe('What a direct call would have answered; null until the call has ended.'),
+      .describe('What a direct call would have answered. null: the call has not ended, or it was a direct one, whose answer is not kept.'),
   }),
 );
 
 const Resolution = named('Resolution', () =>
-  body('{"outcome": "succeeded" | "failed", "comment": "…"}', {
+  strictBody('{"outcome": "succeeded" | "failed", "comment": "…"}', {
     outcome: oneOf(['succeeded', 'failed']),
     comment: z
       .string(`must say in 1 to ${MAX_COMMENT} characters how it was found out`)
@@ -105,7 +105,7 @@ const Resolution = named('Resolution', () =>
 );
 
 const RetryRequest = named('RetryRequest', () =>
-  body('{"force": true}, or empty', {
+  strictBody('{"force": true}, or empty', {
     force: flag('Also where the tool may act a second time.').default(false),
     confirmation_token: z
       .string('must be the token that came with the approval')
@@ -193,7 +193,7 @@ export const followCall = route({
     200: {
       description:
         'Server-sent events: `progress`, `log` and `partial` as the tool said them, then `result` with the envelope, and ' +
-        'the stream ends. `reconnect`: this replica stops; come again with Last-Event-ID.',
+        'the stream ends; null, as in the call itself, where there is none. `reconnect`: this replica stops; come again with Last-Event-ID.',
       content: { 'text/event-stream': shape(() => text()) },
     },
   },

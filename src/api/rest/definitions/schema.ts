@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DEFINITION_STATES } from '../../../ports/registry/definition-pins.ts';
 import { pageShape, paging } from '../route/page.ts';
 import { json, route } from '../route/route.ts';
-import { body, flag, hash, list, named, oneOf, shape, text, time } from '../route/shapes.ts';
+import { strictBody, flag, hash, list, named, oneOf, shape, text, time } from '../route/shapes.ts';
 import { ToolName } from '../tools/schema.ts';
 
 const TAG = 'admin';
@@ -47,7 +47,7 @@ const ApprovedDefinition = named('ApprovedDefinition', () =>
 );
 
 const DefinitionApproval = named('DefinitionApproval', () =>
-  body('{"hash": "…"}', {
+  strictBody('{"hash": "…"}', {
     hash: z
       .string('must be the hash of the definition that is approved, as the list shows it')
       .regex(/^[0-9a-f]{64}$/)

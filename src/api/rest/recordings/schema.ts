@@ -167,7 +167,11 @@ export const rewindReplay = route({
 });
 
 function duration() {
-  const said = z.string(TTL).default('1h').describe('How long it goes on at most.');
+  const said = z
+    .string(TTL)
+    .default('1h')
+    .describe('How long it goes on at most.')
+    .meta({ pattern: '^[0-9]{1,12}(\\.[0-9]{1,3})?(ms|s|m|h|d)$' });
   return said.transform((said, context) => {
     const ms = parseDuration(said);
     if (ms !== undefined && ms >= ttlMs.least && ms <= ttlMs.most) return ms;

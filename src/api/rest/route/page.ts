@@ -1,17 +1,21 @@
 // Lists, all alike: a size and an opaque token are asked for (AIP-158), the items and the next token are answered.
 import { z } from 'zod';
-import { list, named, text, wholeNumber, type Shape } from './shapes.ts';
+import { list, named, text, type Shape } from './shapes.ts';
 
 const DEFAULT_SIZE = 100;
 const MAX_SIZE = 1000;
 const MAX_KEY = 300;
+const TOKEN = /^[A-Za-z0-9_-]{1,400}$/;
 
-/** More than the most is the most. */
+const SIZE = `must be a whole number from 1 to ${MAX_SIZE}`;
+
 export const pageSize = () =>
-  z.preprocess((said) => {
-    if (typeof said !== 'string') return said;
-    return /^\d{1,6}$/.test(said) ? Math.min(Number(said), MAX_SIZE) : Number.NaN;
-  }, wholeNumber(1, MAX_SIZE).default(DEFAULT_SIZE));
+  z
+    .preprocess((said) => {
+      if (typeof said !== 'string') return said;
+      return /^\d+$/.test(said) ? Math.min(Number(said), MAX_SIZE) : Number.NaN;
+    }, z.int(SIZE).min(1, SIZE).default(DEFAULT_SIZE))
+    .describe(`How many at most; more than ${MAX_SIZE} is taken as ${MAX_SIZE}.`);
 
 /** The parameters of a list; `key`: what the last item of a page is known by. */
 export function paging(key: RegExp = /^[^\0]+$/) {
@@ -24,7 +28,8 @@ export function paging(key: RegExp = /^[^\0]+$/) {
       return z.NEVER;
     })
     .optional()
-    .describe('The `next_page_token` of the page before.');
+    .describe('The `next_page_token` of the page before.')
+    .meta({ pattern: TOKEN.source });
   return { page_size: pageSize(), page_token: token };
 }
 
@@ -48,7 +53,7 @@ export function tokenOf(key: string | undefined): string {
 }
 
 function keyOf(token: string): string | undefined {
-  if (!/^[A-Za-z0-9_-]{1,400}$/.test(token)) return undefined;
+  if (!TOKEN.test(token)) return undefined;
   const key = Buffer.from(token, 'base64url').toString();
   return key.length <= MAX_KEY ? key : undefined;
 }

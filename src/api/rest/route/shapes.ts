@@ -91,12 +91,7 @@ export function textOf(least: number, most: number) {
   return z.string(`must be a string of ${least} to ${most} characters`).min(least).max(most);
 }
 
-/** A body that is an object; `like` shows one. Fields beside these are passed over. */
-export function body<Fields extends z.ZodRawShape>(like: string, fields: Fields) {
-  return z.object(fields, `must be an object: ${like}`);
-}
-
-/** The same, and a field that is not known is refused by name. */
+/** A body that is an object; `like` shows one. A field that is not known is refused by name. */
 export function strictBody<Fields extends z.ZodRawShape>(like: string, fields: Fields) {
   const error = ({ code }: { code?: string }) =>
     code === 'unrecognized_keys' ? undefined : `must be an object: ${like}`;

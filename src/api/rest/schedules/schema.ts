@@ -162,7 +162,8 @@ const ifMatch = () =>
       return z.NEVER;
     })
     .optional()
-    .describe('The ETag of what was looked at: refused with 412 where it has another version by now.');
+    .describe('The ETag of what was looked at: refused with 412 where it has another version by now.')
+    .meta({ pattern: '^(\\*|"[0-9]{1,9}")$' });
 
 export const listSchedules = route({
   operationId: 'listSchedules',

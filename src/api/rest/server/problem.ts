@@ -58,7 +58,8 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const request = http.getRequest<FastifyRequest>();
     const path = request.url.split('?')[0] ?? '';
-    const allowed = isNotFound(thrown) ? this.routes.methodsOf(path) : [];
+    // A request without a route is refused for that, whatever else is wrong with it.
+    const allowed = request.is404 || isNotFound(thrown) ? this.routes.methodsOf(path) : [];
     if (allowed.length > 0) reply.header('allow', allowed.join(', '));
     const failure = allowed.length > 0 ? wrongMethod(request.method, allowed) : asFailure(thrown);
     if (failure.type === 'INTERNAL') this.log.error({ err: thrown, path: request.url }, 'request failed');
