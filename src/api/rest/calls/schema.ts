@@ -88,7 +88,9 @@ export const CallView = named('CallView', () =>
     finished_at: time().nullable(),
     result: Envelope()
       .nullable()
-      .describe('What a direct call would have answered. null: the call has not ended, or it was a direct one, whose answer is not kept.'),
+      .describe(
+        'What a direct call would have answered. null: the call has not ended, or it was a direct one, whose answer is not kept.',
+      ),
   }),
 );
 

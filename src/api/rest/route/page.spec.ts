@@ -38,7 +38,9 @@ it('goes on at the right place when the last item of the page before has gone', 
 });
 
 it('reads a size from 1 up and bounds it', () => {
-  const sizes = [undefined, '7', '999999', '9'.repeat(400)].map((said) => query.parse({ page_size: said }).page_size);
+  const sizes = [undefined, '7', '999999', '9'.repeat(400)].map(
+    (said) => query.parse({ page_size: said }).page_size,
+  );
   expect(sizes).toEqual([100, 7, 1000, 1000]);
   for (const text of ['0', '-1', '1.5', 'all', ''])
     expect(() => query.parse({ page_size: text })).toThrow('must be a whole number from 1 to 1000');
