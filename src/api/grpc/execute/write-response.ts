@@ -1,6 +1,8 @@
 // Writes a ToolResponse as ExecuteResponse, and a call's events as ExecuteStreamResponse: bytes, ready to send.
 import type { Intent } from '../../../contract/call/intent.ts';
 import type { CallEvent } from '../../../contract/call/tool-call.ts';
+import type { JsonValue } from '../../../contract/json.ts';
+import { stringifyInSlices } from '../../../lib/large-json/write-json.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import {
   ENVELOPE_VERSION,
@@ -27,6 +29,15 @@ export async function writeLastEvent(response: ToolResponse, form: PayloadForm):
 
 export function writeEvent(event: CallEvent, form: PayloadForm): Uint8Array {
   return bounded(encodeStreamEvent(eventMessage(event, form)));
+}
+
+/** What writeEvent gives of a partial result: a large one is written in slices. Rejects as writeResponse does. */
+export async function writePartial(data: JsonValue, form: PayloadForm): Promise<Uint8Array> {
+  const partial =
+    form === 'json'
+      ? { dataJson: await stringifyInSlices(data) }
+      : { data: await encodeValueInSlices(data).catch(refuseTooDeep) };
+  return bounded(encodeStreamEvent({ partial }));
 }
 
 function eventMessage(event: CallEvent, form: PayloadForm): object {

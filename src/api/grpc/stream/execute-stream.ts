@@ -7,7 +7,8 @@ import type { ToolResponse } from '../../../contract/call/tool-response.ts';
 import type { CallLife } from '../call-life.ts';
 import { EventQueue, type StreamPace } from './event-queue.ts';
 import type { PayloadForm } from '../execute/read-request.ts';
-import { writeEvent, writeLastEvent } from '../execute/write-response.ts';
+import { writeLastEvent } from '../execute/write-response.ts';
+import { EventWriter } from './event-writer.ts';
 
 export interface StreamedCall {
   readonly pace: StreamPace;
@@ -31,19 +32,18 @@ export function executeStream(call: StreamedCall): Observable<Uint8Array> {
     };
     const queue = new EventQueue(pace, {
       send: (message) => subscriber.next(message),
-      overflow: () => fail(readerTooSlow()),
+      overflow: () => overflow(),
     });
+    const overflow = () => fail(readerTooSlow());
+    const push = (message: Uint8Array, mayBeLeftOut: boolean) => queue.push(message, mayBeLeftOut);
+    const events = new EventWriter(form, { push, overflow, fail });
     const emit = (event: CallEvent) => {
-      if (subscriber.closed) return;
-      try {
-        queue.push(writeEvent(event, form), event.kind !== 'partial');
-      } catch (thrown) {
-        fail(thrown);
-      }
+      if (!subscriber.closed) events.write(event);
     };
     const answer = async (response: ToolResponse) => {
       life.settle();
       try {
+        await events.settled();
         const last = await writeLastEvent(answerOf(response), form);
         queue.finish(() => {
           subscriber.next(last);
