@@ -2,25 +2,16 @@
 import { sql, type Kysely } from 'kysely';
 import { stringifyInSlices } from '../../lib/large-json/write-json.ts';
 import type { CallEnd, CallStatus, Claim, ClaimedCall } from '../../ports/calls/call-store.ts';
+import { columns } from '../postgres/columns.ts';
 import { later, storable } from './call-rows.ts';
 import { ENDED, RECORD_ENDS } from './record-ends.ts';
 import type { Tables } from '../postgres/tables.ts';
 
 type Db = Kysely<Tables>;
 
-interface ClaimedRow {
-  readonly id: string;
-  readonly claim: number;
-  readonly kind: ClaimedCall['kind'];
-  readonly tenant_id: string;
-  readonly tool: string;
-  readonly idempotent: boolean;
-  readonly read_only: boolean;
-  readonly attempts: number;
-  readonly request: { readonly call?: unknown } | null;
-}
-
-const CLAIMED = sql`id, claim, kind, tenant_id, tool, idempotent, read_only, attempts, request`;
+const CLAIMED_NAMES = ['id', 'claim', 'kind', 'tenantId', 'tool', 'idempotent', 'readOnly', 'run', 'request'];
+const CLAIMED = sql`${columns<ClaimedCall>(['id', 'claim', 'kind', 'tenantId', 'tool', 'idempotent', 'readOnly'])},
+  attempts AS run, coalesce(request ->> 'call', '') AS request`;
 
 /** May run now. */
 const READY = sql`status = 'queued' AND kind <> 'sync' AND (not_before IS NULL OR not_before <= now())
@@ -33,39 +24,23 @@ export async function claimCalls(
   leaseMs: number,
   limit: number,
 ): Promise<readonly ClaimedCall[]> {
-  const { rows } = await sql<ClaimedRow>`/* claim_calls */
+  const { rows } = await sql<ClaimedCall>`/* claim_calls */
     WITH claimed AS (
       UPDATE calls SET status = 'running', claim = claim + 1, attempts = attempts + 1, owner = ${owner},
         lease_expires_at = ${later(leaseMs)}, started_at = coalesce(started_at, now()), not_before = NULL
       WHERE id = ANY(ARRAY(
         SELECT id FROM calls WHERE ${READY} ORDER BY queue_rank, created_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
       RETURNING ${CLAIMED}, queue_rank, created_at)
-    SELECT ${CLAIMED} FROM claimed
+    SELECT ${sql.join(CLAIMED_NAMES.map((name) => sql.ref(name)))} FROM claimed
     ORDER BY queue_rank, created_at, id`.execute(db);
-  return rows.map(claimedOf);
+  return rows;
 }
 
 export async function reclaimCalls(db: Db, owner: string, leaseMs: number): Promise<readonly ClaimedCall[]> {
-  const { rows } = await sql<ClaimedRow>`
+  const { rows } = await sql<ClaimedCall>`
     UPDATE calls SET lease_expires_at = ${later(leaseMs)}
     WHERE status = 'running' AND kind <> 'sync' AND owner = ${owner} RETURNING ${CLAIMED}`.execute(db);
-  return rows.map(claimedOf);
-}
-
-function claimedOf(row: ClaimedRow): ClaimedCall {
-  const { id, claim, kind, tool, idempotent } = row;
-  const request = typeof row.request?.call === 'string' ? row.request.call : '';
-  return {
-    id,
-    claim,
-    kind,
-    tenantId: row.tenant_id,
-    tool,
-    idempotent,
-    readOnly: row.read_only,
-    run: row.attempts,
-    request,
-  };
+  return rows;
 }
 
 /**

@@ -1,8 +1,9 @@
 // The rows of calls that run later: how one is written, and how it is read again.
-import { sql, type Kysely, type Selectable } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { uuidv7 } from '../../lib/ids.ts';
 import type { FirstClaim, NewCall, StoredCall } from '../../ports/calls/call-store.ts';
-import type { CallsTable, Tables } from '../postgres/tables.ts';
+import { columns } from '../postgres/columns.ts';
+import type { Tables } from '../postgres/tables.ts';
 
 /** Of the priorities, each has so many ranks; those of a tenant count up from its class's first. */
 const RANKS = 600_000;
@@ -110,46 +111,22 @@ export function storable(text: string): string {
   return text.replaceAll('\0', '\u{fffd}').toWellFormed();
 }
 
-export type StoredRow = Omit<Selectable<CallsTable>, 'request' | 'response'> & {
+export type StoredRow = Omit<StoredCall, 'request' | 'envelope'> & {
   readonly request: string | null;
   readonly envelope: string | null;
 };
 
+// prettier-ignore
+const NAMES = [
+  'id', 'kind', 'status', 'tenantId', 'principalId', 'agentId', 'userId', 'sessionId', 'tool', 'toolVersion', 'executor',
+  'readOnly', 'idempotent', 'partialSideEffects', 'errorType', 'reason', 'claim', 'durationMs', 'registryVersion', 'traceId',
+  'cancelRequested', 'createdAt', 'startedAt', 'finishedAt',
+] as const;
+
 /** Of `calls c`. The texts in its JSON are taken out of it by the database: read here, a large one would hold the event loop. */
-export const STORED_CALL = sql`c.id, c.kind, c.status, c.tenant_id, c.principal_id, c.agent_id, c.user_id, c.session_id, c.tool,
-  c.tool_version, c.executor, c.read_only, c.idempotent, c.partial_side_effects, c.error_type, c.reason, c.attempts, c.claim,
-  c.duration_ms, c.registry_version, c.trace_id, c.cancel_requested, c.created_at, c.started_at, c.finished_at,
+export const STORED_CALL = sql`${columns<StoredCall>(NAMES, 'c')}, c.attempts AS runs,
   c.request ->> 'call' AS request, c.response ->> 'envelope' AS envelope`;
 
-export function storedCallOf(row: StoredRow): StoredCall {
-  const { envelope, request } = row;
-  return {
-    id: row.id,
-    kind: row.kind,
-    status: row.status,
-    tenantId: row.tenant_id,
-    principalId: row.principal_id,
-    agentId: row.agent_id,
-    userId: row.user_id,
-    sessionId: row.session_id,
-    tool: row.tool,
-    toolVersion: row.tool_version,
-    executor: row.executor,
-    readOnly: row.read_only,
-    idempotent: row.idempotent,
-    partialSideEffects: row.partial_side_effects,
-    errorType: row.error_type,
-    reason: row.reason,
-    runs: row.attempts,
-    claim: row.claim,
-    durationMs: row.duration_ms,
-    registryVersion: row.registry_version,
-    traceId: row.trace_id,
-    cancelRequested: row.cancel_requested,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    ...(envelope !== null && { envelope }),
-    ...(request !== null && { request }),
-  };
+export function storedCallOf({ envelope, request, ...call }: StoredRow): StoredCall {
+  return { ...call, ...(envelope !== null && { envelope }), ...(request !== null && { request }) };
 }

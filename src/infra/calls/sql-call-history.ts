@@ -1,5 +1,5 @@
 // SqlCallHistory: calls and audit records, page by page from the newest back; and the end that a human gives to an unknown one.
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import type {
   AuditEntry,
   AuditFilter,
@@ -7,16 +7,15 @@ import type {
   CallHistory,
   CallSummary,
   HistoryPage,
-  HistoryPosition,
   HistoryQuery,
   Resolution,
   ResolveOutcome,
 } from '../../ports/calls/call-history.ts';
 import type { StoredOutcome } from '../../ports/idempotency-store.ts';
 import { uuidv7 } from '../../lib/ids.ts';
+import { column, columns } from '../postgres/columns.ts';
 import type { Database } from '../postgres/database.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
-import type { AuditRecordsTable, CallsTable } from '../postgres/tables.ts';
 
 export class SqlCallHistory implements CallHistory {
   readonly #database: Pick<Database, 'db'>;
@@ -25,60 +24,12 @@ export class SqlCallHistory implements CallHistory {
     this.#database = database;
   }
 
-  calls(
-    tenantId: string,
-    { filter, limit, after }: HistoryQuery<CallFilter>,
-  ): Promise<HistoryPage<CallSummary>> {
-    const { tool, status, errorType, agentId, sessionId, from, to } = filter;
-    return withDatabase(async () => {
-      let query = this.#database.db
-        .selectFrom('calls')
-        .select(SUMMARY)
-        .select(microseconds('created_at').as('position'))
-        .where('tenant_id', '=', tenantId);
-      if (tool !== undefined) query = query.where('tool', '=', tool);
-      if (status !== undefined) query = query.where('status', '=', status);
-      if (errorType !== undefined) query = query.where('error_type', '=', errorType);
-      if (agentId !== undefined) query = query.where('agent_id', '=', agentId);
-      if (sessionId !== undefined) query = query.where('session_id', '=', sessionId);
-      if (from !== undefined) query = query.where('created_at', '>=', from);
-      if (to !== undefined) query = query.where('created_at', '<', to);
-      if (after !== undefined) query = query.where(before('created_at', 'id', after));
-      const rows = await query
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .execute();
-      return pageOf(rows, limit, ({ id }) => id, callOf);
-    });
+  calls(tenantId: string, query: HistoryQuery<CallFilter>): Promise<HistoryPage<CallSummary>> {
+    return withDatabase(() => pageOf(this.#database.db, CALLS, tenantId, query));
   }
 
-  audit(
-    tenantId: string,
-    { filter, limit, after }: HistoryQuery<AuditFilter>,
-  ): Promise<HistoryPage<AuditEntry>> {
-    const { kind, callId, tool, outcome, principalId, from, to } = filter;
-    return withDatabase(async () => {
-      let query = this.#database.db
-        .selectFrom('audit_records')
-        .selectAll()
-        .select(microseconds('at').as('position'))
-        .where('tenant_id', '=', tenantId);
-      if (kind !== undefined) query = query.where('kind', '=', kind);
-      if (callId !== undefined) query = query.where('call_id', '=', callId);
-      if (tool !== undefined) query = query.where('tool', '=', tool);
-      if (outcome !== undefined) query = query.where('outcome', '=', outcome);
-      if (principalId !== undefined) query = query.where('principal_id', '=', principalId);
-      if (from !== undefined) query = query.where('at', '>=', from);
-      if (to !== undefined) query = query.where('at', '<', to);
-      if (after !== undefined) query = query.where(before('at', 'event_id', after));
-      const rows = await query
-        .orderBy('at', 'desc')
-        .orderBy('event_id', 'desc')
-        .limit(limit + 1)
-        .execute();
-      return pageOf(rows, limit, (row) => row.event_id, entryOf);
-    });
+  audit(tenantId: string, query: HistoryQuery<AuditFilter>): Promise<HistoryPage<AuditEntry>> {
+    return withDatabase(() => pageOf(this.#database.db, RECORDS, tenantId, query));
   }
 
   resolve(
@@ -88,13 +39,13 @@ export class SqlCallHistory implements CallHistory {
   ): Promise<ResolveOutcome | undefined> {
     const resolution = JSON.stringify({ resolution: { outcome, comment, by } });
     return withDatabase(async () => {
-      const { rows } = await sql<SummaryRow>`
+      const { rows } = await sql<CallSummary>`
         WITH resolved AS (
           UPDATE calls SET status = ${outcome}, reason = 'RESOLVED',
             error_type = CASE WHEN ${outcome} = 'succeeded' THEN NULL ELSE error_type END,
             notes = COALESCE(notes, '{}') || ${resolution}::jsonb
           WHERE id = ${callId} AND tenant_id = ${tenantId} AND status = 'outcome_unknown'
-          RETURNING ${sql.join(SUMMARY.map((column) => sql.ref(column)))}
+          RETURNING *
         ), recorded AS (
           INSERT INTO audit_records (event_id, kind, at, call_id, door, principal_id, tenant_id, agent_id, user_id,
             session_id, requested_tool, tool, tool_version, executor, outcome, reason, arguments_hash, attempts, duration_ms,
@@ -108,9 +59,9 @@ export class SqlCallHistory implements CallHistory {
           FROM resolved
           WHERE key.tenant_id = resolved.tenant_id AND key.call_id = resolved.id AND key.status <> 'ended'
         )
-        SELECT * FROM resolved`.execute(this.#database.db);
+        SELECT ${columns(SUMMARY)} FROM resolved`.execute(this.#database.db);
       const [row] = rows;
-      if (row !== undefined) return { resolved: true, call: callOf(row) };
+      if (row !== undefined) return { resolved: true, call: row };
       const found = await this.#database.db
         .selectFrom('calls')
         .select('status')
@@ -125,12 +76,41 @@ export class SqlCallHistory implements CallHistory {
 /** What is shown of a call in a list: neither what it was asked with nor what it answered, which may be large. */
 // prettier-ignore
 const SUMMARY = [
-  'id', 'tenant_id', 'kind', 'status', 'principal_id', 'agent_id', 'user_id', 'session_id', 'door', 'tool',
-  'tool_version', 'executor', 'arguments_hash', 'error_type', 'reason', 'read_only', 'idempotent',
-  'partial_side_effects', 'attempts', 'duration_ms', 'registry_version', 'trace_id', 'notes', 'created_at',
-  'finished_at',
-] as const;
-type SummaryRow = Pick<Selectable<CallsTable>, (typeof SUMMARY)[number]>;
+  'id', 'kind', 'status', 'principalId', 'agentId', 'userId', 'sessionId', 'door', 'tool', 'toolVersion', 'executor',
+  'argumentsHash', 'errorType', 'reason', 'readOnly', 'idempotent', 'partialSideEffects', 'attempts', 'durationMs',
+  'registryVersion', 'traceId', 'notes', 'createdAt', 'finishedAt',
+] as const satisfies readonly (keyof CallSummary)[];
+// prettier-ignore
+const ENTRY = [
+  'eventId', 'kind', 'at', 'callId', 'door', 'principalId', 'agentId', 'userId', 'sessionId', 'requestedTool', 'tool',
+  'toolVersion', 'executor', 'outcome', 'reason', 'argumentsHash', 'attempts', 'durationMs', 'partialSideEffects',
+  'registryVersion', 'traceId', 'notes',
+] as const satisfies readonly (keyof AuditEntry)[];
+
+/** A table that is read page by page: by the time of its rows, and their ids where that is the same. */
+interface Listed<Row, Filter> {
+  readonly table: 'calls' | 'audit_records';
+  readonly names: readonly (keyof Row & string)[];
+  readonly time: string;
+  readonly id: keyof Row & string;
+  /** What has to be equal, where it is asked for. */
+  readonly filters: readonly (keyof Filter & string)[];
+}
+
+const CALLS: Listed<CallSummary, CallFilter> = {
+  table: 'calls',
+  names: SUMMARY,
+  time: 'created_at',
+  id: 'id',
+  filters: ['tool', 'status', 'errorType', 'agentId', 'sessionId'],
+};
+const RECORDS: Listed<AuditEntry, AuditFilter> = {
+  table: 'audit_records',
+  names: ENTRY,
+  time: 'at',
+  id: 'eventId',
+  filters: ['kind', 'callId', 'tool', 'outcome', 'principalId'],
+};
 
 /** What whoever repeats the call's idempotency key hears from then on. */
 const RESOLVED: Readonly<Record<Resolution['outcome'], StoredOutcome>> = {
@@ -150,83 +130,31 @@ const RESOLVED: Readonly<Record<Resolution['outcome'], StoredOutcome>> = {
   },
 };
 
-/** Exact, where a Date would cut off a part of it. */
-function microseconds(column: 'created_at' | 'at') {
-  return sql<number>`(extract(epoch FROM ${sql.ref(column)}) * 1000000)::bigint`;
-}
-
-function before(time: 'created_at' | 'at', id: 'id' | 'event_id', after: HistoryPosition) {
-  const at = sql`'epoch'::timestamptz + ${after.at}::double precision * interval '1 microsecond'`;
-  return sql<boolean>`(${sql.ref(time)}, ${sql.ref(id)}) < (${at}, ${after.id})`;
-}
-
-function pageOf<Row extends { readonly position: number }, Item>(
-  found: readonly Row[],
-  limit: number,
-  idOf: (row: Row) => string,
-  itemOf: (row: Row) => Item,
-): HistoryPage<Item> {
+async function pageOf<Row, Filter extends CallFilter | AuditFilter>(
+  db: Database['db'],
+  { table, names, time, id, filters }: Listed<Row, Filter>,
+  tenantId: string,
+  { filter, limit, after }: HistoryQuery<Filter>,
+): Promise<HistoryPage<Row>> {
+  const at = sql.ref(time);
+  const wanted = [sql`tenant_id = ${tenantId}`];
+  for (const name of filters) {
+    if (filter[name] !== undefined) wanted.push(sql`${column(name)} = ${filter[name]}`);
+  }
+  if (filter.from !== undefined) wanted.push(sql`${at} >= ${filter.from}`);
+  if (filter.to !== undefined) wanted.push(sql`${at} < ${filter.to}`);
+  if (after !== undefined)
+    wanted.push(sql`(${at}, ${column(id)}) <
+      ('epoch'::timestamptz + ${after.at}::double precision * interval '1 microsecond', ${after.id})`);
+  // Microseconds: exact, where a Date would cut off a part of it.
+  const { rows: found } = await sql<Row & { readonly position: number }>`
+    SELECT ${columns<Row>(names)}, (extract(epoch FROM ${at}) * 1000000)::bigint AS position
+    FROM ${sql.table(table)} WHERE ${sql.join(wanted, sql` AND `)}
+    ORDER BY ${at} DESC, ${column(id)} DESC LIMIT ${limit + 1}`.execute(db);
   const rows = found.slice(0, limit);
-  const last = rows.at(-1);
-  const more = last !== undefined && found.length > limit;
-  return { rows: rows.map(itemOf), ...(more && { next: { at: last.position, id: idOf(last) } }) };
-}
-
-function callerOf(row: Pick<Selectable<CallsTable>, 'principal_id' | 'agent_id' | 'user_id' | 'session_id'>) {
+  const last = found.length > limit ? rows.at(-1) : undefined;
   return {
-    principalId: row.principal_id,
-    agentId: row.agent_id,
-    userId: row.user_id,
-    sessionId: row.session_id,
-  };
-}
-
-function callOf(row: SummaryRow): CallSummary {
-  return {
-    ...callerOf(row),
-    id: row.id,
-    kind: row.kind,
-    status: row.status,
-    door: row.door,
-    tool: row.tool,
-    toolVersion: row.tool_version,
-    executor: row.executor,
-    argumentsHash: row.arguments_hash,
-    errorType: row.error_type,
-    reason: row.reason,
-    readOnly: row.read_only,
-    idempotent: row.idempotent,
-    partialSideEffects: row.partial_side_effects,
-    attempts: row.attempts,
-    durationMs: row.duration_ms,
-    registryVersion: row.registry_version,
-    traceId: row.trace_id,
-    notes: row.notes,
-    createdAt: row.created_at,
-    finishedAt: row.finished_at,
-  };
-}
-
-function entryOf(row: Selectable<AuditRecordsTable>): AuditEntry {
-  return {
-    ...callerOf(row),
-    eventId: row.event_id,
-    kind: row.kind,
-    at: row.at,
-    callId: row.call_id,
-    door: row.door,
-    requestedTool: row.requested_tool,
-    tool: row.tool,
-    toolVersion: row.tool_version,
-    executor: row.executor,
-    outcome: row.outcome,
-    reason: row.reason,
-    argumentsHash: row.arguments_hash,
-    attempts: row.attempts,
-    durationMs: row.duration_ms,
-    partialSideEffects: row.partial_side_effects,
-    registryVersion: row.registry_version,
-    traceId: row.trace_id,
-    notes: row.notes,
+    rows: rows.map(({ position: _position, ...row }) => row as Row),
+    ...(last && { next: { at: last.position, id: String(last[id]) } }),
   };
 }

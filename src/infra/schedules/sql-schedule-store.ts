@@ -13,6 +13,7 @@ import type {
   ScheduleQuery,
   ScheduleStore,
 } from '../../ports/calls/schedule-store.ts';
+import { columns } from '../postgres/columns.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 import type { Database } from '../postgres/database.ts';
 import { fireSchedules } from './fire-schedules.ts';
@@ -81,12 +82,13 @@ export class SqlScheduleStore implements ScheduleStore {
 
   runs(scheduleIds: readonly string[], perSchedule: number): Promise<readonly ScheduledRun[]> {
     return withDatabase(async () => {
-      const { rows } = await sql<RunRow>`
+      const { rows } = await sql<ScheduledRun>`
         SELECT c.* FROM unnest(${scheduleIds}::text[]) AS s(id)
         CROSS JOIN LATERAL (
-          SELECT schedule_id, id, status, error_type, reason, fire_time, finished_at FROM calls
+          SELECT ${columns<ScheduledRun>(['scheduleId', 'status', 'errorType', 'reason'])}, id AS "callId",
+            ${milliseconds('fire_time')} AS "fireTime", ${milliseconds('finished_at')} AS "finishedAt" FROM calls
           WHERE schedule_id = s.id ORDER BY fire_time DESC LIMIT ${perSchedule}) AS c`.execute(this.#db);
-      return rows.map(runOf);
+      return rows;
     });
   }
 
@@ -147,24 +149,7 @@ export class SqlScheduleStore implements ScheduleStore {
   }
 }
 
-interface RunRow {
-  readonly schedule_id: string;
-  readonly id: string;
-  readonly status: ScheduledRun['status'];
-  readonly error_type: string | null;
-  readonly reason: string | null;
-  readonly fire_time: Date;
-  readonly finished_at: Date | null;
-}
-
-function runOf(row: RunRow): ScheduledRun {
-  return {
-    scheduleId: row.schedule_id,
-    callId: row.id,
-    status: row.status,
-    errorType: row.error_type,
-    reason: row.reason,
-    fireTime: row.fire_time.getTime(),
-    finishedAt: row.finished_at?.getTime() ?? null,
-  };
+/** Whole, as a Date has them. */
+function milliseconds(name: 'fire_time' | 'finished_at') {
+  return sql`floor(extract(epoch FROM ${sql.ref(name)}) * 1000)::float8`;
 }

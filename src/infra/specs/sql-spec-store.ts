@@ -1,6 +1,5 @@
 // SqlSpecStore: versions of tools as rows that never change, and heads that point at them. Changes of heads come one after another.
-import { sql, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely';
-import type { JsonObject } from '../../contract/json.ts';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import {
   MOST_VERSIONS,
   type CommitOutcome,
@@ -13,8 +12,9 @@ import {
   type ToolVersion,
 } from '../../ports/registry/spec-store.ts';
 import { storable } from '../calls/call-rows.ts';
+import { columns } from '../postgres/columns.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
-import type { Tables, ToolHeadsTable, ToolVersionsTable } from '../postgres/tables.ts';
+import type { Tables } from '../postgres/tables.ts';
 
 /** Any number, the same on every replica: who holds this lock of the database changes heads. */
 const LOCK = 7_274_307;
@@ -22,8 +22,14 @@ const GENERATION = sql`SELECT COALESCE(sum(revision), 0) AS generation FROM tool
 /** Definitions may be large: so many go in one statement. */
 const BATCH = 100;
 
-type HeadRow = Selectable<ToolHeadsTable> & { readonly version: string; readonly document: JsonObject };
-type VersionRow = Selectable<ToolVersionsTable>;
+const HEAD = sql`${columns<ToolHead>(['name', 'contentHash', 'enabled', 'revision', 'updatedBy', 'updatedAt', 'note'], 'h')},
+  v.version, v.document`;
+// prettier-ignore
+const VERSION = columns<ToolVersion>([
+  'name', 'contentHash', 'version', 'document', 'source', 'baseDir', 'createdBy', 'createdAt', 'note',
+]);
+const CHANGE = sql`${columns<SpecChange>(['name', 'revision', 'action', 'contentHash', 'note'])},
+  changed_by AS by, changed_at AS at`;
 
 export class SqlSpecStore implements SpecStore {
   readonly #db: Kysely<Tables>;
@@ -43,14 +49,14 @@ export class SqlSpecStore implements SpecStore {
     return withDatabase(async () => {
       const { rows } = await this.#heads(sql`true`);
       const generation = rows.reduce((sum, { revision }) => sum + revision, 0);
-      return { generation, heads: rows.map(headOf).toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
+      return { generation, heads: rows.toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
     });
   }
 
   head(name: string): Promise<ToolHead | undefined> {
     return withDatabase(async () => {
       const { rows } = await this.#heads(sql`h.name = ${storable(name)}`);
-      return rows[0] && headOf(rows[0]);
+      return rows[0];
     });
   }
 
@@ -75,32 +81,23 @@ export class SqlSpecStore implements SpecStore {
 
   versions(name: string, limit: number): Promise<readonly ToolVersion[]> {
     return withDatabase(async () => {
-      const { rows } = await sql<VersionRow>`SELECT * FROM tool_versions WHERE name = ${storable(name)}
+      const { rows } =
+        await sql<ToolVersion>`SELECT ${VERSION} FROM tool_versions WHERE name = ${storable(name)}
         ORDER BY created_at DESC, content_hash LIMIT ${limit}`.execute(this.#db);
-      return rows.map(versionOf);
+      return rows;
     });
   }
 
   changes(name: string, limit: number): Promise<readonly SpecChange[]> {
     return withDatabase(async () => {
-      const rows = await this.#db
-        .selectFrom('tool_changes')
-        .selectAll()
-        .where('name', '=', storable(name))
-        .orderBy('revision', 'desc')
-        .limit(limit)
-        .execute();
-      return rows.map(({ content_hash: contentHash, changed_by: by, changed_at: at, ...row }) => ({
-        ...row,
-        contentHash,
-        by,
-        at,
-      }));
+      const { rows } = await sql<SpecChange>`SELECT ${CHANGE} FROM tool_changes WHERE name = ${storable(name)}
+        ORDER BY revision DESC LIMIT ${limit}`.execute(this.#db);
+      return rows;
     });
   }
 
   #heads(which: RawBuilder<unknown>) {
-    return sql<HeadRow>`SELECT h.*, v.version, v.document FROM tool_heads h
+    return sql<ToolHead>`SELECT ${HEAD} FROM tool_heads h
       JOIN tool_versions v ON v.name = h.name AND v.content_hash = h.content_hash WHERE ${which}`.execute(
       this.#db,
     );
@@ -108,9 +105,9 @@ export class SqlSpecStore implements SpecStore {
 
   #version(which: RawBuilder<unknown>): Promise<ToolVersion | undefined> {
     return withDatabase(async () => {
-      const { rows } = await sql<VersionRow>`SELECT * FROM tool_versions WHERE ${which}
+      const { rows } = await sql<ToolVersion>`SELECT ${VERSION} FROM tool_versions WHERE ${which}
         ORDER BY created_at DESC, content_hash LIMIT 1`.execute(this.#db);
-      return rows[0] && versionOf(rows[0]);
+      return rows[0];
     });
   }
 
@@ -184,34 +181,4 @@ async function prune(trx: Transaction<Tables>, name: string, most: number): Prom
       ORDER BY created_at DESC, content_hash OFFSET ${most})`.execute(trx);
   await sql`DELETE FROM tool_changes WHERE name = ${name} AND revision <=
     (SELECT max(revision) FROM tool_changes WHERE name = ${name}) - ${most}::integer`.execute(trx);
-}
-
-function headOf(row: HeadRow): ToolHead {
-  const { name, version, document, enabled, revision, note } = row;
-  return {
-    name,
-    contentHash: row.content_hash,
-    version,
-    document,
-    enabled,
-    revision,
-    updatedBy: row.updated_by,
-    updatedAt: row.updated_at,
-    note,
-  };
-}
-
-function versionOf(row: VersionRow): ToolVersion {
-  const { name, version, document, source, note } = row;
-  return {
-    name,
-    contentHash: row.content_hash,
-    version,
-    document,
-    source,
-    baseDir: row.base_dir,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    note,
-  };
 }

@@ -105,10 +105,10 @@ async function claimDue(db: Database['db'], limit: number, leaseMs: number): Pro
       RETURNING w.id AS webhook_id, w.url, w.attempts AS webhook_attempts, w.call_id)
     SELECT taken.webhook_id, taken.url, taken.webhook_attempts, ${STORED_CALL}
     FROM taken JOIN calls c ON c.id = taken.call_id`.execute(db);
-  return rows.map((row) => ({
-    id: row.webhook_id,
-    url: row.url,
-    attempt: row.webhook_attempts,
+  return rows.map(({ webhook_id: id, url, webhook_attempts: attempt, ...row }) => ({
+    id,
+    url,
+    attempt,
     call: storedCallOf(row),
   }));
 }
