@@ -1,14 +1,14 @@
 // The operator's side: reload and its status, the kill switch, the registry's version, the pipeline in force.
 import { Controller, Inject } from '@nestjs/common';
 import { toolFailure } from '../../../contract/call/failure.ts';
-import type { RegistryControl, ReloadStatus as Status } from '../../../ports/registry/registry-control.ts';
+import type { RegistryControl } from '../../../ports/registry/registry-control.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import { PIPELINE_VIEW, REGISTRY_CONTROL, TOOL_CATALOG, type PipelineView } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
 import { PLATFORM, Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { Serves } from '../route/serves.ts';
-import type { WireOf } from '../route/shapes.ts';
+import { wire } from '../route/wire.ts';
 import {
   disableTool,
   enableTool,
@@ -16,8 +16,8 @@ import {
   getRegistry,
   getReloadStatus,
   reload,
-  type PipelineStep,
-  type ReloadStatus,
+  PipelineStep,
+  ReloadStatus,
 } from './schema.ts';
 
 @Controller()
@@ -38,20 +38,20 @@ export class AdminController {
   @Serves(getPipeline)
   @Requires('tools:read')
   pipelineInForce() {
-    return { request: this.pipeline.request.map(wireStep), tool: this.pipeline.tool.map(wireStep) };
+    return { request: stepsOf(this.pipeline.request), tool: stepsOf(this.pipeline.tool) };
   }
 
   @Serves(getReloadStatus)
   @Requires(PLATFORM)
   reloadStatus() {
-    return wireStatus(this.registry.status());
+    return wire(ReloadStatus, this.registry.status());
   }
 
   @Serves(reload)
   @Requires(PLATFORM)
   @Recorded('tools.reload')
   async reload() {
-    return wireStatus(await this.registry.reload());
+    return wire(ReloadStatus, await this.registry.reload());
   }
 
   @Serves(disableTool)
@@ -74,19 +74,6 @@ export class AdminController {
   }
 }
 
-function wireStep({ name, summary, onFailure }: PipelineView['tool'][number]): WireOf<typeof PipelineStep> {
-  return { name, summary, on_failure: onFailure };
-}
-
-function wireStatus(status: Status): WireOf<typeof ReloadStatus> {
-  return {
-    ok: status.ok,
-    registry_version: status.registryVersion,
-    tools: status.tools,
-    last_attempt_at: status.lastAttemptAt,
-    last_success_at: status.lastSuccessAt,
-    duration_ms: status.durationMs,
-    problems: status.problems,
-    warnings: status.warnings,
-  };
+function stepsOf(steps: PipelineView['tool']) {
+  return steps.map((step) => wire(PipelineStep, step));
 }

@@ -9,8 +9,8 @@ import { Recorded } from '../management/acts.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { Serves } from '../route/serves.ts';
-import type { WireOf } from '../route/shapes.ts';
-import { decideApproval, getApproval, listApprovals, type Approval } from './schema.ts';
+import { wire } from '../route/wire.ts';
+import { decideApproval, getApproval, listApprovals, Approval } from './schema.ts';
 
 @Controller()
 export class ApprovalsController {
@@ -47,22 +47,16 @@ export class ApprovalsController {
 }
 
 /** What an approver reads is what is there: a text that turns around or hides a part of itself shows how. */
-function wireApproval(approval: Kept): WireOf<typeof Approval> {
-  return showingHiddenIn({
-    id: approval.id,
-    status: approval.status,
-    tool: approval.tool,
-    tool_version: approval.toolVersion,
-    arguments: approval.arguments,
-    risk_level: approval.riskLevel,
-    requested_by: approval.requestedBy,
-    agent_id: approval.agentId,
-    user_id: approval.userId,
-    session_id: approval.sessionId,
-    created_at: new Date(approval.createdAt).toISOString(),
-    expires_at: new Date(approval.expiresAt).toISOString(),
-    decided_by: approval.decidedBy ?? null,
-    decided_at: approval.decidedAt === undefined ? null : new Date(approval.decidedAt).toISOString(),
-    comment: approval.comment ?? null,
-  });
+function wireApproval(approval: Kept) {
+  const { decidedBy = null, decidedAt, comment = null, createdAt, expiresAt } = approval;
+  return showingHiddenIn(
+    wire(Approval, {
+      ...approval,
+      createdAt: new Date(createdAt),
+      expiresAt: new Date(expiresAt),
+      decidedBy,
+      decidedAt: decidedAt === undefined ? null : new Date(decidedAt),
+      comment,
+    }),
+  );
 }

@@ -12,10 +12,12 @@ import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { encoded } from '../route/route.ts';
 import { Serves } from '../route/serves.ts';
+import { wire } from '../route/wire.ts';
 import { credentialOf } from '../server/credential.ts';
 import { EventStream } from './event-stream.ts';
 import { nextPage, pageOfHistory } from './history-query.ts';
 import {
+  CallSummary,
   cancelCall,
   followCall,
   getCall,
@@ -24,7 +26,7 @@ import {
   retryCall,
   type CalledFor,
 } from './schema.ts';
-import { callJson, wireSummary } from './wire-call.ts';
+import { callJson } from './wire-call.ts';
 
 @Controller()
 export class CallsController {
@@ -41,7 +43,7 @@ export class CallsController {
     const filter = { tool, status, errorType, agentId, sessionId, from, to };
     const page = { filter, ...pageOfHistory(query) };
     const { rows, next } = await this.history.calls(principal.tenantId, page);
-    return { calls: rows.map(wireSummary), next_page_token: nextPage(next) };
+    return { calls: rows.map((call) => wire(CallSummary, call)), next_page_token: nextPage(next) };
   }
 
   @Serves(resolveCall)
@@ -54,7 +56,7 @@ export class CallsController {
       ? undefined
       : await this.history.resolve(principal.tenantId, id, resolution);
     if (found === undefined) throw toolFailure('CALL_NOT_FOUND', 'There is no call of this id.');
-    if (found.resolved) return wireSummary(found.call);
+    if (found.resolved) return wire(CallSummary, found.call);
     const message = `Only an outcome that is unknown can be resolved; this call is ${found.status}.`;
     throw toolFailure('OUTCOME_KNOWN', message, { retryable: false });
   }

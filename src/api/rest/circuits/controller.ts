@@ -7,8 +7,8 @@ import { Recorded } from '../management/acts.ts';
 import { PLATFORM, Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { Serves } from '../route/serves.ts';
-import type { WireOf } from '../route/shapes.ts';
-import { isolateCircuit, listCircuits, resetCircuit, type Circuit } from './schema.ts';
+import { wire } from '../route/wire.ts';
+import { isolateCircuit, listCircuits, resetCircuit, Circuit } from './schema.ts';
 
 @Controller()
 export class CircuitsController {
@@ -17,7 +17,7 @@ export class CircuitsController {
   @Serves(listCircuits)
   @Requires(PLATFORM)
   list() {
-    return { circuits: this.circuits.list().map(wire) };
+    return { circuits: this.circuits.list().map((status) => wire(Circuit, status)) };
   }
 
   @Serves(isolateCircuit)
@@ -36,17 +36,6 @@ export class CircuitsController {
 }
 
 function turned(status: CircuitStatus | undefined) {
-  if (status !== undefined) return wire(status);
+  if (status !== undefined) return wire(Circuit, status);
   throw toolFailure('UPSTREAM_NOT_FOUND', 'No tool calls an upstream of this name.');
-}
-
-function wire(status: CircuitStatus): WireOf<typeof Circuit> {
-  return {
-    upstream: status.upstream,
-    state: status.state,
-    retry_after_ms: status.retryAfterMs,
-    calls: status.calls,
-    failures: status.failures,
-    failures_in_a_row: status.failuresInARow,
-  };
 }

@@ -12,15 +12,15 @@ import { demand, PLATFORM, Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { encoded } from '../route/route.ts';
 import { Serves } from '../route/serves.ts';
-import type { WireOf } from '../route/shapes.ts';
 import { invalid } from '../route/violations.ts';
+import { wire } from '../route/wire.ts';
 import {
   deleteRecording,
   downloadRecording,
   listRecordings,
   startRecording,
   stopRecording,
-  type Recording,
+  Recording,
 } from './schema.ts';
 
 type OfOne = Asked<typeof downloadRecording | typeof stopRecording | typeof deleteRecording>;
@@ -98,18 +98,9 @@ function whoseOf(principal: Principal): string | undefined {
   return holds(principal, PLATFORM) ? undefined : principal.tenantId;
 }
 
-function wireRecording(state: RecordingState): WireOf<typeof Recording> {
-  return {
-    name: state.name,
-    status: state.ended,
-    tenant_id: state.tenantId ?? null,
-    session_id: state.sessionId ?? null,
-    tools: state.tools ?? null,
-    started_at: state.startedAt,
-    calls: state.calls,
-    missed: state.missed,
-    bytes: state.bytes,
-  };
+function wireRecording(state: RecordingState) {
+  const { ended: status, tenantId = null, sessionId = null, tools = null } = state;
+  return wire(Recording, { ...state, status, tenantId, sessionId, tools });
 }
 
 function checked(name: string): string {

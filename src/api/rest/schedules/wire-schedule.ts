@@ -8,7 +8,8 @@ import type {
   ScheduleTerms,
 } from '../../../ports/calls/schedule-store.ts';
 import type { WireOf } from '../route/shapes.ts';
-import type { ListedSchedule, Schedule, ScheduledRun, SchedulePreview } from './schema.ts';
+import { wire } from '../route/wire.ts';
+import { ScheduledRun, type ListedSchedule, type Schedule, type SchedulePreview } from './schema.ts';
 
 const SHOWN = 5;
 
@@ -68,22 +69,12 @@ function wireTerms(terms: ScheduleTerms) {
   };
 }
 
-function wireRun({
-  callId,
-  status,
-  errorType,
-  reason,
-  fireTime,
-  finishedAt,
-}: Run): WireOf<typeof ScheduledRun> {
-  return {
-    call_id: callId,
-    fire_time: iso(fireTime),
-    status,
-    error_type: errorType,
-    reason,
-    finished_at: isoOrNull(finishedAt),
-  };
+function wireRun(run: Run) {
+  return wire(ScheduledRun, {
+    ...run,
+    fireTime: new Date(run.fireTime),
+    finishedAt: run.finishedAt === null ? null : new Date(run.finishedAt),
+  });
 }
 
 /** How its last run ended or stands, where a run came of the last moment it was due. */

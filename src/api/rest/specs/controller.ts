@@ -4,12 +4,14 @@ import type { FastifyReply } from 'fastify';
 import { jsonChanges } from '../../../lib/json/json-changes.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { SpecControl, SpecEdit, SpecOutcome } from '../../../ports/registry/spec-control.ts';
+import type { ToolVersion } from '../../../ports/registry/spec-store.ts';
 import { SPEC_CONTROL } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { pageOf } from '../route/page.ts';
 import { Serves } from '../route/serves.ts';
+import { wire } from '../route/wire.ts';
 import {
   diffToolVersions,
   disableToolSpec,
@@ -18,9 +20,13 @@ import {
   listToolVersions,
   putToolSpec,
   rollbackToolSpec,
+  SpecChange,
+  ToolSpecHead,
+  ToolSpecOutcome,
+  ToolSpecVersion,
 } from './schema.ts';
 import { toolDocument } from './tool-document.ts';
-import { etagOf, revisionWanted, wireChange, wireHead, wireOutcome, wireVersion } from './wire-specs.ts';
+import { etagOf, revisionWanted } from './entity-tags.ts';
 
 const WRITE = 'specs:write';
 const MOST_CHANGES = 1_000;
@@ -33,7 +39,10 @@ export class SpecsController {
   @Requires(WRITE)
   async list({ query }: Asked<typeof listToolSpecs>) {
     const { page, next_page_token } = pageOf(await this.specs.list(), ({ name }) => name, query);
-    return { specs: page.map((head) => wireHead(head, false)), next_page_token };
+    return {
+      specs: page.map((head) => wire(ToolSpecHead, { ...head, document: undefined })),
+      next_page_token,
+    };
   }
 
   @Serves(getToolSpec)
@@ -41,7 +50,7 @@ export class SpecsController {
   async get({ params }: Asked<typeof getToolSpec>, reply: FastifyReply) {
     const head = await this.specs.get(params.name);
     reply.header('etag', etagOf(head.revision));
-    return wireHead(head, true);
+    return wire(ToolSpecHead, head);
   }
 
   @Serves(putToolSpec)
@@ -70,7 +79,11 @@ export class SpecsController {
       this.specs.versions(name, query.page_size),
       this.specs.changes(name, query.page_size),
     ]);
-    return { name, versions: versions.map(wireVersion), changes: changes.map(wireChange) };
+    return {
+      name,
+      versions: versions.map(wireVersion),
+      changes: changes.map((change) => wire(SpecChange, change)),
+    };
   }
 
   @Serves(diffToolVersions)
@@ -112,5 +125,7 @@ function editOf({ principal, request }: Change, note = ''): SpecEdit {
 
 function outcomeOf(reply: FastifyReply, outcome: SpecOutcome) {
   reply.header('etag', etagOf(outcome.revision));
-  return wireOutcome(outcome);
+  return wire(ToolSpecOutcome, outcome);
 }
+
+const wireVersion = (version: ToolVersion) => wire(ToolSpecVersion, version);

@@ -1,15 +1,14 @@
 // Webhooks that were given up, by REST: which, why, and sending one again.
 import { Controller, Inject } from '@nestjs/common';
 import type { AsyncCalls } from '../../../calls/async-calls.ts';
-import type { DeadWebhook as Dead } from '../../../ports/calls/webhook-store.ts';
 import { ASYNC_CALLS } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { tokenOf } from '../route/page.ts';
 import { Serves } from '../route/serves.ts';
-import type { WireOf } from '../route/shapes.ts';
-import { listDeadWebhooks, redeliverWebhook, type DeadWebhook } from './schema.ts';
+import { wire } from '../route/wire.ts';
+import { listDeadWebhooks, redeliverWebhook, DeadWebhook } from './schema.ts';
 
 @Controller()
 export class WebhooksController {
@@ -21,7 +20,10 @@ export class WebhooksController {
     const { page_size: limit, page_token: after } = query;
     const found = await this.calls.dead(principal, limit, after);
     const last = found.length === limit ? found.at(-1) : undefined;
-    return { webhooks: found.map(wireWebhook), next_page_token: tokenOf(last?.id) };
+    return {
+      webhooks: found.map((webhook) => wire(DeadWebhook, webhook)),
+      next_page_token: tokenOf(last?.id),
+    };
   }
 
   @Serves(redeliverWebhook)
@@ -31,16 +33,4 @@ export class WebhooksController {
     await this.calls.redrive(principal, id.slice(0, 64));
     return { id, status: 'pending' as const };
   }
-}
-
-function wireWebhook(webhook: Dead): WireOf<typeof DeadWebhook> {
-  return {
-    id: webhook.id,
-    call_id: webhook.callId,
-    url: webhook.url,
-    attempts: webhook.attempts,
-    last_error: webhook.lastError,
-    created_at: webhook.createdAt.toISOString(),
-    finished_at: webhook.finishedAt.toISOString(),
-  };
 }
