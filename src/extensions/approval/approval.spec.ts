@@ -11,9 +11,9 @@ import {
   layerFor,
   through,
 } from '../../../test/helpers/call-kit.ts';
+import { MemoryApprovals } from '../../../test/helpers/memory-approvals.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
-import { MemoryApprovalStore } from '../../infra/approvals/memory-approval-store.ts';
 import { approval } from './index.ts';
 
 const OPTIONS = approval.optionsSchema.parse({});
@@ -21,7 +21,7 @@ const dangerous = functionOf({ name: 'delete_note', metadata: { isDangerous: tru
 
 function setUp() {
   const clock = new FakeClock(1_000);
-  const approvals = new MemoryApprovalStore(clock, { maxPending: 10 });
+  const approvals = new MemoryApprovals(clock);
   const extension = approval.create({ approvals, clock, metrics: recordingMetrics() });
   const { calls, next } = echoNext();
   async function call(args: JsonObject, token?: string, changes: Partial<ToolCall> = {}) {
@@ -122,7 +122,7 @@ describe('approval', () => {
 
   it('applies by mode: to none, to unsafe tools, or to all', () => {
     const clock = new FakeClock(0);
-    const approvals = new MemoryApprovalStore(clock, { maxPending: 10 });
+    const approvals = new MemoryApprovals(clock);
     const extension = approval.create({ approvals, clock, metrics: recordingMetrics() });
     const safe = functionOf();
     const applies = (mode: 'never' | 'unsafe_only' | 'always') =>

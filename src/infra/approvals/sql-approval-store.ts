@@ -136,19 +136,12 @@ export class SqlApprovalStore implements ApprovalStore {
   }
 
   /** Undefined: nothing speaks against it any more. */
-  async #whyNot(redemption: Redemption): Promise<(RedemptionResult & { redeemed: false }) | undefined> {
+  async #whyNot(redemption: Redemption): Promise<Refusal | undefined> {
     const { tokenHash, tenantId } = redemption;
     const [row] = await this.#rows(
       sql<Row>`SELECT ${SEEN} FROM approvals WHERE token_hash = ${tokenHash} AND tenant_id = ${tenantId}`,
     );
-    if (row === undefined) return { redeemed: false, why: 'unknown' };
-    const approval = approvalOf(row);
-    if (!isSameCall(approval, redemption)) return { redeemed: false, why: 'other_call' };
-    const { status } = approval;
-    if (status === 'used' || status === 'rejected' || status === 'expired')
-      return { redeemed: false, why: status, approval };
-    if (approval.toolHash !== redemption.toolHash) return { redeemed: false, why: 'tool_changed', approval };
-    return status === 'pending' ? { redeemed: false, why: 'pending', approval } : undefined;
+    return refusalOf(row && approvalOf(row), redemption);
   }
 
   #rows(statement: RawBuilder<Row>): Promise<readonly Row[]> {
@@ -165,6 +158,20 @@ function refuseNul(...words: readonly string[]): void {
   );
 }
 
+type Refusal = RedemptionResult & { readonly redeemed: false };
+
+/** Why an approval, as it stands now, is not good for that call; undefined: nothing speaks against it. */
+export function refusalOf(approval: Approval | undefined, redemption: Redemption): Refusal | undefined {
+  if (approval === undefined) return { redeemed: false, why: 'unknown' };
+  if (!isSameCall(approval, redemption)) return { redeemed: false, why: 'other_call' };
+  const { status } = approval;
+  if (status === 'used' || status === 'rejected' || status === 'expired')
+    return { redeemed: false, why: status, approval };
+  if (approval.toolHash !== redemption.toolHash) return { redeemed: false, why: 'tool_changed', approval };
+  return status === 'pending' ? { redeemed: false, why: 'pending', approval } : undefined;
+}
+
+/** The tool's definition is compared apart, to be able to say that only it has changed. */
 function isSameCall(approval: Approval, redemption: Redemption): boolean {
   return (
     approval.tool === redemption.tool &&

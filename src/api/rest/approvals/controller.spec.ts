@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/helpers/fake-clock.ts';
 import { ask } from '../../../../test/helpers/management-kit.ts';
+import { MemoryApprovals } from '../../../../test/helpers/memory-approvals.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
-import { MemoryApprovalStore } from '../../../infra/approvals/memory-approval-store.ts';
 import type { NewApproval } from '../../../ports/approval-store.ts';
 import type { DoorLimits } from '../../tokens.ts';
 import { ApprovalsController } from './controller.ts';
@@ -31,11 +31,11 @@ const WAITING: NewApproval = {
 const params = { id: 'a1' };
 
 describe('approvals', () => {
-  let store: MemoryApprovalStore;
+  let store: MemoryApprovals;
   let controller: ApprovalsController;
 
   beforeEach(() => {
-    store = new MemoryApprovalStore(new FakeClock(NOW));
+    store = new MemoryApprovals(new FakeClock(NOW));
     controller = new ApprovalsController(store, { allowSelfApproval: false } as DoorLimits);
   });
 

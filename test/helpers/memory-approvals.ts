@@ -1,0 +1,83 @@
+// MemoryApprovals: an ApprovalStore for specs that need no database, held to the suite of the port like the one in SQL.
+import { refusalOf } from '../../src/infra/approvals/sql-approval-store.ts';
+import type {
+  Approval,
+  ApprovalDecision,
+  ApprovalStore,
+  NewApproval,
+  Redemption,
+  RedemptionResult,
+} from '../../src/ports/approval-store.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+
+interface Kept {
+  approval: Approval;
+  readonly tokenHash: string;
+}
+
+export class MemoryApprovals implements ApprovalStore {
+  readonly #clock: Clock;
+  readonly #kept: Kept[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async create({ tokenHash, ...asked }: NewApproval): Promise<Approval> {
+    const approval: Approval = { ...asked, status: 'pending' };
+    this.#kept.unshift({ approval, tokenHash });
+    return approval;
+  }
+
+  async get(tenantId: string, id: string): Promise<Approval | undefined> {
+    const found = this.#find(tenantId, id);
+    return found && this.#seen(found);
+  }
+
+  async list(tenantId: string, { status, limit }: Parameters<ApprovalStore['list']>[1]) {
+    return this.#kept
+      .map((kept) => this.#seen(kept))
+      .filter((each) => each.tenantId === tenantId && (status === undefined || each.status === status))
+      .toSorted((one, other) => other.createdAt - one.createdAt)
+      .slice(0, Math.max(0, limit));
+  }
+
+  async decide(tenantId: string, id: string, { approve, by, comment }: ApprovalDecision) {
+    const found = this.#find(tenantId, id);
+    if (found === undefined) return undefined;
+    const approval = this.#seen(found);
+    if (approval.decidedAt !== undefined) {
+      const isSame = approve === (approval.status !== 'rejected');
+      return { outcome: isSame ? ('decided' as const) : ('conflict' as const), approval };
+    }
+    if (approval.status === 'expired') return { outcome: 'expired' as const, approval };
+    found.approval = {
+      ...approval,
+      status: approve ? 'approved' : 'rejected',
+      decidedBy: by,
+      decidedAt: this.#clock.wall(),
+      ...(comment !== undefined && { comment }),
+    };
+    return { outcome: 'decided' as const, approval: found.approval };
+  }
+
+  async redeem(redemption: Redemption): Promise<RedemptionResult> {
+    const { tokenHash, tenantId } = redemption;
+    const found = this.#kept.find(
+      (kept) => kept.tokenHash === tokenHash && kept.approval.tenantId === tenantId,
+    );
+    const refusal = refusalOf(found && this.#seen(found), redemption);
+    if (refusal !== undefined || found === undefined) return refusal ?? { redeemed: false, why: 'unknown' };
+    found.approval = { ...found.approval, status: 'used' };
+    return { redeemed: true, approval: found.approval };
+  }
+
+  #find(tenantId: string, id: string): Kept | undefined {
+    return this.#kept.find(({ approval }) => approval.tenantId === tenantId && approval.id === id);
+  }
+
+  #seen({ approval }: Kept): Approval {
+    const usable = approval.status === 'pending' || approval.status === 'approved';
+    return usable && this.#clock.wall() >= approval.expiresAt ? { ...approval, status: 'expired' } : approval;
+  }
+}
