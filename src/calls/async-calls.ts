@@ -38,7 +38,6 @@ export interface AsyncCallsDeps {
   readonly maxWaitMs: number;
   /** Room on this replica for a call that is being accepted, if it need not wait. */
   readonly reserve: (call: NewCall) => Place | undefined;
-  readonly reach: (point: 'while_queued') => void;
   /** A message may be due. */
   readonly wakeSender: () => void;
 }
@@ -66,11 +65,10 @@ export class AsyncCalls {
   }
 
   async #queue(admitted: Admitted, callbackUrl: string | undefined): Promise<string> {
-    const { queue, maxWaitMs, reserve, reach } = this.#deps;
+    const { queue, maxWaitMs, reserve } = this.#deps;
     const accepted = newCallOf(admitted, { maxWaitMs, callbackUrl });
     const place = reserve(accepted);
     await this.#keep(accepted, place);
-    reach('while_queued');
     // Nobody waits for the queue: the row is enough.
     if (place === undefined) queue.offer(accepted.id);
     // Read back from its text: it runs as it was kept, here as on any other replica.

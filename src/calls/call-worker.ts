@@ -29,8 +29,6 @@ export interface WorkerDeps {
   readonly write: WriteEnvelope;
   /** Runs after a call has ended, whoever ended it. */
   readonly ended: () => void;
-  /** Dies here when a test says so. */
-  readonly reach: (point: 'before_execution' | 'after_execution_before_commit' | 'while_renewing') => void;
   readonly concurrency: number;
   readonly leaseMs: number;
 }
@@ -102,11 +100,8 @@ export class CallWorker {
   }
 
   async #carry(running: RunningCall, executed: () => void): Promise<void> {
-    const { reach } = this.#deps;
-    reach('before_execution');
     const response = await this.#run(running);
     executed();
-    reach('after_execution_before_commit');
     if (running.lost) return;
     running.ending = true;
     const delayMs = this.#comesBackAfter(running, response);

@@ -17,7 +17,6 @@ export interface LeaseDeps {
   readonly random: () => number;
   readonly series: AsyncSeries;
   readonly ended: () => void;
-  readonly reach: (point: 'while_renewing') => void;
   readonly leaseMs: number;
 }
 
@@ -69,8 +68,7 @@ export class LeaseKeeper {
   async #renewAll(): Promise<void> {
     const asked = [...this.#running.values()];
     if (asked.length === 0) return;
-    const { store, leaseMs, log, reach } = this.#deps;
-    reach('while_renewing');
+    const { store, leaseMs, log } = this.#deps;
     const askedAt = performance.now();
     try {
       const claims = asked.map(({ call: { id, claim } }) => ({ id, claim }));

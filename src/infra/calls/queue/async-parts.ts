@@ -6,9 +6,9 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { WebhookStore } from '../../../ports/calls/webhook-store.ts';
 import { databaseCallStore } from '../call-store.ts';
+import { dyingStore } from '../dying-store.ts';
 import type { Records } from '../../postgres/records.ts';
 import { databaseWebhookStore } from '../../webhooks/webhook-store.ts';
-import { failpoints, type ReachFailpoint } from '../../process/failpoint.ts';
 import { MemoryCallHints } from '../../hints/memory-call-hints.ts';
 import { RedisCallHints } from '../../hints/redis-call-hints.ts';
 import type { RedisClients } from '../../redis/redis-clients.ts';
@@ -20,7 +20,6 @@ export interface AsyncParts {
   readonly webhooks: WebhookStore;
   readonly queue: CallQueue;
   readonly hints: CallHints;
-  readonly reach: ReachFailpoint;
 }
 
 export interface AsyncPartsNeeds {
@@ -33,9 +32,9 @@ export interface AsyncPartsNeeds {
 }
 
 export function createAsyncParts({ records, redis, clock, log, maxWaitMs }: AsyncPartsNeeds): AsyncParts {
-  const store = databaseCallStore(records, maxWaitMs);
+  const store = dyingStore(databaseCallStore(records, maxWaitMs), process.env);
   const webhooks = databaseWebhookStore(records);
   const queue = redis === undefined ? new OwnCallQueue() : new BullMqCallQueue({ redis, clock, log });
   const hints = redis === undefined ? new MemoryCallHints() : new RedisCallHints(redis, log);
-  return { store, webhooks, queue, hints, reach: failpoints(process.env) };
+  return { store, webhooks, queue, hints };
 }
