@@ -1,6 +1,7 @@
 // CallIntake: takes waiting calls for as long as this replica has room, first those that are first; and passes on what it has no room for.
 import type { CallQueue } from '../ports/calls/call-queue.ts';
 import type { CallStore, ClaimedCall, FirstClaim } from '../ports/calls/call-store.ts';
+import { every, type Repeated } from '../lib/timers/every.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import { LostClaims } from './lost-claims.ts';
@@ -45,7 +46,7 @@ export class CallIntake {
   #asked = 0;
   #looking = false;
   #claims = 0;
-  #disarm: (() => void) | undefined;
+  #looks: Repeated | undefined;
   #stopped = false;
 
   constructor(deps: IntakeDeps, replica: string, run: RunCall) {
@@ -56,14 +57,21 @@ export class CallIntake {
   }
 
   start(): void {
-    this.#deps.queue.start((id, passedOn) => this.#hear(id, passedOn));
-    this.#lookLater();
+    const { queue, clock, random, log } = this.#deps;
+    queue.start((id, passedOn) => this.#hear(id, passedOn));
+    const look = () => {
+      this.#moreWait = true;
+      this.#look();
+    };
+    this.#looks = every(clock, { ms: LOOK_MS, jitter: 0.1, random }, look, (error) =>
+      log.error({ err: error }, 'looking for waiting calls failed'),
+    );
   }
 
   /** Takes no more. */
   stop(): void {
     this.#stopped = true;
-    this.#disarm?.();
+    void this.#looks?.stop();
     this.#deps.queue.stop();
   }
 
@@ -106,15 +114,6 @@ export class CallIntake {
     this.#told.add(id);
     this.#look();
     return true;
-  }
-
-  #lookLater(): void {
-    const { clock, random } = this.#deps;
-    this.#disarm = clock.after(LOOK_MS * (0.9 + random() / 5), () => {
-      this.#moreWait = true;
-      this.#look();
-      this.#lookLater();
-    });
   }
 
   /** One look at a time; what is said meanwhile is looked at afterwards. */

@@ -5,6 +5,7 @@ import { signedHeaders } from '../lib/secrets/webhook-signature.ts';
 import type { StoredCall } from '../ports/calls/call-store.ts';
 import { backoffMs } from '../lib/timers/backoff.ts';
 import { every, type Repeated } from '../lib/timers/every.ts';
+import { within } from '../lib/timers/within.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { HttpClient } from '../ports/egress/http-client.ts';
 import type { Log } from '../ports/telemetry/log.ts';
@@ -125,12 +126,10 @@ export class WebhookSender {
     const url = new URL(due.url);
     const body = this.#bodyOf(due.call);
     const timestamp = Math.floor(clock.wall() / 1000);
-    const late = new AbortController();
-    const disarm = clock.after(rules.timeoutMs, () =>
-      late.abort(new Error(`no answer within ${rules.timeoutMs} ms`)),
-    );
-    try {
-      const { status } = await http.request({
+    const late = new Error(`no answer within ${rules.timeoutMs} ms`);
+    const limit = { ms: rules.timeoutMs, signal: this.#stop.signal, late };
+    const { status } = await within(clock, limit, (signal) =>
+      http.request({
         method: 'POST',
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
@@ -142,13 +141,11 @@ export class WebhookSender {
         body,
         egress: rules.egress,
         maxResponseBytes: MAX_ANSWER_BYTES,
-        signal: AbortSignal.any([late.signal, this.#stop.signal]),
-      });
-      if (status >= 200 && status < 300) return undefined;
-      return { text: `answered ${status}`, final: status === GONE };
-    } finally {
-      disarm();
-    }
+        signal,
+      }),
+    );
+    if (status >= 200 && status < 300) return undefined;
+    return { text: `answered ${status}`, final: status === GONE };
   }
 
   #bodyOf(call: StoredCall): string {

@@ -1,5 +1,6 @@
 // Looks for an answer in the store, and waits a while where another replica is making it.
 import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ResultCache } from '../../ports/result-cache.ts';
 import { ENTRY_OVERHEAD, readEntry, type KnownData } from './entry.ts';
@@ -38,23 +39,11 @@ export async function findAnswer(
     if (fresh && known !== undefined) return { kind: 'fresh', known, waited: pauseMs > FIRST_PAUSE_MS };
     const isMine = lead || fresh || call.signal.aborted || clock.now() + pauseMs > waitUntil;
     if (isMine) return { kind: 'none', stale: known, leads: lead };
-    await pause(pauseMs, call.signal, clock);
+    await pause(clock, pauseMs, call.signal);
   }
 }
 
 /** A step never waits: it may be part of the very call that it would wait for. */
 export function mayWait(call: ToolCall): boolean {
   return call.request.parent === undefined;
-}
-
-function pause(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      disarm();
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const disarm = clock.after(ms, done);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

@@ -1,12 +1,13 @@
 // Waiting for a call with the same key: for as long as the caller wants to, looking less and less often.
 import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyState } from '../../ports/idempotency-store.ts';
 
 const FIRST_LOOK_MS = 25;
 const MAX_PAUSE_MS = 500;
 
-/** The first state that is not `in_flight`, or that one when the caller's patience is over. */
+/** The first state that is not `in_flight`, or that one when the caller's patience is over. Rejects with the call's signal. */
 export async function stateAfterWaiting(
   call: ToolCall,
   clock: Clock,
@@ -17,22 +18,7 @@ export async function stateAfterWaiting(
     const state = await ask();
     const leftMs = until - clock.now();
     if (state.state !== 'in_flight' || leftMs <= 0) return state;
-    await pause(Math.min(pauseMs, leftMs), clock, call.signal);
+    await pause(clock, Math.min(pauseMs, leftMs), call.signal);
+    call.signal.throwIfAborted();
   }
-}
-
-/** Rejects with the signal's reason when that aborts first. */
-function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      disarm();
-      reject(signal.reason as Error);
-    };
-    const disarm = clock.after(ms, () => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    });
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
 }

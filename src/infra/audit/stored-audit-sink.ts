@@ -1,4 +1,6 @@
 // StoredAuditSink: AuditSink over the local journal, its shipper, and, where the database is another machine's, its table.
+import { every, type Repeated } from '../../lib/timers/every.ts';
+import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -46,7 +48,7 @@ export class StoredAuditSink implements AuditSink {
   readonly #gaps = new Map<string, number>();
   #offered: (() => AuditRecord)[] = [];
   #takingIn: NodeJS.Immediate | undefined;
-  #cancelGauges: (() => void) | undefined;
+  #gauges: Repeated | undefined;
 
   private constructor(journal: AuditJournal, storage: SegmentStorage, options: StoredAuditOptions) {
     const { table, clock, log, random, metrics } = options;
@@ -70,6 +72,12 @@ export class StoredAuditSink implements AuditSink {
     const sink = new StoredAuditSink(journal, storage, options);
     sink.#shipper.start();
     sink.#showGauges();
+    sink.#gauges = every(
+      clock,
+      { ms: GAUGES_EVERY_MS },
+      () => sink.#showGauges(),
+      (error) => options.log.error({ err: error }, 'the state of the audit log could not be shown'),
+    );
     return sink;
   }
 
@@ -159,10 +167,7 @@ export class StoredAuditSink implements AuditSink {
 
   /** As much of it as the database takes in that time. Never rejects. */
   async shipWithin(ms: number): Promise<void> {
-    let cancel: () => void = () => undefined;
-    const late = new Promise<void>((resolve) => (cancel = this.#clock.after(ms, resolve)));
-    await Promise.race([this.ship().catch(() => undefined), late]);
-    cancel();
+    await settledWithin(this.#clock, ms, this.ship());
   }
 
   /**
@@ -170,7 +175,7 @@ export class StoredAuditSink implements AuditSink {
    * accepted could not be written there.
    */
   async close(withinMs = 0): Promise<void> {
-    this.#cancelGauges?.();
+    void this.#gauges?.stop();
     this.#takeIn();
     this.#fillGaps();
     try {
@@ -195,7 +200,6 @@ export class StoredAuditSink implements AuditSink {
     this.#counts.degraded.set(this.isRefusing ? 1 : 0);
     this.#counts.pending.set(pending);
     this.#counts.lag.set(oldest === undefined ? 0 : Math.max(0, this.#clock.wall() - oldest) / 1000);
-    this.#cancelGauges = this.#clock.after(GAUGES_EVERY_MS, () => this.#showGauges());
   }
 }
 

@@ -2,6 +2,8 @@
 // loss by the call that needs it, with growing delays and a budget of failures.
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { abortable } from '../../lib/concurrency/abortable.ts';
+import { pause } from '../../lib/timers/pause.ts';
+import { within } from '../../lib/timers/within.ts';
 import type { McpCall, McpListing, McpResult, McpServerSettings } from '../../ports/egress/mcp-servers.ts';
 import { connectionLost, draining, givenUp } from './failures.ts';
 import { listTools } from './answers/list-tools.ts';
@@ -163,10 +165,7 @@ export class ServerConnection {
     // Over HTTP nothing can be started anew from here, and each request has a connection of its own.
     if (this.#transport !== 'stdio' || session === undefined || this.#doubted === session) return;
     this.#doubted = session;
-    const late = new AbortController();
-    const disarm = this.#needs.clock.after(PROBE_MS, () => late.abort());
-    void session.isAlive(late.signal).then((isAlive) => {
-      disarm();
+    void within(this.#needs.clock, { ms: PROBE_MS }, (late) => session.isAlive(late)).then((isAlive) => {
       if (this.#doubted === session) this.#doubted = undefined;
       if (isAlive || this.#closed || this.#session !== session) return;
       this.#needs.log.warn({}, 'an MCP server answers nothing any more and is replaced');
@@ -190,13 +189,10 @@ export class ServerConnection {
     });
   }
 
-  #pause(ms: number): Promise<void> {
-    if (ms <= 0) return Promise.resolve();
+  async #pause(ms: number): Promise<void> {
     const { signal } = this.#closing;
-    return new Promise((resolve, reject) => {
-      const stop = this.#needs.clock.after(ms, resolve);
-      signal.addEventListener('abort', () => (stop(), reject(draining())), { once: true });
-    });
+    if (ms > 0) await pause(this.#needs.clock, ms, signal);
+    if (signal.aborted) throw draining();
   }
 
   #move(to: ConnectionState | undefined): void {

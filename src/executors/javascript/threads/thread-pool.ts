@@ -2,6 +2,7 @@
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { Counter, Gauge, Labelled } from '../../../ports/telemetry/metrics.ts';
+import { settledWithin } from '../../../lib/timers/settled-within.ts';
 import type { PoolFailures, PoolReporter, WorkerEvents } from '../../../lib/worker-pool/pool-options.ts';
 import { WorkerPool } from '../../../lib/worker-pool/worker-pool.ts';
 import { HandlerWorker, type EndReason, type WorkerOptions } from './handler-worker.ts';
@@ -126,10 +127,7 @@ export class ThreadPool {
   /** Settles when it is gone, or would have to be waited for. */
   async #end(thread: HandlerWorker): Promise<void> {
     thread.kill('closed', executorClosed());
-    await new Promise<void>((resolve) => {
-      const disarm = this.#needs.clock.after(CLOSE_WITHIN_MS, resolve);
-      void thread.gone.then(() => (disarm(), resolve()));
-    });
+    await settledWithin(this.#needs.clock, CLOSE_WITHIN_MS, thread.gone);
   }
 }
 

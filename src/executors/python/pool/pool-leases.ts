@@ -1,6 +1,7 @@
 // PoolLeases: one worker pool per kind of worker, kept for as long as some function uses it.
 import type { JsonValue } from '../../../contract/json.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { within } from '../../../lib/timers/within.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { Counter, Gauge, Labelled, Metrics } from '../../../ports/telemetry/metrics.ts';
@@ -155,27 +156,24 @@ export class PoolLeases {
     const { clock, settings } = this.#needs;
     // Once for the interpreter and once for the module.
     const limitMs = 2 * settings.startTimeoutMs;
-    const controller = new AbortController();
-    const disarm = clock.after(limitMs, () =>
-      controller.abort(new Error(`importing the Python module did not finish within ${limitMs} ms.`)),
-    );
+    const late = new Error(`importing the Python module did not finish within ${limitMs} ms.`);
     try {
-      const answer = await pool.run({
-        request: { head },
-        listener: ignoreLines,
-        signal: controller.signal,
-        deadline: Number.POSITIVE_INFINITY,
-        exclusive: false,
-        level: 0,
-        tenant: undefined,
-        owner: undefined,
-      });
+      const answer = await within(clock, { ms: limitMs, late }, (signal) =>
+        pool.run({
+          request: { head },
+          listener: ignoreLines,
+          signal,
+          deadline: Number.POSITIVE_INFINITY,
+          exclusive: false,
+          level: 0,
+          tenant: undefined,
+          owner: undefined,
+        }),
+      );
       if (!answer.ok) throw new Error(`${answer.error.message.slice(0, 500)}.`);
       return answer.data;
     } catch (error) {
       throw explained(error);
-    } finally {
-      disarm();
     }
   }
 }

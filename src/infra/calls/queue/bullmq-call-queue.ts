@@ -1,5 +1,6 @@
 // BullMqCallQueue: CallQueue on Redis. A job is the id of a call that waits and nothing else; it wakes one replica with room.
 import type { Queue, Worker } from 'bullmq';
+import { settledWithin } from '../../../lib/timers/settled-within.ts';
 import type { CallQueue, HearOfCall } from '../../../ports/calls/call-queue.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
@@ -78,10 +79,7 @@ export class BullMqCallQueue implements CallQueue {
       this.#queue?.then((queue) => queue.close()),
     ]);
     // Without a Redis that answers, BullMQ would wait for one.
-    await Promise.race([
-      closing,
-      new Promise<void>((done) => void this.#deps.clock.after(CLOSE_WITHIN_MS, done)),
-    ]);
+    await settledWithin(this.#deps.clock, CLOSE_WITHIN_MS, closing);
   }
 
   #say(): void {

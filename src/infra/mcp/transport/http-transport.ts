@@ -8,6 +8,7 @@ import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { HttpClient } from '../../../ports/egress/http-client.ts';
 import type { McpHttpSettings } from '../../../ports/egress/mcp-servers.ts';
+import { settledWithin } from '../../../lib/timers/settled-within.ts';
 import { withExactNumbers } from '../../../lib/json/exact-json.ts';
 import { eventReader, type EventReaderOptions } from './event-reader.ts';
 import { invalidAnswer, tooDeep } from '../failures.ts';
@@ -103,7 +104,8 @@ function withIds(inner: Inner, current: AsyncLocalStorage<RequestId | undefined>
   inner.send = (message: JSONRPCMessage, options?: TransportSendOptions) =>
     current.run('method' in message && 'id' in message ? message.id : undefined, send, message, options);
   inner.close = async () => {
-    if (inner.sessionId !== undefined) await within(END_SESSION_TIMEOUT_MS, clock, inner.terminateSession());
+    if (inner.sessionId !== undefined)
+      await settledWithin(clock, END_SESSION_TIMEOUT_MS, inner.terminateSession());
     await close();
   };
   return inner;
@@ -151,16 +153,4 @@ function withBody(
   body: ReadableStream<Uint8Array> | string | undefined,
 ): Response {
   return new Response(body ?? null, { status, statusText, headers });
-}
-
-/** Settles in time, whatever comes of it. */
-function within(ms: number, clock: Clock, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = clock.after(ms, resolve);
-    const done = () => {
-      stop();
-      resolve();
-    };
-    work.then(done, done);
-  });
 }
