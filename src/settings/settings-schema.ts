@@ -10,8 +10,9 @@ import {
   schedules,
   webhooks,
 } from './state-settings.ts';
+import { whole } from '../lib/settings/whole.ts';
 
-const port = z.number().int().min(0).max(65_535);
+const port = whole(0, 65_535);
 const names = z.array(z.string().min(1));
 const words = z.record(z.string(), z.unknown());
 
@@ -67,59 +68,27 @@ const auth = z.strictObject({
 });
 
 const limits = z.strictObject({
-  max_body_bytes: z
-    .number()
-    .int()
-    .min(1024)
-    .max(64 << 20)
-    .default(1 << 20),
-  max_result_bytes: z
-    .number()
-    .int()
-    .min(1024)
-    .max(256 << 20)
-    .default(4 << 20),
-  max_parallel_calls: z
-    .number()
-    .int()
-    .min(1)
-    .max(1000)
-    .default(16)
-    .describe('Calls in one POST /v1/execute.'),
-  max_timeout_ms: z.number().int().min(1).max(3_600_000).default(600_000),
-  max_inflight_calls: z
-    .number()
-    .int()
-    .min(1)
-    .max(1_000_000)
+  max_body_bytes: whole(1024, 64 << 20).default(1 << 20),
+  max_result_bytes: whole(1024, 256 << 20).default(4 << 20),
+  max_parallel_calls: whole(1, 1000).default(16).describe('Calls in one POST /v1/execute.'),
+  max_timeout_ms: whole(1, 3_600_000).default(600_000),
+  max_inflight_calls: whole(1, 1_000_000)
     .default(2_000)
     .describe(
       'Calls that run or wait at the same time. Tools of low priority may fill 60 % of it, normal ones 80 %, high ones all.',
     ),
-  shed_at_lag_ms: z
-    .number()
-    .int()
-    .min(20)
-    .max(60_000)
+  shed_at_lag_ms: whole(20, 60_000)
     .default(200)
     .describe(
       'Event loop lag (99th percentile) that tools of low priority are refused at; normal ones at twice as much.',
     ),
-  max_pending_approvals: z.number().int().min(1).default(10_000),
-  max_audit_backlog_bytes: z
-    .number()
-    .int()
-    .min(1 << 20)
-    .max(2 ** 40)
+  max_pending_approvals: whole(1).default(10_000),
+  max_audit_backlog_bytes: whole(1 << 20, 2 ** 40)
     .default(512 << 20)
     .describe(
       'Audit records on the local disk that the database has not taken yet. When it is reached, calls are refused.',
     ),
-  max_cache_bytes: z
-    .number()
-    .int()
-    .min(0)
-    .max(2 ** 34)
+  max_cache_bytes: whole(0, 2 ** 34)
     .default(64 << 20)
     .describe('Cached answers of all tools together: of this process, or in Redis.'),
 });
@@ -191,7 +160,7 @@ export const settingsSchema = z.strictObject({
   recording: recording.prefault({}).describe('Recordings of calls, under data_dir/recordings.'),
   replay: replay.optional().describe('Answers from a recording instead of calling tools.'),
   schedules: schedules.prefault({}),
-  shutdown: z.strictObject({ drain_ms: z.number().int().min(0).max(600_000).default(30_000) }).prefault({}),
+  shutdown: z.strictObject({ drain_ms: whole(0, 600_000).default(30_000) }).prefault({}),
   log: z
     .strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') })
     .prefault({}),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseDuration } from '../lib/text/duration.ts';
 import { egressFields } from '../lib/egress/egress.ts';
 import { webhookKey } from '../lib/secrets/webhook-signature.ts';
+import { whole } from '../lib/settings/whole.ts';
 
 export const redis = z.strictObject({
   url: z
@@ -15,11 +16,7 @@ export const redis = z.strictObject({
     .regex(/^[A-Za-z0-9_.-]{1,32}$/, 'must be 1 to 32 letters, digits, _, . or -')
     .default('ute')
     .describe('What every key begins with: gateways that share a Redis and a prefix share their limits.'),
-  command_timeout_ms: z
-    .number()
-    .int()
-    .min(20)
-    .max(10_000)
+  command_timeout_ms: whole(20, 10_000)
     .default(150)
     .describe(
       'A command that is not answered by then is asked once more; then calls do without Redis until it answers again.',
@@ -40,7 +37,7 @@ export const database = z.strictObject({
     .describe(
       'Holds calls, approvals, schedules and audit. Without it, an embedded PostgreSQL under data_dir does.',
     ),
-  pool_size: z.number().int().min(1).max(200).default(10),
+  pool_size: whole(1, 200).default(10),
   ssl: z
     .enum(['disable', 'require', 'verify-full'])
     .default('disable')
@@ -52,42 +49,22 @@ export const database = z.strictObject({
 });
 
 export const asyncCalls = z.strictObject({
-  concurrency: z
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
+  concurrency: whole(1, 1_000)
     .default(32)
     .describe('Accepted calls (Prefer: respond-async) that one replica runs at the same time.'),
-  max_queued_per_tenant: z
-    .number()
-    .int()
-    .min(1)
-    .max(500_000)
+  max_queued_per_tenant: whole(1, 500_000)
     .default(10_000)
     .describe('Accepted calls of one tenant that may wait; more are refused.'),
-  max_wait_ms: z
-    .number()
-    .int()
-    .min(1_000)
-    .max(30 * 86_400_000)
+  max_wait_ms: whole(1_000, 30 * 86_400_000)
     .default(86_400_000)
     .describe('A call that has waited for so long is not run any more.'),
-  lease_ms: z
-    .number()
-    .int()
-    .min(1_000)
-    .max(600_000)
+  lease_ms: whole(1_000, 600_000)
     .default(30_000)
     .describe('How long after its last sign of life a replica is believed to be running a call.'),
 });
 
 export const schedules = z.strictObject({
-  max_per_tenant: z
-    .number()
-    .int()
-    .min(0)
-    .max(100_000)
+  max_per_tenant: whole(0, 100_000)
     .default(1_000)
     .describe('Schedules of one tenant that have not finished; 0 = nobody may make any.'),
 });
@@ -104,15 +81,11 @@ export const webhooks = z.strictObject({
   allow_http: z.boolean().default(false).describe('Also http, not only https.'),
   secret: webhookSecret.optional().describe('Signs each message (Standard Webhooks): whsec_ and base64.'),
   previous_secret: webhookSecret.optional().describe('Signs as well, while receivers change to the new one.'),
-  max_attempts: z.number().int().min(1).max(50).default(10),
-  base_delay_ms: z
-    .number()
-    .int()
-    .min(10)
-    .max(3_600_000)
+  max_attempts: whole(1, 50).default(10),
+  base_delay_ms: whole(10, 3_600_000)
     .default(5_000)
     .describe('Before the second attempt; threefold before each further one, 4 hours at most.'),
-  timeout_ms: z.number().int().min(100).max(60_000).default(10_000),
+  timeout_ms: whole(100, 60_000).default(10_000),
 });
 
 const period = z
@@ -138,11 +111,7 @@ const recordingName = z
 
 export const recording = z.strictObject({
   enabled: z.boolean().default(true).describe('Whether operators may record calls at all.'),
-  max_total_bytes: z
-    .number()
-    .int()
-    .min(1 << 20)
-    .max(2 ** 40)
+  max_total_bytes: whole(1 << 20, 2 ** 40)
     .default(1 << 30)
     .describe('Of all recordings on the disk together; none is begun that could need more.'),
   start: z
@@ -163,13 +132,8 @@ export const recording = z.strictObject({
           .max(32)
           .optional()
           .describe('Globs over the names of tools.'),
-        max_calls: z.number().int().min(1).max(100_000).default(1_000),
-        max_bytes: z
-          .number()
-          .int()
-          .min(4_096)
-          .max(256 << 20)
-          .default(16 << 20),
+        max_calls: whole(1, 100_000).default(1_000),
+        max_bytes: whole(4_096, 256 << 20).default(16 << 20),
         ttl: z
           .string()
           .refine(

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { compileSteps, StepFault } from './compile-steps.ts';
 import { MAX_CONCURRENCY, MAX_ITEMS, MAX_STEPS, type CompositeOptions } from './options.ts';
+import { whole } from '../../lib/settings/whole.ts';
 
 const expression = z.string().min(1);
 
@@ -26,16 +27,10 @@ const step = z.strictObject({
     .describe(
       'Expression for a list: one call per entry, bound to item and index; the result is the list of results.',
     ),
-  max_items: z
-    .int()
-    .min(1)
-    .max(MAX_ITEMS)
+  max_items: whole(1, MAX_ITEMS)
     .optional()
     .describe(`Most entries of for_each, ${MAX_ITEMS} when left out. A longer list is refused, not cut.`),
-  concurrency: z
-    .int()
-    .min(1)
-    .max(MAX_CONCURRENCY)
+  concurrency: whole(1, MAX_CONCURRENCY)
     .optional()
     .describe('Calls of for_each that run at the same time; 1 when left out.'),
   on_error: z

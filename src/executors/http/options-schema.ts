@@ -8,6 +8,7 @@ import { egressFields } from '../../lib/egress/egress.ts';
 import { parseTemplate, TemplateError } from '../../lib/text/template.ts';
 import { headersBy } from '../../lib/text/header-rules.ts';
 import { selectionProblem } from './select-data.ts';
+import { whole } from '../../lib/settings/whole.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
 
@@ -65,11 +66,11 @@ const requestFields = {
     .optional()
     .describe('JSON; a string that is just "{name}" becomes the argument\'s value. Or "remaining".'),
   success_status: z
-    .array(z.int().min(200).max(599))
+    .array(whole(200, 599))
     .min(1)
     .optional()
     .describe('Statuses that are a result; 200 to 299 when left out.'),
-  max_response_bytes: z.int().min(1).max(MAX_RESPONSE_BYTES).optional().describe('1 MiB when left out.'),
+  max_response_bytes: whole(1, MAX_RESPONSE_BYTES).optional().describe('1 MiB when left out.'),
   large_numbers: z
     .enum(['text', 'refuse'])
     .optional()

@@ -1,23 +1,9 @@
 // What gateway.yaml may say about JavaScript workers: how many threads, how much memory, how long a queue.
 import { z } from 'zod';
-
-export interface JavascriptSettings {
-  /** Threads that one tenant may hold, for calls that came through a door; steps of calls may take as many again, level by level. */
-  readonly workers: number;
-  /** Calls in flight in one thread, of tools that say `concurrent: true`. */
-  readonly callsPerWorker: number;
-  readonly maxCallsPerWorker: number;
-  readonly maxQueue: number;
-  /** Heap and buffers of one thread, shared ones too, garbage not yet collected included. */
-  readonly maxMemoryBytes: number;
-  /** Of the arguments with what belongs to them, of a result, and of everything a call reports meanwhile, as JSON text. */
-  readonly maxMessageBytes: number;
-  readonly startTimeoutMs: number;
-}
+import { camelKeys } from '../../lib/settings/camel-keys.ts';
+import { whole } from '../../lib/settings/whole.ts';
 
 const MIB = 1024 * 1024;
-const whole = (least: number, most: number) => z.number().int().min(least).max(most);
-
 const fields = {
   workers: whole(1, 64)
     .default(4)
@@ -52,13 +38,12 @@ const fields = {
 
 /** The section `executors.javascript` of gateway.yaml. */
 export function javascriptSettingsSchema() {
-  return z.strictObject(fields).transform((said): JavascriptSettings => ({
-    workers: said.workers,
-    callsPerWorker: said.calls_per_worker,
-    maxCallsPerWorker: said.max_calls_per_worker,
-    maxQueue: said.max_queue,
-    maxMemoryBytes: said.max_old_generation_mb * MIB,
-    maxMessageBytes: said.max_message_bytes,
-    startTimeoutMs: said.start_timeout_ms,
-  }));
+  return z
+    .strictObject(fields)
+    .transform(({ max_old_generation_mb: mib, ...said }) => ({
+      ...camelKeys(said),
+      maxMemoryBytes: mib * MIB,
+    }));
 }
+
+export type JavascriptSettings = z.output<ReturnType<typeof javascriptSettingsSchema>>;

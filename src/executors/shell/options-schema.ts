@@ -1,5 +1,6 @@
 // What a shell tool's implementation_config may say.
 import { z } from 'zod';
+import { whole } from '../../lib/settings/whole.ts';
 
 const bounds = {
   min: z.number().int().optional().describe('Smallest value that is taken.'),
@@ -20,7 +21,7 @@ const slot = z
 
 export type SlotOptions = z.infer<typeof slot>;
 
-const size = (least: number) => z.number().int().min(least);
+const size = (least: number) => whole(least);
 
 /** The same names as in gateway.yaml, where the most that a tool may ask for stands. */
 export const limitFields = {
@@ -92,11 +93,7 @@ const commandFields = {
       'A fresh folder for each call, or one that stays for the session of one agent and user of the tenant.',
     ),
   limits: limits.default({}).describe('Lower limits than those of gateway.yaml.'),
-  ok_exit_codes: z
-    .array(z.number().int().min(0).max(255))
-    .min(1)
-    .default([0])
-    .describe('Exit codes that are a success.'),
+  ok_exit_codes: z.array(whole(0, 255)).min(1).default([0]).describe('Exit codes that are a success.'),
   output: z
     .enum(['text', 'json'])
     .default('text')

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { sandboxFields } from '../../lib/sandbox-settings.ts';
 import { limitFields } from './options-schema.ts';
+import { whole } from '../../lib/settings/whole.ts';
 
 const MIB = 1 << 20;
 
@@ -12,20 +13,12 @@ const fields = {
     .array(z.string().min(1))
     .default([])
     .describe('Folders and files of the host that commands may read and run, at the same place.'),
-  max_parallel: z
-    .number()
-    .int()
-    .min(1)
-    .max(256)
+  max_parallel: whole(1, 256)
     .default(8)
     .describe(
       'Commands that one tenant may run at one time; one more slot is kept for a tenant that runs none.',
     ),
-  max_queue: z
-    .number()
-    .int()
-    .min(0)
-    .max(100_000)
+  max_queue: whole(0, 100_000)
     .default(1000)
     .describe(
       'Calls of one tenant that may wait for a slot while no other tenant’s do; of all tenants, twice as many.',

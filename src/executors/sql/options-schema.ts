@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { SqlTextError } from './postgres-parser.ts';
 import { readStatement } from './read-statement.ts';
+import { whole } from '../../lib/settings/whole.ts';
 
 const MAX_ROWS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -25,13 +26,8 @@ const statementFields = {
     .boolean()
     .optional()
     .describe('The statement changes data and is committed. Only for tools that are not read_only.'),
-  max_rows: z.int().min(1).max(MAX_ROWS).optional().describe('Rows in one answer; 100 when left out.'),
-  max_bytes: z
-    .int()
-    .min(1)
-    .max(MAX_BYTES)
-    .optional()
-    .describe('Bytes of row data in one answer; 1 MiB when left out.'),
+  max_rows: whole(1, MAX_ROWS).optional().describe('Rows in one answer; 100 when left out.'),
+  max_bytes: whole(1, MAX_BYTES).optional().describe('Bytes of row data in one answer; 1 MiB when left out.'),
   result: z
     .enum(['rows', 'row'])
     .optional()
@@ -100,11 +96,8 @@ export const postgresConnectionSchema = z.strictObject({
       error: 'Expected postgres://user@host:port/database.',
     })
     .describe('postgres://user:password@host:port/database; ?host=/run/postgresql for a unix socket.'),
-  pool_size: z.int().min(1).max(200).optional().describe('Connections at most; 10 when left out.'),
-  connect_timeout_ms: z
-    .int()
-    .min(1)
-    .max(60_000)
+  pool_size: whole(1, 200).optional().describe('Connections at most; 10 when left out.'),
+  connect_timeout_ms: whole(1, 60_000)
     .optional()
     .describe('For a free connection, made or waited for; 5000 when left out.'),
   ssl: z
@@ -140,6 +133,6 @@ export const embeddedConnectionSchema = z.strictObject({
     .describe(
       'Whose privileges statements have; made where it is not there. Row-level security needs one that is not the owner.',
     ),
-  pool_size: z.number().int().min(1).max(20).optional().describe('Connections at most; 4 when left out.'),
+  pool_size: whole(1, 20).optional().describe('Connections at most; 4 when left out.'),
   tenant: tenantOfConnection,
 });

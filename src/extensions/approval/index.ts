@@ -15,6 +15,7 @@ import { SENSITIVE_MARK, sealSensitive } from '../../lib/secrets/sensitive-value
 import type { Approval, ApprovalStore, RedemptionResult } from '../../ports/approval-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { whole } from '../../lib/settings/whole.ts';
 
 const optionsSchema = z.strictObject({
   mode: z
@@ -23,11 +24,7 @@ const optionsSchema = z.strictObject({
     .describe(
       'Which tools need a human: none, those that are dangerous, need approval or are of high risk, or all.',
     ),
-  ttl_ms: z
-    .number()
-    .int()
-    .min(1_000)
-    .max(7 * 86_400_000)
+  ttl_ms: whole(1_000, 7 * 86_400_000)
     .default(900_000)
     .describe('How long a request for approval, and the approval, can be used.'),
 });

@@ -9,9 +9,10 @@ import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { FloodGuard } from './flood-guard.ts';
+import { whole } from '../../lib/settings/whole.ts';
 
 const optionsSchema = z.strictObject({
-  flood_rate: z.number().int().min(1).default(20_000).describe('Calls per second one credential may make.'),
+  flood_rate: whole(1).default(20_000).describe('Calls per second one credential may make.'),
 });
 type AuthOptions = z.infer<typeof optionsSchema>;
 interface Needs {

@@ -3,15 +3,12 @@ import { z } from 'zod';
 import type { OptionFault } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { isUnsafe } from '../../contract/tool/tool-spec.ts';
+import { whole } from '../../lib/settings/whole.ts';
 
 const DAY_MS = 86_400_000;
 
 export const cacheOptionsSchema = z.strictObject({
-  ttl_ms: z
-    .number()
-    .int()
-    .min(1)
-    .max(DAY_MS)
+  ttl_ms: whole(1, DAY_MS)
     .optional()
     .describe(
       'How long an answer is given again. Needed; only tools that name the extension are cached, and gateway.yaml may give the value.',
@@ -22,18 +19,10 @@ export const cacheOptionsSchema = z.strictObject({
     .describe(
       'Who shares an answer. tenant and global: only where it depends on the arguments alone, and not on who asks.',
     ),
-  max_result_bytes: z
-    .number()
-    .int()
-    .min(64)
-    .max(1 << 20)
+  max_result_bytes: whole(64, 1 << 20)
     .default(64 << 10)
     .describe('A larger answer is not kept.'),
-  stale_if_error_ms: z
-    .number()
-    .int()
-    .min(0)
-    .max(DAY_MS)
+  stale_if_error_ms: whole(0, DAY_MS)
     .default(0)
     .describe('How much longer an answer may stand in when the tool cannot give a new one.'),
 });

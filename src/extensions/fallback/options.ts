@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { OptionFault } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { compileAnswer } from './safe-answer.ts';
+import { whole } from '../../lib/settings/whole.ts';
 
 const REPLACEABLE = ['TIMEOUT', 'TRANSIENT', 'UNAVAILABLE', 'OUTPUT_INVALID'] as const;
 
@@ -26,11 +27,7 @@ export const fallbackOptionsSchema = z.strictObject({
     .min(1)
     .default([...REPLACEABLE])
     .describe('Errors that it stands in for.'),
-  after_ms: z
-    .number()
-    .int()
-    .min(1)
-    .max(3_600_000)
+  after_ms: whole(1, 3_600_000)
     .optional()
     .describe(
       'When the call has taken so long, it is cancelled and the safe answer given. Read-only tools only.',

@@ -15,17 +15,14 @@ import { inFlight, malformed, missing, otherPayload, replay, unknownOutcome } fr
 import { LEASE_MS } from './held-keys.ts';
 import { KeyedRuns } from './keyed-runs.ts';
 import { stateAfterWaiting } from './wait-for-end.ts';
+import { whole } from '../../lib/settings/whole.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const EVENTS = ['begun', 'rerun', 'replayed', 'in_flight', 'other_payload', 'unknown'] as const;
 
 const optionsSchema = z.strictObject({
   required: z.boolean().default(false).describe('Refuses calls of this tool that come without a key.'),
-  keep_ms: z
-    .number()
-    .int()
-    .min(60_000)
-    .max(30 * 86_400_000)
+  keep_ms: whole(60_000, 30 * 86_400_000)
     .default(86_400_000)
     .describe('How long a key and its outcome are kept.'),
 });

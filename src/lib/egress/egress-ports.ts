@@ -1,5 +1,6 @@
 // Ports that may be reached: those of http and https, unless the operator lists others.
 import { z } from 'zod';
+import { whole } from '../settings/whole.ts';
 
 /** A port, or a range of them such as "8000-8999". */
 export type PortRule = number | string;
@@ -9,7 +10,7 @@ const MAX_PORT = 65_535;
 
 export const allowPorts = z
   .array(
-    z.union([z.int().min(1).max(MAX_PORT), z.string()]).superRefine((rule, context) => {
+    z.union([whole(1, MAX_PORT), z.string()]).superRefine((rule, context) => {
       if (rangeOf(rule) !== undefined) return;
       const message = `Expected a port from 1 to ${MAX_PORT}, or a range such as "8000-8999"; found "${rule}".`;
       context.addIssue({ code: 'custom', message });

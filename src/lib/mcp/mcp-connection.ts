@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { egressFault, egressFields, egressOf, portProblem } from '../egress/egress.ts';
 import { headerNameProblem, headersBy, isHeaderValue } from '../text/header-rules.ts';
 import { unpinnedPackage } from './mcp-command.ts';
+import { whole } from '../settings/whole.ts';
 
 const MIB = 1 << 20;
 
@@ -47,17 +48,12 @@ const stdioFields = {
     .enum(['none', 'host'])
     .optional()
     .describe('With command: none when left out. host lets it reach whatever this machine reaches.'),
-  memory_bytes: z
-    .int()
-    .min(16 * MIB)
+  memory_bytes: whole(16 * MIB)
     .optional()
     .describe(
       'With command: memory in the sandbox, of all its processes together where cgroups can be had, of each otherwise; 1 GiB when left out, as Node reserves much.',
     ),
-  max_processes: z
-    .int()
-    .min(1)
-    .max(4096)
+  max_processes: whole(1, 4096)
     .optional()
     .describe('With command: its processes and threads in the sandbox; 64 when left out.'),
   protocol: z
@@ -113,23 +109,14 @@ const httpFields = {
 };
 
 const limitFields = {
-  connect_timeout_ms: z
-    .int()
-    .min(100)
-    .max(300_000)
+  connect_timeout_ms: whole(100, 300_000)
     .optional()
     .describe('For starting or reaching the server and agreeing on a protocol; 10000 when left out.'),
-  max_message_bytes: z
-    .int()
-    .min(1024)
-    .max(64 * MIB)
+  max_message_bytes: whole(1024, 64 * MIB)
     .optional()
     .describe('Of one message of the server, and of its whole list of tools; 4 MiB when left out.'),
-  max_tools: z.int().min(1).max(10_000).optional().describe('Tools that it may offer; 500 when left out.'),
-  max_failures_per_minute: z
-    .int()
-    .min(1)
-    .max(100)
+  max_tools: whole(1, 10_000).optional().describe('Tools that it may offer; 500 when left out.'),
+  max_failures_per_minute: whole(1, 100)
     .optional()
     .describe(
       'Failed starts and lost connections, after which calls are refused for a while; 5 when left out.',

@@ -1,14 +1,12 @@
 // Objects of the gateway as their shapes have them on the wire: each field is the property of its name in camelCase.
 import type { z } from 'zod';
+import { camelCase, type CamelCase } from '../../../lib/settings/camel-keys.ts';
 import type { Shape, WireOf } from './shapes.ts';
 
-type Named<Field extends string> = Field extends `${infer Word}_${infer Rest}`
-  ? `${Word}${Capitalize<Named<Rest>>}`
-  : Field;
 /** A time may still be a Date. */
 type Unwritten<Value> = string extends Value ? Value | Date : Value;
 type Unwired<Of extends Shape> = {
-  readonly [Field in keyof WireOf<Of> as Named<Field & string>]: Unwritten<WireOf<Of>[Field]>;
+  readonly [Field in keyof WireOf<Of> as CamelCase<Field & string>]: Unwritten<WireOf<Of>[Field]>;
 };
 
 /** Each field with the property that it is taken from. */
@@ -32,8 +30,4 @@ function fieldsOf(schema: z.ZodObject) {
     fields.set(schema, known);
   }
   return known;
-}
-
-function camelCase(field: string): string {
-  return field.replaceAll(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase());
 }
