@@ -58,6 +58,33 @@ export interface AuditRecord {
   readonly notes?: { readonly [name: string]: JsonValue };
 }
 
+/** What a record says of a call where there was none. */
+export const NO_CALL: Omit<AuditRecord, 'eventId' | 'kind' | 'at'> = {
+  callId: '',
+  callKind: '',
+  door: '',
+  principal: '',
+  tenant: '',
+  agent: '',
+  user: '',
+  session: '',
+  requestedTool: '',
+  tool: '',
+  toolVersion: '',
+  executor: '',
+  outcome: '',
+  reason: '',
+  argumentsHash: '',
+  readOnly: false,
+  idempotent: false,
+  attempts: 0,
+  durationMs: 0,
+  remainingMs: 0,
+  partialSideEffects: false,
+  registryVersion: '',
+  traceId: '',
+};
+
 /** What cannot be kept is refused with ToolFailure UNAVAILABLE (reason AUDIT_UNAVAILABLE). */
 export interface AuditSink {
   /** How carefully calls that change nothing are recorded here, unless an operator says otherwise. */

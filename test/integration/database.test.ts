@@ -20,7 +20,7 @@ describe.each(DATABASES)('Records on %s', (_name, start) => {
     try {
       const all = await Promise.all(Array.from({ length: 8 }, () => records.database()));
       expect(new Set(all).size).toBe(1);
-      expect(records.state).toBe('open');
+      expect(records.isOpen).toBe(true);
       const [opened] = all;
       expect(await opened?.migrate(quietLog)).toEqual([]);
       expect(await opened?.db.selectFrom('calls').selectAll().execute()).toEqual([]);
@@ -36,7 +36,7 @@ describe('Records', () => {
     try {
       const replicas = [1, 2, 3].map(() => database.another());
       await Promise.all(replicas.map(async (records) => records.openNow()));
-      expect(replicas.map((records) => records.state)).toEqual(['open', 'open', 'open']);
+      expect(replicas.map((records) => records.isOpen)).toEqual([true, true, true]);
     } finally {
       await database.end();
     }
@@ -122,7 +122,7 @@ describe('Records', () => {
       reason: 'DATABASE_UNAVAILABLE',
       message: 'The gateway cannot reach its records now.',
     });
-    expect(records.state).toBe('failed');
+    expect(records.isOpen).toBe(false);
     await records.close();
   });
 });

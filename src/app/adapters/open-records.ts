@@ -68,7 +68,7 @@ export async function openCallRecords(settings: Settings, deps: Deps): Promise<C
       // A statement of it may hang: what it has not done is done by another gateway, or at the next start.
       void upkeep.stop();
       await sink
-        .close(records.state === 'open' ? withinMs : 0)
+        .close(records.isOpen ? withinMs : 0)
         .catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
     },
   };

@@ -24,7 +24,6 @@ import {
 import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import type { Infra } from '../adapters/create-ports.ts';
-import { InfraModule } from '../adapters/infra.module.ts';
 import type { RegistryControl } from '../../ports/registry/registry-control.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
@@ -70,7 +69,6 @@ export class GatewayModule {
     ];
     return {
       module: GatewayModule,
-      imports: [InfraModule.register(settings, infra)],
       providers: faces,
       exports: faces.map(({ provide }) => provide),
     };

@@ -3,11 +3,11 @@ import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ApiModule } from '../../api/api.module.ts';
 import { GrpcHealth } from '../../api/grpc/grpc-health.ts';
 import { grpcOptions } from '../../api/grpc/grpc-options.ts';
 import { createFastifyAdapter, prepareRest, type TlsFiles } from '../../api/rest/server/fastify-server.ts';
 import type { Readiness } from '../../api/tokens.ts';
-import { AppModule } from './app.module.ts';
 import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import { GatewayModule } from './gateway.module.ts';
@@ -77,7 +77,7 @@ async function createApp(
   grpcHealth: GrpcHealth,
 ): Promise<NestFastifyApplication> {
   const { docs } = settings.http;
-  const module = AppModule.register({
+  const module = ApiModule.register({
     gateway: GatewayModule.register(settings, infra, gateway, asyncCalls),
     readiness,
     grpcHealth,

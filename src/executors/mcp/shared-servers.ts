@@ -1,5 +1,6 @@
 // One lease of a server per connection, shared by all tools that name it, given back when the last of them is gone.
 import type { Connection } from '../../contract/plugin.ts';
+import { SharedLeases } from '../../lib/concurrency/shared-leases.ts';
 import { mcpSecrets, mcpSettings } from '../../lib/mcp/mcp-settings.ts';
 import { secretScrubber, type SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -20,7 +21,10 @@ export interface ServerLease extends SharedServer {
 export class SharedServers {
   readonly #servers: McpServers;
   readonly #clock: Clock;
-  readonly #shared = new Map<string, { readonly held: SharedServer; leases: number }>();
+  readonly #shared = new SharedLeases<SharedServer>(({ definitions, server }) => {
+    definitions.close();
+    return server.close();
+  });
 
   constructor(servers: McpServers, clock: Clock) {
     this.#servers = servers;
@@ -30,21 +34,9 @@ export class SharedServers {
   /** Throws Error with a sentence for the operator. */
   lease({ settings: written, secrets = [] }: Connection, baseDir: string): ServerLease {
     const settings = mcpSettings(written, baseDir);
-    const key = JSON.stringify([settings, secrets]);
-    const shared = this.#shared.get(key) ?? { held: this.#open(settings, secrets), leases: 0 };
-    this.#shared.set(key, shared);
-    shared.leases += 1;
-    let held = true;
-    const release = async () => {
-      if (!held) return;
-      held = false;
-      shared.leases -= 1;
-      if (shared.leases > 0) return;
-      this.#shared.delete(key);
-      shared.held.definitions.close();
-      await shared.held.server.close();
-    };
-    return { ...shared.held, release };
+    const open = () => this.#open(settings, secrets);
+    const { held, release } = this.#shared.lease(JSON.stringify([settings, secrets]), open);
+    return { ...held, release };
   }
 
   #open(settings: McpServerSettings, secrets: readonly string[]): SharedServer {

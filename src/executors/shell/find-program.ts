@@ -1,7 +1,8 @@
 // Programs: found at load by their absolute path, and refused where their arguments would be programs themselves.
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import { behindClosedFolder } from '../../lib/files/closed-folder.ts';
+import { isExecutable } from '../../lib/files/is-executable.ts';
 
 const PATH = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
@@ -47,15 +48,6 @@ function placeOf(name: string): string | undefined {
   if (isAbsolute(name)) return isExecutable(name) ? name : undefined;
   if (name.includes('/')) return undefined;
   return PATH.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Without version and suffix: python3.11, vim.basic, ld-linux-x86-64.so.2. */

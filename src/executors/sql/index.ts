@@ -68,7 +68,7 @@ class SqlExecutor implements Executor<SqlOptions> {
     const { statement, names } = compileStatement(own, fn);
     const tenant = own.tenant ?? tenancyOf(connection);
     const lease = this.#databases.lease(connection);
-    const { database } = lease;
+    const { held: database } = lease;
     const check = new StatementCheck(database, statement, names, { ...own, tenant });
     try {
       await this.#checkAtLoad(check, fn.name, connection);

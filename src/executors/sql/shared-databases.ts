@@ -1,12 +1,8 @@
 // One pool per connection, shared by all tools that name it, closed when the last of them is gone.
 import type { Connection } from '../../contract/plugin.ts';
+import { SharedLeases, type Lease } from '../../lib/concurrency/shared-leases.ts';
 import type { SqlDatabase, SqlDatabases, SqlDatabaseSettings } from '../../ports/egress/sql-databases.ts';
 import { embeddedConnectionSchema, postgresConnectionSchema } from './options-schema.ts';
-
-export interface DatabaseLease {
-  readonly database: SqlDatabase;
-  release: () => Promise<void>;
-}
 
 const DEFAULT_POOL_SIZE = 10;
 /** The server is made for a small machine. */
@@ -15,30 +11,15 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 
 export class SharedDatabases {
   readonly #databases: SqlDatabases;
-  readonly #shared = new Map<string, { readonly database: SqlDatabase; leases: number }>();
+  readonly #shared = new SharedLeases<SqlDatabase>((database) => database.close());
 
   constructor(databases: SqlDatabases) {
     this.#databases = databases;
   }
 
-  lease({ name, settings }: Connection): DatabaseLease {
-    const key = JSON.stringify([name, settings]);
-    const shared = this.#shared.get(key) ?? {
-      database: this.#databases.open(databaseSettings(settings)),
-      leases: 0,
-    };
-    this.#shared.set(key, shared);
-    shared.leases += 1;
-    let held = true;
-    const release = async () => {
-      if (!held) return;
-      held = false;
-      shared.leases -= 1;
-      if (shared.leases > 0) return;
-      this.#shared.delete(key);
-      await shared.database.close();
-    };
-    return { database: shared.database, release };
+  lease({ name, settings }: Connection): Lease<SqlDatabase> {
+    const open = () => this.#databases.open(databaseSettings(settings));
+    return this.#shared.lease(JSON.stringify([name, settings]), open);
   }
 }
 

@@ -14,8 +14,6 @@ const RETRY_AFTER_MS = 1_000;
 /** What a start waits for the database. */
 const BOOT_WITHIN_MS = 20_000;
 
-export type RecordsState = 'closed' | 'opening' | 'open' | 'failed';
-
 export class Records {
   /** At once: its first statement opens the database, or waits until it is open. */
   readonly db: Kysely<Tables>;
@@ -23,7 +21,7 @@ export class Records {
   readonly #clock: Clock;
   readonly #log: Log;
   #opening: Promise<Database> | undefined;
-  #state: RecordsState = 'closed';
+  #isOpen = false;
   #failedAt = Number.NEGATIVE_INFINITY;
   /** Why it could not be opened the last time. */
   #failure: unknown;
@@ -37,8 +35,8 @@ export class Records {
     this.db = new Kysely({ dialect: new PostgresDialect({ pool }) });
   }
 
-  get state(): RecordsState {
-    return this.#state;
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** Throws ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE) where it cannot be opened; a later call tries again. */
@@ -73,17 +71,15 @@ export class Records {
     this.#ended = true;
     const opened = await this.#opening?.catch(() => undefined);
     await opened?.close();
-    this.#state = 'closed';
+    this.#isOpen = false;
   }
 
   async #open(): Promise<Database> {
-    this.#state = 'opening';
     try {
       const opened = await Database.open(this.#settings, this.#log);
-      this.#state = 'open';
+      this.#isOpen = true;
       return opened;
     } catch (error) {
-      this.#state = 'failed';
       this.#opening = undefined;
       this.#failedAt = this.#clock.now();
       this.#failure = error;

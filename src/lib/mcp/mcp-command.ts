@@ -1,7 +1,8 @@
 // The program of an MCP server: found once, at load, and never a package that may be another one tomorrow.
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
 import { behindClosedFolder } from '../files/closed-folder.ts';
+import { isExecutable } from '../files/is-executable.ts';
 
 const SYSTEM = /^\/(?:usr|bin|sbin|lib|lib64)\//;
 
@@ -33,15 +34,6 @@ function placesOf(command: string, baseDir: string, searchPath: string): readonl
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, command));
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Programs that fetch a package and run it, with the options whose value is a package. */

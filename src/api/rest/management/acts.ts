@@ -14,7 +14,7 @@ import { from, lastValueFrom, type Observable } from 'rxjs';
 import type { JsonValue } from '../../../contract/json.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { uuidv7 } from '../../../lib/ids.ts';
-import type { AuditRecord, AuditSink } from '../../../ports/audit-sink.ts';
+import { NO_CALL, type AuditRecord, type AuditSink } from '../../../ports/audit-sink.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import { MANAGEMENT_ACTS } from '../../tokens.ts';
@@ -116,6 +116,8 @@ export class ManagementActs {
     const records = [...tenants].map((tenant) => ({
       ...NO_CALL,
       ...outcome,
+      kind: 'management' as const,
+      door: 'rest',
       eventId: uuidv7(now),
       at: new Date(now).toISOString(),
       principal: id,
@@ -129,23 +131,3 @@ export class ManagementActs {
     await Promise.all(records.map((each) => this.#sink.write(each)));
   }
 }
-
-/** What an audit record says of a call, where there was none. */
-const NO_CALL = {
-  kind: 'management',
-  callKind: '',
-  door: 'rest',
-  agent: '',
-  session: '',
-  toolVersion: '',
-  executor: '',
-  argumentsHash: '',
-  readOnly: false,
-  idempotent: false,
-  attempts: 0,
-  durationMs: 0,
-  remainingMs: 0,
-  partialSideEffects: false,
-  registryVersion: '',
-  traceId: '',
-} as const;
