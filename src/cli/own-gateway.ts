@@ -1,14 +1,16 @@
 // Where the gateway of these settings listens: what the commands talk to when nobody names another.
-import { loadSettings, SettingsError } from '../settings/load-settings.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT } from './exit-code.ts';
+import { ownSettings } from './own-settings.ts';
 
 /** On an address that stands for all of the machine's, it is reached by loopback. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
+const UNKNOWN = 'the settings that say where the gateway is are not valid; --url names it without them\n';
+
 /** By gateway.yaml and the environment, as the gateway reads them. Throws CliFailure. */
-export function ownGatewayUrl({ env, cwd }: CliIo): string {
-  const { host, http, tls } = readSettings(env, cwd);
+export function ownGatewayUrl(io: CliIo): string {
+  const { host, http, tls } = ownSettings(io, UNKNOWN);
   if (http.port === 0)
     throw new CliFailure(
       EXIT.usage,
@@ -17,14 +19,4 @@ export function ownGatewayUrl({ env, cwd }: CliIo): string {
   const address = LOOPBACK[host] ?? host;
   const name = address.includes(':') ? `[${address}]` : address;
   return `${tls === undefined ? 'http' : 'https'}://${name}:${http.port}`;
-}
-
-function readSettings(env: CliIo['env'], cwd: string) {
-  try {
-    return loadSettings(env, cwd);
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    const message = `the settings that say where the gateway is are not valid; --url names it without them\n${error.message}`;
-    throw new CliFailure(EXIT.failed, message);
-  }
 }

@@ -2,9 +2,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { MovedTable } from '../../infra/postgres/export-database.ts';
-import { loadSettings, SettingsError } from '../../settings/load-settings.ts';
+import { ownSettings } from '../own-settings.ts';
 import type { CliIo } from '../cli-io.ts';
-import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import { QUIET_LOG } from '../quiet-log.ts';
 
 export function addDatabaseCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
@@ -36,7 +36,7 @@ const DESCRIPTIONS = {
 };
 
 async function move(verb: 'export' | 'import', folder: string, io: CliIo): Promise<readonly MovedTable[]> {
-  const settings = readSettings(io);
+  const settings = ownSettings(io);
   const [{ databaseSettings, embeddedPostgres }, { exportDatabase, importDatabase }] = await Promise.all([
     import('../../infra/postgres/own-database.ts'),
     import('../../infra/postgres/export-database.ts'),
@@ -47,14 +47,5 @@ async function move(verb: 'export' | 'import', folder: string, io: CliIo): Promi
     return await (verb === 'export' ? exportDatabase : importDatabase)(own, folder, QUIET_LOG);
   } finally {
     await server.stop();
-  }
-}
-
-function readSettings(io: CliIo) {
-  try {
-    return loadSettings(io.env, io.cwd);
-  } catch (error) {
-    if (error instanceof SettingsError) throw new CliFailure(EXIT.failed, error.message);
-    throw error;
   }
 }

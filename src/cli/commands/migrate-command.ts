@@ -1,6 +1,6 @@
 // `ute migrate`: brings the database that the settings name up to date, for deployments that do not let the gateway do it.
 import type { Command } from 'commander';
-import { loadSettings, SettingsError } from '../../settings/load-settings.ts';
+import { ownSettings } from '../own-settings.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
 import { QUIET_LOG } from '../quiet-log.ts';
@@ -22,7 +22,7 @@ export function addMigrateCommand(program: Command, io: CliIo, finish: (code: Ex
 }
 
 async function migrate(io: CliIo): Promise<readonly string[]> {
-  const { url, pool_size: poolSize, ssl } = readSettings(io).database;
+  const { url, pool_size: poolSize, ssl } = ownSettings(io).database;
   if (url === undefined)
     throw new CliFailure(
       EXIT.usage,
@@ -30,13 +30,4 @@ async function migrate(io: CliIo): Promise<readonly string[]> {
     );
   const { Database } = await import('../../infra/postgres/database.ts');
   return Database.migrateOnly({ kind: 'postgres', url, poolSize, ssl, migrate: true }, QUIET_LOG);
-}
-
-function readSettings(io: CliIo) {
-  try {
-    return loadSettings(io.env, io.cwd);
-  } catch (error) {
-    if (error instanceof SettingsError) throw new CliFailure(EXIT.failed, error.message);
-    throw error;
-  }
 }

@@ -9,6 +9,7 @@ import type {
   PreparedFunction,
 } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { SharedLeases } from '../../lib/concurrency/shared-leases.ts';
 import { egressOf, portProblem } from '../../lib/egress/egress.ts';
 import { int64PlacesOf } from '../../lib/json-schema/int64-places.ts';
 import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
@@ -48,7 +49,7 @@ export const httpExecutor: ExecutorPlugin<HttpOptions, HttpNeeds> = {
 class HttpExecutor implements Executor<HttpOptions> {
   readonly #needs: HttpNeeds;
   /** One for all functions of a connection, by its content: they share one token. */
-  readonly #tokens = new Map<string, { readonly source: TokenSource; users: number }>();
+  readonly #tokens = new SharedLeases<TokenSource>(async () => undefined);
 
   constructor(needs: HttpNeeds) {
     this.#needs = needs;
@@ -65,7 +66,7 @@ class HttpExecutor implements Executor<HttpOptions> {
     const egress = this.#egressOf(settings ?? options, new URL(compiled.origin), placeOf(options));
     const tokens = settings && this.#shareTokens(settings);
     const secrets = [...(settings === undefined ? [] : secretsOf(settings)), ...(connection?.secrets ?? [])];
-    const credentials = new Credentials(secrets, tokens?.source);
+    const credentials = new Credentials(secrets, tokens?.held);
     const { http, clock } = this.#needs;
     const mayRepeat = fn.spec.metadata.idempotent;
     const tells = {
@@ -100,20 +101,8 @@ class HttpExecutor implements Executor<HttpOptions> {
     const key = createHash('sha256')
       .update(JSON.stringify([auth, egress]))
       .digest('hex');
-    const shared = this.#tokens.get(key) ?? {
-      source: new TokenSource(auth, {
-        fetch: this.#needs.http.fetch(egress, MAX_TOKEN_ANSWER_BYTES),
-        clock: this.#needs.clock,
-      }),
-      users: 0,
-    };
-    shared.users += 1;
-    this.#tokens.set(key, shared);
-    const release = (): void => {
-      shared.users -= 1;
-      if (shared.users === 0) this.#tokens.delete(key);
-    };
-    return { source: shared.source, release };
+    const fetch = this.#needs.http.fetch(egress, MAX_TOKEN_ANSWER_BYTES);
+    return this.#tokens.lease(key, () => new TokenSource(auth, { fetch, clock: this.#needs.clock }));
   }
 }
 

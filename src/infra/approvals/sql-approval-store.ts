@@ -1,5 +1,5 @@
 // SqlApprovalStore: approvals as rows. Each step is one statement, so no two can interleave; the time is the database's own.
-import { sql, type RawBuilder, type Selectable } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import type {
@@ -12,8 +12,8 @@ import type {
   RedemptionResult,
 } from '../../ports/approval-store.ts';
 import type { Database } from '../postgres/database.ts';
+import { columns } from '../postgres/columns.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
-import type { ApprovalsTable } from '../postgres/tables.ts';
 
 export interface SqlApprovalLimits {
   /** Undecided at once, all tenants together; those that come in at the same moment may pass it. */
@@ -24,13 +24,25 @@ export interface SqlApprovalLimits {
   readonly maxBytesPerTenant?: number;
 }
 
-type Row = Selectable<ApprovalsTable>;
+/** As it is read: times are Dates, and what nobody has said yet is null. */
+interface Row extends Omit<Approval, 'createdAt' | 'expiresAt' | 'decidedBy' | 'decidedAt' | 'comment'> {
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly decidedBy: string | null;
+  readonly decidedAt: Date | null;
+  readonly comment: string | null;
+}
 type DecisionResult = { outcome: 'decided' | 'conflict' | 'expired'; approval: Approval };
 
 const USABLE = sql`status IN ('pending', 'approved')`;
+// prettier-ignore
+const NAMES = [
+  'id', 'tenantId', 'tool', 'toolVersion', 'toolHash', 'argumentsHash', 'arguments', 'riskLevel', 'requestedBy',
+  'requestedByUser', 'agentId', 'userId', 'sessionId', 'decidedBy', 'decidedAt', 'comment', 'createdAt', 'expiresAt',
+] as const;
+const KEPT = columns<Row>([...NAMES, 'status']);
 /** As it stands now, whether or not the row says so yet. */
-const SEEN = sql`id, tenant_id, tool, tool_version, tool_hash, arguments_hash, arguments, risk_level, requested_by,
-  requested_by_user, agent_id, user_id, session_id, decided_by, decided_at, comment, created_at, expires_at,
+const SEEN = sql`${columns<Row>(NAMES)},
   CASE WHEN ${USABLE} AND expires_at <= now() THEN 'expired' ELSE status END AS status`;
 /** A row that changes between a refusal and the look at why is looked at again. */
 const LOOKS = 3;
@@ -64,7 +76,7 @@ export class SqlApprovalStore implements ApprovalStore {
       FROM waiting
       WHERE pending < ${maxPending} AND own_pending < ${maxPendingPerTenant}
         AND bytes + ${bytes} <= ${maxBytes} AND own_bytes + ${bytes} <= ${maxBytesPerTenant}
-      RETURNING *`);
+      RETURNING ${KEPT}`);
     if (row !== undefined) return approvalOf(row);
     throw toolFailure('APPROVALS_FULL', 'Too many calls wait for approval: have some of them decided first.');
   }
@@ -83,7 +95,7 @@ export class SqlApprovalStore implements ApprovalStore {
     const wanted = status === undefined ? sql`true` : sql`status = ${status}`;
     const rows = await this.#rows(sql<Row>`
       SELECT * FROM (SELECT ${SEEN} FROM approvals WHERE tenant_id = ${tenantId}) AS seen
-      WHERE ${wanted} ORDER BY created_at DESC, id DESC LIMIT ${Math.max(0, limit)}`);
+      WHERE ${wanted} ORDER BY "createdAt" DESC, id DESC LIMIT ${Math.max(0, limit)}`);
     return rows.map(approvalOf);
   }
 
@@ -110,7 +122,7 @@ export class SqlApprovalStore implements ApprovalStore {
           tool, tool, tool_version, '', status, '', arguments_hash, 0, 0, false, '', '', ${notes}::jsonb
         FROM decided
       )
-      SELECT * FROM decided`);
+      SELECT ${KEPT} FROM decided`);
     if (decided !== undefined) return { outcome: 'decided', approval: approvalOf(decided) };
     const approval = await this.get(tenantId, id);
     if (approval === undefined) return undefined;
@@ -127,7 +139,7 @@ export class SqlApprovalStore implements ApprovalStore {
         WHERE token_hash = ${tokenHash} AND tenant_id = ${tenantId} AND status = 'approved' AND expires_at > now()
           AND tool = ${tool} AND tool_hash = ${toolHash} AND arguments_hash = ${argumentsHash}
           AND requested_by = ${requestedBy} AND agent_id = ${agentId} AND user_id = ${userId}
-        RETURNING *`);
+        RETURNING ${KEPT}`);
       if (used !== undefined) return { redeemed: true, approval: approvalOf(used) };
       const refusal = await this.#whyNot(redemption);
       if (refusal !== undefined) return refusal;
@@ -183,25 +195,13 @@ function isSameCall(approval: Approval, redemption: Redemption): boolean {
 }
 
 function approvalOf(row: Row): Approval {
+  const { createdAt, expiresAt, decidedBy, decidedAt, comment, ...same } = row;
   return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    tool: row.tool,
-    toolVersion: row.tool_version,
-    toolHash: row.tool_hash,
-    argumentsHash: row.arguments_hash,
-    arguments: row.arguments,
-    riskLevel: row.risk_level,
-    requestedBy: row.requested_by,
-    requestedByUser: row.requested_by_user,
-    agentId: row.agent_id,
-    userId: row.user_id,
-    sessionId: row.session_id,
-    createdAt: row.created_at.getTime(),
-    expiresAt: row.expires_at.getTime(),
-    status: row.status,
-    ...(row.decided_by !== null && { decidedBy: row.decided_by }),
-    ...(row.decided_at !== null && { decidedAt: row.decided_at.getTime() }),
-    ...(row.comment !== null && { comment: row.comment }),
+    ...same,
+    createdAt: createdAt.getTime(),
+    expiresAt: expiresAt.getTime(),
+    ...(decidedBy !== null && { decidedBy }),
+    ...(decidedAt !== null && { decidedAt: decidedAt.getTime() }),
+    ...(comment !== null && { comment }),
   };
 }

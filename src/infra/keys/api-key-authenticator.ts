@@ -1,22 +1,14 @@
 // ApiKeyAuthenticator: API keys, checked against hashes held in memory. AnonymousAuthenticator: UTE_AUTH=none.
+import type { z } from 'zod';
 import { PLATFORM_PERMISSIONS, type Credential, type Principal } from '../../contract/call/principal.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { parseApiKey, sameHash } from '../../lib/secrets/api-key.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { apiKey } from '../../settings/settings-schema.ts';
 
-/** A key as gateway.yaml or the data directory holds it: never the secret itself. */
-export interface StoredKey {
-  readonly id: string;
-  /** 64 hex digits. */
-  readonly secret_sha256: string;
-  /** Left out: the key belongs to the platform. */
-  readonly tenant?: string;
-  readonly agents: readonly string[];
-  readonly user?: string;
-  readonly roles: readonly string[];
-  /** ISO 8601. */
-  readonly expires_at?: string;
+/** A key as gateway.yaml or the data directory holds it: never the secret itself. Without a tenant it is the platform's. */
+export interface StoredKey extends z.output<typeof apiKey> {
   /** The key that the gateway made itself: its `admin` administers the platform although it has a tenant. */
   readonly platform?: boolean;
 }

@@ -1,7 +1,6 @@
-// The tables of the gateway's own database, as Kysely sees them. Each is made by the migration named beside it.
+// The tables of the gateway's own database that Kysely writes statements for. Each is made by the migration named beside it.
 import type { ColumnType, Generated } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
-import type { ApprovalStatus } from '../../ports/approval-store.ts';
 import type { AuditKind } from '../../ports/audit-sink.ts';
 
 /** Read as a Date, written as a Date or an expression of the database's own time. */
@@ -113,63 +112,6 @@ export interface AuditRecordsTable {
   recorded_at: ColumnType<Date, never, never>;
 }
 
-/** 0003-approvals */
-export interface ApprovalsTable {
-  id: string;
-  tenant_id: string;
-  tool: string;
-  tool_version: string;
-  tool_hash: string;
-  arguments_hash: string;
-  arguments: Json<JsonObject>;
-  arguments_bytes: number;
-  risk_level: string;
-  requested_by: string;
-  /** 0009-people-and-callers */
-  requested_by_user: string;
-  agent_id: string;
-  user_id: string;
-  session_id: string;
-  token_hash: string;
-  /** As last written: what nobody used in time is expired, whether or not it says so. */
-  status: ApprovalStatus;
-  decided_by: string | null;
-  decided_at: OptionalInstant;
-  comment: string | null;
-  created_at: Instant;
-  expires_at: Instant;
-}
-
-/** 0005-idempotency */
-export interface IdempotencyKeysTable {
-  tenant_id: string;
-  principal_id: string;
-  tool: string;
-  key: string;
-  /** 0009-people-and-callers */
-  caller_hash: string;
-  call_id: string;
-  fingerprint: string;
-  status: 'in_progress' | 'ended' | 'unknown';
-  attempt: number;
-  lease_expires_at: Instant;
-  expires_at: Instant;
-  outcome: string | null;
-}
-
-/** 0007-tool-specs: only ever added to. */
-export interface ToolVersionsTable {
-  name: string;
-  content_hash: string;
-  version: string;
-  document: Json<JsonObject>;
-  source: 'database' | 'loader';
-  base_dir: string;
-  created_by: string;
-  created_at: ColumnType<Date, never, never>;
-  note: string;
-}
-
 /** 0007-tool-specs */
 export interface ToolHeadsTable {
   name: string;
@@ -232,13 +174,10 @@ export interface ScheduledTasksTable {
 
 export interface Tables {
   scheduled_tasks: ScheduledTasksTable;
-  idempotency_keys: IdempotencyKeysTable;
   calls: CallsTable;
   call_events: CallEventsTable;
   audit_records: AuditRecordsTable;
-  approvals: ApprovalsTable;
   webhooks: WebhooksTable;
-  tool_versions: ToolVersionsTable;
   tool_heads: ToolHeadsTable;
   tool_changes: ToolChangesTable;
 }
