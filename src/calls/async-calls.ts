@@ -2,7 +2,7 @@
 import type { Admitted, AdmitRequest } from '../contract/call/admission.ts';
 import { holds, type Principal } from '../contract/call/principal.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
-import { toolFailure } from '../contract/call/failure.ts';
+import { permissionMissing, shuttingDown, toolFailure } from '../contract/call/failure.ts';
 import type { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import { SharedPlaces } from '../lib/concurrency/shared-places.ts';
@@ -18,7 +18,7 @@ import type { DeadWebhook, WebhookStore } from '../ports/calls/webhook-store.ts'
 import type { CallbackRules } from '../webhooks/callback-rules.ts';
 import { newCallOf } from './accepted-request.ts';
 import { agreeToRetry, type RetryWish } from './agree-to-retry.ts';
-import { draining, missing, notFound, notRetried, tooManyFollowers } from './call-failures.ts';
+import { notFound, notRetried, tooManyFollowers } from './call-failures.ts';
 import type { Place } from './call-intake.ts';
 import { keepAdmitted } from './keep-admitted.ts';
 import { endedWithout, type WriteEnvelope } from './ended-call.ts';
@@ -145,7 +145,8 @@ export class AsyncCalls {
   async retry(principal: Principal, id: string, wish: RetryWish): Promise<StoredCall> {
     const { store, caller, queue, hints, log } = this.#deps;
     const { force } = wish;
-    if (!holds(principal, 'calls:write') && !holds(principal, 'admin')) throw missing('calls:write');
+    if (!holds(principal, 'calls:write') && !holds(principal, 'admin'))
+      throw permissionMissing('calls:write');
     const ended = ID.test(id) ? await store.get(principal.tenantId, id) : undefined;
     if (ended === undefined) throw notFound();
     // Before anybody is asked to approve what cannot be.
@@ -171,7 +172,7 @@ export class AsyncCalls {
     of: CalledFor = {},
   ): Promise<AsyncIterable<Followed>> {
     await this.get(principal, id, of);
-    if (this.#drain.signal.aborted) throw draining();
+    if (this.#drain.signal.aborted) throw shuttingDown();
     const { tenantId } = principal;
     const leave = this.#followers.take(tenantId);
     if (leave === undefined) throw tooManyFollowers();

@@ -19,16 +19,6 @@ export function notFound(): ToolFailure {
   return toolFailure('CALL_NOT_FOUND', 'There is no call of this id.');
 }
 
-export function missing(permission: string): ToolFailure {
-  return toolFailure('PERMISSION_MISSING', `This needs the permission ${permission}.`, {
-    details: { permission },
-  });
-}
-
-export function draining(): ToolFailure {
-  return toolFailure('DRAINING', 'The gateway is shutting down.', { retryAfterMs: 1_000 });
-}
-
 export function tooManyFollowers(): ToolFailure {
   return toolFailure('TOO_MANY_FOLLOWERS', 'Too many follow calls on this replica already.', {
     retryAfterMs: 5_000,

@@ -1,6 +1,6 @@
 // UnifiedToolExecutor: one call for every tool of every type. Request stage, resolve, tool stage, and always an envelope.
 import type { Next } from '../contract/plugin.ts';
-import { toolFailure } from '../contract/call/failure.ts';
+import { shuttingDown, toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { Admission, AdmitRequest } from '../contract/call/admission.ts';
 import type { AdmittedCall } from '../contract/call/admitted-call.ts';
@@ -181,10 +181,6 @@ function isNew({ phase, request }: ToolCall): boolean {
 
 function quarantined({ reason, message }: Quarantine): ToolFailure {
   return new ToolFailure('UNAVAILABLE', message, { reason, retryable: false });
-}
-
-function shuttingDown(): ToolFailure {
-  return toolFailure('DRAINING', 'The gateway is shutting down.', { retryAfterMs: 1000 });
 }
 
 function openCall(

@@ -3,7 +3,7 @@ import { status, type Server, type ServiceError } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import { HealthImplementation } from 'grpc-health-check';
-import { toolFailure } from '../../contract/call/failure.ts';
+import { shuttingDown } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { withDescribedFiles } from './described-files.ts';
 import { SERVICE_NAME } from './wire-types.ts';
@@ -34,7 +34,7 @@ export class GrpcHealth {
     this.#draining = !serving;
     this.#tell(serving);
     if (serving) return;
-    const failure = draining();
+    const failure = shuttingDown();
     for (const end of this.#open) end(failure);
   }
 
@@ -60,7 +60,7 @@ export class GrpcHealth {
   /** Calls `end` when the drain starts, at once if it has; the returned function forgets it. */
   onDrain(end: (failure: ToolFailure) => void): () => void {
     if (this.#draining) {
-      end(draining());
+      end(shuttingDown());
       return () => undefined;
     }
     this.#open.add(end);
@@ -96,8 +96,4 @@ export class GrpcHealth {
       open.once('finish', forget);
     };
   }
-}
-
-function draining(): ToolFailure {
-  return toolFailure('DRAINING', 'The gateway is shutting down.', { retryAfterMs: 1000 });
 }

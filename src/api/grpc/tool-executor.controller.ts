@@ -4,7 +4,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { defer, finalize, type Observable } from 'rxjs';
 import { holds, type Principal } from '../../contract/call/principal.ts';
-import { toolFailure } from '../../contract/call/failure.ts';
+import { permissionMissing, toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { SharedPlaces } from '../../lib/concurrency/shared-places.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
@@ -116,9 +116,7 @@ export class ToolExecutorController {
     checkMetadataSize(metadata);
     const principal = this.authenticator.authenticate(credentialOf(metadata));
     if (holds(principal, 'tools:read')) return principal;
-    throw toolFailure('PERMISSION_MISSING', 'This needs the permission tools:read.', {
-      details: { permission: 'tools:read' },
-    });
+    throw permissionMissing('tools:read');
   }
 }
 

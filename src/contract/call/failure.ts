@@ -11,3 +11,19 @@ export function toolFailure(
   const [type = 'INTERNAL'] = REASONS[reason].types;
   return new ToolFailure(type, message, { ...extra, reason });
 }
+
+export function shuttingDown(): ToolFailure {
+  return toolFailure('DRAINING', 'The gateway is shutting down.', { retryAfterMs: 1_000 });
+}
+
+export function permissionMissing(permission: string): ToolFailure {
+  return toolFailure('PERMISSION_MISSING', `This needs the permission ${permission}.`, {
+    details: { permission },
+  });
+}
+
+/** Those that the tool itself asks for. */
+export function toolPermissionsMissing(permissions: string[]): ToolFailure {
+  const message = `This tool needs permissions that the credential does not hold: ${permissions.join(', ')}.`;
+  return toolFailure('PERMISSION_MISSING', message, { details: { permissions } });
+}

@@ -1,6 +1,6 @@
 // A call that asks for another version of its tool than the one in force.
 import { holds } from '../../contract/call/principal.ts';
-import { toolFailure } from '../../contract/call/failure.ts';
+import { toolFailure, toolPermissionsMissing } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
@@ -26,7 +26,7 @@ export function takePinned(
   const missing = fn.spec.metadata.permissions.filter(
     (each) => call.principal === undefined || !holds(call.principal, each),
   );
-  if (missing.length > 0) return Promise.reject(notAllowed(missing));
+  if (missing.length > 0) return Promise.reject(toolPermissionsMissing(missing));
   if (pins === undefined || fn.spec.foreign !== undefined) return Promise.reject(versionGone());
   const taking = pins.take(fn, pin);
   taking.then(
@@ -34,11 +34,6 @@ export function takePinned(
     () => undefined,
   );
   return raceCall(call, taking);
-}
-
-function notAllowed(permissions: string[]): ToolFailure {
-  const message = `This tool needs permissions that the credential does not hold: ${permissions.join(', ')}.`;
-  return toolFailure('PERMISSION_MISSING', message, { details: { permissions } });
 }
 
 function versionGone(): ToolFailure {

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
 import { holds } from '../../contract/call/principal.ts';
-import { toolFailure } from '../../contract/call/failure.ts';
-import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { toolPermissionsMissing } from '../../contract/call/failure.ts';
 
 const optionsSchema = z.strictObject({});
 
@@ -26,13 +25,8 @@ function createAuthorization(): ToolExtension<object> {
         const { principal } = call;
         const missing = needed.filter((each) => principal === undefined || !holds(principal, each));
         if (missing.length === 0) return next(call);
-        throw notHeld(missing);
+        throw toolPermissionsMissing(missing);
       };
     },
   };
-}
-
-function notHeld(permissions: string[]): ToolFailure {
-  const message = `This tool needs permissions that the credential does not hold: ${permissions.join(', ')}.`;
-  return toolFailure('PERMISSION_MISSING', message, { details: { permissions } });
 }
