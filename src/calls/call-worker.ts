@@ -3,34 +3,19 @@ import { randomUUID } from 'node:crypto';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolRefusal, ToolResponse } from '../contract/call/tool-response.ts';
 import { pause } from '../lib/timers/pause.ts';
-import type { CallHints } from '../ports/calls/call-hints.ts';
-import type { CallQueue } from '../ports/calls/call-queue.ts';
 import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../ports/calls/call-store.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/telemetry/log.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
 import { admittedCallOf } from './accepted-request.ts';
-import type { AsyncSeries } from './async-metrics.ts';
-import { CallIntake, type Place } from './call-intake.ts';
+import { CallIntake, type IntakeDeps, type Place } from './call-intake.ts';
 import { endOf, type WriteEnvelope } from './ended-call.ts';
 import { EventRecorder } from './event-recorder.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
+import { LeaseKeeper, type LeaseDeps } from './lease-keeper.ts';
 import { RunningCall } from './running-call.ts';
 
-export interface WorkerDeps {
+export interface WorkerDeps extends LeaseDeps, IntakeDeps {
   readonly store: CallStore;
-  readonly queue: CallQueue;
-  readonly hints: CallHints;
   readonly caller: Pick<ToolCaller, 'resume'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly random: () => number;
-  readonly series: AsyncSeries;
   readonly write: WriteEnvelope;
-  /** Runs after a call has ended, whoever ended it. */
-  readonly ended: () => void;
-  readonly concurrency: number;
-  readonly leaseMs: number;
 }
 
 const FIRST_RETRY_MS = 200;

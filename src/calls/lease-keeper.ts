@@ -16,6 +16,7 @@ export interface LeaseDeps {
   readonly log: Log;
   readonly random: () => number;
   readonly series: AsyncSeries;
+  /** Runs after a call has ended, whoever ended it. */
   readonly ended: () => void;
   readonly leaseMs: number;
 }

@@ -253,7 +253,6 @@ describe('the database', () => {
   });
 
   it('with a row that somebody broke by hand keeps the last good set, and the status says which', async () => {
-    const broken = 'b0'.repeat(32);
     const gateway = await started({ loader: { interval: '500ms' } });
     await putSpec(targetOf(gateway), 'greet', edition(1));
     await putSpec(targetOf(gateway), 'other', edition(1));
