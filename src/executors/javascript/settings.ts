@@ -38,12 +38,10 @@ const fields = {
 
 /** The section `executors.javascript` of gateway.yaml. */
 export function javascriptSettingsSchema() {
-  return z
-    .strictObject(fields)
-    .transform(({ max_old_generation_mb: mib, ...said }) => ({
-      ...camelKeys(said),
-      maxMemoryBytes: mib * MIB,
-    }));
+  return z.strictObject(fields).transform(({ max_old_generation_mb: mib, ...said }) => ({
+    ...camelKeys(said),
+    maxMemoryBytes: mib * MIB,
+  }));
 }
 
 export type JavascriptSettings = z.output<ReturnType<typeof javascriptSettingsSchema>>;
