@@ -165,11 +165,7 @@ describe('a gateway on PostgreSQL', () => {
     proxy = await startTcpProxy(postgres.port);
     gateway = await startGateway({
       tools: TOOLS,
-      // A busy machine is no reason to refuse a call here: what is refused is refused for its record.
-      settings: {
-        database: { url: postgres.url(undefined, proxy.port) },
-        limits: { shed_at_lag_ms: 60_000 },
-      },
+      settings: { database: { url: postgres.url(undefined, proxy.port) } },
     });
   });
   afterAll(async () => {
