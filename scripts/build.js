@@ -1,6 +1,6 @@
-// `npm run build`: compiles src into dist and puts the program into a few files, unless that is done already. Sources count
-// by their content, and what was built by its names and sizes: a tree may be copied. Arguments go to the compiler.
-// With --before-start, where there is no compiler or no source, what was built is started as it is.
+// `npm run build`: compiles src into dist, writes the types that plugins are written with, and puts the program into a few files,
+// unless that is done already. Sources count by their content, and what was built by its names and sizes: a tree may be copied.
+// Arguments go to the compiler. With --before-start, where there is no compiler or no source, what was built is started as it is.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ const FILES = [
   'package-lock.json',
   'tsconfig.json',
   'tsconfig.build.json',
+  'tsconfig.plugin.json',
   'scripts/build.js',
   'scripts/bundle.js',
 ];
@@ -40,11 +41,17 @@ async function build(sources) {
   if (!existsSync(COMPILER)) fail('there is no compiler here: run `npm ci` first');
   // A build that is broken off is none.
   rmSync(BUILT, { force: true });
-  const compiler = [COMPILER, '-p', 'tsconfig.build.json', ...args];
-  const { status } = spawnSync(process.execPath, compiler, { cwd: ROOT, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+  compile('tsconfig.build.json', ...args);
+  // The types of plugins, which the package exports; what they say was checked above.
+  compile('tsconfig.plugin.json');
   await import('./bundle.js');
   writeFileSync(BUILT, JSON.stringify({ sources, args, outputs: hashOfOutputs() }));
+}
+
+function compile(project, ...more) {
+  const compiler = [COMPILER, '-p', project, ...more];
+  const { status } = spawnSync(process.execPath, compiler, { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
 }
 
 /** One that was compiled with other arguments (--noCheck) is another build. */

@@ -6,7 +6,7 @@ import { callTool, targetOf, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const MODULE = resolve(ROOT, 'examples/custom-executor/words.js');
+const MODULE = resolve(ROOT, 'examples/custom-executor/words.ts');
 
 async function ute(...argv: string[]): Promise<{ code: number; text: string }> {
   let text = '';

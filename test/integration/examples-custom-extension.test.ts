@@ -7,7 +7,7 @@ import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts
 const EXAMPLE = resolve(import.meta.dirname, '../../examples/custom-extension');
 const TOOLS = ['config/tools.yaml'];
 const settings = {
-  custom_extensions: [{ path: `${EXAMPLE}/business-hours.js` }, { path: `${EXAMPLE}/slow-calls.js` }],
+  custom_extensions: [{ path: `${EXAMPLE}/business-hours.ts` }, { path: `${EXAMPLE}/slow-calls.ts` }],
   // Closed at any time of the day.
   extensions: { 'business-hours': { tag: 'calendar', open: '00:00', close: '00:00' } },
   executors: { python: { module_paths: [resolve(import.meta.dirname, '../../tools/python')] } },

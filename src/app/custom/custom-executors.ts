@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
 import { namedPorts } from './named-ports.ts';
+import type { ExecutorApi } from './own-plugins.ts';
 import { refuseTakenNames } from './taken-names.ts';
 
 /** What a module that exports a function is given, so that it needs no import of ours. */
-const EXECUTOR_API = Object.freeze({ ToolFailure, z });
+const EXECUTOR_API: ExecutorApi = Object.freeze({ ToolFailure, z });
 
 /** Names that definitions use for an executor of another name. */
 const ALIASES: readonly string[] = ['sandbox'];
@@ -42,7 +43,7 @@ async function loadPlugin(path: string): Promise<AnyExecutorPlugin> {
 async function made(found: unknown, path: string): Promise<unknown> {
   if (typeof found !== 'function') return found;
   try {
-    return await (found as (api: typeof EXECUTOR_API) => unknown)(EXECUTOR_API);
+    return await (found as (api: ExecutorApi) => unknown)(EXECUTOR_API);
   } catch (cause) {
     throw new Error(`custom executor ${path} cannot be made: ${String(cause)}`, { cause });
   }

@@ -6,8 +6,9 @@ import type { Extension, RequestExtension, ToolExtension } from '../../contract/
 import { fromHooks } from '../../core/pipeline/from-hooks.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
 import type { Ports } from '../../ports/ports.ts';
-import { fromHookMethods, hasHookMethods } from './hook-methods.ts';
+import { fromHookMethods, hasHookMethods, type HookMethods } from './hook-methods.ts';
 import { namedPorts } from './named-ports.ts';
+import type { ExtensionApi, OwnExtension, PortName } from './own-plugins.ts';
 import { refuseTakenNames } from './taken-names.ts';
 
 export interface CustomExtension {
@@ -15,11 +16,11 @@ export interface CustomExtension {
   readonly priority: number;
 }
 
-/** As a module writes it: it names the ports that `create` gets, and its place among its like. */
-type OwnPlugin = AnyExtensionPlugin & { readonly needs?: readonly string[]; readonly priority?: number };
+/** As a module writes it, of whatever options. */
+type Written = Partial<OwnExtension<unknown, readonly PortName[]>>;
 
 /** What the module's `plugin` function is given, so that it needs no import of ours. */
-const EXTENSION_API = Object.freeze({ fromHooks, ToolFailure, z });
+const EXTENSION_API: ExtensionApi = Object.freeze({ fromHooks, ToolFailure, z });
 
 /** Throws Error with the module's path and what was expected of it. */
 export async function loadCustomExtensions(
@@ -47,7 +48,7 @@ async function loadPlugin(path: string): Promise<CustomExtension> {
       `custom extension ${path} must export a function \`plugin\` that returns name, summary and create`,
     );
   }
-  const plugin = (exported.plugin as (api: typeof EXTENSION_API) => Partial<OwnPlugin>)(EXTENSION_API);
+  const plugin = (exported.plugin as (api: ExtensionApi) => Written)(EXTENSION_API);
   const { name, summary, create, check, needs = [], priority = 0 } = plugin;
   const { optionsSchema = z.strictObject({}) } = plugin;
   const who = `custom extension ${path}`;
@@ -62,7 +63,7 @@ async function loadPlugin(path: string): Promise<CustomExtension> {
 
 /** Throws Error where `create` has not made an extension: at the start, and not at the first call. */
 function extensionOf(
-  made: Partial<ToolExtension<unknown> | RequestExtension<unknown>>,
+  made: Partial<ToolExtension<unknown> | RequestExtension<unknown>> | HookMethods,
   who: string,
 ): Extension<unknown> {
   if (made.prepare === undefined && hasHookMethods(made)) return fromHookMethods(made);

@@ -5,16 +5,18 @@ import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
 
 /** Each may be missing, and is called on the object. What they may give and throw is what `fromHooks` says. */
-export interface HookMethods {
+export interface HookMethods<Options = unknown> {
   readonly stage?: 'request' | 'tool';
   readonly onFailure?: 'deny' | 'continue';
-  before_execute?(call: ToolCall, options: unknown): Promise<ToolCall | void> | ToolCall | void;
+  /** What prepares layers is an extension as it is, and its hooks would not be called. */
+  readonly prepare?: undefined;
+  before_execute?(call: ToolCall, options: Options): Promise<ToolCall | void> | ToolCall | void;
   after_execute?(
     call: ToolCall,
     response: ToolResponse,
-    options: unknown,
+    options: Options,
   ): Promise<ToolResponse | void> | ToolResponse | void;
-  on_error?(call: ToolCall, response: ToolRefusal, options: unknown): Promise<void> | void;
+  on_error?(call: ToolCall, response: ToolRefusal, options: Options): Promise<void> | void;
 }
 
 const NAMES = ['before_execute', 'after_execute', 'on_error'] as const;
