@@ -219,6 +219,22 @@ describe.each(ERAS)('a server over %s', (_, era) => {
   });
 });
 
+it('a server that takes a request and says nothing is not waited for when it is closed', async () => {
+  const asked = Promise.withResolvers<void>();
+  const origin = await loopback.http(() => asked.resolve());
+  const server = bench.open({
+    url: `${origin}/mcp`,
+    connect_timeout_ms: 300_000,
+    allow_private: ['127.0.0.0/8'],
+    allow_ports: ['1-65535'],
+  });
+  const listing = server.listTools(new AbortController().signal).catch((error: unknown) => error);
+  await asked.promise;
+  await server.close();
+  expect(await listing).toMatchObject({ type: 'UNAVAILABLE', reason: 'DRAINING' });
+  expect(bench.log.lines.filter(({ message }) => message === 'an MCP server failed')).toEqual([]);
+});
+
 describe('a server that is shared', () => {
   it('is one process for the same settings, and ends with the last who opened it', async () => {
     const before = bench.children.length;

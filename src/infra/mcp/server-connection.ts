@@ -124,10 +124,8 @@ export class ServerConnection {
     await this.#pause(this.#budget.delayMs());
     this.#move('connecting');
     try {
-      const session = await connect(this.#settings, this.#needs, {
-        toolsChanged: () => this.#tellChange(),
-        lost: () => this.#lose(session),
-      });
+      const events = { toolsChanged: () => this.#tellChange(), lost: () => this.#lose(session) };
+      const session: Session = await connect(this.#settings, this.#needs, events, this.#closing.signal);
       if (this.#closed) {
         await session.close();
         throw draining();
@@ -143,6 +141,8 @@ export class ServerConnection {
       this.#connectedBefore = true;
       return session;
     } catch (error) {
+      // Nobody waits for it any more: it has not failed.
+      if (this.#closed) throw draining();
       this.#move('failing');
       metrics.connects.with(this.#transport, 'failed').add();
       this.#failed(error);

@@ -55,17 +55,18 @@ export interface SessionEvents {
   lost(): void;
 }
 
-/** Throws ToolFailure. Leaves nothing running when it fails. */
+/** Throws ToolFailure, soon where `closing` aborts. Leaves nothing running when it fails. */
 export async function connect(
   settings: McpServerSettings,
   needs: SessionNeeds,
   events: SessionEvents,
+  closing: AbortSignal,
 ): Promise<Session> {
   const sdk = await import('@modelcontextprotocol/client');
   const { guard, explained } = guarded(sdk, settings, needs);
   const client = newClient(sdk, settings);
   const { connectTimeoutMs } = settings.limits;
-  let [open, settled, late] = [true, false, false];
+  let [open, settled] = [true, false];
   Object.assign(client, {
     onclose: () => {
       if (open && settled) events.lost();
@@ -75,17 +76,17 @@ export async function connect(
       needs.log.debug({ err: error.message.slice(0, 500) }, 'an MCP connection had an error'),
   });
   client.setNotificationHandler('notifications/tools/list_changed', () => events.toolsChanged());
-  const stop = needs.clock.after(connectTimeoutMs, () => {
-    late = true;
-    void guard.close().catch(() => undefined);
-  });
+  const limit = limitOf(guard, needs.clock, connectTimeoutMs, closing);
   try {
+    closing.throwIfAborted();
     await client.connect(guard, { timeout: connectTimeoutMs });
   } catch (error) {
     await guard.close().catch(() => undefined);
-    throw late ? connectTimeout(connectTimeoutMs, explained(undefined)) : failureOf(explained(error), true);
+    throw limit.isLate()
+      ? connectTimeout(connectTimeoutMs, explained(undefined))
+      : failureOf(explained(error), true);
   } finally {
-    stop();
+    limit.end();
   }
   settled = true;
   const close = async () => {
@@ -104,6 +105,22 @@ export async function connect(
     isAlive: (signal) => guard.probe(signal),
     close,
   };
+}
+
+/** What is on its way is cut off when its time is over, and when nobody wants it any more. */
+function limitOf(guard: MessageGuard, clock: Clock, ms: number, closing: AbortSignal) {
+  let late = false;
+  const cut = () => void guard.close().catch(() => undefined);
+  const disarm = clock.after(ms, () => {
+    late = true;
+    cut();
+  });
+  closing.addEventListener('abort', cut, { once: true });
+  const end = () => {
+    disarm();
+    closing.removeEventListener('abort', cut);
+  };
+  return { isLate: () => late, end };
 }
 
 function newClient(sdk: Sdk, settings: McpServerSettings): Client {
