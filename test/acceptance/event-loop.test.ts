@@ -7,7 +7,8 @@ import { stringify } from 'yaml';
 import { COSTLY_SCHEMAS } from '../helpers/costly-schemas.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { callsInOneWrite, executeMessage } from '../helpers/calls-in-one-write.ts';
-import { heldMs, leastHeldBy, LOOP_PROBE } from '../helpers/held-loop.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { leastHeldBy, LOOP_PROBE } from '../helpers/held-loop.ts';
 import { FIXTURES, nodeServer } from '../helpers/mcp-kit.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
@@ -203,7 +204,6 @@ async function got(path: string) {
   return { headers: response.headers, body: await response.text() };
 }
 
-const held = () => heldMs(gateway);
 /** The first run is for what is compiled at the first use, which is no data of a call. */
 const attack = async (run: () => Promise<unknown>) => {
   await run();
@@ -302,19 +302,17 @@ describe('the event loop is not held by a declaration', () => {
   it('of 20,000 keys that comes while the gateway runs', async () => {
     const keys = Array.from({ length: 20_000 }, (_, at) => `      key${at}: ${at}`).join('\n');
     const text = `tools:\n  - name: large\n    description: x\n    tool_type: javascript\n    extensions:\n${keys}\n`;
-    await held();
-    writeFileSync(join(dir, 'more.yaml'), text);
-    const status = await vi.waitUntil(
-      async () => {
-        const seen = (await (await fetch(`${rest}/v1/admin/reload`)).json()) as { ok: boolean };
-        return seen.ok ? undefined : seen;
-      },
-      { timeout: 50_000, interval: 50 },
-    );
-    expect(status).toMatchObject({ ok: false });
-    expect(await held()).toBeLessThan(MOST_MS);
+    const isTaken = async () =>
+      ((await (await fetch(`${rest}/v1/admin/reload`)).json()) as { ok: boolean }).ok;
+    const run = async () => {
+      writeFileSync(join(dir, 'more.yaml'), 'tools: []\n');
+      await eventually(isTaken, 'the file without it is taken');
+      writeFileSync(join(dir, 'more.yaml'), text);
+      await eventually(async () => !(await isTaken()), 'the declaration is refused');
+    };
+    expect(await leastHeldBy(gateway, MOST_MS, run)).toBeLessThan(MOST_MS);
     writeFileSync(join(dir, 'more.yaml'), 'tools: []\n');
-  });
+  }, 120_000);
 });
 
 describe('the event loop is not held by the list of an MCP server', () => {

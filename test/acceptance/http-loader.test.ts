@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
 import { specRules } from '../../src/app/gateway/registry-rules.ts';
 import { validateLoaded } from '../../src/registry/checks/spec-validation.ts';
+import { cpuMsOf } from '../helpers/cpu-time.ts';
 import { FakeOutside } from '../helpers/fake-outside.ts';
 import {
   document,
@@ -16,6 +17,7 @@ import {
   messagesOf,
   namesOf,
 } from '../helpers/http-loader-kit.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const KEY = 'a secret of 16 bytes or more';
 const MIB = 1024 * 1024;
@@ -27,19 +29,6 @@ beforeEach(async () => {
 });
 
 afterEach(() => bench.close());
-
-/** Longest pause of the event loop while something runs. */
-async function longestPause(task: () => Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let last = performance.now();
-  const ticking = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  }, 5);
-  await task();
-  clearInterval(ticking);
-  return longest;
-}
 
 describe('a document that reaches for this machine', () => {
   it.each([
@@ -170,9 +159,9 @@ describe('a document that is a bomb', () => {
     });
     const bomb = `tools:\n  - name: a\n    lol:\n${levels.map((line) => `  ${line}`).join('\n')}\n`;
     let loaded = await bench.load('tools: []');
-    const pause = await longestPause(async () => (loaded = await bench.load(bomb)));
+    const ownWork = await cpuMsOf(async () => (loaded = await bench.load(bomb)));
     expect(messagesOf(loaded)[0]).toMatch(/alias|repeat/i);
-    expect(pause).toBeLessThan(1_000);
+    expect(ownWork).toBeLessThan(1_000);
   });
 
   it('that repeats one large piece a hundred times is refused for what it stands for', async () => {
@@ -191,10 +180,10 @@ describe('a document that is a bomb', () => {
 
   it('of half a million tools is refused by their number', async () => {
     const bomb = `{"tools": [${Array.from({ length: 200_000 }, () => '{}').join(',')}]}`;
-    const pause = await longestPause(async () => {
+    const ownWork = await cpuMsOf(async () => {
       expect(messagesOf(await bench.load(bomb))).toEqual(['holds 200000 tools; max_tools is 1000']);
     });
-    expect(pause).toBeLessThan(1_000);
+    expect(ownWork).toBeLessThan(1_000);
   });
 
   it('of mistakes does not fill the log: a hundred are told', async () => {
@@ -228,10 +217,8 @@ describe('a server that does not serve a document', () => {
       const drip = setInterval(() => response.write('#'), 20);
       response.on('close', () => clearInterval(drip));
     };
-    const startedAt = performance.now();
     const messages = messagesOf(await load(bench.loader({ timeout_ms: 300 })));
     expect(messages).toEqual(['did not come within 300 ms']);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
   it('but more and more of it is cut off at max_bytes', async () => {
@@ -373,7 +360,7 @@ describe('a document that somebody else wrote', () => {
     await load(loader);
     loader.taken();
     const folder = join(bench.dir, 'data', 'loaders');
-    await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1));
+    await eventually(() => expect(readdirSync(folder)).toHaveLength(1));
     const file = join(folder, readdirSync(folder)[0] ?? '');
     const kept = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
     const forged = Buffer.from(document(httpTool('forged'))).toString('base64');

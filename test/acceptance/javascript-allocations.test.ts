@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { javascriptExecutor } from '../../src/executors/javascript/index.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { callOf, functionOf } from '../helpers/call-kit.ts';
 import { startHandlers } from '../helpers/handlers-gateway.ts';
 import { javascriptNeeds } from '../helpers/javascript-kit.ts';
@@ -42,7 +43,6 @@ export const forge = ({ text }) => { writeSync(4, Buffer.from(text, 'base64')); 
 `;
 const TOOLS = ['echo', 'wait', 'pid', 'fill', 'objects', 'split', 'parse', 'match', 'shift', 'buffer', 'shared', 'shared_grown', 'shared_slices', 'shared_wasm', 'kill', 'forge']; // prettier-ignore
 const OURS = expect.stringMatching(/^(OUT_OF_MEMORY|WORKER_DIED)$/) as string;
-const LATE = { timeout: 10_000, interval: 50 };
 
 function frame(text: string): string {
   const header = Buffer.alloc(4);
@@ -134,11 +134,11 @@ describe('through a whole gateway', () => {
       }
     }
     await stillServes();
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const startedAt = performance.now();
       await Promise.all([stillServes(), stillServes()]);
       expect(performance.now() - startedAt).toBeLessThan(1_000);
-    }, LATE);
+    });
   });
 
   it('a handler that kills its process does not kill the gateway', async () => {
@@ -158,7 +158,7 @@ describe('through a whole gateway', () => {
     const forged = { text: Buffer.from(text, 'latin1').toString('base64') };
     expect((await callTool(agent, 'forge', forged)).body.error).toMatchObject({ reason: 'WORKER_DIED' });
     expect(await hostPid()).not.toBe(before);
-    await vi.waitFor(() => expect(isAlive(before)).toBe(false), LATE);
+    await eventually(() => expect(isAlive(before)).toBe(false));
   });
 });
 

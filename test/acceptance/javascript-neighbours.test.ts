@@ -3,13 +3,13 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import type { ToolCall } from '../../src/contract/call/tool-call.ts';
 import { javascriptExecutor } from '../../src/executors/javascript/index.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { callOf, functionOf, principalOf } from '../helpers/call-kit.ts';
 import { javascriptNeeds } from '../helpers/javascript-kit.ts';
-import { eventually } from '../helpers/python-ports.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 const HANDLERS = `
@@ -96,7 +96,7 @@ describe('beside another tenant’s calls', () => {
 
   async function expectReplaced(reason: string): Promise<void> {
     const counter = `ute_executor_worker_restarts_total{javascript,${reason}}`;
-    await eventually(() => restarts.get(counter) === 1, `a thread was replaced: ${reason}`, 10_000);
+    await eventually(() => restarts.get(counter) === 1, `a thread was replaced: ${reason}`);
   }
 
   it.each(['freeze', 'freezeAgain', 'freezeLater', 'freezeAll'])(
@@ -138,7 +138,7 @@ describe('beside another tenant’s calls', () => {
       const threads = () => readdirSync(`/proc/${host}/task`).length;
       const before = threads();
       for (let round = 0; round < 5; round += 1) expect(await multiply('greedy')).toBe(host);
-      await eventually(() => threads() <= before + 4, 'the threads of five calls are gone', 15_000);
+      await eventually(() => threads() <= before + 4, 'the threads of five calls are gone');
       expect(await pid('greedy')).toBe(host);
     },
   );
@@ -223,10 +223,7 @@ describe('beside another tenant’s calls', () => {
     const first = await leave('greedy');
     expect(await thread('modest')).not.toBe(first);
     expect(await clear('greedy')).toBe(first);
-    await vi.waitFor(async () => expect(await thread('modest')).toBe(first), {
-      timeout: 10_000,
-      interval: 50,
-    });
+    await eventually(async () => expect(await thread('modest')).toBe(first));
   });
 
   it('tenants whose calls leave something make room for one another', async () => {

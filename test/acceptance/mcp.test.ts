@@ -4,11 +4,13 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
+import { cpuMsOf } from '../helpers/cpu-time.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { FakeOutside } from '../helpers/fake-outside.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { callTool, hostileServer, McpBench, textOf, type McpBenchOptions } from '../helpers/mcp-kit.ts';
 import type { McpProgress, McpServer } from '../../src/ports/egress/mcp-servers.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const CANARY = 'canary-5f2b8c1d-in-the-gateways-environment';
 const CONNECTED = { type: 'UNAVAILABLE', reason: 'CONNECTION_LOST' };
@@ -38,10 +40,8 @@ describe('a hostile server on stdio', () => {
     await expect(server.listTools(AbortSignal.timeout(5_000))).resolves.toMatchObject({
       tools: [{ name: 'do' }],
     });
-    await vi.waitFor(
-      () =>
-        expect(bench.log.lines.some(({ fields }) => /cancelled/.test(String(fields['output'])))).toBe(true),
-      5_000,
+    await eventually(() =>
+      expect(bench.log.lines.some(({ fields }) => /cancelled/.test(String(fields['output'])))).toBe(true),
     );
   });
 
@@ -142,17 +142,14 @@ describe('a hostile server on stdio', () => {
     // An id that happens to be the next call's cannot be told from its answer: who asks a liar is lied to.
     expect(answers.every(({ content }) => content.length === 1)).toBe(true);
     const unknown = () => bench.metrics.value('ute_mcp_unexpected_messages_total{unknown_id}');
-    await vi.waitFor(() => expect(unknown()).toBeGreaterThanOrEqual(18), 5_000);
+    await eventually(() => expect(unknown()).toBeGreaterThanOrEqual(18));
     expect(bench.children).toHaveLength(1);
   });
 
   it('an answer that was forged before the call was made is not its answer', async () => {
     const server = open('wrong-ids');
     await callTool(server, 'do');
-    await vi.waitFor(
-      () => expect(bench.metrics.value('ute_mcp_unexpected_messages_total{garbage}')).toBe(2),
-      5_000,
-    );
+    await eventually(() => expect(bench.metrics.value('ute_mcp_unexpected_messages_total{garbage}')).toBe(2));
     expect(await callTool(server, 'do')).toEqual({
       content: [{ type: 'text', text: 'done' }],
       isError: false,
@@ -206,11 +203,12 @@ describe('a hostile server on stdio', () => {
 
   it('a schema bomb of the server is never compiled: nor is one by which an answer would have to be checked', async () => {
     const server = open('schema-bomb');
-    const started = performance.now();
-    const { tools } = await server.listTools(AbortSignal.timeout(10_000));
-    expect(tools[0]?.outputSchema).toBeDefined();
-    await expect(callTool(server, 'do')).resolves.toMatchObject({ isError: false });
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const work = async () => {
+      const { tools } = await server.listTools(AbortSignal.timeout(30_000));
+      expect(tools[0]?.outputSchema).toBeDefined();
+      await expect(callTool(server, 'do')).resolves.toMatchObject({ isError: false });
+    };
+    expect(await cpuMsOf(work)).toBeLessThan(5_000);
   });
 
   it.each([
@@ -280,7 +278,7 @@ describe('a hostile server on stdio', () => {
       args: [...(hostileServer('forks')['args'] as string[]), mark],
     });
     await callTool(server, 'do');
-    await vi.waitFor(() => expect(running(mark)).toBeGreaterThanOrEqual(4), 5_000);
+    await eventually(() => expect(running(mark)).toBeGreaterThanOrEqual(4));
     await server.close();
     expect(running(mark)).toBe(0);
   });
@@ -490,9 +488,8 @@ describe('a hostile server over HTTP', () => {
   it('a stream that ends without the answer fails the call at once, not at its deadline', async () => {
     const url = await server((response) => events(response).end(': nothing\n\n'));
     const bench = benchWith(new FakeOutside().route('127.0.0.1', url));
-    const started = performance.now();
-    await expect(callTool(bench.open(local(url)), 'do')).rejects.toMatchObject(CONNECTED);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const noDeadline = { signal: new AbortController().signal };
+    await expect(callTool(bench.open(local(url)), 'do', {}, noDeadline)).rejects.toMatchObject(CONNECTED);
   });
 
   it('a session that the server claims not to know is renewed once, not for ever', async () => {

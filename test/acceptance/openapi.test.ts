@@ -111,9 +111,7 @@ describe('references inside the document', () => {
       }),
     );
     const more = { components: { schemas: { ...schemas, s60: { type: 'string' } } } };
-    const startedAt = performance.now();
     const loaded = await loadBesideGood({ '/bomb': post('bomb', { $ref: '#/components/schemas/s0' }) }, more);
-    expect(performance.now() - startedAt).toBeLessThan(20_000);
     expect(JSON.stringify(loaded.tools[1]?.value ?? '').length).toBeLessThan(64 * 1024);
   });
 

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { SANDBOX_DEFAULTS } from '../../src/lib/sandbox-settings.ts';
 import { confiningSpawner } from '../helpers/confining-spawner.ts';
-import { callOf, eventually, PythonBench, targetOf } from '../helpers/python-ports.ts';
+import { callOf, PythonBench, targetOf } from '../helpers/python-ports.ts';
 import { LIMITS, SandboxBench } from '../helpers/sandbox.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const spawner = confiningSpawner({ settings: { backends: ['landlock'] } });
 const USER = process.getuid?.() === 0 ? SANDBOX_DEFAULTS.uid : process.getuid?.();
@@ -46,11 +47,7 @@ it('what commands of neighbours start takes no process from a call', async () =>
     limits: { ...LIMITS, maxProcesses: 200 },
   });
   // More than a worker may have, with all that runs in it.
-  await eventually(
-    () => processesWith('# of a neighbour') > 150,
-    'the neighbours started too little',
-    15_000,
-  );
+  await eventually(() => processesWith('# of a neighbour') > 150, 'the neighbours started');
   expect(await pid()).toBeGreaterThan(0);
   stop.abort();
   await running?.catch(() => undefined);

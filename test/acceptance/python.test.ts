@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { confiningSpawner } from '../helpers/confining-spawner.ts';
 import { callOf, isAlive, PythonBench, targetOf, type CallExtras } from '../helpers/python-ports.ts';
 import { RUNGS } from '../helpers/rungs.ts';
@@ -139,9 +140,7 @@ describe.each(MODES)('a tool: %s', (name, settings) => {
     async (name) => {
       const before = await worker();
       const neighbour = bench.call('good.sleep', { seconds: LIMIT_MS / 1000 + 0.5 });
-      const started = performance.now();
       expect(await failureOf(bench.call(name, {}, limited()))).toMatchObject({ type: 'TIMEOUT' });
-      expect(performance.now() - started).toBeLessThan(LIMIT_MS + 1_500);
       expect(await neighbour).toBeGreaterThan(0);
       expect(await worker()).toBe(before);
       expect(restarts()).toEqual([]);
@@ -500,11 +499,7 @@ describe('a module file that changes after it was loaded', () => {
 
   const until = async (call: () => Promise<unknown>, done: (value: unknown) => boolean) => {
     let value: unknown;
-    const end = Date.now() + 5000;
-    do {
-      value = await call().catch((error: unknown) => error);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    } while (!done(value) && Date.now() < end);
+    await eventually(async () => done((value = await call().catch((error: unknown) => error))), 'the change');
     return value;
   };
 

@@ -12,11 +12,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../helpers/python-ports.ts';
 import { BUBBLEWRAP, RUNGS } from '../helpers/rungs.ts';
 import { keptAs, MIB, SandboxBench, textOf } from '../helpers/sandbox.ts';
 import { newMark, sleepers } from '../helpers/sandboxed-python.ts';
 import { removeDir } from '../helpers/temp-tools.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 /** On the landlock rung each takes a Python to start. */
 const RUNS_AS_PID_1 = { bubblewrap: 1_000, landlock: 200 };
@@ -107,9 +107,9 @@ describe.each(RUNGS)('what a gateway that is killed leaves behind, on the rung %
     });
     let ups = 0;
     gateway.stdout.on('data', (chunk) => (ups += String(chunk).split('up').length - 1));
-    await eventually(() => ups >= 3 && sleepers(mark).length >= 12, 'all are up', 20_000);
+    await eventually(() => ups >= 3 && sleepers(mark).length >= 12, 'all are up');
     gateway.kill('SIGKILL');
-    await expect.poll(() => sleepers(mark), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => sleepers(mark)).toEqual([]);
   });
 });
 

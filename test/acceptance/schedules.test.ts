@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cpuMsOf } from '../helpers/cpu-time.ts';
 import { request, targetOf, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { lastRun, makeSchedule } from '../helpers/schedule-client.ts';
@@ -152,11 +153,12 @@ describe('a schedule', () => {
       '*/1,'.repeat(40),
       '0 0 31 2 *',
     ];
-    const began = performance.now();
-    for (const schedule of slow) {
-      const { status } = await sendTo(agent, 'POST', '/v1/schedules/preview', { schedule });
-      expect([200, 400]).toContain(status);
-    }
-    expect(performance.now() - began).toBeLessThan(3_000);
+    const work = async () => {
+      for (const schedule of slow) {
+        const { status } = await sendTo(agent, 'POST', '/v1/schedules/preview', { schedule });
+        expect([200, 400]).toContain(status);
+      }
+    };
+    expect(await cpuMsOf(work)).toBeLessThan(3_000);
   });
 });

@@ -300,7 +300,7 @@ describe('a call takes what it may, and no more', () => {
     await expect.poll(running).toBe(1);
     controller.abort(gone);
     expect(await call).toBe(gone);
-    await expect.poll(running, { timeout: 3_000 }).toBe(0);
+    await expect.poll(running).toBe(0);
   });
 
   it('a call given up at any moment, also before its query has begun, leaves nothing running', async () => {
@@ -312,13 +312,13 @@ describe('a call takes what it may, and no more', () => {
       return failureOf(tool.call({}, { signal: controller.signal }));
     });
     expect((await Promise.all(givenUp)).every(({ type }) => type === 'CANCELLED')).toBe(true);
-    await expect.poll(running, { timeout: 5_000 }).toBe(0);
+    await expect.poll(running).toBe(0);
   });
 
   it('the server ends the query by itself where nobody tells it to', async () => {
     const tool = await kit.load({ statement: ENDLESS, tenant: 'none' });
     expect(await failureOf(tool.call({}, { timeoutMs: 200 }))).toMatchObject({ type: 'TIMEOUT' });
-    await expect.poll(running, { timeout: 3_000 }).toBe(0);
+    await expect.poll(running).toBe(0);
   });
 
   it('the end of one call never ends another on the same pool', async () => {

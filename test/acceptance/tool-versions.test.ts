@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cpuMsOf } from '../helpers/cpu-time.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { callTool, request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
 import type { RunningGateway } from '../helpers/running-gateway.ts';
@@ -135,11 +136,11 @@ describe('a definition in the database', () => {
     ['that refers to itself', () => ({ type: 'object', properties: { a: { $ref: '#/properties/a' } } })],
     ['that lies elsewhere', () => ({ $ref: 'http://169.254.169.254/latest/meta-data' })],
   ])('does not stop the gateway with a schema %s', async (_what, schema) => {
-    const began = performance.now();
-    expect(
-      await refusalOf(putSpec(admin, 'bomb', edition(1, { input_schema: schema() })), 'bomb'),
-    ).toHaveProperty('reason');
-    expect(performance.now() - began).toBeLessThan(5_000);
+    const work = async () => {
+      const refusal = refusalOf(putSpec(admin, 'bomb', edition(1, { input_schema: schema() })), 'bomb');
+      expect(await refusal).toHaveProperty('reason');
+    };
+    expect(await cpuMsOf(work)).toBeLessThan(5_000);
   });
 
   it('does not stop the gateway with aliases of aliases in YAML', async () => {

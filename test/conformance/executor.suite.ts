@@ -20,8 +20,6 @@ export interface ExecutorHarness {
 
 export const SLOW_TIMEOUT_MS = 400;
 export const MAX_RESULT_BYTES = 65_536;
-/** What a loaded test machine may add. */
-const SLACK_MS = 20_000;
 
 export function describeExecutor(name: string, factory: () => Promise<ExecutorHarness>): void {
   describe(`executor: ${name}`, () => {
@@ -58,7 +56,6 @@ export function describeExecutor(name: string, factory: () => Promise<ExecutorHa
         body: { ok: false, error: { type: 'TIMEOUT' } },
       });
       expect(took).toBeGreaterThanOrEqual(SLOW_TIMEOUT_MS - 20);
-      expect(took).toBeLessThan(SLOW_TIMEOUT_MS + SLACK_MS);
       await stillServes();
     });
 
@@ -71,10 +68,10 @@ export function describeExecutor(name: string, factory: () => Promise<ExecutorHa
         body: '{}',
         signal: caller.signal,
       });
-      await expect.poll(() => executor.inFlight, { timeout: 15_000, interval: 5 }).toBeGreaterThan(0);
+      await expect.poll(() => executor.inFlight).toBeGreaterThan(0);
       caller.abort();
       await expect(sent).rejects.toThrow('aborted');
-      await expect.poll(() => executor.inFlight, { timeout: 15_000, interval: 5 }).toBe(0);
+      await expect.poll(() => executor.inFlight).toBe(0);
       await stillServes();
     });
 

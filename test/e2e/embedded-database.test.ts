@@ -4,9 +4,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, assert, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, assert, beforeEach, describe, expect, it } from 'vitest';
 import { readPidFile } from '../../src/infra/embedded-postgres/stale-server.ts';
 import { childrenOf, configured, GatewayProcess, isAlive } from '../helpers/gateway-process.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const POLL = { timeout: 30_000, interval: 20 };
 
@@ -19,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await Promise.all(started.splice(0).map((gateway) => gateway.end()));
-  await vi.waitFor(() => assert(!isAlive(serverPid()), 'the server is still there'), POLL);
+  await eventually(() => assert(!isAlive(serverPid()), 'the server is still there'));
   rmSync(dir, { recursive: true, force: true });
 });
 

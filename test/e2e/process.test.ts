@@ -15,7 +15,6 @@ import { ECHO_HANDLER, javascriptTool, removeDir, tempDir, writeTools } from '..
 
 const HOLD = resolve(import.meta.dirname, '../fixtures/process');
 const POLL = { timeout: 10_000, interval: 20 };
-const SOON_MS = 2_000;
 
 let dir: string;
 const started: GatewayProcess[] = [];
@@ -162,7 +161,8 @@ describe('SIGHUP', () => {
 
 /** A gateway with one call held in a python worker (by REST) and one held in its own process (by gRPC). */
 async function busyGateway() {
-  const gateway = start(configured(dir, { ...holdTools(), shutdown: { drain_ms: 8_000 } }));
+  // Longer than any test: what waits for it does not end in time.
+  const gateway = start(configured(dir, { ...holdTools(), shutdown: { drain_ms: 300_000 } }));
   const doors = await gateway.ready();
   const [key = ''] = keysIn(gateway.stderr);
   const [worker, inside] = [join(dir, 'worker'), join(dir, 'inside')];
@@ -210,9 +210,7 @@ describe('SIGTERM', () => {
       value: { status: 200, body: { ok: true, data: 'let go' } },
     });
     expect(grpc).toMatchObject({ status: 'fulfilled', value: { ok: true, data: 'let go' } });
-    const releasedAt = Date.now();
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
-    expect(Date.now() - releasedAt).toBeLessThan(5_000);
     expect(workers.filter(isAlive)).toEqual([]);
   });
 
@@ -224,9 +222,7 @@ describe('SIGTERM', () => {
     const call = callTool({ url: rest, key }, 'hold_in_worker', { file });
     await expect.poll(() => existsSync(`${file}.entered`), POLL).toBe(true);
     const workers = childrenOf(gateway.pid);
-    const signalledAt = Date.now();
     const exit = await stopped(gateway);
-    expect(Date.now() - signalledAt).toBeLessThan(300 + 5_000);
     expect(exit).toEqual({ code: 0, signal: null });
     expect((await call).body).toMatchObject({ ok: false });
     expect(workers.filter(isAlive)).toEqual([]);
@@ -236,10 +232,8 @@ describe('SIGTERM', () => {
     const { gateway, doors, calls, workers } = await busyGateway();
     gateway.signal('SIGTERM');
     await expect.poll(() => readiness(doors.rest), POLL).not.toBe(200);
-    const secondAt = Date.now();
     gateway.signal('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 1, signal: null });
-    expect(Date.now() - secondAt).toBeLessThan(SOON_MS);
     await calls;
     await expect.poll(() => workers.filter(isAlive), POLL).toEqual([]);
   });

@@ -1,11 +1,12 @@
 // Two gateways over one Redis: a change reaches both, they say so while they differ, and go on while Redis is away.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startRedis, type RedisServer } from '../helpers/redis.ts';
 import { metricValue, request, targetOf } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { document, HttpLoaderBench, httpTool } from '../helpers/http-loader-kit.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 interface Replicas {
   readonly self: string;
@@ -14,10 +15,6 @@ interface Replicas {
 }
 
 const DISAGREEMENT = 'ute_registry_disagreement';
-/** What is promised, whether hints come or not. */
-const PROMISED = { timeout: 10_000, interval: 50 };
-/** Far sooner than any of the sources here is polled. */
-const BY_HINT = { timeout: 5_000, interval: 50 };
 
 let redis: RedisServer;
 let bench: HttpLoaderBench;
@@ -65,7 +62,7 @@ describe('replicas of one Redis', () => {
   it('know each other, and one that stops is gone', async () => {
     const one = await started(remote('1h'));
     const two = await started(remote('1h'));
-    await vi.waitFor(async () => expect(await metric(one, 'ute_replicas')).toBe(2), PROMISED);
+    await eventually(async () => expect(await metric(one, 'ute_replicas')).toBe(2));
     const seen = await replicasOf(one);
     expect(seen.agree).toBe(true);
     expect(seen.replicas).toHaveLength(2);
@@ -73,7 +70,7 @@ describe('replicas of one Redis', () => {
     expect(seen.replicas.map(({ id }) => id)).toContain((await replicasOf(two)).self);
     gateways.pop();
     await two.stop();
-    await vi.waitFor(async () => expect(await metric(one, 'ute_replicas')).toBe(1), PROMISED);
+    await eventually(async () => expect(await metric(one, 'ute_replicas')).toBe(1));
   });
 
   it('a change of the source that one has found reaches the other by a hint', async () => {
@@ -81,10 +78,10 @@ describe('replicas of one Redis', () => {
     const two = await started(remote('1h'));
     bench.served.body = document(httpTool('second'));
     await reload(one);
-    await vi.waitFor(async () => expect(await toolsOf(two)).toEqual(['second']), BY_HINT);
-    await vi.waitFor(async () => {
+    await eventually(async () => expect(await toolsOf(two)).toEqual(['second']));
+    await eventually(async () => {
       expect([await metric(one, DISAGREEMENT), await metric(two, DISAGREEMENT)]).toEqual([0, 0]);
-    }, PROMISED);
+    });
   });
 
   it('without a hint, a change reaches both by polling', async () => {
@@ -92,7 +89,7 @@ describe('replicas of one Redis', () => {
     const two = await started(remote('2s'));
     bench.served.body = document(httpTool('second'));
     for (const each of [one, two])
-      await vi.waitFor(async () => expect(await toolsOf(each)).toEqual(['second']), PROMISED);
+      await eventually(async () => expect(await toolsOf(each)).toEqual(['second']));
   });
 
   it('say that they differ for as long as they do', async () => {
@@ -106,14 +103,14 @@ describe('replicas of one Redis', () => {
     const one = await started({ type: 'yaml-file', paths: [here] });
     const two = await started({ type: 'yaml-file', paths: [there] });
     const disagreement = async () => [await metric(one, DISAGREEMENT), await metric(two, DISAGREEMENT)];
-    await vi.waitFor(async () => expect(await metric(one, 'ute_replicas')).toBe(2), PROMISED);
+    await eventually(async () => expect(await metric(one, 'ute_replicas')).toBe(2));
     expect(await disagreement()).toEqual([0, 0]);
     write(here, 'second');
-    await vi.waitFor(async () => expect(await disagreement()).toEqual([1, 1]), PROMISED);
+    await eventually(async () => expect(await disagreement()).toEqual([1, 1]));
     expect((await replicasOf(two)).agree).toBe(false);
     expect([await toolsOf(one), await toolsOf(two)]).toEqual([['second'], ['first']]);
     write(there, 'second');
-    await vi.waitFor(async () => expect(await disagreement()).toEqual([0, 0]), PROMISED);
+    await eventually(async () => expect(await disagreement()).toEqual([0, 0]));
   });
 
   it('only who may administer sees them', async () => {
@@ -126,16 +123,13 @@ describe('while Redis is away', () => {
   it('a change is noticed all the same, and the replicas find each other again afterwards', async () => {
     const one = await started(remote('1s'));
     const two = await started(remote('1s'));
-    await vi.waitFor(async () => expect(await metric(one, 'ute_replicas')).toBe(2), PROMISED);
+    await eventually(async () => expect(await metric(one, 'ute_replicas')).toBe(2));
     await redis.kill();
     bench.served.body = document(httpTool('second'));
     for (const each of [one, two])
-      await vi.waitFor(async () => expect(await toolsOf(each)).toEqual(['second']), PROMISED);
+      await eventually(async () => expect(await toolsOf(each)).toEqual(['second']));
     await redis.restart();
-    await vi.waitFor(async () => expect((await replicasOf(one)).replicas).toHaveLength(2), {
-      timeout: 20_000,
-      interval: 100,
-    });
+    await eventually(async () => expect((await replicasOf(one)).replicas).toHaveLength(2));
   });
 });
 
@@ -146,7 +140,7 @@ describe('a source that is away', () => {
     const before = await startGateway({ tools: [], settings });
     gateways.push(before);
     bench.served.status = 503;
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { body } = await request<{ ok: boolean; warnings: { message: string }[] }>(
         targetOf(before),
         'GET',
@@ -154,7 +148,7 @@ describe('a source that is away', () => {
       );
       expect(body.ok).toBe(true);
       expect(body.warnings[0]?.message).toMatch(/HTTP 503; what it gave at .* stays in force/);
-    }, PROMISED);
+    });
     await before.stop();
     gateways.pop();
     const after = await startGateway({ tools: [], settings });

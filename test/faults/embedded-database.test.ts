@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, assert, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, assert, beforeEach, expect, it } from 'vitest';
 import { readPidFile } from '../../src/infra/embedded-postgres/stale-server.ts';
 import { acceptCall, callWhen } from '../helpers/async-client.ts';
 import { configured, GatewayProcess, isAlive } from '../helpers/gateway-process.ts';
 import { callTool, type RestTarget } from '../helpers/rest-client.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const POLL = { timeout: 60_000, interval: 50 };
 const ROUNDS = ['the gateway', 'the database', 'both', 'both'] as const;
@@ -36,7 +37,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await Promise.all(started.splice(0).map((gateway) => gateway.end()));
-  await vi.waitFor(() => assert(!isAlive(serverPid()), 'the server is still there'), POLL);
+  await eventually(() => assert(!isAlive(serverPid()), 'the server is still there'));
   rmSync(dir, { recursive: true, force: true });
 });
 

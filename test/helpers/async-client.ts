@@ -1,6 +1,7 @@
 // Asynchronous calls as a client makes them: accept, look until it has ended, follow the events.
 import { UndocumentedAnswer } from './documented.ts';
 import { sendTo, type Envelope, type RestTarget, type Sent } from './rest-client.ts';
+import { eventually } from './eventually.ts';
 
 export interface CallView {
   readonly id: string;
@@ -58,15 +59,16 @@ export async function callWhen(
   target: RestTarget,
   id: string,
   done: (call: CallView) => boolean = ({ result }) => result !== null,
-  withinMs = 20_000,
+  withinMs = 30_000,
 ): Promise<CallView> {
-  const giveUpAt = Date.now() + withinMs;
-  for (;;) {
-    const call = await callView(target, id).catch(unlessUndocumented);
-    if (call !== undefined && done(call)) return call;
-    if (Date.now() > giveUpAt) throw new Error(`the call stayed as it was: ${JSON.stringify(call)}`);
-    await new Promise((next) => setTimeout(next, 20));
-  }
+  let call: CallView | undefined;
+  const ended = async () => {
+    call = await callView(target, id).catch(unlessUndocumented);
+    return call !== undefined && done(call) && call;
+  };
+  return eventually(ended, 'the call', withinMs).catch((error: unknown) => {
+    throw new Error(`the call stayed as it was: ${JSON.stringify(call)}`, { cause: error });
+  });
 }
 
 function unlessUndocumented(error: unknown): undefined {

@@ -10,6 +10,7 @@ import { startRedis, type RedisServer } from './redis.ts';
 import { callTool, type RestTarget } from './rest-client.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { removeDir, tempDir } from './temp-tools.ts';
+import { eventually } from './eventually.ts';
 
 /** Of `pay` and `pay_again` together: each has its own. */
 export const LIMIT = 4;
@@ -20,7 +21,6 @@ export const BURST = 20;
 export const QUARANTINE_MS = 16_000;
 /** A statement whose connection is dead is given up after 12 s. */
 const RECOVERED_MS = 20_000;
-const LOOK_MS = 50;
 
 export interface Replica extends RestTarget {
   readonly name: string;
@@ -119,7 +119,9 @@ export class FaultBench {
   /** Gateways that do not answer, count by Redis and write into PostgreSQL again, though nobody started them anew. */
   async unrecovered(): Promise<readonly string[]> {
     const well = await Promise.all(
-      this.replicas.map((replica) => until(() => isWell(replica), RECOVERED_MS)),
+      this.replicas.map((replica) =>
+        eventually(() => isWell(replica), replica.name, RECOVERED_MS).catch(() => false),
+      ),
     );
     return this.replicas.filter((_, index) => !well[index]).map(({ name }) => name);
   }
@@ -159,17 +161,6 @@ async function isWell(replica: Replica): Promise<boolean> {
     if (!body.ok || without.length > 0) return false;
   }
   return (await degraded(replica)).length === 0;
-}
-
-/** False: not within the time, however long a check takes. */
-export async function until(check: () => Promise<boolean>, withinMs: number): Promise<boolean> {
-  const late = Date.now() + withinMs;
-  const outOfTime = new Promise<boolean>((done) => setTimeout(done, withinMs, false).unref());
-  while (Date.now() < late) {
-    if (await Promise.race([check().catch(() => false), outOfTime])) return true;
-    await new Promise((done) => setTimeout(done, LOOK_MS));
-  }
-  return false;
 }
 
 function toolsFor(upstream: string): object {

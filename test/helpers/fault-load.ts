@@ -1,6 +1,8 @@
 // The callers of the fault suites, the ledger of what they were told, and what has to be true of it at the end.
+import { setTimeout as pause } from 'node:timers/promises';
 import { callIdOf, type AnswerMeta } from './async-client.ts';
-import { newRef, until, type FaultBench, type Replica } from './fault-bench.ts';
+import { newRef, type FaultBench, type Replica } from './fault-bench.ts';
+import { eventually } from './eventually.ts';
 
 type Way = 'direct' | 'async' | 'keyed';
 
@@ -161,8 +163,10 @@ export class FaultLoad {
       );
       return rows.map(({ id }) => String(id));
     };
-    await until(async () => (await left()).length === 0, SETTLED_MS);
-    return left();
+    return eventually(async () => (await left()).length === 0, 'every call has ended', SETTLED_MS).then(
+      () => [],
+      left,
+    );
   }
 
   /** In the audit log, each has one record of how it ended. */
@@ -203,8 +207,4 @@ function refsOf(told: readonly Told[], where: (one: Told) => boolean): readonly 
 /** An answer that says that nothing has happened. With a key, only the last answer speaks of all of them. */
 function deniedAll({ way, status, ok, mayHaveActed }: Told): boolean {
   return way === 'direct' && status > 0 && !ok && !mayHaveActed;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
 }

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { seedDatabase } from './embedded-postgres.ts';
 
@@ -62,7 +63,7 @@ export class GatewayProcess {
     while (Date.now() < giveUpAt) {
       const line = this.#stdout.split('\n').find((text) => text.includes('"msg":"ready"'));
       if (line !== undefined) return JSON.parse(line) as Doors;
-      if (await Promise.race([ended, pause(20)])) break;
+      if (await Promise.race([ended, pause(20, false)])) break;
     }
     throw new Error(`the gateway did not get ready:\n${this.#stdout}\n${this.#stderr}`);
   }
@@ -76,10 +77,6 @@ export class GatewayProcess {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGKILL');
     await this.exited;
   }
-}
-
-function pause(ms: number): Promise<false> {
-  return new Promise((done) => setTimeout(() => done(false), ms));
 }
 
 /** Writes `dir`/gateway.yaml with free ports and gives the environment that selects it. */

@@ -1,19 +1,20 @@
 // How long the event loop of a gateway in a process of its own was held, as loop-probe.mjs in it says.
 import { resolve } from 'node:path';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { GatewayProcess } from './gateway-process.ts';
+import { eventually } from './eventually.ts';
 
 /** What a gateway is started with so that it can say it. */
 export const LOOP_PROBE = {
   NODE_OPTIONS: `--import=${resolve(import.meta.dirname, 'loop-probe.mjs')}`,
 };
 
-/** The longest since it was asked last, in milliseconds. */
+/** The longest since it was asked last, in milliseconds of a machine that has nothing else to do. */
 export async function heldMs(gateway: GatewayProcess): Promise<number> {
   const before = gateway.stderr.length;
   gateway.signal('SIGUSR2');
   const found = () => /the loop was held for ([\d.]+) ms/.exec(gateway.stderr.slice(before))?.[1];
-  await vi.waitFor(() => expect(found()).toBeDefined(), { timeout: 30_000, interval: 5 });
+  await eventually(() => expect(found()).toBeDefined());
   return Number(found());
 }
 

@@ -4,6 +4,7 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { placeBinaries } from '../../src/infra/embedded-postgres/placement.ts';
 import { findPostgres } from '../../src/infra/embedded-postgres/postgres-package.ts';
@@ -120,7 +121,7 @@ async function connected(url: string, server: ChildProcess): Promise<Pool> {
       await pool.end();
       throw new Error('PostgreSQL did not start', { cause: error });
     }
-    await new Promise((done) => setTimeout(done, 25));
+    await pause(25);
   }
 }
 

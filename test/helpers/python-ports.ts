@@ -229,12 +229,3 @@ export function isAlive(pid: number): boolean {
     );
   }
 }
-
-/** Waits until `condition` holds, looking every few milliseconds; throws when it never does. */
-export async function eventually(condition: () => boolean, what: string, withinMs = 5000): Promise<void> {
-  const end = Date.now() + withinMs;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

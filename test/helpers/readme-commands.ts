@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { seedDatabase } from './embedded-postgres.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -127,7 +128,7 @@ async function ready(gateway: ChildProcess): Promise<ReadmeGateway['doors'] & { 
     const [key] = /ute_live_[\w-]+/.exec(output()) ?? [];
     if (line !== undefined && key !== undefined)
       return { ...(JSON.parse(line) as ReadmeGateway['doors']), key };
-    await new Promise((done) => setTimeout(done, 20));
+    await pause(20);
   }
   throw new Error(`the example did not start:\n${output()}`);
 }

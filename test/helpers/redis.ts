@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
 export interface RedisServer {
@@ -74,10 +75,6 @@ async function answers(client: Redis, server: ChildProcess): Promise<void> {
     if (server.exitCode !== null || Date.now() > giveUp) throw new Error('Redis did not start');
     await pause(20);
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function freePort(): Promise<number> {

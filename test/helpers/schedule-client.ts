@@ -1,5 +1,6 @@
 // Schedules as a REST client uses them.
 import { sendTo, type RestTarget, type Sent } from './rest-client.ts';
+import { eventually } from './eventually.ts';
 
 export interface WireRun {
   readonly call_id: string;
@@ -31,11 +32,9 @@ export async function runsOf(target: RestTarget, id: string): Promise<readonly W
 }
 
 /** Its last run, once there is one and it has ended. */
-export async function lastRun(target: RestTarget, id: string, withinMs = 15_000): Promise<WireRun> {
-  for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt;) {
+export function lastRun(target: RestTarget, id: string): Promise<WireRun> {
+  return eventually(async () => {
     const [run] = await runsOf(target, id);
-    if (run !== undefined && run.finished_at !== null) return run;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error(`schedule ${id} did not run`);
+    return run !== undefined && run.finished_at !== null && run;
+  }, `a run of schedule ${id}`);
 }

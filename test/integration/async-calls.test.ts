@@ -1,6 +1,7 @@
 // Asynchronous calls through a running gateway: embedded, and on Redis and PostgreSQL.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { serve } from '../../src/app/service/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
@@ -155,7 +156,7 @@ describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
     await running(id);
     const asked = await request(agent, 'DELETE', `/v1/calls/${id}`);
     expect(asked.status).toBe(200);
-    expect(await callWhen(agent, id, undefined, 5_000)).toMatchObject({
+    expect(await callWhen(agent, id)).toMatchObject({
       status: 'cancelled',
       result: { error: { type: 'CANCELLED' } },
     });
@@ -278,7 +279,7 @@ describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
     await followEvents(target, id, { enough: 1 });
     const following = followEvents(target, id, { after: '1' });
     await callWhen(target, id, ({ status }) => status === 'running');
-    await new Promise((next) => setTimeout(next, 100));
+    await pause(100);
     await leaving.stop();
     expect(await following).toMatchObject([{ event: 'reconnect' }]);
     await own.stop();

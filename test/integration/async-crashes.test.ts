@@ -85,7 +85,7 @@ describe.each(['embedded', 'on Redis and PostgreSQL'] as const)('a gateway that 
     const until = join(dir, 'until');
     const once = await acceptedId(target, 'work', { note: notes.once, until });
     const again = await acceptedId(target, 'work_again', { note: notes.again, until });
-    await expect.poll(() => entries(notes.once) + entries(notes.again), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => entries(notes.once) + entries(notes.again)).toBe(2);
     gateway.signal('SIGKILL');
     await gateway.exited;
     writeFileSync(until, '');

@@ -1,4 +1,5 @@
 // BullMqCallQueue on a real Redis: word of a waiting call comes to a replica with room, and only the id is in Redis.
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { BullMqCallQueue } from '../../src/infra/calls/queue/bullmq-call-queue.ts';
 import { RedisClients } from '../../src/infra/redis/redis-clients.ts';
@@ -38,7 +39,7 @@ it('a call that its own replica has room for is not put into Redis', async () =>
   const one = await replica(true);
   one.queue.offer('call-1');
   expect(one.heard).toEqual(['call-1']);
-  await new Promise((done) => setTimeout(done, 100));
+  await pause(100);
   expect(
     (await server.client.keys('ute:calls:*')).filter(
       (key) => !/:(meta|marker|stalled-check|events)$/.test(key),
@@ -49,24 +50,24 @@ it('a call that its own replica has room for is not put into Redis', async () =>
 it('a call that its own replica is too full for comes to one that has room', async () => {
   const [full, free] = [await replica(false), await replica(true)];
   full.queue.offer('call-1');
-  await expect.poll(() => free.heard, { timeout: 5_000 }).toContain('call-1');
+  await expect.poll(() => free.heard).toContain('call-1');
 });
 
 it('a full replica hears no more until it listens again, and what it was told is not lost', async () => {
   const one = await replica(false);
   one.queue.pass('call-1');
-  await expect.poll(() => one.heard, { timeout: 5_000 }).toEqual(['call-1']);
-  await new Promise((done) => setTimeout(done, 300));
+  await expect.poll(() => one.heard).toEqual(['call-1']);
+  await pause(300);
   expect(one.heard.length).toBeLessThanOrEqual(2);
   one.room = true;
   one.queue.listen();
-  await expect.poll(() => one.heard.length, { timeout: 5_000 }).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => one.heard.length).toBeGreaterThanOrEqual(2);
 });
 
 it('of a thousand calls that wait, few jobs are in Redis, and nothing but an id in each', async () => {
   const full = await replica(false);
   for (let index = 0; index < 1_000; index += 1) full.queue.offer(`call-${index}`);
-  await new Promise((done) => setTimeout(done, 300));
+  await pause(300);
   const jobs = (await server.client.keys('ute:calls:*')).filter((key) => /\.\d+$/.test(key));
   expect(jobs.length).toBeGreaterThan(0);
   expect(jobs.length).toBeLessThanOrEqual(8);

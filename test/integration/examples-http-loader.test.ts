@@ -8,10 +8,10 @@ import { parse } from 'yaml';
 import { callTool, metricValue, request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../examples/http-loader');
 const KEY = 'a secret of sixteen bytes or more';
-const NOTICED = { timeout: 10_000, interval: 50 };
 
 let dir: string;
 let source: ChildProcess;
@@ -69,23 +69,20 @@ it('a call reaches the API through the connection of the gateway', async () => {
 
 it('a change of the document is in force soon', async () => {
   change('Tell the weather', 'Say the weather');
-  await vi.waitFor(
-    async () => expect((await described())?.description).toBe('Say the weather of a city'),
-    NOTICED,
-  );
+  await eventually(async () => expect((await described())?.description).toBe('Say the weather of a city'));
 });
 
 it('a reference to this machine refuses the document, with its line', async () => {
   change('/weather/{city}', '/weather/${env:HOME}');
-  await vi.waitFor(async () => expect((await status()).problems).toMatchObject([{ line: 12 }]), NOTICED);
+  await eventually(async () => expect((await status()).problems).toMatchObject([{ line: 12 }]));
   expect((await callTool(agent, 'weather_of', { city: 'Oslo' })).body.ok).toBe(true);
   change('/weather/${env:HOME}', '/weather/{city}');
-  await vi.waitFor(async () => expect((await status()).ok).toBe(true), NOTICED);
+  await eventually(async () => expect((await status()).ok).toBe(true));
 });
 
 it('the tools stay when the source ends', async () => {
   source.kill();
-  await vi.waitFor(async () => expect((await status()).warnings).toHaveLength(1), NOTICED);
+  await eventually(async () => expect((await status()).warnings).toHaveLength(1));
   expect((await callTool(agent, 'weather_of', { city: 'Oslo' })).body.ok).toBe(true);
   const text = await (await fetch(gateway.service.metricsUrl)).text();
   expect(text).toMatch(/^ute_loader_source_stale\{.*loader="http".*\} 1$/m);

@@ -2,11 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copyCheckout } from '../helpers/checkout-copy.ts';
 import { keptOf, patternOf, stepsOf, withoutSpace, type Step } from '../helpers/page-steps.ts';
 import { runShell, startAsWritten, type ReadmeGateway } from '../helpers/readme-commands.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const GUIDE = 'docs/guide';
@@ -64,7 +65,7 @@ describe.each([
     // What has no answer to wait for changes something: it is run once.
     if (answer === undefined) await run();
     else {
-      const output = await vi.waitFor(run, { timeout: ANSWERED_WITHIN_MS, interval: 200 });
+      const output = await eventually(run, 'the answer', ANSWERED_WITHIN_MS);
       for (const [shown, found] of keptOf(answer, output)) kept.set(shown, found);
     }
   }

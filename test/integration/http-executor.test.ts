@@ -192,12 +192,10 @@ describe('the end of a call', () => {
         closed = true;
       });
     });
-    const startedAt = performance.now();
     const reason = new Error('deadline');
     const controller = new AbortController();
     setTimeout(() => controller.abort(reason), 150);
     await expect(call({ url }, {}, controller.signal)).rejects.toBe(reason);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
     await expect.poll(() => closed).toBe(true);
   });
 

@@ -2,6 +2,7 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { specRules } from '../../src/app/gateway/registry-rules.ts';
 import { validateLoaded } from '../../src/registry/checks/spec-validation.ts';
@@ -15,6 +16,7 @@ import {
   messagesOf,
   namesOf,
 } from '../helpers/http-loader-kit.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const STALE = 'ute_loader_source_stale';
 
@@ -120,8 +122,8 @@ describe('a source', () => {
     const look = async () => {
       const before = bench.served.asked.length;
       await clock.advance(10_000);
-      await vi.waitFor(() => expect(bench.served.asked.length).toBeGreaterThan(before));
-      await new Promise((done) => setTimeout(done, 50));
+      await eventually(() => expect(bench.served.asked.length).toBeGreaterThan(before));
+      await pause(50);
       await settled();
     };
     await look();
@@ -163,7 +165,7 @@ describe('a source that is away', () => {
     const before = bench.loader();
     await load(before);
     before.taken();
-    await vi.waitFor(() => expect(copies()).toHaveLength(1));
+    await eventually(() => expect(copies()).toHaveLength(1));
     expect(statSync(join(bench.dir, 'data', 'loaders', copies()[0] ?? '')).mode & 0o077).toBe(0);
     bench.served.answer = (request) => void request.socket.destroy();
     const loaded = await load(bench.loader());
@@ -176,7 +178,7 @@ describe('a source that is away', () => {
     bench.served.body = document(httpTool('good'));
     await load(loader);
     loader.taken();
-    await vi.waitFor(() => expect(copies()).toEqual([expect.stringMatching(/^http-[0-9a-f]{24}\.json$/)]));
+    await eventually(() => expect(copies()).toEqual([expect.stringMatching(/^http-[0-9a-f]{24}\.json$/)]));
     bench.served.body = document(httpTool('refused'));
     await load(loader);
     bench.served.status = 500;

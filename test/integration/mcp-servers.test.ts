@@ -19,6 +19,7 @@ import {
   nodeServer,
   textOf,
 } from '../helpers/mcp-kit.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const bench = new McpBench();
 const loopback = new LoopbackServers();
@@ -199,10 +200,10 @@ describe.each(ERAS)('a server over %s', (_, era) => {
     const began = era.heard().split('began').length;
     const abort = new AbortController();
     const call = callTool(server, 'wait', {}, { signal: abort.signal });
-    await vi.waitFor(() => expect(era.heard().split('began').length).toBe(began + 1), 10_000);
+    await eventually(() => expect(era.heard().split('began').length).toBe(began + 1));
     abort.abort(new Error('enough'));
     await expect(call).rejects.toThrow('enough');
-    await vi.waitFor(() => expect(era.heard().split('was cancelled').length).toBe(before + 1), 10_000);
+    await eventually(() => expect(era.heard().split('was cancelled').length).toBe(before + 1));
   });
 
   it('tells of its progress, and is told of the trace', async () => {
@@ -258,7 +259,7 @@ describe('a server that is shared', () => {
       reason: 'CONNECTION_LOST',
     });
     await expect(callTool(server, 'do')).resolves.toMatchObject({ isError: false });
-    await vi.waitFor(() => expect(changed).toHaveBeenCalledOnce());
+    await eventually(() => expect(changed).toHaveBeenCalledOnce());
     expect(bench.metrics.value('ute_mcp_connections_lost_total{stdio}')).toBe(1);
     await server.close();
   });
@@ -268,7 +269,7 @@ describe('a server that is shared', () => {
     const changed = vi.fn<() => void>();
     server.onToolsChanged(changed);
     await callTool(server, 'do');
-    await vi.waitFor(() => expect(changed).toHaveBeenCalled());
+    await eventually(() => expect(changed).toHaveBeenCalled());
     expect(changed.mock.calls.length).toBeLessThan(100);
     await server.close();
   });

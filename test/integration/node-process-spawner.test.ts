@@ -7,8 +7,9 @@ import type { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
-import { eventually, isAlive } from '../helpers/python-ports.ts';
+import { isAlive } from '../helpers/python-ports.ts';
 import { MIB, SandboxBench } from '../helpers/sandbox.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const spawner = new NodeProcessSpawner();
 afterEach(() => spawner.closeAll());

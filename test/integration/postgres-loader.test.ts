@@ -1,5 +1,5 @@
 // Tools kept in the database: changed by REST on one replica, in force on all; judged before they are kept; rolled back.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { startRedis, type RedisServer } from '../helpers/redis.ts';
 import { callTool, request, targetOf } from '../helpers/rest-client.ts';
@@ -13,9 +13,7 @@ import {
   type KeptTools,
 } from '../helpers/specs-kit.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
-
-/** What is promised, whether hints come or not. */
-const PROMISED = { timeout: 10_000, interval: 50 };
+import { eventually } from '../helpers/eventually.ts';
 
 let dir: string;
 let postgres: Postgres;
@@ -60,16 +58,16 @@ describe('two replicas of one database', () => {
       body: { in_force: true, changed: true, revision: 1 },
     });
     expect(await said(one, 'greet')).toBe(1);
-    await vi.waitFor(async () => expect(await said(two, 'greet')).toBe(1), PROMISED);
+    await eventually(async () => expect(await said(two, 'greet')).toBe(1));
     await putSpec(targetOf(two), 'greet', edition(2));
-    await vi.waitFor(async () => expect(await said(one, 'greet')).toBe(2), PROMISED);
+    await eventually(async () => expect(await said(one, 'greet')).toBe(2));
     const registry = await Promise.all(
       [one, two].map((each) => request<{ version: string }>(targetOf(each), 'GET', '/v1/registry')),
     );
     expect(registry[0]?.body.version).toBe(registry[1]?.body.version);
     await specRequest(targetOf(one), 'DELETE', '/greet?note=over');
     expect((await callTool(targetOf(one), 'greet')).status).toBe(404);
-    await vi.waitFor(async () => expect((await callTool(targetOf(two), 'greet')).status).toBe(404), PROMISED);
+    await eventually(async () => expect((await callTool(targetOf(two), 'greet')).status).toBe(404));
   });
 
   it('two that are put at once and take each other names never break the set: one of them is refused', async () => {
@@ -265,13 +263,11 @@ describe('the database', () => {
     const status = async () =>
       (await request<{ ok: boolean; problems: unknown[] }>(targetOf(gateway), 'GET', '/v1/admin/reload'))
         .body;
-    await vi.waitFor(
-      async () =>
-        expect(await status()).toMatchObject({
-          ok: false,
-          problems: [{ file: 'database:greet', tool: 'greet' }, {}],
-        }),
-      PROMISED,
+    await eventually(async () =>
+      expect(await status()).toMatchObject({
+        ok: false,
+        problems: [{ file: 'database:greet', tool: 'greet' }, {}],
+      }),
     );
     expect(await said(gateway, 'greet')).toBe(1);
     expect((await specRequest(targetOf(gateway), 'DELETE', '/greet?note=broken')).body.in_force).toBe(true);

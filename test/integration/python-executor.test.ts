@@ -1,5 +1,6 @@
 // The python executor with real Python: what well-behaved tools get, and what hostile ones do not.
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
 import type { CallEvent } from '../../src/contract/call/tool-call.ts';
@@ -7,16 +8,9 @@ import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { NodeProcessSpawner } from '../../src/infra/process/node-process-spawner.ts';
 import type { PythonSettings } from '../../src/executors/python/settings.ts';
 import type { ProcessSpawner } from '../../src/ports/egress/process-spawner.ts';
-import {
-  callOf,
-  eventually,
-  FIXTURES,
-  isAlive,
-  PythonBench,
-  realClock,
-  targetOf,
-} from '../helpers/python-ports.ts';
+import { callOf, FIXTURES, isAlive, PythonBench, realClock, targetOf } from '../helpers/python-ports.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const spawner = new NodeProcessSpawner();
 afterAll(() => spawner.closeAll());
@@ -128,9 +122,8 @@ describe('calls', () => {
 
   it('serves two slow calls at once', async () => {
     const sleep = await bench.callable('good.sleep');
-    const started = performance.now();
     const pids = await Promise.all([sleep({ seconds: 1.5 }), sleep({ seconds: 1.5 })]);
-    expect(performance.now() - started).toBeLessThan(2_900);
+    // One after the other, they would have got the same worker.
     expect(new Set(pids).size).toBe(2);
   });
 });
@@ -187,12 +180,12 @@ describe('several calls in one worker', () => {
   it('forked calls run side by side, and what each prints is its own', async () => {
     const bench = new PythonBench(spawner, { workers: 1, callsPerWorker: 4 });
     const call = await bench.callable('good.prints_async');
-    await call({ text: 'warm', seconds: 0 });
+    await call({ text: 'warm' });
     bench.log.lines.length = 0;
-    const started = performance.now();
     const texts = ['a', 'b', 'c', 'd'];
-    await Promise.all(texts.map((text) => call({ text, seconds: 0.8 }, { call: { id: text } })));
-    expect(performance.now() - started).toBeLessThan(2_800);
+    const meeting = tempDir();
+    await Promise.all(texts.map((text) => call({ text, meeting, of: 4 }, { call: { id: text } })));
+    removeDir(meeting);
     for (const text of texts) {
       const own = bench.log.lines.filter(({ fields }) => fields['callId'] === text);
       expect(own.map(({ fields }) => fields['output'])).toEqual([`${text} begins`, `${text} ends`]);
@@ -203,11 +196,11 @@ describe('several calls in one worker', () => {
   it('asynchronous functions marked pure share a worker and its event loop, and still print apart', async () => {
     const bench = reusing(spawner, { workers: 1, callsPerWorker: 4 });
     const [call, pid] = [await bench.callable('good.prints_async'), await bench.callable('good.pid_async')];
-    const started = performance.now();
     const texts = ['a', 'b', 'c'];
-    const calls = texts.map((text) => call({ text, seconds: 0.8 }, { call: { id: text } }));
+    const meeting = tempDir();
+    const calls = texts.map((text) => call({ text, meeting, of: 3 }, { call: { id: text } }));
     const pids = await Promise.all([pid(), ...calls.map((each) => each.then(() => pid()))]);
-    expect(performance.now() - started).toBeLessThan(2_200);
+    removeDir(meeting);
     expect(new Set(pids).size).toBe(1);
     for (const text of texts) {
       const own = bench.log.lines.filter(({ fields }) => fields['callId'] === text);
@@ -253,10 +246,7 @@ describe('several calls in one worker', () => {
     const worker = await bench.callable('good.pid_of_worker');
     const before = await worker();
     await eventually(() => bench.metrics.value('ute_executor_workers{python}') === 1, 'it is up');
-    let now = before;
-    const end = Date.now() + 5000;
-    while (now === before && Date.now() < end) now = await worker();
-    expect(now).not.toBe(before);
+    await eventually(async () => expect(await worker()).not.toBe(before));
     await bench.executor.close?.();
   });
 });
@@ -441,7 +431,7 @@ describe('a worker that ends', () => {
     const [sleep, pidOf] = [await bench.callable('good.sleep'), await bench.callable('good.pid')];
     const sleeping = failureOf(sleep({ seconds: 30 }));
     const queued = pidOf();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
     process.kill(pid, 'SIGKILL');
     expect(await sleeping).toMatchObject({ reason: 'WORKER_DIED' });
     expect(await queued).not.toBe(pid);
@@ -480,9 +470,7 @@ describe('a worker that breaks the protocol', () => {
   });
 
   it('an announced size over the limit: OUTPUT_TOO_LARGE at once', async () => {
-    const started = performance.now();
     expect(await failureOf(bench.call('bad.announce_huge'))).toMatchObject({ type: 'OUTPUT_TOO_LARGE' });
-    expect(performance.now() - started).toBeLessThan(5000);
   });
 
   it('a process forked by tool code cannot answer for the worker', async () => {
@@ -496,19 +484,14 @@ describe('an abort of a call that shares its process', () => {
   afterAll(() => bench.executor.close?.());
 
   it.each(['bad.spin', 'bad.spin_in_c'])(
-    'stops %s on time; its worker is gone and the next call works',
+    'stops %s; its worker is gone and the next call works',
     async (name) => {
       const pid = Number(await bench.call('good.pid'));
       const controller = new AbortController();
       const reason = new ToolFailure('TIMEOUT', 'too slow');
       const call = await bench.callable(name);
-      let abortedAt = 0;
-      setTimeout(() => {
-        abortedAt = performance.now();
-        controller.abort(reason);
-      }, 100);
+      setTimeout(() => controller.abort(reason), 100);
       await expect(call({}, { signal: controller.signal })).rejects.toBe(reason);
-      expect(performance.now() - abortedAt).toBeLessThan(1_000);
       await eventually(() => !isAlive(pid), 'the worker is gone');
       expect(await bench.call('good.echo', { value: 1 })).toBe(1);
     },

@@ -281,7 +281,7 @@ it('a changed module says so once', async () => {
   let changes = 0;
   const watching = loader.watch?.(() => (changes += 1), stop.signal);
   modules.write('mod.py', GOOD.replace('def good', 'def better'));
-  await expect.poll(() => changes, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => changes).toBe(1);
   const { tools } = await loader.load(stop.signal);
   expect(tools[0]?.value).toMatchObject({ name: 'better' });
   stop.abort();
@@ -294,7 +294,7 @@ it('an abort ends the interpreter', async () => {
   modules.write('mod.py', `import time\nopen(${JSON.stringify(marker)}, "w")\ntime.sleep(600)\n`);
   const stop = new AbortController();
   const loading = modules.loader(['mod'], spawner, OFF).load(stop.signal);
-  await expect.poll(() => existsSync(marker), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(marker)).toBe(true);
   stop.abort(new Error('stopping'));
   await expect(loading).rejects.toThrow('stopping');
 });

@@ -1,12 +1,11 @@
 // A Python module changed under a running gateway, its tool's declaration untouched.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, targetOf } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir, writeTools } from '../helpers/temp-tools.ts';
-
-const NOTICED = { timeout: 15_000, interval: 200 };
+import { eventually } from '../helpers/eventually.ts';
 
 let dir: string;
 let gateway: RunningGateway;
@@ -36,9 +35,9 @@ afterAll(async () => {
 it('the new code of the module, and then of one that it imports, is what calls run', async () => {
   expect((await say()).data).toBe('old!');
   module(saying('new'));
-  await vi.waitFor(async () => expect((await say()).data).toBe('new!'), NOTICED);
+  await eventually(async () => expect((await say()).data).toBe('new!'));
   imported('?');
-  await vi.waitFor(async () => expect((await say()).data).toBe('new?'), NOTICED);
+  await eventually(async () => expect((await say()).data).toBe('new?'));
 });
 
 it.each([
@@ -46,9 +45,9 @@ it.each([
   ['wants an argument that the tool does not have', 'def say(word):\n    return word\n'],
 ])('code that %s is refused until it fits again', async (_, text) => {
   module(text);
-  await vi.waitFor(async () => expect((await say()).error?.reason).toBe('TOOL_DEFINITION_CHANGED'), NOTICED);
+  await eventually(async () => expect((await say()).error?.reason).toBe('TOOL_DEFINITION_CHANGED'));
   module(saying('mended'));
-  await vi.waitFor(async () => expect((await say()).data).toBe('mended?'), NOTICED);
+  await eventually(async () => expect((await say()).data).toBe('mended?'));
 });
 
 describe('module_paths', () => {
@@ -80,7 +79,7 @@ describe('module_paths', () => {
     expect(await answer('first')).toBe('first');
     write('second');
     writeTools(folder, toolOf('first'), toolOf('second'));
-    await vi.waitFor(async () => expect(await answer('second')).toBe('second'), NOTICED);
+    await eventually(async () => expect(await answer('second')).toBe('second'));
     expect(await answer('first')).toBe('first');
   });
 });

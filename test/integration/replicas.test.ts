@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { createApiKey } from '../../src/lib/secrets/api-key.ts';
@@ -203,8 +204,4 @@ function writeTools(origin: string): void {
     concurrency: { limit: LIMIT, max_queue: 1_000 },
   };
   writeFileSync(join(dir, 'tools.yaml'), stringify({ connections: { counting }, tools: [counted] }));
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
 }

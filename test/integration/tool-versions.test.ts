@@ -1,5 +1,5 @@
 // Calls that pin a version: they run it after a change and after a restart, on every replica, under the policy in force.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { acceptedId, callWhen } from '../helpers/async-client.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { request, targetOf, type Answer, type Envelope } from '../helpers/rest-client.ts';
@@ -13,8 +13,7 @@ import {
   type KeptTools,
 } from '../helpers/specs-kit.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
-
-const SOON = { timeout: 10_000, interval: 50 };
+import { eventually } from '../helpers/eventually.ts';
 
 let dir: string;
 let postgres: Postgres;
@@ -93,18 +92,16 @@ describe('a pinned call', () => {
     const gateway = await started({ file: echoFile(dir, tool(1)) });
     const hash = await hashOf(gateway, 'filed');
     const history = async () => (await specRequest(targetOf(gateway), 'GET', '/filed/versions')).body;
-    await vi.waitFor(
-      async () =>
-        expect(await history()).toMatchObject({
-          versions: [{ content_hash: hash, source: 'loader' }],
-          changes: [],
-        }),
-      SOON,
+    await eventually(async () =>
+      expect(await history()).toMatchObject({
+        versions: [{ content_hash: hash, source: 'loader' }],
+        changes: [],
+      }),
     );
     echoFile(dir, tool(2));
-    await vi.waitFor(async () => expect(await said(gateway, 'filed')).toBe(2), SOON);
+    await eventually(async () => expect(await said(gateway, 'filed')).toBe(2));
     expect(await said(gateway, 'filed', hash)).toBe(1);
-    await vi.waitFor(async () => expect((await history())['versions']).toHaveLength(2), SOON);
+    await eventually(async () => expect((await history())['versions']).toHaveLength(2));
     expect((await specRequest(targetOf(gateway), 'GET', '/filed/diff?from=1.0.0&to=2.0.0')).status).toBe(200);
     await stopped(gateway);
     const again = await started({ file: echoFile(dir, tool(2)) });
@@ -119,7 +116,7 @@ describe('a pinned call', () => {
     const gateway = await started({ file, database: undefined, settings: { loaders } });
     const hash = await hashOf(gateway, 'filed');
     echoFile(dir, tool(2));
-    await vi.waitFor(async () => expect(await said(gateway, 'filed')).toBe(2), SOON);
+    await eventually(async () => expect(await said(gateway, 'filed')).toBe(2));
     expect(await said(gateway, 'filed', hash)).toBe(1);
   });
 

@@ -12,6 +12,7 @@ import type { Log } from '../../src/ports/telemetry/log.ts';
 import { validateLoaded, type SpecRules } from '../../src/registry/checks/spec-validation.ts';
 import { newValidationCache } from '../../src/registry/checks/validation-cache.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
+import { eventually } from '../helpers/eventually.ts';
 
 const fixture = (name: string) => new URL(`../fixtures/tools-yaml/${name}`, import.meta.url).pathname;
 const folderOfFixtures = fixture('');
@@ -267,20 +268,19 @@ describe('watching', () => {
       await ended;
     }
   }
-  const until = (assertion: () => void) => vi.waitFor(assertion, { timeout: 10_000, interval: 20 });
 
   it('notices a file that is written, replaced, added and removed', async () => {
     await writeFile(at('a.yaml'), tool('a'));
     await watching([folder], async (_loader, seen) => {
       await writeFile(at('a.yaml'), tool('a2'));
-      await until(() => expect(seen()).toEqual(['a2']));
+      await eventually(() => expect(seen()).toEqual(['a2']));
       await writeFile(at('.new'), tool('a3'));
       await rename(at('.new'), at('a.yaml'));
-      await until(() => expect(seen()).toEqual(['a3']));
+      await eventually(() => expect(seen()).toEqual(['a3']));
       await writeFile(at('b.yaml'), tool('b'));
-      await until(() => expect(seen()).toEqual(['a3', 'b']));
+      await eventually(() => expect(seen()).toEqual(['a3', 'b']));
       await rm(at('a.yaml'));
-      await until(() => expect(seen()).toEqual(['b']));
+      await eventually(() => expect(seen()).toEqual(['b']));
     });
   });
 
@@ -294,7 +294,7 @@ describe('watching', () => {
     await watching([at('tools.yaml')], async (_loader, seen) => {
       await symlink('..2', at('..next'));
       await rename(at('..next'), at('..data'));
-      await until(() => expect(seen()).toEqual(['v2']));
+      await eventually(() => expect(seen()).toEqual(['v2']));
     });
   });
 
@@ -303,12 +303,12 @@ describe('watching', () => {
     await writeFile(at('tools', 'a.yaml'), tool('a'));
     await watching([at('tools')], async (_loader, seen) => {
       await rm(at('tools'), { recursive: true });
-      await until(() => expect(seen()).toEqual([expect.stringContaining('does not exist')]));
+      await eventually(() => expect(seen()).toEqual([expect.stringContaining('does not exist')]));
       await mkdir(at('tools'));
       await writeFile(at('tools', 'a.yaml'), tool('back'));
-      await until(() => expect(seen()).toEqual(['back']));
+      await eventually(() => expect(seen()).toEqual(['back']));
       await writeFile(at('tools', 'a.yaml'), tool('again'));
-      await until(() => expect(seen()).toEqual(['again']));
+      await eventually(() => expect(seen()).toEqual(['again']));
     });
   });
 
@@ -322,7 +322,7 @@ describe('watching', () => {
     await watching([at('tools')], async (_loader, seen) => {
       expect(seen()).toEqual([expect.stringContaining('does not exist')]);
       await writeFile(at('secrets', 'password'), 'x');
-      await until(() => expect(seen()).toEqual([]));
+      await eventually(() => expect(seen()).toEqual([]));
     });
   });
 
@@ -345,7 +345,7 @@ describe('watching', () => {
     await passSeconds(25);
     expect(changed).not.toHaveBeenCalled();
     await writeFile(at('a.yaml'), tool('b'));
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await passSeconds(1);
       expect(changed).toHaveBeenCalledTimes(1);
     });

@@ -4,6 +4,7 @@ import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
+import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Counter, Histogram } from '../../ports/telemetry/metrics.ts';
 import { raceCall } from '../deadline.ts';
@@ -52,7 +53,7 @@ export async function runAttempts(
       // Open, and so for longer than a delay is worth: what is certain to be refused is not waited for.
       if (delayMs === undefined || circuit?.state === 'open') throw error;
       deps.retries.add();
-      await pause(delayMs, call, deps.clock);
+      await pause(deps.clock, delayMs, call.signal);
     }
   }
 }
@@ -102,12 +103,6 @@ function delayBeforeNext(
   if (!mayRetry({ function: fn, failure: error, attempt, policy, remainingMs, delayMs })) return undefined;
   if (!withinBudget) exhausted.add();
   return withinBudget ? delayMs : undefined;
-}
-
-function pause(ms: number, call: ToolCall, clock: Clock): Promise<void> {
-  let disarm: () => void = ignore;
-  const waited = new Promise<void>((resolve) => (disarm = clock.after(ms, resolve)));
-  return raceCall(call, waited).finally(() => disarm());
 }
 
 function ignore(): void {}

@@ -1,5 +1,6 @@
 // SqlDatabase over a pool of pg's: one call is one transaction on one connection, in one round trip.
 import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient } from 'pg';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import {
@@ -194,7 +195,7 @@ export class PooledDatabase implements SqlDatabase {
     // A cancel that comes before the statement has begun is lost: it is said again until the server has answered.
     for (let attempt = 0; attempt < CANCEL_ATTEMPTS; attempt += 1) {
       await this.#server.cancel(client).catch(() => {});
-      if (await Promise.race([settled, pause(CANCEL_PAUSE_MS)])) break;
+      if (await Promise.race([settled, pause(CANCEL_PAUSE_MS, false)])) break;
     }
     client.release(true);
   }
@@ -217,10 +218,6 @@ function namedOf({ text }: SqlStatement, types: readonly number[]): NamedStateme
     .update(JSON.stringify([text, types]))
     .digest('hex');
   return { name: `ute_${digest.slice(0, 32)}`, text, types };
-}
-
-function pause(ms: number): Promise<false> {
-  return new Promise((resolve) => setTimeout(() => resolve(false), ms));
 }
 
 /**

@@ -1,6 +1,6 @@
 // What expressions cost: every function pays before it works, so that no text or list holds the event loop.
 import { describe, expect, it } from 'vitest';
-import { leastCpuRatio } from '../../../test/helpers/cpu-ratio.ts';
+import { leastCpuRatio } from '../../../test/helpers/cpu-time.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { parseExpression } from './ast.ts';
 import { evaluate } from './evaluate.ts';

@@ -1,4 +1,5 @@
 // The admission control on Redis, held to the suite that the in-memory one passes, on a real server.
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
 import { startRedis, type RedisServer } from '../../helpers/redis.ts';
 import { startReplica } from '../../helpers/redis-admission.ts';
@@ -20,7 +21,7 @@ describeAdmissionControl('redis', async () => {
   };
   /** Real time, and then whatever is still on its way to the server and back. */
   async function pass(ms: number): Promise<void> {
-    await new Promise((done) => setTimeout(done, ms));
+    await pause(ms);
     for (let turn = 0; turn < 3; turn += 1) await redis.client.ping();
   }
   return { control, pass };

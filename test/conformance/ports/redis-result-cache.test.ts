@@ -1,5 +1,6 @@
 // RedisResultCache on a real Redis: the suite of its port, and what else may stand in a Redis.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisClients } from '../../../src/infra/redis/redis-clients.ts';
 import { RedisResultCache } from '../../../src/infra/cache/redis-result-cache.ts';
@@ -31,7 +32,7 @@ function newCache(bounds: Bounds) {
 
 describeResultCache('Redis', async (bounds) => ({
   cache: newCache(bounds).cache,
-  pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  pass: (ms) => pause(ms),
 }));
 
 const ROOMY = { maxEntries: 100, maxBytes: 100_000 };

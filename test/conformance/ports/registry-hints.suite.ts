@@ -1,6 +1,7 @@
 // What every RegistryHints keeps: replicas hear each other, live while they beat, and are gone soon after.
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RegistryHints, ReplicaState } from '../../../src/ports/registry/registry-hints.ts';
+import { eventually } from '../../helpers/eventually.ts';
 
 export interface HintsBench {
   /** Two replicas' sides of the same store. */
@@ -27,7 +28,7 @@ export function describeRegistryHints(name: string, make: () => Promise<HintsBen
       const heard: ReplicaState[] = [];
       bench.two.onHint((state) => heard.push(state));
       // Who subscribes a moment too late hears nothing: hints are no promise.
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         await bench.one.announce(stateOf('a'));
         expect(heard[0]).toEqual(stateOf('a'));
       });
@@ -38,7 +39,7 @@ export function describeRegistryHints(name: string, make: () => Promise<HintsBen
       const end = bench.two.onHint(({ id }) => heard.push(`gone ${id}`));
       bench.two.onHint(({ id }) => heard.push(id));
       end();
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         await bench.one.announce(stateOf('a'));
         expect(heard).toContain('a');
       });

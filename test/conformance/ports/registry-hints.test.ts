@@ -1,5 +1,5 @@
 // RegistryHints on a real Redis: the suite of every twin, and what others may have written there.
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MemoryRegistryHints } from '../../../src/infra/hints/memory-registry-hints.ts';
 import { RedisClients } from '../../../src/infra/redis/redis-clients.ts';
 import { RedisRegistryHints } from '../../../src/infra/hints/redis-registry-hints.ts';
@@ -7,6 +7,7 @@ import { recordingLog } from '../../helpers/call-kit.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 import { startRedis, type RedisServer } from '../../helpers/redis.ts';
 import { describeRegistryHints } from './registry-hints.suite.ts';
+import { eventually } from '../../helpers/eventually.ts';
 
 let server: RedisServer;
 let benches = 0;
@@ -61,7 +62,7 @@ it('what others wrote there is left out, and a hint that is none is not passed o
     await client.zadd(`${prefix}:registry:seen`, now, id);
   }
   expect((await one.heartbeat({ id: 'a', version: 'v', hash: 'h' })).map(({ id }) => id)).toEqual(['a']);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await client.publish(`${prefix}:registry:hints`, 'not JSON');
     expect(log.lines.some(({ message }) => message.startsWith('a hint'))).toBe(true);
   });
@@ -83,13 +84,10 @@ it('after a restart of Redis, hints are heard and replicas seen again', async ()
   const heard: string[] = [];
   two.onHint(({ id }) => heard.push(id));
   await server.restart();
-  await vi.waitFor(
-    async () => {
-      await one.announce({ id: 'a', version: 'v', hash: 'h' });
-      expect(heard).toContain('a');
-    },
-    { timeout: 10_000, interval: 50 },
-  );
+  await eventually(async () => {
+    await one.announce({ id: 'a', version: 'v', hash: 'h' });
+    expect(heard).toContain('a');
+  });
   expect(await one.heartbeat({ id: 'a', version: 'v', hash: 'h' })).toHaveLength(1);
   await close();
 });

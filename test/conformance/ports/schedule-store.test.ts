@@ -1,4 +1,5 @@
 // ScheduleStore on both databases: who fires what, and that each moment makes one call.
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -226,8 +227,6 @@ describe('replicas on one PostgreSQL', () => {
   let opened: SharedTestDatabase;
   beforeAll(async () => (opened = await postgresDatabase()), 60_000);
   afterAll(() => opened.end());
-
-  const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
   it('a replica that finds a schedule in the hands of another does nothing about it', async () => {
     const [here, there] = [await opened.records.database(), await opened.another().database()];

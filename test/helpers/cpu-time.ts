@@ -1,4 +1,11 @@
-// How much more processor time of this thread one piece of work takes than another: the same on a slow machine and on a busy one.
+// Work measured by the processor time of this thread: what else runs on the machine makes it no longer.
+
+/** In milliseconds. What other threads do meanwhile is not counted. */
+export async function cpuMsOf(work: () => unknown): Promise<number> {
+  const startedAt = process.threadCpuUsage();
+  await work();
+  return msSince(startedAt);
+}
 
 /** Something else may fall into any one run, such as a collection of garbage; what is costly by itself is so in each. */
 const TRIES = 20;
@@ -12,8 +19,12 @@ export function leastCpuRatio(work: () => unknown, reference: () => unknown, eno
 }
 
 function cpuMs(run: () => unknown): number {
-  const before = process.threadCpuUsage();
+  const startedAt = process.threadCpuUsage();
   run();
-  const { user, system } = process.threadCpuUsage(before);
+  return msSince(startedAt);
+}
+
+function msSince(startedAt: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(startedAt);
   return (user + system) / 1_000;
 }
