@@ -1,7 +1,13 @@
 // What tests of asynchronous calls share: a call to accept, an end to write, and time that passes for a lease.
 import { sql } from 'kysely';
 import type { Database } from '../../src/infra/postgres/database.ts';
-import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../../src/ports/calls/call-store.ts';
+import type {
+  CallEnd,
+  CallStore,
+  ClaimedCall,
+  NewCall,
+  StoredCall,
+} from '../../src/ports/calls/call-store.ts';
 import { uuidv7 } from '../../src/lib/ids.ts';
 
 export const ACME = 'acme';
@@ -28,6 +34,25 @@ export function newCall(over: Partial<NewCall> = {}): NewCall {
     request: '{"tool":"echo"}',
     priority: 'normal',
     maxWaitMs: DAY_MS,
+    ...over,
+  };
+}
+
+/** A row, of a call that waits unless `over` says more. */
+export function storedCall(over: Partial<StoredCall> = {}): StoredCall {
+  return {
+    ...newCall(),
+    status: 'queued',
+    partialSideEffects: false,
+    errorType: null,
+    reason: null,
+    runs: 0,
+    claim: 0,
+    durationMs: null,
+    cancelRequested: false,
+    createdAt: new Date(0),
+    startedAt: null,
+    finishedAt: null,
     ...over,
   };
 }

@@ -9,6 +9,8 @@ import type { Principal } from '../../src/contract/call/principal.ts';
 import type { ToolResponse } from '../../src/contract/call/tool-response.ts';
 import type { Extension, Layer, Next } from '../../src/contract/plugin.ts';
 import type { ToolLayer } from '../../src/core/compile/compile-tool.ts';
+import { Deadline, type TimedProgress } from '../../src/core/deadline.ts';
+import type { Clock } from '../../src/ports/clock.ts';
 import { snapshotOf } from '../../src/registry/tool-spec-registry.ts';
 import { refusalOf, successOf } from '../../src/core/settle.ts';
 import type { Log } from '../../src/ports/telemetry/log.ts';
@@ -93,6 +95,16 @@ export function callOf(changes: Partial<ToolCall> = {}): ToolCall {
     progress: progressOf(snapshot),
     ...changes,
   };
+}
+
+/** With the time that it has, as the core keeps it. */
+export function timedCallOf(clock: Clock, timeoutMs: number, changes: Partial<ToolCall> = {}): ToolCall {
+  const deadline = new Deadline(clock, changes.request ?? requestOf());
+  deadline.arm(timeoutMs, timeoutMs);
+  const tools = snapshotOf([], []);
+  const base = callOf({ receivedAt: clock.now(), deadline: clock.now() + timeoutMs, ...changes });
+  const progress: TimedProgress = { ...base.progress, tools, deadline, leftAt: 0, askedAt: 0 };
+  return { ...base, signal: deadline.signal, progress };
 }
 
 /** With the set of tools that the core keeps there. */

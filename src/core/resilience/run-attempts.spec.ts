@@ -1,15 +1,12 @@
 // Specs of runAttempts: retries within policy, budget and deadline, and what the circuit breaker makes of them.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callOf, functionOf, recordingMetrics, requestOf } from '../../../test/helpers/call-kit.ts';
+import { callOf, functionOf, recordingMetrics, timedCallOf } from '../../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
-import { snapshotOf } from '../../registry/tool-spec-registry.ts';
-import { Deadline, type TimedProgress } from '../deadline.ts';
 import { CircuitBreaker, FAILURES_IN_A_ROW, FIRST_OPEN_MS } from './circuit-breaker.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { runAttempts, type AttemptDeps } from './run-attempts.ts';
@@ -34,24 +31,9 @@ function bench(withCircuit = true) {
     seconds: metrics.histogram({ name: 'seconds', help: 'x', buckets: [] }).with(),
   };
 
-  function callFor(fn: ToolFunction, timeoutMs = fn.spec.timeoutMs): ToolCall {
-    const deadline = new Deadline(clock, requestOf());
-    deadline.arm(timeoutMs, timeoutMs);
-    const base = callOf();
-    const progress: TimedProgress = {
-      ...base.progress,
-      tools: snapshotOf([], []),
-      deadline,
-      leftAt: 0,
-      askedAt: 0,
-    };
-    const times = { receivedAt: clock.now(), deadline: clock.now() + timeoutMs };
-    return { ...base, ...times, function: fn, signal: deadline.signal, progress };
-  }
-
   /** Runs until it is settled, moving the clock on as far as needed. */
   async function outcomeOf(fn: ToolFunction, execute: PreparedFunction['execute'], timeoutMs?: number) {
-    const call = callFor(fn, timeoutMs);
+    const call = timedCallOf(clock, timeoutMs ?? fn.spec.timeoutMs, { function: fn });
     const startedAt = clock.now();
     const ended: { result?: ToolResult; failure?: unknown; afterMs: number }[] = [];
     void runAttempts(call, fn, { execute }, deps).then(
