@@ -14,7 +14,8 @@ let clients: RedisClients;
 
 beforeAll(async () => {
   server = await startRedis();
-  clients = new RedisClients({ url: server.url, prefix: 'ute' }, recordingLog());
+  // A busy machine is no store that is away.
+  clients = new RedisClients({ url: server.url, prefix: 'ute', commandTimeoutMs: 20_000 }, recordingLog());
   await clients.connected(5_000);
 });
 

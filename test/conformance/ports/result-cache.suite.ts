@@ -19,6 +19,8 @@ export interface Bounds {
 const ROOMY: Bounds = { maxEntries: 1_000, maxBytes: 1 << 20 };
 /** Long enough not to end by itself in any test. */
 const LONG_MS = 60_000;
+/** Long enough for a busy machine to look at what has not ended yet. */
+const SHORT_MS = 2_000;
 
 export function describeResultCache(
   name: string,
@@ -65,30 +67,30 @@ export function describeResultCache(
       await look('k', 'a');
       await cache.release('k', 'b');
       expect(await look('k', 'c')).toMatchObject({ lead: false });
-      await cache.keep('k', 'v', { token: 'b', lifeMs: 40 });
-      await harness.pass(60);
+      await cache.keep('k', 'v', { token: 'b', lifeMs: SHORT_MS });
+      await harness.pass(1.1 * SHORT_MS);
       expect(await look('k', 'c')).toMatchObject({ lead: false });
     });
 
     it('lets another lead when the leader is not heard of in time', async () => {
-      await look('k', 'a', { leadMs: 40 });
+      await look('k', 'a', { leadMs: SHORT_MS });
       expect(await look('k', 'b')).toMatchObject({ lead: false });
-      await harness.pass(60);
+      await harness.pass(1.1 * SHORT_MS);
       expect(await look('k', 'b')).toMatchObject({ lead: true });
     });
 
     it('forgets a value when its life is over', async () => {
-      await cache.keep('k', 'v', { token: 'a', lifeMs: 40 });
-      await harness.pass(60);
+      await cache.keep('k', 'v', { token: 'a', lifeMs: SHORT_MS });
+      await harness.pass(1.1 * SHORT_MS);
       expect(await look('k', 'a')).toEqual({ value: undefined, fresh: false, lead: true });
     });
 
     it('gives a value in the last part of its life as stale, with the lead to make a new one', async () => {
       await cache.keep('k', 'v', { token: 'a', lifeMs: 30_000 });
-      expect(await look('k', 'b', { staleMs: 29_000 })).toMatchObject({ value: 'v', fresh: true });
-      await harness.pass(1_050);
-      expect(await look('k', 'b', { staleMs: 29_000 })).toEqual({ value: 'v', fresh: false, lead: true });
-      expect(await look('k', 'c', { staleMs: 29_000 })).toEqual({ value: 'v', fresh: false, lead: false });
+      expect(await look('k', 'b', { staleMs: 27_000 })).toMatchObject({ value: 'v', fresh: true });
+      await harness.pass(3_100);
+      expect(await look('k', 'b', { staleMs: 27_000 })).toEqual({ value: 'v', fresh: false, lead: true });
+      expect(await look('k', 'c', { staleMs: 27_000 })).toEqual({ value: 'v', fresh: false, lead: false });
     });
 
     it('takes a value that is longer than asked for as none', async () => {
@@ -98,9 +100,9 @@ export function describeResultCache(
     });
 
     it('replaces a value by a newer one', async () => {
-      await cache.keep('k', 'old', { token: 'a', lifeMs: 40 });
+      await cache.keep('k', 'old', { token: 'a', lifeMs: SHORT_MS });
       await cache.keep('k', 'new', { token: 'a', lifeMs: LONG_MS });
-      await harness.pass(60);
+      await harness.pass(1.1 * SHORT_MS);
       expect(await look('k', 'a')).toMatchObject({ value: 'new', fresh: true });
     });
 
