@@ -23,8 +23,8 @@ export const CIRCUIT_CONTROL = Symbol('CircuitControl');
 export const REPLICA_VIEW = Symbol('ReplicaView');
 /** ports/spec-control.ts */
 export const SPEC_CONTROL = Symbol('SpecControl');
-/** ports/definition-pins.ts */
-export const DEFINITION_PINS = Symbol('DefinitionPins');
+/** ports/trusted-definitions.ts */
+export const TRUSTED_DEFINITIONS = Symbol('TrustedDefinitions');
 /** ports/recordings.ts */
 export const RECORDINGS = Symbol('Recordings');
 /** The tape that answers, if there is one: `{ tape }`. */

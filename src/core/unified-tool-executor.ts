@@ -14,7 +14,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
-import type { PinnedTool, ToolPins } from '../ports/registry/tool-pins.ts';
+import type { BorrowedVersion, ToolVersions } from '../ports/registry/tool-versions.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import { buildPipeline, type NamedLayer } from './pipeline/build-pipeline.ts';
 import type { Canaries } from './versions/canaries.ts';
@@ -29,7 +29,7 @@ export interface ExecutorDeps {
   readonly snapshots: SnapshotSource;
   readonly requestLayers: readonly NamedLayer[];
   /** Left out: only versions in force can be called. */
-  readonly versions?: ToolPins;
+  readonly versions?: ToolVersions;
   /** Left out: no tool is on trial. */
   readonly canaries?: Canaries;
   /** No call may ask for more time than this. */
@@ -107,7 +107,7 @@ export class UnifiedToolExecutor implements ToolCaller {
   /** Between the stages: which tool, is it in service, and how long may it take. Never throws. */
   async #resolve(call: ToolCall): Promise<ToolResponse> {
     let resolved = call;
-    let pinned: PinnedTool | undefined;
+    let pinned: BorrowedVersion | undefined;
     try {
       if (this.#draining && call.request.parent === undefined) throw shuttingDown();
       let tool = this.#findTool(call);

@@ -10,7 +10,7 @@ import { pythonModuleLoader } from './python-module/index.ts';
 import { yamlFileLoader } from './yaml-file/index.ts';
 
 /** What a loader may ask for. */
-type LoaderPort = 'clock' | 'definitionPins' | 'http' | 'log' | 'mcpServers' | 'metrics' | 'spawner';
+type LoaderPort = 'clock' | 'trustedDefinitions' | 'http' | 'log' | 'mcpServers' | 'metrics' | 'spawner';
 
 export interface LoaderNeeds extends Pick<Ports, LoaderPort> {
   readonly specs: SpecReader;

@@ -4,7 +4,7 @@ import type { ApprovalStore } from './approval-store.ts';
 import type { AuditSink } from './audit-sink.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Clock } from './clock.ts';
-import type { DefinitionPins } from './registry/definition-pins.ts';
+import type { TrustedDefinitions } from './registry/trusted-definitions.ts';
 import type { HttpClient } from './egress/http-client.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 import type { Log } from './telemetry/log.ts';
@@ -27,7 +27,7 @@ export interface OutsidePorts {
   readonly auditSink: AuditSink;
   readonly authenticator: Authenticator;
   readonly clock: Clock;
-  readonly definitionPins: DefinitionPins;
+  readonly trustedDefinitions: TrustedDefinitions;
   readonly http: HttpClient;
   readonly idempotency: IdempotencyStore;
   readonly log: Log;

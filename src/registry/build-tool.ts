@@ -1,4 +1,4 @@
-// Builds what runs of one checked tool: its functions, each prepared by its executor. For tools in force, drafts and pins alike.
+// Builds what runs of one checked tool: its functions, each prepared by its executor. For tools in force, drafts and versions not in force alike.
 import type { Problem } from '../contract/tool/loaded-tools.ts';
 import type { Connection, Executor, PreparedFunction } from '../contract/plugin.ts';
 import { functionsOf, overConnection, type ToolFunction } from '../contract/tool/tool-function.ts';

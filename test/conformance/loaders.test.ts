@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
 import { SdkMcpServers } from '../../src/infra/mcp/sdk-mcp-servers.ts';
-import { MemoryDefinitionPins } from '../../src/infra/pins/memory-definition-pins.ts';
+import { MemoryTrustedDefinitions } from '../../src/infra/definitions/memory-trusted-definitions.ts';
 import { Records } from '../../src/infra/postgres/records.ts';
 import { SqlSpecStore } from '../../src/infra/specs/sql-spec-store.ts';
 import { canonicalHash } from '../../src/lib/json/canonical-json.ts';
@@ -342,8 +342,8 @@ async function mcpServer(): Promise<LoaderHarness> {
         ...LOOPBACK,
       };
       const mcpServers = new SdkMcpServers({ ...needs, spawner, http: client });
-      const definitionPins = new MemoryDefinitionPins(needs);
-      return mcpServerLoader.create({ ...needs, mcpServers, definitionPins, configDir: '/nowhere' })(
+      const trustedDefinitions = new MemoryTrustedDefinitions(needs);
+      return mcpServerLoader.create({ ...needs, mcpServers, trustedDefinitions, configDir: '/nowhere' })(
         mcpOptions.parse(said),
       );
     },

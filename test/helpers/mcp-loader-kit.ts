@@ -4,11 +4,11 @@ import type { LoadedTools } from '../../src/contract/tool/loaded-tools.ts';
 import type { ToolSpec } from '../../src/contract/tool/tool-spec.ts';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { mcpExecutor } from '../../src/executors/mcp/index.ts';
-import { MemoryDefinitionPins } from '../../src/infra/pins/memory-definition-pins.ts';
+import { MemoryTrustedDefinitions } from '../../src/infra/definitions/memory-trusted-definitions.ts';
 import { mcpServerLoader } from '../../src/loaders/mcp-server/index.ts';
 import { optionsSchema } from '../../src/loaders/mcp-server/options.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { DefinitionPins, DefinitionState } from '../../src/ports/registry/definition-pins.ts';
+import type { TrustedDefinitions, DefinitionState } from '../../src/ports/registry/trusted-definitions.ts';
 import type { McpListing, McpServer, McpServers, McpTool } from '../../src/ports/egress/mcp-servers.ts';
 import type { SpecRules } from '../../src/registry/spec-rules.ts';
 import { validateLoaded } from '../../src/registry/checks/spec-validation.ts';
@@ -68,13 +68,13 @@ const RULES: SpecRules = {
 export class LoaderBench {
   readonly log = new RecordingLog();
   readonly metrics = new RecordingMetrics();
-  readonly pins: DefinitionPins;
+  readonly trusted: TrustedDefinitions;
   readonly clock: Clock;
   readonly #loaders: SourceLoader[] = [];
 
-  constructor(clock: Clock = realClock, pins?: DefinitionPins) {
+  constructor(clock: Clock = realClock, trusted?: TrustedDefinitions) {
     this.clock = clock;
-    this.pins = pins ?? new MemoryDefinitionPins({ clock, log: this.log, metrics: this.metrics });
+    this.trusted = trusted ?? new MemoryTrustedDefinitions({ clock, log: this.log, metrics: this.metrics });
   }
 
   loader(server: McpServers, options: JsonObject = {}): SourceLoader {
@@ -83,7 +83,7 @@ export class LoaderBench {
       log: this.log,
       metrics: this.metrics,
       mcpServers: server,
-      definitionPins: this.pins,
+      trustedDefinitions: this.trusted,
       configDir: '/nowhere',
     };
     const place = options['command'] === undefined ? { url: 'https://mcp.example/' } : {};
@@ -100,7 +100,7 @@ export class LoaderBench {
   }
 
   async states(): Promise<{ readonly [tool: string]: DefinitionState }> {
-    return Object.fromEntries((await this.pins.list()).map(({ tool, state }) => [tool, state]));
+    return Object.fromEntries((await this.trusted.list()).map(({ tool, state }) => [tool, state]));
   }
 
   /** Why tools were left out, by the name that was logged. */

@@ -8,7 +8,7 @@ import { EventLoopLag } from '../../infra/telemetry/event-loop-lag.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/api-key-authenticator.ts';
 import { dataDirKeys } from '../../infra/keys/first-key.ts';
 import { KeyReload, type KeyReloadNeeds } from '../../infra/keys/key-reload.ts';
-import { openFileDefinitionPins } from '../../infra/pins/file-definition-pins.ts';
+import { openFileTrustedDefinitions } from '../../infra/definitions/file-trusted-definitions.ts';
 import { createOutlets } from './create-egress-adapters.ts';
 import { openCoordination, type Coordination } from './open-coordination.ts';
 import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
@@ -81,7 +81,7 @@ export async function createInfra(
     approvals,
     auditSink,
     authenticator,
-    definitionPins: await openFileDefinitionPins(join(settings.data_dir, 'pins.json'), observed),
+    trustedDefinitions: await openFileTrustedDefinitions(join(settings.data_dir, 'pins.json'), observed),
     idempotency: new SqlIdempotencyStore(records.db),
     loopLag,
     recordings,

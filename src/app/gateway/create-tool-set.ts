@@ -4,9 +4,9 @@ import { chosenLoaders } from './open-loaders.ts';
 import { degradedGauge } from '../../infra/telemetry/degraded-gauge.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { SpecControl } from '../../ports/registry/spec-control.ts';
-import type { ToolPins } from '../../ports/registry/tool-pins.ts';
+import type { ToolVersions } from '../../ports/registry/tool-versions.ts';
 import type { Executors } from '../../registry/build-tool.ts';
-import { PinnedTools } from '../../registry/versions/pinned-tools.ts';
+import { BuiltVersions } from '../../registry/versions/built-versions.ts';
 import { RegistrySync } from '../../registry/reload/registry-sync.ts';
 import type { NamedLoader } from '../../registry/reload/tool-source.ts';
 import { SpecEditor } from '../../registry/versions/spec-editor.ts';
@@ -24,7 +24,7 @@ export interface ToolSetParts {
 export interface ToolSet {
   readonly registry: ToolSpecRegistry;
   readonly sync: RegistrySync;
-  readonly versions: ToolPins;
+  readonly versions: ToolVersions;
   readonly specs: SpecControl;
   /** After the last call, before the executors. */
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export function createToolSet(settings: Settings, ports: Ports, parts: ToolSetPa
   const sync = new RegistrySync({ ...ports, ...parts, registry, loaders, versions: keeper, degraded });
   const connections = () => sync.connections();
   const { configDir } = settings;
-  const versions = new PinnedTools({ ...ports, ...parts, connections, configDir, definitions: keeper });
+  const versions = new BuiltVersions({ ...ports, ...parts, connections, configDir, definitions: keeper });
   const loader = loaders.find((each) => each.loader.draft !== undefined)?.loader;
   const specs = new SpecEditor({ ...ports, store, loader, sync, registry });
   async function close(): Promise<void> {

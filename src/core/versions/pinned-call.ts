@@ -4,7 +4,7 @@ import { toolFailure, toolPermissionsMissing } from '../../contract/call/failure
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
-import type { PinnedTool, ToolPins } from '../../ports/registry/tool-pins.ts';
+import type { BorrowedVersion, ToolVersions } from '../../ports/registry/tool-versions.ts';
 import { raceCall } from '../deadline.ts';
 
 /** What a call is held to: as its context says, which whoever runs the session may have set. */
@@ -21,14 +21,14 @@ export function takePinned(
   call: ToolCall,
   fn: ToolFunction,
   pin: string,
-  pins: ToolPins | undefined,
-): Promise<PinnedTool> {
+  versions: ToolVersions | undefined,
+): Promise<BorrowedVersion> {
   const missing = fn.spec.metadata.permissions.filter(
     (each) => call.principal === undefined || !holds(call.principal, each),
   );
   if (missing.length > 0) return Promise.reject(toolPermissionsMissing(missing));
-  if (pins === undefined || fn.spec.foreign !== undefined) return Promise.reject(versionGone());
-  const taking = pins.take(fn, pin);
+  if (versions === undefined || fn.spec.foreign !== undefined) return Promise.reject(versionGone());
+  const taking = versions.take(fn, pin);
   taking.then(
     (taken) => call.signal.aborted && taken.release(),
     () => undefined,

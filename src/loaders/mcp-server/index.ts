@@ -11,7 +11,7 @@ import { parseDuration } from '../../lib/text/duration.ts';
 import { ForeignSchemas } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import { LateError, within } from '../../lib/timers/within.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { DefinitionPins, DefinitionRecord } from '../../ports/registry/definition-pins.ts';
+import type { TrustedDefinitions, DefinitionRecord } from '../../ports/registry/trusted-definitions.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { McpListing, McpServers } from '../../ports/egress/mcp-servers.ts';
 import { optionsSchema, type McpServerOptions } from './options.ts';
@@ -26,7 +26,7 @@ interface Needs {
   readonly clock: Clock;
   readonly log: Log;
   readonly mcpServers: McpServers;
-  readonly definitionPins: DefinitionPins;
+  readonly trustedDefinitions: TrustedDefinitions;
   readonly configDir: string;
 }
 
@@ -83,7 +83,7 @@ class McpServerLoader implements Loader {
   /** What was agreed to stays in force: nobody gains anything by keeping a server from being asked. */
   async kept(): Promise<KeptTools | undefined> {
     const opened = await this.#connection.open();
-    const records = await this.#needs.definitionPins.of(this.#options.name);
+    const records = await this.#needs.trustedDefinitions.of(this.#options.name);
     if ('problems' in opened || (records === undefined && this.required)) return undefined;
     const loaded = await this.#toolsOf(opened, records ?? [], this.#screening.begin());
     const says =
@@ -133,8 +133,8 @@ class McpServerLoader implements Loader {
     const { name, pin } = this.#options;
     const screen = (id: string, definition: JsonObject) => round.screen(id, definition);
     const { definitions, leftOut } = await readListing(listing.tools, this.#options, screen);
-    const { definitionPins } = this.#needs;
-    const records = await definitionPins.record({
+    const { trustedDefinitions } = this.#needs;
+    const records = await trustedDefinitions.record({
       server: name,
       definitions,
       pinFirst: pin === 'on_first_use',

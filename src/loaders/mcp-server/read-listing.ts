@@ -4,7 +4,7 @@ import { Slices } from '../../lib/concurrency/in-slices.ts';
 import { globMatcher } from '../../lib/text/glob.ts';
 import { showingHidden } from '../../lib/text/hidden-text.ts';
 import { definitionHash } from '../../lib/mcp/mcp-definition.ts';
-import type { ListedDefinition, SeenDefinition } from '../../ports/registry/definition-pins.ts';
+import type { ListedDefinition, SeenDefinition } from '../../ports/registry/trusted-definitions.ts';
 import type { McpTool } from '../../ports/egress/mcp-servers.ts';
 import type { McpServerOptions } from './options.ts';
 import type { Screened } from './screen-definition.ts';

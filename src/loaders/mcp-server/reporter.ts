@@ -1,5 +1,5 @@
 // What an operator is told of a server's definitions: once each, not at every load.
-import type { DefinitionRecord, DefinitionState } from '../../ports/registry/definition-pins.ts';
+import type { DefinitionRecord, DefinitionState } from '../../ports/registry/trusted-definitions.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { LeftOut } from './read-listing.ts';
 import type { Screened } from './screen-definition.ts';

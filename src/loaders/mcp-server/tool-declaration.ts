@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
 import type { RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import type { ForeignDefinition, Quarantine } from '../../contract/tool/tool-spec.ts';
-import type { DefinitionRecord, PinnedDefinition } from '../../ports/registry/definition-pins.ts';
+import type { DefinitionRecord, PinnedDefinition } from '../../ports/registry/trusted-definitions.ts';
 import type { McpServerOptions } from './options.ts';
 import type { ScreenedDefinition } from './screen-definition.ts';
 

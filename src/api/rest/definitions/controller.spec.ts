@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { ask, only } from '../../../../test/helpers/management-kit.ts';
 import type {
   ApprovalOutcome,
-  DefinitionPins,
+  TrustedDefinitions,
   DefinitionRecord,
-} from '../../../ports/registry/definition-pins.ts';
+} from '../../../ports/registry/trusted-definitions.ts';
 import type { RegistryControl, ReloadStatus } from '../../../ports/registry/registry-control.ts';
 import { DefinitionsController } from './controller.ts';
 import { approveToolDefinition, listToolDefinitions } from './schema.ts';
@@ -27,11 +27,11 @@ const PINNED: DefinitionRecord = {
 const approve = (controller: DefinitionsController, body: unknown) =>
   ask(controller, approveToolDefinition, { params: { name: 'files.read' }, body });
 
-function controllerOf(pins: Partial<DefinitionPins>, reloads: string[] = []) {
+function controllerOf(trusted: Partial<TrustedDefinitions>, reloads: string[] = []) {
   const registry = {
     reload: () => Promise.resolve({ ok: reloads.push('reload') > 0 } as ReloadStatus),
   } as RegistryControl;
-  return new DefinitionsController(only(pins), registry);
+  return new DefinitionsController(only(trusted), registry);
 }
 
 describe('the list of definitions', () => {
@@ -70,13 +70,13 @@ describe('an approval of a definition', () => {
   it('is given in the name of the credential, and loads the tool', async () => {
     const asked: unknown[] = [];
     const reloads: string[] = [];
-    const pins = {
+    const trusted = {
       approve: (...question: unknown[]) => {
         asked.push(question);
         return Promise.resolve({ approved: true as const, record: PINNED });
       },
     };
-    const answer = await approve(controllerOf(pins, reloads), { hash: HASH });
+    const answer = await approve(controllerOf(trusted, reloads), { hash: HASH });
     expect(asked).toEqual([['files.read', HASH, 'op']]);
     expect(answer.body).toMatchObject({ state: 'pinned', reloaded: true });
     expect(reloads).toHaveLength(1);

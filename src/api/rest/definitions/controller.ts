@@ -5,9 +5,9 @@ import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { showingHidden } from '../../../lib/text/hidden-text.ts';
 import { jsonChanges } from '../../../lib/json/json-changes.ts';
-import type { DefinitionPins, DefinitionRecord } from '../../../ports/registry/definition-pins.ts';
+import type { TrustedDefinitions, DefinitionRecord } from '../../../ports/registry/trusted-definitions.ts';
 import type { RegistryControl } from '../../../ports/registry/registry-control.ts';
-import { DEFINITION_PINS, REGISTRY_CONTROL } from '../../tokens.ts';
+import { TRUSTED_DEFINITIONS, REGISTRY_CONTROL } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
 import { PLATFORM, Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
@@ -19,7 +19,7 @@ import { approveToolDefinition, listToolDefinitions, type ToolDefinition } from 
 @Controller()
 export class DefinitionsController {
   constructor(
-    @Inject(DEFINITION_PINS) private readonly pins: DefinitionPins,
+    @Inject(TRUSTED_DEFINITIONS) private readonly trusted: TrustedDefinitions,
     @Inject(REGISTRY_CONTROL) private readonly registry: RegistryControl,
   ) {}
 
@@ -27,7 +27,7 @@ export class DefinitionsController {
   @Requires(PLATFORM)
   async list({ query }: Asked<typeof listToolDefinitions>) {
     const { state } = query;
-    const records = (await this.pins.list()).filter(
+    const records = (await this.trusted.list()).filter(
       (record) => state === undefined || record.state === state,
     );
     const { page, next_page_token } = pageOf(records, ({ tool }) => tool, query);
@@ -38,7 +38,7 @@ export class DefinitionsController {
   @Requires(PLATFORM)
   @Recorded('definitions.approve', { on: 'tool' })
   async approve({ principal, params, body }: Asked<typeof approveToolDefinition>) {
-    const outcome = await this.pins.approve(params.name, body.hash, principal.id);
+    const outcome = await this.trusted.approve(params.name, body.hash, principal.id);
     if (!outcome.approved) throw refusal(outcome.why);
     const { ok } = await this.registry.reload();
     return { ...wireRecord(outcome.record), reloaded: ok };

@@ -1,6 +1,6 @@
 // Definitions of tools on MCP servers, on the wire.
 import { z } from 'zod';
-import { DEFINITION_STATES } from '../../../ports/registry/definition-pins.ts';
+import { DEFINITION_STATES } from '../../../ports/registry/trusted-definitions.ts';
 import { pageShape, paging } from '../route/page.ts';
 import { json, route } from '../route/route.ts';
 import { strictBody, flag, hash, list, named, oneOf, shape, text, time } from '../route/shapes.ts';

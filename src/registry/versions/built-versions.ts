@@ -1,4 +1,4 @@
-// PinnedTools: versions that are not in force, built when a call asks for one and closed when none has for long.
+// BuiltVersions: versions that are not in force, built when a call asks for one and closed when none has for long.
 import type { Connection, PreparedFunction } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
@@ -6,7 +6,7 @@ import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { PinnedTool, ToolPins } from '../../ports/registry/tool-pins.ts';
+import type { BorrowedVersion, ToolVersions } from '../../ports/registry/tool-versions.ts';
 import { buildTool, type Built, type Executors } from '../build-tool.ts';
 import { compileBuilt, type Ready } from '../compile-built.ts';
 import { connectionFault } from '../checks/check-connections.ts';
@@ -18,7 +18,7 @@ import type { SpecRules } from '../spec-rules.ts';
 import { anyStale } from '../reload/stale-functions.ts';
 import type { Definition } from './version-keeper.ts';
 
-export interface PinDeps {
+export interface BuiltVersionsDeps {
   readonly definitions: { find(name: string, pin: string): Promise<Definition | undefined> };
   readonly connections: () => ReadonlyMap<string, Connection>;
   readonly rules: SpecRules;
@@ -51,19 +51,19 @@ interface Entry {
   retired: boolean;
 }
 
-export class PinnedTools implements ToolPins {
-  readonly #deps: PinDeps;
+export class BuiltVersions implements ToolVersions {
+  readonly #deps: BuiltVersionsDeps;
   /** Least recently used first; by tool, version, and the version whose policy holds. */
   readonly #entries = new Map<string, Entry>();
   readonly #hashes = new Map<string, { readonly contentHash: string; readonly until: number }>();
   /** Looked for and built now: once, however many calls ask. */
   readonly #opening = new Map<string, Promise<void>>();
 
-  constructor(deps: PinDeps) {
+  constructor(deps: BuiltVersionsDeps) {
     this.#deps = deps;
   }
 
-  async take({ name, spec }: ToolFunction, pin: string): Promise<PinnedTool> {
+  async take({ name, spec }: ToolFunction, pin: string): Promise<BorrowedVersion> {
     const entry = await this.#entryOf(spec, pin);
     const release = () => this.#release(entry);
     const ready = await entry.ready;

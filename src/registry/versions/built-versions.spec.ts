@@ -1,4 +1,4 @@
-// PinnedTools: built once however many ask, kept while used, closed afterwards, and never older than connections and code.
+// BuiltVersions: built once however many ask, kept while used, closed afterwards, and never older than connections and code.
 import { z } from 'zod';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { recordingLog, looksOnly } from '../../../test/helpers/call-kit.ts';
@@ -6,7 +6,7 @@ import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import type { Connection, Executor, ExecutorPlugin, PreparedFunction } from '../../contract/plugin.ts';
 import { functionsOf, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import { checkTool } from '../checks/check-tool.ts';
-import { PinnedTools } from './pinned-tools.ts';
+import { BuiltVersions } from './built-versions.ts';
 import type { SpecRules } from '../spec-rules.ts';
 import type { Definition } from './version-keeper.ts';
 
@@ -38,7 +38,7 @@ let definitions: Map<string, Definition>;
 let connections: Map<string, Connection>;
 let lookups: number;
 let hold: Promise<void> | undefined;
-let pins: PinnedTools;
+let versions: BuiltVersions;
 let inForce: ToolFunction;
 
 const executor: Executor<{ edition: number }> = {
@@ -70,7 +70,7 @@ beforeEach(() => {
     const connection = edition === 50 ? 'one' : undefined;
     definitions.set(contentHash, { contentHash, document: documentOf(edition, connection), baseDir: '' });
   }
-  pins = new PinnedTools({
+  versions = new BuiltVersions({
     definitions: {
       async find(_name, pin) {
         lookups += 1;
@@ -89,7 +89,7 @@ beforeEach(() => {
   inForce = functionInForce(1_000);
 });
 
-const take = (edition: number) => pins.take(inForce, hashOf(edition));
+const take = (edition: number) => versions.take(inForce, hashOf(edition));
 const reasonOf = (edition: number) =>
   take(edition).then(
     () => undefined,
@@ -113,7 +113,7 @@ describe('a version', () => {
     expect(closed.length).toBeGreaterThan(0);
     expect(prepared.length - closed.length).toBeLessThanOrEqual(64);
     held.release();
-    pins.close();
+    versions.close();
     await settled();
     expect(new Set(closed)).toEqual(new Set(prepared));
     expect(closed).toHaveLength(prepared.length);
@@ -121,7 +121,7 @@ describe('a version', () => {
 
   it('in use at the end is closed when its call has left it', async () => {
     const held = await take(1);
-    pins.close();
+    versions.close();
     await settled();
     expect(closed).toEqual([]);
     held.release();
@@ -169,10 +169,10 @@ describe('a version', () => {
   });
 
   it('is found by its name for a while without asking', async () => {
-    for (let count = 0; count < 5; count += 1) (await pins.take(inForce, '7.0.0')).release();
+    for (let count = 0; count < 5; count += 1) (await versions.take(inForce, '7.0.0')).release();
     expect(lookups).toBe(1);
     await clock.advance(5_001);
-    (await pins.take(inForce, '7.0.0')).release();
+    (await versions.take(inForce, '7.0.0')).release();
     expect(lookups).toBe(2);
     expect(prepared).toEqual([7]);
   });

@@ -1,17 +1,18 @@
-// MemoryDefinitionPins: pins of this process. Where they are to outlive it, `keep` writes them down before they count.
+// MemoryTrustedDefinitions: the agreed definitions of this process. Where they are to outlive it, `keep` writes them to disk
+// before they count.
 import type { Clock } from '../../ports/clock.ts';
 import {
   DEFINITION_STATES,
   type ApprovalOutcome,
   type DefinitionListing,
-  type DefinitionPins,
+  type TrustedDefinitions,
   type DefinitionRecord,
-} from '../../ports/registry/definition-pins.ts';
+} from '../../ports/registry/trusted-definitions.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 import { afterListing, approved, type PinnedServer } from './pinned-server.ts';
 
-export interface PinsDeps {
+export interface TrustedDefinitionsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -19,8 +20,8 @@ export interface PinsDeps {
 
 type Keep = (servers: readonly PinnedServer[]) => Promise<void>;
 
-export class MemoryDefinitionPins implements DefinitionPins {
-  readonly #deps: PinsDeps;
+export class MemoryTrustedDefinitions implements TrustedDefinitions {
+  readonly #deps: TrustedDefinitionsDeps;
   readonly #keep: Keep | undefined;
   readonly #servers: Map<string, PinnedServer>;
   /** Servers of this process's loaders; a file may know others, too. */
@@ -28,7 +29,7 @@ export class MemoryDefinitionPins implements DefinitionPins {
   readonly #gauges: readonly (readonly [string, Gauge])[];
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: PinsDeps, kept: readonly PinnedServer[] = [], keep?: Keep) {
+  constructor(deps: TrustedDefinitionsDeps, kept: readonly PinnedServer[] = [], keep?: Keep) {
     this.#deps = deps;
     this.#keep = keep;
     this.#servers = new Map(kept.map((each) => [each.server, each]));

@@ -1,10 +1,11 @@
-// Pins in a file: data_dir/pins.json, written whole and swapped in. A file that cannot be read keeps the gateway from starting.
+// The agreed definitions in a file: data_dir/pins.json, written whole and swapped in. A file that cannot be read keeps the gateway
+// from starting.
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { toolFailure } from '../../contract/call/failure.ts';
-import { DEFINITION_STATES, type DefinitionPins } from '../../ports/registry/definition-pins.ts';
-import { MemoryDefinitionPins, type PinsDeps } from './memory-definition-pins.ts';
+import { DEFINITION_STATES, type TrustedDefinitions } from '../../ports/registry/trusted-definitions.ts';
+import { MemoryTrustedDefinitions, type TrustedDefinitionsDeps } from './memory-trusted-definitions.ts';
 import type { PinnedServer } from './pinned-server.ts';
 
 const text = z.string();
@@ -26,8 +27,11 @@ const fileSchema = z.strictObject({
 });
 
 /** Throws Error with a sentence for the operator: to begin anew would mean to agree to whatever is there now. */
-export async function openFileDefinitionPins(path: string, deps: PinsDeps): Promise<DefinitionPins> {
-  return new MemoryDefinitionPins(deps, await read(path), (servers) => write(path, servers));
+export async function openFileTrustedDefinitions(
+  path: string,
+  deps: TrustedDefinitionsDeps,
+): Promise<TrustedDefinitions> {
+  return new MemoryTrustedDefinitions(deps, await read(path), (servers) => write(path, servers));
 }
 
 async function read(path: string): Promise<readonly PinnedServer[]> {

@@ -5,7 +5,7 @@ import type {
   DefinitionState,
   ListedDefinition,
   PinnedDefinition,
-} from '../../ports/registry/definition-pins.ts';
+} from '../../ports/registry/trusted-definitions.ts';
 
 export interface PinnedServer {
   readonly server: string;

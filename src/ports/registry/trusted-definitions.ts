@@ -1,4 +1,4 @@
-// DefinitionPins: definitions of tools on other people's servers, as an operator agreed to them and as they were seen last.
+// TrustedDefinitions: definitions of tools on other people's servers, as an operator agreed to them and as they were seen last.
 import type { JsonObject } from '../../contract/json.ts';
 
 /**
@@ -55,7 +55,7 @@ export type ApprovalOutcome =
   | { readonly approved: false; readonly why: 'unknown' | 'other' | 'refused' };
 
 /** What cannot be kept is not in force: `record` and `approve` throw ToolFailure UNAVAILABLE (PINS_UNAVAILABLE). */
-export interface DefinitionPins {
+export interface TrustedDefinitions {
   /** Undefined: this server has never listed anything. */
   of(server: string): Promise<readonly DefinitionRecord[] | undefined>;
   /** Compares a server's list with what is pinned, keeps it, and tells how each definition stands. */
