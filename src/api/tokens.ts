@@ -27,8 +27,8 @@ export const SPEC_CONTROL = Symbol('SpecControl');
 export const TRUSTED_DEFINITIONS = Symbol('TrustedDefinitions');
 /** ports/recordings.ts */
 export const RECORDINGS = Symbol('Recordings');
-/** The tape that answers, if there is one: `{ tape }`. */
-export const REPLAY_TAPE = Symbol('ReplayTape');
+/** The recording that answers, if there is one: `{ source }`. */
+export const REPLAY_SOURCE = Symbol('ReplaySource');
 /** core/async/async-calls.ts */
 export const ASYNC_CALLS = Symbol('AsyncCalls');
 /** core/schedules/schedules.ts */

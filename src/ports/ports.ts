@@ -13,7 +13,7 @@ import type { McpServers } from './egress/mcp-servers.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import type { NestedCalls } from './nested-calls.ts';
 import type { ProcessSpawner } from './egress/process-spawner.ts';
-import type { Recordings, ReplayTape } from './recordings.ts';
+import type { Recordings, ReplaySource } from './recordings.ts';
 import type { RegistryHints } from './registry/registry-hints.ts';
 import type { ResultCache } from './result-cache.ts';
 import type { Sandbox } from './egress/sandbox.ts';
@@ -37,7 +37,7 @@ export interface OutsidePorts {
   readonly recordings: Recordings;
   readonly registryHints: RegistryHints;
   /** Undefined: this gateway calls its tools. */
-  readonly replayTape: ReplayTape | undefined;
+  readonly replaySource: ReplaySource | undefined;
   readonly resultCache: ResultCache;
   readonly sandbox: Sandbox;
   readonly spawner: ProcessSpawner;

@@ -1,4 +1,4 @@
-// Recordings: calls with their outcomes, kept in files an operator asks for; and the tape that answers from such a file.
+// Recordings: calls with their outcomes, kept in files an operator asks for; and the source that answers from such a file.
 import type { Intent } from '../contract/call/intent.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { ToolError, Truncation } from '../contract/call/tool-response.ts';
@@ -132,7 +132,7 @@ export interface AskedCall {
   readonly definitionHash: string;
 }
 
-export type TapeAnswer =
+export type ReplayAnswer =
   | { readonly found: true; readonly call: RecordedCall; readonly definitionChanged: boolean }
   | {
       readonly found: false;
@@ -198,13 +198,13 @@ export interface NotRecorded {
 }
 
 /** A recording that answers. */
-export interface ReplayTape {
+export interface ReplaySource {
   readonly rules: ReplayRules;
   /** Whose calls were recorded. Undefined: those of several tenants. */
   readonly tenantId?: string;
   seal(text: string): string;
   /** The next recorded answer of an equal call. Never throws. */
-  ask(call: AskedCall): TapeAnswer;
+  ask(call: AskedCall): ReplayAnswer;
   report(): ReplayReport;
   /** From the first answer again, with nothing asked yet. */
   rewind(): void;

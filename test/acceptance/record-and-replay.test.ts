@@ -16,7 +16,7 @@ import { readRecordingFile } from '../../src/infra/recordings/read-recording.ts'
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { request, targetOf } from '../helpers/rest-client.ts';
 import { functionOf } from '../helpers/call-kit.ts';
-import { openRecordingKit, openTape, recorded, replayed } from '../helpers/recording-kit.ts';
+import { openRecordingKit, openReplaySource, recorded, replayed } from '../helpers/recording-kit.ts';
 
 const PIN = 'correct-horse-battery';
 const VAULT = functionOf({
@@ -83,15 +83,15 @@ describe('secrets', () => {
     await kit.recordings.start(kit.wish());
     await recorded(kit.recordings, kit.call({ pin: PIN }, { function: VAULT }), () => ({ data: 'open' }));
     await kit.recordings.stop('test');
-    const tape = await openTape(kit.pathOf('test'));
-    const right = await replayed(tape, kit.call({ pin: PIN }, { function: VAULT }));
-    const wrong = await replayed(tape, kit.call({ pin: 'wrong-horse' }, { function: VAULT }));
+    const source = await openReplaySource(kit.pathOf('test'));
+    const right = await replayed(source, kit.call({ pin: PIN }, { function: VAULT }));
+    const wrong = await replayed(source, kit.call({ pin: 'wrong-horse' }, { function: VAULT }));
     const pasted = /hmac-sha256:[0-9a-f]{64}/.exec(readFileSync(kit.pathOf('test'), 'utf8'))?.[0] ?? '';
-    const sealed = await replayed(tape, kit.call({ pin: pasted }, { function: VAULT }));
+    const sealed = await replayed(source, kit.call({ pin: pasted }, { function: VAULT }));
     expect([right.ok, wrong.ok, sealed.ok]).toEqual([true, false, false]);
     expect(JSON.stringify(wrong)).not.toContain('wrong-horse');
     // Without the key there is nothing to compare with: the value counts as any other.
-    const elsewhere = await openTape(kit.pathOf('test'), {}, dir);
+    const elsewhere = await openReplaySource(kit.pathOf('test'), {}, dir);
     expect((await replayed(elsewhere, kit.call({ pin: 'any' }, { function: VAULT }))).ok).toBe(true);
   });
 });
@@ -182,13 +182,13 @@ it('a thousand large calls that were not recorded are refused in bounded time, a
   for (let at = 0; at < 300; at += 1)
     await recorded(kit.recordings, kit.call({ at, text: 'x'.repeat(50_000) }), () => ({ data: 1 }));
   await kit.recordings.stop('test');
-  const tape = await openTape(kit.pathOf('test'));
+  const source = await openReplaySource(kit.pathOf('test'));
   const before = process.cpuUsage();
   for (let at = 0; at < 1_500; at += 1)
-    await replayed(tape, kit.call({ at: -at - 1, text: 'y'.repeat(5_000) }));
+    await replayed(source, kit.call({ at: -at - 1, text: 'y'.repeat(5_000) }));
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1e6).toBeLessThan(20);
-  const report = tape.report();
+  const report = source.report();
   expect([report.missed, report.notRecordedCount, report.notRecorded.length]).toEqual([1_500, 1_500, 1_000]);
   expect(JSON.stringify(report).length).toBeLessThan(2_000_000);
 });

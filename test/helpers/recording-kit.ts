@@ -11,9 +11,9 @@ import { recording } from '../../src/extensions/recording/index.ts';
 import { replay } from '../../src/extensions/replay/index.ts';
 import { FileRecordings, sealPath } from '../../src/infra/recordings/file-recordings.ts';
 import { readRecordingFile } from '../../src/infra/recordings/read-recording.ts';
-import { RecordedTape } from '../../src/infra/recordings/recorded-tape.ts';
+import { FileReplaySource } from '../../src/infra/recordings/file-replay-source.ts';
 import { FileSeal } from '../../src/infra/recordings/seal-key.ts';
-import type { Recordings, RecordingWish, ReplayRules, ReplayTape } from '../../src/ports/recordings.ts';
+import type { Recordings, RecordingWish, ReplayRules, ReplaySource } from '../../src/ports/recordings.ts';
 import { callOf, outcomeOf, recordingLog, recordingMetrics, through } from './call-kit.ts';
 import { FakeClock } from './fake-clock.ts';
 
@@ -61,17 +61,21 @@ export function recorded(recordings: Recordings, call: ToolCall, tool: Tool): Pr
 }
 
 /** Makes the call as the replay extension answers it. */
-export function replayed(tape: ReplayTape, call: ToolCall, tool: Tool = neverRuns): Promise<ToolResponse> {
-  const extension = replay.create({ replayTape: tape, metrics: recordingMetrics() });
+export function replayed(
+  source: ReplaySource,
+  call: ToolCall,
+  tool: Tool = neverRuns,
+): Promise<ToolResponse> {
+  const extension = replay.create({ replaySource: source, metrics: recordingMetrics() });
   return outcomeOf(() => through(extension, call, (inner) => ran(inner, tool), {}), call);
 }
 
-export async function openTape(
+export async function openReplaySource(
   path: string,
   rules: Partial<ReplayRules> = {},
   sealDir = join(path, '..'),
-): Promise<RecordedTape> {
-  return new RecordedTape(
+): Promise<FileReplaySource> {
+  return new FileReplaySource(
     path,
     await readRecordingFile(path),
     { ...RULES, ...rules },

@@ -1,4 +1,4 @@
-// Recordings in files, and the tape that answers from them: byte for byte, in order, within bounds, through a crash.
+// Recordings in files, and the source that answers from them: byte for byte, in order, within bounds, through a crash.
 import * as fc from 'fast-check';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,13 @@ import type { ToolResponse } from '../../src/contract/call/tool-response.ts';
 import { FileRecordings } from '../../src/infra/recordings/file-recordings.ts';
 import { anyCharacter } from '../helpers/any-character.ts';
 import { functionOf, requestOf } from '../helpers/call-kit.ts';
-import { openRecordingKit, openTape, recorded, replayed, type Tool } from '../helpers/recording-kit.ts';
+import {
+  openRecordingKit,
+  openReplaySource,
+  recorded,
+  replayed,
+  type Tool,
+} from '../helpers/recording-kit.ts';
 
 const bytesOf = (response: ToolResponse) =>
   response.ok ? [response.dataJson, JSON.stringify(response.intents)] : [JSON.stringify(response.error)];
@@ -57,13 +63,13 @@ describe('a recording that is replayed', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(anyArguments, anyOutcome), { maxLength: 8 }), async (calls) => {
         const { path, responses } = await record(kit, calls, `run-${(runs += 1)}`);
-        const tape = await openTape(path);
+        const source = await openReplaySource(path);
         for (const [at, [args]] of calls.entries()) {
-          const again = await replayed(tape, kit.call(args));
+          const again = await replayed(source, kit.call(args));
           expect(bytesOf(again)).toEqual(bytesOf(responses[at] as ToolResponse));
           expect(again.meta.recorded).toBe(true);
         }
-        expect(tape.report()).toMatchObject({
+        expect(source.report()).toMatchObject({
           recorded: calls.length,
           answered: calls.length,
           missed: 0,
@@ -81,10 +87,10 @@ describe('a recording that is replayed', () => {
     ) as JsonValue;
     const args = JSON.parse('{"__proto__":{"x":1},"b":1,"a":0.1}') as JsonObject;
     const { path, responses } = await record(kit, [[args, () => ({ data })]]);
-    const tape = await openTape(path);
-    expect(bytesOf(await replayed(tape, kit.call(args)))).toEqual(bytesOf(responses[0] as ToolResponse));
+    const source = await openReplaySource(path);
+    expect(bytesOf(await replayed(source, kit.call(args)))).toEqual(bytesOf(responses[0] as ToolResponse));
     const reordered = JSON.parse('{"a":0.1,"b":1,"__proto__":{"x":1}}') as JsonObject;
-    expect((await replayed(tape, kit.call(reordered))).ok).toBe(true);
+    expect((await replayed(source, kit.call(reordered))).ok).toBe(true);
   });
 
   it('gives equal calls their answers in the order in which they came in, whichever ended first', async () => {
@@ -96,12 +102,12 @@ describe('a recording that is replayed', () => {
     first.resolve({ data: 'first' });
     await slow;
     await kit.recordings.stop('test');
-    const tape = await openTape(kit.pathOf('test'));
+    const source = await openReplaySource(kit.pathOf('test'));
     const given = [];
-    for (let turn = 0; turn < 3; turn += 1) given.push(await replayed(tape, kit.call({})));
+    for (let turn = 0; turn < 3; turn += 1) given.push(await replayed(source, kit.call({})));
     expect(given).toMatchObject(['first', 'second', 'second'].map((data) => ({ data })));
-    tape.rewind();
-    expect(await replayed(tape, kit.call({}))).toMatchObject({ data: 'first' });
+    source.rewind();
+    expect(await replayed(source, kit.call({}))).toMatchObject({ data: 'first' });
   });
 
   it('holds every call that ran, once, with an order of its own, while several recordings go on', async () => {
@@ -121,7 +127,7 @@ describe('a recording that is replayed', () => {
     );
     const states = await Promise.all(['all', 'mine', 'other'].map((name) => kit.recordings.stop(name)));
     expect(states.map((state) => state?.calls)).toEqual([3, 1, 0]);
-    expect((await openTape(kit.pathOf('all'))).report().notAsked.map(({ order }) => order)).toEqual([
+    expect((await openReplaySource(kit.pathOf('all'))).report().notAsked.map(({ order }) => order)).toEqual([
       1, 2, 3,
     ]);
   });
@@ -145,7 +151,7 @@ describe('the bounds of a recording', () => {
     for (const { name, bytes } of states) {
       expect(statSync(kit.pathOf(name))).toMatchObject({ size: bytes });
       expect(statSync(kit.pathOf(name)).mode & 0o777).toBe(0o600);
-      await openTape(kit.pathOf(name));
+      await openReplaySource(kit.pathOf(name));
     }
     expect(statSync(kit.pathOf('small')).size).toBeLessThanOrEqual(4_096);
     expect(statSync(kit.dir).mode & 0o777).toBe(0o700);
@@ -246,7 +252,7 @@ describe('after a crash', () => {
     expect(state?.calls).toBe(calls);
     if (calls === undefined) return;
     expect(state?.ended).toBe('crash');
-    expect(await replayed(await openTape(kit.pathOf('cut')), kit.call({ a: 2 }))).toMatchObject({
+    expect(await replayed(await openReplaySource(kit.pathOf('cut')), kit.call({ a: 2 }))).toMatchObject({
       ok: true,
       data: 2,
     });
@@ -269,17 +275,17 @@ it('tells when a definition has changed, and refuses where that is wanted', asyn
   const kit = await openRecordingKit();
   const { path } = await record(kit, [[{ a: 1 }, () => ({ data: 1 })]]);
   const changed = { function: functionOf({ contentHash: 'other' }) };
-  const tape = await openTape(path);
-  expect(await replayed(tape, kit.call({ a: 1 }, changed))).toMatchObject({
+  const source = await openReplaySource(path);
+  expect(await replayed(source, kit.call({ a: 1 }, changed))).toMatchObject({
     ok: true,
     data: 1,
     meta: { degraded: ['definition_changed'] },
   });
-  expect(await replayed(tape, kit.call({ a: 2 }, changed))).toMatchObject({
+  expect(await replayed(source, kit.call({ a: 2 }, changed))).toMatchObject({
     error: { reason: 'NOT_RECORDED', details: { definition_changed: true } },
   });
-  expect(tape.report().definitionsChanged).toEqual(['greet']);
-  const strict = await openTape(path, { onChanged: 'refuse' });
+  expect(source.report().definitionsChanged).toEqual(['greet']);
+  const strict = await openReplaySource(path, { onChanged: 'refuse' });
   expect(await replayed(strict, kit.call({ a: 1 }, changed))).toMatchObject({
     error: { reason: 'NOT_RECORDED', details: { definition_changed: true } },
   });

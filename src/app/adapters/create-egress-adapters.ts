@@ -1,4 +1,4 @@
-// Outlets: everything through which a call leaves the gateway: processes and their sandbox, HTTP, databases, MCP servers.
+// Egress adapters: everything through which a call leaves the gateway: processes and their sandbox, HTTP, databases, MCP servers.
 import { join, resolve } from 'node:path';
 import { readSandboxSettings, SANDBOX_DEFAULTS } from '../../lib/sandbox-settings.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -14,12 +14,12 @@ import { LocalSandbox } from '../../infra/sandbox/local-sandbox.ts';
 import { PgSqlDatabases } from '../../infra/sql/pg-sql-databases.ts';
 import type { SystemClock } from '../../infra/clock/system-clock.ts';
 
-export interface Outlets {
+export interface EgressAdapters {
   readonly ports: Pick<OutsidePorts, 'http' | 'mcpServers' | 'sandbox' | 'spawner' | 'sqlDatabases'>;
   close(): Promise<void>;
 }
 
-export function createOutlets(
+export function createEgressAdapters(
   settings: Settings,
   deps: {
     readonly clock: SystemClock;
@@ -28,7 +28,7 @@ export function createOutlets(
     readonly server: EmbeddedPostgres;
     readonly alsoHidden: readonly string[];
   },
-): Outlets {
+): EgressAdapters {
   const starter = new ProcessStarter();
   const sandbox = createSandbox(settings, starter, deps);
   const spawner = new NodeProcessSpawner(starter, sandbox);

@@ -9,7 +9,7 @@ import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/ap
 import { dataDirKeys } from '../../infra/keys/first-key.ts';
 import { KeyReload, type KeyReloadNeeds } from '../../infra/keys/key-reload.ts';
 import { openFileTrustedDefinitions } from '../../infra/definitions/file-trusted-definitions.ts';
-import { createOutlets } from './create-egress-adapters.ts';
+import { createEgressAdapters } from './create-egress-adapters.ts';
 import { openCoordination, type Coordination } from './open-coordination.ts';
 import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { openCallRecords } from './open-records.ts';
@@ -66,17 +66,17 @@ export async function createInfra(
   const observed = createObservation(settings);
   const { clock, log } = observed;
   const { server, records, databaseWatch } = createOwnDatabase(settings, observed);
-  const outlets = createOutlets(settings, { ...observed, server, alsoHidden });
+  const egress = createEgressAdapters(settings, { ...observed, server, alsoHidden });
   const callRecords = await openCallRecords(settings, { ...observed, records });
   const { auditSink, approvals, history } = callRecords;
   const coordination = await openCoordination(settings, observed);
   const authenticator = createAuthenticator(settings, clock, announce);
   const keys = watchKeys(settings, reread, authenticator, observed);
   const loopLag = new EventLoopLag(clock);
-  const { recordings, replayTape } = await openRecordings(settings, observed);
+  const { recordings, replaySource } = await openRecordings(settings, observed);
   const ports: OutsidePorts = {
     ...observed,
-    ...outlets.ports,
+    ...egress.ports,
     ...coordination.ports,
     approvals,
     auditSink,
@@ -85,7 +85,7 @@ export async function createInfra(
     idempotency: new SqlIdempotencyStore(records.db),
     loopLag,
     recordings,
-    replayTape,
+    replaySource,
     specs: new SqlSpecStore(records.db),
   };
   const { redis } = coordination;
@@ -94,7 +94,7 @@ export async function createInfra(
     await keys?.stop();
     await databaseWatch.stop();
     loopLag.stop();
-    await outlets.close();
+    await egress.close();
     await coordination.close();
     await recordings.close();
     await callRecords.close(withinMs);

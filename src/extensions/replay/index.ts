@@ -10,11 +10,11 @@ import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { parseOwn } from '../../lib/large-json/parse-json.ts';
 import { sensitiveHider } from '../../lib/secrets/sensitive-values.ts';
 import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
-import type { NearestCall, RecordedCall, ReplayTape, TapeAnswer } from '../../ports/recordings.ts';
+import type { NearestCall, RecordedCall, ReplaySource, ReplayAnswer } from '../../ports/recordings.ts';
 
 interface Needs {
   /** Undefined: this gateway calls its tools. */
-  readonly replayTape: ReplayTape | undefined;
+  readonly replaySource: ReplaySource | undefined;
   readonly metrics: Metrics;
 }
 
@@ -22,8 +22,8 @@ export const replay: ExtensionPlugin<object, Needs> = {
   name: 'replay',
   summary: 'Answers from a recording instead of running the tool, in a gateway that was started to do so.',
   optionsSchema: z.strictObject({}),
-  create: ({ replayTape, metrics }) =>
-    replayTape === undefined ? NOTHING_TO_REPLAY : createReplay(replayTape, metrics),
+  create: ({ replaySource, metrics }) =>
+    replaySource === undefined ? NOTHING_TO_REPLAY : createReplay(replaySource, metrics),
 };
 
 const NOTHING_TO_REPLAY: ToolExtension<object> = {
@@ -32,19 +32,19 @@ const NOTHING_TO_REPLAY: ToolExtension<object> = {
   prepare: () => undefined,
 };
 
-function createReplay(tape: ReplayTape, metrics: Metrics): ToolExtension<object> {
+function createReplay(source: ReplaySource, metrics: Metrics): ToolExtension<object> {
   const counters = countersOf(metrics);
   return {
     stage: 'tool',
     onFailure: 'deny',
     prepare(fn) {
       const hide = sensitiveHider(fn.inputSchema);
-      return async function answerFromTape(call, next) {
+      return async function answerFromRecording(call, next) {
         // A rehearsal runs nothing anyway.
         if (call.context.dryRun === true) return next(call);
         const tool = call.progress.insteadOf ?? fn.name;
-        const { value } = await hide(call.arguments, (text) => tape.seal(text));
-        const found = tape.ask({
+        const { value } = await hide(call.arguments, (text) => source.seal(text));
+        const found = source.ask({
           tool,
           arguments: value,
           definitionHash: fn.spec.contentHash,
@@ -55,9 +55,9 @@ function createReplay(tape: ReplayTape, metrics: Metrics): ToolExtension<object>
           counters.answered.add();
           return recordedAnswer(call, found.call);
         }
-        if (tape.rules.onMiss === 'refuse') {
+        if (source.rules.onMiss === 'refuse') {
           counters.refused.add();
-          const isOwn = tape.tenantId !== undefined && tape.tenantId === call.context.tenantId;
+          const isOwn = source.tenantId !== undefined && source.tenantId === call.context.tenantId;
           throw notRecorded(tool, isOwn ? found : withoutNearest(found));
         }
         counters.called.add();
@@ -81,7 +81,7 @@ function countersOf(metrics: Metrics): { readonly [Outcome in 'answered' | 'call
 }
 
 /** The envelope and the audit record say where the answer is from. */
-function note({ progress }: ToolCall, { found, definitionChanged }: TapeAnswer): void {
+function note({ progress }: ToolCall, { found, definitionChanged }: ReplayAnswer): void {
   progress.recorded = found;
   progress.notes = { ...progress.notes, recorded: found };
   if (definitionChanged) progress.degraded.push('definition_changed');
@@ -95,7 +95,7 @@ async function recordedAnswer(call: ToolCall, { outcome }: RecordedCall): Promis
   return { ok: true, data: await parseOwn(dataJson), dataJson, intents, meta, rateLimits };
 }
 
-type Missed = TapeAnswer & { readonly found: false };
+type Missed = ReplayAnswer & { readonly found: false };
 
 /** Of a recording that is not the caller's tenant's alone: what others said is not for this caller. */
 function withoutNearest({ found, recordedTimes, recordedOfTool, definitionChanged }: Missed): Missed {

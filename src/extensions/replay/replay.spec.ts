@@ -9,7 +9,13 @@ import {
   through,
   layerFor,
 } from '../../../test/helpers/call-kit.ts';
-import type { AskedCall, RecordedCall, ReplayRules, ReplayTape, TapeAnswer } from '../../ports/recordings.ts';
+import type {
+  AskedCall,
+  RecordedCall,
+  ReplayRules,
+  ReplaySource,
+  ReplayAnswer,
+} from '../../ports/recordings.ts';
 import { replay as plugin } from './index.ts';
 
 const RECORDED: RecordedCall = {
@@ -30,16 +36,16 @@ const RECORDED: RecordedCall = {
 };
 const MISS = { found: false, recordedTimes: 0, recordedOfTool: 0, definitionChanged: false } as const;
 
-function kit(answer: TapeAnswer, onMiss: ReplayRules['onMiss'] = 'refuse', tenantId?: string) {
+function kit(answer: ReplayAnswer, onMiss: ReplayRules['onMiss'] = 'refuse', tenantId?: string) {
   const asked: AskedCall[] = [];
   const metrics = recordingMetrics();
-  const tape = {
+  const source = {
     rules: { onMiss, onRepeat: 'last', onChanged: 'answer' },
     tenantId,
     seal: (text: string) => `sealed ${text}`,
     ask: (call: AskedCall) => (asked.push(call), answer),
-  } as unknown as ReplayTape;
-  const extension = plugin.create({ replayTape: tape, metrics });
+  } as unknown as ReplaySource;
+  const extension = plugin.create({ replaySource: source, metrics });
   const inside = echoNext();
   const call = (changes: Parameters<typeof callOf>[0] = {}) => {
     const made = callOf(changes);
@@ -169,7 +175,7 @@ describe('replay', () => {
   });
 
   it('is in no chain where nothing is replayed', () => {
-    const extension = plugin.create({ replayTape: undefined, metrics: recordingMetrics() });
+    const extension = plugin.create({ replaySource: undefined, metrics: recordingMetrics() });
     expect(layerFor(extension, functionOf(), {})).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ export interface McpMetrics {
   moved(transport: Transport, from: ConnectionState | undefined, to: ConnectionState | undefined): void;
   readonly connects: Labelled<Counter>;
   readonly lost: Labelled<Counter>;
-  readonly nuisances: Labelled<Counter>;
+  readonly violations: Labelled<Counter>;
 }
 
 export function defineMcpMetrics(metrics: Metrics): McpMetrics {
@@ -33,7 +33,7 @@ export function defineMcpMetrics(metrics: Metrics): McpMetrics {
       help: 'Connections to MCP servers that ended although the gateway did not end them.',
       labels: ['transport'],
     }),
-    nuisances: metrics.counter({
+    violations: metrics.counter({
       name: 'ute_mcp_unexpected_messages_total',
       help: 'Messages of MCP servers that nobody asked for, by kind.',
       labels: ['kind'],

@@ -14,7 +14,7 @@ import { connectTimeout } from './failures.ts';
 import { httpTransport } from './transport/http-transport.ts';
 import type { McpMetrics } from './mcp-metrics.ts';
 import { MessageGuard, StdioGuard, type GuardOptions } from './transport/message-guard.ts';
-import { Patience } from './transport/patience.ts';
+import { ProtocolViolationBudget } from './transport/protocol-violation-budget.ts';
 import { failureOf } from './sdk-failures.ts';
 import { ServerOutput } from './start/server-output.ts';
 import { startFailure } from './start/start-failure.ts';
@@ -149,8 +149,8 @@ function guarded(sdk: Sdk, settings: McpServerSettings, needs: SessionNeeds): Gu
   const { clock, log, metrics, random, http } = needs;
   const options = (inner: Transport): GuardOptions => ({
     inner,
-    patience: new Patience(clock),
-    onNuisance: (kind) => metrics.nuisances.with(kind).add(),
+    budget: new ProtocolViolationBudget(clock),
+    onViolation: (kind) => metrics.violations.with(kind).add(),
   });
   if (settings.kind === 'http') {
     const inner = httpTransport(sdk, settings, {
@@ -158,7 +158,7 @@ function guarded(sdk: Sdk, settings: McpServerSettings, needs: SessionNeeds): Gu
       clock,
       random,
       onRefused: (id, failure) => (id === undefined ? guard.breakOff(failure) : guard.fail(id, failure)),
-      onGarbage: () => guard.nuisance('garbage'),
+      onGarbage: () => guard.countViolation('garbage'),
     });
     const guard = new MessageGuard(options(inner));
     return { guard, explained: (error) => error };
@@ -174,7 +174,7 @@ function guarded(sdk: Sdk, settings: McpServerSettings, needs: SessionNeeds): Gu
     maxMessageBytes: settings.limits.maxMessageBytes,
     onGarbage: (line) => {
       output.stray(line);
-      guard.nuisance('garbage');
+      guard.countViolation('garbage');
     },
     onRefused: (id, failure) => guard.fail(id, failure),
     onHopeless: (failure) => guard.breakOff(failure),

@@ -1,23 +1,23 @@
 // Opens what records and what replays, as the settings say it.
 import { join } from 'node:path';
 import { parseDuration } from '../../lib/text/duration.ts';
-import type { Recordings, ReplayTape } from '../../ports/recordings.ts';
+import type { Recordings, ReplaySource } from '../../ports/recordings.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { FileRecordings, sealPath, type RecordingsDeps } from './file-recordings.ts';
 import { readRecordingFile } from './read-recording.ts';
-import { RecordedTape } from './recorded-tape.ts';
+import { FileReplaySource } from './file-replay-source.ts';
 import { FileSeal } from './seal-key.ts';
 
 export interface OpenedRecordings {
   readonly recordings: Recordings;
-  readonly replayTape: ReplayTape | undefined;
+  readonly replaySource: ReplaySource | undefined;
 }
 
 /** Rejects with a sentence for the operator: a recording that cannot be read answers nothing, and the gateway does not start. */
 export async function openRecordings(settings: Settings, deps: RecordingsDeps): Promise<OpenedRecordings> {
   const folder = join(settings.data_dir, 'recordings');
-  const replayTape = await openTape(settings, folder);
-  if (replayTape !== undefined) warnAboutState(settings, deps);
+  const replaySource = await openReplaySource(settings, folder);
+  if (replaySource !== undefined) warnAboutState(settings, deps);
   const { enabled, max_total_bytes: maxTotalBytes, start } = settings.recording;
   const recordings = await FileRecordings.open(folder, { enabled, maxTotalBytes }, deps);
   const stamp = new Date(deps.clock.wall()).toISOString().replaceAll(/[-:]|\..*/g, '');
@@ -32,14 +32,19 @@ export async function openRecordings(settings: Settings, deps: RecordingsDeps): 
       ttlMs: parseDuration(each.ttl) ?? 0,
     });
   }
-  return { recordings, replayTape };
+  return { recordings, replaySource };
 }
 
-async function openTape({ replay }: Settings, folder: string): Promise<ReplayTape | undefined> {
+async function openReplaySource({ replay }: Settings, folder: string): Promise<ReplaySource | undefined> {
   if (replay === undefined) return undefined;
   const { file, on_miss: onMiss, on_repeat: onRepeat, on_changed: onChanged } = replay;
   const recording = await readRecordingFile(file);
-  return new RecordedTape(file, recording, { onMiss, onRepeat, onChanged }, new FileSeal(sealPath(folder)));
+  return new FileReplaySource(
+    file,
+    recording,
+    { onMiss, onRepeat, onChanged },
+    new FileSeal(sealPath(folder)),
+  );
 }
 
 /** Approvals and records are made in earnest: they belong into a place of the replay's own. */

@@ -1,7 +1,7 @@
 // Recordings by REST: no name leads out of their folder, an unknown one is NOT_FOUND, and a replay is reported before it begins anew.
 import { describe, expect, it } from 'vitest';
 import { ask, only } from '../../../../test/helpers/management-kit.ts';
-import type { Recordings, ReplayTape } from '../../../ports/recordings.ts';
+import type { Recordings, ReplaySource } from '../../../ports/recordings.ts';
 import { RecordingsController } from './controller.ts';
 import { ReplayController } from './replay-controller.ts';
 import {
@@ -54,20 +54,20 @@ describe('a recording', () => {
 
 describe('a replay', () => {
   it('that this gateway does not make is NOT_FOUND', async () => {
-    const controller = new ReplayController({ tape: undefined });
+    const controller = new ReplayController({ source: undefined });
     await expect(ask(controller, getReplay)).rejects.toMatchObject({ reason: 'NO_REPLAY' });
   });
 
   it('is reported as it went before it begins anew', async () => {
     const done: string[] = [];
-    const tape = only<ReplayTape>({
+    const source = only<ReplaySource>({
       report: () => {
         done.push('reported');
         throw new Error('enough');
       },
       rewind: () => void done.push('rewound'),
     });
-    const controller = new ReplayController({ tape });
+    const controller = new ReplayController({ source });
     await expect(ask(controller, rewindReplay)).rejects.toThrow('enough');
     expect(done).toEqual(['reported']);
   });

@@ -1,8 +1,8 @@
 // A replay by REST: what it was asked for, and beginning it anew.
 import { Controller, Inject } from '@nestjs/common';
 import { toolFailure } from '../../../contract/call/failure.ts';
-import type { ReplayReport as Report, ReplayTape } from '../../../ports/recordings.ts';
-import { REPLAY_TAPE } from '../../tokens.ts';
+import type { ReplayReport as Report, ReplaySource } from '../../../ports/recordings.ts';
+import { REPLAY_SOURCE } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
 import { PLATFORM, Requires } from '../management/permissions.ts';
 import { Serves } from '../route/serves.ts';
@@ -11,12 +11,14 @@ import { getReplay, rewindReplay, type ReplayReport } from './schema.ts';
 
 @Controller()
 export class ReplayController {
-  constructor(@Inject(REPLAY_TAPE) private readonly tape: { readonly tape: ReplayTape | undefined }) {}
+  constructor(
+    @Inject(REPLAY_SOURCE) private readonly source: { readonly source: ReplaySource | undefined },
+  ) {}
 
   @Serves(getReplay)
   @Requires(PLATFORM)
   report() {
-    return wireReport(this.#tape().report());
+    return wireReport(this.#source().report());
   }
 
   /** Says how it went, and begins anew. */
@@ -24,16 +26,18 @@ export class ReplayController {
   @Requires(PLATFORM)
   @Recorded('replay.rewind')
   rewind() {
-    const tape = this.#tape();
-    const before = tape.report();
-    tape.rewind();
+    const source = this.#source();
+    const before = source.report();
+    source.rewind();
     return wireReport(before);
   }
 
-  #tape(): ReplayTape {
-    const { tape } = this.tape;
-    if (tape !== undefined) return tape;
-    throw toolFailure('NO_REPLAY', 'This gateway replays nothing: gateway.yaml has no replay.file.');
+  #source(): ReplaySource {
+    const { source } = this.source;
+    if (source !== undefined) return source;
+    throw new ToolFailure('NOT_FOUND', 'This gateway replays nothing: gateway.yaml has no replay.file.', {
+      reason: 'NO_REPLAY',
+    });
   }
 }
 

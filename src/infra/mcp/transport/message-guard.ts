@@ -3,7 +3,7 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { brokenProtocol, connectionLost, tooManyBlocks } from '../failures.ts';
-import type { Nuisance, Patience } from './patience.ts';
+import type { ProtocolViolation, ProtocolViolationBudget } from './protocol-violation-budget.ts';
 
 export type RequestId = string | number;
 
@@ -18,8 +18,8 @@ const NOTIFY_TIMEOUT_MS = 5_000;
 
 export interface GuardOptions {
   readonly inner: Transport;
-  readonly patience: Patience;
-  readonly onNuisance: (kind: Nuisance) => void;
+  readonly budget: ProtocolViolationBudget;
+  readonly onViolation: (kind: ProtocolViolation) => void;
 }
 
 export class MessageGuard implements Transport {
@@ -121,22 +121,22 @@ export class MessageGuard implements Transport {
     void this.close().catch(() => undefined);
   }
 
-  nuisance(kind: Nuisance): void {
+  countViolation(kind: ProtocolViolation): void {
     if (this.#broken) return;
-    if (kind !== 'notification') this.#options.onNuisance(kind);
-    if (!this.#options.patience.spend(kind)) this.breakOff(brokenProtocol(kind));
+    if (kind !== 'notification') this.#options.onViolation(kind);
+    if (!this.#options.budget.spend(kind)) this.breakOff(brokenProtocol(kind));
   }
 
   #receive(message: JSONRPCMessage): void {
     if (this.#broken) return;
     if (!('method' in message)) return this.#answer(message);
-    if ('id' in message) this.nuisance('server_request');
+    if ('id' in message) this.countViolation('server_request');
     else if (message.method === 'notifications/progress') {
       const token = message.params?.['progressToken'];
       const isAsked = (typeof token === 'number' || typeof token === 'string') && this.#pending.has(token);
-      this.nuisance(isAsked ? 'notification' : 'unasked_progress');
+      this.countViolation(isAsked ? 'notification' : 'unasked_progress');
       if (!isAsked) return;
-    } else this.nuisance('notification');
+    } else this.countViolation('notification');
     if (!this.#broken) this.onmessage?.(message);
   }
 
@@ -147,7 +147,7 @@ export class MessageGuard implements Transport {
     if (typeof id === 'string' && id.startsWith(PROBE)) return;
     if (id === undefined || !this.#pending.has(id)) {
       // The answer to a request that was given up has merely crossed with its cancellation.
-      if (id === undefined || !this.#abandoned.delete(id)) this.nuisance('unknown_id');
+      if (id === undefined || !this.#abandoned.delete(id)) this.countViolation('unknown_id');
       return;
     }
     if ('result' in message && hasTooManyBlocks(message.result))

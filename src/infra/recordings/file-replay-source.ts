@@ -7,8 +7,8 @@ import type {
   RecordedCall,
   ReplayReport,
   ReplayRules,
-  ReplayTape,
-  TapeAnswer,
+  ReplaySource,
+  ReplayAnswer,
 } from '../../ports/recordings.ts';
 import { nearestCall } from './nearest-call.ts';
 import type { ReadRecording } from './read-recording.ts';
@@ -24,7 +24,7 @@ interface Slot {
   asked: number;
 }
 
-export class RecordedTape implements ReplayTape {
+export class FileReplaySource implements ReplaySource {
   readonly rules: ReplayRules;
   readonly tenantId?: string;
   readonly #file: string;
@@ -54,7 +54,7 @@ export class RecordedTape implements ReplayTape {
     return this.#ownSeal?.seal(text) ?? SEALED_UNKNOWN;
   }
 
-  ask(asked: AskedCall): TapeAnswer {
+  ask(asked: AskedCall): ReplayAnswer {
     const { tool, cursor, definitionHash } = asked;
     const args = this.#ownSeal === undefined ? unsealed(asked.arguments) : asked.arguments;
     const argumentsHash = canonicalHash(args);

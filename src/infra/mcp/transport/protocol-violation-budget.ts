@@ -1,13 +1,14 @@
-// Patience: how much of what nobody asked for a server may send within a minute before it is cut off.
+// ProtocolViolationBudget: how much of what nobody asked for a server may send within a minute before it is cut off.
 import type { Clock } from '../../../ports/clock.ts';
 
 const WINDOW_MS = 60_000;
 
-/** What is wrong with a message, or tiresome about it; also the label of the metric. */
-export type Nuisance = 'garbage' | 'unknown_id' | 'unasked_progress' | 'server_request' | 'notification';
+/** What a message is that nobody asked for, or that nobody can read; also the label of the metric. */
+export type ProtocolViolation =
+  'garbage' | 'unknown_id' | 'unasked_progress' | 'server_request' | 'notification';
 
 /** Logs on stdout and late answers are common faults of honest servers; floods are not. */
-const LIMITS: { readonly [Kind in Nuisance]: number } = {
+const LIMITS: { readonly [Kind in ProtocolViolation]: number } = {
   garbage: 200,
   unknown_id: 100,
   unasked_progress: 10_000,
@@ -15,9 +16,9 @@ const LIMITS: { readonly [Kind in Nuisance]: number } = {
   notification: 60_000,
 };
 
-export class Patience {
+export class ProtocolViolationBudget {
   readonly #clock: Clock;
-  readonly #counts = new Map<Nuisance, number>();
+  readonly #counts = new Map<ProtocolViolation, number>();
   #windowStart: number;
 
   constructor(clock: Clock) {
@@ -26,7 +27,7 @@ export class Patience {
   }
 
   /** False: that was one too many. */
-  spend(kind: Nuisance): boolean {
+  spend(kind: ProtocolViolation): boolean {
     const now = this.#clock.now();
     if (now - this.#windowStart >= WINDOW_MS) {
       this.#windowStart = now;
