@@ -14,7 +14,7 @@ import { cacheKeyOf } from './cache-key.ts';
 import { countersOf, type Counts } from './counts.ts';
 import { entryOf, readData, type KnownData } from './entry.ts';
 import { findAnswer, mayWait, type Found } from './find-answer.ts';
-import { Flights, type Landing } from './flights.ts';
+import { SingleFlight, type Outcome } from './single-flight.ts';
 import { cacheOptionsSchema, faultsOfCache, isCached, type CacheOptions } from './options.ts';
 
 interface Needs {
@@ -34,7 +34,7 @@ export const cache: ExtensionPlugin<CacheOptions, Needs> = {
 };
 
 function createCache(needs: Needs): ToolExtension<CacheOptions> {
-  const flights = new Flights();
+  const singleFlight = new SingleFlight();
   const leading = new Leading(needs);
   const countsOf = countersOf(needs.metrics);
   return {
@@ -46,22 +46,22 @@ function createCache(needs: Needs): ToolExtension<CacheOptions> {
       const output = fn.outputSchema === undefined ? undefined : createValidator(fn.outputSchema);
       return async function giveAgain(call, next) {
         const key = isPlain(call) ? cacheKeyOf(call, fn, options) : undefined;
-        const turn = key === undefined ? ALONE : await flights.enter(key, call.signal, mayWait(call));
-        if (turn.kind === 'answer') {
-          const known = readData(turn.dataJson);
+        const role = key === undefined ? ALONE : await singleFlight.enter(key, call.signal, mayWait(call));
+        if (role.kind === 'answer') {
+          const known = readData(role.dataJson);
           if (known !== undefined) return given(call, known, counts.shared);
         }
-        if (key === undefined || turn.kind !== 'lead') {
+        if (key === undefined || role.kind !== 'lead') {
           counts.bypass.add();
           return next(call);
         }
-        let landing: Landing = { kind: 'failed' };
+        let outcome: Outcome = { kind: 'failed' };
         try {
           const led = await leading.run({ call, next, key, options, counts, output });
-          landing = led.landing;
+          outcome = led.outcome;
           return led.response;
         } finally {
-          flights.land(key, landing);
+          singleFlight.settle(key, outcome);
         }
       };
     },
@@ -93,7 +93,7 @@ interface Lead {
 
 interface Led {
   readonly response: ToolResponse;
-  readonly landing: Landing;
+  readonly outcome: Outcome;
 }
 
 /** Failures that an older answer may stand in for. */
@@ -126,7 +126,7 @@ class Leading {
       call.progress.notes = { ...call.progress.notes, stale_for: response.error.type };
       return answered(given(call, found.stale, counts.stale), found.stale.dataJson);
     }
-    return { response, landing: { kind: call.signal.aborted ? 'gave_up' : 'failed' } };
+    return { response, outcome: { kind: call.signal.aborted ? 'gave_up' : 'failed' } };
   }
 
   /** Undefined: the store is in trouble, and the call goes on without it. */
@@ -153,7 +153,7 @@ class Leading {
       const keeping = this.#store.keep(key, entryOf(dataJson), { token: call.id, lifeMs });
       this.#inBackground(lead, keeping);
     } else if (found?.leads === true) this.#inBackground(lead, this.#store.release(key, call.id));
-    return shared ? answered(response, dataJson) : { response, landing: { kind: 'unshared' } };
+    return shared ? answered(response, dataJson) : { response, outcome: { kind: 'unshared' } };
   }
 
   /** The answer is there already: nobody waits for it to be kept. */
@@ -173,7 +173,7 @@ function fitsOutput(output: Validator | undefined, { data }: ToolSuccess): boole
 }
 
 function answered(response: ToolResponse, dataJson: string): Led {
-  return { response, landing: { kind: 'answer', dataJson } };
+  return { response, outcome: { kind: 'answer', dataJson } };
 }
 
 /** An intent is asked for once, by the call that caused it; a cut list has a cursor of its own; neither is given again. */

@@ -1,15 +1,15 @@
-// Flights: equal calls of this process that run at the same time. One leads; the others wait for what it brings.
+// SingleFlight: of equal calls of this process that run at the same time, one leads; the others wait for its answer.
 
 /** What a call is told when it comes, or after waiting. */
-export type Turn =
-  /** Nobody else runs it: run it, then `land`. */
+export type Role =
+  /** Nobody else runs it: run it, then `settle`. */
   | { readonly kind: 'lead' }
   | { readonly kind: 'answer'; readonly dataJson: string }
   /** Run it, and for nobody else. */
   | { readonly kind: 'alone' };
 
 /** How the leader ended. */
-export type Landing =
+export type Outcome =
   | { readonly kind: 'answer'; readonly dataJson: string }
   /** The tool failed: one other may try. */
   | { readonly kind: 'failed' }
@@ -21,7 +21,7 @@ export type Landing =
 interface Flight {
   failures: number;
   /** In the order they came. */
-  readonly waiting: Set<(turn: Turn) => void>;
+  readonly waiting: Set<(role: Role) => void>;
 }
 
 /** Calls that may wait for one leader; further ones go on alone, to the limits of the tool. */
@@ -29,17 +29,17 @@ const MAX_WAITING = 1_000;
 /** After so many failures those who wait are let go at once: in single file, the last would wait for all the others. */
 const MAX_FAILURES = 2;
 
-const LEAD: Turn = { kind: 'lead' };
-const ALONE: Turn = { kind: 'alone' };
+const LEAD: Role = { kind: 'lead' };
+const ALONE: Role = { kind: 'alone' };
 
-export class Flights {
+export class SingleFlight {
   readonly #flights = new Map<string, Flight>();
 
   /**
-   * The turn of a call; one that may not wait is never held up. A call that is aborted while it waits goes on alone,
+   * What a call is to do; one that may not wait is never held up. A call that is aborted while it waits goes on alone,
    * and does not get far.
    */
-  enter(key: string, signal: AbortSignal, mayWait: boolean): Turn | Promise<Turn> {
+  enter(key: string, signal: AbortSignal, mayWait: boolean): Role | Promise<Role> {
     const flight = this.#flights.get(key);
     if (flight === undefined) {
       this.#flights.set(key, { failures: 0, waiting: new Set() });
@@ -47,10 +47,10 @@ export class Flights {
     }
     if (!mayWait || signal.aborted || flight.waiting.size >= MAX_WAITING) return ALONE;
     return new Promise((resolve) => {
-      const told = (turn: Turn) => {
+      const told = (role: Role) => {
         signal.removeEventListener('abort', leave);
         flight.waiting.delete(told);
-        resolve(turn);
+        resolve(role);
       };
       const leave = () => told(ALONE);
       flight.waiting.add(told);
@@ -59,12 +59,12 @@ export class Flights {
   }
 
   /** By the leader, once: gives its answer to all who wait, or the lead to the next. */
-  land(key: string, landing: Landing): void {
+  settle(key: string, outcome: Outcome): void {
     const flight = this.#flights.get(key);
     if (flight === undefined) return;
-    if (landing.kind === 'failed') flight.failures += 1;
+    if (outcome.kind === 'failed') flight.failures += 1;
     const handsOver =
-      landing.kind === 'gave_up' || (landing.kind === 'failed' && flight.failures < MAX_FAILURES);
+      outcome.kind === 'gave_up' || (outcome.kind === 'failed' && flight.failures < MAX_FAILURES);
     if (handsOver) {
       const [next] = flight.waiting;
       if (next === undefined) this.#flights.delete(key);
@@ -72,8 +72,8 @@ export class Flights {
       return;
     }
     this.#flights.delete(key);
-    const turn = landing.kind === 'answer' ? landing : ALONE;
-    for (const told of flight.waiting) told(turn);
+    const role = outcome.kind === 'answer' ? outcome : ALONE;
+    for (const told of flight.waiting) told(role);
   }
 
   get size(): number {
