@@ -17,9 +17,9 @@ import type { ToolCaller } from '../ports/tool-caller.ts';
 import type { DeadWebhook, WebhookStore } from '../ports/calls/webhook-store.ts';
 import type { CallbackRules } from '../webhooks/callback-rules.ts';
 import { newCallOf } from './accepted-request.ts';
-import { agreeToRetry, type RetryWish } from './agree-to-retry.ts';
+import { authorizeRetry, type RetryWish } from './authorize-retry.ts';
 import { notFound, notRetried, tooManyFollowers } from './call-failures.ts';
-import type { Place } from './call-intake.ts';
+import type { Place } from './queue-consumer.ts';
 import { keepAdmitted } from './keep-admitted.ts';
 import { endedWithout, type WriteEnvelope } from './ended-call.ts';
 import { followCall, type Followed } from './follow-call.ts';
@@ -153,7 +153,7 @@ export class AsyncCalls {
     // One that was refused before it was accepted is known, and was not kept.
     const expected = ended.request === undefined ? 'not_async' : retryOutcomeOf(ended, force);
     if (expected !== 'queued') throw notRetried(expected);
-    const request = await agreeToRetry(caller, ended, wish);
+    const request = await authorizeRetry(caller, ended, wish);
     const outcome = await store.retry(principal.tenantId, id, { force, request, by: principal.id });
     if (outcome === undefined) throw notFound();
     if (outcome !== 'queued') throw notRetried(outcome);
@@ -222,9 +222,9 @@ const ID = /^[0-9a-f-]{36}$/;
 
 /** It may have been committed, and will run then: a caller that asks again without a key may have it run twice. */
 function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: AnswerLost): ToolFailure {
-  return toolFailure(
-    'ACCEPTANCE_UNKNOWN',
-    'The gateway cannot reach its records: whether it has accepted the call is not known.',
+  return new ToolFailure(
+    'UNAVAILABLE',
+    'The gateway cannot reach its database: whether it has accepted the call is not known.',
     {
       partialSideEffects: true,
       retryable: idempotent || readOnly,

@@ -6,13 +6,13 @@ import { pause } from '../lib/timers/pause.ts';
 import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../ports/calls/call-store.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
 import { admittedCallOf } from './accepted-request.ts';
-import { CallIntake, type IntakeDeps, type Place } from './call-intake.ts';
+import { QueueConsumer, type ConsumerDeps, type Place } from './queue-consumer.ts';
 import { endOf, type WriteEnvelope } from './ended-call.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { LeaseKeeper, type LeaseDeps } from './lease-keeper.ts';
 import { RunningCall } from './running-call.ts';
 
-export interface WorkerDeps extends LeaseDeps, IntakeDeps {
+export interface WorkerDeps extends LeaseDeps, ConsumerDeps {
   readonly store: CallStore;
   readonly caller: Pick<ToolCaller, 'resume'>;
   readonly write: WriteEnvelope;
@@ -30,12 +30,12 @@ export class CallWorker {
   readonly #settling = new Set<Promise<void>>();
   readonly #closed = new AbortController();
   readonly #leases: LeaseKeeper;
-  readonly #intake: CallIntake;
+  readonly #consumer: QueueConsumer;
 
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.#leases = new LeaseKeeper(deps, this.#running);
-    this.#intake = new CallIntake(deps, randomUUID(), (call, executed) => this.#take(call, executed));
+    this.#consumer = new QueueConsumer(deps, randomUUID(), (call, executed) => this.#take(call, executed));
   }
 
   get inFlight(): number {
@@ -44,7 +44,7 @@ export class CallWorker {
 
   start(): void {
     this.#leases.start();
-    this.#intake.start();
+    this.#consumer.start();
   }
 
   /**
@@ -52,12 +52,12 @@ export class CallWorker {
    * if this replica dies, nobody can tell whether a call that was claimed has begun.
    */
   reserve({ idempotent, readOnly }: Pick<NewCall, 'idempotent' | 'readOnly'>): Place | undefined {
-    return idempotent || readOnly ? this.#intake.reserve() : undefined;
+    return idempotent || readOnly ? this.#consumer.reserve() : undefined;
   }
 
   /** Takes no more. What runs goes on until it ends, or the core gives it up. */
   drain(): void {
-    this.#intake.stop();
+    this.#consumer.stop();
   }
 
   /** After the core is idle. What still has to be written is written within `withinMs`, or left to be found. */

@@ -1,6 +1,6 @@
 // What is to be done about a schedule that is due: which of its moments become calls, and which one it waits for next.
 import type { NewCall } from '../ports/calls/call-store.ts';
-import type { DueSchedule, Firing, LastStatus } from '../ports/calls/schedule-store.ts';
+import type { DueSchedule, FiringPlan, LastStatus } from '../ports/calls/schedule-store.ts';
 import { firstAfter, lastWithin } from './when-due.ts';
 
 /** A moment that passed longer ago than this was missed: nobody was there to see it. */
@@ -9,7 +9,7 @@ export const ON_TIME_MS = 60_000;
 const ROOM_AGAIN_MS = 30_000;
 
 /** Pure. `makeCall` writes the call of a moment. Throws where what the row says cannot be read. */
-export function planFiring(due: DueSchedule, makeCall: (fireTime: number) => NewCall): Firing {
+export function planFiring(due: DueSchedule, makeCall: (fireTime: number) => NewCall): FiringPlan {
   const { schedule, now, room, busy } = due;
   const { terms, runs } = schedule;
   const kept = terms.misfire === 'catch_up' ? terms.maxCatchUp : 1;
@@ -39,9 +39,9 @@ export function planFiring(due: DueSchedule, makeCall: (fireTime: number) => New
 const FINISHED = { nextRun: null, goesOn: false } as const;
 
 /** Of one that cannot be planned: it is put aside for a human to look at. */
-export const BROKEN: Firing = { ...FINISHED, calls: [], status: 'broken', missed: false };
+export const BROKEN: FiringPlan = { ...FINISHED, calls: [], status: 'broken', missed: false };
 
-function waitFor({ schedule: { terms } }: DueSchedule, after: number, status: LastStatus): Firing {
+function waitFor({ schedule: { terms } }: DueSchedule, after: number, status: LastStatus): FiringPlan {
   const nextRun = firstAfter(terms, after);
   return { calls: [], nextRun, goesOn: nextRun !== null, status, missed: false };
 }

@@ -4,14 +4,14 @@ import { recordingMetrics } from '../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../test/helpers/quiet-log.ts';
 import { scheduleAt, termsOf } from '../../test/helpers/schedule-kit.ts';
-import type { DueSchedule, Fired, Firing, Schedule } from '../ports/calls/schedule-store.ts';
+import type { DueSchedule, Fired, FiringPlan, Schedule } from '../ports/calls/schedule-store.ts';
 import { scheduleSeries } from './schedule-metrics.ts';
 import { ScheduleTicker } from './schedule-ticker.ts';
 
 function setUp({ due = [] as Schedule[], fails = 0 } = {}) {
   const clock = new FakeClock();
   const offered: string[] = [];
-  const planned: Firing[] = [];
+  const planned: FiringPlan[] = [];
   let looks = 0;
   const ticker = new ScheduleTicker({
     store: {

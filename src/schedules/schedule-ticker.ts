@@ -3,7 +3,7 @@ import type { CallQueue } from '../ports/calls/call-queue.ts';
 import { every, type Repeated } from '../lib/timers/every.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
-import type { DueSchedule, Fired, Firing, ScheduleStore } from '../ports/calls/schedule-store.ts';
+import type { DueSchedule, Fired, FiringPlan, ScheduleStore } from '../ports/calls/schedule-store.ts';
 import { BROKEN, planFiring } from './plan-firing.ts';
 import type { ScheduleSeries } from './schedule-metrics.ts';
 import { runOf, type RunTerms } from './scheduled-call.ts';
@@ -56,7 +56,7 @@ export class ScheduleTicker {
     }
   }
 
-  #plan(due: DueSchedule): Firing {
+  #plan(due: DueSchedule): FiringPlan {
     const { schedule, now } = due;
     try {
       return planFiring(due, (fireTime) => runOf(schedule, fireTime, now, this.#deps));

@@ -123,7 +123,7 @@ describe('a schedule', () => {
     const asked = { schedule: 'in 1h', tool: 'guarded' };
     const token = await approved(asked);
     const { body } = await makeSchedule(agent, { ...asked, context: { confirmation_token: token } });
-    const { db } = await gateway.service.infra.records.database();
+    const { db } = await gateway.service.infra.database.opened();
     const row = await db
       .selectFrom('scheduled_tasks')
       .selectAll()

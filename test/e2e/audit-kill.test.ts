@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Records } from '../../src/infra/postgres/records.ts';
+import { GatewayDatabase } from '../../src/infra/postgres/gateway-database.ts';
 import { tellAlive } from '../../src/infra/maintenance/gateway-beats.ts';
 import { reconcileCalls } from '../../src/infra/calls/reconcile-calls.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
@@ -87,12 +87,14 @@ describe('a gateway on PostgreSQL that is killed', () => {
       ssl: 'disable',
       migrate: false,
     } as const;
-    const replicas = [1, 2].map(() => new Records(database, { clock: new SystemClock(), log: quietLog }));
+    const replicas = [1, 2].map(
+      () => new GatewayDatabase(database, { clock: new SystemClock(), log: quietLog }),
+    );
     const ended: unknown[] = [];
     const look = async () => {
-      const found = replicas.map(async (records) => {
-        await tellAlive(records, 'own', 0);
-        return reconcileCalls(records, { gateway: 'own', leaseMs: 0 });
+      const found = replicas.map(async (database) => {
+        await tellAlive(database, 'own', 0);
+        return reconcileCalls(database, { gateway: 'own', leaseMs: 0 });
       });
       ended.push(...(await Promise.all(found)).flat());
       return ended.length;
@@ -100,7 +102,7 @@ describe('a gateway on PostgreSQL that is killed', () => {
     await expect.poll(look, POLL).toBe(1);
     await look();
     expect(ended).toHaveLength(1);
-    await Promise.all(replicas.map((records) => records.close()));
+    await Promise.all(replicas.map((database) => database.close()));
     expect(await rows()).toMatchObject([{ status: 'outcome_unknown', error_type: 'OUTCOME_UNKNOWN' }]);
 
     const { rest } = await start(settings).ready();

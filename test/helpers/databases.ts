@@ -1,5 +1,5 @@
 // The two ways to a database that every store must work on: the embedded server, and a URL.
-import { Records } from '../../src/infra/postgres/records.ts';
+import { GatewayDatabase } from '../../src/infra/postgres/gateway-database.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { embeddedServer } from './embedded-postgres.ts';
@@ -7,23 +7,23 @@ import { quietLog } from './quiet-log.ts';
 import { startPostgres } from './postgres.ts';
 
 export interface TestDatabase {
-  readonly records: Records;
+  readonly database: GatewayDatabase;
   end(): Promise<void>;
 }
 
 export interface SharedTestDatabase extends TestDatabase {
   /** Another replica on the same database. */
-  another(clock?: Clock): Records;
+  another(clock?: Clock): GatewayDatabase;
 }
 
 export async function embeddedDatabase(clock: Clock = new SystemClock()): Promise<TestDatabase> {
   const embedded = embeddedServer();
   const settings = { kind: 'embedded', server: embedded.server, poolSize: 5, migrate: true } as const;
-  const records = new Records(settings, { clock, log: quietLog });
+  const database = new GatewayDatabase(settings, { clock, log: quietLog });
   return {
-    records,
+    database,
     async end() {
-      await records.close();
+      await database.close();
       await embedded.end();
     },
   };
@@ -31,7 +31,7 @@ export async function embeddedDatabase(clock: Clock = new SystemClock()): Promis
 
 export async function postgresDatabase(clock: Clock = new SystemClock()): Promise<SharedTestDatabase> {
   const server = await startPostgres();
-  const opened: Records[] = [];
+  const opened: GatewayDatabase[] = [];
   const another = (its: Clock = clock) => {
     const settings = {
       kind: 'postgres',
@@ -40,15 +40,15 @@ export async function postgresDatabase(clock: Clock = new SystemClock()): Promis
       ssl: 'disable',
       migrate: true,
     } as const;
-    const records = new Records(settings, { clock: its, log: quietLog });
-    opened.push(records);
-    return records;
+    const database = new GatewayDatabase(settings, { clock: its, log: quietLog });
+    opened.push(database);
+    return database;
   };
   return {
-    records: another(),
+    database: another(),
     another,
     async end() {
-      await Promise.all(opened.map((records) => records.close()));
+      await Promise.all(opened.map((database) => database.close()));
       await server.stop();
     },
   };

@@ -6,7 +6,7 @@ import type { Database } from '../../src/infra/postgres/database.ts';
 import { uuidv7 } from '../../src/lib/ids.ts';
 import type {
   DueSchedule,
-  Firing,
+  FiringPlan,
   NewSchedule,
   Schedule,
   ScheduleTerms,
@@ -61,7 +61,7 @@ export function scheduleAt(over: Partial<Schedule> = {}): Schedule {
   };
 }
 
-export function plan(due: DueSchedule): Firing {
+export function plan(due: DueSchedule): FiringPlan {
   const { id, tenantId } = due.schedule;
   return planFiring(due, (fireTime) => newCall({ kind: 'scheduled', tenantId, schedule: { id, fireTime } }));
 }

@@ -213,7 +213,7 @@ describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
   });
 
   it('keeps no credential and no token', async () => {
-    const { db } = await gateway.service.infra.records.database();
+    const { db } = await gateway.service.infra.database.opened();
     const rows = await db.selectFrom('calls').selectAll().execute();
     const text = JSON.stringify(rows);
     expect(rows.length).toBeGreaterThan(0);

@@ -37,7 +37,7 @@ describe('an embedded gateway', () => {
   afterAll(() => gateway?.stop());
 
   it('has its database open when it is ready', () => {
-    expect(gateway.service.infra.records.isOpen).toBe(true);
+    expect(gateway.service.infra.database.isOpen).toBe(true);
     expect(existsSync(join(gateway.dir, 'data', 'postgres', 'cluster'))).toBe(true);
   });
 

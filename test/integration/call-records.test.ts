@@ -8,7 +8,7 @@ import { reconcileCalls } from '../../src/infra/calls/reconcile-calls.ts';
 import { SqlIdempotencyStore } from '../../src/infra/idempotency/sql-idempotency-store.ts';
 import { applyRetention } from '../../src/infra/maintenance/retention.ts';
 import { SqlCallHistory } from '../../src/infra/calls/sql-call-history.ts';
-import { Upkeep } from '../../src/infra/maintenance/upkeep.ts';
+import { Maintenance } from '../../src/infra/maintenance/maintenance.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { sql } from 'kysely';
 import type { AuditRecord } from '../../src/ports/audit-sink.ts';
@@ -33,7 +33,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
 
   beforeAll(async () => {
     there = await start();
-    database = await there.records.database();
+    database = await there.database.opened();
     table = new SqlAuditTable(database, 'owner');
     history = new SqlCallHistory(database);
   });
@@ -416,14 +416,14 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
     expect(rows.map(({ callerHash }) => callerHash)).toEqual(['bob', 'eve']);
   });
 
-  it('an upkeep that cannot keep up says so, goes on, and says by how much it is late until it is not', async () => {
+  it('maintenance that cannot keep up says so, goes on, and says by how much it is late until it is not', async () => {
     ofTenant();
     await clean();
     await oldKeys(20_000);
     const clock = new FakeClock();
     const [log, metrics] = [recordingLog(), recordingMetrics()];
-    const upkeep = new Upkeep({
-      records: database,
+    const maintenance = new Maintenance({
+      database,
       retention: PERIODS,
       gateway: 'own',
       behindMs: () => 0,
@@ -432,7 +432,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
       metrics,
       random: () => 0.5,
     });
-    upkeep.start();
+    maintenance.start();
     const overdue = () => metrics.values.get('ute_retention_overdue_seconds{idempotency_keys}');
     // Between two statements it rests by this clock, which is over when these seconds are.
     const seconds = async () => {
@@ -443,7 +443,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
     await expect.poll(async () => seconds().then(told), POLL).toBe(true);
     expect(overdue()).toBeGreaterThan(3_600 - 60);
     await expect.poll(async () => seconds().then(overdue), POLL).toBe(0);
-    await upkeep.stop();
+    await maintenance.stop();
     expect(metrics.values.get('ute_retention_deleted_total{idempotency_keys}')).toBe(20_000);
   });
 });

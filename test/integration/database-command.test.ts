@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { SqlAuditTable } from '../../src/infra/audit/audit-table.ts';
 import { auditLine } from '../../src/infra/audit/audit-line.ts';
-import { Records } from '../../src/infra/postgres/records.ts';
+import { GatewayDatabase } from '../../src/infra/postgres/gateway-database.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { auditRecord } from '../helpers/audit-kit.ts';
 import { embeddedServer } from '../helpers/embedded-postgres.ts';
@@ -40,21 +40,21 @@ async function ute(argv: readonly string[], env: Readonly<Record<string, string>
 }
 
 /** Opens the embedded database of a folder for as long as `work` takes. */
-async function inRecords<T>(dataDir: string, work: (records: Records) => Promise<T>): Promise<T> {
+async function inDatabase<T>(dataDir: string, work: (database: GatewayDatabase) => Promise<T>): Promise<T> {
   const { server } = embeddedServer(dataDir);
   const settings = { kind: 'embedded', server, poolSize: 2, migrate: true } as const;
-  const records = new Records(settings, { clock: new SystemClock(), log: quietLog });
+  const database = new GatewayDatabase(settings, { clock: new SystemClock(), log: quietLog });
   try {
-    return await work(records);
+    return await work(database);
   } finally {
-    await records.close();
+    await database.close();
     await server.stop();
   }
 }
 
 const fill = (dataDir: string) =>
-  inRecords(dataDir, async (records) => {
-    const table = new SqlAuditTable(records, 'owner');
+  inDatabase(dataDir, async (database) => {
+    const table = new SqlAuditTable(database, 'owner');
     const lines = Array.from({ length: ROWS }, (_, n) =>
       auditLine(
         auditRecord({ callId: `c${n}`, tenant: 'acme', callKind: 'sync', notes: { awkward: AWKWARD } }),
@@ -63,7 +63,7 @@ const fill = (dataDir: string) =>
     await table.store(Buffer.from(lines.join('')));
   });
 
-const rowsOf = async ({ db }: Records) => [
+const rowsOf = async ({ db }: GatewayDatabase) => [
   await db.selectFrom('audit_records').selectAll().orderBy('event_id').execute(),
   await db.selectFrom('calls').selectAll().orderBy('id').execute(),
 ];
@@ -71,7 +71,7 @@ const rowsOf = async ({ db }: Records) => [
 it('moves every row of an embedded database into another one, and into a PostgreSQL elsewhere', async () => {
   const [from, to, folder] = [join(dir, 'from'), join(dir, 'to'), join(dir, 'export')];
   await fill(from);
-  const before = await inRecords(from, rowsOf);
+  const before = await inDatabase(from, rowsOf);
   expect(before.map((rows) => rows.length)).toEqual([ROWS, ROWS]);
   const exported = await ute(['database', 'export', folder], { UTE_DATA_DIR: from });
   expect(exported).toMatchObject({ code: 0, stderr: '' });
@@ -82,7 +82,7 @@ it('moves every row of an embedded database into another one, and into a Postgre
     code: 0,
     stderr: '',
   });
-  expect(await inRecords(to, rowsOf)).toEqual(before);
+  expect(await inDatabase(to, rowsOf)).toEqual(before);
   const elsewhere = await startPostgres();
   try {
     const env = { UTE_DATABASE_URL: elsewhere.url() };
@@ -118,7 +118,7 @@ it('refuses what is not as it was exported, and then leaves nothing behind', asy
   const said = readFileSync(manifest, 'utf8');
   writeFileSync(manifest, said.replace(sha256(text), sha256(short)));
   await refused(/calls\.copy holds 4999 rows, and its manifest says 5000/);
-  expect(await inRecords(to, rowsOf)).toEqual([[], []]);
+  expect(await inDatabase(to, rowsOf)).toEqual([[], []]);
   writeFileSync(manifest, said.replace('"0001-calls"', '"0001-calls", "9999-of-the-future"'));
   await refused(/was exported by unified-tool-executor .*, whose schema is newer/);
   rmSync(manifest);
@@ -131,8 +131,8 @@ it('refuses what is not as it was exported, and then leaves nothing behind', asy
 
 it('does not open the embedded database of a gateway that runs', async () => {
   const from = join(dir, 'from');
-  await inRecords(from, async (records) => {
-    await records.openNow();
+  await inDatabase(from, async (database) => {
+    await database.openNow();
     expect(await ute(['database', 'export', join(dir, 'export')], { UTE_DATA_DIR: from })).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/is in use by process \d+: stop it/) as string,

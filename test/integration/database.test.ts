@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import type { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
-import { Records } from '../../src/infra/postgres/records.ts';
+import { GatewayDatabase } from '../../src/infra/postgres/gateway-database.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { DATABASES, postgresDatabase } from '../helpers/databases.ts';
 import { embeddedServer } from '../helpers/embedded-postgres.ts';
@@ -13,30 +13,30 @@ import { FakeClock } from '../helpers/fake-clock.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
 
-describe.each(DATABASES)('Records on %s', (_name, start) => {
+describe.each(DATABASES)('GatewayDatabase on %s', (_name, start) => {
   it('is opened by many at once and migrated once', async () => {
-    const database = await start();
-    const { records } = database;
+    const there = await start();
+    const { database } = there;
     try {
-      const all = await Promise.all(Array.from({ length: 8 }, () => records.database()));
+      const all = await Promise.all(Array.from({ length: 8 }, () => database.opened()));
       expect(new Set(all).size).toBe(1);
-      expect(records.isOpen).toBe(true);
+      expect(database.isOpen).toBe(true);
       const [opened] = all;
       expect(await opened?.migrate(quietLog)).toEqual([]);
       expect(await opened?.db.selectFrom('calls').selectAll().execute()).toEqual([]);
     } finally {
-      await database.end();
+      await there.end();
     }
   });
 });
 
-describe('Records', () => {
+describe('GatewayDatabase', () => {
   it('three replicas that start at once migrate an empty PostgreSQL once', async () => {
     const database = await postgresDatabase();
     try {
       const replicas = [1, 2, 3].map(() => database.another());
-      await Promise.all(replicas.map(async (records) => records.openNow()));
-      expect(replicas.map((records) => records.isOpen)).toEqual([true, true, true]);
+      await Promise.all(replicas.map(async (database) => database.openNow()));
+      expect(replicas.map((database) => database.isOpen)).toEqual([true, true, true]);
     } finally {
       await database.end();
     }
@@ -48,7 +48,7 @@ describe('Records', () => {
       const env = { UTE_DATABASE_URL: server.url() };
       const database = { kind: 'postgres', url: server.url(), poolSize: 1, ssl: 'disable' } as const;
       const gateway = () =>
-        new Records({ ...database, migrate: false }, { clock: new SystemClock(), log: quietLog });
+        new GatewayDatabase({ ...database, migrate: false }, { clock: new SystemClock(), log: quietLog });
       const early = gateway();
       await expect(early.openNow()).rejects.toThrow(/schema is behind: run "ute migrate"/);
       await early.close();
@@ -73,16 +73,16 @@ describe('Records', () => {
       const { server } = embeddedServer(dir);
       servers.push(server);
       const settings = { kind: 'embedded', server, poolSize: 2, migrate: true } as const;
-      return new Records(settings, { clock: new SystemClock(), log: quietLog });
+      return new GatewayDatabase(settings, { clock: new SystemClock(), log: quietLog });
     };
     // A process that is there, and one that cannot be.
     writeFileSync(`${dataDir}.lock`, `1 ${startTimeOf(1)}\n`);
     await expect(open().openNow()).rejects.toThrow(/in use by process 1: stop it, or set UTE_DATABASE_URL/);
     writeFileSync(`${dataDir}.lock`, '99999999 1\n');
-    const records = open();
-    await records.openNow();
+    const database = open();
+    await database.openNow();
     await expect(open().openNow()).rejects.toThrow(`in use by process ${process.pid}`);
-    await records.close();
+    await database.close();
     await Promise.all(servers.map((server) => server.stop()));
     const next = open();
     await next.openNow();
@@ -100,10 +100,10 @@ describe('Records', () => {
       ssl: 'disable',
       migrate: true,
     } as const;
-    const records = new Records(nowhere, { clock, log: quietLog });
+    const database = new GatewayDatabase(nowhere, { clock, log: quietLog });
     // A start gives it a few seconds.
     let gaveUp: unknown;
-    const opening = records.openNow().catch((error: unknown) => (gaveUp = error));
+    const opening = database.openNow().catch((error: unknown) => (gaveUp = error));
     await clock.advance(9_000);
     expect(gaveUp).toBeUndefined();
     // Each try asks a real port, so that time has to wait for it.
@@ -117,13 +117,13 @@ describe('Records', () => {
     expect(gaveUp).toMatchObject({
       message: expect.stringMatching(/the database cannot be migrated: .*ECONNREFUSED/) as string,
     });
-    await expect(records.database()).rejects.toMatchObject({
+    await expect(database.opened()).rejects.toMatchObject({
       type: 'UNAVAILABLE',
       reason: 'DATABASE_UNAVAILABLE',
-      message: 'The gateway cannot reach its records now.',
+      message: 'The gateway cannot reach its database now.',
     });
-    expect(records.isOpen).toBe(false);
-    await records.close();
+    expect(database.isOpen).toBe(false);
+    await database.close();
   });
 });
 

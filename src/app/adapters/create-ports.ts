@@ -12,11 +12,11 @@ import { openFileTrustedDefinitions } from '../../infra/definitions/file-trusted
 import { createEgressAdapters } from './create-egress-adapters.ts';
 import { openCoordination, type Coordination } from './open-coordination.ts';
 import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
-import { openCallRecords } from './open-records.ts';
+import { openCallLog } from './open-call-log.ts';
 import { openRecordings } from '../../infra/recordings/open-recordings.ts';
 import { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
-import { Records } from '../../infra/postgres/records.ts';
+import { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import { SqlIdempotencyStore } from '../../infra/idempotency/sql-idempotency-store.ts';
 import { SqlSpecStore } from '../../infra/specs/sql-spec-store.ts';
 import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
@@ -33,11 +33,11 @@ export interface Infra {
   readonly ports: OutsidePorts;
   readonly metrics: PrometheusMetrics;
   readonly log: PinoLog;
-  /** What is kept in the gateway's own database. */
-  readonly records: Records;
-  /** Runs where the records are in it, or a tool's. */
+  /** The gateway's own database. */
+  readonly database: GatewayDatabase;
+  /** Runs where the gateway keeps its own data in it, or a tool's. */
   readonly server: EmbeddedPostgres;
-  /** Of the database of the records; to be started once that is open. */
+  /** Tells whether the database answers; to be started once that is open. */
   readonly databaseWatch: DatabaseWatch;
   /** What the gateway does without now. */
   readonly degraded: () => Degraded;
@@ -65,10 +65,10 @@ export async function createInfra(
 ): Promise<Infra> {
   const observed = createObservation(settings);
   const { clock, log } = observed;
-  const { server, records, databaseWatch } = createOwnDatabase(settings, observed);
+  const { server, database, databaseWatch } = createOwnDatabase(settings, observed);
   const egress = createEgressAdapters(settings, { ...observed, server, alsoHidden });
-  const callRecords = await openCallRecords(settings, { ...observed, records });
-  const { auditSink, approvals, history } = callRecords;
+  const callLog = await openCallLog(settings, { ...observed, database });
+  const { auditSink, approvals, history } = callLog;
   const coordination = await openCoordination(settings, observed);
   const authenticator = createAuthenticator(settings, clock, announce);
   const keys = watchKeys(settings, reread, authenticator, observed);
@@ -82,14 +82,14 @@ export async function createInfra(
     auditSink,
     authenticator,
     trustedDefinitions: await openFileTrustedDefinitions(join(settings.data_dir, 'pins.json'), observed),
-    idempotency: new SqlIdempotencyStore(records.db),
+    idempotency: new SqlIdempotencyStore(database.db),
     loopLag,
     recordings,
     replaySource,
-    specs: new SqlSpecStore(records.db),
+    specs: new SqlSpecStore(database.db),
   };
   const { redis } = coordination;
-  const asyncParts = createAsyncParts({ records, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
+  const asyncParts = createAsyncParts({ database, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
   async function close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
     await keys?.stop();
     await databaseWatch.stop();
@@ -97,13 +97,13 @@ export async function createInfra(
     await egress.close();
     await coordination.close();
     await recordings.close();
-    await callRecords.close(withinMs);
-    await records.close();
+    await callLog.close(withinMs);
+    await database.close();
     await server.stop();
     await log.flush();
   }
   const degraded = () => degradedOf({ databaseWatch, server, coordination, auditSink });
-  return { ports, ...observed, records, server, databaseWatch, degraded, history, asyncParts, keys, close };
+  return { ports, ...observed, database, server, databaseWatch, degraded, history, asyncParts, keys, close };
 }
 
 function createOwnDatabase(settings: Settings, { clock, log, metrics }: Observation) {
@@ -112,7 +112,7 @@ function createOwnDatabase(settings: Settings, { clock, log, metrics }: Observat
   const degraded = degradedGauge(metrics, 'database');
   return {
     server,
-    records: new Records(where, { clock, log }),
+    database: new GatewayDatabase(where, { clock, log }),
     databaseWatch: new DatabaseWatch({ settings: where, clock, log, degraded }),
   };
 }

@@ -18,8 +18,8 @@ export interface ScheduleService {
 }
 
 export function createSchedules(settings: Settings, infra: Infra, gateway: Gateway): ScheduleService {
-  const { ports, asyncParts, records } = infra;
-  const store = new SqlScheduleStore(records);
+  const { ports, asyncParts, database } = infra;
+  const store = new SqlScheduleStore(database);
   const caller = gateway.executor;
   const schedules = new Schedules({
     ...ports,

@@ -49,7 +49,7 @@ export class Pipeline {
     const tool = inOrder(steps.filter(isOfTool), 'tool', pipeline.tool, TOOL_EXTENSIONS, custom);
     this.#tool = settings.replay === undefined ? tool : inReplayOrder(tool);
     this.#steps = [...request, ...this.#tool];
-    refuseStrangers(
+    rejectUnknown(
       Object.keys(settings.extensions),
       steps.map(({ plugin }) => plugin.name),
     );
@@ -145,7 +145,7 @@ function inReplayOrder<Each extends Step>(steps: readonly Each[]): Each[] {
   return [...rest.slice(0, at + 1), ...keeping, ...rest.slice(at + 1)];
 }
 
-function refuseStrangers(names: readonly string[], known: readonly string[]): void {
+function rejectUnknown(names: readonly string[], known: readonly string[]): void {
   for (const name of names) {
     if (!known.includes(name)) throw new Error(`extensions: ${unknownName(name, known)}`);
   }

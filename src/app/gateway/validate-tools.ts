@@ -10,7 +10,7 @@ import { createGateway } from './create-gateway.ts';
 import { ownPaths } from '../adapters/create-egress-adapters.ts';
 import { createInfra, type Infra } from '../adapters/create-ports.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
-import { Records } from '../../infra/postgres/records.ts';
+import { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import { SqlSpecStore } from '../../infra/specs/sql-spec-store.ts';
 import { chosenLoaders } from './open-loaders.ts';
 import type { McpServers } from '../../ports/egress/mcp-servers.ts';
@@ -63,7 +63,7 @@ export async function validateTools(settings: Settings, online: boolean): Promis
   }
 }
 
-/** Its limits, records and keys are of no concern to its tools. */
+/** Its limits, database and keys are of no concern to its tools. */
 function withoutServices(settings: Settings, dataDir: string): Settings {
   return {
     ...settings,
@@ -84,16 +84,19 @@ interface StoredSpecs {
 /** Opened only where a loader asks; nothing is made or migrated for a look. */
 function storedSpecs(settings: Settings, { log, ports: { clock } }: Infra): StoredSpecs {
   const server = embeddedPostgres(settings, log);
-  const records = new Records({ ...databaseSettings(settings, server), migrate: false }, { clock, log });
+  const database = new GatewayDatabase(
+    { ...databaseSettings(settings, server), migrate: false },
+    { clock, log },
+  );
   const isThere = settings.database.url !== undefined || existsSync(join(settings.data_dir, 'postgres'));
-  const store = new SqlSpecStore(records.db);
+  const store = new SqlSpecStore(database.db);
   const reader: SpecReader = isThere
     ? { generation: () => store.generation(), heads: () => store.heads() }
     : { generation: async () => 0, heads: async () => ({ generation: 0, heads: [] }) };
   return {
     reader,
     async close() {
-      await records.close();
+      await database.close();
       await server.stop();
     },
   };

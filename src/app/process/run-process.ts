@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     },
     'ready',
   );
-  setTimeout(() => leaveBootBehind(service), SETTLE_MS).unref();
+  setTimeout(() => collectBootGarbage(service), SETTLE_MS).unref();
 }
 
 async function reload({ infra, gateway }: Service): Promise<void> {
@@ -40,7 +40,7 @@ async function reload({ infra, gateway }: Service): Promise<void> {
  * Booting grows the heap by a quarter more than an idle gateway needs, and V8 alone would not give it back. Only
  * where node was started with --expose-gc, as `npm start` does; a gateway with calls in flight is left alone.
  */
-function leaveBootBehind({ gateway }: Service): void {
+function collectBootGarbage({ gateway }: Service): void {
   if (gateway.executor.inFlight === 0)
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

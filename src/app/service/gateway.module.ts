@@ -1,4 +1,4 @@
-// GatewayModule: the assembled gateway, and its faces under the tokens that the doors ask for.
+// GatewayModule: the assembled gateway, and its ports under the tokens that the doors ask for.
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ManagementActs } from '../../api/rest/management/acts.ts';
 import {
@@ -48,7 +48,7 @@ export class GatewayModule {
     };
     const { authenticator, auditSink, clock, log } = infra.ports;
     const acts = new ManagementActs(auditSink, clock, log);
-    const faces = [
+    const providers = [
       { provide: MANAGEMENT_ACTS, useValue: acts },
       { provide: TOOL_CALLER, useValue: gateway.executor },
       { provide: TOOL_CATALOG, useValue: gateway.registry },
@@ -69,8 +69,8 @@ export class GatewayModule {
     ];
     return {
       module: GatewayModule,
-      providers: faces,
-      exports: faces.map(({ provide }) => provide),
+      providers,
+      exports: providers.map(({ provide }) => provide),
     };
   }
 }

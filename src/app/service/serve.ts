@@ -63,16 +63,16 @@ async function start(
   const recordsEveryCall = infra.ports.auditSink.readOnlyMode === 'durable';
   const degraded = () => ({ ...infra.degraded(), ...degradedTools(gateway.sync.status()) });
   const state = new ServiceState({ executors: () => gateway.status(), degraded, recordsEveryCall });
-  const looked = lookAtSandbox(infra, state, announce);
+  const probed = probeSandbox(infra, state, announce);
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
   const tools = gateway.sync.start();
-  const underWay = Promise.race([tools, Promise.all([gateway.sync.building, looked])]);
+  const underWay = Promise.race([tools, Promise.all([gateway.sync.building, probed])]);
   const whileRecovering = answerWhileRecovering(settings, infra);
   undo.push(() => whileRecovering.end());
   const [doors] = await Promise.all([
     bootDoors({ settings, infra, gateway, asyncCalls, readiness: state }, underWay),
     tools,
-    infra.records.openNow(),
+    infra.database.openNow(),
   ]);
   undo.push(() => doors.close());
   gateway.agreement.start();
@@ -136,7 +136,7 @@ function answerWhileRecovering(
 }
 
 /** Beside the start: it does not depend on what this finds. */
-async function lookAtSandbox(
+async function probeSandbox(
   infra: Infra,
   state: ServiceState,
   announce: (line: string) => void,

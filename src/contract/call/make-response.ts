@@ -27,7 +27,7 @@ export function metaOf(call: ToolCall): ResponseMeta {
 const DRY_RUN = { dryRun: true } as const;
 
 /** An answer that no executor gave for this call. `dataJson` is the JSON text of `data`. It asks for no intents. */
-export function knownAnswer(call: ToolCall, data: JsonValue, dataJson: string): ToolSuccess {
+export function cachedResponse(call: ToolCall, data: JsonValue, dataJson: string): ToolSuccess {
   return {
     ok: true,
     data,

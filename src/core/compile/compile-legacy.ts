@@ -3,7 +3,7 @@ import type { Next } from '../../contract/plugin.ts';
 import type { CompiledTool } from '../../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { refusalOf } from '../settle.ts';
-import { typedCall } from './typed-call.ts';
+import { resolveLegacyAction } from './resolve-legacy-action.ts';
 
 /** `actions`: of the same tool. Throws Error where one that the form stands for is not among them. */
 export function compileLegacy(fn: ToolFunction, actions: readonly CompiledTool[]): CompiledTool {
@@ -19,7 +19,7 @@ export function compileLegacy(fn: ToolFunction, actions: readonly CompiledTool[]
     (phase: 'run' | 'admit' | 'resume'): Next =>
     async (call) => {
       try {
-        const typed = typedCall(call, byAction);
+        const typed = resolveLegacyAction(call, byAction);
         return await toolOf(typed.function)[phase](typed);
       } catch (error) {
         return refusalOf(call, error);

@@ -1,7 +1,7 @@
 // approval: an unsafe call waits for a human. The token a caller gets back runs the same call once, after the decision.
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { boundPart } from '../../contract/call/bound-part.ts';
+import { approvedPayload } from '../../contract/call/approved-payload.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
@@ -91,7 +91,7 @@ function boundTo(call: ToolCall, fn: ToolFunction, runs: string) {
     tenantId,
     tool: fn.name,
     toolHash: runs,
-    argumentsHash: canonicalHash(boundPart(call)),
+    argumentsHash: canonicalHash(approvedPayload(call)),
     requestedBy: call.principal?.id ?? '',
     agentId,
     userId,
@@ -100,7 +100,7 @@ function boundTo(call: ToolCall, fn: ToolFunction, runs: string) {
 
 function shownPart(call: ToolCall, fn: ToolFunction): JsonObject {
   const { value } = sealSensitive(fn.inputSchema, call.arguments, () => SENSITIVE_MARK);
-  return boundPart({ arguments: value, phase: call.phase });
+  return approvedPayload({ arguments: value, phase: call.phase });
 }
 
 interface Asking {

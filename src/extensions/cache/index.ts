@@ -1,7 +1,7 @@
 // cache: a read-only tool's answer is given again for a time; of equal calls that run at once, only one runs the tool.
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
-import { knownAnswer } from '../../contract/call/make-response.ts';
+import { cachedResponse } from '../../contract/call/make-response.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../contract/call/tool-response.ts';
@@ -78,7 +78,7 @@ function isPlain({ context }: ToolCall): boolean {
 function given(call: ToolCall, { data, dataJson }: KnownData, count: { add(): void }): ToolSuccess {
   count.add();
   call.progress.cached = true;
-  return knownAnswer(call, data, dataJson);
+  return cachedResponse(call, data, dataJson);
 }
 
 interface Lead {

@@ -1,6 +1,6 @@
 // fallback: a safe answer where a tool fails without having done anything, or is late. Observers see what really happened.
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
-import { knownAnswer } from '../../contract/call/make-response.ts';
+import { cachedResponse } from '../../contract/call/make-response.ts';
 import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -69,7 +69,7 @@ function isReplaceable({ error }: ToolRefusal, { on }: FallbackOptions): boolean
 function safe(
   call: ToolCall,
   { error }: ToolRefusal,
-  data: Parameters<typeof knownAnswer>[1],
+  data: Parameters<typeof cachedResponse>[1],
   dataJson: string,
 ): ToolResponse {
   const { progress } = call;
@@ -77,7 +77,7 @@ function safe(
   // The answer that was found wanting may have come from the cache; this one did not.
   progress.cached = false;
   progress.notes = { ...progress.notes, fallback_for: error.type, fallback_reason: error.reason };
-  return knownAnswer(call, data, dataJson);
+  return cachedResponse(call, data, dataJson);
 }
 
 /** Runs the inside with a deadline of its own, counted from when the call came in; late, it is cancelled and ends in TIMEOUT. */

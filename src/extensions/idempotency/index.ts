@@ -1,6 +1,6 @@
 // idempotency: a call with a key runs once; whoever sends the same key again gets the same outcome.
 import { z } from 'zod';
-import { boundPart } from '../../contract/call/bound-part.ts';
+import { approvedPayload } from '../../contract/call/approved-payload.ts';
 import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
@@ -101,7 +101,7 @@ function eventOf(state: KeyState): Event {
 function claimOf(call: ToolCall, mayRunAgain: boolean, keepMs: number): KeyClaim {
   return {
     callId: call.id,
-    fingerprint: canonicalHash(boundPart(call)),
+    fingerprint: canonicalHash(approvedPayload(call)),
     mayRunAgain,
     leaseMs: LEASE_MS,
     keepMs,

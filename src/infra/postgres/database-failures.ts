@@ -18,7 +18,7 @@ export async function withDatabase<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof ToolFailure) throw error;
     const Failure = isSurelyNotDone(error) ? ToolFailure : AnswerLost;
-    throw new Failure('UNAVAILABLE', 'The gateway cannot reach its records now.', {
+    throw new Failure('UNAVAILABLE', 'The gateway cannot reach its database now.', {
       reason: 'DATABASE_UNAVAILABLE',
       retryAfterMs: RETRY_AFTER_MS,
       cause: error,

@@ -1,7 +1,7 @@
 // Fires schedules that are due: in one transaction each of their moments becomes a call, and they wait for the next one.
 import { sql, type Kysely, type Selectable } from 'kysely';
 import type { NewCall } from '../../ports/calls/call-store.ts';
-import type { DueSchedule, Fired, FireTerms, Firing } from '../../ports/calls/schedule-store.ts';
+import type { DueSchedule, Fired, FireTerms, FiringPlan } from '../../ports/calls/schedule-store.ts';
 import { insertCalls } from '../calls/call-rows.ts';
 import { scheduleOf, type Now } from './schedule-rows.ts';
 import type { ScheduledTasksTable, Tables } from '../postgres/tables.ts';
@@ -11,7 +11,7 @@ type Db = Kysely<Tables>;
 export function fireSchedules(
   db: Db,
   { limit, maxQueued, now }: FireTerms & { readonly now: Now },
-  plan: (due: DueSchedule) => Firing,
+  plan: (due: DueSchedule) => FiringPlan,
 ): Promise<readonly Fired[]> {
   return db.transaction().execute(async (trx) => {
     const rows = await lockDue(trx, limit, now);

@@ -4,7 +4,7 @@ import type {
   DueSchedule,
   Fired,
   FireTerms,
-  Firing,
+  FiringPlan,
   NewSchedule,
   Schedule,
   ScheduleChange,
@@ -130,7 +130,7 @@ export class SqlScheduleStore implements ScheduleStore {
     });
   }
 
-  fireDue(terms: FireTerms, plan: (due: DueSchedule) => Firing): Promise<readonly Fired[]> {
+  fireDue(terms: FireTerms, plan: (due: DueSchedule) => FiringPlan): Promise<readonly Fired[]> {
     return withDatabase(() => fireSchedules(this.#db, { ...terms, now: this.#now }, plan));
   }
 

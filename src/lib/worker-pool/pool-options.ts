@@ -84,7 +84,7 @@ export interface PoolOptions<W extends PoolWorker, T extends PoolTask, R> {
   /** Whether a worker is old or large enough to be replaced by a fresh one. */
   isWorn?(worker: W): boolean;
   /** Whenever a worker has room: what it owes besides tasks. */
-  upkeep?(worker: W): void;
+  maintain?(worker: W): void;
   /** False: no worker is started now, whoever waits. */
   mayStart?(): boolean;
 }

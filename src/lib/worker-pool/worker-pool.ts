@@ -101,7 +101,7 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
   /** What happens when a worker has room: what it owes, its replacement, its end, and tasks that wait. */
   #next(slot: Slot<W>): void {
     if (slot.worker.ended || this.#closing.signal.aborted) return;
-    if (!slot.isDeaf) this.#options.upkeep?.(slot.worker);
+    if (!slot.isDeaf) this.#options.maintain?.(slot.worker);
     if (!slot.retiring && this.#isWorn(slot)) slot.retiring = true;
     const { spoiled, awaited } = slot.worker;
     if ((slot.leaving || spoiled) && awaited === 0) this.#end(slot);

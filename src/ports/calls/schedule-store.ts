@@ -97,7 +97,7 @@ export interface DueSchedule {
 }
 
 /** What is to be done about a schedule that is due. */
-export interface Firing {
+export interface FiringPlan {
   readonly calls: readonly NewCall[];
   readonly nextRun: number | null;
   /** False: it has no further moment to wait for. */
@@ -109,7 +109,7 @@ export interface Firing {
 
 export interface Fired extends DueSchedule {
   /** Its calls are there now and wait to be run. */
-  readonly firing: Firing;
+  readonly firing: FiringPlan;
 }
 
 export interface ScheduleCounts {
@@ -151,7 +151,7 @@ export interface ScheduleStore {
    * Those that are due and that no other replica has at hand, `limit` at most: what `plan` says of each is written, calls
    * and schedules together, before it resolves. `plan` is pure, and is asked within the transaction.
    */
-  fireDue(terms: FireTerms, plan: (due: DueSchedule) => Firing): Promise<readonly Fired[]>;
+  fireDue(terms: FireTerms, plan: (due: DueSchedule) => FiringPlan): Promise<readonly Fired[]>;
   counts(): Promise<ScheduleCounts>;
 }
 

@@ -16,7 +16,7 @@ describe.each(DATABASES)('calls that nobody ends, on %s', (_name, open) => {
 
   beforeAll(async () => {
     opened = await open();
-    database = await opened.records.database();
+    database = await opened.database.opened();
     store = databaseCallStore(database, DAY_MS);
   }, 60_000);
   afterEach(() => forgetCalls(database));

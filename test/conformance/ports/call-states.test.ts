@@ -103,7 +103,7 @@ describe.each(DATABASES)('the life of a call on %s', (_name, open) => {
 
   beforeAll(async () => {
     opened = await open();
-    database = await opened.records.database();
+    database = await opened.database.opened();
     store = databaseCallStore(database, DAY_MS);
   }, 60_000);
   afterAll(() => opened.end());

@@ -28,7 +28,7 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
 
   beforeAll(async () => {
     opened = await open();
-    database = await opened.records.database();
+    database = await opened.database.opened();
     store = databaseCallStore(database, DAY_MS);
     webhooks = databaseWebhookStore(database);
   }, 60_000);

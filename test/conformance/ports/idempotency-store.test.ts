@@ -6,7 +6,7 @@ import { describeIdempotencyStore } from './idempotency-store.suite.ts';
 for (const [name, start] of DATABASES) {
   describeIdempotencyStore(name, async () => {
     const database = await start();
-    const { db } = await database.records.database();
+    const { db } = await database.database.opened();
     return { store: new SqlIdempotencyStore(db), end: () => database.end() };
   });
 }

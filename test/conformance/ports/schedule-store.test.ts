@@ -36,7 +36,7 @@ describe.each(DATABASES)('schedules on %s', (_name, open) => {
 
   beforeAll(async () => {
     opened = await open();
-    database = await opened.records.database();
+    database = await opened.database.opened();
     store = new SqlScheduleStore(
       database,
       timeAt(() => time),
@@ -229,7 +229,7 @@ describe('replicas on one PostgreSQL', () => {
   afterAll(() => opened.end());
 
   it('a replica that finds a schedule in the hands of another does nothing about it', async () => {
-    const [here, there] = [await opened.records.database(), await opened.another().database()];
+    const [here, there] = [await opened.database.opened(), await opened.another().opened()];
     const [mine, other] = [new SqlScheduleStore(here), new SqlScheduleStore(there)];
     const { id } = newSchedule();
     await mine.create(
@@ -256,8 +256,8 @@ describe('replicas on one PostgreSQL', () => {
   });
 
   it('three of them that tick as they like make one call of each moment of each schedule', async () => {
-    const first = await opened.records.database();
-    const databases = [first, await opened.another().database(), await opened.another().database()];
+    const first = await opened.database.opened();
+    const databases = [first, await opened.another().opened(), await opened.another().opened()];
     const overlaps = fc.constantFrom('allow' as const, 'queue' as const);
     const round = fc.record({
       delays: fc.array(fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 8, maxLength: 8 }), {

@@ -6,7 +6,7 @@ import { describeSpecStore, MOST_VERSIONS } from './spec-store.suite.ts';
 for (const [name, start] of DATABASES) {
   describeSpecStore(name, async () => {
     const database = await start();
-    const { db } = await database.records.database();
+    const { db } = await database.database.opened();
     return { store: new SqlSpecStore(db, MOST_VERSIONS), end: () => database.end() };
   });
 }

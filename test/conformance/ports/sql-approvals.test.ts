@@ -14,7 +14,7 @@ describe.each(DATABASES)('on %s', (name, start) => {
 
   beforeAll(async () => {
     there = await start();
-    database = await there.records.database();
+    database = await there.database.opened();
   });
   afterAll(() => there?.end());
 

@@ -11,7 +11,7 @@ import type { EndReason } from '../worker/worker-options.ts';
 import type { PythonSettings } from '../settings.ts';
 import type { Task } from '../worker/task.ts';
 import { distinctWarmUps, type WarmUp, type WorkerStarter } from '../worker/worker-starter.ts';
-import { WorkerUpkeep } from '../worker/worker-upkeep.ts';
+import { WorkerMaintenance } from '../worker/worker-maintenance.ts';
 
 export interface PoolNeeds {
   readonly starter: WorkerStarter;
@@ -33,7 +33,7 @@ export class PythonPool {
   readonly #pool: WorkerPool<PythonWorker, Task, Answer>;
   /** What functions in use want checked, so that no call pays for an import. */
   readonly #inUse = new Set<WarmUp>();
-  readonly #upkeep = new Map<PythonWorker, WorkerUpkeep>();
+  readonly #maintenance = new Map<PythonWorker, WorkerMaintenance>();
 
   constructor(needs: PoolNeeds) {
     const { settings, clock, oneOwner } = needs;
@@ -48,8 +48,8 @@ export class PythonPool {
       run: (worker, task) => this.#run(worker, task),
       close: (worker) => worker.close(CLOSE_GRACE_MS),
       readyWorkers: () => settings.workers,
-      isWorn: (worker) => this.#upkeep.get(worker)?.isWorn(clock.now(), settings) === true,
-      upkeep: (worker) => this.#upkeep.get(worker)?.run(),
+      isWorn: (worker) => this.#maintenance.get(worker)?.isWorn(clock.now(), settings) === true,
+      maintain: (worker) => this.#maintenance.get(worker)?.run(),
     });
   }
 
@@ -63,7 +63,7 @@ export class PythonPool {
     const isNew = ![...this.#inUse].some(({ head }) => head === warmUp.head);
     this.#inUse.add(warmUp);
     if (!isNew) return;
-    for (const upkeep of this.#upkeep.values()) upkeep.owe(warmUp);
+    for (const maintenance of this.#maintenance.values()) maintenance.owe(warmUp);
     this.#pool.tend();
   }
 
@@ -85,7 +85,7 @@ export class PythonPool {
     const { starter, clock, beforeWelcome, log } = this.#needs;
     const worker = await starter.start({
       onEnd: (ended: PythonWorker, reason: EndReason) => {
-        if (this.#upkeep.delete(ended) && reason !== 'closed')
+        if (this.#maintenance.delete(ended) && reason !== 'closed')
           log.warn({ executor: 'python', reason, pid: ended.pid }, 'a Python worker ended and is replaced');
         onEnd(ended, reason);
       },
@@ -94,13 +94,13 @@ export class PythonPool {
       signal,
     });
     await beforeWelcome();
-    if (!worker.ended) this.#upkeep.set(worker, new WorkerUpkeep(starter, worker, clock.now()));
+    if (!worker.ended) this.#maintenance.set(worker, new WorkerMaintenance(starter, worker, clock.now()));
     return worker;
   }
 
   async #run(worker: PythonWorker, task: Task): Promise<Answer> {
     const { request, listener, signal, deadline, exclusive } = task;
-    this.#upkeep.get(worker)?.countCall();
+    this.#maintenance.get(worker)?.countCall();
     const limitMs = Number.isFinite(deadline)
       ? Math.max(1, Math.ceil(deadline - this.#needs.clock.now()))
       : null;

@@ -7,7 +7,7 @@ import type { Log } from '../../../ports/telemetry/log.ts';
 import type { WebhookStore } from '../../../ports/calls/webhook-store.ts';
 import { databaseCallStore } from '../call-store.ts';
 import { dyingStore } from '../dying-store.ts';
-import type { Records } from '../../postgres/records.ts';
+import type { GatewayDatabase } from '../../postgres/gateway-database.ts';
 import { databaseWebhookStore } from '../../webhooks/webhook-store.ts';
 import { MemoryCallHints } from '../../hints/memory-call-hints.ts';
 import { RedisCallHints } from '../../hints/redis-call-hints.ts';
@@ -23,7 +23,7 @@ export interface AsyncParts {
 }
 
 export interface AsyncPartsNeeds {
-  readonly records: Records;
+  readonly database: GatewayDatabase;
   readonly redis: RedisClients | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,9 +31,9 @@ export interface AsyncPartsNeeds {
   readonly maxWaitMs: number;
 }
 
-export function createAsyncParts({ records, redis, clock, log, maxWaitMs }: AsyncPartsNeeds): AsyncParts {
-  const store = dyingStore(databaseCallStore(records, maxWaitMs), process.env);
-  const webhooks = databaseWebhookStore(records);
+export function createAsyncParts({ database, redis, clock, log, maxWaitMs }: AsyncPartsNeeds): AsyncParts {
+  const store = dyingStore(databaseCallStore(database, maxWaitMs), process.env);
+  const webhooks = databaseWebhookStore(database);
   const queue = redis === undefined ? new OwnCallQueue() : new BullMqCallQueue({ redis, clock, log });
   const hints = redis === undefined ? new MemoryCallHints() : new RedisCallHints(redis, log);
   return { store, webhooks, queue, hints };

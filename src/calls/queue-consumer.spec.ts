@@ -1,11 +1,11 @@
-// CallIntake: takes what it has room for, in groups, and passes on what it has none for.
+// QueueConsumer: takes what it has room for, in groups, and passes on what it has none for.
 import { describe, expect, it } from 'vitest';
 import { FakeClock, settled } from '../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../test/helpers/quiet-log.ts';
 import type { HearOfCall } from '../ports/calls/call-queue.ts';
 import { AnswerLost } from '../ports/answer-lost.ts';
 import type { ClaimedCall } from '../ports/calls/call-store.ts';
-import { CallIntake } from './call-intake.ts';
+import { QueueConsumer } from './queue-consumer.ts';
 
 /** A look begins in the next turn of the event loop, and one look may lead to another. */
 async function soon(): Promise<void> {
@@ -23,7 +23,7 @@ function setUp({ concurrency = 2, fails = 0, lost = 0, leaseMs = 30_000 } = {}) 
   const clock = new FakeClock();
   let hear: HearOfCall = () => false;
   let listens = 0;
-  const intake = new CallIntake(
+  const consumer = new QueueConsumer(
     {
       store: {
         async claim(owner, _leaseMs, limit) {
@@ -59,7 +59,7 @@ function setUp({ concurrency = 2, fails = 0, lost = 0, leaseMs = 30_000 } = {}) 
       return new Promise((ended) => running.set(id, ended));
     },
   );
-  intake.start();
+  consumer.start();
   const says = (id: string, passedOn = false) => {
     rows.push(id);
     return hear(id, passedOn);
@@ -70,7 +70,7 @@ function setUp({ concurrency = 2, fails = 0, lost = 0, leaseMs = 30_000 } = {}) 
   };
   const isExecuted = (id: string) => executing.get(id)?.();
   const told = { asked, passed, reclaimed, listens: () => listens };
-  return { intake, clock, rows, held, running, says, ends, isExecuted, ...told };
+  return { consumer, clock, rows, held, running, says, ends, isExecuted, ...told };
 }
 
 function callOf(id: string): ClaimedCall {
@@ -87,7 +87,7 @@ function callOf(id: string): ClaimedCall {
   };
 }
 
-describe('CallIntake', () => {
+describe('QueueConsumer', () => {
   it('takes calls that come together by one claim, and no more than it has room for', async () => {
     const { says, asked, running, passed } = setUp({ concurrency: 3 });
     expect(['a', 'b', 'c', 'd'].map((id) => says(id))).toEqual([true, true, true, true]);
@@ -137,10 +137,10 @@ describe('CallIntake', () => {
   });
 
   it('runs a call in the place that was reserved for it, and lets no other have the place', async () => {
-    const { intake, says, asked, running, ends } = setUp({ concurrency: 1 });
-    const place = intake.reserve();
+    const { consumer, says, asked, running, ends } = setUp({ concurrency: 1 });
+    const place = consumer.reserve();
     expect(place?.claim).toEqual({ owner: 'me.1', leaseMs: 30_000 });
-    expect(intake.reserve()).toBeUndefined();
+    expect(consumer.reserve()).toBeUndefined();
     expect(says('b')).toBe(false);
     place?.run(callOf('a'));
     expect([...running.keys()]).toEqual(['a']);
@@ -151,8 +151,8 @@ describe('CallIntake', () => {
   });
 
   it('takes what waits into a place that was given up', async () => {
-    const { intake, says, running } = setUp({ concurrency: 1 });
-    const place = intake.reserve();
+    const { consumer, says, running } = setUp({ concurrency: 1 });
+    const place = consumer.reserve();
     says('a');
     place?.giveUp(false);
     await soon();
@@ -160,33 +160,33 @@ describe('CallIntake', () => {
   });
 
   it('reserves no place before one that waits', async () => {
-    const { intake, says, running, ends } = setUp({ concurrency: 2 });
+    const { consumer, says, running, ends } = setUp({ concurrency: 2 });
     says('a');
     says('b');
-    expect(intake.reserve()).toBeUndefined();
+    expect(consumer.reserve()).toBeUndefined();
     await soon();
     expect([...running.keys()]).toEqual(['a', 'b']);
     expect(says('c')).toBe(false);
     ends('a');
-    expect(intake.reserve()).toBeUndefined();
+    expect(consumer.reserve()).toBeUndefined();
     await soon();
     expect([...running.keys()]).toEqual(['b', 'c']);
     ends('b');
     await soon();
-    expect(intake.reserve()).toBeDefined();
+    expect(consumer.reserve()).toBeDefined();
   });
 
   it('has room again when a call is executed; only so many ends may be in writing', async () => {
-    const { intake, isExecuted, ends } = setUp({ concurrency: 1 });
-    intake.reserve()?.run(callOf('a'));
-    expect(intake.reserve()).toBeUndefined();
+    const { consumer, isExecuted, ends } = setUp({ concurrency: 1 });
+    consumer.reserve()?.run(callOf('a'));
+    expect(consumer.reserve()).toBeUndefined();
     isExecuted('a');
-    intake.reserve()?.run(callOf('b'));
+    consumer.reserve()?.run(callOf('b'));
     isExecuted('b');
-    expect(intake.reserve()).toBeUndefined();
+    expect(consumer.reserve()).toBeUndefined();
     ends('a');
     await soon();
-    expect(intake.reserve()).toBeDefined();
+    expect(consumer.reserve()).toBeDefined();
   });
 
   it('finds what nobody told it of within a second or so, also after a failure', async () => {
@@ -217,8 +217,8 @@ describe('CallIntake', () => {
   });
 
   it('runs a call that was accepted into its place although the answer was lost', async () => {
-    const { intake, clock, running, held } = setUp();
-    const place = intake.reserve();
+    const { consumer, clock, running, held } = setUp();
+    const place = consumer.reserve();
     place?.giveUp(true);
     await clock.advance(1_200);
     await soon();
@@ -231,8 +231,8 @@ describe('CallIntake', () => {
   });
 
   it('looks for what a lost claim holds no longer than others leave it alone', async () => {
-    const { intake, clock, reclaimed } = setUp({ leaseMs: 0 });
-    intake.reserve()?.giveUp(true);
+    const { consumer, clock, reclaimed } = setUp({ leaseMs: 0 });
+    consumer.reserve()?.giveUp(true);
     for (let second = 0; second < 5; second += 1) {
       await soon();
       await clock.advance(1_200);
@@ -241,8 +241,8 @@ describe('CallIntake', () => {
   });
 
   it('takes nothing any more once it is stopped', async () => {
-    const { intake, says, asked, clock } = setUp();
-    intake.stop();
+    const { consumer, says, asked, clock } = setUp();
+    consumer.stop();
     expect(says('a')).toBe(false);
     await clock.advance(5_000);
     await soon();

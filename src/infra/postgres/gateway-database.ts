@@ -1,4 +1,4 @@
-// Records: everything that is kept in the gateway's own database. What uses it may be made before it is open.
+// GatewayDatabase: the gateway's own database. What uses it may be made before it is open.
 import { pause } from '../../lib/timers/pause.ts';
 import { Kysely, PostgresDialect } from 'kysely';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,7 +14,7 @@ const RETRY_AFTER_MS = 1_000;
 /** What a start waits for the database. */
 const BOOT_WITHIN_MS = 20_000;
 
-export class Records {
+export class GatewayDatabase {
   /** At once: its first statement opens the database, or waits until it is open. */
   readonly db: Kysely<Tables>;
   readonly #settings: DatabaseSettings;
@@ -31,7 +31,7 @@ export class Records {
     this.#settings = settings;
     this.#clock = clock;
     this.#log = log;
-    const pool = async () => (await this.database()).pool;
+    const pool = async () => (await this.opened()).pool;
     this.db = new Kysely({ dialect: new PostgresDialect({ pool }) });
   }
 
@@ -39,8 +39,8 @@ export class Records {
     return this.#isOpen;
   }
 
-  /** Throws ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE) where it cannot be opened; a later call tries again. */
-  database(): Promise<Database> {
+  /** The database once it is open. Throws ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE) where it cannot be opened; a later call tries again. */
+  opened(): Promise<Database> {
     if (this.#opening !== undefined) return this.#opening;
     if (this.#ended || this.#clock.now() - this.#failedAt < RETRY_AFTER_MS)
       return Promise.reject(unavailable(this.#failure));
@@ -56,7 +56,7 @@ export class Records {
   async openNow(): Promise<void> {
     const giveUpAt = this.#clock.now() + BOOT_WITHIN_MS;
     for (;;) {
-      const error = await this.database().then(
+      const error = await this.opened().then(
         () => undefined,
         (thrown: unknown) =>
           thrown instanceof ToolFailure && thrown.cause instanceof Error ? thrown.cause : thrown,
@@ -98,7 +98,8 @@ function isAway(error: unknown): boolean {
 }
 
 function unavailable(cause: unknown): ToolFailure {
-  return toolFailure('DATABASE_UNAVAILABLE', 'The gateway cannot reach its records now.', {
+  return new ToolFailure('UNAVAILABLE', 'The gateway cannot reach its database now.', {
+    reason: 'DATABASE_UNAVAILABLE',
     retryAfterMs: RETRY_AFTER_MS,
     cause,
   });

@@ -1,15 +1,15 @@
-// Upkeep: what each replica does to the records now and then: ends the calls of dead processes, deletes what is old.
+// Maintenance: what each replica does in the database now and then: ends the calls of dead processes, deletes what is old.
 import { every, type Repeated, type Round } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Counter, Gauge, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
-import type { Records } from '../postgres/records.ts';
+import type { GatewayDatabase } from '../postgres/gateway-database.ts';
 import { forgetGateways, GATEWAY_LEASE_MS, tellAlive } from './gateway-beats.ts';
 import { reconcileCalls } from '../calls/reconcile-calls.ts';
 import { applyRetention, RETAINED_TABLES, type RetentionPeriods } from './retention.ts';
 
-export interface UpkeepDeps {
-  readonly records: Pick<Records, 'db'>;
+export interface MaintenanceDeps {
+  readonly database: Pick<GatewayDatabase, 'db'>;
   /** Whose signs of life these are. */
   readonly gateway: string;
   /** How far its journal is, see StoredAuditSink. */
@@ -28,15 +28,15 @@ const RETENTION_EVERY_MS = 60_000;
 const RETENTION_ROUND_MS = 60_000;
 const GO_ON_MS = 1_000;
 
-export class Upkeep {
-  readonly #deps: UpkeepDeps;
+export class Maintenance {
+  readonly #deps: MaintenanceDeps;
   readonly #reconciled: Labelled<Counter>;
   readonly #deleted: Labelled<Counter>;
   readonly #overdue: Labelled<Gauge>;
   readonly #tasks: Repeated[] = [];
   readonly #stopped = new AbortController();
 
-  constructor(deps: UpkeepDeps) {
+  constructor(deps: MaintenanceDeps) {
     this.#deps = deps;
     const { metrics } = deps;
     this.#reconciled = metrics.counter({
@@ -73,19 +73,19 @@ export class Upkeep {
     const { clock, random, log } = this.#deps;
     const failed = (error: unknown) => {
       if (!this.#stopped.signal.aborted)
-        log.warn({ err: error }, 'the upkeep of the records failed; it is tried again');
+        log.warn({ err: error }, 'maintenance of the database failed: it is tried again in the next round');
     };
     this.#tasks.push(every(clock, { ms, jitter: 0.5, random }, task, failed));
   }
 
   #beat(): Promise<void> {
-    const { records, gateway, behindMs } = this.#deps;
-    return tellAlive(records, gateway, behindMs());
+    const { database, gateway, behindMs } = this.#deps;
+    return tellAlive(database, gateway, behindMs());
   }
 
   async #reconcile(): Promise<void> {
-    const { records, gateway, log } = this.#deps;
-    for (const { id, status } of await reconcileCalls(records, { gateway, leaseMs: GATEWAY_LEASE_MS })) {
+    const { database, gateway, log } = this.#deps;
+    for (const { id, status } of await reconcileCalls(database, { gateway, leaseMs: GATEWAY_LEASE_MS })) {
       this.#reconciled.with(status).add();
       log.warn(
         { callId: id, status },
@@ -95,10 +95,10 @@ export class Upkeep {
   }
 
   async #applyRetention(): Promise<number | void> {
-    const { records, retention, clock, log } = this.#deps;
+    const { database, retention, clock, log } = this.#deps;
     const bounds = { clock, withinMs: RETENTION_ROUND_MS, signal: this.#stopped.signal };
-    const { deleted, overdue } = await applyRetention(records, retention, bounds);
-    await forgetGateways(records);
+    const { deleted, overdue } = await applyRetention(database, retention, bounds);
+    await forgetGateways(database);
     for (const [table, count] of Object.entries(deleted)) this.#deleted.with(table).add(count);
     for (const table of RETAINED_TABLES) this.#overdue.with(table).set(overdue[table] ?? 0);
     if (Object.keys(deleted).length > 0) log.info({ deleted }, 'old records deleted');

@@ -11,7 +11,7 @@ const KNOWN: ReadonlySet<string> = new Set(['action', 'details', 'business_id'])
  * From here on it is a call of the action: permissions, validation, approval, limits and the executor see no other.
  * Throws ToolFailure VALIDATION.
  */
-export function typedCall(
+export function resolveLegacyAction(
   call: ToolCall,
   byAction: ReadonlyMap<string, ToolFunction>,
 ): ToolCall & { readonly function: ToolFunction } {

@@ -2,7 +2,10 @@
 import type { JsonObject } from '../json.ts';
 import type { ToolCall } from './tool-call.ts';
 
-export function boundPart({ arguments: args, phase }: Pick<ToolCall, 'arguments' | 'phase'>): JsonObject {
+export function approvedPayload({
+  arguments: args,
+  phase,
+}: Pick<ToolCall, 'arguments' | 'phase'>): JsonObject {
   const terms = phase.kind === 'admit' ? phase.terms : undefined;
   return terms === undefined ? args : { arguments: args, ...terms };
 }

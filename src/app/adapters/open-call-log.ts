@@ -1,4 +1,4 @@
-// What is kept of calls: the audit sink, the history, the approvals and their upkeep, over one database.
+// What is kept of calls: the audit sink, the history, the approvals and their maintenance, over one database.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { parseDuration } from '../../lib/text/duration.ts';
@@ -10,14 +10,14 @@ import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { SqlAuditTable } from '../../infra/audit/audit-table.ts';
-import type { Records } from '../../infra/postgres/records.ts';
+import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import type { RetentionPeriods } from '../../infra/maintenance/retention.ts';
 import { SqlApprovalStore } from '../../infra/approvals/sql-approval-store.ts';
 import { SqlCallHistory } from '../../infra/calls/sql-call-history.ts';
-import { Upkeep } from '../../infra/maintenance/upkeep.ts';
+import { Maintenance } from '../../infra/maintenance/maintenance.ts';
 import { requireWritable } from '../../infra/data-dir/writable-data-dir.ts';
 
-export interface CallRecords {
+export interface CallLog {
   readonly auditSink: StoredAuditSink;
   readonly approvals: ApprovalStore;
   readonly history: CallHistory;
@@ -26,7 +26,7 @@ export interface CallRecords {
 }
 
 interface Deps {
-  readonly records: Records;
+  readonly database: GatewayDatabase;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -36,47 +36,47 @@ interface Deps {
 const SHIP_WITHIN_MS = 5_000;
 
 /** Before anything else is written: rejects if data_dir, or the audit journal in it, cannot be. */
-export async function openCallRecords(settings: Settings, deps: Deps): Promise<CallRecords> {
+export async function openCallLog(settings: Settings, deps: Deps): Promise<CallLog> {
   requireWritable(settings.data_dir);
-  const { records, log } = deps;
+  const { database, log } = deps;
   const embedded = settings.database.url === undefined;
   const gateway = randomUUID();
   const sink = await StoredAuditSink.open({
     ...deps,
     path: join(settings.data_dir, 'audit'),
-    table: new SqlAuditTable(records, gateway),
+    table: new SqlAuditTable(database, gateway),
     intents: embedded ? 'journal' : 'database',
     maxBacklogBytes: settings.limits.max_audit_backlog_bytes,
     random: Math.random,
   });
   const maxPending = settings.limits.max_pending_approvals;
-  const approvals = new SqlApprovalStore(records, { maxPending });
+  const approvals = new SqlApprovalStore(database, { maxPending });
   const behindMs = () => sink.behindMs;
-  const upkeep = new Upkeep({
+  const maintenance = new Maintenance({
     ...deps,
     gateway,
     behindMs,
     retention: periodsOf(settings),
     random: Math.random,
   });
-  upkeep.start();
+  maintenance.start();
   return {
     auditSink: sink,
     approvals,
-    history: withOwnCalls(records, sink),
+    history: withOwnCalls(database, sink),
     async close(withinMs) {
       // A statement of it may hang: what it has not done is done by another gateway, or at the next start.
-      void upkeep.stop();
+      void maintenance.stop();
       await sink
-        .close(records.isOpen ? withinMs : 0)
+        .close(database.isOpen ? withinMs : 0)
         .catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
     },
   };
 }
 
 /** Whoever asks after a call finds it: what is still in the journal is moved first, as far as that takes no long time. */
-function withOwnCalls(records: Records, sink: StoredAuditSink): CallHistory {
-  const history = new SqlCallHistory(records);
+function withOwnCalls(database: GatewayDatabase, sink: StoredAuditSink): CallHistory {
+  const history = new SqlCallHistory(database);
   // A list that lacks the newest rows is better than none.
   const shipped = () => sink.shipWithin(SHIP_WITHIN_MS);
   return {

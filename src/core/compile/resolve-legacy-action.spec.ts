@@ -4,7 +4,7 @@ import { callOf, requestOf, specOf } from '../../../test/helpers/call-kit.ts';
 import type { JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { functionsOf } from '../../contract/tool/tool-function.ts';
-import { typedCall } from './typed-call.ts';
+import { resolveLegacyAction } from './resolve-legacy-action.ts';
 
 const action = (name: string) => ({ name, description: name, parameters: [] });
 const spec = specOf({
@@ -17,7 +17,7 @@ const legacy = functionsOf(spec).at(-1);
 function typed(args: Record<string, JsonValue>) {
   const request = requestOf({ tool: 'calendar', arguments: args });
   const call = callOf({ request, function: legacy });
-  return { call, made: () => typedCall(call, legacy?.byAction ?? new Map()) };
+  return { call, made: () => resolveLegacyAction(call, legacy?.byAction ?? new Map()) };
 }
 
 describe('functionsOf', () => {
@@ -41,7 +41,7 @@ describe('functionsOf', () => {
   });
 });
 
-describe('typedCall', () => {
+describe('resolveLegacyAction', () => {
   it.each<[string, JsonValue | undefined, object]>([
     ['an object', { title: 'x' }, { title: 'x' }],
     ['the JSON text of an object', '{"title": "x"}', { title: 'x' }],

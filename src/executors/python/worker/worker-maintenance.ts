@@ -1,14 +1,14 @@
-// WorkerUpkeep: what a worker owes besides calls: imports of new functions, and a look at its size now and then.
+// WorkerMaintenance: what a worker owes besides calls: imports of new functions, and a look at its size now and then.
 import { isJsonObject } from '../../../contract/json.ts';
 import type { PythonSettings } from '../settings.ts';
 import type { PythonWorker } from './python-worker.ts';
 import { ignoreLines, type WarmUp, type WorkerStarter } from './worker-starter.ts';
 
-type UpkeepSettings = Pick<PythonSettings, 'maxWorkerAgeMs' | 'maxWorkerBytes'>;
+type MaintenanceSettings = Pick<PythonSettings, 'maxWorkerAgeMs' | 'maxWorkerBytes'>;
 
 const CALLS_BETWEEN_LOOKS = 100;
 
-export class WorkerUpkeep {
+export class WorkerMaintenance {
   readonly #starter: WorkerStarter;
   readonly #worker: PythonWorker;
   readonly #since: number;
@@ -30,7 +30,7 @@ export class WorkerUpkeep {
     this.#callsUntilLook -= 1;
   }
 
-  isWorn(now: number, { maxWorkerAgeMs, maxWorkerBytes }: UpkeepSettings): boolean {
+  isWorn(now: number, { maxWorkerAgeMs, maxWorkerBytes }: MaintenanceSettings): boolean {
     return now - this.#since >= maxWorkerAgeMs || this.#bytes > maxWorkerBytes;
   }
 

@@ -1,14 +1,14 @@
-// Specs of Upkeep: when it runs and what it makes of failures. What it does is shown on real databases.
+// Specs of Maintenance: when it runs and what it makes of failures. What it does is shown on real databases.
 import { describe, expect, it } from 'vitest';
 import { recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
-import { Records } from '../postgres/records.ts';
-import { Upkeep } from './upkeep.ts';
+import { GatewayDatabase } from '../postgres/gateway-database.ts';
+import { Maintenance } from './maintenance.ts';
 
-class CountedRecords extends Records {
+class CountedDatabase extends GatewayDatabase {
   asked = 0;
 
-  override database(): ReturnType<Records['database']> {
+  override opened(): ReturnType<GatewayDatabase['opened']> {
     this.asked += 1;
     return Promise.reject(new Error('away'));
   }
@@ -17,7 +17,7 @@ class CountedRecords extends Records {
 function started() {
   const clock = new FakeClock();
   const log = recordingLog();
-  const records = new CountedRecords(
+  const database = new CountedDatabase(
     {
       kind: 'embedded',
       server: { pool: () => Promise.reject(new Error('away')) },
@@ -27,8 +27,8 @@ function started() {
     { clock, log },
   );
   const retention = { calls: 1, callEvents: 1, audit: 1, approvals: 1 };
-  const upkeep = new Upkeep({
-    records,
+  const maintenance = new Maintenance({
+    database,
     gateway: 'own',
     behindMs: () => 0,
     retention,
@@ -37,25 +37,25 @@ function started() {
     metrics: recordingMetrics(),
     random: () => 0.5,
   });
-  upkeep.start();
-  return { clock, log, records, upkeep };
+  maintenance.start();
+  return { clock, log, database, maintenance };
 }
 
-describe('Upkeep', () => {
+describe('Maintenance', () => {
   it('gives a sign of life every five seconds, looks for lost calls every fifteen seconds, for old rows every minute, and goes on after a failure', async () => {
-    const { clock, records, log } = started();
+    const { clock, database, log } = started();
     await clock.advance(60_000);
-    expect(records.asked).toBe(17);
+    expect(database.asked).toBe(17);
     expect(log.lines.every(({ level }) => level === 'warn')).toBe(true);
     await clock.advance(600_000);
-    expect(records.asked).toBe(187);
+    expect(database.asked).toBe(187);
   });
 
   it('is still when it was stopped', async () => {
-    const { clock, records, upkeep } = started();
-    await upkeep.stop();
+    const { clock, database, maintenance } = started();
+    await maintenance.stop();
     await clock.advance(3_600_000);
-    expect(records.asked).toBe(0);
+    expect(database.asked).toBe(0);
     expect(clock.pendingTimers).toBe(0);
   });
 });

@@ -17,7 +17,7 @@ export interface RetryWish extends Pick<AdmitRequest, 'credential' | 'door'> {
  * Gives the request to be run. An approval is for this retry of this call, and neither for a call nor for another retry.
  * Throws ToolFailure: whatever the call would be refused with now, and CONFIRMATION_REQUIRED.
  */
-export async function agreeToRetry(
+export async function authorizeRetry(
   caller: Pick<ToolCaller, 'admit'>,
   { id, request: kept }: StoredCall,
   { force, confirmationToken, ...by }: RetryWish,

@@ -1,4 +1,4 @@
-// CallIntake: takes waiting calls for as long as this replica has room, first those that are first; and passes on what it has no room for.
+// QueueConsumer: takes waiting calls for as long as this replica has room, first those that are first; and passes on what it has no room for.
 import type { CallQueue } from '../ports/calls/call-queue.ts';
 import type { CallStore, ClaimedCall, FirstClaim } from '../ports/calls/call-store.ts';
 import { every, type Repeated } from '../lib/timers/every.ts';
@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import { LostClaims } from './lost-claims.ts';
 
-export interface IntakeDeps {
+export interface ConsumerDeps {
   readonly store: Pick<CallStore, 'claim' | 'reclaim'>;
   readonly queue: CallQueue;
   readonly clock: Clock;
@@ -30,8 +30,8 @@ export type RunCall = (call: ClaimedCall, executed: () => void) => Promise<void>
 /** Whoever was not told of a call finds it among the rows. */
 const LOOK_MS = 1_000;
 
-export class CallIntake {
-  readonly #deps: IntakeDeps;
+export class QueueConsumer {
+  readonly #deps: ConsumerDeps;
   readonly #replica: string;
   readonly #run: RunCall;
   readonly #lost: LostClaims;
@@ -49,7 +49,7 @@ export class CallIntake {
   #looks: Repeated | undefined;
   #stopped = false;
 
-  constructor(deps: IntakeDeps, replica: string, run: RunCall) {
+  constructor(deps: ConsumerDeps, replica: string, run: RunCall) {
     this.#deps = deps;
     this.#replica = replica;
     this.#run = run;
