@@ -133,7 +133,7 @@ export class AsyncCalls {
     if (outcome === undefined) throw notFound();
     if (outcome === 'ended') throw toolFailure('CALL_ENDED', 'This call has ended already.');
     log.info({ callId: id, by: principal.id, outcome }, 'a call was cancelled');
-    hints.tell(outcome === 'requested' ? 'cancel' : 'news', id);
+    hints.publish(outcome === 'requested' ? 'cancel' : 'news', id);
     if (outcome === 'cancelled') wakeSender();
     return this.#visible(principal, id, 'calls:write');
   }
@@ -159,7 +159,7 @@ export class AsyncCalls {
     if (outcome !== 'queued') throw notRetried(outcome);
     log.warn({ callId: id, by: principal.id, force }, 'an ended call was queued again');
     queue.offer(id);
-    hints.tell('news', id);
+    hints.publish('news', id);
     return (await store.get(principal.tenantId, id)) ?? ended;
   }
 

@@ -98,7 +98,7 @@ export class CallWorker {
     const { call, signal } = running;
     const recorder = new EventRecorder(this.#deps.clock, await this.#eventsBefore(call), (events) =>
       this.#deps.store.appendEvents(call.id, events).then(
-        () => this.#deps.hints.tell('news', call.id),
+        () => this.#deps.hints.publish('news', call.id),
         (error: unknown) =>
           this.#deps.log.warn({ callId: call.id, err: error }, 'events of a call were lost'),
       ),
@@ -159,7 +159,7 @@ export class CallWorker {
       return;
     }
     series.ended(end.status);
-    hints.tell('news', call.id);
+    hints.publish('news', call.id);
     ended();
   }
 

@@ -59,29 +59,29 @@ function lastOf(call: StoredCall, seq: number, drain: AbortSignal): Followed | u
   return drain.aborted ? { kind: 'reconnect' } : undefined;
 }
 
-/** Remembers that something was heard, also while nobody waited for it. */
+/** Remembers that there is news, also while nobody waited for it. */
 class News {
   readonly #clock: Clock;
   readonly #stopped: AbortSignal;
-  readonly #unhear: () => void;
-  #heard = false;
+  readonly #unsubscribe: () => void;
+  #hasNews = false;
   #wake: (() => void) | undefined;
 
   constructor({ hints, clock }: FollowDeps, id: string, stopped: AbortSignal) {
     this.#clock = clock;
     this.#stopped = stopped;
-    this.#unhear = hints.hear((_hint, callId) => {
-      if (callId === id) this.#hear();
+    this.#unsubscribe = hints.subscribe((_hint, callId) => {
+      if (callId === id) this.#onNews();
     });
-    stopped.addEventListener('abort', this.#hear, { once: true });
+    stopped.addEventListener('abort', this.#onNews, { once: true });
   }
 
   forget(): void {
-    this.#heard = false;
+    this.#hasNews = false;
   }
 
   async wait(): Promise<void> {
-    if (this.#heard || this.#stopped.aborted) return;
+    if (this.#hasNews || this.#stopped.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
     const disarm = this.#clock.after(LOOK_AGAIN_MS, resolve);
@@ -90,12 +90,12 @@ class News {
   }
 
   close(): void {
-    this.#unhear();
-    this.#stopped.removeEventListener('abort', this.#hear);
+    this.#unsubscribe();
+    this.#stopped.removeEventListener('abort', this.#onNews);
   }
 
-  readonly #hear = (): void => {
-    this.#heard = true;
+  readonly #onNews = (): void => {
+    this.#hasNews = true;
     this.#wake?.();
   };
 }

@@ -29,7 +29,7 @@ export class LeaseKeeper {
   readonly #deps: LeaseDeps;
   readonly #running: ReadonlyMap<string, RunningCall>;
   readonly #rounds: Repeated[] = [];
-  #unhear: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
   #renewing: Promise<void> | undefined;
 
   constructor(deps: LeaseDeps, running: ReadonlyMap<string, RunningCall>) {
@@ -41,14 +41,14 @@ export class LeaseKeeper {
     const { hints, leaseMs } = this.#deps;
     this.#every(leaseMs / 3, () => this.#renew());
     this.#every(SWEEP_MS, () => this.#sweep());
-    this.#unhear = hints.hear((hint, callId) => {
+    this.#unsubscribe = hints.subscribe((hint, callId) => {
       // A hint proves nothing: the renewal brings what the row says.
       if (hint === 'cancel' && this.#running.has(callId)) void this.#renew();
     });
   }
 
   stop(): void {
-    this.#unhear?.();
+    this.#unsubscribe?.();
     for (const round of this.#rounds) void round.stop();
   }
 
@@ -104,7 +104,7 @@ export class LeaseKeeper {
         log.warn({ callId: id, status }, 'a call without an owner was settled');
         if (status === 'queued') queue.offer(id);
         else if (status !== 'running') series.ended(status);
-        hints.tell('news', id);
+        hints.publish('news', id);
         ended();
       }
     } catch (error) {

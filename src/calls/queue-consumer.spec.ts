@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock, settled } from '../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../test/helpers/quiet-log.ts';
-import type { HearOfCall } from '../ports/calls/call-queue.ts';
+import type { CallListener } from '../ports/calls/call-queue.ts';
 import { AnswerLost } from '../ports/answer-lost.ts';
 import type { ClaimedCall } from '../ports/calls/call-store.ts';
 import { QueueConsumer } from './queue-consumer.ts';
@@ -21,7 +21,7 @@ function setUp({ concurrency = 2, fails = 0, lost = 0, leaseMs = 30_000 } = {}) 
   const running = new Map<string, () => void>();
   const executing = new Map<string, () => void>();
   const clock = new FakeClock();
-  let hear: HearOfCall = () => false;
+  let onCall: CallListener = () => false;
   let listens = 0;
   const consumer = new QueueConsumer(
     {
@@ -42,7 +42,7 @@ function setUp({ concurrency = 2, fails = 0, lost = 0, leaseMs = 30_000 } = {}) 
       queue: {
         offer: () => undefined,
         pass: (id) => void passed.push(id),
-        start: (listener) => void (hear = listener),
+        start: (listener) => void (onCall = listener),
         listen: () => void (listens += 1),
         stop: () => undefined,
         close: async () => undefined,
@@ -60,9 +60,9 @@ function setUp({ concurrency = 2, fails = 0, lost = 0, leaseMs = 30_000 } = {}) 
     },
   );
   consumer.start();
-  const says = (id: string, passedOn = false) => {
+  const offer = (id: string, passedOn = false) => {
     rows.push(id);
-    return hear(id, passedOn);
+    return onCall(id, passedOn);
   };
   const ends = (id: string) => {
     running.get(id)?.();
@@ -70,7 +70,7 @@ function setUp({ concurrency = 2, fails = 0, lost = 0, leaseMs = 30_000 } = {}) 
   };
   const isExecuted = (id: string) => executing.get(id)?.();
   const told = { asked, passed, reclaimed, listens: () => listens };
-  return { consumer, clock, rows, held, running, says, ends, isExecuted, ...told };
+  return { consumer, clock, rows, held, running, offer, ends, isExecuted, ...told };
 }
 
 function callOf(id: string): ClaimedCall {
@@ -89,8 +89,8 @@ function callOf(id: string): ClaimedCall {
 
 describe('QueueConsumer', () => {
   it('takes calls that come together by one claim, and no more than it has room for', async () => {
-    const { says, asked, running, passed } = setUp({ concurrency: 3 });
-    expect(['a', 'b', 'c', 'd'].map((id) => says(id))).toEqual([true, true, true, true]);
+    const { offer, asked, running, passed } = setUp({ concurrency: 3 });
+    expect(['a', 'b', 'c', 'd'].map((id) => offer(id))).toEqual([true, true, true, true]);
     await soon();
     expect(asked).toEqual([3]);
     expect([...running.keys()]).toEqual(['a', 'b', 'c']);
@@ -98,19 +98,19 @@ describe('QueueConsumer', () => {
   });
 
   it('takes all that it has room for when another replica passes one on', async () => {
-    const { says, rows, asked, running } = setUp({ concurrency: 3 });
+    const { offer, rows, asked, running } = setUp({ concurrency: 3 });
     rows.push('a', 'b');
-    says('c', true);
+    offer('c', true);
     await soon();
     expect(asked).toEqual([3]);
     expect([...running.keys()]).toEqual(['a', 'b', 'c']);
   });
 
-  it('says no while it is full, and takes what waits when a call ends', async () => {
-    const { says, ends, running, asked } = setUp({ concurrency: 1 });
-    says('a');
+  it('offer no while it is full, and takes what waits when a call ends', async () => {
+    const { offer, ends, running, asked } = setUp({ concurrency: 1 });
+    offer('a');
     await soon();
-    expect(says('b')).toBe(false);
+    expect(offer('b')).toBe(false);
     ends('a');
     await soon();
     expect([...running.keys()]).toEqual(['b']);
@@ -118,8 +118,8 @@ describe('QueueConsumer', () => {
   });
 
   it('listens to others only when there is room and nothing waits', async () => {
-    const { says, ends, listens } = setUp({ concurrency: 1 });
-    says('a');
+    const { offer, ends, listens } = setUp({ concurrency: 1 });
+    offer('a');
     await soon();
     expect(listens()).toBe(0);
     ends('a');
@@ -128,8 +128,8 @@ describe('QueueConsumer', () => {
   });
 
   it('asks for nothing when a call ends and none is known to wait', async () => {
-    const { says, ends, asked } = setUp({ concurrency: 3 });
-    says('a');
+    const { offer, ends, asked } = setUp({ concurrency: 3 });
+    offer('a');
     await soon();
     ends('a');
     await soon();
@@ -137,11 +137,11 @@ describe('QueueConsumer', () => {
   });
 
   it('runs a call in the place that was reserved for it, and lets no other have the place', async () => {
-    const { consumer, says, asked, running, ends } = setUp({ concurrency: 1 });
+    const { consumer, offer, asked, running, ends } = setUp({ concurrency: 1 });
     const place = consumer.reserve();
     expect(place?.claim).toEqual({ owner: 'me.1', leaseMs: 30_000 });
     expect(consumer.reserve()).toBeUndefined();
-    expect(says('b')).toBe(false);
+    expect(offer('b')).toBe(false);
     place?.run(callOf('a'));
     expect([...running.keys()]).toEqual(['a']);
     ends('a');
@@ -151,22 +151,22 @@ describe('QueueConsumer', () => {
   });
 
   it('takes what waits into a place that was given up', async () => {
-    const { consumer, says, running } = setUp({ concurrency: 1 });
+    const { consumer, offer, running } = setUp({ concurrency: 1 });
     const place = consumer.reserve();
-    says('a');
+    offer('a');
     place?.giveUp(false);
     await soon();
     expect([...running.keys()]).toEqual(['a']);
   });
 
   it('reserves no place before one that waits', async () => {
-    const { consumer, says, running, ends } = setUp({ concurrency: 2 });
-    says('a');
-    says('b');
+    const { consumer, offer, running, ends } = setUp({ concurrency: 2 });
+    offer('a');
+    offer('b');
     expect(consumer.reserve()).toBeUndefined();
     await soon();
     expect([...running.keys()]).toEqual(['a', 'b']);
-    expect(says('c')).toBe(false);
+    expect(offer('c')).toBe(false);
     ends('a');
     expect(consumer.reserve()).toBeUndefined();
     await soon();
@@ -201,8 +201,8 @@ describe('QueueConsumer', () => {
   });
 
   it('runs what it has claimed although the answer was lost, once, and before anything else', async () => {
-    const { rows, clock, running, says, ends, reclaimed } = setUp({ concurrency: 1, lost: 1 });
-    says('a');
+    const { rows, clock, running, offer, ends, reclaimed } = setUp({ concurrency: 1, lost: 1 });
+    offer('a');
     await soon();
     expect(running.size).toBe(0);
     rows.push('b');
@@ -241,9 +241,9 @@ describe('QueueConsumer', () => {
   });
 
   it('takes nothing any more once it is stopped', async () => {
-    const { consumer, says, asked, clock } = setUp();
+    const { consumer, offer, asked, clock } = setUp();
     consumer.stop();
-    expect(says('a')).toBe(false);
+    expect(offer('a')).toBe(false);
     await clock.advance(5_000);
     await soon();
     expect(asked).toEqual([]);

@@ -58,13 +58,13 @@ export class QueueConsumer {
 
   start(): void {
     const { queue, clock, random, log } = this.#deps;
-    queue.start((id, passedOn) => this.#hear(id, passedOn));
+    queue.start((id, passedOn) => this.#onCall(id, passedOn));
     const look = () => {
       this.#moreWait = true;
       this.#look();
     };
     this.#looks = every(clock, { ms: LOOK_MS, jitter: 0.1, random }, look, (error) =>
-      log.error({ err: error }, 'looking for waiting calls failed'),
+      log.error({ err: error }, 'waiting calls could not be looked for: it is tried again'),
     );
   }
 
@@ -108,7 +108,7 @@ export class QueueConsumer {
   }
 
   /** False: there is no room for it here. */
-  #hear(id: string, passedOn: boolean): boolean {
+  #onCall(id: string, passedOn: boolean): boolean {
     if (this.#room <= 0 || passedOn) this.#moreWait = true;
     if (this.#room <= 0) return false;
     this.#told.add(id);

@@ -32,7 +32,7 @@ export class GrpcHealth {
    */
   setServing(serving: boolean): void {
     this.#draining = !serving;
-    this.#tell(serving);
+    this.#setStatus(serving);
     if (serving) return;
     const failure = shuttingDown();
     for (const end of this.#open) end(failure);
@@ -40,10 +40,10 @@ export class GrpcHealth {
 
   /** A serving gateway that refuses its calls for now: nothing ends. */
   setAccepting(accepting: boolean): void {
-    if (!this.#draining) this.#tell(accepting);
+    if (!this.#draining) this.#setStatus(accepting);
   }
 
-  #tell(serving: boolean): void {
+  #setStatus(serving: boolean): void {
     for (const service of ['', SERVICE_NAME])
       this.#health.setStatus(service, serving ? 'SERVING' : 'NOT_SERVING');
   }

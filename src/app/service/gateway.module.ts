@@ -41,7 +41,12 @@ function withKeys(sync: RegistryControl, { keys }: Infra): RegistryControl {
 
 @Module({})
 export class GatewayModule {
-  static register(settings: Settings, infra: Infra, gateway: Gateway, later: AsyncService): DynamicModule {
+  static register(
+    settings: Settings,
+    infra: Infra,
+    gateway: Gateway,
+    asyncService: AsyncService,
+  ): DynamicModule {
     const limits: DoorLimits = {
       maxParallelCalls: settings.limits.max_parallel_calls,
       allowSelfApproval: settings.approvals.allow_self_approval,
@@ -61,8 +66,8 @@ export class GatewayModule {
       { provide: TRUSTED_DEFINITIONS, useValue: infra.ports.trustedDefinitions },
       { provide: RECORDINGS, useValue: infra.ports.recordings },
       { provide: REPLAY_SOURCE, useValue: { source: infra.ports.replaySource } },
-      { provide: ASYNC_CALLS, useValue: later.calls },
-      { provide: SCHEDULES, useValue: later.schedules },
+      { provide: ASYNC_CALLS, useValue: asyncService.calls },
+      { provide: SCHEDULES, useValue: asyncService.schedules },
       { provide: CALL_HISTORY, useValue: infra.history },
       { provide: APPROVAL_STORE, useValue: infra.ports.approvals },
       { provide: DOOR_LIMITS, useValue: limits },

@@ -54,16 +54,16 @@ export class ServiceState {
   }
 
   /** Tells when notReady changes, a second late at most, until the drain. */
-  onChange(clock: Clock, tell: (isReady: boolean) => void, failed: (error: unknown) => void): void {
-    let told = this.notReady() === undefined;
+  onChange(clock: Clock, notify: (isReady: boolean) => void, failed: (error: unknown) => void): void {
+    let last = this.notReady() === undefined;
     const look = () => {
       if (this.isDraining) {
         void looks.stop();
         return;
       }
       const isReady = this.notReady() === undefined;
-      if (isReady !== told) tell(isReady);
-      told = isReady;
+      if (isReady !== last) notify(isReady);
+      last = isReady;
     };
     const looks = every(clock, { ms: LOOK_EVERY_MS }, look, failed);
   }

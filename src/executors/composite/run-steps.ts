@@ -68,14 +68,14 @@ export class StepRun {
     try {
       if (step.when !== undefined && !isTruthy(this.#evaluate(step.when, scope, `${step.id}.when`))) {
         this.#report.skipped(step);
-        this.#tell(step, 'skipped');
+        this.#emitStep(step, 'skipped');
         return null;
       }
       const { forEach } = step;
       const result = await (forEach === undefined
         ? this.#callOnce(step, scope)
         : this.#callForEach(step, forEach, scope));
-      this.#tell(step, 'ended');
+      this.#emitStep(step, 'ended');
       return result;
     } catch (error) {
       this.#break(error);
@@ -140,7 +140,7 @@ export class StepRun {
     }
   }
 
-  #tell({ id }: Step, what: string): void {
+  #emitStep({ id }: Step, what: string): void {
     this.#endedSteps += 1;
     const fraction = this.#endedSteps / this.#program.steps.length;
     this.#emit({ kind: 'progress', fraction, message: `step ${id} ${what}` });

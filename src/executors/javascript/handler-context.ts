@@ -25,7 +25,7 @@ export interface HandlerCall {
   readonly config: JsonObject;
   readonly secrets: JsonObject;
   readonly signal: AbortSignal;
-  tell(event: CallEvent): void;
+  emit(event: CallEvent): void;
   callTool(tool: string, args: JsonObject): Promise<JsonValue>;
 }
 
@@ -82,7 +82,7 @@ export class HandlerContext {
 
   get logger(): HandlerLogger {
     const write = (level: LogLevel, message: unknown): void =>
-      this.#call.tell({ kind: 'log', level, message: String(message).slice(0, MAX_LOG_MESSAGE) });
+      this.#call.emit({ kind: 'log', level, message: String(message).slice(0, MAX_LOG_MESSAGE) });
     return {
       debug: (message) => write('debug', message),
       info: (message) => write('info', message),
@@ -99,7 +99,7 @@ export class HandlerContext {
   /** `progress(fraction?, message?)`: how far the call has got, from 0 to 1. */
   get progress(): (fraction?: unknown, message?: string) => void {
     return (fraction, message) => {
-      this.#call.tell({
+      this.#call.emit({
         kind: 'progress',
         ...(typeof fraction === 'number' && Number.isFinite(fraction)
           ? { fraction: Math.min(Math.max(fraction, 0), 1) }
@@ -111,7 +111,7 @@ export class HandlerContext {
 
   /** `partial(data)`: a piece of the result ahead of the rest. Throws for what is not JSON. */
   get partial(): (data: JsonValue) => void {
-    return (data) => this.#call.tell({ kind: 'partial', data: copyOf(data) });
+    return (data) => this.#call.emit({ kind: 'partial', data: copyOf(data) });
   }
 
   /**

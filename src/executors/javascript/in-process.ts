@@ -81,7 +81,7 @@ class InProcessCall implements HandlerCall {
     return this.#call.signal;
   }
 
-  tell(event: CallEvent): void {
+  emit(event: CallEvent): void {
     if (!this.over) pass(event, this.#call, this.#function, this.#emit, this.#needs.log);
   }
 

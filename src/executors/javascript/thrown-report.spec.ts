@@ -7,7 +7,7 @@ import { failureOfReport, reportOf, wordsOf } from './thrown-report.ts';
 
 const throughReport = (thrown: unknown) => failureOfReport(JSON.parse(reportOf(thrown)) as JsonValue);
 
-function told(failure: ReturnType<typeof failureOfThrown>) {
+function summaryOf(failure: ReturnType<typeof failureOfThrown>) {
   const { type, reason, message, origin, retryable, retryAfterMs, partialSideEffects, details } = failure;
   return { type, reason, message, origin, retryable, retryAfterMs, partialSideEffects, details };
 }
@@ -24,7 +24,7 @@ describe('a report', () => {
     [7],
     [{ message: 'no error' }],
   ])('gives the failure that the thrown thing gives: %o', (thrown) => {
-    expect(told(throughReport(thrown))).toEqual(told(failureOfThrown(thrown)));
+    expect(summaryOf(throughReport(thrown))).toEqual(summaryOf(failureOfThrown(thrown)));
   });
 
   it('holds for anything that is thrown', () => {

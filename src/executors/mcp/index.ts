@@ -106,7 +106,7 @@ async function execute(
       ...(meta !== undefined && { meta }),
       // A server that nobody listens to is not asked for progress.
       ...(call.request.emit !== undefined && {
-        onProgress: (progress: McpProgress) => tell(progress, emit, scrubber.text),
+        onProgress: (progress: McpProgress) => emitProgress(progress, emit, scrubber.text),
       }),
     });
     return await scrubber.jsonInSlices(readResult(result, kind));
@@ -115,7 +115,11 @@ async function execute(
   }
 }
 
-function tell({ progress, total, message }: McpProgress, emit: Emit, clean: (text: string) => string): void {
+function emitProgress(
+  { progress, total, message }: McpProgress,
+  emit: Emit,
+  clean: (text: string) => string,
+): void {
   emit({
     kind: 'progress',
     ...(total !== undefined && total > 0 && { fraction: Math.min(1, Math.max(0, progress / total)) }),

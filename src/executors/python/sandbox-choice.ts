@@ -27,7 +27,7 @@ export class SandboxChoice {
   readonly #needs: ChoiceNeeds;
   /** Only `preferred` has to look first. */
   #withoutSandbox: boolean | Promise<boolean>;
-  #saidUnavailable = false;
+  #hasLoggedUnavailable = false;
 
   /** Throws Error where the settings ask for what is never allowed. */
   constructor(wish: SandboxWish, needs: ChoiceNeeds) {
@@ -35,7 +35,7 @@ export class SandboxChoice {
     this.wish = wish;
     this.#needs = needs;
     this.#withoutSandbox = wish === 'preferred' ? this.#look() : wish === 'off';
-    if (wish === 'off') this.#say(true);
+    if (wish === 'off') this.#logChoice(true);
   }
 
   /** Whether these workers run inside the sandbox: `always` says that they cannot do without. The answer never changes. */
@@ -51,8 +51,9 @@ export class SandboxChoice {
     const { backend, isInconclusive = false } = await this.#needs.sandbox.describe();
     if (backend !== 'none') return backend;
     const message = isInconclusive ? NOT_TRIED : `There is no sandbox for Python tools here. ${HOW_TO_MEND}`;
-    this.#sayUnavailable(message);
-    throw toolFailure('SANDBOX_UNAVAILABLE', message, {
+    this.#logUnavailable(message);
+    throw new ToolFailure('UNAVAILABLE', message, {
+      reason: 'SANDBOX_UNAVAILABLE',
       retryable: isInconclusive,
       partialSideEffects: false,
     });
@@ -71,20 +72,20 @@ export class SandboxChoice {
     });
     const without = report?.backend === 'none' && report.isInconclusive !== true;
     this.#withoutSandbox = without;
-    this.#say(without);
+    this.#logChoice(without);
     return without;
   }
 
-  #say(without: boolean): void {
+  #logChoice(without: boolean): void {
     const fields = { executor: 'python', sandbox: this.wish };
     if (without) {
       this.#needs.log.warn(fields, 'Python tools run without a sandbox, with the rights of the gateway');
     } else this.#needs.log.info(fields, 'Python tools run in the sandbox only');
   }
 
-  #sayUnavailable(why: string): void {
-    if (this.#saidUnavailable) return;
-    this.#saidUnavailable = true;
+  #logUnavailable(why: string): void {
+    if (this.#hasLoggedUnavailable) return;
+    this.#hasLoggedUnavailable = true;
     const fields = { executor: 'python', sandbox: this.wish };
     this.#needs.log.error(fields, `Python tools refuse their calls. ${why}`);
   }

@@ -15,20 +15,20 @@ export class LineEmitter {
   readonly take = (stream: 'stdout' | 'stderr', chunk: Buffer): void => {
     const lines = (this.#rests[stream] + this.#decoders[stream].decode(chunk, { stream: true })).split('\n');
     const rest = lines.pop() ?? '';
-    for (const line of lines) this.#say(stream, line);
+    for (const line of lines) this.#emitLine(stream, line);
     // A line without an end is shown in pieces, not kept.
-    if (rest.length > MAX_LINE) this.#say(stream, rest);
+    if (rest.length > MAX_LINE) this.#emitLine(stream, rest);
     this.#rests[stream] = rest.length > MAX_LINE ? '' : rest;
   };
 
   end(): void {
     for (const stream of ['stdout', 'stderr'] as const) {
-      if (this.#rests[stream] !== '') this.#say(stream, this.#rests[stream]);
+      if (this.#rests[stream] !== '') this.#emitLine(stream, this.#rests[stream]);
       this.#rests[stream] = '';
     }
   }
 
-  #say(stream: 'stdout' | 'stderr', line: string): void {
+  #emitLine(stream: 'stdout' | 'stderr', line: string): void {
     const message = line.endsWith('\r') ? line.slice(0, -1) : line;
     this.#emit({
       kind: 'log',

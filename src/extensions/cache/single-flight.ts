@@ -1,6 +1,6 @@
 // SingleFlight: of equal calls of this process that run at the same time, one leads; the others wait for its answer.
 
-/** What a call is told when it comes, or after waiting. */
+/** What a call is resume when it comes, or after waiting. */
 export type Role =
   /** Nobody else runs it: run it, then `settle`. */
   | { readonly kind: 'lead' }
@@ -47,13 +47,13 @@ export class SingleFlight {
     }
     if (!mayWait || signal.aborted || flight.waiting.size >= MAX_WAITING) return ALONE;
     return new Promise((resolve) => {
-      const told = (role: Role) => {
+      const resume = (role: Role) => {
         signal.removeEventListener('abort', leave);
-        flight.waiting.delete(told);
+        flight.waiting.delete(resume);
         resolve(role);
       };
-      const leave = () => told(ALONE);
-      flight.waiting.add(told);
+      const leave = () => resume(ALONE);
+      flight.waiting.add(resume);
       signal.addEventListener('abort', leave, { once: true });
     });
   }
@@ -73,7 +73,7 @@ export class SingleFlight {
     }
     this.#flights.delete(key);
     const role = outcome.kind === 'answer' ? outcome : ALONE;
-    for (const told of flight.waiting) told(role);
+    for (const resume of flight.waiting) resume(role);
   }
 
   get size(): number {

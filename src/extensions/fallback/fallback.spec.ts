@@ -198,18 +198,18 @@ describe('templates', () => {
   it('take text for text, whatever it looks like, and cut it at a bound', async () => {
     const { extension, options, make } = kit({ message: 'About {topic}: {topic}' });
     const failed = async (call: ToolCall) => refusalOf(call, new ToolFailure('TIMEOUT', 'Late.'));
-    const say = async (topic: string) =>
+    const answerOf = async (topic: string) =>
       dataOf(await through(extension, make({ arguments: { topic, count: 1 } }), failed, options));
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(fc.string({ maxLength: 999 }), fc.constant('{count} ${1+1} {{{'), fc.constant('$&$1')),
         async (topic) => {
-          expect(await say(topic)).toEqual({ message: `About ${topic}: ${topic}` });
+          expect(await answerOf(topic)).toEqual({ message: `About ${topic}: ${topic}` });
         },
       ),
       { numRuns: 50 },
     );
-    const long = (await say(`${'x'.repeat(999)}😀tail`)) as { message: string };
+    const long = (await answerOf(`${'x'.repeat(999)}😀tail`)) as { message: string };
     expect(long.message.slice(0, 30)).toBe(`About ${'x'.repeat(24)}`);
     expect(long.message).toHaveLength(6 + 1_000 + 2 + 1_000);
     expect(long.message.isWellFormed()).toBe(true);
@@ -232,11 +232,11 @@ describe('templates', () => {
     const { extension, options } = kit({ message: 'No weather for {city}.' });
     expect(plugin.check?.(fn, options)).toEqual([]);
     const failed = async (call: ToolCall) => refusalOf(call, new ToolFailure('TIMEOUT', 'Late.'));
-    const say = async (changes: Partial<ToolCall>) =>
+    const answerOf = async (changes: Partial<ToolCall>) =>
       dataOf(await through(extension, callOf({ function: fn, ...changes }), failed, options));
-    expect(await say({ config: fn.configDefaults })).toEqual({ message: 'No weather for Rome.' });
-    expect(await say({ config: { city: 'Oslo' } })).toEqual({ message: 'No weather for Oslo.' });
-    expect(await say({ arguments: { city: 'Bonn' } })).toEqual({ message: 'No weather for Bonn.' });
+    expect(await answerOf({ config: fn.configDefaults })).toEqual({ message: 'No weather for Rome.' });
+    expect(await answerOf({ config: { city: 'Oslo' } })).toEqual({ message: 'No weather for Oslo.' });
+    expect(await answerOf({ arguments: { city: 'Bonn' } })).toEqual({ message: 'No weather for Bonn.' });
   });
 
   it('leave the error where the filled answer would not fit the output schema', async () => {

@@ -1,4 +1,4 @@
-// KeyReleases: gives back the keys of calls that did not run, for as long as it takes the store to hear of it.
+// KeyReleases: gives back the keys of calls that did not run, until the store has taken them back.
 import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HeldKey, IdempotencyStore } from '../../ports/idempotency-store.ts';
@@ -26,13 +26,13 @@ export class KeyReleases {
   async release(held: HeldKey): Promise<void> {
     await this.#store.release(held).catch((error: unknown) => {
       this.#log.warn({ callId: held.callId, err: error }, 'an idempotency key is given back later');
-      void this.#later(held, ONCE);
+      void this.#releaseInBackground(held, ONCE);
     });
   }
 
   /** For a call that does not run, and that may have been given its key although the answer was lost. */
   releaseWhenFound(held: HeldKey): void {
-    void this.#later(held, LOOKS);
+    void this.#releaseInBackground(held, LOOKS);
   }
 
   /** Whoever repeats a call whose key was not given back yet learns that nobody knows how it ended. */
@@ -41,7 +41,7 @@ export class KeyReleases {
   }
 
   /** Until it was found and given back, or the store has said so often that there is nothing. */
-  async #later(held: HeldKey, looks: number): Promise<void> {
+  async #releaseInBackground(held: HeldKey, looks: number): Promise<void> {
     const { signal } = this.#closed;
     let left = looks;
     for (let pauseMs = FIRST_PAUSE_MS; left > 0; pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS)) {

@@ -182,7 +182,7 @@ export class AuditJournal {
   #writeGroup(): Promise<void> {
     this.#cycle ??= this.#writeOnce().then((retryMs) => {
       this.#cycle = undefined;
-      this.#room.tell();
+      this.#room.notify();
       if (this.#closed || this.#timer.isSet) return;
       if (retryMs !== undefined) this.#timer.after(retryMs);
       else if (this.#waiting.length > 0) this.#gather();

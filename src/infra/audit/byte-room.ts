@@ -28,7 +28,7 @@ export class ByteRoom {
   }
 
   /** Lets those who wait look again. */
-  tell(): void {
+  notify(): void {
     for (const wake of this.#waiters.splice(0)) wake();
   }
 

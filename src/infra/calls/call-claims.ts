@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import { stringifyInSlices } from '../../lib/large-json/write-json.ts';
 import type { CallEnd, CallStatus, Claim, ClaimedCall } from '../../ports/calls/call-store.ts';
 import { columns } from '../postgres/columns.ts';
-import { later, storable } from './call-rows.ts';
+import { fromNow, storable } from './call-rows.ts';
 import { ENDED, RECORD_ENDS } from './record-ends.ts';
 import type { Tables } from '../postgres/tables.ts';
 
@@ -27,7 +27,7 @@ export async function claimCalls(
   const { rows } = await sql<ClaimedCall>`/* claim_calls */
     WITH claimed AS (
       UPDATE calls SET status = 'running', claim = claim + 1, attempts = attempts + 1, owner = ${owner},
-        lease_expires_at = ${later(leaseMs)}, started_at = coalesce(started_at, now()), not_before = NULL
+        lease_expires_at = ${fromNow(leaseMs)}, started_at = coalesce(started_at, now()), not_before = NULL
       WHERE id = ANY(ARRAY(
         SELECT id FROM calls WHERE ${READY} ORDER BY queue_rank, created_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
       RETURNING ${CLAIMED}, queue_rank, created_at)
@@ -38,7 +38,7 @@ export async function claimCalls(
 
 export async function reclaimCalls(db: Db, owner: string, leaseMs: number): Promise<readonly ClaimedCall[]> {
   const { rows } = await sql<ClaimedCall>`
-    UPDATE calls SET lease_expires_at = ${later(leaseMs)}
+    UPDATE calls SET lease_expires_at = ${fromNow(leaseMs)}
     WHERE status = 'running' AND kind <> 'sync' AND owner = ${owner} RETURNING ${CLAIMED}`.execute(db);
   return rows;
 }
@@ -63,7 +63,7 @@ export async function renewClaims(
 ): Promise<readonly (Claim & { cancelRequested: boolean })[]> {
   const { rows } = await sql<Claim & { cancelRequested: boolean }>`/* renew_calls */
     ${heldRows(claims)}
-    UPDATE calls c SET lease_expires_at = ${later(leaseMs)}
+    UPDATE calls c SET lease_expires_at = ${fromNow(leaseMs)}
     FROM json_to_recordset(${JSON.stringify(claims)}::json) AS m(id text, claim int)
     WHERE ${IS_HELD} AND c.id = m.id AND c.claim = m.claim
     RETURNING c.id, c.claim, c.cancel_requested AS "cancelRequested"`.execute(db);
@@ -109,7 +109,7 @@ export async function giveCallBack(db: Db, { id, claim }: Claim, delayMs: number
       error_type = CASE WHEN cancel_requested THEN 'CANCELLED' END,
       reason = CASE WHEN cancel_requested THEN 'CANCELLED' END,
       finished_at = CASE WHEN cancel_requested THEN now() END,
-      attempts = greatest(attempts - 1, 0), not_before = ${later(delayMs)}, owner = NULL, lease_expires_at = NULL
+      attempts = greatest(attempts - 1, 0), not_before = ${fromNow(delayMs)}, owner = NULL, lease_expires_at = NULL
     WHERE id = ${id} AND claim = ${claim} AND status = 'running' RETURNING ${ENDED}),
     ${RECORD_ENDS} SELECT id FROM ended`.execute(db);
   return rows.length > 0;

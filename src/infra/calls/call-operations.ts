@@ -1,4 +1,4 @@
-// What callers and operators do with calls that run later, in SQL: look, cancel, run again, follow.
+// What callers and operators do with calls that run fromNow, in SQL: look, cancel, run again, follow.
 import { sql, type Kysely } from 'kysely';
 import type { JsonObject } from '../../contract/json.ts';
 import type {
@@ -10,7 +10,7 @@ import type {
   StoredEvent,
 } from '../../ports/calls/call-store.ts';
 import { retryOutcomeOf } from '../../ports/retry-outcome.ts';
-import { later, NOW, STORED_CALL, storedCallOf, type StoredRow } from './call-rows.ts';
+import { fromNow, NOW, STORED_CALL, storedCallOf, type StoredRow } from './call-rows.ts';
 import { ENDED, RECORD_ENDS } from './record-ends.ts';
 import type { Tables } from '../postgres/tables.ts';
 
@@ -53,7 +53,7 @@ export async function retryCall(
     WITH again AS (
       UPDATE calls SET status = 'queued', attempts = 0, response = NULL, error_type = NULL, reason = NULL,
         partial_side_effects = false, cancel_requested = false, started_at = NULL, finished_at = NULL,
-        duration_ms = NULL, not_before = NULL, deadline_at = ${later(maxWaitMs)},
+        duration_ms = NULL, not_before = NULL, deadline_at = ${fromNow(maxWaitMs)},
         request = ${JSON.stringify({ call: request })}::jsonb,
         notes = COALESCE(notes, '{}') || ${JSON.stringify({ retried_by: by })}::jsonb
       WHERE id = ${id} AND tenant_id = ${tenantId} AND kind <> 'sync'

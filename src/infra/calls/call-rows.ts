@@ -102,7 +102,7 @@ function rowOf({ call, maxQueued, claim }: Acceptance, place: number) {
 
 export const NOW = sql<Date>`now()`;
 
-export function later(ms: number) {
+export function fromNow(ms: number) {
   return sql<Date>`now() + ${ms}::float8 * interval '1 millisecond'`;
 }
 

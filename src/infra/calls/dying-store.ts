@@ -9,7 +9,7 @@ export function dyingStore(store: CallStore, env: Readonly<Record<string, string
   if (chosen === undefined) return store;
   const [point, times = '1'] = chosen.split(':');
   let left = Number(times);
-  const reach = (name: Failpoint) => {
+  const failpoint = (name: Failpoint) => {
     if (name !== point) return;
     left -= 1;
     if (left === 0) process.kill(process.pid, 'SIGKILL');
@@ -18,24 +18,24 @@ export function dyingStore(store: CallStore, env: Readonly<Record<string, string
     ...store,
     async accept(call, maxQueued, claim) {
       await store.accept(call, maxQueued, claim);
-      reach('while_queued');
-      if (claim !== undefined) reach('before_execution');
+      failpoint('while_queued');
+      if (claim !== undefined) failpoint('before_execution');
     },
     async claim(...terms) {
       const calls = await store.claim(...terms);
-      for (const _call of calls) reach('before_execution');
+      for (const _call of calls) failpoint('before_execution');
       return calls;
     },
     renew(...claims) {
-      reach('while_renewing');
+      failpoint('while_renewing');
       return store.renew(...claims);
     },
     finish(...end) {
-      reach('after_execution_before_commit');
+      failpoint('after_execution_before_commit');
       return store.finish(...end);
     },
     giveBack(...terms) {
-      reach('after_execution_before_commit');
+      failpoint('after_execution_before_commit');
       return store.giveBack(...terms);
     },
   };

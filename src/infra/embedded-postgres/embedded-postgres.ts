@@ -120,12 +120,12 @@ export class EmbeddedPostgres {
     await running.server.stop();
     rmSync(this.#runtime, { recursive: true, force: true });
     running.unlock();
-    this.#tell('stopped');
+    this.#report('stopped');
   }
 
   async #start(): Promise<Running> {
     const { dataDir, sandboxUid, log } = this.#options;
-    this.#tell('starting');
+    this.#report('starting');
     refusePglite(dataDir);
     const found = findPostgres();
     const place = placeCluster({ dataDir, sandboxUid, isRoot: this.#isRoot });
@@ -148,7 +148,7 @@ export class EmbeddedPostgres {
     } catch (error) {
       rmSync(this.#runtime, { recursive: true, force: true });
       unlock();
-      this.#tell('stopped');
+      this.#report('stopped');
       throw error;
     }
   }
@@ -158,11 +158,11 @@ export class EmbeddedPostgres {
     for (let attempt = 1; ; attempt += 1) {
       const server = new ServerProcess(place, binaries, {
         said: (line) => log.debug({ database: line }, 'the embedded database says'),
-        recovering: (step) => this.#tell(`recovering: ${step}`),
+        recovering: (step) => this.#report(`recovering: ${step}`),
       });
       try {
         await server.ready;
-        this.#tell('running');
+        this.#report('running');
         return server;
       } catch (error) {
         const isPassing = error instanceof EmbeddedPostgresError && error.message.includes(STILL_ENDING);
@@ -177,7 +177,7 @@ export class EmbeddedPostgres {
     const { log } = this.#options;
     void running.server.ended.then(async () => {
       for (let attempt = 0; !this.#ending; attempt += 1) {
-        this.#tell('starting');
+        this.#report('starting');
         await pause(RESTART_AFTER_MS[Math.min(attempt, RESTART_AFTER_MS.length - 1)]);
         if (this.#ending) return;
         log.error({}, 'the embedded database has ended: it is started again');
@@ -193,7 +193,7 @@ export class EmbeddedPostgres {
     });
   }
 
-  #tell(step: StartStep): void {
+  #report(step: StartStep): void {
     this.#step = step;
     this.#hasRecovered ||= step.startsWith('recovering');
     for (const listener of this.#listeners) listener(step);

@@ -1,4 +1,4 @@
-// RedisCallHints: what replicas that share a Redis tell each other about calls that run, by publish and subscribe.
+// RedisCallHints: what replicas that share a Redis publish to each other about calls that run.
 import type { Redis } from 'ioredis';
 import type { CallHint, CallHints } from '../../ports/calls/call-hints.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -13,7 +13,7 @@ export class RedisCallHints implements CallHints {
   readonly #channel: string;
   readonly #listeners = new Set<(hint: CallHint, callId: string) => void>();
   /** Of the same turn of the event loop: they go out as one message. */
-  readonly #untold = new Map<CallHint, Set<string>>();
+  readonly #unsent = new Map<CallHint, Set<string>>();
   #subscriber: Redis | undefined;
 
   constructor(clients: RedisClients, log: Log) {
@@ -22,27 +22,30 @@ export class RedisCallHints implements CallHints {
     this.#channel = `${clients.prefix}:calls:hints`;
   }
 
-  tell(hint: CallHint, callId: string): void {
-    const gathered = this.#untold.get(hint);
+  publish(hint: CallHint, callId: string): void {
+    const gathered = this.#unsent.get(hint);
     if (gathered !== undefined) return void gathered.add(callId);
     const callIds = new Set([callId]);
-    this.#untold.set(hint, callIds);
+    this.#unsent.set(hint, callIds);
     setImmediate(() => {
-      this.#untold.delete(hint);
-      this.#publish(hint, [...callIds]);
+      this.#unsent.delete(hint);
+      this.#send(hint, [...callIds]);
     });
   }
 
-  hear(listener: (hint: CallHint, callId: string) => void): () => void {
+  subscribe(listener: (hint: CallHint, callId: string) => void): () => void {
     this.#listeners.add(listener);
-    if (this.#subscriber === undefined) this.#subscriber = this.#subscribe();
+    if (this.#subscriber === undefined) this.#subscriber = this.#openSubscriber();
     return () => this.#listeners.delete(listener);
   }
 
-  #publish(hint: CallHint, callIds: readonly string[]): void {
+  #send(hint: CallHint, callIds: readonly string[]): void {
     const message = `${hint} ${callIds.join(',')}`;
     this.#clients.coordination.publish(this.#channel, message).catch((error: unknown) => {
-      this.#log.debug({ callIds, hint, err: error }, 'hints about calls did not reach Redis');
+      this.#log.debug(
+        { callIds, hint, err: error },
+        'hints about calls did not reach Redis: other replicas notice by polling',
+      );
       // Those in this process need no Redis.
       this.#pass(hint, callIds);
     });
@@ -53,7 +56,7 @@ export class RedisCallHints implements CallHints {
   }
 
   /** Waits for Redis where it is away, and subscribes anew whenever it comes back. */
-  #subscribe(): Redis {
+  #openSubscriber(): Redis {
     const subscriber = this.#clients.subscriber();
     subscriber.on('message', (_channel: string, message: string) => {
       const [, hint, callIds] = MESSAGE.exec(message) ?? [];
@@ -61,7 +64,7 @@ export class RedisCallHints implements CallHints {
     });
     // Rejects when the gateway closes before Redis was there.
     subscriber.subscribe(this.#channel).catch((error: unknown) => {
-      this.#log.debug({ err: error }, 'hints about calls are not heard');
+      this.#log.debug({ err: error }, 'hints about calls are not received: changes are noticed by polling');
     });
     return subscriber;
   }

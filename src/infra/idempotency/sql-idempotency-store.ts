@@ -47,7 +47,7 @@ export class SqlIdempotencyStore implements IdempotencyStore {
   renew(held: readonly HeldKey[], leaseMs: number): Promise<void> {
     return withDatabase(async () => {
       const ids = held.map(({ callId }) => callId);
-      await sql`UPDATE idempotency_keys SET lease_expires_at = ${later(leaseMs)}
+      await sql`UPDATE idempotency_keys SET lease_expires_at = ${fromNow(leaseMs)}
         WHERE status = 'in_progress' AND (tenant_id, call_id) IN (
           SELECT * FROM unnest(${held.map(({ tenantId }) => tenantId)}::text[], ${ids}::text[])
         )`.execute(this.#db);
@@ -84,7 +84,7 @@ export class SqlIdempotencyStore implements IdempotencyStore {
         INSERT INTO idempotency_keys AS held
           (tenant_id, principal_id, tool, key, caller_hash, call_id, fingerprint, status, attempt, lease_expires_at, expires_at)
         VALUES (${tenantId}, ${principalId}, ${tool}, ${key}, ${callerHash}, ${callId}, ${fingerprint}, 'in_progress', 1,
-          ${later(leaseMs)}, ${later(keepMs)})
+          ${fromNow(leaseMs)}, ${fromNow(keepMs)})
         ON CONFLICT (tenant_id, principal_id, tool, key, caller_hash) DO UPDATE SET
           call_id = excluded.call_id, fingerprint = excluded.fingerprint, status = 'in_progress', outcome = NULL,
           lease_expires_at = excluded.lease_expires_at, expires_at = excluded.expires_at,
@@ -135,6 +135,6 @@ function rowOf({ tenantId, principalId, tool, key, callerHash }: KeyScope) {
     AND caller_hash = ${callerHash}`;
 }
 
-function later(ms: number) {
+function fromNow(ms: number) {
   return sql`now() + ${ms} * interval '1 millisecond'`;
 }

@@ -17,14 +17,14 @@ const NO_ANSWER = 'Query read timeout';
  * would cost somebody the same wait. The function that is returned closes all there are.
  */
 export function closeSilentConnections(pool: Pool): () => void {
-  const heardAt = new Map<PoolClient, number>();
+  const lastDataAt = new Map<PoolClient, number>();
   const closeSilentSince = (sentAt: number) => {
-    for (const [client, at] of heardAt) if (at < sentAt) streamOf(client).destroy();
+    for (const [client, at] of lastDataAt) if (at < sentAt) streamOf(client).destroy();
   };
   pool.on('connect', (client) => {
-    const heard = () => heardAt.set(client, performance.now());
-    heard();
-    streamOf(client).on('data', heard);
+    const onData = () => lastDataAt.set(client, performance.now());
+    onData();
+    streamOf(client).on('data', onData);
     const query = client.query.bind(client) as (...asked: readonly unknown[]) => Promise<unknown>;
     Object.assign(client, {
       query: async (...asked: readonly unknown[]) => {
@@ -38,7 +38,7 @@ export function closeSilentConnections(pool: Pool): () => void {
       },
     });
   });
-  pool.on('remove', (client) => heardAt.delete(client));
+  pool.on('remove', (client) => lastDataAt.delete(client));
   return () => closeSilentSince(Number.POSITIVE_INFINITY);
 }
 

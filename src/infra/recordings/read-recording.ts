@@ -24,12 +24,12 @@ function readRecording(bytes: Uint8Array, path: string): ReadRecording {
   const lines = linesOf(bytes, path);
   const first = lines.next();
   if (first.done === true) throw at(path, 1, 'the file is empty: expected a recording');
-  const head = told(path, 1, () => readHead(first.value.value));
+  const head = atLine(path, 1, () => readHead(first.value.value));
   const calls: RecordedCall[] = [];
   const orders = new Map<number, number>();
   for (const { value, number } of lines) {
     if (isTail(value)) {
-      const tail = told(path, number, () => readTail(value));
+      const tail = atLine(path, number, () => readTail(value));
       if (tail.calls !== calls.length)
         throw at(
           path,
@@ -40,7 +40,7 @@ function readRecording(bytes: Uint8Array, path: string): ReadRecording {
         throw at(path, number + 1, 'expected nothing after the line that ends the recording');
       return { head, calls: calls.toSorted((a, b) => a.order - b.order) };
     }
-    const call = told(path, number, () => readCall(value));
+    const call = atLine(path, number, () => readCall(value));
     const twin = orders.get(call.order);
     if (twin !== undefined) throw at(path, number, `order: ${call.order} is taken by line ${twin} already`);
     orders.set(call.order, number);
@@ -76,7 +76,7 @@ function* linesOf(bytes: Uint8Array, path: string): Generator<{ value: unknown; 
     if (end - from > MAX_LINE_BYTES)
       throw at(path, number, `expected at most ${MAX_LINE_BYTES} bytes in a line`);
     const line = bytes.subarray(from, end);
-    yield { value: told(path, number, () => parsed(line, decoder)), number };
+    yield { value: atLine(path, number, () => parsed(line, decoder)), number };
     from = end + 1;
   }
 }
@@ -95,7 +95,7 @@ function parsed(line: Uint8Array, decoder: InstanceType<typeof TextDecoder>): un
   }
 }
 
-function told<Value>(path: string, number: number, read: () => Value): Value {
+function atLine<Value>(path: string, number: number, read: () => Value): Value {
   try {
     return read();
   } catch (error) {

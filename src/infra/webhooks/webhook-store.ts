@@ -1,7 +1,7 @@
 // DatabaseWebhookStore: WebhookStore on PostgreSQL. A message's row is there since its call was accepted.
 import { sql, type UpdateObject } from 'kysely';
 import type { DeadWebhook, DueWebhook, WebhookStore } from '../../ports/calls/webhook-store.ts';
-import { later, NOW, storable, STORED_CALL, storedCallOf, type StoredRow } from '../calls/call-rows.ts';
+import { fromNow, NOW, storable, STORED_CALL, storedCallOf, type StoredRow } from '../calls/call-rows.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 import type { Database } from '../postgres/database.ts';
 import type { Tables } from '../postgres/tables.ts';
@@ -18,7 +18,7 @@ export function databaseWebhookStore({ db }: Pick<Database, 'db'>): WebhookStore
         settle(db, id, attempt, {
           ...(next === 'give_up'
             ? { status: 'dead', finished_at: NOW }
-            : { next_attempt_at: later(next.afterMs) }),
+            : { next_attempt_at: fromNow(next.afterMs) }),
           last_error: storable(error),
         }),
       ),
@@ -100,7 +100,7 @@ async function claimDue(db: Database['db'], limit: number, leaseMs: number): Pro
       WHERE w.status = 'pending' AND w.next_attempt_at <= now() AND c.finished_at IS NOT NULL
       ORDER BY w.next_attempt_at LIMIT ${limit} FOR UPDATE OF w SKIP LOCKED),
     taken AS (
-      UPDATE webhooks w SET attempts = w.attempts + 1, next_attempt_at = ${later(leaseMs)}
+      UPDATE webhooks w SET attempts = w.attempts + 1, next_attempt_at = ${fromNow(leaseMs)}
       FROM due WHERE w.id = due.id
       RETURNING w.id AS webhook_id, w.url, w.attempts AS webhook_attempts, w.call_id)
     SELECT taken.webhook_id, taken.url, taken.webhook_attempts, ${STORED_CALL}

@@ -16,7 +16,8 @@ const check = (schema: object, value: unknown) =>
     .validate(value)
     .map(({ pointer, message }) => `${pointer} ${message}`);
 
-const told = (violations: readonly object[]) => violations.map((each) => JSON.stringify(each)).toSorted();
+const summaryOf = (violations: readonly object[]) =>
+  violations.map((each) => JSON.stringify(each)).toSorted();
 
 describe('int64PlacesOf', () => {
   it.each<[string, object, object, readonly string[]]>([
@@ -126,7 +127,7 @@ describe('a validator of 64 bits', () => {
     expect(check(objectOf({ ...INT64, ...more }), { id })).toEqual(expected);
   });
 
-  it('other types are told as ever', () => {
+  it('other types are summaryOf as ever', () => {
     const schema = objectOf({ ...INT64, nullable: true });
     expect(check(schema, { id: null })).toEqual([]);
     expect(check(schema, { id: true })).toEqual(['/id must be integer or null, found boolean']);
@@ -161,7 +162,7 @@ describe('a validator of 64 bits', () => {
       fc.property(numbers, ranges, (value, range) => {
         const plain = createValidator({ type: 'array', items: { type: 'integer', ...range } });
         const wide = createValidator({ type: 'array', items: { ...INT64, ...range } });
-        expect(told(wide.validate([value]))).toEqual(told(plain.validate([value])));
+        expect(summaryOf(wide.validate([value]))).toEqual(summaryOf(plain.validate([value])));
       }),
       { numRuns: 300 },
     );

@@ -32,15 +32,15 @@ class ScriptedCatalog implements ToolCatalog {
 
   set(version: string, tools: Record<string, string>): void {
     this.#snapshot = this.#snapshotOf(version, tools);
-    this.#tell();
+    this.#notify();
   }
 
   disable(name: string): void {
     this.#disabled.add(name);
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener(this.#snapshot);
   }
 

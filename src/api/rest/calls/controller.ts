@@ -97,11 +97,11 @@ export class CallsController {
     const followed = await this.calls.follow(principal, params.id, after, gone.signal, calledFor(query));
     const stream = new EventStream(reply);
     stream.gone.addEventListener('abort', () => gone.abort(), { once: true });
-    for await (const news of followed) await this.#tell(stream, news);
+    for await (const news of followed) await this.#send(stream, news);
     stream.close();
   }
 
-  async #tell(stream: EventStream, news: Followed): Promise<void> {
+  async #send(stream: EventStream, news: Followed): Promise<void> {
     if (news.kind === 'event') {
       const { seq, kind, data } = news.event;
       return stream.send(kind, JSON.stringify(data), seq);

@@ -40,8 +40,8 @@ export class ExecuteController {
       sendEnvelope(reply, await this.caller.execute(readCall(name, value, env, largeIntegers)));
       return;
     }
-    const later = readAsyncCall(name, value, env, this.asyncCalls, largeIntegers);
-    sendEnvelope(reply, await this.asyncCalls.accept(later.request, later.callbackUrl));
+    const asyncCall = readAsyncCall(name, value, env, this.asyncCalls, largeIntegers);
+    sendEnvelope(reply, await this.asyncCalls.accept(asyncCall.request, asyncCall.callbackUrl));
   }
 
   @ServesByHand(executeTools)

@@ -215,7 +215,7 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
   /** With a call on its way to it, only that its event loop turns counts: it says the rest again after that call. */
   #heardIdle(hasLeftovers: boolean): void {
     if (!this.isFree) this.#idle.stop();
-    else if (this.#idle.heard(hasLeftovers)) this.#options.onRoom(this);
+    else if (this.#idle.reportedIdle(hasLeftovers)) this.#options.onRoom(this);
   }
 
   #stray(kind: FromWorker['kind'], body: string): void {

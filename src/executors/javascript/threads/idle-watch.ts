@@ -35,7 +35,7 @@ export class IdleWatch {
   }
 
   /** It is idle now. True: that changes what it may be given. */
-  heard(hasLeftovers: boolean): boolean {
+  reportedIdle(hasLeftovers: boolean): boolean {
     const changed = !this.#isIdle || this.#hasLeftovers !== hasLeftovers;
     this.#isIdle = true;
     this.#hasLeftovers = hasLeftovers;

@@ -45,7 +45,7 @@ export class RunningCall implements HandlerCall {
     this.meta = meta;
     this.#lengthLeft = maxLength;
     this.#post = post;
-    this.printed = new PrintedText((level, text) => this.#say('printed', stringify({ level, text })));
+    this.printed = new PrintedText((level, text) => this.#send('printed', stringify({ level, text })));
   }
 
   get over(): boolean {
@@ -67,12 +67,12 @@ export class RunningCall implements HandlerCall {
   }
 
   /** Log lines beyond the limit are dropped; a handler that reports without end is told so. */
-  tell(event: CallEvent): void {
+  emit(event: CallEvent): void {
     if (this.#over) return;
     const text = stringify(event);
     this.#events += 1;
     this.#lengthLeft -= text.length;
-    if (this.#events <= MAX_EVENTS && this.#lengthLeft >= 0) this.#say('event', text);
+    if (this.#events <= MAX_EVENTS && this.#lengthLeft >= 0) this.#send('event', text);
     else if (event.kind !== 'log')
       throw new RangeError(`The call reports without end: ${event.kind} refused.`);
   }
@@ -82,7 +82,7 @@ export class RunningCall implements HandlerCall {
       if (this.#over) return reject(callIsOver());
       const step = (this.#lastStep += 1);
       this.#steps.set(step, { resolve, reject });
-      this.#say('step', stringify({ step, tool, arguments: args }));
+      this.#send('step', stringify({ step, tool, arguments: args }));
     });
   }
 
@@ -108,7 +108,7 @@ export class RunningCall implements HandlerCall {
     return true;
   }
 
-  #say(kind: FromWorker['kind'], body: string): void {
+  #send(kind: FromWorker['kind'], body: string): void {
     if (!this.#over) this.#post(kind, this.id, body);
   }
 }

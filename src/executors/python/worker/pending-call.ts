@@ -67,17 +67,17 @@ export class PendingCall {
   partial(content: Buffer): void {
     this.#maxPartialBytes -= content.length;
     if (this.#maxPartialBytes < 0) throw outputTooLarge();
-    this.#tell({ kind: 'partial', data: readJson(content) });
+    this.#emitOne({ kind: 'partial', data: readJson(content) });
   }
 
   /** Throws ProtocolViolation. */
   progress(content: Buffer): void {
     this.#progressLeft -= 1;
     if (this.#progressLeft < 0) throw new ProtocolViolation('progress was reported without end');
-    this.#tell(progressEvent(readJson(content)));
+    this.#emitOne(progressEvent(readJson(content)));
   }
 
-  #tell(event: CallEvent): void {
+  #emitOne(event: CallEvent): void {
     if (!this.#settled) this.#listener.onEvent?.(event);
   }
 

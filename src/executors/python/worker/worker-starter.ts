@@ -68,7 +68,7 @@ export class WorkerStarter {
 
   async start(owner: WorkerOwner): Promise<PythonWorker> {
     const confined = this.#needs.sandbox.confines(this.#kind.needsSandbox);
-    return this.#reach(owner, typeof confined === 'boolean' ? confined : await confined);
+    return this.#launch(owner, typeof confined === 'boolean' ? confined : await confined);
   }
 
   /** A request outside any call: limited in time, on pain of death. */
@@ -85,7 +85,7 @@ export class WorkerStarter {
     }
   }
 
-  async #reach(owner: WorkerOwner, confined: boolean): Promise<PythonWorker> {
+  async #launch(owner: WorkerOwner, confined: boolean): Promise<PythonWorker> {
     const { spawner, clock, log, settings, workerFile } = this.#needs;
     const { interpreter, mode } = this.#kind;
     const places = confined ? await modulePlaces(this.#kind, settings) : [];

@@ -142,7 +142,7 @@ export class AdmissionStore {
     const sentAt = performance.now();
     const reply = await this.#runInTime(this.#renew, keys, args);
     const [found, redisMs, replicas, ...outcomes] = reply as RawRenewal;
-    this.#time.heard(redisMs, sentAt);
+    this.#time.observe(redisMs, sentAt);
     return { epoch: found, replicas, outcomes: outcomes.map((outcome) => OUTCOMES[outcome]) };
   }
 
@@ -176,7 +176,7 @@ export class AdmissionStore {
       const reply = await this.#run(script, keys, [this.#time.worthUntil(), ...args]);
       const [word, redisMs] = reply as readonly [unknown, unknown];
       if (word !== 'late' || typeof redisMs !== 'number') return reply;
-      this.#time.heard(redisMs, sentAt);
+      this.#time.observe(redisMs, sentAt);
       if (tries === LATE_AT_MOST) throw new Error('the clock of Redis keeps running away');
     }
   }

@@ -31,7 +31,7 @@ export class GrantedCalls {
   readonly #deps: GrantsDeps;
   /** Places given back since the store was told last, by key. */
   readonly #freed = new Map<string, number>();
-  #telling: NodeJS.Immediate | undefined;
+  #sending: NodeJS.Immediate | undefined;
   #stopped = false;
 
   constructor(deps: GrantsDeps) {
@@ -61,18 +61,18 @@ export class GrantedCalls {
   }
 
   /** Once per turn of the event loop. Who waits here asks right behind it, on the same connection. */
-  tellSoon(): void {
-    if (!this.#stopped) this.#telling ??= setImmediate(() => this.#tell());
+  sendSoon(): void {
+    if (!this.#stopped) this.#sending ??= setImmediate(() => this.#send());
   }
 
   /** A place that was given back in this turn is free for who asks in this turn. */
-  tellBefore({ leases }: AdmissionRequest): void {
-    if (this.#freed.size > 0 && leases.some(({ key }) => this.#freed.has(key))) this.#tell();
+  sendBefore({ leases }: AdmissionRequest): void {
+    if (this.#freed.size > 0 && leases.some(({ key }) => this.#freed.has(key))) this.#send();
   }
 
   stop(): void {
     this.#stopped = true;
-    clearImmediate(this.#telling);
+    clearImmediate(this.#sending);
   }
 
   #release({ callId, leases }: AdmissionRequest, since: number, live: LiveCall | undefined): void {
@@ -84,10 +84,10 @@ export class GrantedCalls {
     if (live !== undefined) keeper.letGo(live);
   }
 
-  #tell(): void {
+  #send(): void {
     const { keeper, health, shared } = this.#deps;
-    clearImmediate(this.#telling);
-    this.#telling = undefined;
+    clearImmediate(this.#sending);
+    this.#sending = undefined;
     const freed = [...this.#freed];
     this.#freed.clear();
     if (!health.isUp) return;

@@ -71,7 +71,7 @@ export class RedisAdmissionControl implements AdmissionControl {
     const { lost, degraded } = admissionSeries(metrics);
     const times = { leaseTtlMs, silentMs: 5 * pollMs, replicaTtlMs: 5 * tickMs };
     const store = new AdmissionStore(clients, replica, times);
-    const onRelease = () => this.#grants.tellSoon();
+    const onRelease = () => this.#grants.sendSoon();
     const keeper = new LeaseKeeper({ store, leaseTtlMs, tickMs, random, lost, onRelease });
     const health = new StoreHealth({
       clock,
@@ -172,7 +172,7 @@ export class RedisAdmissionControl implements AdmissionControl {
 
   async #askStore(asked: Asked): Promise<Admission> {
     const { request, signal, at, suspected } = asked;
-    this.#grants.tellBefore(request);
+    this.#grants.sendBefore(request);
     const decision = await this.#shared.admit(this.#rest(asked), signal);
     const { kind, rates } = decision;
     if (kind === 'granted') {

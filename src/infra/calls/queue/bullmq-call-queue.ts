@@ -1,7 +1,7 @@
-// BullMqCallQueue: CallQueue on Redis. A job is the id of a call that waits and nothing else; it wakes one replica with room.
+// BullMqCallQueue: CallQueue on Redis. A job is the id of a call that waits and nothing else; it wakes one replica with capacity.
 import type { Queue, Worker } from 'bullmq';
 import { settledWithin } from '../../../lib/timers/settled-within.ts';
-import type { CallQueue, HearOfCall } from '../../../ports/calls/call-queue.ts';
+import type { CallQueue, CallListener } from '../../../ports/calls/call-queue.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { RedisClients } from '../../redis/redis-clients.ts';
@@ -13,7 +13,7 @@ export interface BullMqQueueDeps {
 }
 
 const QUEUE = 'calls';
-/** One replica says no more than one job in so much time: whoever is woken takes all that it has room for. */
+/** One replica adds no more than one job in so much time: whoever is woken takes all that it has capacity for. */
 const GATHER_MS = 50;
 /** Jobs of one replica that wait at the same time. */
 const OUTSTANDING = 8;
@@ -30,9 +30,9 @@ export class BullMqCallQueue implements CallQueue {
   /** Needs a Redis that answers: made when it is first used. */
   #queue: Promise<Queue> | undefined;
   #worker: Promise<Worker> | undefined;
-  #hear: HearOfCall | undefined;
-  /** Said last, and not to the others yet. */
-  #unsaid: string | undefined;
+  #listener: CallListener | undefined;
+  /** Announced last, and not to the others yet. */
+  #unannounced: string | undefined;
   #gathering: (() => void) | undefined;
   #jobs = 0;
   #resting = false;
@@ -43,16 +43,16 @@ export class BullMqCallQueue implements CallQueue {
   }
 
   offer(id: string): void {
-    if (this.#hear?.(id, false) !== true) this.pass(id);
+    if (this.#listener?.(id, false) !== true) this.pass(id);
   }
 
   pass(id: string): void {
-    this.#unsaid = id;
-    if (this.#gathering === undefined) this.#say();
+    this.#unannounced = id;
+    if (this.#gathering === undefined) this.#announce();
   }
 
-  start(hear: HearOfCall): void {
-    this.#hear = hear;
+  start(listener: CallListener): void {
+    this.#listener = listener;
     this.#worker = this.#startWorker();
     this.#worker.catch((error: unknown) => {
       this.#deps.log.error({ err: error }, 'the worker of asynchronous calls did not start');
@@ -67,7 +67,7 @@ export class BullMqCallQueue implements CallQueue {
 
   stop(): void {
     this.#stopped = true;
-    this.#hear = undefined;
+    this.#listener = undefined;
     this.#onWorker((worker) => worker.pause(true));
   }
 
@@ -82,12 +82,12 @@ export class BullMqCallQueue implements CallQueue {
     await settledWithin(this.#deps.clock, CLOSE_WITHIN_MS, closing);
   }
 
-  #say(): void {
-    const id = this.#unsaid;
-    this.#unsaid = undefined;
+  #announce(): void {
+    const id = this.#unannounced;
+    this.#unannounced = undefined;
     this.#gathering = undefined;
     if (id === undefined) return;
-    this.#gathering = this.#deps.clock.after(GATHER_MS, () => this.#say());
+    this.#gathering = this.#deps.clock.after(GATHER_MS, () => this.#announce());
     void this.#add(id);
   }
 
@@ -105,9 +105,9 @@ export class BullMqCallQueue implements CallQueue {
     }
   }
 
-  /** Without room it is for others, and this replica takes no more jobs until it has. */
+  /** Without capacity it is for others, and this replica takes no more jobs until it has some. */
   #wake(id: string): void {
-    if (this.#hear?.(id, true) === true) return;
+    if (this.#listener?.(id, true) === true) return;
     if (!this.#resting) {
       this.#resting = true;
       this.#onWorker((worker) => worker.pause(true));

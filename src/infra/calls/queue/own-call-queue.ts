@@ -1,23 +1,23 @@
 // OwnCallQueue: CallQueue of a gateway that has no Redis: nobody but itself is to be told.
-import type { CallQueue, HearOfCall } from '../../../ports/calls/call-queue.ts';
+import type { CallQueue, CallListener } from '../../../ports/calls/call-queue.ts';
 
 export class OwnCallQueue implements CallQueue {
-  #hear: HearOfCall | undefined;
+  #listener: CallListener | undefined;
 
   offer(id: string): void {
-    this.#hear?.(id, false);
+    this.#listener?.(id, false);
   }
 
   pass(): void {}
 
-  start(hear: HearOfCall): void {
-    this.#hear = hear;
+  start(listener: CallListener): void {
+    this.#listener = listener;
   }
 
   listen(): void {}
 
   stop(): void {
-    this.#hear = undefined;
+    this.#listener = undefined;
   }
 
   async close(): Promise<void> {

@@ -53,9 +53,9 @@ function validatorOf({ key, schema, options }: ForeignTask & { kind: 'validate' 
   return validator;
 }
 
-function say(answer: ForeignAnswer): void {
+function send(answer: ForeignAnswer): void {
   parentPort?.postMessage(answer);
 }
 
-parentPort?.on('message', (task: ForeignTask) => say(answerTo(task)));
-say({ kind: 'ready', thread: ownThread() });
+parentPort?.on('message', (task: ForeignTask) => send(answerTo(task)));
+send({ kind: 'ready', thread: ownThread() });

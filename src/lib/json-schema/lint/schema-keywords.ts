@@ -20,88 +20,89 @@ const UNSUPPORTED = new Map([
 
 export function keywordProblems({ schema, path }: SchemaNode): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
-  const say = (message: string, ...steps: string[]) =>
+  const report = (message: string, ...steps: string[]) =>
     void problems.push({ path: [...path, ...steps], message });
   for (const keyword of Object.keys(schema)) {
     const unsupported = UNSUPPORTED.get(keyword);
-    if (unsupported !== undefined) say(unsupported, keyword);
-    else RULES.get(keyword)?.(schema[keyword], schema, say);
+    if (unsupported !== undefined) report(unsupported, keyword);
+    else RULES.get(keyword)?.(schema[keyword], schema, report);
   }
   // On the root $id names the document, which nothing refers to; below, it moves the start of every $ref.
-  if (path.length > 0 && schema['$id'] !== undefined) say('is supported at the root only', '$id');
+  if (path.length > 0 && schema['$id'] !== undefined) report('is supported at the root only', '$id');
   return problems;
 }
 
 type Say = (message: string, ...steps: string[]) => void;
-type Rule = (value: unknown, schema: SchemaNode['schema'], say: Say) => void;
+type Rule = (value: unknown, schema: SchemaNode['schema'], report: Say) => void;
 
-/** Only what the meta-schema does not say. */
+/** Only what the meta-schema does not report. */
 const RULES = new Map<string, Rule>([
   [
     '$schema',
-    (_value, schema, say) => dialectOf(schema) ?? say('must be JSON Schema 2020-12 or draft-07', '$schema'),
+    (_value, schema, report) =>
+      dialectOf(schema) ?? report('must be JSON Schema 2020-12 or draft-07', '$schema'),
   ],
-  ['pattern', (value, _schema, say) => patternProblem(value, (message) => say(message, 'pattern'))],
+  ['pattern', (value, _schema, report) => patternProblem(value, (message) => report(message, 'pattern'))],
   ['patternProperties', checkPatternProperties],
   ['properties', checkProperties],
   [
     'enum',
-    (value, _schema, say) =>
-      Array.isArray(value) && value.length === 0 && say('must list at least one value', 'enum'),
+    (value, _schema, report) =>
+      Array.isArray(value) && value.length === 0 && report('must list at least one value', 'enum'),
   ],
   ['nullable', checkNullable],
-  ['dependentRequired', (value, _schema, say) => checkDependencies(value, 'dependentRequired', say)],
-  ['dependencies', (value, _schema, say) => checkDependencies(value, 'dependencies', say)],
+  ['dependentRequired', (value, _schema, report) => checkDependencies(value, 'dependentRequired', report)],
+  ['dependencies', (value, _schema, report) => checkDependencies(value, 'dependencies', report)],
 ]);
 
-function patternProblem(pattern: unknown, say: (message: string) => void): void {
+function patternProblem(pattern: unknown, report: (message: string) => void): void {
   if (typeof pattern !== 'string') return;
   if (pattern.length > MAX_PATTERN_LENGTH) {
-    say(`must not be a pattern longer than ${MAX_PATTERN_LENGTH} characters, found ${pattern.length}`);
+    report(`must not be a pattern longer than ${MAX_PATTERN_LENGTH} characters, found ${pattern.length}`);
     return;
   }
   try {
     compilePattern(pattern);
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    say(`must be a pattern that RE2 runs (no look-around, no back-references): ${detail}`);
+    report(`must be a pattern that RE2 runs (no look-around, no back-references): ${detail}`);
   }
 }
 
-function checkPatternProperties(value: unknown, _schema: SchemaNode['schema'], say: Say): void {
+function checkPatternProperties(value: unknown, _schema: SchemaNode['schema'], report: Say): void {
   const patterns = keysOf(value);
   if (patterns.length > MAX_PATTERN_PROPERTIES) {
-    say(
+    report(
       `must not have more than ${MAX_PATTERN_PROPERTIES} patterns, found ${patterns.length}`,
       'patternProperties',
     );
     return;
   }
   for (const pattern of patterns)
-    patternProblem(pattern, (message) => say(message, 'patternProperties', pattern));
+    patternProblem(pattern, (message) => report(message, 'patternProperties', pattern));
 }
 
-function checkProperties(value: unknown, _schema: SchemaNode['schema'], say: Say): void {
+function checkProperties(value: unknown, _schema: SchemaNode['schema'], report: Say): void {
   if (keysOf(value).includes('__proto__'))
-    say('is not possible as the name of a property', 'properties', '__proto__');
+    report('is not possible as the name of a property', 'properties', '__proto__');
 }
 
 /** OpenAPI's keyword, which Ajv knows in both dialects and no meta-schema does. */
-function checkNullable(value: unknown, { type }: SchemaNode['schema'], say: Say): void {
-  if (typeof value !== 'boolean') say(`must be true or false, found ${typeof value}`, 'nullable');
-  else if (type === undefined) say('needs type beside it', 'nullable');
+function checkNullable(value: unknown, { type }: SchemaNode['schema'], report: Say): void {
+  if (typeof value !== 'boolean') report(`must be true or false, found ${typeof value}`, 'nullable');
+  else if (type === undefined) report('needs type beside it', 'nullable');
   else if (!value && [type].flat().includes('null'))
-    say('must not be false where type allows null', 'nullable');
+    report('must not be false where type allows null', 'nullable');
 }
 
-function checkDependencies(value: unknown, keyword: string, say: Say): void {
+function checkDependencies(value: unknown, keyword: string, report: Say): void {
   let names = 0;
   for (const key of keysOf(value)) {
     const dependency = (value as { [key: string]: unknown })[key];
     if (Array.isArray(dependency)) names += 1 + dependency.length;
   }
   if (names > MAX_DEPENDENT_NAMES)
-    say(`must not name more than ${MAX_DEPENDENT_NAMES} properties, found ${names}`, keyword);
+    report(`must not name more than ${MAX_DEPENDENT_NAMES} properties, found ${names}`, keyword);
 }
 
 function keysOf(value: unknown): string[] {
