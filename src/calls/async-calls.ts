@@ -222,8 +222,8 @@ const ID = /^[0-9a-f-]{36}$/;
 
 /** It may have been committed, and will run then: a caller that asks again without a key may have it run twice. */
 function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: AnswerLost): ToolFailure {
-  return new ToolFailure(
-    'UNAVAILABLE',
+  return toolFailure(
+    'ACCEPTANCE_UNKNOWN',
     'The gateway cannot reach its database: whether it has accepted the call is not known.',
     {
       partialSideEffects: true,

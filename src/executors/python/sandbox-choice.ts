@@ -52,8 +52,7 @@ export class SandboxChoice {
     if (backend !== 'none') return backend;
     const message = isInconclusive ? NOT_TRIED : `There is no sandbox for Python tools here. ${HOW_TO_MEND}`;
     this.#logUnavailable(message);
-    throw new ToolFailure('UNAVAILABLE', message, {
-      reason: 'SANDBOX_UNAVAILABLE',
+    throw toolFailure('SANDBOX_UNAVAILABLE', message, {
       retryable: isInconclusive,
       partialSideEffects: false,
     });

@@ -98,8 +98,7 @@ function isAway(error: unknown): boolean {
 }
 
 function unavailable(cause: unknown): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', 'The gateway cannot reach its database now.', {
-    reason: 'DATABASE_UNAVAILABLE',
+  return toolFailure('DATABASE_UNAVAILABLE', 'The gateway cannot reach its database now.', {
     retryAfterMs: RETRY_AFTER_MS,
     cause,
   });

@@ -35,9 +35,7 @@ export class ReplayController {
   #source(): ReplaySource {
     const { source } = this.source;
     if (source !== undefined) return source;
-    throw new ToolFailure('NOT_FOUND', 'This gateway replays nothing: gateway.yaml has no replay.file.', {
-      reason: 'NO_REPLAY',
-    });
+    throw toolFailure('NO_REPLAY', 'This gateway replays nothing: gateway.yaml has no replay.file.');
   }
 }
 
