@@ -48,7 +48,7 @@ class Zygote:
         self._listen(self._channel.requests, self._receive)
         self._watch_children()
         while self._running or not self._hung_up:
-            for fd, _ in self._poll.poll(self._patience()):
+            for fd, _ in self._poll.poll(self._poll_timeout_ms()):
                 handler = self._handlers.get(fd)
                 if handler is not None:
                     handler()
@@ -184,7 +184,7 @@ class Zygote:
                 if not self._read_answers(call, _LAST_FRAMES):
                     self._end(call, "died", f"{_DIED} ended with {_how(status)}")
 
-    def _patience(self):
+    def _poll_timeout_ms(self):
         """Milliseconds until the next call is late; None without one."""
         deadlines = [call.deadline for call in self._running.values() if call.deadline is not None]
         if not deadlines:

@@ -5,7 +5,7 @@ import type { ToolContext } from '../contract/call/tool-context.ts';
 import { permissionMissing, shuttingDown, toolFailure } from '../contract/call/failure.ts';
 import type { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
-import { SharedPlaces } from '../lib/concurrency/shared-places.ts';
+import { SharedSlots } from '../lib/concurrency/shared-slots.ts';
 import { AnswerLost } from '../ports/answer-lost.ts';
 import type { CallHints } from '../ports/calls/call-hints.ts';
 import type { CallQueue } from '../ports/calls/call-queue.ts';
@@ -19,7 +19,7 @@ import type { CallbackRules } from '../webhooks/callback-rules.ts';
 import { newCallOf } from './accepted-request.ts';
 import { authorizeRetry, type RetryWish } from './authorize-retry.ts';
 import { notFound, notRetried, tooManyFollowers } from './call-failures.ts';
-import type { Place } from './queue-consumer.ts';
+import type { ReservedSlot } from './queue-consumer.ts';
 import { keepAdmitted } from './keep-admitted.ts';
 import { endedWithout, type WriteEnvelope } from './ended-call.ts';
 import { followCall, type Followed } from './follow-call.ts';
@@ -36,8 +36,8 @@ export interface AsyncCallsDeps {
   readonly rules: CallbackRules;
   readonly maxQueued: number;
   readonly maxWaitMs: number;
-  /** Room on this replica for a call that is being accepted, if it need not wait. */
-  readonly reserve: (call: NewCall) => Place | undefined;
+  /** Capacity on this replica for a call that is being accepted, if it need not wait. */
+  readonly reserve: (call: NewCall) => ReservedSlot | undefined;
   /** A message may be due. */
   readonly wakeSender: () => void;
 }
@@ -52,7 +52,7 @@ const RETRY_WITHIN_MS = 2_000;
 export class AsyncCalls {
   readonly #deps: AsyncCallsDeps;
   readonly #drain = new AbortController();
-  readonly #followers = new SharedPlaces(MAX_FOLLOWERS);
+  readonly #followers = new SharedSlots(MAX_FOLLOWERS);
 
   constructor(deps: AsyncCallsDeps) {
     this.#deps = deps;
@@ -67,20 +67,20 @@ export class AsyncCalls {
   async #queue(admitted: Admitted, callbackUrl: string | undefined): Promise<string> {
     const { queue, maxWaitMs, reserve } = this.#deps;
     const accepted = newCallOf(admitted, { maxWaitMs, callbackUrl });
-    const place = reserve(accepted);
-    await this.#keep(accepted, place);
+    const slot = reserve(accepted);
+    await this.#keep(accepted, slot);
     // Nobody waits for the queue: the row is enough.
-    if (place === undefined) queue.offer(accepted.id);
+    if (slot === undefined) queue.offer(accepted.id);
     // Read back from its text: it runs as it was kept, here as on any other replica.
-    else place.run({ ...accepted, claim: 1, run: 1 });
+    else slot.run({ ...accepted, claim: 1, run: 1 });
     return `/v1/calls/${accepted.id}`;
   }
 
-  async #keep(call: NewCall, place: Place | undefined): Promise<void> {
+  async #keep(call: NewCall, slot: ReservedSlot | undefined): Promise<void> {
     try {
-      await this.#write(call, place);
+      await this.#write(call, slot);
     } catch (error) {
-      place?.giveUp(error instanceof AnswerLost);
+      slot?.giveUp(error instanceof AnswerLost);
       throw error instanceof AnswerLost ? acceptanceUnknown(call, error) : error;
     }
   }
@@ -89,9 +89,9 @@ export class AsyncCalls {
    * The row is kept once, however often it is written: what failed after its commit is found to be there. Whatever the
    * second try fails with, the first may have been committed.
    */
-  async #write(call: NewCall, place: Place | undefined): Promise<void> {
+  async #write(call: NewCall, slot: ReservedSlot | undefined): Promise<void> {
     const { store, maxQueued, log } = this.#deps;
-    const write = () => store.accept(call, maxQueued, place?.claim);
+    const write = () => store.accept(call, maxQueued, slot?.claim);
     const askedAt = performance.now();
     try {
       await write();

@@ -6,7 +6,7 @@ import { pause } from '../lib/timers/pause.ts';
 import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../ports/calls/call-store.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
 import { admittedCallOf } from './accepted-request.ts';
-import { QueueConsumer, type ConsumerDeps, type Place } from './queue-consumer.ts';
+import { QueueConsumer, type ConsumerDeps, type ReservedSlot } from './queue-consumer.ts';
 import { endOf, type WriteEnvelope } from './ended-call.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { LeaseKeeper, type LeaseDeps } from './lease-keeper.ts';
@@ -48,10 +48,10 @@ export class CallWorker {
   }
 
   /**
-   * A place for a call that is being accepted, so that it need not wait in the queue. Only for one that may run twice:
+   * A slot for a call that is being accepted, so that it need not wait in the queue. Only for one that may run twice:
    * if this replica dies, nobody can tell whether a call that was claimed has begun.
    */
-  reserve({ idempotent, readOnly }: Pick<NewCall, 'idempotent' | 'readOnly'>): Place | undefined {
+  reserve({ idempotent, readOnly }: Pick<NewCall, 'idempotent' | 'readOnly'>): ReservedSlot | undefined {
     return idempotent || readOnly ? this.#consumer.reserve() : undefined;
   }
 

@@ -1,4 +1,4 @@
-// QueueConsumer: takes what it has room for, in groups, and passes on what it has none for.
+// QueueConsumer: takes what it has capacity for, in groups, and passes on what it has none for.
 import { describe, expect, it } from 'vitest';
 import { FakeClock, settled } from '../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../test/helpers/quiet-log.ts';
@@ -88,7 +88,7 @@ function callOf(id: string): ClaimedCall {
 }
 
 describe('QueueConsumer', () => {
-  it('takes calls that come together by one claim, and no more than it has room for', async () => {
+  it('takes calls that come together by one claim, and no more than it has capacity for', async () => {
     const { offer, asked, running, passed } = setUp({ concurrency: 3 });
     expect(['a', 'b', 'c', 'd'].map((id) => offer(id))).toEqual([true, true, true, true]);
     await soon();
@@ -97,7 +97,7 @@ describe('QueueConsumer', () => {
     expect(passed).toEqual(['d']);
   });
 
-  it('takes all that it has room for when another replica passes one on', async () => {
+  it('takes all that it has capacity for when another replica passes one on', async () => {
     const { offer, rows, asked, running } = setUp({ concurrency: 3 });
     rows.push('a', 'b');
     offer('c', true);
@@ -117,7 +117,7 @@ describe('QueueConsumer', () => {
     expect(asked).toEqual([1, 1]);
   });
 
-  it('listens to others only when there is room and nothing waits', async () => {
+  it('listens to others only when there is capacity and nothing waits', async () => {
     const { offer, ends, listens } = setUp({ concurrency: 1 });
     offer('a');
     await soon();
@@ -136,13 +136,13 @@ describe('QueueConsumer', () => {
     expect(asked).toEqual([1]);
   });
 
-  it('runs a call in the place that was reserved for it, and lets no other have the place', async () => {
+  it('runs a call in the slot that was reserved for it, and lets no other have the slot', async () => {
     const { consumer, offer, asked, running, ends } = setUp({ concurrency: 1 });
-    const place = consumer.reserve();
-    expect(place?.claim).toEqual({ owner: 'me.1', leaseMs: 30_000 });
+    const slot = consumer.reserve();
+    expect(slot?.claim).toEqual({ owner: 'me.1', leaseMs: 30_000 });
     expect(consumer.reserve()).toBeUndefined();
     expect(offer('b')).toBe(false);
-    place?.run(callOf('a'));
+    slot?.run(callOf('a'));
     expect([...running.keys()]).toEqual(['a']);
     ends('a');
     await soon();
@@ -150,16 +150,16 @@ describe('QueueConsumer', () => {
     expect(asked).toEqual([1]);
   });
 
-  it('takes what waits into a place that was given up', async () => {
+  it('takes what waits into a slot that was given up', async () => {
     const { consumer, offer, running } = setUp({ concurrency: 1 });
-    const place = consumer.reserve();
+    const slot = consumer.reserve();
     offer('a');
-    place?.giveUp(false);
+    slot?.giveUp(false);
     await soon();
     expect([...running.keys()]).toEqual(['a']);
   });
 
-  it('reserves no place before one that waits', async () => {
+  it('reserves no slot before one that waits', async () => {
     const { consumer, offer, running, ends } = setUp({ concurrency: 2 });
     offer('a');
     offer('b');
@@ -176,7 +176,7 @@ describe('QueueConsumer', () => {
     expect(consumer.reserve()).toBeDefined();
   });
 
-  it('has room again when a call is executed; only so many ends may be in writing', async () => {
+  it('has capacity again when a call is executed; only so many ends may be in writing', async () => {
     const { consumer, isExecuted, ends } = setUp({ concurrency: 1 });
     consumer.reserve()?.run(callOf('a'));
     expect(consumer.reserve()).toBeUndefined();
@@ -216,15 +216,15 @@ describe('QueueConsumer', () => {
     expect(reclaimed).toEqual(['me.1']);
   });
 
-  it('runs a call that was accepted into its place although the answer was lost', async () => {
+  it('runs a call that was accepted into its slot although the answer was lost', async () => {
     const { consumer, clock, running, held } = setUp();
-    const place = consumer.reserve();
-    place?.giveUp(true);
+    const slot = consumer.reserve();
+    slot?.giveUp(true);
     await clock.advance(1_200);
     await soon();
     expect(running.size).toBe(0);
     // The statement was on its way still.
-    held.set(place?.claim.owner ?? '', [callOf('a')]);
+    held.set(slot?.claim.owner ?? '', [callOf('a')]);
     await clock.advance(1_200);
     await soon();
     expect([...running.keys()]).toEqual(['a']);

@@ -1,4 +1,4 @@
-// QueueConsumer: takes waiting calls for as long as this replica has room, first those that are first; and passes on what it has no room for.
+// QueueConsumer: takes waiting calls for as long as this replica has capacity, first those that are first; and passes on what it has none for.
 import type { CallQueue } from '../ports/calls/call-queue.ts';
 import type { CallStore, ClaimedCall, FirstClaim } from '../ports/calls/call-store.ts';
 import { every, type Repeated } from '../lib/timers/every.ts';
@@ -16,8 +16,8 @@ export interface ConsumerDeps {
   readonly leaseMs: number;
 }
 
-/** Room that is kept for a call while it is being accepted. Either is called, once. */
-export interface Place {
+/** Capacity that is kept for a call while it is being accepted. Either is called, once. */
+export interface ReservedSlot {
   readonly claim: FirstClaim;
   run(call: ClaimedCall): void;
   /** `mayBeKept`: the call may have been accepted all the same; it is looked for, and run. */
@@ -42,7 +42,7 @@ export class QueueConsumer {
   #running = 0;
   /** Their ends are being written: as many again as may run, or a database that is slow would be asked for ever more. */
   #ending = 0;
-  /** Of the room, what waiting calls are being claimed for. */
+  /** Of the capacity, what waiting calls are being claimed for. */
   #asked = 0;
   #looking = false;
   #claims = 0;
@@ -75,9 +75,9 @@ export class QueueConsumer {
     this.#deps.queue.stop();
   }
 
-  /** Undefined where a call that comes now would overtake one that waits, or there is no room for it. */
-  reserve(): Place | undefined {
-    if (this.#moreWait || this.#room - this.#asked <= this.#told.size) return undefined;
+  /** Undefined where a call that comes now would overtake one that waits, or there is no capacity for it. */
+  reserve(): ReservedSlot | undefined {
+    if (this.#moreWait || this.#capacity - this.#asked <= this.#told.size) return undefined;
     this.#running += 1;
     const owner = this.#newOwner();
     return {
@@ -97,7 +97,7 @@ export class QueueConsumer {
     return `${this.#replica}.${this.#claims}`;
   }
 
-  get #room(): number {
+  get #capacity(): number {
     const { concurrency } = this.#deps;
     if (this.#stopped) return 0;
     return Math.min(concurrency, 2 * concurrency - this.#ending) - this.#running;
@@ -107,10 +107,10 @@ export class QueueConsumer {
     return this.#moreWait || this.#told.size > 0;
   }
 
-  /** False: there is no room for it here. */
+  /** False: there is no capacity for it here. */
   #onCall(id: string, passedOn: boolean): boolean {
-    if (this.#room <= 0 || passedOn) this.#moreWait = true;
-    if (this.#room <= 0) return false;
+    if (this.#capacity <= 0 || passedOn) this.#moreWait = true;
+    if (this.#capacity <= 0) return false;
     this.#told.add(id);
     this.#look();
     return true;
@@ -118,7 +118,7 @@ export class QueueConsumer {
 
   /** One look at a time; what is said meanwhile is looked at afterwards. */
   #look(): void {
-    if (this.#looking || (this.#room <= 0 && this.#lost.isEmpty)) return;
+    if (this.#looking || (this.#capacity <= 0 && this.#lost.isEmpty)) return;
     this.#looking = true;
     // Calls that come, and calls that end, in the same turn of the event loop go along.
     setImmediate(() => {
@@ -131,9 +131,9 @@ export class QueueConsumer {
 
   async #takeAll(): Promise<void> {
     try {
-      // Whether or not there is room: nobody else may run them.
+      // Whether or not there is capacity: nobody else may run them.
       for (const call of await this.#lost.find()) this.#beginOne(call);
-      while (this.#someWait && this.#room > 0) await this.#take();
+      while (this.#someWait && this.#capacity > 0) await this.#take();
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'waiting calls could not be claimed');
     } finally {
@@ -146,7 +146,7 @@ export class QueueConsumer {
     const owner = this.#newOwner();
     const isUnsure = this.#moreWait;
     const told = [...this.#told];
-    this.#asked = isUnsure ? this.#room : Math.min(this.#room, told.length);
+    this.#asked = isUnsure ? this.#capacity : Math.min(this.#capacity, told.length);
     this.#moreWait = false;
     const claimed = await this.#lost.watch(owner, () => store.claim(owner, leaseMs, this.#asked));
     const isAll = claimed.length < this.#asked;
@@ -161,7 +161,7 @@ export class QueueConsumer {
     this.#begin(call);
   }
 
-  /** It has its place already. */
+  /** It has its slot already. */
   #begin(call: ClaimedCall): void {
     let runs = true;
     const executed = () => {
@@ -178,10 +178,10 @@ export class QueueConsumer {
     });
   }
 
-  /** There may be room that was not there before. */
+  /** There may be capacity that was not there before. */
   #goOn(): void {
     if (this.#someWait) this.#look();
-    else if (this.#room > 0) this.#deps.queue.listen();
+    else if (this.#capacity > 0) this.#deps.queue.listen();
   }
 
   #rest(): void {

@@ -12,7 +12,7 @@ import type { ToolContext } from '../contract/call/tool-context.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
-import { nextTurn } from '../lib/concurrency/in-slices.ts';
+import { yieldToLoop } from '../lib/concurrency/in-slices.ts';
 import { mayCall } from '../lib/callers/may-call.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { NestedCalls } from '../ports/nested-calls.ts';
@@ -24,7 +24,7 @@ const MAX_DEPTH = 8;
 const MAX_STEPS = 500;
 
 /** How long the steps of one call go on before other calls get their turn. */
-const TURN_MS = 5;
+const SLICE_MS = 5;
 
 export class StepCalls implements NestedCalls {
   readonly #clock: Clock;
@@ -44,7 +44,7 @@ export class StepCalls implements NestedCalls {
   async run(parent: ToolCall, tool: string, args: JsonObject): Promise<ToolResponse> {
     if (this.#caller === undefined) throw new Error('no call runs before the core is there');
     const step = this.#stepOf(parent);
-    if (hasHadItsTurn(step.budget)) await nextOwnTurn(step.budget);
+    if (hasUsedItsSlice(step.budget)) await nextOwnSlice(step.budget);
     const refusal = parent.signal.aborted ? cancelled() : (refusalOf(step) ?? reachRefusal(parent, tool));
     const { credential, door } = parent.request;
     const request: ToolRequest = {
@@ -74,19 +74,19 @@ export class StepCalls implements NestedCalls {
 }
 
 /** Tools that wait for nothing would run hundreds of steps in one turn of the event loop. */
-function hasHadItsTurn(budget: StepBudget): boolean {
+function hasUsedItsSlice(budget: StepBudget): boolean {
   const now = performance.now();
-  budget.turnSince ??= now;
-  return now - budget.turnSince >= TURN_MS;
+  budget.sliceSince ??= now;
+  return now - budget.sliceSince >= SLICE_MS;
 }
 
 /** Many steps may wait for the same turn: whoever finds it used up waits for another. */
-async function nextOwnTurn(budget: StepBudget): Promise<void> {
+async function nextOwnSlice(budget: StepBudget): Promise<void> {
   do {
-    const before = budget.turnSince;
-    await nextTurn();
-    if (budget.turnSince === before) budget.turnSince = performance.now();
-  } while (hasHadItsTurn(budget));
+    const before = budget.sliceSince;
+    await yieldToLoop();
+    if (budget.sliceSince === before) budget.sliceSince = performance.now();
+  } while (hasUsedItsSlice(budget));
 }
 
 /** What was said about the parent alone does not hold for its steps: no approval, no key against repetition, no version. */

@@ -7,7 +7,7 @@ import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResult, ToolSuccess, Truncation } from '../contract/call/tool-response.ts';
-import { inSlices, isLarge, nextTurn } from '../lib/concurrency/in-slices.ts';
+import { inSlices, isLarge, yieldToLoop } from '../lib/concurrency/in-slices.ts';
 import { parseOwn } from '../lib/large-json/parse-json.ts';
 import { isLargeJson, writeLargeJson } from '../lib/large-json/write-json.ts';
 import { writeJson } from '../lib/json/write-json.ts';
@@ -48,7 +48,7 @@ export async function foreignSuccessOf(
 ): Promise<ToolSuccess> {
   const dataJson = encode(result.data, writeJson);
   const bounded = success(call, result, maxBytes, dataJson);
-  if (isLarge(dataJson)) await nextTurn();
+  if (isLarge(dataJson)) await yieldToLoop();
   return { ...bounded, data: await parseOwn(dataJson) };
 }
 

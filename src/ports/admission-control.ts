@@ -45,7 +45,7 @@ export type Admission =
       readonly degraded?: readonly DegradedLimit[];
       /** Grows with every granted lease of a shared store: a resource that keeps the greatest can refuse a late holder. */
       readonly fencingToken?: string;
-      /** Only where a place can be lost: runs once if another may have it before this call has released it. */
+      /** Only where a slot can be lost: runs once if another may have it before this call has released it. */
       whenLost?(listener: () => void): void;
       release(): void;
     }
@@ -61,7 +61,7 @@ export type Admission =
 export interface AdmissionControl {
   /**
    * All or nothing: no rate is spent and no lease kept when any rule refuses. A rate that refuses does so
-   * at once; a full lease waits in its bounded queue until a place is free, maxWaitMs, or `signal` aborts
+   * at once; a full lease waits in its bounded queue until a slot is free, maxWaitMs, or `signal` aborts
    * (then it rejects with `signal.reason`). Rates are spent when the call is granted. Without its store, each rule's
    * policy decides; where one says `closed` it rejects with ToolFailure UNAVAILABLE (LIMITS_UNAVAILABLE).
    */

@@ -95,7 +95,7 @@ export interface AuditSink {
   intend(record: AuditRecord): Promise<void>;
   /** Kept when it resolves, through a crash of the process and of the machine. */
   write(record: AuditRecord): Promise<void>;
-  /** Made and kept soon, or dropped and counted where there is no room. Never throws. */
+  /** Made and kept soon, or dropped and counted where the buffer is full. Never throws. */
   offer(make: () => AuditRecord): void;
   flush(): Promise<void>;
   close(): Promise<void>;

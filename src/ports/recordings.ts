@@ -46,7 +46,7 @@ export interface RecordingState {
   readonly tools?: readonly string[];
   readonly startedAt: string;
   readonly calls: number;
-  /** Calls that fitted the wish and are not in the file: they had not ended, or there was no room. */
+  /** Calls that fitted the wish and are not in the file: they had not ended, or the file was full. */
   readonly missed: number;
   readonly bytes: number;
 }

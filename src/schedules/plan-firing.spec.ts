@@ -13,12 +13,12 @@ function planned(
     from,
     now,
     busy = false,
-    room = 100,
+    capacity = 100,
     runs = 0,
-  }: { from: string; now: string; busy?: boolean; room?: number; runs?: number },
+  }: { from: string; now: string; busy?: boolean; capacity?: number; runs?: number },
 ) {
   const schedule = scheduleAt({ terms: termsOf(terms), nextRun: minute(from), runs });
-  const { calls, nextRun, goesOn, status, missed } = plan({ schedule, now: minute(now), busy, room });
+  const { calls, nextRun, goesOn, status, missed } = plan({ schedule, now: minute(now), busy, capacity });
   const times = calls.map(({ schedule: made }) => shown(made?.fireTime ?? null));
   return { times, next: shown(nextRun), goesOn, status, missed };
 }
@@ -99,10 +99,14 @@ describe('a schedule that is due', () => {
     });
   });
 
-  it('with a full queue, drops a moment of many and waits for room for its only one', () => {
-    expect(planned({}, { ...AT, room: 0 })).toMatchObject({ times: [], status: 'dropped', next: '12:01:00' });
+  it('with a full queue, drops a moment of many and waits for capacity for its only one', () => {
+    expect(planned({}, { ...AT, capacity: 0 })).toMatchObject({
+      times: [],
+      status: 'dropped',
+      next: '12:01:00',
+    });
     const once = { when: { kind: 'once', at: minute('12:00:00') } } as const;
-    expect(planned(once, { ...AT, room: 0 })).toMatchObject({
+    expect(planned(once, { ...AT, capacity: 0 })).toMatchObject({
       times: [],
       status: 'dropped',
       next: '12:00:30',
@@ -114,17 +118,17 @@ describe('a schedule that is due', () => {
     });
   });
 
-  it('never makes a call of a moment to come, of one twice, or more than there is room for', () => {
+  it('never makes a call of a moment to come, of one twice, or more than there is capacity for', () => {
     const any = fc.record({
       cron: fc.constantFrom('* * * * *', '*/7 * * * *', '0 * * * *', '30 2 * * *', '0 9 * * 1-5'),
       timeZone: fc.constantFrom('UTC', 'Europe/Berlin', 'Australia/Lord_Howe'),
       misfire: fc.constantFrom('skip' as const, 'once' as const, 'catch_up' as const),
       overlap: fc.constantFrom('allow' as const, 'skip' as const, 'queue' as const),
       steps: fc.array(fc.integer({ min: 1, max: 300_000_000 }), { minLength: 1, maxLength: 4 }),
-      room: fc.integer({ min: 0, max: 5 }),
+      capacity: fc.integer({ min: 0, max: 5 }),
     });
     fc.assert(
-      fc.property(any, ({ cron, timeZone, misfire, overlap, steps, room }) => {
+      fc.property(any, ({ cron, timeZone, misfire, overlap, steps, capacity }) => {
         const terms = termsOf({
           when: { kind: 'recurring', cron },
           timeZone,
@@ -137,8 +141,8 @@ describe('a schedule that is due', () => {
         for (const step of steps) {
           now += step;
           if (nextRun > now) continue;
-          const firing = plan({ schedule: scheduleAt({ terms, nextRun }), now, busy: false, room });
-          expect(firing.calls.length).toBeLessThanOrEqual(room);
+          const firing = plan({ schedule: scheduleAt({ terms, nextRun }), now, busy: false, capacity });
+          expect(firing.calls.length).toBeLessThanOrEqual(capacity);
           made.push(...firing.calls.map((call) => call.schedule?.fireTime ?? 0));
           expect(Math.max(0, ...made)).toBeLessThanOrEqual(now);
           nextRun = firing.nextRun ?? Infinity;

@@ -5,12 +5,12 @@ import { firstAfter, lastWithin } from './when-due.ts';
 
 /** A moment that passed longer ago than this was missed: nobody was there to see it. */
 export const ON_TIME_MS = 60_000;
-/** How soon a single run that the queue had no room for is tried again. */
+/** How soon a single run that the queue had no capacity for is tried again. */
 const ROOM_AGAIN_MS = 30_000;
 
 /** Pure. `makeCall` writes the call of a moment. Throws where what the row says cannot be read. */
 export function planFiring(due: DueSchedule, makeCall: (fireTime: number) => NewCall): FiringPlan {
-  const { schedule, now, room, busy } = due;
+  const { schedule, now, capacity, busy } = due;
   const { terms, runs } = schedule;
   const kept = terms.misfire === 'catch_up' ? terms.maxCatchUp : 1;
   // One more than is kept shows whether there were more.
@@ -20,7 +20,7 @@ export function planFiring(due: DueSchedule, makeCall: (fireTime: number) => New
   // One after the other: the next has its turn when this one has ended, and may be due by then already.
   const turn = terms.overlap === 'queue' ? worthwhile.slice(0, 1) : worthwhile;
   const allowed = turn.slice(0, terms.maxRuns === null ? turn.length : Math.max(0, terms.maxRuns - runs));
-  const fit = allowed.slice(0, Math.max(0, room));
+  const fit = allowed.slice(0, Math.max(0, capacity));
   const dropped = fit.length < allowed.length;
   // The only moment it has is worth waiting for.
   if (dropped && terms.when.kind === 'once')

@@ -19,7 +19,7 @@ function setUp({ due = [] as Schedule[], fails = 0 } = {}) {
         looks += 1;
         if (looks <= fails) throw new Error('the database is away');
         return due.splice(0, limit).map((schedule): Fired => {
-          const about: DueSchedule = { schedule, now: clock.now(), busy: false, room: 10 };
+          const about: DueSchedule = { schedule, now: clock.now(), busy: false, capacity: 10 };
           const firing = plan(about);
           planned.push(firing);
           return { ...about, firing };

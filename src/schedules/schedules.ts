@@ -77,7 +77,7 @@ export class Schedules {
   async create(principal: Principal, call: CallDraft, draft: ScheduleDraft): Promise<ScheduleView> {
     const { store, log } = this.#deps;
     const terms = termsOf(draft, await store.now());
-    // A rehearsal needs no approval, and nothing of it is worth keeping.
+    // A dry run needs no approval, and nothing of it is worth keeping.
     if (call.context.dryRun === true)
       throw wrong('/context/dry_run', 'is for calls; POST /v1/schedules/preview shows what a schedule means');
     const admission = await this.#deps.caller.admit({ ...call, terms: { schedule: shownTerms(terms) } });

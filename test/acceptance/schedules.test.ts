@@ -80,7 +80,7 @@ describe('a schedule', () => {
     expect(called.body).toMatchObject({ ok: false, error: { reason: 'APPROVAL_MISMATCH' } });
   });
 
-  it('does not come by a rehearsal, which needs no approval', async () => {
+  it('does not come by a dry run, which needs no approval', async () => {
     const asked = { schedule: 'in 1h', tool: 'guarded', context: { dry_run: true } };
     expect(await makeSchedule(agent, asked)).toMatchObject({ status: 400, body: { code: 'VALIDATION' } });
   });

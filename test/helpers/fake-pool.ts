@@ -106,7 +106,7 @@ export class FakePool {
       const [run] = at < 0 ? [] : worker.runs.splice(at, 1);
       if (run === undefined) continue;
       run.resolve(name);
-      worker.events.onRoom(worker);
+      worker.events.onCapacity(worker);
       return;
     }
     throw new Error(`${name} does not run`);
@@ -123,7 +123,7 @@ export class FakePool {
         if (at < 0) return;
         worker.runs.splice(at, 1);
         reject(task.signal.reason as Error);
-        worker.events.onRoom(worker);
+        worker.events.onCapacity(worker);
       };
       task.signal.addEventListener('abort', onAbort, { once: true });
     });

@@ -22,20 +22,20 @@ afterEach(async () => {
 });
 afterAll(() => server.stop());
 
-async function replica(room: boolean) {
+async function replica(hasCapacity: boolean) {
   const redis = new RedisClients({ url: server.url, prefix: 'ute' }, quietLog);
   await redis.connected(5_000);
   const queue = new BullMqCallQueue({ redis, clock: new SystemClock(), log: quietLog });
   opened.push({ queue, redis });
-  const own = { queue, room, heard: [] as string[] };
+  const own = { queue, hasCapacity, heard: [] as string[] };
   queue.start((id) => {
     own.heard.push(id);
-    return own.room;
+    return own.hasCapacity;
   });
   return own;
 }
 
-it('a call that its own replica has room for is not put into Redis', async () => {
+it('a call that its own replica has capacity for is not put into Redis', async () => {
   const one = await replica(true);
   one.queue.offer('call-1');
   expect(one.heard).toEqual(['call-1']);
@@ -47,7 +47,7 @@ it('a call that its own replica has room for is not put into Redis', async () =>
   ).toEqual([]);
 });
 
-it('a call that its own replica is too full for comes to one that has room', async () => {
+it('a call that its own replica is too full for comes to one that has capacity', async () => {
   const [full, free] = [await replica(false), await replica(true)];
   full.queue.offer('call-1');
   await expect.poll(() => free.heard).toContain('call-1');
@@ -59,7 +59,7 @@ it('a full replica hears no more until it listens again, and what it was told is
   await expect.poll(() => one.heard).toEqual(['call-1']);
   await pause(300);
   expect(one.heard.length).toBeLessThanOrEqual(2);
-  one.room = true;
+  one.hasCapacity = true;
   one.queue.listen();
   await expect.poll(() => one.heard.length).toBeGreaterThanOrEqual(2);
 });

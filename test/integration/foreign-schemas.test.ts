@@ -1,5 +1,5 @@
 // Schemas of others in their thread: bombs that no linter has seen end the thread, and neither the gateway nor its next check.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToLoop } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
 import { functionsOf } from '../../src/contract/tool/tool-function.ts';
@@ -49,7 +49,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   const progress = { isOver: false };
   const count = async (): Promise<void> => {
-    for (; !progress.isOver; turns += 1) await nextTurn();
+    for (; !progress.isOver; turns += 1) await yieldToLoop();
   };
   const counting = count();
   await work().finally(() => (progress.isOver = true));

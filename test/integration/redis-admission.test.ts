@@ -227,7 +227,7 @@ describe('limits over replicas', () => {
   }, 120_000);
 });
 
-describe('a call that lost its place', () => {
+describe('a call that lost its slot', () => {
   it('is told when another got in while its own replica was cut off', async () => {
     const [cutOff, other] = [await replica(FAST, proxy.port), await replica(FAST)];
     const place = await granted(cutOff, { leases: [lease()] });

@@ -6,7 +6,7 @@ import { defer, finalize, type Observable } from 'rxjs';
 import { holds, type Principal } from '../../contract/call/principal.ts';
 import { permissionMissing, toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { SharedPlaces } from '../../lib/concurrency/shared-places.ts';
+import { SharedSlots } from '../../lib/concurrency/shared-slots.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
@@ -32,7 +32,7 @@ const MAX_WATCHERS = 1000;
 
 @Controller()
 export class ToolExecutorController {
-  readonly #watchers = new SharedPlaces(MAX_WATCHERS);
+  readonly #watchers = new SharedSlots(MAX_WATCHERS);
 
   constructor(
     @Inject(TOOL_CALLER) private readonly caller: Pick<ToolCaller, 'execute'>,

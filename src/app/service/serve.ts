@@ -1,8 +1,8 @@
 // Serves the gateway: loads the tools, opens both doors and the metrics port, and stops them without losing a call.
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as yieldToLoop, setTimeout as pause } from 'node:timers/promises';
 import { createAsyncCalls, type AsyncService } from '../background/create-async-calls.ts';
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts';
-import { openWaitingRoom } from '../../api/health/waiting-room.ts';
+import { openRecoveryServer } from '../../api/health/recovery-server.ts';
 import { createInfra, type Infra } from '../adapters/create-ports.ts';
 import { checkPorts } from '../../infra/http/free-ports.ts';
 import { MetricsServer } from '../../infra/telemetry/metrics-server.ts';
@@ -104,9 +104,9 @@ async function start(
  */
 async function bootDoors(parts: DoorParts, underWay: Promise<unknown>): Promise<Doors> {
   await Promise.race([underWay, pause(HEAD_START_MS, undefined, { ref: false })]);
-  await nextTurn();
+  await yieldToLoop();
   const { prepareDoors } = await import('./open-doors.ts');
-  await nextTurn();
+  await yieldToLoop();
   return prepareDoors(parts);
 }
 
@@ -119,16 +119,16 @@ function answerWhileRecovering(
   { server }: Infra,
 ): { end(): Promise<number | undefined> } {
   let ended = false;
-  const room = server.recovering().then(() => {
+  const opening = server.recovering().then(() => {
     if (ended) return undefined;
-    return openWaitingRoom(settings, () => `the database is ${server.step}`);
+    return openRecoveryServer(settings, () => `the database is ${server.step}`);
   });
-  room.catch(() => undefined);
+  opening.catch(() => undefined);
   return {
     async end() {
       ended = true;
       if (!server.hasRecovered) return undefined;
-      const opened = await room;
+      const opened = await opening;
       await opened?.close();
       return opened?.port;
     },

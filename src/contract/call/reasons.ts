@@ -93,7 +93,7 @@ export const REASONS = {
   CIRCUIT_OPEN: row('UNAVAILABLE', 'what the tool calls keeps failing and is left alone for a while', { ranNothing: true, ...spares }),
   DRAINING: row('UNAVAILABLE', 'the gateway is shutting down: another replica takes the call', spares),
   EXTENSION_FAILED: row('INTERNAL', 'a step of the gateway\'s own pipeline failed: the log has the cause'),
-  LEASE_LOST: row('UNAVAILABLE', 'the call lost its place under a concurrency limit while it ran'),
+  LEASE_LOST: row('UNAVAILABLE', 'the call lost its slot under a concurrency limit while it ran'),
   LIMITS_UNAVAILABLE: row('UNAVAILABLE', 'the limits of this tool cannot be counted now'),
   OVERLOADED: row('UNAVAILABLE', 'the gateway has too much to do', spares),
   QUEUE_FULL: row(['UNAVAILABLE', 'CONCURRENCY_LIMIT'], 'too many calls wait for a worker', { ranNothing: true, ...spares }),

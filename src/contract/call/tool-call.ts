@@ -53,7 +53,7 @@ export type Phase =
 export interface StepBudget {
   stepsLeft: number;
   /** When one of them last gave way to other calls, by performance.now(). */
-  turnSince?: number;
+  sliceSince?: number;
 }
 
 export interface ParentCall {
@@ -113,7 +113,7 @@ export interface CallProgress {
   degraded: string[];
   rateLimits: readonly RateLimitState[];
   traceId: string;
-  /** Of the place that the call holds under a limit: greater than that of whoever held one before. Decimal digits. */
+  /** Of the slot that the call holds under a limit: greater than that of whoever held one before. Decimal digits. */
   fencingToken?: string;
   /** Set when the call came in a deprecated form: the function that it was turned into. */
   successor?: string;

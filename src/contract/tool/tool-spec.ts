@@ -69,9 +69,9 @@ export interface ConcurrencyLimit {
   readonly limit: number;
   readonly per: LimitScope;
   readonly onStoreFailure: StoreFailurePolicy;
-  /** What becomes of a running call whose place another may have got meanwhile. */
+  /** What becomes of a running call whose slot another may have got meanwhile. */
   readonly onLeaseLost: 'cancel' | 'continue';
-  /** Calls that may wait for a free place; one more is refused at once. */
+  /** Calls that may wait for a free slot; one more is refused at once. */
   readonly maxQueue: number;
   readonly maxWaitMs: number;
 }
@@ -135,7 +135,7 @@ export interface ToolSpec {
   /** Normal when left out. */
   readonly priority?: CallPriority;
   readonly retries?: RetryPolicy;
-  /** All of them must have a place free. */
+  /** All of them must have a slot free. */
   readonly concurrency?: readonly ConcurrencyLimit[];
   readonly rateLimits: readonly RateLimit[];
   readonly resultBudget?: ResultBudget;

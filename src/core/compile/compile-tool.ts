@@ -57,7 +57,7 @@ function executorOf(fn: ToolFunction, prepared: PreparedFunction, deps: CompileD
     inflight.add(1);
     try {
       if (call.context.dryRun === true)
-        return await foreignSuccessOf(call, await rehearse(call, prepared), maxResultBytes);
+        return await foreignSuccessOf(call, await runDry(call, prepared), maxResultBytes);
       if (resultBudget !== undefined || call.context.cursor !== undefined) startOf(fn, call);
       const announcing = announced(call);
       if (announcing !== undefined) await announcing;
@@ -116,7 +116,7 @@ function announced(call: ToolCall): Promise<void> | undefined {
 }
 
 /** What the call would do, from the executor that would do it. */
-async function rehearse(call: ToolCall, prepared: PreparedFunction): Promise<ToolResult> {
+async function runDry(call: ToolCall, prepared: PreparedFunction): Promise<ToolResult> {
   if (prepared.render === undefined) {
     const message = 'This kind of tool cannot say what it would do: it has no dry run.';
     throw toolFailure('NO_DRY_RUN', message, { details: { field: 'dry_run' } });

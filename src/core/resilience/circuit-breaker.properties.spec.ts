@@ -42,8 +42,8 @@ class Model {
       this.#become('half_open');
     }
     if (this.state === 'closed') return true;
-    const places = this.passed === 0 ? 1 : PROBES - this.passed;
-    if (this.probing >= places && now - this.lastProbeAt < PROBE_PATIENCE_MS) return false;
+    const slots = this.passed === 0 ? 1 : PROBES - this.passed;
+    if (this.probing >= slots && now - this.lastProbeAt < PROBE_PATIENCE_MS) return false;
     this.probing += 1;
     this.lastProbeAt = now;
     return true;

@@ -32,10 +32,10 @@ describe('LoadShedder', () => {
     ['normal', 80],
     [undefined, 80],
     ['high', 100],
-  ])('keeps calls of priority %s within %d of 100 places', (priority, places) => {
+  ])('keeps calls of priority %s within %d of 100 slots', (priority, slots) => {
     const { refused } = shedderWith();
-    expect(refused(places, priority)).toBe(false);
-    expect(refused(places + 1, priority)).toBe(true);
+    expect(refused(slots, priority)).toBe(false);
+    expect(refused(slots + 1, priority)).toBe(true);
   });
 
   it('refuses the low at the lag limit, the normal at twice of it, the high not for lag', () => {

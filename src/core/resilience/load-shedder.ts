@@ -20,7 +20,7 @@ export interface ShedDeps {
   readonly metrics: Metrics;
 }
 
-/** Share of the places for calls in flight that a priority may fill: the last fifth is kept for what is important. */
+/** Share of the slots for calls in flight that a priority may fill: the last fifth is kept for what is important. */
 const SHARES: { readonly [priority in CallPriority]: number } = { low: 0.6, normal: 0.8, high: 1 };
 /** How many times the lag limit a priority bears; calls of high priority are refused for their number alone. */
 const BEARABLE_LAG: { readonly [priority in CallPriority]: number } = {
@@ -33,7 +33,7 @@ const RETRY_MS = 1_000;
 const LOG_EVERY_MS = 10_000;
 
 interface Level {
-  readonly places: number;
+  readonly slots: number;
   readonly lagMs: number;
   readonly shed: Counter;
 }
@@ -51,7 +51,7 @@ export class LoadShedder {
       labels: ['priority'],
     });
     const level = (priority: CallPriority): Level => ({
-      places: Math.max(1, Math.floor(limits.maxInflightCalls * SHARES[priority])),
+      slots: Math.max(1, Math.floor(limits.maxInflightCalls * SHARES[priority])),
       lagMs: limits.shedAtLagMs * BEARABLE_LAG[priority],
       shed: shed.with(priority),
     });
@@ -60,8 +60,8 @@ export class LoadShedder {
 
   /** `inFlight`: calls that run now, this one among them. Throws ToolFailure UNAVAILABLE, reason OVERLOADED. */
   check(inFlight: number, priority: CallPriority = 'normal'): void {
-    const { places, lagMs } = this.#levels[priority];
-    if (inFlight <= places && this.#deps.lag.p99Ms() <= lagMs) return;
+    const { slots, lagMs } = this.#levels[priority];
+    if (inFlight <= slots && this.#deps.lag.p99Ms() <= lagMs) return;
     throw this.#refusal(priority, inFlight);
   }
 

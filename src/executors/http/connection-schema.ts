@@ -74,7 +74,7 @@ export const httpConnectionSchema = z
       .boolean()
       .optional()
       .describe(
-        'Sends the fencing token of the place that the call holds under a concurrency limit on Redis, in the header ' +
+        'Sends the fencing token of the slot that the call holds under a concurrency limit on Redis, in the header ' +
           'X-UTE-Fencing-Token: an upstream that refuses a smaller one than it has seen never serves two holders.',
       ),
     ...egressFields,

@@ -230,7 +230,7 @@ describe('what the upstream is told of the call', () => {
     });
   });
 
-  it('is the fencing token of the place that it holds, where it holds one', async () => {
+  it('is the fencing token of the slot that it holds, where it holds one', async () => {
     const asked = { propagate_fencing_token: true };
     expect(await headersTo(asked, { fencingToken: '41' })).toMatchObject({ 'x-ute-fencing-token': '41' });
     expect(await headersTo(asked, {})).not.toHaveProperty('x-ute-fencing-token');

@@ -77,7 +77,7 @@ export class ModuleChecker {
         this.#worker = undefined;
         this.#seen.clear();
       },
-      onRoom: () => {},
+      onCapacity: () => {},
     });
     return this.#worker;
   }

@@ -24,13 +24,13 @@ export function admissionMetrics(metrics: Metrics): AdmissionMetrics {
   const waited = metrics
     .histogram({
       name: 'ute_queue_wait_seconds',
-      help: 'Time that admitted calls waited for a free place.',
+      help: 'Time that admitted calls waited for a free slot.',
       buckets: [0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30],
     })
     .with();
   const inUse = metrics.gauge({
     name: 'ute_concurrency_in_use',
-    help: 'Calls of this process that hold a place of a concurrency limit now, by tool.',
+    help: 'Calls of this process that hold a slot of a concurrency limit now, by tool.',
     labels: ['tool'],
   });
   return {

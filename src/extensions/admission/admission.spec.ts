@@ -61,7 +61,7 @@ describe('admission', () => {
     expect((await run('other')).ok).toBe(true);
   });
 
-  it('a place is given back when the call ends, even when it ends badly', async () => {
+  it('a slot is given back when the call ends, even when it ends badly', async () => {
     const { extension } = setUp();
     const call = callOf({ function: single });
     for (let i = 0; i < 3; i += 1) {
@@ -160,7 +160,7 @@ describe('admission over a shared store', () => {
   it.each([
     ['cancel', { type: 'UNAVAILABLE', reason: 'LEASE_LOST' }],
     ['continue', undefined],
-  ] as const)('a lost place under %s', async (onLeaseLost, reason) => {
+  ] as const)('a lost slot under %s', async (onLeaseLost, reason) => {
     let lose = () => undefined as void;
     const { extension } = over({ ...held, whenLost: (listener) => (lose = listener) });
     const fn = functionOf({ concurrency: [{ ...one, onLeaseLost }] });

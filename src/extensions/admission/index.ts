@@ -65,7 +65,7 @@ function note(call: ToolCall, { degraded, fencingToken }: Granted): void {
   progress.notes = { ...progress.notes, fencing_token: fencingToken };
 }
 
-/** Under `cancel`, the call's own signal also aborts when another call may have its place. */
+/** Under `cancel`, the call's own signal also aborts when another call may have its slot. */
 async function run(
   call: ToolCall,
   next: Next,
@@ -86,7 +86,7 @@ async function run(
 }
 
 function leaseLost(): ToolFailure {
-  return toolFailure('LEASE_LOST', 'The call lost its place under a concurrency limit while it ran.');
+  return toolFailure('LEASE_LOST', 'The call lost its slot under a concurrency limit while it ran.');
 }
 
 function refusal(decision: Admission & { granted: false }): ToolFailure {

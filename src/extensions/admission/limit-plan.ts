@@ -8,7 +8,7 @@ export interface LimitPlan {
   /** False: nothing is limited. */
   readonly limits: boolean;
   readonly leases: boolean;
-  /** A lost place ends the call. */
+  /** A lost slot ends the call. */
   readonly cancelsWhenLost: boolean;
   requestFor(call: ToolCall): AdmissionRequest;
 }

@@ -16,7 +16,7 @@ const optionsSchema = z.strictObject({
     .optional()
     .describe(
       'strict: a record is committed before the tool runs, and one after. durable: a record is on disk before the answer ' +
-        'is given. best_effort: on disk within some 20 ms, dropped and counted where there is no room. Left out: strict for ' +
+        'is given. best_effort: on disk within some 20 ms, dropped and counted where the buffer is full. Left out: strict for ' +
         'tools that are not read_only; for the others durable with a PostgreSQL, best_effort on the embedded database.',
     ),
 });

@@ -70,7 +70,7 @@ function createCache(needs: Needs): ToolExtension<CacheOptions> {
 
 const ALONE = { kind: 'alone' } as const;
 
-/** A rehearsal, a part of a list and an approved call are each for the one who asks. */
+/** A dry run, a part of a list and an approved call are each for the one who asks. */
 function isPlain({ context }: ToolCall): boolean {
   return context.dryRun !== true && context.cursor === undefined && context.confirmationToken === undefined;
 }

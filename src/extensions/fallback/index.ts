@@ -43,7 +43,7 @@ function createFallback({ clock, log, metrics }: Needs): ToolExtension<FallbackO
       const { after_ms: afterMs } = options;
       const answer = compileAnswer(fn, options);
       return async function fallBack(call, next) {
-        // A rehearsal shows what would happen, failures too.
+        // A dry run shows what would happen, failures too.
         if (call.context.dryRun === true) return next(call);
         const response = await (afterMs === undefined ? next(call) : inTime(call, next, afterMs, clock));
         if (response.ok || !isReplaceable(response, options)) return response;

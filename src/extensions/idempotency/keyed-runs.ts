@@ -76,7 +76,7 @@ export class KeyedRuns {
     this.#releases.close();
   }
 
-  /** The caller has its answer: that the next one gets it too is worth some patience. */
+  /** The caller has its answer: that the next one gets it too is worth a short wait. */
   #keepLater(held: HeldKey, response: ToolResponse, error: unknown, tries: number): void {
     const delayMs = KEEP_RETRIES_MS[tries];
     this.#log.warn({ callId: held.callId, err: error, tries }, 'an idempotent outcome was not kept');

@@ -7,7 +7,7 @@ import type { KeyState } from '../../ports/idempotency-store.ts';
 const FIRST_LOOK_MS = 25;
 const MAX_PAUSE_MS = 500;
 
-/** The first state that is not `in_flight`, or that one when the caller's patience is over. Rejects with the call's signal. */
+/** The first state that is not `in_flight`, or that one when the caller's time to wait is over. Rejects with the call's signal. */
 export async function stateAfterWaiting(
   call: ToolCall,
   clock: Clock,

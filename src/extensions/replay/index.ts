@@ -40,7 +40,7 @@ function createReplay(source: ReplaySource, metrics: Metrics): ToolExtension<obj
     prepare(fn) {
       const hide = sensitiveHider(fn.inputSchema);
       return async function answerFromRecording(call, next) {
-        // A rehearsal runs nothing anyway.
+        // A dry run runs nothing anyway.
         if (call.context.dryRun === true) return next(call);
         const tool = call.progress.insteadOf ?? fn.name;
         const { value } = await hide(call.arguments, (text) => source.seal(text));

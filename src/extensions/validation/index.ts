@@ -4,7 +4,7 @@ import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ExtensionPlugin, Layer, ToolExtension } from '../../contract/plugin.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { isLarge, nextTurn } from '../../lib/concurrency/in-slices.ts';
+import { isLarge, yieldToLoop } from '../../lib/concurrency/in-slices.ts';
 import { withClosedRoot } from './closed-root.ts';
 import { fittingArguments } from './fitting-arguments.ts';
 import { refuseWrongResult } from './refuse-wrong-result.ts';
@@ -65,11 +65,11 @@ function holdingBoth(checks: Checks, output: SchemaCheck): Layer {
     const fitting = fittingArguments(call, checks);
     const args = fitting instanceof Promise ? await fitting : fitting;
     const response = await next(withArguments(call, args));
-    // Nothing has run where the call is a rehearsal, or only accepted.
+    // Nothing has run where the call is a dry run, or only accepted.
     const hasRun = call.context.dryRun !== true && response.meta.acceptedAt === undefined;
     if (response.ok && hasRun) {
       // Reading and writing it has taken this turn.
-      if (isLarge(response.dataJson)) await nextTurn();
+      if (isLarge(response.dataJson)) await yieldToLoop();
       const checked = refuseWrongResult(output, response, call.signal);
       if (checked !== undefined) await checked;
     }

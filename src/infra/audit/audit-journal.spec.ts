@@ -83,7 +83,7 @@ describe('AuditJournal', () => {
     expect(disk.lines).toEqual([line('first').trim(), line('fourth').trim()]);
   });
 
-  it('lets in no call while half of the room is taken, waits a moment, then refuses', async () => {
+  it('lets in no call while half of the buffer is taken, waits a moment, then refuses', async () => {
     const { journal, disk, clock } = await opened({ maxBufferedBytes: 100 });
     const finish = disk.stall();
     const kept = Promise.all(Array.from({ length: 6 }, (_, index) => journal.append(line(index))));

@@ -2,7 +2,7 @@
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { ByteRoom } from './byte-room.ts';
+import { ByteBudget } from './byte-budget.ts';
 import { GatherTimer } from './gather-timer.ts';
 import { SealedSegments } from './sealed-segments.ts';
 import type { Segment, SegmentFile, SegmentStorage } from './segment-folder.ts';
@@ -42,7 +42,7 @@ export class AuditJournal {
   readonly #clock: Clock;
   readonly #maxBacklogBytes: number;
   /** Of `#waiting` and of the group that is being written. */
-  readonly #room: ByteRoom;
+  readonly #budget: ByteBudget;
   #waiting: Entry[] = [];
   #current: { readonly file: SegmentFile; bytes: number; records: number; since: number } | undefined;
   readonly #sealed = new SealedSegments();
@@ -59,7 +59,7 @@ export class AuditJournal {
     this.#clock = options.clock;
     this.#timer = new GatherTimer(options.clock, () => void this.#writeGroup());
     this.#maxBacklogBytes = options.maxBacklogBytes;
-    this.#room = new ByteRoom(options.maxBufferedBytes ?? 8 << 20, options.clock);
+    this.#budget = new ByteBudget(options.maxBufferedBytes ?? 8 << 20, options.clock);
   }
 
   /** Rejects if nothing can be written: a gateway should not start without its audit log. */
@@ -80,7 +80,7 @@ export class AuditJournal {
     return this.#waiting.length + (this.#current?.records ?? 0) + this.#sealed.records;
   }
 
-  /** Which part of its room on the disk is taken, 0 to 1 and a little over. */
+  /** Which part of its share of the disk is taken, 0 to 1 and a little over. */
   get fullness(): number {
     return (this.#sealed.bytes + (this.#current?.bytes ?? 0)) / this.#maxBacklogBytes;
   }
@@ -95,26 +95,26 @@ export class AuditJournal {
     return this.#isDown() || this.fullness > 1;
   }
 
-  /** Lets a call in, perhaps after a wait for room; half of the room is for the calls that run already. */
+  /** Lets a call in, perhaps after a wait for capacity; half of it is for the calls that run already. */
   ready(): void | Promise<void> {
     if (this.isRefusing) throw this.#unavailable();
-    if (!this.#room.fits(0, 0.5)) return this.#untilRoom(0, 0.5);
+    if (!this.#budget.fits(0, 0.5)) return this.#untilItFits(0, 0.5);
   }
 
   /** Resolves when the line is synced. */
   async append(line: string): Promise<void> {
     const bytes = Buffer.byteLength(line);
-    if (!this.#room.fits(bytes)) await this.#untilRoom(bytes, 1);
+    if (!this.#budget.fits(bytes)) await this.#untilItFits(bytes, 1);
     if (this.#isDown()) throw this.#unavailable();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#push({ line, bytes, settle: (error) => (error === undefined ? resolve() : reject(error)) });
     await promise;
   }
 
-  /** False: there is no room for it now. */
+  /** False: it does not fit now. */
   offer(line: string): boolean {
     const bytes = Buffer.byteLength(line);
-    if (!this.#room.fits(bytes, 0.5) || this.isRefusing) return false;
+    if (!this.#budget.fits(bytes, 0.5) || this.isRefusing) return false;
     this.#push({ line, bytes });
     return true;
   }
@@ -160,13 +160,13 @@ export class AuditJournal {
     });
   }
 
-  async #untilRoom(bytes: number, part: number): Promise<void> {
-    if (!(await this.#room.wait(bytes, part, () => this.#isDown()))) throw this.#unavailable();
+  async #untilItFits(bytes: number, part: number): Promise<void> {
+    if (!(await this.#budget.wait(bytes, part, () => this.#isDown()))) throw this.#unavailable();
   }
 
   #push(entry: Entry): void {
     this.#waiting.push(entry);
-    this.#room.take(entry.bytes);
+    this.#budget.take(entry.bytes);
     if (this.#cycle !== undefined || this.#failure !== undefined) return;
     if (this.#waiting.length >= GROUP_RECORDS) void this.#writeGroup();
     else if (!this.#timer.isSet || (this.#timer.isUnhurried && entry.settle !== undefined)) this.#gather();
@@ -182,7 +182,7 @@ export class AuditJournal {
   #writeGroup(): Promise<void> {
     this.#cycle ??= this.#writeOnce().then((retryMs) => {
       this.#cycle = undefined;
-      this.#room.notify();
+      this.#budget.notify();
       if (this.#closed || this.#timer.isSet) return;
       if (retryMs !== undefined) this.#timer.after(retryMs);
       else if (this.#waiting.length > 0) this.#gather();
@@ -205,7 +205,7 @@ export class AuditJournal {
     this.#failure = undefined;
     this.#retryMs = FIRST_RETRY_MS;
     for (const { bytes, settle } of group) {
-      this.#room.give(bytes);
+      this.#budget.give(bytes);
       settle?.();
     }
     return undefined;

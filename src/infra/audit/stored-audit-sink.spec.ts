@@ -129,7 +129,7 @@ describe('StoredAuditSink', () => {
     expect(disk.crashed().lines).toHaveLength(1);
   });
 
-  it('a best-effort record that finds no room is counted, and the gap is on record', async () => {
+  it('a best-effort record that does not fit the buffer is counted, and the gap is on record', async () => {
     const { sink, clock, table, metrics } = await opened({ maxBacklogBytes: 2_000 });
     table.down = true;
     for (let index = 0; index < 10; index += 1) {

@@ -26,7 +26,7 @@ describe('MemoryResultCache', () => {
     expect(cache.size).toEqual({ entries: 0, bytes: 0 });
   });
 
-  it('gives the room of an entry back once its end is seen', async () => {
+  it('gives the bytes of an entry back once its end is seen', async () => {
     const clock = new FakeClock();
     const cache = new MemoryResultCache(clock, { maxEntries: 9, maxBytes: 1_000 });
     await cache.keep('k', 'value', TERMS);

@@ -20,7 +20,7 @@ export interface Acceptance {
 /**
  * Writes accepted calls, in a transaction of whoever calls it, too: a call and what made it are committed together. The
  * queue finds the rows by itself; to have them run at once, offer them to it after the commit. Gives the ids of those
- * there was room for; what is there already stays as it is.
+ * there was capacity for; what is there already stays as it is.
  *
  * Tenants take turns: the n-th waiting call of one has the rank of the n-th of any other.
  */

@@ -67,7 +67,7 @@ export function databaseCallStore({ db }: Pick<Database, 'db'>, maxWaitMs: numbe
   };
 }
 
-/** False for each that its tenant has no room for. */
+/** False for each that its tenant has no capacity for. */
 async function acceptCalls(db: Database['db'], group: readonly Acceptance[]): Promise<readonly boolean[]> {
   const accepted = await insertCalls(db, group);
   return group.map(({ call }) => accepted.has(call.id));

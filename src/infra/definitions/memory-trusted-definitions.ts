@@ -48,7 +48,7 @@ export class MemoryTrustedDefinitions implements TrustedDefinitions {
   }
 
   record(listing: DefinitionListing): Promise<readonly DefinitionRecord[]> {
-    return this.#inTurn(async () => {
+    return this.#serially(async () => {
       this.#inUse.add(listing.server);
       const after = afterListing(this.#servers.get(listing.server), listing, this.#deps.clock.wall());
       await this.#put(after);
@@ -62,7 +62,7 @@ export class MemoryTrustedDefinitions implements TrustedDefinitions {
   }
 
   approve(tool: string, hash: string, by: string): Promise<ApprovalOutcome> {
-    return this.#inTurn(async () => {
+    return this.#serially(async () => {
       const record = (await this.list()).find((each) => each.tool === tool);
       const server = record && this.#servers.get(record.server);
       if (record === undefined || server === undefined) return { approved: false, why: 'unknown' };
@@ -81,7 +81,7 @@ export class MemoryTrustedDefinitions implements TrustedDefinitions {
   }
 
   /** One change after the other: each starts from what the one before has kept. */
-  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+  #serially<T>(change: () => Promise<T>): Promise<T> {
     const next = this.#last.then(change);
     this.#last = next.catch(() => undefined);
     return next;

@@ -21,7 +21,7 @@ export class BodyBytes {
     const length = this.#length + chunk.length;
     if (length > this.#maxBytes) return false;
     if (length <= LONG_BYTES) this.#list.push(chunk);
-    else chunk.copy(this.#withRoomFor(length), this.#length);
+    else chunk.copy(this.#withCapacityFor(length), this.#length);
     this.#length = length;
     return true;
   }
@@ -30,7 +30,7 @@ export class BodyBytes {
     return this.#buffer?.subarray(0, this.#length) ?? this.#list.whole();
   }
 
-  #withRoomFor(length: number): Buffer {
+  #withCapacityFor(length: number): Buffer {
     if (this.#buffer !== undefined && this.#buffer.length >= length) return this.#buffer;
     const before = this.#buffer?.subarray(0, this.#length) ?? this.#list.whole();
     const size = Math.min(this.#maxBytes, Math.max(length, this.announced, before.length * 2));

@@ -1,5 +1,5 @@
 // GroupCommit: what many ask for at the same time goes to the database as one statement, like the log of a database itself.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToLoop } from 'node:timers/promises';
 
 export interface GroupBounds<In> {
   readonly maxItems: number;
@@ -43,7 +43,7 @@ export class GroupCommit<In, Out> {
   async #work(): Promise<void> {
     while (this.#waiting.length > 0) {
       // Those that come in the same turn of the event loop go along: each is read from a socket of its own.
-      await nextTurn();
+      await yieldToLoop();
       const group = this.#next();
       await this.#settle(group);
       if (group.length > FEW) await this.#gather();

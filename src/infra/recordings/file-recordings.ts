@@ -18,7 +18,7 @@ import { FileSeal } from './seal-key.ts';
 
 /** Recordings at the same time. */
 const MAX_RUNNING = 16;
-/** Of them, of one tenant: the others find room as well. */
+/** Of them, of one tenant: the others find space as well. */
 const MAX_RUNNING_OF_TENANT = 4;
 
 export interface RecordingsDeps {
@@ -44,7 +44,7 @@ export class FileRecordings implements Recordings {
   #wanting: readonly RunningRecording[] = [];
   readonly #kept: Counter;
   readonly #active: Gauge;
-  /** One step at a time: two of one name, or two that share the last room, do not slip past each other. */
+  /** One step at a time: two of one name, or two that share the last space, do not slip past each other. */
   #starting: Promise<unknown> = Promise.resolve();
 
   private constructor(folder: string, rules: RecordingsRules, deps: RecordingsDeps) {
@@ -97,10 +97,10 @@ export class FileRecordings implements Recordings {
   }
 
   start(wish: RecordingWish): Promise<RecordingState> {
-    return this.#inTurn(() => this.#start(wish));
+    return this.#serially(() => this.#start(wish));
   }
 
-  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+  #serially<Value>(work: () => Promise<Value>): Promise<Value> {
     const done = this.#starting.then(work);
     this.#starting = done.catch(() => undefined);
     return done;
@@ -119,7 +119,7 @@ export class FileRecordings implements Recordings {
   }
 
   stop(name: string, of?: string): Promise<RecordingState | undefined> {
-    return this.#inTurn(async () => {
+    return this.#serially(async () => {
       if (await this.#isForeign(name, of)) return undefined;
       const recording = this.#running.get(name);
       if (recording === undefined) return this.find(name);
@@ -129,7 +129,7 @@ export class FileRecordings implements Recordings {
   }
 
   read(name: string, of?: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-    return this.#inTurn(async () => {
+    return this.#serially(async () => {
       if (await this.#isForeign(name, of)) return undefined;
       const recording = this.#running.get(name);
       return inFolder(async () =>
@@ -139,7 +139,7 @@ export class FileRecordings implements Recordings {
   }
 
   remove(name: string, of?: string): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#serially(async () => {
       if (await this.#isForeign(name, of)) return false;
       await this.#running.get(name)?.stop('stopped');
       return inFolder(() => this.#folder.remove(name));
@@ -170,7 +170,7 @@ export class FileRecordings implements Recordings {
     const recording = await inFolder(async () => {
       await this.#folder.make();
       if (await this.#folder.has(wish.name)) throw taken();
-      await this.#needRoom(wish);
+      await this.#requireSpace(wish);
       return this.#begin(wish);
     });
     this.#running.set(wish.name, recording);
@@ -180,7 +180,7 @@ export class FileRecordings implements Recordings {
     return recording.state();
   }
 
-  async #needRoom({ maxBytes }: RecordingWish): Promise<void> {
+  async #requireSpace({ maxBytes }: RecordingWish): Promise<void> {
     const { maxTotalBytes } = this.#rules;
     const promised = [...this.#running.values()].reduce((sum, { wish }) => sum + wish.maxBytes, 0);
     if ((await this.#folder.bytes()) + promised + maxBytes <= maxTotalBytes) return;

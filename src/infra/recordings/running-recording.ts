@@ -11,7 +11,7 @@ import type {
 } from '../../ports/recordings.ts';
 import { callLine, headLine, tailLine, type RecordingHead } from './recording-lines.ts';
 
-/** Room that is kept free for the last line. */
+/** Bytes that is kept free for the last line. */
 const TAIL_BYTES = 128;
 
 export interface RecordingPlace {

@@ -1,4 +1,4 @@
-// StorePulse: once a second, what this replica owes the store: leases renewed, places given back, a sign of life.
+// StorePulse: once a second, what this replica owes the store: leases renewed, slots given back, a sign of life.
 import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LeaseKeeper } from '../admission/redis/lease-keeper.ts';

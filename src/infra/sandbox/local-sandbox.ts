@@ -74,7 +74,7 @@ export class LocalSandbox implements Sandbox, Confiner {
     let folder: WorkspaceFolder | undefined;
     try {
       // What is kept goes to the disk in the end, and without mounts so does what is not.
-      if (kept !== undefined || !backend.hasMounts) await temporary.checkRoom(maxBytes);
+      if (kept !== undefined || !backend.hasMounts) await temporary.checkSpace(maxBytes);
       if (!backend.hasMounts) folder = temporary.make();
       const { starter, clock } = this.#options;
       const { cgroups, user: owner } = context;
@@ -92,7 +92,7 @@ export class LocalSandbox implements Sandbox, Confiner {
     const { network, memoryBytes, maxProcesses } = confinement;
     const { tmp_bytes: tmpBytes } = this.#options.settings;
     const [readable, writable] = [this.#shown(confinement.readable), this.#lent(confinement.writable ?? [])];
-    if (!backend.hasMounts) await temporary.checkRoom(tmpBytes);
+    if (!backend.hasMounts) await temporary.checkSpace(tmpBytes);
     const scratch = backend.hasMounts ? undefined : new ScratchFolder(temporary.make(), tmpBytes);
     const supervisor = new RunSupervisor({
       statusFd: firstFreeFd({ channel }),

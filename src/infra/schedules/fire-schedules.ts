@@ -34,7 +34,7 @@ export function fireSchedules(
         schedule: scheduleOf(row),
         now: firedAt.getTime(),
         busy: busy.has(row.id),
-        room: maxQueued - ahead,
+        capacity: maxQueued - ahead,
       };
       // Its turn comes when its last run has ended.
       if (due.busy && row.overlap === 'queue') continue;

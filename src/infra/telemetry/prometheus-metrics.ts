@@ -1,5 +1,5 @@
 // PrometheusMetrics: the Metrics port in Prometheus' text format; what is known of the process comes from prom-client.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToLoop } from 'node:timers/promises';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type {
   Counter,
@@ -70,7 +70,7 @@ export class PrometheusMetrics implements Metrics {
     for (const { head, family } of this.#defined.values()) {
       text += head + family.text();
       // Calls move on between two metrics.
-      await nextTurn();
+      await yieldToLoop();
     }
     if (this.#process.getMetricsAsArray().length > 0) text += await this.#process.metrics();
     return { contentType: this.#process.contentType, text };

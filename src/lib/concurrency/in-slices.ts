@@ -1,7 +1,7 @@
 // Long work in short slices, so that everything else gets its turn in between.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToLoop } from 'node:timers/promises';
 
-export { nextTurn };
+export { yieldToLoop };
 
 /** The longest that work goes on before it gives way, in milliseconds; a slice that has begun is finished. */
 const SLICE_MS = 5;
@@ -12,7 +12,7 @@ export async function inSlices<Result>(work: Generator<void, Result>): Promise<R
   for (let step = work.next(); ; step = work.next()) {
     if (step.done === true) return step.value;
     if (performance.now() - since < SLICE_MS) continue;
-    await nextTurn();
+    await yieldToLoop();
     since = performance.now();
   }
 }
@@ -24,7 +24,7 @@ export class Slices {
   /** To be awaited before each item. */
   async next(): Promise<void> {
     if (performance.now() - this.#since < SLICE_MS) return;
-    await nextTurn();
+    await yieldToLoop();
     this.#since = performance.now();
   }
 }

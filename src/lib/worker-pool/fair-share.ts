@@ -1,4 +1,4 @@
-// FairShare: when a tenant may take a free slot or a place in the queue, so that no tenant can hold all of them.
+// FairShare: when a tenant may take a free slot or join the queue, so that no tenant can hold all of them.
 
 /**
  * The settings say how many slots one tenant may hold; there is one more, the kept slot, for a tenant that holds none.
@@ -12,7 +12,7 @@ export function mayTakeSlot(perTenant: number, inUse: number, heldByTenant: numb
 
 /**
  * The settings say how many calls of one tenant may wait while nobody else's do; of all tenants, twice as many. Each may
- * wait with no more calls than places that are still free: there is always room for another tenant.
+ * wait with no more calls than the queue still takes: there is always space for another tenant.
  */
 export function mayWait(perTenant: number, waiting: number, waitingOfTenant: number): boolean {
   return waitingOfTenant < 2 * perTenant - waiting;

@@ -37,8 +37,8 @@ export interface PoolTask extends QueuedTask {
 /** Given to whoever starts a worker. */
 export interface WorkerEvents<W> {
   readonly onEnd: (worker: W, reason: string) => void;
-  /** Something in it is over: there may be room for another task. */
-  readonly onRoom: (worker: W) => void;
+  /** Something in it is over: there may be capacity for another task. */
+  readonly onCapacity: (worker: W) => void;
   /** Aborted when the pool closes. */
   readonly signal: AbortSignal;
 }
@@ -83,7 +83,7 @@ export interface PoolOptions<W extends PoolWorker, T extends PoolTask, R> {
   readonly oneOwner: boolean;
   /** Whether a worker is old or large enough to be replaced by a fresh one. */
   isWorn?(worker: W): boolean;
-  /** Whenever a worker has room: what it owes besides tasks. */
+  /** Whenever a worker has capacity: what it owes besides tasks. */
   maintain?(worker: W): void;
   /** False: no worker is started now, whoever waits. */
   mayStart?(): boolean;

@@ -59,7 +59,7 @@ export class SlotBoard<W extends PoolWorker> {
     return [...this.all].filter((slot) => slot.isHeldOn(level)).map(({ tenant }) => tenant);
   }
 
-  /** A free one where the tenant may have it, else one of its own that has room; undefined: it has to wait. */
+  /** A free one where the tenant may have it, else one of its own that has capacity; undefined: it has to wait. */
   find(task: PoolTask): Slot<W> | undefined {
     const { settings } = this.#options;
     let [inUse, held] = [0, 0];

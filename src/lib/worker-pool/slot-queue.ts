@@ -41,7 +41,9 @@ export class SlotQueue<R> {
     // Whoever waits was offered every slot that is free: a tenant of whom nobody waits takes nothing from them.
     const running = this.#queue.hasWaiting(task) ? undefined : this.#offer(task);
     if (running !== undefined) return running;
-    return this.#queue.hasRoomFor(task) ? this.#queue.add(task) : Promise.reject(this.#options.queueFull());
+    return this.#queue.hasCapacityFor(task)
+      ? this.#queue.add(task)
+      : Promise.reject(this.#options.queueFull());
   }
 
   #offer = (task: SlotTask<R>): Promise<R> | undefined => {

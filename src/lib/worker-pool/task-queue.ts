@@ -59,7 +59,7 @@ export class TaskQueue<T extends QueuedTask, R> {
     return this.#lanes.has(laneKey(task));
   }
 
-  hasRoomFor({ tenant }: QueuedTask): boolean {
+  hasCapacityFor({ tenant }: QueuedTask): boolean {
     return mayWait(this.#maxQueue, this.#size, this.#byTenant.get(tenant) ?? 0);
   }
 

@@ -101,7 +101,7 @@ class History {
       if (worker === undefined) return;
       if (step.kind === 'kill') return worker.end('died', new Error('died'));
       worker.spoiled = true;
-      worker.events.onRoom(worker);
+      worker.events.onCapacity(worker);
     }
   }
 

@@ -112,7 +112,7 @@ describe('a worker in which something of a task is left', () => {
     await settled();
     expect(worker.ended).toBe(false);
     worker.isSound = true;
-    worker.events.onRoom(worker);
+    worker.events.onCapacity(worker);
     expect(worker.runs.map(({ task }) => task.name)).toEqual(['a2']);
   });
 
@@ -127,11 +127,11 @@ describe('a worker in which something of a task is left', () => {
     void ask(fake, 'a3', 'a');
     fake.finish('a2');
     await settled();
-    worker.events.onRoom(worker);
+    worker.events.onCapacity(worker);
     expect(worker.runs).toEqual([]);
     expect(worker.ended).toBe(false);
     worker.isSettling = false;
-    worker.events.onRoom(worker);
+    worker.events.onCapacity(worker);
     expect(worker.runs.map(({ task }) => task.name)).toEqual(['c1']);
   });
 

@@ -85,7 +85,7 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
 
   #wait(task: T): Promise<R> {
     const outcome = this.#queue.add(task);
-    this.#makeRoom();
+    this.#evictBound();
     this.#fill();
     return outcome;
   }
@@ -95,10 +95,10 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
     if (this.#closing.signal.aborted) return failures.closed();
     const pauseMs = this.#backOff.pauseMs();
     if (pauseMs > 0 && this.#slots.size === 0) return failures.cannotStart(pauseMs, this.#lastStartFailure);
-    return this.#queue.hasRoomFor(task) ? undefined : failures.queueFull();
+    return this.#queue.hasCapacityFor(task) ? undefined : failures.queueFull();
   }
 
-  /** What happens when a worker has room: what it owes, its replacement, its end, and tasks that wait. */
+  /** What happens when a worker has capacity: what it owes, its replacement, its end, and tasks that wait. */
   #next(slot: Slot<W>): void {
     if (slot.worker.ended || this.#closing.signal.aborted) return;
     if (!slot.isDeaf) this.#options.maintain?.(slot.worker);
@@ -112,7 +112,7 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
   #serveWaiting(): void {
     if (this.#queue.size > 0) {
       this.#queue.serve((tenant, level) => this.#slots.heldBy(tenant, level), this.#offer);
-      this.#makeRoom();
+      this.#evictBound();
     }
     this.#fill();
   }
@@ -140,8 +140,8 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
     void this.#options.close(slot.worker);
   }
 
-  /** As soon as there are as many workers as may be kept, those bound to their owner make room for unused ones. */
-  #makeRoom(): void {
+  /** As soon as there are as many workers as may be kept, those bound to their owner give way to unused ones. */
+  #evictBound(): void {
     for (let starting = this.#starts.size; starting < this.#queue.size; starting += 1) {
       const [slot] = this.#slots.bound();
       if (slot === undefined || this.#mayKeepMore()) return;
@@ -150,7 +150,7 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
     }
   }
 
-  /** Workers that became bound to their owner are kept beside those that are wanted, where there is room for both. */
+  /** Workers that became bound to their owner are kept beside those that are wanted, where there is capacity for both. */
   #mayKeepMore(): boolean {
     const { oneOwner, settings } = this.#options;
     return !oneOwner && this.#slots.staying().length + this.#starts.size < settings.workers + KEPT_SLOTS;
@@ -208,7 +208,7 @@ export class WorkerPool<W extends PoolWorker, T extends PoolTask, R> {
     try {
       const worker = await this.#options.start({
         onEnd: (ended, reason) => this.#onEnd(ended, reason),
-        onRoom: (free) => {
+        onCapacity: (free) => {
           const slot = this.#slots.of(free);
           if (slot !== undefined) this.#next(slot);
         },

@@ -1,7 +1,7 @@
 // yaml-file: tools and connections out of YAML files, with the line and column of whatever is wrong, watched for changes.
 import { hash } from 'node:crypto';
 import { dirname } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { isJsonObject } from '../../contract/json.ts';
 import type {
@@ -16,7 +16,7 @@ import { resolveReferences } from '../../lib/secrets/references.ts';
 import type { ParsedConnection } from '../../lib/tools-yaml/parse-whole.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { Patience } from './parse-large.ts';
+import type { ParseLimits } from './parse-large.ts';
 import { parseSource, type ParsedSource, type PieceCache } from './parse-source.ts';
 import { absolutePaths, contentFingerprint, findFiles, hashContents } from './source-files.ts';
 import { watchFiles } from './watch-files.ts';
@@ -75,7 +75,7 @@ class YamlFileLoader implements Loader {
     const { files, problems: missing } = await findFiles(this.#paths);
     const problems: Problem[] = [...missing];
     for (const { file, message } of missing) contents.set(file, message);
-    const breathe = breather();
+    const yieldIfDue = timeSlices();
     for (const file of files) {
       signal.throwIfAborted();
       const read = await readText(file);
@@ -84,7 +84,7 @@ class YamlFileLoader implements Loader {
         problems.push({ file, message: read.message });
         continue;
       }
-      const parsed = await this.#parse(file, read.text, { breathe, clock: this.#clock, signal });
+      const parsed = await this.#parse(file, read.text, { yieldIfDue, clock: this.#clock, signal });
       tools.push(...parsed.tools);
       problems.push(...parsed.problems);
       for (const connection of parsed.connections) {
@@ -116,11 +116,11 @@ class YamlFileLoader implements Loader {
     );
   }
 
-  async #parse(file: string, text: string, patience: Patience): Promise<ParsedSource> {
+  async #parse(file: string, text: string, limits: ParseLimits): Promise<ParsedSource> {
     const cache: PieceCache = this.#pieces.get(file) ?? new Map();
     this.#pieces.set(file, cache);
     try {
-      return await parseSource({ file, baseDir: dirname(file), text }, cache, patience);
+      return await parseSource({ file, baseDir: dirname(file), text }, cache, limits);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       return { tools: [], connections: [], problems: [{ file, message: 'is nested too deeply to be read' }] };
@@ -172,11 +172,11 @@ async function makeConnection(parsed: ParsedConnection, baseDir: string): Promis
 }
 
 /** Gives way to other work whenever this one has run for a while. */
-function breather(): () => Promise<void> {
+function timeSlices(): () => Promise<void> {
   let since = performance.now();
   return async () => {
     if (performance.now() - since < SLICE_MS) return;
-    await nextTurn();
+    await yieldToLoop();
     since = performance.now();
   };
 }

@@ -39,13 +39,13 @@ export type LargeAnswer =
       readonly problems: readonly Problem[];
     };
 
-export type Patience = Pick<ThreadLimits, 'clock' | 'signal'> & {
+export type ParseLimits = Pick<ThreadLimits, 'clock' | 'signal'> & {
   /** Between two values: other work gets its turn. */
-  readonly breathe: () => Promise<void>;
+  readonly yieldIfDue: () => Promise<void>;
 };
 
 /** What is wrong with the text is a problem, and so is one that takes too much. */
-export async function askThread(request: LargeRequest, { clock, signal }: Patience): Promise<LargeAnswer> {
+export async function askThread(request: LargeRequest, { clock, signal }: ParseLimits): Promise<LargeAnswer> {
   const limits = { clock, signal, timeoutMs: TIMEOUT_MS, maxMemoryMb: MAX_MEMORY_MB };
   try {
     return await runInThread<LargeAnswer>(THREAD, request, limits);
@@ -70,10 +70,10 @@ export function tooLarge(place: SourcePosition): Problem {
 
 export async function parseWholeElsewhere(
   source: { readonly file: string; readonly text: string },
-  patience: Patience,
+  limits: ParseLimits,
 ): Promise<WholeSource> {
   const { file, text } = source;
-  const answer = await askThread({ file, text }, patience);
+  const answer = await askThread({ file, text }, limits);
   if (answer.kind !== 'whole')
     return { tools: [], connections: [], problems: answer.kind === 'problems' ? answer.problems : [] };
   const yaml: YamlText = { file, text, lineOf: (line) => line };
@@ -84,7 +84,7 @@ export async function parseWholeElsewhere(
   ) => {
     const taken = [];
     for (const [index, one] of sent.entries()) {
-      await patience.breathe();
+      await limits.yieldIfDue();
       const read = valueOf(one.json);
       if (read === undefined) problems.push(tooLarge(one.place));
       else {

@@ -7,13 +7,13 @@ import { parseWhole, type WholeSource } from '../../lib/tools-yaml/parse-whole.t
 import { parseSource, type ParsedSource, type PieceCache } from './parse-source.ts';
 import { splitTools } from './split-tools.ts';
 
-const patience = {
-  breathe: () => Promise.resolve(),
+const limits = {
+  yieldIfDue: () => Promise.resolve(),
   clock: new FakeClock(),
   signal: new AbortController().signal,
 };
 const sourceOf = (text: string) => ({ file: '/etc/tools.yaml', baseDir: '/etc', text });
-const parse = (text: string, cache: PieceCache = new Map()) => parseSource(sourceOf(text), cache, patience);
+const parse = (text: string, cache: PieceCache = new Map()) => parseSource(sourceOf(text), cache, limits);
 
 /** Every path inside a value, with the value itself first. */
 function pathsOf(value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
@@ -206,11 +206,11 @@ describe('a file of ordinary shape', () => {
   });
 
   it('lets other work happen while it is read', async () => {
-    let breaths = 0;
+    let yields = 0;
     const many = `tools:\n${Array.from({ length: 50 }, (_, index) => `  - name: t${index}\n`).join('')}`;
-    const breathe = async () => void (breaths += 1);
-    await parseSource(sourceOf(many), new Map(), { ...patience, breathe });
-    expect(breaths).toBe(50);
+    const yieldIfDue = async () => void (yields += 1);
+    await parseSource(sourceOf(many), new Map(), { ...limits, yieldIfDue });
+    expect(yields).toBe(50);
   });
 });
 

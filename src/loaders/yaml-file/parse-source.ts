@@ -17,7 +17,7 @@ import {
   parseWholeElsewhere,
   tooLarge,
   valueOf,
-  type Patience,
+  type ParseLimits,
 } from './parse-large.ts';
 import { parsePiece, pieceText, type ParsedPiece } from './parse-piece.ts';
 
@@ -39,10 +39,10 @@ export type PieceCache = Map<string, unknown>;
 export async function parseSource(
   source: SourceFile,
   cache: PieceCache,
-  patience: Patience,
+  limits: ParseLimits,
 ): Promise<ParsedSource> {
   const split = splitTools(source.text);
-  return (split && (await parsePieces(source, split, cache, patience))) ?? wholeSource(source, patience);
+  return (split && (await parsePieces(source, split, cache, limits))) ?? wholeSource(source, limits);
 }
 
 /** Undefined: something in it needs the whole text to be understood. */
@@ -50,7 +50,7 @@ async function parsePieces(
   source: SourceFile,
   split: SplitText,
   cache: PieceCache,
-  patience: Patience,
+  limits: ParseLimits,
 ): Promise<ParsedSource | undefined> {
   const skeleton = skeletonText(source.file, split);
   if (skeleton.text.length > LARGE_TEXT) return undefined;
@@ -61,13 +61,11 @@ async function parsePieces(
   const current: PieceCache = new Map();
   const elsewhere = parseElsewhere(split.pieces, (text) => cache.has(hash('sha256', text)));
   for (const [index, piece] of split.pieces.entries()) {
-    await patience.breathe();
+    await limits.yieldIfDue();
     if (index === elsewhere?.from) await elsewhere.into(cache);
     const contentHash = hash('sha256', piece.text);
     const known = cache.has(contentHash);
-    const parsed = known
-      ? { value: cache.get(contentHash) }
-      : await parsedPiece(source.file, piece, patience);
+    const parsed = known ? { value: cache.get(contentHash) } : await parsedPiece(source.file, piece, limits);
     if (parsed === 'needs-whole') return undefined;
     if ('problems' in parsed) {
       problems.push(...parsed.problems);
@@ -113,19 +111,19 @@ class PieceDeclaration implements RawDeclaration {
   }
 }
 
-async function parsedPiece(file: string, piece: Piece, patience: Patience): Promise<ParsedPiece> {
+async function parsedPiece(file: string, piece: Piece, limits: ParseLimits): Promise<ParsedPiece> {
   if (piece.text.length <= LARGE_TEXT) return parsePiece(file, piece);
-  const answer = await askThread({ file, ...piece }, patience);
+  const answer = await askThread({ file, ...piece }, limits);
   if (answer.kind === 'problems') return answer;
   if (answer.kind !== 'piece') return 'needs-whole';
   const place = { file, line: piece.linesBefore + 1, column: 1 };
   return valueOf(answer.json) ?? { problems: [tooLarge(place)] };
 }
 
-async function wholeSource(source: SourceFile, patience: Patience): Promise<ParsedSource> {
+async function wholeSource(source: SourceFile, limits: ParseLimits): Promise<ParsedSource> {
   const { file, text, baseDir } = source;
   const isLarge = text.length > LARGE_TEXT;
-  const whole = isLarge ? await parseWholeElsewhere({ file, text }, patience) : parseWhole(source);
+  const whole = isLarge ? await parseWholeElsewhere({ file, text }, limits) : parseWhole(source);
   const { tools, connections, problems } = whole;
   return { tools: tools.map((tool) => ({ ...tool, baseDir })), connections, problems };
 }

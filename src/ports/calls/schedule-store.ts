@@ -93,7 +93,7 @@ export interface DueSchedule {
   /** Its last run waits or runs still. */
   readonly busy: boolean;
   /** How many calls of its tenant the queue would take now. */
-  readonly room: number;
+  readonly capacity: number;
 }
 
 /** What is to be done about a schedule that is due. */

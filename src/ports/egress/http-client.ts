@@ -26,7 +26,7 @@ export interface HttpRequest {
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;
   /**
-   * Given, once, a question that is cheap and may be asked whenever the caller is out of patience: what the request waits
+   * Given, once, a question that is cheap and may be asked whenever the time of the caller is over: what the request waits
    * for, if it was not sent and that is known.
    */
   onWaiting?(why: () => ToolFailure | undefined): void;

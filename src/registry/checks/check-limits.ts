@@ -5,9 +5,9 @@ import type { ToolDeclaration } from './tool-spec-schema.ts';
 
 export function faultsOfLimits(declared: Partial<ToolDeclaration>): readonly Fault[] {
   const { concurrency, rate_limits: rates = [], metadata } = declared;
-  const places = concurrency === undefined ? [] : listOf(concurrency);
+  const slots = concurrency === undefined ? [] : listOf(concurrency);
   const isList = Array.isArray(concurrency);
-  const placed = places.map((limit, index) => ({
+  const placed = slots.map((limit, index) => ({
     limit,
     path: isList ? ['concurrency', index] : ['concurrency'],
   }));
@@ -15,7 +15,7 @@ export function faultsOfLimits(declared: Partial<ToolDeclaration>): readonly Fau
   const readOnly = metadata === undefined || effectsOf(metadata).readOnly;
   const open = readOnly ? [] : [...placed, ...rated].filter(({ limit }) => limit.on_store_failure === 'open');
   const twice = placed.filter(({ limit }, index) =>
-    places.slice(0, index).some(({ per }) => per === limit.per),
+    slots.slice(0, index).some(({ per }) => per === limit.per),
   );
   return [...open.map(({ path }) => openFault(path)), ...twice.map(({ path }) => twiceFault(path))];
 }

@@ -167,7 +167,7 @@ describe('limits without their store', () => {
   const specWith = (changes: Record<string, unknown>) =>
     validateLoaded([load([{ ...minimal, ...changes }])], rules).tools[0]?.spec;
 
-  it('local for most tools, closed for unsafe ones, and a lost place ends a call that may write', () => {
+  it('local for most tools, closed for unsafe ones, and a lost slot ends a call that may write', () => {
     const limits = {
       concurrency: [{ limit: 1 }, { limit: 2, per: 'tenant' }],
       rate_limits: [{ rate: 1, period: '1s' }],

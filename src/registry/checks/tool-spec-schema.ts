@@ -74,17 +74,17 @@ const retries = z.strictObject({
   max_delay_ms: milliseconds(600_000).default(10_000).describe('Longest delay between two attempts.'),
 });
 
-const places = {
+const slots = {
   limit: z.int().min(1).max(100_000).describe('Calls that run at the same time.'),
   max_queue: z
     .int()
     .min(0)
     .max(100_000)
     .default(100)
-    .describe('Calls that may wait for a free place; one more is refused at once.'),
+    .describe('Calls that may wait for a free slot; one more is refused at once.'),
   max_wait_ms: milliseconds(600_000)
     .optional()
-    .describe('Longest wait for a place. As timeout_ms when left out.'),
+    .describe('Longest wait for a slot. As timeout_ms when left out.'),
 };
 
 const onStoreFailure = z
@@ -95,20 +95,20 @@ const onStoreFailure = z
   );
 
 const concurrency = z.strictObject({
-  ...places,
+  ...slots,
   per: scope,
   on_store_failure: onStoreFailure,
   on_lease_lost: z
     .enum(['cancel', 'continue'])
     .optional()
     .describe(
-      'What becomes of a running call whose place another may have got. Left out: continue for read_only tools, else cancel.',
+      'What becomes of a running call whose slot another may have got. Left out: continue for read_only tools, else cancel.',
     ),
 });
 
 /** What a connection may say, whatever its type: it counts the calls of all tools over it. */
 export const connectionLimitSchema = z
-  .strictObject(places)
+  .strictObject(slots)
   .describe('How many calls of all tools together run over this connection.');
 
 const rateLimit = z.strictObject({

@@ -33,7 +33,7 @@ export interface SyncDeps {
   readonly versions?: { taken(inForce: readonly CheckedTool[], superseded: readonly CheckedTool[]): void };
 }
 
-export type Rehearsal = { readonly spec: ToolSpec } | { readonly problems: readonly Problem[] };
+export type DraftCheck = { readonly spec: ToolSpec } | { readonly problems: readonly Problem[] };
 
 /** A first load that failed: there is no last good set to go on with. */
 export class LoadError extends Error {
@@ -100,7 +100,7 @@ export class RegistrySync implements RegistryControl {
   }
 
   /** All that a load would find wrong if this loader brought the draft. What is in force is left alone. */
-  async rehearse(loader: Loader, { loaded, declaration }: Draft): Promise<Rehearsal> {
+  async validateDraft(loader: Loader, { loaded, declaration }: Draft): Promise<DraftCheck> {
     const { rules, executors } = this.#deps;
     const sets = this.#loaded.map((each, index) => (this.#sources[index]?.loader === loader ? loaded : each));
     const cache = { good: this.#cache.good, attempt: emptySet() };

@@ -17,14 +17,14 @@ import type {
   ToolVersion,
 } from '../../ports/registry/spec-store.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
-import type { Rehearsal } from '../reload/registry-sync.ts';
+import type { DraftCheck } from '../reload/registry-sync.ts';
 
 export interface EditorDeps {
   readonly store: SpecStore;
   /** The loader that reads from the store; undefined where gateway.yaml names none. */
   readonly loader: Loader | undefined;
   readonly sync: {
-    rehearse(loader: Loader, draft: Draft): Promise<Rehearsal>;
+    validateDraft(loader: Loader, draft: Draft): Promise<DraftCheck>;
     reload(): Promise<ReloadStatus>;
   };
   readonly registry: ToolCatalog;
@@ -134,9 +134,9 @@ export class SpecEditor implements SpecControl {
         },
       ]);
     const draft = await ask({ name, ...document });
-    const rehearsal = await sync.rehearse(loader, draft);
-    if ('problems' in rehearsal) throw invalid(rehearsal.problems);
-    return { spec: rehearsal.spec, generation: draft.generation };
+    const checked = await sync.validateDraft(loader, draft);
+    if ('problems' in checked) throw invalid(checked.problems);
+    return { spec: checked.spec, generation: draft.generation };
   }
 
   #loader() {

@@ -108,7 +108,7 @@ describe.each(DATABASES)('calls on %s', (_name, open) => {
     expect(new Set(await waitingIds(database))).toEqual(new Set(ids));
   });
 
-  it('gives no more than there is room for, first those that are first, and each to one of many', async () => {
+  it('gives no more than there is capacity for, first those that are first, and each to one of many', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 9; index += 1) ids.push(await accepted());
     const first = await store.claim('a', LEASE_MS, 3);

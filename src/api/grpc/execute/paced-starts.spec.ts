@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToLoop } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { PacedStarts } from './paced-starts.ts';
 
@@ -24,7 +24,7 @@ describe('calls that arrive together', () => {
     const { begun, begin } = started();
     const answers = Array.from({ length: 30 }, (_, at) => begin(at, 10_000));
     expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6]);
-    await nextTurn();
+    await yieldToLoop();
     expect(begun.length).toBeLessThan(30);
     const all = Array.from({ length: 30 }, (_, at) => at);
     expect(await Promise.all(answers)).toEqual(all);
@@ -34,7 +34,7 @@ describe('calls that arrive together', () => {
   it('do not delay the one that comes a turn later', async () => {
     const { begun, begin } = started();
     await begin(0, 1_000_000);
-    await nextTurn();
+    await yieldToLoop();
     void begin(1, 1_000_000);
     expect(begun).toEqual([0, 1]);
   });

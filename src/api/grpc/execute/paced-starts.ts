@@ -18,7 +18,7 @@ export class PacedStarts {
   /** At once where it comes alone, or brings little; else after those that came before it. `begin` does not throw. */
   run<Result>(bytes: number, begin: () => Promise<Result>): Promise<Result> {
     if (bytes < FEW_BYTES) return begin();
-    if (this.#bytes === 0) setImmediate(this.#nextTurn);
+    if (this.#bytes === 0) setImmediate(this.#startNext);
     if (this.#bytes < MOST_BYTES && this.#waiting.length === 0) {
       this.#bytes += bytes;
       return begin();
@@ -28,7 +28,7 @@ export class PacedStarts {
     });
   }
 
-  readonly #nextTurn = (): void => {
+  readonly #startNext = (): void => {
     this.#bytes = 0;
     while (this.#bytes < MOST_BYTES) {
       const next = this.#waiting.shift();
@@ -36,6 +36,6 @@ export class PacedStarts {
       this.#bytes += next.bytes;
       next.begin();
     }
-    if (this.#bytes > 0) setImmediate(this.#nextTurn);
+    if (this.#bytes > 0) setImmediate(this.#startNext);
   };
 }

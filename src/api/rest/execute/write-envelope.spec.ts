@@ -1,5 +1,5 @@
 // The envelope on the wire: snake_case, the status and headers of its error, nothing of the cause.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToLoop } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { callOf, functionOf } from '../../../../test/helpers/call-kit.ts';
@@ -18,7 +18,7 @@ async function sent(response: ToolResponse) {
     send: (text: string) => ((out.text = text), reply),
   };
   sendEnvelope(reply as unknown as FastifyReply, response);
-  await nextTurn();
+  await yieldToLoop();
   return {
     status: out.status,
     headers,

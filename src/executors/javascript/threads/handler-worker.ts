@@ -29,8 +29,8 @@ export interface WorkerOptions {
   readonly clock: Clock;
   readonly hosts: ThreadHosts;
   readonly onEnd: (worker: HandlerWorker, reason: EndReason) => void;
-  /** A request is over: there is room for another. */
-  readonly onRoom: (worker: HandlerWorker) => void;
+  /** A request is over: there is capacity for another. */
+  readonly onCapacity: (worker: HandlerWorker) => void;
   /** What nobody's call prints, and what is thrown when its call is over. */
   readonly onStray: (level: PrintedLevel, text: string) => void;
 }
@@ -172,7 +172,7 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
   /** Its process will take no more threads: it stays until its calls are over. */
   onRetire(): void {
     this.spoiled = true;
-    if (!this.#ended) this.#options.onRoom(this);
+    if (!this.#ended) this.#options.onCapacity(this);
   }
 
   #exhausted(): void {
@@ -209,13 +209,13 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
       call.reject(failure);
       this.kill('protocol_violation', failure);
     });
-    this.#options.onRoom(this);
+    this.#options.onCapacity(this);
   }
 
   /** With a call on its way to it, only that its event loop turns counts: it says the rest again after that call. */
   #heardIdle(hasLeftovers: boolean): void {
     if (!this.isFree) this.#idle.stop();
-    else if (this.#idle.reportedIdle(hasLeftovers)) this.#options.onRoom(this);
+    else if (this.#idle.reportedIdle(hasLeftovers)) this.#options.onCapacity(this);
   }
 
   #stray(kind: FromWorker['kind'], body: string): void {
@@ -224,7 +224,7 @@ export class HandlerWorker implements ThreadOwner, PoolWorker {
       return this.#options.onStray(level, text);
     }
     this.#options.onStray('warn', wordsOf(readBody(body)));
-    this.#options.onRoom(this);
+    this.#options.onCapacity(this);
   }
 
   #giveUp(call: PendingCall, reason: Error): void {

@@ -157,8 +157,8 @@ export class ThreadHost {
   #endThread(thread: number): void {
     const hosted = this.#threads.get(thread);
     if (hosted === undefined || hosted.disarm !== undefined) return;
-    const patienceMs = hosted.exhausted === true ? EXHAUSTED_MS : STUCK_MS;
-    hosted.disarm = this.#options.clock.after(patienceMs, () => this.#retire());
+    const graceMs = hosted.exhausted === true ? EXHAUSTED_MS : STUCK_MS;
+    hosted.disarm = this.#options.clock.after(graceMs, () => this.#retire());
     this.#send({ kind: 'end', thread });
     this.#endIfDrained();
   }

@@ -92,7 +92,7 @@ export class ThreadPool {
       let endedBy: EndReason | undefined;
       const thread = new HandlerWorker({
         ...this.#needs,
-        onRoom: events.onRoom,
+        onCapacity: events.onCapacity,
         onEnd: (ended, reason) => {
           endedBy = reason;
           this.#ended(ended);

@@ -20,7 +20,7 @@ export class ModuleGroups {
   /** A load names its tools at once: whoever asks in the same turn of the event loop belongs together. */
   #form(key: string) {
     const modules = new Set<string>();
-    const formed = nextTurn().then((): Group => {
+    const formed = yieldToLoop().then((): Group => {
       const group = [...modules].toSorted();
       this.#forming.delete(key);
       this.#formed.set(key, [...(this.#formed.get(key) ?? []), group]);
@@ -32,6 +32,6 @@ export class ModuleGroups {
   }
 }
 
-function nextTurn(): Promise<void> {
+function yieldToLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -81,7 +81,7 @@ export class PythonPool {
     return this.#pool.close();
   }
 
-  async #start({ onEnd, onRoom, signal }: WorkerEvents<PythonWorker>): Promise<PythonWorker> {
+  async #start({ onEnd, onCapacity, signal }: WorkerEvents<PythonWorker>): Promise<PythonWorker> {
     const { starter, clock, beforeWelcome, log } = this.#needs;
     const worker = await starter.start({
       onEnd: (ended: PythonWorker, reason: EndReason) => {
@@ -89,7 +89,7 @@ export class PythonPool {
           log.warn({ executor: 'python', reason, pid: ended.pid }, 'a Python worker ended and is replaced');
         onEnd(ended, reason);
       },
-      onRoom,
+      onCapacity,
       warmUps: () => distinctWarmUps(this.#inUse),
       signal,
     });

@@ -218,7 +218,7 @@ export class PythonWorker implements PoolWorker {
       this.#givenUp -= 1;
     }
     settle?.();
-    this.#options.onRoom(this);
+    this.#options.onCapacity(this);
   }
 
   #giveUp(call: PendingCall, reason: unknown): void {

@@ -28,6 +28,6 @@ export interface WorkerOptions<W> {
   /** What the worker prints outside any call. */
   readonly listener: LineListener;
   readonly onEnd: (worker: W, reason: EndReason) => void;
-  /** A request is over: there is room for another. */
-  readonly onRoom: (worker: W) => void;
+  /** A request is over: there is capacity for another. */
+  readonly onCapacity: (worker: W) => void;
 }

@@ -36,7 +36,7 @@ export interface StarterNeeds {
 
 export interface WorkerOwner {
   readonly onEnd: (worker: PythonWorker, reason: EndReason) => void;
-  readonly onRoom: (worker: PythonWorker) => void;
+  readonly onCapacity: (worker: PythonWorker) => void;
   /** Asked late: there may be more than when the interpreter was started. */
   warmUps(): readonly WarmUp[];
   readonly signal: AbortSignal;
@@ -103,10 +103,17 @@ export class WorkerStarter {
       ...(confined && { confinement: confinementOf(this.#kind, settings, places, dirname(workerFile)) }),
     });
     const child = await started.catch((error: unknown) => Promise.reject(withAdvice(error, interpreter)));
-    const { onEnd, onRoom, signal } = owner;
+    const { onEnd, onCapacity, signal } = owner;
     const { maxFrameBytes } = settings;
     const forks = mode === 'fork';
-    const worker = new PythonWorker(child, { maxFrameBytes, forks, clock, listener: onLine, onEnd, onRoom });
+    const worker = new PythonWorker(child, {
+      maxFrameBytes,
+      forks,
+      clock,
+      listener: onLine,
+      onEnd,
+      onCapacity,
+    });
     const onAbort = () => worker.kill('closed', signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {

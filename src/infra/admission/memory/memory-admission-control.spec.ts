@@ -167,8 +167,8 @@ interface Asked {
   readonly keys: readonly string[];
   readonly rated: boolean;
   readonly at: number;
-  /** On arrival there was a place for it under every key. */
-  readonly room: boolean;
+  /** On arrival there was a slot for it under every key. */
+  readonly hadCapacity: boolean;
   readonly watched: Watched;
   readonly controller: AbortController;
   released: boolean;
@@ -196,10 +196,10 @@ class World {
     const sinceStart = this.#clock.now() - (this.#calls[0]?.at ?? this.#clock.now());
     const promises: Record<string, boolean> = {
       'no more inside than the limit': keys.every((key) => this.#inUse(key) <= (LIMITS[key] ?? 0)),
-      'nobody waits while its places are free': waiting.every((call) => call.keys.some(full)),
+      'nobody waits while its slots are free': waiting.every((call) => call.keys.some(full)),
       'nobody waits longer than it may': waiting.every((call) => this.#clock.now() - call.at < MAX_WAIT_MS),
-      'nobody with a place free on arrival is turned away for lack of one': this.#calls.every(
-        (call) => !(call.room && isRefused(call.watched.admission, 'concurrency')),
+      'nobody with a slot free on arrival is turned away for lack of one': this.#calls.every(
+        (call) => !(call.hadCapacity && isRefused(call.watched.admission, 'concurrency')),
       ),
       'no more calls than the rate': rated.length <= RATE.burst + (sinceStart * RATE.rate) / RATE.periodMs,
     };
@@ -233,8 +233,16 @@ class World {
       leases,
     };
     const watched = watch(this.#control.admit(request, controller.signal));
-    const room = keys.every((key) => this.#inUse(key) < (LIMITS[key] ?? 0));
-    this.#calls.push({ keys, rated, at: this.#clock.now(), room, watched, controller, released: false });
+    const hadCapacity = keys.every((key) => this.#inUse(key) < (LIMITS[key] ?? 0));
+    this.#calls.push({
+      keys,
+      rated,
+      at: this.#clock.now(),
+      hadCapacity,
+      watched,
+      controller,
+      released: false,
+    });
   }
 
   #release(pick: number): void {

@@ -10,7 +10,7 @@ import type {
   RateRule,
 } from '../../../ports/admission-control.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import { LeasePlaces, type Waiter } from './lease-places.ts';
+import { LeaseSlots, type Waiter } from './lease-slots.ts';
 import { RateMeters } from './rate-meters.ts';
 
 export interface MemoryAdmissionOptions {
@@ -37,15 +37,15 @@ const FREE: Promise<Admission> = Promise.resolve({
 });
 
 /**
- * A request that waits is queued at all of its leases and tried whenever one of them gets a place; it takes all
- * of them or none, so nobody holds one place while waiting for another. Whoever can be served is served, also
- * before an older request that still lacks another place. Rates are looked at on arrival and again when the
- * places are free: a rate that was used up meanwhile refuses the call then, and the places go to the next.
+ * A request that waits is queued at all of its leases and tried whenever one of them gets a slot; it takes all
+ * of them or none, so nobody holds one slot while waiting for another. Whoever can be served is served, also
+ * before an older request that still lacks another slot. Rates are looked at on arrival and again when the
+ * slots are free: a rate that was used up meanwhile refuses the call then, and the slots go to the next.
  */
 export class MemoryAdmissionControl implements AdmissionControl {
   readonly #clock: Clock;
   readonly #meters: RateMeters;
-  readonly #places = new LeasePlaces<WaitingCall>();
+  readonly #slots = new LeaseSlots<WaitingCall>();
   /** Calls that hold or wait: asking again with the same id is answered with the same admission. */
   readonly #calls = new Map<string, Promise<Admission>>();
   readonly #waiting = new Set<WaitingCall>();
@@ -78,11 +78,11 @@ export class MemoryAdmissionControl implements AdmissionControl {
     }
   }
 
-  /** Takes places that were granted elsewhere, whatever the limit says; the returned function gives them back, once. */
+  /** Takes slots that were granted elsewhere, whatever the limit says; the returned function gives them back, once. */
   occupy(leases: readonly LeaseRule[]): () => void {
     const since = this.#clock.now();
     let held = true;
-    this.#places.take(leases);
+    this.#slots.take(leases);
     return () => {
       if (held) this.#giveBack(leases, since);
       held = false;
@@ -96,23 +96,23 @@ export class MemoryAdmissionControl implements AdmissionControl {
 
   /** What is kept in memory, in entries: nothing stays of calls that have ended and limits that are idle. */
   get entries(): { readonly rateKeys: number; readonly leaseKeys: number; readonly calls: number } {
-    return { rateKeys: this.#meters.size, leaseKeys: this.#places.size, calls: this.#calls.size };
+    return { rateKeys: this.#meters.size, leaseKeys: this.#slots.size, calls: this.#calls.size };
   }
 
   #decide(request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
     const { callId, rates, leases } = request;
     const now = this.#clock.now();
-    for (const lease of leases) if (this.#places.restate(lease)) this.#serve(lease.key);
+    for (const lease of leases) if (this.#slots.restate(lease)) this.#serve(lease.key);
     const refusing = this.#meters.refusing(rates, now);
     if (refusing !== undefined) return Promise.resolve(this.#refusedByRate(refusing, rates, now));
-    if (this.#places.firstFull(leases) === undefined) {
+    if (this.#slots.firstFull(leases) === undefined) {
       const granted = Promise.resolve(this.#grant(request, now, now));
       this.#calls.set(callId, granted);
       return granted;
     }
-    const full = leases.filter((lease) => this.#places.isFull(lease));
+    const full = leases.filter((lease) => this.#slots.isFull(lease));
     const crowded = full.find(
-      (lease) => lease.maxWaitMs <= 0 || this.#places.queueLength(lease) >= lease.maxQueue,
+      (lease) => lease.maxWaitMs <= 0 || this.#slots.queueLength(lease) >= lease.maxQueue,
     );
     if (crowded !== undefined) return Promise.resolve(this.#refusedByLease(crowded, rates, now));
     const waiting = this.#wait(request, signal, full, now);
@@ -123,7 +123,7 @@ export class MemoryAdmissionControl implements AdmissionControl {
   #grant(request: AdmissionRequest, askedAt: number, now: number): Admission {
     const { rates, leases } = request;
     const shadowRefusals = this.#meters.spend(rates, now);
-    this.#places.take(leases);
+    this.#slots.take(leases);
     let held = true;
     return {
       granted: true,
@@ -143,7 +143,7 @@ export class MemoryAdmissionControl implements AdmissionControl {
   }
 
   #giveBack(leases: readonly LeaseRule[], since: number): void {
-    this.#places.giveBack(leases, Math.max(0, this.#clock.now() - since));
+    this.#slots.giveBack(leases, Math.max(0, this.#clock.now() - since));
     for (const lease of leases) this.#serve(lease.key);
   }
 
@@ -176,13 +176,13 @@ export class MemoryAdmissionControl implements AdmissionControl {
         signal.removeEventListener('abort', onAbort);
       };
       this.#waiting.add(call);
-      this.#places.wait(call);
+      this.#slots.wait(call);
     });
   }
 
-  /** Hands free places of a lease to those who wait for it, in turn. */
+  /** Hands free slots of a lease to those who wait for it, in turn. */
   #serve(key: string): void {
-    for (let call = this.#places.nextFor(key); call !== undefined; call = this.#places.nextFor(key)) {
+    for (let call = this.#slots.nextFor(key); call !== undefined; call = this.#slots.nextFor(key)) {
       const { request, askedAt } = call;
       const now = this.#clock.now();
       const refusing = this.#meters.refusing(request.rates, now);
@@ -204,7 +204,7 @@ export class MemoryAdmissionControl implements AdmissionControl {
   #leave(call: WaitingCall, granted: boolean): void {
     call.disarm();
     this.#waiting.delete(call);
-    this.#places.stopWaiting(call, granted);
+    this.#slots.stopWaiting(call, granted);
     if (!granted) this.#calls.delete(call.request.callId);
   }
 
@@ -220,7 +220,7 @@ export class MemoryAdmissionControl implements AdmissionControl {
   }
 
   #refusedByLease(rule: LeaseRule, rates: readonly RateRule[], now: number): Admission {
-    const retryAfterMs = this.#places.retryAfterMs(rule);
+    const retryAfterMs = this.#slots.retryAfterMs(rule);
     return {
       granted: false,
       refusedBy: 'concurrency',

@@ -108,7 +108,7 @@ describe('RateMeters', () => {
     expect(meters.size).toBeLessThan(250);
   });
 
-  it('refuses a new key when there is no room for it, and forgets no limit in force', () => {
+  it('refuses a new key when there is no capacity for it, and forgets no limit in force', () => {
     const meters = new RateMeters(2);
     const daily = (key: string) => rule({ key, rate: 1, periodMs: 86_400_000, burst: 1 });
     meters.spend([daily('a')], T0);

@@ -14,7 +14,7 @@ interface Meter {
   periodMs: number;
 }
 
-/** What a refused call is told when there is no room for its key's meter: soon others will have gone idle. */
+/** What a refused call is told when there is no capacity for its key's meter: soon others will have gone idle. */
 const NO_ROOM_RETRY_MS = 1000;
 const NONE: readonly string[] = [];
 
@@ -66,7 +66,7 @@ export class RateMeters {
       const { key, rate, periodMs, burst } = rule;
       const meter = this.#meters.get(key);
       if (meter !== undefined) meter.units = Math.min(settle(meter, rule, now) + periodMs, periodMs * burst);
-      else if (this.#hasRoom(now)) this.#meters.set(key, { units: periodMs, at: now, rate, periodMs });
+      else if (this.#hasCapacity(now)) this.#meters.set(key, { units: periodMs, at: now, rate, periodMs });
     }
   }
 
@@ -84,7 +84,7 @@ export class RateMeters {
 
   #isUsedUp(rule: RateRule, now: number): boolean {
     const meter = this.#meters.get(rule.key);
-    if (meter === undefined) return rule.burst < 1 || !this.#hasRoom(now);
+    if (meter === undefined) return rule.burst < 1 || !this.#hasCapacity(now);
     return settle(meter, rule, now) + rule.periodMs > rule.periodMs * rule.burst;
   }
 
@@ -102,7 +102,7 @@ export class RateMeters {
   }
 
   /** With every meter in use a new key is refused: forgetting one of them would lift somebody's limit. */
-  #hasRoom(now: number): boolean {
+  #hasCapacity(now: number): boolean {
     if (this.#meters.size >= this.#maxKeys) this.#tidy(now);
     return this.#meters.size < this.#maxKeys;
   }

@@ -1,8 +1,8 @@
 // The Lua of admission. Every script reads the time of Redis alone: no clock of a replica decides anything.
 
 /**
- * A script that takes places ends here where it is run too late: nobody waits for its answer any more, so that nobody
- * would give the places back. ARGV[1]: until when it is worth running, in ms by the time of Redis; 0: always.
+ * A script that takes slots ends here where it is run too late: nobody waits for its answer any more, so that nobody
+ * would give the slots back. ARGV[1]: until when it is worth running, in ms by the time of Redis; 0: always.
  */
 const LATE = `
 local time = redis.call('TIME')
@@ -17,7 +17,7 @@ if worthUntil > 0 and now > worthUntil then return {'late', now} end
  * ARGV, behind that of LATE: epoch, call, replica, lease ttl, record ttl, 0 may not wait, 1 may, 2 waits and asks again, ms after which a silent replica has lost its turn,
  *       number of rates, number of leases; per rate: burst, rate, period in ms, shadow (0/1); per lease: limit, others
  *       that wait for it at this replica.
- * Rates are GCRA: a key holds its theoretical arrival time, in microseconds since BASE. While a place is free but
+ * Rates are GCRA: a key holds its theoretical arrival time, in microseconds since BASE. While a slot is free but
  * replicas wait for it, it belongs to the one whose turn is oldest; of that one, to who waits before who just came.
  */
 export const ADMIT = `${LATE}
@@ -134,7 +134,7 @@ return reply
  * KEYS: epoch, replicas; one per lease. ARGV, behind that of LATE: epoch, epoch to set where there is none (or ''), replica, lease ttl, ttl of
  * a replica; per lease: call, limit, 1 where the store is not to know it yet.
  * A lease that has expired is taken again, whatever the limit says: its call runs. Per lease: 1 kept, 2 taken again
- * with a place free, 0 taken again while others have its place.
+ * with a slot free, 0 taken again while others have its slot.
  */
 export const RENEW = `${LATE}
 local epoch = redis.call('GET', KEYS[1])
@@ -164,7 +164,7 @@ return reply
 `;
 
 /**
- * Gives places back and tells replicas that wait; gives up turns. May run twice.
+ * Gives slots back and tells replicas that wait; gives up turns. May run twice.
  * KEYS: four per item: holders, turns, beats, record of the call. ARGV: channel, replica; per item: name of the lease,
  * call, or '' to give up the turn of the replica.
  */

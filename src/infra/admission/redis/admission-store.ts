@@ -14,7 +14,7 @@ export interface AdmitQuestion {
   readonly mayWait: boolean;
   /** It waits already, and stands first. */
   readonly again?: boolean;
-  /** Other calls of this replica that wait for a place of the lease. */
+  /** Other calls of this replica that wait for a slot of the lease. */
   readonly othersWaiting: (rule: LeaseRule) => number;
 }
 
@@ -24,7 +24,7 @@ export type AdmitReply =
       readonly kind: 'granted';
       /** Only where there are leases. */
       readonly fencingToken: string | undefined;
-      /** Places that are left in the fullest of its leases. */
+      /** Slots that are left in the fullest of its leases. */
       readonly left: number;
       readonly rates: readonly RateLimitState[];
       readonly shadowRefusals: readonly string[];
@@ -59,7 +59,7 @@ export interface RenewReply {
   readonly outcomes: readonly RenewOutcome[];
 }
 
-/** A place that is given back, or without `callId` a turn in the line for one. */
+/** A slot that is given back, or without `callId` a turn in the queue for one. */
 export interface Release {
   readonly key: string;
   readonly callId?: string;
@@ -163,7 +163,7 @@ export class AdmissionStore {
   }
 
   /**
-   * What takes places is not to be done once this replica has given up: a Redis that was paused does at its wake all that
+   * What takes slots is not to be done once this replica has given up: a Redis that was paused does at its wake all that
    * it was sent. An answer that comes in time and says that it was too late tells of a clock that was set.
    */
   async #runInTime(

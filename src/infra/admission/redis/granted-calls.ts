@@ -29,7 +29,7 @@ export interface GrantsDeps {
 
 export class GrantedCalls {
   readonly #deps: GrantsDeps;
-  /** Places given back since the store was told last, by key. */
+  /** Slots given back since the store was told last, by key. */
   readonly #freed = new Map<string, number>();
   #sending: NodeJS.Immediate | undefined;
   #stopped = false;
@@ -65,7 +65,7 @@ export class GrantedCalls {
     if (!this.#stopped) this.#sending ??= setImmediate(() => this.#send());
   }
 
-  /** A place that was given back in this turn is free for who asks in this turn. */
+  /** A slot that was given back in this turn is free for who asks in this turn. */
   sendBefore({ leases }: AdmissionRequest): void {
     if (this.#freed.size > 0 && leases.some(({ key }) => this.#freed.has(key))) this.#send();
   }
@@ -92,6 +92,6 @@ export class GrantedCalls {
     this.#freed.clear();
     if (!health.isUp) return;
     keeper.sendReleases().catch((error: unknown) => health.failed(error));
-    for (const [key, places] of freed) shared.wake(key, places);
+    for (const [key, slots] of freed) shared.wake(key, slots);
   }
 }

@@ -16,11 +16,11 @@ import { StoreAway, StoreHealth } from '../../redis/store-health.ts';
 import { StorePulse } from '../../redis/store-pulse.ts';
 
 export interface RedisAdmissionOptions {
-  /** How long the place of a replica that died stays taken. */
+  /** How long the slot of a replica that died stays taken. */
   readonly leaseTtlMs?: number;
   /** Between two rounds of renewal. */
   readonly tickMs?: number;
-  /** Longest time between two questions of who stands first in a line. */
+  /** Longest time between two questions of who stands first in a queue. */
   readonly pollMs?: number;
 }
 
@@ -222,7 +222,7 @@ export class RedisAdmissionControl implements AdmissionControl {
       // Its own releases it has followed up already.
       if (message.slice(0, space) !== replica) this.#shared.wakeNamed(message.slice(space + 1));
     });
-    // Without hints the lines go by their timers; the client subscribes again by itself.
+    // Without hints the queues go by their timers; the client subscribes again by itself.
     subscriber.subscribe(this.#store.channel).catch(() => undefined);
   }
 

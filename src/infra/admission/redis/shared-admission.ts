@@ -1,13 +1,13 @@
-// SharedAdmission: admission by the store all replicas share, with a bounded fair line of this replica's own waiting calls.
+// SharedAdmission: admission by the store all replicas share, with a bounded fair queue of this replica's own waiting calls.
 import type { RateLimitState } from '../../../contract/call/tool-response.ts';
 import type { AdmissionRequest, LeaseRule } from '../../../ports/admission-control.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import { LeasePlaces } from '../memory/lease-places.ts';
+import { LeaseSlots } from '../memory/lease-slots.ts';
 import type { AdmissionStore, AdmitReply } from './admission-store.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
 import { StoreAway, type StoreHealth } from '../../redis/store-health.ts';
 import { endInTime, type FullDecision, type SharedDecision, type WaitingCall } from './waiting-call.ts';
-import { WaitingLines } from './waiting-lines.ts';
+import { WaitingQueues } from './waiting-queues.ts';
 
 export interface SharedDeps {
   readonly store: AdmissionStore;
@@ -15,23 +15,23 @@ export interface SharedDeps {
   readonly health: StoreHealth;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Longest time between two questions of who stands first in a line. */
+  /** Longest time between two questions of who stands first in a queue. */
   readonly pollMs: number;
 }
 
 type Full = AdmitReply & { readonly kind: 'full' };
 const NOT_ASKED: Full = { kind: 'full', full: [], firstExpiryMs: Infinity, rates: [] };
 
-/** Only who stands first asks, once per place that may be free. A call that waits stands in the queues of all its leases. */
+/** Only who stands first asks, once per slot that may be free. A call that waits stands in the queues of all its leases. */
 export class SharedAdmission {
   readonly #deps: SharedDeps;
-  readonly #places = new LeasePlaces<WaitingCall>();
-  readonly #lines: WaitingLines;
+  readonly #slots = new LeaseSlots<WaitingCall>();
+  readonly #queues: WaitingQueues;
   readonly #waiting = new Set<WaitingCall>();
 
   constructor(deps: SharedDeps) {
     this.#deps = deps;
-    this.#lines = new WaitingLines({
+    this.#queues = new WaitingQueues({
       ...deps,
       look: (key) => this.wake(key),
       onOpen: (key) => deps.keeper.keepTurn(key),
@@ -43,13 +43,13 @@ export class SharedAdmission {
   async admit(request: AdmissionRequest, signal: AbortSignal): Promise<SharedDecision> {
     const { leases } = request;
     signal.throwIfAborted();
-    const before = this.#lines.answersBefore(leases);
+    const before = this.#queues.answersBefore(leases);
     if (before !== undefined) return before.then(() => this.admit(request, signal));
     const blocked = leases.filter((rule) => this.#isBlocked(rule));
     if (blocked.length > 0) return this.#enter(request, signal, { ...NOT_ASKED, full: blocked });
-    for (const { key } of leases) this.#lines.beginAsking(key);
+    for (const { key } of leases) this.#queues.beginAsking(key);
     try {
-      const mayWait = leases.every((rule) => this.#hasRoom(rule));
+      const mayWait = leases.every((rule) => this.#mayQueue(rule));
       const reply = await this.#ask(request, mayWait);
       if (reply.kind !== 'full') return reply;
       signal.throwIfAborted();
@@ -57,44 +57,44 @@ export class SharedAdmission {
       for (const { key } of reply.full) this.#askNext(key);
       return decided;
     } finally {
-      for (const { key } of leases) this.#lines.endAsking(key);
+      for (const { key } of leases) this.#queues.endAsking(key);
     }
   }
 
   take(leases: readonly LeaseRule[]): void {
-    this.#places.take(leases);
+    this.#slots.take(leases);
   }
 
   giveBack(leases: readonly LeaseRule[], heldMs: number): void {
-    this.#places.giveBack(leases, heldMs);
+    this.#slots.giveBack(leases, heldMs);
   }
 
   /**
-   * Places of the lease may be free. While somebody of the line asks, that is kept for later: that one came before, and may be
-   * told that all is full although the place is for it.
+   * Slots of the lease may be free. While somebody of the queue asks, that is kept for later: that one came before, and may be
+   * told that all is full although the slot is for it.
    */
-  wake(key: string, places = 1): void {
-    if (!this.#lines.has(key)) return;
-    this.#lines.poke(key, places);
+  wake(key: string, slots = 1): void {
+    if (!this.#queues.has(key)) return;
+    this.#queues.poke(key, slots);
     this.#askNext(key);
   }
 
-  /** As many as there may be places for, in their order; the next only once all of them have their answers. */
+  /** As many as there may be slots for, in their order; the next only once all of them have their answers. */
   #askNext(key: string): void {
-    if (this.#lines.askingAgain(key) > 0) return;
-    for (let places = this.#lines.pokes(key); places > 0; places -= 1) {
-      if (!this.#lines.has(key) || this.#isShareTakenOf(key)) return;
-      const next = this.#places.find(key, (call) => !call.asking && call.blockedOn === key);
-      // Whoever is still on a first question may end up in the line.
+    if (this.#queues.askingAgain(key) > 0) return;
+    for (let slots = this.#queues.pokes(key); slots > 0; slots -= 1) {
+      if (!this.#queues.has(key) || this.#isShareTakenOf(key)) return;
+      const next = this.#slots.find(key, (call) => !call.asking && call.blockedOn === key);
+      // Whoever is still on a first question may end up in the queue.
       if (next === undefined) return;
-      this.#lines.takePoke(key);
+      this.#queues.takePoke(key);
       void this.#askAgain(next, key);
     }
   }
 
   /** By the store's name of the lease. */
   wakeNamed(name: string): void {
-    this.wake(this.#lines.keyOf(name));
+    this.wake(this.#queues.keyOf(name));
   }
 
   /** Of a store that is away, or of a gateway that closes. */
@@ -110,25 +110,25 @@ export class SharedAdmission {
   }
 
   #isBlocked(rule: LeaseRule): boolean {
-    this.#places.restate(rule);
-    return this.#lines.waiting(rule.key) > 0 || this.#isShareTaken(rule);
+    this.#slots.restate(rule);
+    return this.#queues.waiting(rule.key) > 0 || this.#isShareTaken(rule);
   }
 
   /** While the store is not sure who holds what, this replica keeps to its share, what it holds already included. */
   #isShareTaken({ key, limit }: LeaseRule, itself = 0): boolean {
     const { health } = this.#deps;
     if (!health.inQuarantine) return false;
-    return this.#places.inUse(key) + this.#lines.asking(key) - itself >= health.shareOf(limit);
+    return this.#slots.inUse(key) + this.#queues.asking(key) - itself >= health.shareOf(limit);
   }
 
   #isShareTakenOf(key: string): boolean {
     if (!this.#deps.health.inQuarantine) return false;
-    const rule = this.#places.find(key, () => true)?.leases.find((lease) => lease.key === key);
+    const rule = this.#slots.find(key, () => true)?.leases.find((lease) => lease.key === key);
     return rule !== undefined && this.#isShareTaken(rule);
   }
 
-  #hasRoom(rule: LeaseRule): boolean {
-    return rule.maxWaitMs > 0 && this.#places.queueLength(rule) < rule.maxQueue;
+  #mayQueue(rule: LeaseRule): boolean {
+    return rule.maxWaitMs > 0 && this.#slots.queueLength(rule) < rule.maxQueue;
   }
 
   async #ask(
@@ -139,7 +139,7 @@ export class SharedAdmission {
     const { store, health } = this.#deps;
     const othersWaiting = ({ key }: LeaseRule) => {
       const itself = own?.blockedOn === key && !own.done ? 1 : 0;
-      return this.#lines.waiting(key) - itself + (own === undefined ? 0 : this.#lines.keepTurnFor(key));
+      return this.#queues.waiting(key) - itself + (own === undefined ? 0 : this.#queues.keepTurnFor(key));
     };
     try {
       for (;;) {
@@ -161,13 +161,13 @@ export class SharedAdmission {
     }
   }
 
-  /** Into the line, or refused where that is as long as it may be. */
+  /** Into the queue, or refused where that is as long as it may be. */
   #enter(
     request: AdmissionRequest,
     signal: AbortSignal,
     { full, firstExpiryMs, rates }: Full,
   ): Promise<SharedDecision> {
-    const crowded = full.find((rule) => !this.#hasRoom(rule));
+    const crowded = full.find((rule) => !this.#mayQueue(rule));
     if (crowded !== undefined) return Promise.resolve(this.#refusal(crowded, rates));
     return new Promise((settle, fail) => {
       const { fairnessKey, leases } = request;
@@ -185,30 +185,30 @@ export class SharedAdmission {
         },
       });
       this.#waiting.add(call);
-      this.#places.wait(call);
-      this.#lines.enter(blockedOn);
-      this.#lines.lookWithin(blockedOn, firstExpiryMs);
+      this.#slots.wait(call);
+      this.#queues.enter(blockedOn);
+      this.#queues.lookWithin(blockedOn, firstExpiryMs);
     });
   }
 
   async #askAgain(call: WaitingCall, key: string): Promise<void> {
     call.asking = true;
-    this.#lines.beginAskingAgain(key);
+    this.#queues.beginAskingAgain(key);
     try {
       const reply = await this.#ask(call.request, true, call);
       call.asking = false;
-      this.#lines.endAskingAgain(key);
+      this.#queues.endAskingAgain(key);
       if (call.done) this.#unwanted(call, key, reply);
       else if (reply.kind === 'full') this.#stillFull(call, key, reply);
       else {
         this.#leave(call, reply.kind === 'granted');
         call.settle(reply);
         // What is left may be for those who ask already; the last answer of all says what is left for others.
-        this.#lines.pokeTo(key, reply.kind === 'granted' ? reply.left : 1);
+        this.#queues.pokeTo(key, reply.kind === 'granted' ? reply.left : 1);
       }
       this.#askNext(key);
     } catch (error) {
-      this.#lines.endAskingAgain(key);
+      this.#queues.endAskingAgain(key);
       if (!call.done) this.#leave(call, false);
       call.fail(error);
     }
@@ -217,7 +217,7 @@ export class SharedAdmission {
   /** It has gone meanwhile: what it got, or the hint it followed, is the next one's. */
   #unwanted(call: WaitingCall, key: string, reply: { readonly kind: string }): void {
     if (reply.kind === 'granted') this.#deps.keeper.takeBack(call.request);
-    this.#lines.poke(key, 1);
+    this.#queues.poke(key, 1);
   }
 
   #stillFull(call: WaitingCall, key: string, { full, firstExpiryMs, rates }: Full): void {
@@ -226,24 +226,24 @@ export class SharedAdmission {
     const blockedOn = isFull ? key : (full[0]?.key ?? key);
     if (blockedOn !== key) {
       call.blockedOn = blockedOn;
-      this.#lines.enter(blockedOn);
+      this.#queues.enter(blockedOn);
       // The store has ended the turn for this one itself.
-      this.#lines.leave(key, true);
-      // The place is free for others in this line.
-      this.#lines.poke(key, 1);
+      this.#queues.leave(key, true);
+      // The slot is free for others in this queue.
+      this.#queues.poke(key, 1);
     }
-    this.#lines.lookWithin(blockedOn, firstExpiryMs);
+    this.#queues.lookWithin(blockedOn, firstExpiryMs);
   }
 
   #leave(call: WaitingCall, served: boolean): void {
     call.done = true;
     call.disarm();
     this.#waiting.delete(call);
-    this.#places.stopWaiting(call, served);
-    this.#lines.leave(call.blockedOn, served);
+    this.#slots.stopWaiting(call, served);
+    this.#queues.leave(call.blockedOn, served);
   }
 
   #refusal(rule: LeaseRule, rates: readonly RateLimitState[]): FullDecision {
-    return { kind: 'full', rule, retryAfterMs: this.#places.retryAfterMs(rule), rates };
+    return { kind: 'full', rule, retryAfterMs: this.#slots.retryAfterMs(rule), rates };
   }
 }

@@ -1,4 +1,4 @@
-// Specs of what ends a wait when no place does.
+// Specs of what ends a wait when no slot does.
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/helpers/fake-clock.ts';
 import type { LeaseRule } from '../../../ports/admission-control.ts';

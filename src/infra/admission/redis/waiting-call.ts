@@ -1,8 +1,8 @@
-// WaitingCall: a call in the lines of this replica, and what ends its wait when no place does.
+// WaitingCall: a call in the queues of this replica, and what ends its wait when no slot does.
 import type { RateLimitState } from '../../../contract/call/tool-response.ts';
 import type { AdmissionRequest, LeaseRule } from '../../../ports/admission-control.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { Waiter } from '../memory/lease-places.ts';
+import type { Waiter } from '../memory/lease-slots.ts';
 import type { AdmitReply } from './admission-store.ts';
 
 export type FullDecision = Omit<Extract<AdmitReply, { kind: 'rate' }>, 'kind' | 'rule'> & {
@@ -13,7 +13,7 @@ export type SharedDecision = Extract<AdmitReply, { kind: 'granted' | 'rate' }> |
 
 export interface WaitingCall extends Waiter {
   readonly request: AdmissionRequest;
-  /** The lease that was full when it asked last: only a place of this one lets it ask again. */
+  /** The lease that was full when it asked last: only a slot of this one lets it ask again. */
   blockedOn: string;
   asking: boolean;
   done: boolean;

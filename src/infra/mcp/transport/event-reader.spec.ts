@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { nextTurn } from '../../../lib/concurrency/in-slices.ts';
+import { yieldToLoop } from '../../../lib/concurrency/in-slices.ts';
 import { FakeClock } from '../../../../test/helpers/fake-clock.ts';
 import { eventReader } from './event-reader.ts';
 import { MAX_DEPTH } from './json-depth.ts';
@@ -135,7 +135,7 @@ describe('an event stream', () => {
     let [events, turn, most] = [0, 0, 0];
     const progress = { isOver: false };
     const turns = async () => {
-      for (; !progress.isOver; turn += 1) await nextTurn();
+      for (; !progress.isOver; turn += 1) await yieldToLoop();
     };
     const counting = turns();
     for (let inTurn = 0, last = 0, { done } = await reader.read(); !done; { done } = await reader.read()) {

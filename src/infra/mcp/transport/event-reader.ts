@@ -3,7 +3,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { withExactNumbers } from '../../../lib/json/exact-json.ts';
-import { nextTurn } from '../../../lib/concurrency/in-slices.ts';
+import { yieldToLoop } from '../../../lib/concurrency/in-slices.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { EventLines, type StreamEvent } from './event-lines.ts';
 import { brokenProtocol, tooDeep } from '../failures.ts';
@@ -49,7 +49,7 @@ export function eventReader(options: EventReaderOptions): TransformStream<Uint8A
           const text = await textOf(event, options);
           if (text !== '') controller.enqueue(encoder.encode(text));
           inTurn += 1;
-          if (inTurn % EVENTS_A_TURN === 0) await nextTurn();
+          if (inTurn % EVENTS_A_TURN === 0) await yieldToLoop();
         }
       } catch (error) {
         // Any other one says that nobody reads the stream any more.
@@ -57,7 +57,7 @@ export function eventReader(options: EventReaderOptions): TransformStream<Uint8A
         controller.error(error);
       }
       // What is read ahead would else follow in the same turn.
-      await nextTurn();
+      await yieldToLoop();
     },
   });
 }

@@ -12,7 +12,7 @@ const request = (id: number, params: { text: string } = { text: '' }): JSONRPCMe
   method: 'tools/call',
   params,
 });
-const nextTurn = () => new Promise((resolve) => void setImmediate(resolve));
+const yieldToLoop = () => new Promise((resolve) => void setImmediate(resolve));
 
 async function bench() {
   const writes: string[] = [];
@@ -57,9 +57,9 @@ describe('StdioTransport', () => {
     const { transport, ids } = await bench();
     await transport.send(request(1));
     await Promise.all([transport.send(request(2)), transport.send(request(3))]);
-    await nextTurn();
+    await yieldToLoop();
     await transport.send(request(4));
-    await nextTurn();
+    await yieldToLoop();
     expect(ids()).toEqual([[1, 2, 3], [4]]);
   });
 
@@ -68,7 +68,7 @@ describe('StdioTransport', () => {
     const text = 'x'.repeat(40_000);
     for (const id of [1, 2, 3]) await transport.send(request(id, { text }));
     expect(ids()).toEqual([[1, 2]]);
-    await nextTurn();
+    await yieldToLoop();
     expect(ids()).toEqual([[1, 2], [3]]);
   });
 
@@ -78,7 +78,7 @@ describe('StdioTransport', () => {
     const closed = transport.close();
     await expect(transport.send(request(2))).rejects.toMatchObject({ reason: 'CONNECTION_LOST' });
     await closed;
-    await nextTurn();
+    await yieldToLoop();
     expect(ids()).toEqual([[1]]);
   });
 
@@ -89,7 +89,7 @@ describe('StdioTransport', () => {
     stdout.write(
       '{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"id":9007199254740993,"x":1e999}}}\n',
     );
-    await nextTurn();
+    await yieldToLoop();
     expect(seen).toEqual([
       { jsonrpc: '2.0', id: 1, result: { structuredContent: { id: '9007199254740993', x: '1e999' } } },
     ]);

@@ -8,7 +8,7 @@ import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { ARCHIVE_SUFFIX, KeptSizes } from './kept-sizes.ts';
 import type { WorkspaceArchive } from './workspace-archive.ts';
-import { WorkspaceTurns } from './workspace-turns.ts';
+import { WorkspaceLocks } from './workspace-locks.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
 
@@ -40,7 +40,7 @@ export interface KeptWorkspacesOptions {
 export class KeptWorkspaces {
   readonly #options: KeptWorkspacesOptions;
   readonly #folder: string;
-  readonly #turns = new WorkspaceTurns();
+  readonly #locks = new WorkspaceLocks();
   readonly #sizes = new KeptSizes();
   /** What runs under way may still write, by archive. */
   readonly #promised = new Map<string, number>();
@@ -55,13 +55,13 @@ export class KeptWorkspaces {
   async open({ owner, key, maxBytes }: KeptRequest, signal: AbortSignal): Promise<KeptWorkspace> {
     const folder = join(this.#folder, hashOf(owner));
     const path = join(folder, `${hashOf(key)}${ARCHIVE_SUFFIX}`);
-    const endTurn = await this.#turns.take(path, signal);
+    const unlock = await this.#locks.take(path, signal);
     try {
       this.#sweep();
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       this.#promise(await this.#sizes.of(folder), folder, path, maxBytes);
     } catch (error) {
-      endTurn();
+      unlock();
       throw error;
     }
     return {
@@ -69,7 +69,7 @@ export class KeptWorkspaces {
       keep: (from) => this.#keep(path, from, maxBytes),
       release: () => {
         this.#promised.delete(path);
-        endTurn();
+        unlock();
       },
     };
   }
@@ -139,7 +139,7 @@ export class KeptWorkspaces {
         const path = join(folder, name);
         const { mtimeMs } = await lstat(path);
         // What stands beside its workspace is of a gateway that was killed while it packed.
-        if (mtimeMs < before && !this.#turns.isTaken(path)) await this.#remove(path);
+        if (mtimeMs < before && !this.#locks.isTaken(path)) await this.#remove(path);
       }
     }
   }

@@ -78,7 +78,7 @@ export class TemporaryFolders {
   }
 
   /** Throws before a run that will take this much of the disk, where less than that can be spared. */
-  async checkRoom(bytes: number): Promise<void> {
+  async checkSpace(bytes: number): Promise<void> {
     this.#makeRoot();
     const { freeBytes } = this.#options;
     const free = await this.#free();

@@ -18,7 +18,7 @@ export class InspectionQueue {
   /** Who waits while the server is found not to answer is refused with what was found: nobody waits for that again. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#slots) {
-      // Whoever ends hands its place on.
+      // Whoever ends hands its slot on.
       await new Promise<void>((start, refuse) => this.#waiting.push({ start, refuse }));
     } else this.#running += 1;
     try {

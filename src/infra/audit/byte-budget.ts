@@ -1,9 +1,9 @@
-// ByteRoom: how much of a bounded buffer is taken, and those who wait for a place in it.
+// ByteBudget: how much of a bounded buffer is taken, and those who wait until they fit.
 import type { Clock } from '../../ports/clock.ts';
 
 const MAX_WAIT_MS = 1_000;
 
-export class ByteRoom {
+export class ByteBudget {
   readonly max: number;
   readonly #clock: Clock;
   #taken = 0;
@@ -32,7 +32,7 @@ export class ByteRoom {
     for (const wake of this.#waiters.splice(0)) wake();
   }
 
-  /** False: there was no room in time, or `isDown` says that there will be none. */
+  /** False: there was not enough capacity in time, or `isDown` says that there will be none. */
   async wait(bytes: number, part: number, isDown: () => boolean): Promise<boolean> {
     const giveUpAt = this.#clock.now() + MAX_WAIT_MS;
     while (!this.fits(bytes, part)) {

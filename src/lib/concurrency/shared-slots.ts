@@ -1,11 +1,11 @@
-// SharedPlaces: places that tenants share, such as open streams. One tenant cannot take them all: the last tenth is for those
+// SharedSlots: slots that tenants share, such as open streams. One tenant cannot take them all: the last tenth is for those
 // that hold few.
 
 const KEPT = 0.1;
-/** A tenant that holds fewer than this part of all places holds few. */
+/** A tenant that holds fewer than this part of all slots holds few. */
 const FEW = 0.01;
 
-export class SharedPlaces {
+export class SharedSlots {
   readonly #most: number;
   readonly #held = new Map<string, number>();
   #taken = 0;
@@ -14,7 +14,7 @@ export class SharedPlaces {
     this.#most = most;
   }
 
-  /** What gives the place back, once; undefined where there is none for this tenant. */
+  /** What gives the slot back, once; undefined where there is none for this tenant. */
   take(tenant: string): (() => void) | undefined {
     const held = this.#held.get(tenant) ?? 0;
     const most = held < this.#most * FEW ? this.#most : this.#most * (1 - KEPT);

@@ -4,23 +4,23 @@ import { createServer as createHttp, type RequestListener } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-export interface WaitingPlace {
+export interface RecoveryAddress {
   readonly host: string;
   readonly http: { readonly port: number };
   readonly tls?: { readonly cert_file: string; readonly key_file: string } | undefined;
 }
 
-export interface WaitingRoom {
+export interface RecoveryServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
 const RETRY_AFTER_S = 1;
 
-export async function openWaitingRoom(
-  { host, http, tls }: WaitingPlace,
+export async function openRecoveryServer(
+  { host, http, tls }: RecoveryAddress,
   reason: () => string,
-): Promise<WaitingRoom> {
+): Promise<RecoveryServer> {
   const answer: RequestListener = (request, response) => {
     const isAlive = request.url === '/livez';
     const body = isAlive ? { status: 'ok' } : { status: 'unavailable', reason: reason() };

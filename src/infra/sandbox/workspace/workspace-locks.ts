@@ -1,8 +1,8 @@
-// WorkspaceTurns: one run at a time in each kept workspace, in the order in which they came.
-export class WorkspaceTurns {
+// WorkspaceLocks: one run at a time in each kept workspace, in the order in which they came.
+export class WorkspaceLocks {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Waits for the run before it; rejects with the signal's reason when that aborts first. The result ends the turn. */
+  /** Waits for the run before it; rejects with the signal's reason when that aborts first. The result unlocks it. */
   async take(workspace: string, signal: AbortSignal): Promise<() => void> {
     const before = this.#last.get(workspace);
     let end = () => undefined as void;
