@@ -1,18 +1,24 @@
 // Why something cannot be done with a call that runs later.
+import type { Reason } from '../contract/call/reasons.ts';
 import { toolFailure } from '../contract/call/failure.ts';
-import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { RetryOutcome } from '../ports/calls/call-store.ts';
 
-const NOT_RETRIED: Readonly<Record<Exclude<RetryOutcome, 'queued'>, string>> = {
-  not_ended: 'This call has not ended yet.',
-  succeeded: 'This call has succeeded: there is nothing to do again.',
-  not_async: 'This call was not an asynchronous one: its arguments were not kept.',
-  unsafe:
+const NOT_RETRIED: Readonly<
+  Record<Exclude<RetryOutcome, 'queued'>, readonly [reason: Reason, message: string]>
+> = {
+  not_ended: ['RETRY_NOT_ENDED', 'This call has not ended yet.'],
+  succeeded: ['RETRY_SUCCEEDED', 'This call has succeeded: there is nothing to do again.'],
+  not_async: ['RETRY_NOT_ASYNC', 'This call was not an asynchronous one: its arguments were not kept.'],
+  unsafe: [
+    'RETRY_UNSAFE',
     'This call may have acted, and its tool is not idempotent: say "force": true to run it all the same.',
+  ],
 };
 
 export function notRetried(outcome: Exclude<RetryOutcome, 'queued'>): ToolFailure {
-  return new ToolFailure('CONFLICT', NOT_RETRIED[outcome], { reason: `RETRY_${outcome.toUpperCase()}` });
+  const [reason, message] = NOT_RETRIED[outcome];
+  return toolFailure(reason, message);
 }
 
 export function notFound(): ToolFailure {

@@ -1,4 +1,5 @@
 // CallWorker: runs accepted calls through the core, each under a lease, and writes the one end that each has.
+import { isReason } from '../contract/call/is-reason.ts';
 import { randomUUID } from 'node:crypto';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolRefusal, ToolResponse } from '../contract/call/tool-response.ts';
@@ -187,5 +188,5 @@ export class CallWorker {
 }
 
 function isDrain({ error }: ToolRefusal): boolean {
-  return error.type === 'UNAVAILABLE' && error.reason === 'DRAINING';
+  return error.type === 'UNAVAILABLE' && isReason(error, 'DRAINING');
 }

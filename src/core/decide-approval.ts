@@ -1,4 +1,5 @@
 // Decides an approval: who may, and what the second decision meets. Used by every door that takes decisions.
+import type { Reason } from '../contract/call/reasons.ts';
 import { holds, type Principal } from '../contract/call/principal.ts';
 import { isSamePerson } from '../lib/callers/same-person.ts';
 import { toolFailure } from '../contract/call/failure.ts';
@@ -29,8 +30,13 @@ export async function decideApproval(
   if (decided === undefined) throw notFound();
   if (decided.outcome === 'decided') return decided.approval;
   const message = `This approval is ${decided.approval.status} already.`;
-  throw new ToolFailure('CONFLICT', message, { reason: `APPROVAL_${decided.outcome.toUpperCase()}` });
+  throw new ToolFailure('CONFLICT', message, { reason: NOT_DECIDED[decided.outcome] });
 }
+
+const NOT_DECIDED = {
+  conflict: 'APPROVAL_CONFLICT',
+  expired: 'APPROVAL_EXPIRED',
+} as const satisfies Record<string, Reason>;
 
 /**
  * Four eyes are those of two people, and a person may have many keys: neither whose key asked, nor for whom the call is

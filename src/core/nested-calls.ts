@@ -118,8 +118,8 @@ function reachRefusal({ function: fn, snapshot }: ToolCall, tool: string): ToolF
   return toolFailure('STEP_NOT_ALLOWED', message);
 }
 
-function overdone(reason: string, message: string): ToolFailure {
-  return new ToolFailure('BUDGET_EXCEEDED', message, { reason, retryable: false });
+function overdone(reason: 'STEPS_TOO_DEEP' | 'TOO_MANY_STEPS', message: string): ToolFailure {
+  return toolFailure(reason, message, { retryable: false });
 }
 
 function cancelled(): ToolFailure {

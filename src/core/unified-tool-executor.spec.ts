@@ -193,7 +193,10 @@ describe('UnifiedToolExecutor', () => {
   });
 
   it('a tool in quarantine is refused for the reason that put it there', async () => {
-    const quarantine = { reason: 'TOOL_DEFINITION_CHANGED', message: 'The server defines it otherwise.' };
+    const quarantine = {
+      reason: 'TOOL_DEFINITION_CHANGED' as const,
+      message: 'The server defines it otherwise.',
+    };
     const fn = functionOf({ foreign: { server: 'files', quarantine } });
     const { executor } = gatewayWith(fn, async () => ({ data: 1 }));
     expect(await executor.execute(requestOf())).toMatchObject({

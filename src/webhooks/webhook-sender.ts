@@ -1,4 +1,5 @@
 // WebhookSender: tells callbacks that their calls have ended: signed, tried again for hours, given up in the end and kept.
+import { isReason } from '../contract/call/is-reason.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { signedHeaders } from '../lib/secrets/webhook-signature.ts';
@@ -171,6 +172,6 @@ interface Problem {
 
 /** What the other side sent stays out of it. */
 function problemOf(error: unknown): Problem {
-  if (error instanceof ToolFailure) return { text: error.reason, final: error.reason === 'EGRESS_DENIED' };
+  if (error instanceof ToolFailure) return { text: error.reason, final: isReason(error, 'EGRESS_DENIED') };
   return { text: error instanceof Error ? error.message.slice(0, 200) : 'failed', final: false };
 }

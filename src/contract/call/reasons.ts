@@ -43,6 +43,7 @@ export const REASONS = {
   NOT_THE_OWNER: row('PERMISSION_DENIED', 'only the credential that made it may do this'),
   PERMISSION_MISSING: row('PERMISSION_DENIED', 'the credential lacks a permission: the message names it'),
   STEP_NOT_ALLOWED: row('PERMISSION_DENIED', 'a tool from elsewhere may not call this one'),
+  AGENT_MISMATCH: row('PERMISSION_DENIED', 'the call names an agent that is not one of the credential\'s'),
   TENANT_MISMATCH: row('PERMISSION_DENIED', 'the call names a tenant that is not the credential\'s'),
   USER_MISMATCH: row('PERMISSION_DENIED', 'the call names a user that is not the credential\'s'),
   TENANT_REQUIRED: row('PERMISSION_DENIED', 'the tool serves only callers that belong to a tenant'),
@@ -142,6 +143,7 @@ export const REASONS = {
   SPECS_BUSY: row('UNAVAILABLE', 'other definitions change too fast for this one to be judged'),
   SPECS_NOT_CONFIGURED: row('CONFLICT', 'gateway.yaml has no loader of type postgres'),
   SPEC_INVALID: row('VALIDATION', 'the definition has faults: details.problems'),
+  SPEC_NOT_FOUND: row('NOT_FOUND', 'there is no tool definition of this name in the database'),
   TOO_MANY_WATCHERS: row('CONCURRENCY_LIMIT', 'too many watch the tools at once'),
   UPSTREAM_NOT_FOUND: row('NOT_FOUND', 'no tool calls an upstream of this name'),
 
@@ -232,7 +234,9 @@ export const REASONS = {
   TOO_MANY_VALUES: row('OUTPUT_TOO_LARGE', 'the result holds too many values'),
 } satisfies Readonly<Record<string, ReasonRow>>;
 
+export type Reason = keyof typeof REASONS;
+
 /** Undefined: the type itself, a status of an upstream (`HTTP_503`), or a word of the tool's own. */
 export function reasonRow(reason: string): ReasonRow | undefined {
-  return Object.hasOwn(REASONS, reason) ? REASONS[reason as keyof typeof REASONS] : undefined;
+  return Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : undefined;
 }

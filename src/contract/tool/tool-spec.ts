@@ -1,4 +1,5 @@
 // ToolSpec: what a tool is, as data. Agents see the public part; implementationConfig never leaves the gateway.
+import type { Reason } from '../call/reasons.ts';
 import type { JsonObject, JsonSchema, JsonValue } from '../json.ts';
 import type { Origin } from './origin.ts';
 
@@ -111,8 +112,7 @@ export interface ForeignDefinition {
 }
 
 export interface Quarantine {
-  /** TOOL_DEFINITION_CHANGED … */
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 

@@ -1,4 +1,5 @@
 // The legacy form `execute(action, details)`: turned into the call of the typed action before anything is decided about it.
+import type { Reason } from '../../contract/call/reasons.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { LargeIntegers, ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -58,7 +59,7 @@ function argumentsOf(details: JsonValue | undefined): ActionArguments {
   throw misfit('/details', 'must be the JSON text of an object');
 }
 
-function misfit(pointer: string, message: string, reason = 'SCHEMA_MISMATCH'): ToolFailure {
+function misfit(pointer: string, message: string, reason: Reason = 'SCHEMA_MISMATCH'): ToolFailure {
   return new ToolFailure('VALIDATION', `The arguments do not fit the tool: ${pointer} ${message}.`, {
     reason,
     details: { violations: [{ pointer, message }] },

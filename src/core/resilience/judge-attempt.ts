@@ -1,4 +1,5 @@
 // Judges an attempt that failed: does it say that the upstream is in trouble, that it is there, or nothing at all?
+import { isServerError } from '../../contract/call/status-reason.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
 import { reasonRow } from '../../contract/call/reasons.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -20,7 +21,7 @@ export interface FailedAttempt {
 export function judgeAttempt({ error, prepared, spentMs, timeoutMs }: FailedAttempt): Outcome {
   if (!(error instanceof ToolFailure)) return 'unknown';
   const { type, origin, reason, retryable } = error;
-  if (origin === 'tool') return type === 'TRANSIENT' && reason.startsWith('HTTP_5') ? 'failed' : 'answered';
+  if (origin === 'tool') return type === 'TRANSIENT' && isServerError(error) ? 'failed' : 'answered';
   if (origin === 'caller') return 'unknown';
   if (type === 'TIMEOUT') {
     // A caller's short deadline, or what retries left of it, is no measure of the upstream.

@@ -1,4 +1,5 @@
 // StepReport: which steps of a call ran and how each ended, for whoever has to clean up after one that broke off.
+import type { Reason } from '../../contract/call/reasons.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ToolSet } from '../../contract/tool/tool-set.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
@@ -101,7 +102,7 @@ export function failedStep({ id, tool }: Step, { error }: ToolRefusal, args: Jso
 }
 
 /** The steps do not fit together on this call's data: nobody's fault but the tool's. */
-export function misfit(what: string, reason: string): StepBreak {
+export function misfit(what: string, reason: Reason): StepBreak {
   return new StepBreak(
     (report) =>
       new ToolFailure('PERMANENT', `The steps of this tool do not go together on this call: ${what}.`, {

@@ -1,4 +1,5 @@
 // Access tokens by OAuth 2.0 client credentials: fetched once for everybody, renewed before they end.
+import { isReason } from '../../contract/call/is-reason.ts';
 import * as oauth from 'oauth4webapi';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -128,7 +129,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 function failureOf(error: unknown): ToolFailure {
-  if (error instanceof ToolFailure && error.reason === 'EGRESS_DENIED') return error;
+  if (error instanceof ToolFailure && isReason(error, 'EGRESS_DENIED')) return error;
   const said = error instanceof oauth.ResponseBodyError ? error.error : undefined;
   const challenged = error instanceof oauth.WWWAuthenticateChallengeError && error.status === 401;
   if (challenged || (said !== undefined && REFUSALS.has(said))) {

@@ -1,4 +1,5 @@
 // Sends a call's request and makes its answer a result. Whatever comes back, error texts too, is scrubbed of secrets.
+import { statusReason } from '../../contract/call/status-reason.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -93,8 +94,10 @@ function toldOf(
   };
 }
 
+const UNAUTHORIZED = 401;
+
 function isRefusedToken(error: unknown): boolean {
-  return error instanceof ToolFailure && error.reason === 'HTTP_401';
+  return error instanceof ToolFailure && error.reason === statusReason(UNAUTHORIZED);
 }
 
 function reader(

@@ -1,4 +1,5 @@
 // What an upstream's status means when it is not a result. The body goes to the log, never to the caller.
+import { statusReason } from '../../contract/call/status-reason.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { HttpResponse } from '../../ports/egress/http-client.ts';
@@ -32,7 +33,7 @@ export function upstreamFailure(
   const retryAfterMs = typeof retryAfter === 'string' ? retryAfterMsOf(retryAfter, now) : undefined;
   return new ToolFailure(typeOf(status), messageOf(status), {
     origin: 'tool',
-    reason: isRedirect(status) ? 'REDIRECT_REFUSED' : `HTTP_${status}`,
+    reason: isRedirect(status) ? 'REDIRECT_REFUSED' : statusReason(status),
     details: { status },
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(refused ? { partialSideEffects: false } : {}),

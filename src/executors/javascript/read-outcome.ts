@@ -1,4 +1,5 @@
 // What a handler returned or threw, as a result or a failure. Handlers may answer in the envelope themselves.
+import type { Reason } from '../../contract/call/reasons.ts';
 import { isErrorType } from '../../contract/call/error-types.ts';
 import type { Intent } from '../../contract/call/intent.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
@@ -95,7 +96,7 @@ function strayField(field: string): string {
   return `an object with a boolean "ok" is an envelope and may hold data, intents and meta; found "${field.slice(0, 80)}"`;
 }
 
-function invalid(reason: string, what: string): ToolFailure {
+function invalid(reason: Reason, what: string): ToolFailure {
   return new ToolFailure('OUTPUT_INVALID', `The tool's handler returned an invalid result: ${what}.`, {
     reason,
   });

@@ -1,4 +1,5 @@
 // ThrownReport: what a handler threw, told by the worker as JSON text and read back in the gateway.
+import { isReason } from '../../contract/call/is-reason.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { failureOfThrown } from './read-outcome.ts';
@@ -44,7 +45,7 @@ export function failureOfReport(report: JsonValue | undefined): ToolFailure {
   if (typeof name === 'string') thrown.name = name;
   if (typeof stack === 'string') thrown.stack = stack;
   const failure = failureOfThrown(Object.assign(thrown, fields));
-  return error === true || failure.reason !== 'EXCEPTION'
+  return error === true || !isReason(failure, 'EXCEPTION')
     ? failure
     : failureOfThrown(typeof text === 'string' ? text : '');
 }

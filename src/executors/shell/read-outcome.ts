@@ -1,4 +1,5 @@
 // Outcomes: what a run means for the caller, a result or one of the tool's own errors.
+import type { Reason } from '../../contract/call/reasons.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -71,6 +72,6 @@ function exitFailure({ exitCode, stdout, stderr }: SandboxOutcome): ToolFailure 
   });
 }
 
-function permanent(reason: string, message: string, details: JsonObject = {}): ToolFailure {
-  return new ToolFailure('PERMANENT', message, { reason, origin: 'tool', details });
+function permanent(reason: Reason, message: string, details: JsonObject = {}): ToolFailure {
+  return toolFailure(reason, message, { origin: 'tool', details });
 }

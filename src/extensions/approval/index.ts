@@ -177,5 +177,5 @@ function notRedeemed(result: RedemptionResult & { redeemed: false }): ToolFailur
     return toolFailure('APPROVAL_REJECTED', 'The call was rejected by an approver.');
   }
   const [reason, message] = WHY_NOT[why === 'pending' ? 'unknown' : why];
-  return new ToolFailure('VALIDATION', message, { reason });
+  return toolFailure(reason, message);
 }

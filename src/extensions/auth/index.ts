@@ -1,4 +1,5 @@
 // auth: who is calling, and for whom may it speak. Binds tenant, agent and user to the credential.
+import type { Reason } from '../../contract/call/reasons.ts';
 import { z } from 'zod';
 import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import { holds, stillGranted, type Principal } from '../../contract/call/principal.ts';
@@ -83,13 +84,13 @@ function withoutTenant(): ToolFailure {
   return toolFailure('TENANT_REQUIRED', message);
 }
 
-function foreign(what: string, field: string): ToolFailure {
-  return new ToolFailure(
-    'PERMISSION_DENIED',
-    `This credential may not speak for the ${what} named in ${field}.`,
-    {
-      reason: `${what.toUpperCase()}_MISMATCH`,
-      details: { field },
-    },
-  );
+function foreign(what: keyof typeof MISMATCHES, field: string): ToolFailure {
+  const message = `This credential may not speak for the ${what} named in ${field}.`;
+  return toolFailure(MISMATCHES[what], message, { details: { field } });
 }
+
+const MISMATCHES = {
+  agent: 'AGENT_MISMATCH',
+  tenant: 'TENANT_MISMATCH',
+  user: 'USER_MISMATCH',
+} as const satisfies Record<string, Reason>;

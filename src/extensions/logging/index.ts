@@ -1,4 +1,5 @@
 // logging: one line per call with named fields. Arguments and results are never in it.
+import type { ErrorType } from '../../contract/call/error-types.ts';
 import { z } from 'zod';
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
@@ -22,7 +23,7 @@ export const logging: ExtensionPlugin<LoggingOptions, Needs> = {
 };
 
 /** Outcomes that are the gateway's own trouble, not the caller's or the tool's. */
-const SERIOUS = new Set(['INTERNAL', 'OUTCOME_UNKNOWN']);
+const SERIOUS: ReadonlySet<ErrorType> = new Set(['INTERNAL', 'OUTCOME_UNKNOWN']);
 
 function createLogging(log: Log): RequestExtension<LoggingOptions> {
   return {

@@ -1,4 +1,6 @@
 // recording: keeps calls with their outcomes for operators who asked for it. It stands outside of all that gives answers again.
+import type { Reason } from '../../contract/call/reasons.ts';
+import { isReason } from '../../contract/call/is-reason.ts';
 import { z } from 'zod';
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
@@ -104,12 +106,25 @@ async function record(
 function isOutcome(response: ToolResponse): boolean {
   if (response.ok) return response.meta.acceptedAt === undefined;
   const { error } = response;
-  return error.type !== 'CANCELLED' && error.reason !== 'DRAINING' && !isAboutApproval(error);
+  return error.type !== 'CANCELLED' && !isReason(error, 'DRAINING') && !isAboutApproval(error);
 }
 
 function isAboutApproval({ type, reason, origin }: ToolError): boolean {
-  return origin !== 'tool' && (type === 'CONFIRMATION_REQUIRED' || reason.startsWith('APPROVAL'));
+  return origin !== 'tool' && (type === 'CONFIRMATION_REQUIRED' || Object.hasOwn(ABOUT_APPROVAL, reason));
 }
+
+const ABOUT_APPROVAL = {
+  APPROVAL_CONFLICT: true,
+  APPROVAL_EXPIRED: true,
+  APPROVAL_MISMATCH: true,
+  APPROVAL_NOT_FOUND: true,
+  APPROVAL_PENDING: true,
+  APPROVAL_REJECTED: true,
+  APPROVAL_REQUIRED: true,
+  APPROVAL_STALE: true,
+  APPROVAL_UNKNOWN: true,
+  APPROVAL_USED: true,
+} satisfies Record<Extract<Reason, `APPROVAL_${string}`>, true>;
 
 async function outcomeOf(response: ToolResponse, secrets: readonly string[]): Promise<RecordedOutcome> {
   const scrubber = await callScrubber(secrets);

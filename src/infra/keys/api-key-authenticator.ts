@@ -1,5 +1,7 @@
 // ApiKeyAuthenticator: API keys, checked against hashes held in memory. AnonymousAuthenticator: UTE_AUTH=none.
 import type { z } from 'zod';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { Reason } from '../../contract/call/reasons.ts';
 import { PLATFORM_PERMISSIONS, type Credential, type Principal } from '../../contract/call/principal.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { parseApiKey, sameHash } from '../../lib/secrets/api-key.ts';
@@ -138,6 +140,6 @@ function knownKey(key: StoredKey, roles: Roles): KnownKey {
   };
 }
 
-function refused(reason: string, message: string): ToolFailure {
-  return new ToolFailure('AUTH', message, { reason });
+function refused(reason: Reason, message: string): ToolFailure {
+  return toolFailure(reason, message);
 }

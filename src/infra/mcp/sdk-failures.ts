@@ -1,4 +1,5 @@
 // What the SDK throws, as ToolFailures: JSON-RPC errors, HTTP statuses, lost connections.
+import { statusReason } from '../../contract/call/status-reason.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -90,7 +91,7 @@ function statusFailure(status: number, error: unknown): ToolFailure {
   const type = TYPE_OF_STATUS[status] ?? (status >= 500 ? 'TRANSIENT' : 'PERMANENT');
   return new ToolFailure(type, `The MCP server answered HTTP ${status}.`, {
     origin: 'tool',
-    reason: `HTTP_${status}`,
+    reason: statusReason(status),
     details: { status },
     ...(status >= 400 && status < 500 && status !== 408 && { partialSideEffects: false }),
     cause: brief(error),

@@ -223,8 +223,8 @@ async function inFolder<Value>(work: () => Promise<Value>): Promise<Value> {
   }
 }
 
-function refusal(reason: string, message: string): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', message, { reason, retryable: false });
+function refusal(reason: 'RECORDINGS_OFF' | 'RECORDINGS_FULL', message: string): ToolFailure {
+  return toolFailure(reason, message, { retryable: false });
 }
 
 function taken(): ToolFailure {

@@ -1,10 +1,11 @@
 // What goes wrong between us and a database, as ToolFailures. The server's own words go to the log alone.
+import type { Reason } from '../../contract/call/reasons.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { DatabaseError } from 'pg';
 import type { ErrorType } from '../../contract/call/error-types.ts';
-import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 
-type Row = readonly [type: ErrorType, reason: string, message: string];
+type Row = readonly [type: ErrorType, reason: Reason, message: string];
 
 const INVALID: Row = [
   'VALIDATION',
@@ -124,13 +125,13 @@ function timedOut(cause: Error): ToolFailure {
   });
 }
 
-function unavailable(reason: string, cause: Error | undefined): ToolFailure {
-  const extra: FailureDetails = { reason, partialSideEffects: false, cause };
-  return new ToolFailure('UNAVAILABLE', MESSAGES[reason] ?? 'The database is not available.', extra);
+function unavailable(reason: keyof typeof MESSAGES, cause: Error | undefined): ToolFailure {
+  return toolFailure(reason, MESSAGES[reason], { partialSideEffects: false, cause });
 }
 
-const MESSAGES: { readonly [reason: string]: string } = {
+const MESSAGES = {
+  DATABASE_UNAVAILABLE: 'The database is not available.',
   POOL_EXHAUSTED: 'All connections to the database are in use.',
   CONNECT_FAILED: 'No connection to the database could be made.',
   CONNECTION_LOST: 'The connection to the database was lost before it had answered.',
-};
+} satisfies Partial<Record<Reason, string>>;

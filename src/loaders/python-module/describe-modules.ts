@@ -1,4 +1,5 @@
 // Runs describe.py over the modules, in the sandbox unless told otherwise, within a time and a size.
+import { isReason } from '../../contract/call/is-reason.ts';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -92,7 +93,7 @@ function interpreterFolders(interpreter: string): readonly string[] {
 function startMessage(error: unknown, { interpreter }: PythonModuleOptions): string {
   const why = error instanceof Error ? error.message : String(error);
   const hint =
-    error instanceof ToolFailure && error.reason === 'SANDBOX_UNAVAILABLE'
+    error instanceof ToolFailure && isReason(error, 'SANDBOX_UNAVAILABLE')
       ? '; say "sandbox: off" to import the modules with the rights of the gateway'
       : '';
   return `the Python modules cannot be read with ${interpreter}: ${why}${hint}`;

@@ -188,7 +188,7 @@ describe('a reload', () => {
   });
 
   it('does not prepare a tool in quarantine, and prepares it when it is let out', async () => {
-    const quarantine = { reason: 'TOOL_DEFINITION_CHANGED', message: 'Changed.' };
+    const quarantine = { reason: 'TOOL_DEFINITION_CHANGED' as const, message: 'Changed.' };
     const held = { ...declared('a'), contentHash: 'held', foreign: { server: 'files', quarantine } };
     const { source, sync } = holding(loaded([held]));
     await sync.start();

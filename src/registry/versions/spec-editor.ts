@@ -1,5 +1,6 @@
 // SpecEditor: changes definitions in the database. Each is judged together with all other tools before it is kept, and
 // kept only if none of those has changed meanwhile, so that replicas which edit at once never break the set together.
+import { toolFailure } from '../../contract/call/failure.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import type { Draft, Loader } from '../../contract/plugin.ts';
@@ -218,6 +219,6 @@ function conflict(): ToolFailure {
   return new ToolFailure('CONFLICT', message, { reason: 'VERSION_CONFLICT' });
 }
 
-function gone(reason: string, message: string): ToolFailure {
-  return new ToolFailure('NOT_FOUND', message, { reason });
+function gone(reason: 'SPEC_NOT_FOUND' | 'VERSION_GONE', message: string): ToolFailure {
+  return toolFailure(reason, message);
 }

@@ -1,4 +1,5 @@
 // Acts: what people do on the management side is allowed or refused, done, and written down with who did it.
+import { isReason } from '../../../contract/call/is-reason.ts';
 import {
   applyDecorators,
   Inject,
@@ -95,7 +96,7 @@ export class ManagementActs {
       await (act.urgent === true ? recorded.catch(() => undefined) : recorded);
       return result;
     } catch (error) {
-      if (error instanceof ToolFailure && error.reason !== 'AUDIT_UNAVAILABLE')
+      if (error instanceof ToolFailure && !isReason(error, 'AUDIT_UNAVAILABLE'))
         await this.refused(by, act, error);
       throw error;
     }

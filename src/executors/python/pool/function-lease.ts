@@ -1,4 +1,5 @@
 // FunctionLease: the lease of one function, taken when it is loaded, or by the first call that finds a sandbox there.
+import { isReason } from '../../../contract/call/is-reason.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { PoolLease } from './pool-leases.ts';
@@ -58,7 +59,7 @@ export class FunctionLease {
 }
 
 function isSandboxMissing(error: unknown): boolean {
-  return error instanceof ToolFailure && error.reason === 'SANDBOX_UNAVAILABLE';
+  return error instanceof ToolFailure && isReason(error, 'SANDBOX_UNAVAILABLE');
 }
 
 function asFailure(error: unknown): ToolFailure {

@@ -1,4 +1,5 @@
 // PoolLeases: one worker pool per kind of worker, kept for as long as some function uses it.
+import { isReason } from '../../../contract/call/is-reason.ts';
 import type { JsonValue } from '../../../contract/json.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { within } from '../../../lib/timers/within.ts';
@@ -189,15 +190,16 @@ function changedFailure(): ToolFailure {
 }
 
 function explained(error: unknown): unknown {
-  if (!(error instanceof ToolFailure) || error.reason !== 'WORKER_START_FAILED') return error;
+  if (!(error instanceof ToolFailure) || !isReason(error, 'WORKER_START_FAILED')) return error;
   const { cause } = error;
   const why = cause instanceof Error ? cause.message : error.message;
-  const where = cause instanceof ToolFailure && isAbout(cause, /^SANDBOX_/) ? 'run in the sandbox' : 'run';
+  const where = cause instanceof ToolFailure && isAboutSandbox(cause) ? 'run in the sandbox' : 'run';
   return new Error(`Python tools cannot ${where}: ${why}`, { cause: error });
 }
 
-function isAbout({ reason, cause }: ToolFailure, wanted: RegExp): boolean {
-  return wanted.test(reason) || (cause instanceof ToolFailure && isAbout(cause, wanted));
+function isAboutSandbox(failure: ToolFailure): boolean {
+  if (isReason(failure, 'SANDBOX_UNAVAILABLE', 'SANDBOX_FAILED')) return true;
+  return failure.cause instanceof ToolFailure && isAboutSandbox(failure.cause);
 }
 
 function once(task: () => Promise<void>): () => Promise<void> {

@@ -1,4 +1,5 @@
 // KeptWorkspaces: what commands leave for the next of their session, one archive each: no program ever sees where it lies.
+import type { Reason } from '../../../contract/call/reasons.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { lstat, readdir, stat, unlink, utimes } from 'node:fs/promises';
@@ -160,8 +161,8 @@ async function unlinkIfThere(path: string): Promise<void> {
 
 function failure(
   message: string,
-  reason: string,
+  reason: Reason,
   extra: { readonly partialSideEffects?: boolean; readonly cause: unknown },
 ): ToolFailure {
-  return new ToolFailure('UNAVAILABLE', message, { reason, retryable: false, ...extra });
+  return toolFailure(reason, message, { retryable: false, ...extra });
 }
