@@ -97,7 +97,10 @@ export class AsyncCalls {
       await write();
     } catch (error) {
       if (!(error instanceof AnswerLost) || performance.now() - askedAt > RETRY_WITHIN_MS) throw error;
-      log.warn({ callId: call.id, err: error.cause }, 'a call was not accepted at the first try');
+      log.warn(
+        { callId: call.id, err: error.cause },
+        'the database did not answer whether it accepted a call: it is asked again',
+      );
       await write().catch(() => {
         throw error;
       });

@@ -77,7 +77,10 @@ export class CallWorker {
     const running = new RunningCall(claimed);
     this.#running.set(id, running);
     const settled = this.#carry(running, executed).catch((error: unknown) => {
-      this.#deps.log.error({ callId: id, err: error }, 'an accepted call could not be carried through');
+      this.#deps.log.error(
+        { callId: id, err: error },
+        'an accepted call could not be run to its end: its lease runs out, and a replica settles it',
+      );
     });
     this.#settling.add(settled);
     await settled;
@@ -101,7 +104,10 @@ export class CallWorker {
       this.#deps.store.appendEvents(call.id, events).then(
         () => this.#deps.hints.publish('news', call.id),
         (error: unknown) =>
-          this.#deps.log.warn({ callId: call.id, err: error }, 'events of a call were lost'),
+          this.#deps.log.warn(
+            { callId: call.id, err: error },
+            'events of a call could not be written and are lost: its result is not affected',
+          ),
       ),
     );
     try {
@@ -155,7 +161,7 @@ export class CallWorker {
     if (!written) {
       log.warn(
         { callId: call.id, tool: call.tool, status: end.status },
-        'a call ended here that is not ours any more',
+        'the outcome of a call was dropped: its lease was lost, and another replica has settled the call',
       );
       return;
     }
@@ -168,7 +174,10 @@ export class CallWorker {
     const { call } = running;
     const given = await this.#insist(running, () => this.#deps.store.giveBack(call, delayMs));
     if (given === true)
-      this.#deps.log.info({ callId: call.id, tool: call.tool, delayMs }, 'a call was given back');
+      this.#deps.log.info(
+        { callId: call.id, tool: call.tool, delayMs },
+        'a call was put back into the queue: it runs again later',
+      );
   }
 
   /** Until the database has taken it, the claim is void, or the gateway may wait no longer. Undefined: it was not taken. */
@@ -179,7 +188,10 @@ export class CallWorker {
         return await step();
       } catch (error) {
         if (!(error instanceof ToolFailure) || this.#closed.signal.aborted) throw error;
-        log.warn({ callId: running.call.id, err: error.cause }, "a call's end could not be written yet");
+        log.warn(
+          { callId: running.call.id, err: error.cause },
+          'the outcome of a call could not be written: it is tried again',
+        );
         await pause(clock, delayMs, this.#closed.signal);
       }
     }

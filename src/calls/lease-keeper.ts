@@ -54,7 +54,8 @@ export class LeaseKeeper {
 
   #every(ms: number, task: () => Promise<void>): void {
     const { clock, random, log } = this.#deps;
-    const failed = (error: unknown) => log.error({ err: error }, 'looking after running calls failed');
+    const failed = (error: unknown) =>
+      log.error({ err: error }, 'leases of running calls could not be looked after: it is tried again');
     this.#rounds.push(every(clock, { ms, jitter: 0.1, random }, task, failed));
   }
 
@@ -76,7 +77,10 @@ export class LeaseKeeper {
       const held = new Map((await store.renew(claims, leaseMs)).map((claim) => [claim.id, claim]));
       for (const running of asked) this.#settle(running, held.get(running.call.id)?.cancelRequested, askedAt);
     } catch (error) {
-      log.warn({ calls: asked.length, err: error }, 'leases of running calls could not be renewed');
+      log.warn(
+        { calls: asked.length, err: error },
+        'leases of running calls could not be renewed: another replica settles these calls if that goes on',
+      );
       for (const running of asked) {
         if (performance.now() - running.renewedAt > (leaseMs * 5) / 6) this.#lose(running);
       }
@@ -93,7 +97,10 @@ export class LeaseKeeper {
   #lose(running: RunningCall): void {
     const { id, tool } = running.call;
     if (running.ending || this.#running.get(id) !== running) return;
-    this.#deps.log.warn({ callId: id, tool }, 'the lease of a running call was lost');
+    this.#deps.log.warn(
+      { callId: id, tool },
+      'the lease of a running call was lost: its outcome here does not count any more',
+    );
     running.lose();
   }
 
@@ -101,14 +108,17 @@ export class LeaseKeeper {
     const { store, queue, log, series, hints, ended } = this.#deps;
     try {
       for (const { id, status } of await store.sweep(MAX_RUNS)) {
-        log.warn({ callId: id, status }, 'a call without an owner was settled');
+        log.warn(
+          { callId: id, status },
+          'a call of a lost replica was settled: status says what became of it',
+        );
         if (status === 'queued') queue.offer(id);
         else if (status !== 'running') series.ended(status);
         hints.publish('news', id);
         ended();
       }
     } catch (error) {
-      log.warn({ err: error }, 'calls without an owner could not be looked for');
+      log.warn({ err: error }, 'calls whose replica was lost could not be looked for: it is tried again');
     }
   }
 }

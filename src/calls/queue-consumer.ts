@@ -135,7 +135,10 @@ export class QueueConsumer {
       for (const call of await this.#lost.find()) this.#beginOne(call);
       while (this.#someWait && this.#capacity > 0) await this.#take();
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'waiting calls could not be claimed');
+      this.#deps.log.warn(
+        { err: error },
+        'waiting calls could not be claimed from the database: it is tried again',
+      );
     } finally {
       this.#asked = 0;
     }

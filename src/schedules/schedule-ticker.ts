@@ -36,7 +36,7 @@ export class ScheduleTicker {
   start(): void {
     const { clock, random, log } = this.#deps;
     const failed = (error: unknown) =>
-      log.warn({ err: error }, 'schedules that are due could not be looked for; it is tried again');
+      log.warn({ err: error }, 'due schedules could not be looked for: it is tried again');
     this.#ticks = every(clock, { ms: TICK_MS, jitter: 0.1, random }, () => this.#tick(), failed);
   }
 
@@ -63,7 +63,7 @@ export class ScheduleTicker {
     } catch (error) {
       this.#deps.log.error(
         { scheduleId: schedule.id, err: error },
-        'a schedule cannot be planned and was put aside',
+        'a schedule cannot be planned: it does not run again until somebody changes it',
       );
       return BROKEN;
     }
@@ -96,6 +96,6 @@ export class ScheduleTicker {
       outcome: firing.status,
       missed: firing.missed,
     };
-    log.warn(about, 'a moment of a schedule passed without a call');
+    log.warn(about, 'a due time of a schedule passed without a call');
   }
 }

@@ -56,7 +56,8 @@ export class WebhookSender {
     if (!this.#deps.rules.enabled) return;
     this.wake();
     const { clock, random, log } = this.#deps;
-    const failed = (error: unknown) => log.warn({ err: error }, 'looking for webhooks failed');
+    const failed = (error: unknown) =>
+      log.warn({ err: error }, 'webhooks could not be looked for: it is tried again');
     this.#polls = every(clock, { ms: POLL_MS, jitter: 0.1, random }, () => this.wake(), failed);
   }
 
@@ -84,7 +85,7 @@ export class WebhookSender {
         await Promise.all(due.map((each) => this.#deliver(each)));
       }
     } catch (error) {
-      log.warn({ err: error }, 'webhooks could not be looked for');
+      log.warn({ err: error }, 'webhooks could not be read from the database: it is tried again');
     }
   }
 
@@ -107,10 +108,18 @@ export class WebhookSender {
         givenUp ? 'give_up' : { afterMs: this.#delayMs(due) },
       );
       this.#count(givenUp ? 'given_up' : 'failed');
-      log.warn({ ...about, problem: problem.text }, givenUp ? 'webhook given up' : 'webhook not delivered');
+      log.warn(
+        { ...about, problem: problem.text },
+        givenUp
+          ? 'a webhook was given up: send it again by hand once its receiver works'
+          : 'a webhook was not delivered: it is tried again',
+      );
     } catch (error) {
       // Its lease ends, and it is sent once more: whoever gets it knows it by its id.
-      log.warn({ ...about, err: error }, 'what became of a webhook could not be written');
+      log.warn(
+        { ...about, err: error },
+        'the outcome of a webhook could not be written: it may be delivered again',
+      );
     }
   }
 

@@ -155,7 +155,9 @@ describe('words', () => {
       description: 'Adds.',
       inputSchema: { properties: { a: { description: 'Adds.' } } },
     });
-    const line = bench.log.lines.find(({ message }) => message === 'texts of a tool were cleaned');
+    const line = bench.log.lines.find(
+      ({ message }) => message === 'hidden characters were removed from the texts of a tool of an MCP server',
+    );
     expect(line?.fields).toMatchObject({ tool: 'files.add', hidden_characters: 2 * removed });
   });
 

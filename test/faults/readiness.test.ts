@@ -110,7 +110,7 @@ it('while Redis is away the gateway is ready, and says that limits are degraded'
     .toMatchObject({
       code: 200,
       status: 'degraded',
-      degraded: { admission: expect.stringMatching(/^Redis is away: /) },
+      degraded: { admission: expect.stringMatching(/^Redis is unreachable: /) },
     });
   expect(await degraded(one)).toEqual(['admission']);
   await bench.redis.restart();

@@ -105,7 +105,7 @@ export class LoaderBench {
 
   /** Why tools were left out, by the name that was logged. */
   leftOut(): ReadonlyMap<string, string> {
-    const lines = this.log.lines.filter(({ message }) => message === 'a tool was left out');
+    const lines = this.log.lines.filter(({ message }) => message === 'a tool of an MCP server was left out');
     return new Map(lines.map(({ fields }) => [String(fields['tool']), String(fields['reason'])]));
   }
 }

@@ -273,7 +273,7 @@ describe('a store that lost everything', () => {
         expect(await ask(two[0] as Replica, { leases: [four] })).toMatchObject({ granted: true }),
       );
       expect(
-        two.flatMap(({ lines }) => lines).filter(({ message }) => message.includes('lost its leases')),
+        two.flatMap(({ lines }) => lines).filter(({ message }) => message.includes('lost the leases')),
       ).toHaveLength(2);
     },
   );

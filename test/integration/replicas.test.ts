@@ -59,7 +59,9 @@ describe('three replicas with one limit', () => {
       await pause(500);
       await gateways[0]?.start();
       await Promise.all(runs);
-      expect(gateways.flatMap((gateway) => gateway.linesWith('limits do without Redis'))).toEqual([]);
+      expect(gateways.flatMap((gateway) => gateway.linesWith('limits are enforced by each replica'))).toEqual(
+        [],
+      );
       expect(upstream.most).toBeLessThanOrEqual(LIMIT);
       // One is dead with its places for most of the run; what is left of them was in use.
       expect(upstream.most).toBeGreaterThanOrEqual(LIMIT - 2);

@@ -129,7 +129,7 @@ function degradedOf({ databaseWatch, server, coordination, auditSink }: Watched)
   const state = step === 'stopped' || step === 'running' ? 'away' : step;
   return {
     ...(coordination.isAway() && {
-      admission: 'Redis is away: limits are enforced by each replica for itself until it is back',
+      admission: 'Redis is unreachable: limits are enforced by each replica for itself until it is back',
     }),
     ...(auditSink.isRefusing && {
       audit:

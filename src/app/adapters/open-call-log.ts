@@ -69,7 +69,12 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
       void maintenance.stop();
       await sink
         .close(database.isOpen ? withinMs : 0)
-        .catch((error: unknown) => log.error({ err: error }, 'audit records were lost'));
+        .catch((error: unknown) =>
+          log.error(
+            { err: error },
+            'the audit journal could not be closed in good order: its last records may be lost',
+          ),
+        );
     },
   };
 }

@@ -72,7 +72,10 @@ export class LoadShedder {
     // Every refusal is audited and counted; the log says that it has begun, and that it goes on.
     if (now >= this.#quietUntil || now < this.#quietUntil - LOG_EVERY_MS) {
       this.#quietUntil = now + LOG_EVERY_MS;
-      log.warn({ priority, inFlight, lagMs: Math.round(lag.p99Ms()) }, 'too much to do: calls are refused');
+      log.warn(
+        { priority, inFlight, lagMs: Math.round(lag.p99Ms()) },
+        'the gateway is overloaded: calls are refused until it has caught up',
+      );
     }
     return toolFailure('OVERLOADED', 'The gateway has too much to do at the moment.', {
       retryAfterMs: Math.round(RETRY_MS * (1 + random())),

@@ -82,7 +82,7 @@ export class Upstreams implements CircuitControl {
   #byHand(upstream: string, action: 'isolate' | 'reset', by: string): CircuitStatus | undefined {
     const circuit = this.#circuits.get(upstream);
     if (circuit === undefined) return undefined;
-    this.#deps.log.warn({ upstream, action, by }, 'an operator turned a circuit breaker');
+    this.#deps.log.warn({ upstream, action, by }, 'an operator opened or closed a circuit breaker');
     circuit[action]();
     return { upstream, ...circuit.status() };
   }
@@ -97,8 +97,13 @@ export class Upstreams implements CircuitControl {
       onChange: (from, to, openForMs) => {
         gauge?.set(GAUGE_VALUES[to]);
         const fields = { upstream, from, to, ...(to === 'open' && { openForMs }) };
-        if (to === 'open' || to === 'isolated') log.warn(fields, 'circuit opened: calls are refused');
-        else log.info(fields, to === 'closed' ? 'circuit closed' : 'circuit half-open: probing');
+        if (to === 'open' || to === 'isolated')
+          log.warn(fields, 'circuit opened: calls to this upstream are refused until a probe succeeds');
+        else
+          log.info(
+            fields,
+            to === 'closed' ? 'circuit closed' : 'circuit half-open: a few calls probe the upstream',
+          );
       },
     });
   }

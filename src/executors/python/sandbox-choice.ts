@@ -67,7 +67,10 @@ export class SandboxChoice {
   /** True only for a machine that has no sandbox: one that could not be tried, for want of disk or memory, may have one. */
   async #look(): Promise<boolean> {
     const report = await this.#needs.sandbox.describe().catch((error: unknown) => {
-      this.#needs.log.error({ executor: 'python', err: error }, 'the sandbox could not be looked for');
+      this.#needs.log.error(
+        { executor: 'python', err: error },
+        'whether there is a sandbox could not be found out: tools that need one refuse their calls',
+      );
     });
     const without = report?.backend === 'none' && report.isInconclusive !== true;
     this.#withoutSandbox = without;

@@ -143,7 +143,11 @@ class ShellExecutor implements Executor<ShellOptions> {
         if (backend === 'none') log.error(fields, 'there is no sandbox here: shell tools refuse every call');
         else log.info(fields, 'shell tools run in the sandbox');
       },
-      (error: unknown) => log.error({ executor: 'shell', err: error }, 'the sandbox could not be looked for'),
+      (error: unknown) =>
+        log.error(
+          { executor: 'shell', err: error },
+          'whether there is a sandbox could not be found out: tools that need one refuse their calls',
+        ),
     );
   }
 }

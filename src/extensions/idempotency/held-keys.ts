@@ -37,6 +37,8 @@ export class HeldKeys {
     // What cannot be renewed runs on: at worst its outcome is taken for unknown, which is what it then is.
     await this.#store
       .renew([...this.#held], LEASE_MS)
-      .catch((error: unknown) => this.#log.warn({ err: error }, 'idempotency keys were not renewed'));
+      .catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'leases of idempotency keys could not be renewed: it is tried again'),
+      );
   }
 }

@@ -25,7 +25,10 @@ export class KeyReleases {
   /** Settles after the first try; what that could not do is done later. */
   async release(held: HeldKey): Promise<void> {
     await this.#store.release(held).catch((error: unknown) => {
-      this.#log.warn({ callId: held.callId, err: error }, 'an idempotency key is given back later');
+      this.#log.warn(
+        { callId: held.callId, err: error },
+        'an idempotency key could not be given back: it is tried again in the background',
+      );
       void this.#releaseInBackground(held, ONCE);
     });
   }

@@ -79,7 +79,10 @@ export class KeyedRuns {
   /** The caller has its answer: that the next one gets it too is worth a short wait. */
   #keepLater(held: HeldKey, response: ToolResponse, error: unknown, tries: number): void {
     const delayMs = KEEP_RETRIES_MS[tries];
-    this.#log.warn({ callId: held.callId, err: error, tries }, 'an idempotent outcome was not kept');
+    this.#log.warn(
+      { callId: held.callId, err: error, tries },
+      'the outcome of a call could not be kept under its idempotency key: a repetition of the call may not find it',
+    );
     if (delayMs === undefined) return;
     this.#clock.after(delayMs, () => {
       this.#store.end(held, outcomeOf(response)).catch((again: unknown) => {

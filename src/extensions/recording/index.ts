@@ -43,7 +43,10 @@ function createRecording({ recordings, clock, log }: Needs): ToolExtension<objec
           await record(take, { call, fn, at }, response, hide, (text) => recordings.seal(text));
         } catch (error) {
           take.drop();
-          log.warn({ ...callLogFields(call), err: error }, 'a call could not be recorded');
+          log.warn(
+            { ...callLogFields(call), err: error },
+            'a call could not be written to a recording: the recording misses it',
+          );
         }
         return response;
       }

@@ -44,7 +44,10 @@ export class AuditShipper {
   start(): void {
     const { clock, random, log } = this.#deps;
     const failed = (error: unknown) =>
-      log.error({ err: error }, 'moving audit records to the database failed');
+      log.error(
+        { err: error },
+        'the task that moves audit records to the database failed: it runs again, and the records stay in the journal',
+      );
     this.#rounds = every(clock, { ms: EVERY_MS, jitter: 0.2, random }, () => this.#round(), failed);
   }
 
@@ -79,7 +82,10 @@ export class AuditShipper {
       this.#everyMs = EVERY_MS;
     } catch (error) {
       this.#everyMs = Math.min(LAST_RETRY_MS, this.#everyMs * 2);
-      log.warn({ err: error, pending: journal.pending }, 'audit records could not be moved to the database');
+      log.warn(
+        { err: error, pending: journal.pending },
+        'audit records could not be moved to the database: they stay in the journal, and it is tried again',
+      );
     }
     return this.#everyMs;
   }
@@ -100,7 +106,7 @@ export class AuditShipper {
     const bytes = await storage.read(segment.path);
     // Cut short by the end of a process: nobody was told that it was kept.
     if (endOfLines(bytes) < bytes.length)
-      log.warn({ path: segment.path }, 'an unfinished audit record was left out');
+      log.warn({ path: segment.path }, 'an audit record that a crash cut short was left out');
     for (const lines of piecesOf(bytes, CHUNK)) {
       await this.#store(lines);
       // From then on the files are the next start's.

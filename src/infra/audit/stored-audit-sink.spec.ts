@@ -99,7 +99,9 @@ describe('StoredAuditSink', () => {
     const { sink, table, log } = await opened({ storage: disk });
     await sink.ship();
     expect(table.calls).toEqual(['a']);
-    expect(log.lines).toMatchObject([{ level: 'warn', message: 'an unfinished audit record was left out' }]);
+    expect(log.lines).toMatchObject([
+      { level: 'warn', message: 'an audit record that a crash cut short was left out' },
+    ]);
   });
 
   it('commits the intents of calls that come together with one statement', async () => {

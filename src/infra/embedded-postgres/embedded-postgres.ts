@@ -187,7 +187,7 @@ export class EmbeddedPostgres {
           this.#watch(running);
           return;
         } catch (error) {
-          log.error({ err: error }, 'the embedded database cannot be started; it is tried again');
+          log.error({ err: error }, 'the embedded database cannot be started: it is tried again');
         }
       }
     });

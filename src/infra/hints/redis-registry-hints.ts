@@ -93,7 +93,11 @@ export class RedisRegistryHints implements RegistryHints {
     const subscriber = this.#clients.subscriber();
     subscriber.on('message', (_channel: string, message: string) => {
       const state = readState(message);
-      if (state === undefined) return this.#log.warn({}, 'a hint of another replica cannot be read');
+      if (state === undefined)
+        return this.#log.warn(
+          {},
+          'a message of another replica about its tools cannot be read: it is ignored, and a change is found by polling',
+        );
       for (const listener of this.#listeners) listener(state);
     });
     // Rejects when the gateway closes before Redis was there.

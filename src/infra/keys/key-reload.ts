@@ -43,7 +43,8 @@ export class KeyReload {
   /** Looks at once, as well: the file may have changed since it was read at the start. */
   start(): void {
     const { clock, log } = this.#needs;
-    const failed = (error: unknown) => log.error({ err: error }, 'looking at gateway.yaml failed');
+    const failed = (error: unknown) =>
+      log.error({ err: error }, 'gateway.yaml could not be checked for changed keys: it is checked again');
     this.#looks = every(clock, { ms: LOOK_MS }, () => this.check(), failed);
     void this.check();
   }

@@ -168,7 +168,10 @@ export class ServerConnection {
     void within(this.#needs.clock, { ms: PROBE_MS }, (late) => session.isAlive(late)).then((isAlive) => {
       if (this.#doubted === session) this.#doubted = undefined;
       if (isAlive || this.#closed || this.#session !== session) return;
-      this.#needs.log.warn({}, 'an MCP server answers nothing any more and is replaced');
+      this.#needs.log.warn(
+        {},
+        'an MCP server does not answer any more: it is disconnected, and the next call connects again',
+      );
       this.#lose(session);
     });
   }

@@ -36,7 +36,8 @@ export class DatabaseWatch {
   start(): void {
     if (this.#stopped) return;
     const { clock, log } = this.#deps;
-    const failed = (error: unknown) => log.warn({ err: error }, 'watching the database failed');
+    const failed = (error: unknown) =>
+      log.warn({ err: error }, 'whether the database answers could not be checked: it is checked again');
     this.#looks = every(clock, { ms: EVERY_MS }, () => this.#look(), failed);
   }
 
@@ -59,7 +60,7 @@ export class DatabaseWatch {
         { err: error },
         'the database is away: calls that change something are refused until it is back',
       );
-    else log.info({}, 'the database is back');
+    else log.info({}, 'the database answers again: calls are accepted as before');
   }
 
   async #ask(): Promise<undefined> {

@@ -44,7 +44,11 @@ export class Database {
       connectionTimeoutMillis: FIRST_CONNECT_TIMEOUT_MS,
     });
     // Its message alone: pg hangs the whole connection on the error.
-    const lost = ({ message }: Error) => log.warn({ reason: message }, 'a database connection was lost');
+    const lost = ({ message }: Error) =>
+      log.warn(
+        { reason: message },
+        'a connection to the database was lost: another one is opened when it is needed',
+      );
     this.pool.on('error', lost);
     // The pool listens to idle ones alone: the loss of any other would end the process.
     this.pool.on('connect', (client) => client.on('error', lost));

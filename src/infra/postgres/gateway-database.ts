@@ -83,7 +83,7 @@ export class GatewayDatabase {
       this.#opening = undefined;
       this.#failedAt = this.#clock.now();
       this.#failure = error;
-      this.#log.warn({ err: error }, 'the database cannot be opened now; it is tried again');
+      this.#log.warn({ err: error }, 'the database cannot be opened: it is tried again');
       throw unavailable(error);
     }
   }

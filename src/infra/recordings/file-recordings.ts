@@ -204,7 +204,7 @@ export class FileRecordings implements Recordings {
         if (this.#running.get(name) === recording) this.#running.delete(name);
         this.#active.set(this.#running.size);
       },
-      failed: (err) => log.error({ recording: name, err }, 'the recording cannot be written'),
+      failed: (err) => log.error({ recording: name, err }, 'a recording cannot be written and has ended'),
     });
   }
 }

@@ -87,11 +87,12 @@ export class RedisClients {
     });
     let down = false;
     client.on('error', (error: Error) => {
-      if (!down) this.#log.warn({ role, err: error }, 'Redis is away');
+      if (!down)
+        this.#log.warn({ role, err: error }, 'Redis is unreachable: it is tried again until it answers');
       down = true;
     });
     client.on('ready', () => {
-      if (down) this.#log.info({ role }, 'Redis is back');
+      if (down) this.#log.info({ role }, 'Redis answers again');
       down = false;
     });
     return client;

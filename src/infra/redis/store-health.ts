@@ -90,7 +90,7 @@ export class StoreHealth {
     this.#deps.degraded.set(1);
     this.#deps.log.warn(
       { err: error },
-      'limits do without Redis: each replica goes by its share, or by its policy',
+      'limits are enforced by each replica, by its share or their policy, until Redis answers again: it is unreachable',
     );
     this.#deps.onChange(false);
     this.#probeLater();
@@ -110,7 +110,7 @@ export class StoreHealth {
       this.#quarantineUntil = performance.now() + quarantineMs;
       log.warn(
         { quarantine_ms: quarantineMs },
-        'Redis has lost its leases: this replica goes by its share for a while',
+        'Redis has lost the leases of running calls: this replica enforces its share of the limits for quarantine_ms',
       );
     }
     this.#epoch = epoch;

@@ -97,7 +97,10 @@ class HttpLoader implements Loader {
     if (document === undefined) return;
     this.#wasTaken = true;
     this.#copy?.write(document).catch((error: unknown) => {
-      this.#log.warn({ err: error }, 'the document could not be kept on disk');
+      this.#log.warn(
+        { err: error },
+        'the document could not be kept on disk: a start without its source has no copy of it',
+      );
     });
   }
 
@@ -110,7 +113,7 @@ class HttpLoader implements Loader {
       },
       loaded: () => this.#loaded,
       current: (stop: AbortSignal) => this.#fingerprint(stop),
-      failed: (error: unknown) => this.#log.warn({ err: error }, 'looking for a new document failed'),
+      failed: (error: unknown) => this.#log.warn({ err: error }, 'the source could not be checked for a new document: it is checked again'),
     };
     await pollContent(content, changed, signal);
   }

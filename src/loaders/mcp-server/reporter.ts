@@ -25,7 +25,7 @@ export class Reporter {
 
   listing(leftOut: readonly LeftOut[], records: readonly DefinitionRecord[]): void {
     const lines = [
-      ...leftOut.map(({ tool, reason }) => ({ tool, reason, words: 'a tool was left out' })),
+      ...leftOut.map(({ tool, reason }) => ({ tool, reason, words: 'a tool of an MCP server was left out' })),
       ...records.flatMap(({ tool, state, seen }) => {
         const reason = seen === undefined ? undefined : 'refused' in seen ? seen.refused : seen.hash;
         return state === 'pinned' ? [] : [{ tool, reason, words: WORDS[state] }];
@@ -44,10 +44,11 @@ export class Reporter {
     const key = `${tool} ${pinned?.hash}`;
     if (this.#screened.get(tool) === key) return;
     this.#screened.set(tool, key);
-    if ('refused' in screened) this.#log.warn({ tool, reason: screened.refused }, 'a tool was left out');
+    if ('refused' in screened)
+      this.#log.warn({ tool, reason: screened.refused }, 'a tool of an MCP server was left out');
     else if (screened.removed > 0 || screened.cut > 0) {
       const fields = { tool, hidden_characters: screened.removed, cut_texts: screened.cut };
-      this.#log.warn(fields, 'texts of a tool were cleaned');
+      this.#log.warn(fields, 'hidden characters were removed from the texts of a tool of an MCP server');
     }
   }
 }

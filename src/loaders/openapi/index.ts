@@ -67,7 +67,11 @@ class OpenApiLoader implements Loader {
       clock: this.#needs.clock,
       loaded: () => this.#loaded,
       current: (stop: AbortSignal) => this.#source.fingerprint(stop),
-      failed: (error: unknown) => this.#log.warn({ err: error }, 'looking for a new document failed'),
+      failed: (error: unknown) =>
+        this.#log.warn(
+          { err: error },
+          'the source could not be checked for a new document: it is checked again',
+        ),
     };
     await pollContent(content, changed, signal);
   }

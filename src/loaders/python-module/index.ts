@@ -71,7 +71,11 @@ class PythonModuleLoader implements Loader {
       clock: this.#needs.clock,
       loaded: () => this.#loaded,
       current: () => this.#files.fingerprint(),
-      failed: (error: unknown) => this.#log.warn({ err: error }, 'looking for changed modules failed'),
+      failed: (error: unknown) =>
+        this.#log.warn(
+          { err: error },
+          'Python modules could not be checked for changes: they are checked again',
+        ),
     };
     await pollContent(content, changed, signal);
   }

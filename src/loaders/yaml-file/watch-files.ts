@@ -103,7 +103,10 @@ class FileWatch {
     this.#running = this.#running.then(async () => {
       if (this.#closed) return;
       await work().catch((error: unknown) =>
-        this.#target.log.warn({ err: error }, 'watching the tool files failed'),
+        this.#target.log.warn(
+          { err: error },
+          'the tool files could not be checked for changes: they are checked again',
+        ),
       );
     });
     return this.#running;

@@ -115,7 +115,8 @@ export class RegistrySync implements RegistryControl {
 
   setDisabled(toolName: string, disabled: boolean): boolean {
     const found = this.#deps.registry.setDisabled(toolName, disabled);
-    if (found) this.#deps.log.warn({ tool: toolName, disabled }, 'kill switch turned');
+    if (found)
+      this.#deps.log.warn({ tool: toolName, disabled }, 'the kill switch of a tool was set or cleared');
     return found;
   }
 
@@ -221,7 +222,12 @@ export class RegistrySync implements RegistryControl {
 
   #close(built: readonly Built[]): void {
     for (const fn of built.flatMap(({ prepared }) => prepared)) {
-      fn.close?.().catch((error: unknown) => this.#deps.log.warn({ err: error }, 'a tool did not close'));
+      fn.close?.().catch((error: unknown) =>
+        this.#deps.log.warn(
+          { err: error },
+          'a tool that is no longer in force could not be closed: what it holds may leak',
+        ),
+      );
     }
   }
 }

@@ -221,7 +221,12 @@ export class BuiltVersions implements ToolVersions {
 
   #closeAll(prepared: readonly PreparedFunction[]): void {
     for (const fn of prepared) {
-      fn.close?.().catch((error: unknown) => this.#deps.log.warn({ err: error }, 'a tool did not close'));
+      fn.close?.().catch((error: unknown) =>
+        this.#deps.log.warn(
+          { err: error },
+          'a tool that is no longer in force could not be closed: what it holds may leak',
+        ),
+      );
     }
   }
 }

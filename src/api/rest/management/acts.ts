@@ -110,7 +110,7 @@ export class ManagementActs {
   async #record({ principal, tenants }: Admitted, act: Act, outcome: Outcome): Promise<void> {
     const { action, target: whole, on } = act;
     const { id, userId = '' } = principal;
-    this.#log.info({ action, target: whole, by: id, ...outcome }, 'an act on the management side');
+    this.#log.info({ action, target: whole, by: id, ...outcome }, 'management operation');
     const now = this.#clock.wall();
     const target = whole.slice(0, MAX_TARGET);
     const notes: Record<string, JsonValue> = { action, target };

@@ -141,7 +141,10 @@ function reporterOf({ workers, restarts, log }: ThreadPoolNeeds): PoolReporter {
     },
     startFailed: (error) => {
       restarts.with('javascript', 'start_failed').add();
-      log.warn({ executor: 'javascript', err: error }, 'a JavaScript worker thread could not be started');
+      log.warn(
+        { executor: 'javascript', err: error },
+        'a JavaScript worker thread could not be started: calls of JavaScript tools may wait or be refused',
+      );
     },
   };
 }

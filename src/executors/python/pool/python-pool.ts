@@ -86,7 +86,10 @@ export class PythonPool {
     const worker = await starter.start({
       onEnd: (ended: PythonWorker, reason: EndReason) => {
         if (this.#maintenance.delete(ended) && reason !== 'closed')
-          log.warn({ executor: 'python', reason, pid: ended.pid }, 'a Python worker ended and is replaced');
+          log.warn(
+            { executor: 'python', reason, pid: ended.pid },
+            'a Python worker ended: another one replaces it',
+          );
         onEnd(ended, reason);
       },
       onCapacity,
@@ -123,7 +126,10 @@ function reporterOf({ workers, restarts, log }: PoolNeeds): PoolReporter {
     replaced: (reason) => restarts.with('python', reason).add(),
     startFailed: (error) => {
       restarts.with('python', 'start_failed').add();
-      log.warn({ executor: 'python', err: error }, 'a Python worker could not be started');
+      log.warn(
+        { executor: 'python', err: error },
+        'a Python worker could not be started: calls of Python tools may wait or be refused',
+      );
     },
   };
 }

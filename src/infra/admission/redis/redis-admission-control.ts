@@ -109,7 +109,11 @@ export class RedisAdmissionControl implements AdmissionControl {
     clients.coordination.on('ready', this.#loadScripts);
     await this.#store.loadScripts().catch(() => undefined);
     const isUp = await this.#health.start();
-    if (!isUp) log.warn({}, 'limits begin without Redis: each replica goes by its share, or by its policy');
+    if (!isUp)
+      log.warn(
+        {},
+        'limits are enforced by each replica, by its share or their policy, until Redis answers: it is unreachable at the start',
+      );
     this.#pulse.start();
   }
 

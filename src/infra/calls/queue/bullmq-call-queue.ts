@@ -55,7 +55,10 @@ export class BullMqCallQueue implements CallQueue {
     this.#listener = listener;
     this.#worker = this.#startWorker();
     this.#worker.catch((error: unknown) => {
-      this.#deps.log.error({ err: error }, 'the worker of asynchronous calls did not start');
+      this.#deps.log.error(
+        { err: error },
+        'the BullMQ worker did not start: asynchronous calls are found by polling the database',
+      );
     });
   }
 
