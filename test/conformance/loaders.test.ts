@@ -9,7 +9,7 @@ import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
 import { SdkMcpServers } from '../../src/infra/mcp/sdk-mcp-servers.ts';
 import { MemoryTrustedDefinitions } from '../../src/infra/definitions/memory-trusted-definitions.ts';
-import { Records } from '../../src/infra/postgres/records.ts';
+import { GatewayDatabase } from '../../src/infra/postgres/gateway-database.ts';
 import { SqlSpecStore } from '../../src/infra/specs/sql-spec-store.ts';
 import { canonicalHash } from '../../src/lib/json/canonical-json.ts';
 import { httpLoader } from '../../src/loaders/http/index.ts';
@@ -388,8 +388,8 @@ async function postgres(): Promise<LoaderHarness> {
   let state: 'runs' | 'stands' | 'gone' = 'runs';
   const url = server.url().replace('@', `:${SECRET}@`);
   const settings = { kind: 'postgres', url, poolSize: 3, ssl: 'disable', migrate: true } as const;
-  const records = new Records(settings, { clock: new SystemClock(), log: quietLog });
-  const { db } = await records.database();
+  const database = new GatewayDatabase(settings, { clock: new SystemClock(), log: quietLog });
+  const { db } = await database.opened();
   const store = new SqlSpecStore(db);
   const who = { by: 'key1', note: 'test' };
   async function put(name: string): Promise<void> {
@@ -448,7 +448,7 @@ async function postgres(): Promise<LoaderHarness> {
     held: () => 0,
     async close() {
       await serving();
-      await records.close();
+      await database.close();
       await server.stop();
     },
   };

@@ -84,8 +84,7 @@ async function start(
   infra.databaseWatch.start();
   state.ready();
   doors.setServing(true);
-  const failed = (err: unknown) =>
-    infra.log.error({ err }, 'readiness could not be checked: it is checked again in a second');
+  const failed = (err: unknown) => infra.log.error({ err }, 'readiness could not be checked; tried again');
   state.onChange(infra.ports.clock, (isReady) => doors.setAccepting(isReady), failed);
   const scheme = settings.tls === undefined ? 'http' : 'https';
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;

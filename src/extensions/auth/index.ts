@@ -6,7 +6,7 @@ import { holds, stillGranted, type Principal } from '../../contract/call/princip
 import { grantOf, type ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolContext } from '../../contract/call/tool-context.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { FloodGuard } from './flood-guard.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { Reason } from '../../contract/call/reasons.ts';
 import { PLATFORM_PERMISSIONS, type Credential, type Principal } from '../../contract/call/principal.ts';
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { parseApiKey, sameHash } from '../../lib/secrets/api-key.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';

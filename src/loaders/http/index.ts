@@ -113,7 +113,11 @@ class HttpLoader implements Loader {
       },
       loaded: () => this.#loaded,
       current: (stop: AbortSignal) => this.#fingerprint(stop),
-      failed: (error: unknown) => this.#log.warn({ err: error }, 'the source could not be checked for a new document: it is checked again'),
+      failed: (error: unknown) =>
+        this.#log.warn(
+          { err: error },
+          'the source could not be checked for a new document: it is checked again',
+        ),
     };
     await pollContent(content, changed, signal);
   }

@@ -5,7 +5,7 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { lstat, readdir, stat, unlink, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { toolFailure } from '../../../contract/call/failure.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { ARCHIVE_SUFFIX, KeptSizes } from './kept-sizes.ts';
 import type { WorkspaceArchive } from './workspace-archive.ts';
