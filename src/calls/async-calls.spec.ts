@@ -34,7 +34,7 @@ function setUp({ hasPlace = false, idempotent = false } = {}) {
   const givenUp: boolean[] = [];
   const told: string[] = [];
   let woken = 0;
-  hints.hear((hint, id) => told.push(`${hint} ${id}`));
+  hints.subscribe((hint, id) => told.push(`${hint} ${id}`));
   /** Says what the core says of a call that it lets in. */
   const admit = async (request: AdmitRequest): Promise<Admission> => {
     asked.push(request);

@@ -119,7 +119,7 @@ describe('a claimed call', () => {
   it('has one end, which is written, counted and told of', async () => {
     const { store, hints, begun, endsWith, worker, ended, seriesOf } = setUp();
     const news: string[] = [];
-    hints.hear((hint, id) => news.push(`${hint} ${id}`));
+    hints.subscribe((hint, id) => news.push(`${hint} ${id}`));
     const run = await begun();
     expect(worker.inFlight).toBe(1);
     expect(await endsWith(run, ok())).toBe('succeeded');
@@ -163,7 +163,10 @@ describe('a claimed call', () => {
     queue.offer(broken.id);
     await turns();
     expect(log.lines).toContainEqual(
-      expect.objectContaining({ level: 'error', message: 'an accepted call could not be carried through' }),
+      expect.objectContaining({
+        level: 'error',
+        message: 'an accepted call could not be run to its end: its lease runs out, and a replica settles it',
+      }),
     );
     expect(await endsWith(await begun(), ok())).toBe('succeeded');
   });
@@ -247,7 +250,7 @@ describe('the lease of a running call', () => {
     const { store, hints, begun, pass, turns } = setUp();
     const [hinted, polled] = [await begun(), await begun()];
     await store.cancel('acme', hinted.id);
-    hints.tell('cancel', hinted.id);
+    hints.publish('cancel', hinted.id);
     await turns();
     expect([hinted.signal.aborted, polled.signal.aborted]).toEqual([true, false]);
     await store.cancel('acme', polled.id);

@@ -193,7 +193,9 @@ describe('the sender', () => {
     sender.start();
     await settled();
     due.push(dueAt());
-    expect(log.lines).toMatchObject([{ level: 'warn', message: 'webhooks could not be looked for' }]);
+    expect(log.lines).toMatchObject([
+      { level: 'warn', message: 'webhooks could not be read from the database: it is tried again' },
+    ]);
     await clock.advance(1_100);
     expect(delivered).toEqual(['hook-1']);
     await sender.stop();

@@ -1,4 +1,4 @@
-// BullMqCallQueue on a real Redis: word of a waiting call comes to a replica with room, and only the id is in Redis.
+// BullMqCallQueue on a real Redis: a waiting call is announced to a replica with capacity, and only the id is in Redis.
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { BullMqCallQueue } from '../../src/infra/calls/queue/bullmq-call-queue.ts';

@@ -110,7 +110,7 @@ function editorOver(loader: Loader | undefined): SpecEditor {
     store: tables.store,
     loader,
     sync: {
-      async rehearse(_loader, { declaration }) {
+      async validateDraft(_loader, { declaration }) {
         const document = declaration.value as JsonObject;
         meanwhile();
         return problems.length > 0 ? { problems } : { spec: specFor(document['name'] as string, document) };

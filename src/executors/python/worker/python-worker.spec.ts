@@ -17,7 +17,7 @@ function setUp({ forks = true } = {}) {
   const ends: EndReason[] = [];
   const lines: string[] = [];
   const asked: { readonly op: string; readonly id: string }[] = [];
-  let rooms = 0;
+  let freed = 0;
   const decoder = new FrameDecoder(1 << 20);
   child.toChild.on('data', (chunk: Buffer) => {
     for (const frame of decoder.push(chunk))
@@ -29,7 +29,7 @@ function setUp({ forks = true } = {}) {
     clock,
     listener: () => undefined,
     onEnd: (_, reason) => void ends.push(reason),
-    onRoom: () => void (rooms += 1),
+    onCapacity: () => void (freed += 1),
   });
   /** One call, its id as the worker knows it, and how it ends. */
   async function call(signal?: AbortSignal) {
@@ -42,7 +42,7 @@ function setUp({ forks = true } = {}) {
     return { id: asked.at(-1)?.id ?? '', outcome };
   }
   const cancelled = () => asked.filter(({ op }) => op === 'cancel').map(({ id }) => id);
-  return { child, clock, worker, ends, lines, call, cancelled, rooms: () => rooms };
+  return { child, clock, worker, ends, lines, call, cancelled, freed: () => freed };
 }
 
 /** As somebody who gives a call up. */
@@ -56,12 +56,12 @@ function leaving() {
 
 describe('answers', () => {
   it('reach the calls that they belong to, in whatever order they come', async () => {
-    const { child, worker, call, rooms } = setUp();
+    const { child, worker, call, freed } = setUp();
     const [one, two] = [await call(), await call()];
     child.send(two.id, answerOf('two'));
     child.send(one.id, answerOf('one'));
     expect(await Promise.all([one.outcome, two.outcome])).toEqual(['one', 'two']);
-    expect([worker.running, rooms()]).toEqual([0, 2]);
+    expect([worker.running, freed()]).toEqual([0, 2]);
   });
 
   it('however they are cut on their way', async () => {
