@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, assert, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, assert, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readPidFile } from '../../src/infra/embedded-postgres/stale-server.ts';
 import { childrenOf, configured, GatewayProcess, isAlive } from '../helpers/gateway-process.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -91,34 +91,43 @@ describe('a gateway with an embedded database', () => {
     );
   });
 
-  it('tells on /readyz that it recovers and how far it is, until it has', { timeout: 120_000 }, async () => {
-    const first = start();
-    await first.ready();
-    await fillTheLog();
-    const pid = serverPid();
-    // As when the machine loses its power: neither of them can write anything more.
-    process.kill(pid, 'SIGKILL');
-    first.signal('SIGKILL');
-    await first.exited;
-    await expect.poll(() => isAlive(pid), POLL).toBe(false);
-    const port = await freePort();
-    const next = start({ http: { port } });
+  it('tells on /readyz that it recovers and how far it is, until it has', { timeout: 240_000 }, async () => {
     const reasons = new Set<string>();
-    await expect
-      .poll(
-        async () => {
-          const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-          const body = (await answer?.json().catch(() => undefined)) as { reason?: string } | undefined;
-          if (answer?.status === 503 && body?.reason !== undefined) reasons.add(body.reason);
-          return answer?.status;
-        },
-        { timeout: 60_000, interval: 1 },
-      )
-      .toBe(200);
-    expect([...reasons].join('\n')).toMatch(/the database is recovering: (redo|database system was)/);
-    await next.ready();
+    const recovers = /the database is recovering: (redo|database system was)/;
+    const isTold = () => recovers.test([...reasons].join('\n'));
+    // A busy machine may look too late, and find it recovered: another start has it recover again.
+    for (let round = 0; round < 4 && !isTold(); round += 1) await recovered(reasons);
+    expect([...reasons].join('\n')).toMatch(recovers);
   });
 });
+
+/** Loses the power of a gateway and its database, starts them again, and notes what it says until it is ready. */
+async function recovered(reasons: Set<string>): Promise<void> {
+  const first = start();
+  await first.ready();
+  await fillTheLog();
+  const pid = serverPid();
+  // As when the machine loses its power: neither of them can write anything more.
+  process.kill(pid, 'SIGKILL');
+  first.signal('SIGKILL');
+  await first.exited;
+  await eventually(() => !isAlive(pid), 'the end of the database');
+  const port = await freePort();
+  const next = start({ http: { port } });
+  const isReady = async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    const body = (await answer?.json().catch(() => undefined)) as { reason?: string } | undefined;
+    if (answer?.status === 503 && body?.reason !== undefined) reasons.add(body.reason);
+    return answer?.status;
+  };
+  await vi.waitFor(async () => assert((await isReady()) === 200, 'not ready'), {
+    timeout: 60_000,
+    interval: 1,
+  });
+  await next.ready();
+  next.signal('SIGTERM');
+  await next.exited;
+}
 
 /** So much that to read it again takes a moment. */
 async function fillTheLog(): Promise<void> {
@@ -132,6 +141,7 @@ async function fillTheLog(): Promise<void> {
   client.on('error', () => undefined);
   await client.connect();
   await client.query('CHECKPOINT');
+  await client.query('DROP TABLE IF EXISTS filler');
   await client.query('CREATE TABLE filler (n int PRIMARY KEY, text text)');
   await client.query("INSERT INTO filler SELECT n, repeat('x', 40) FROM generate_series(1, 700000) n");
   await client.end();
