@@ -45,7 +45,7 @@ export const RETAINED_TABLES = kindsOf({ calls: 0, callEvents: 0, audit: 0, appr
 );
 
 /**
- * Until nothing is left that is too old, or its time is over; tables take turns. Between two statements it rests for as
+ * Until nothing is left that is too old, or its time is over; tables take turns, and each has at least one. Between two statements it rests for as
  * long as the last one took: calls go first. One replica at a time; any other does nothing and gives an empty answer.
  */
 export async function applyRetention(
@@ -56,7 +56,7 @@ export async function applyRetention(
   const giveUpAt = clock.now() + withinMs;
   const deleted: Record<string, number> = {};
   let left = kindsOf(periods);
-  while (left.length > 0 && clock.now() <= giveUpAt && !signal.aborted) {
+  while (left.length > 0 && !signal.aborted) {
     const more: Kind[] = [];
     for (const kind of left) {
       const startedAt = clock.now();
@@ -67,6 +67,7 @@ export async function applyRetention(
       await pause(clock, clock.now() - startedAt, signal);
     }
     left = more;
+    if (clock.now() >= giveUpAt) break;
   }
   const overdue: Record<string, number> = {};
   if (!signal.aborted) for (const kind of left) overdue[kind.table] = await overdueSeconds(database, kind);
