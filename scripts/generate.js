@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { ROOMS } from '../.dependency-cruiser.mjs';
 import { buildOpenApi } from '../dist/api/rest/openapi/document.js';
 import { ERROR_TYPES } from '../dist/contract/call/error-types.js';
-import { REASONS } from '../dist/contract/call/reasons.js';
+import { REASONS } from '../dist/contract/call/reasons/reasons.js';
 import { EXECUTORS } from '../dist/executors/index.js';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS } from '../dist/extensions/index.js';
 import { LOADERS } from '../dist/loaders/index.js';

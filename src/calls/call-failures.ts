@@ -1,5 +1,5 @@
 // Why something cannot be done with a call that runs later.
-import type { Reason } from '../contract/call/reasons.ts';
+import type { Reason } from '../contract/call/reasons/reasons.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import type { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { RetryOutcome } from '../ports/calls/call-store.ts';

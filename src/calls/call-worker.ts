@@ -1,5 +1,5 @@
 // CallWorker: runs accepted calls through the core, each under a lease, and writes the one end that each has.
-import { isReason } from '../contract/call/is-reason.ts';
+import { isReason } from '../contract/call/reasons/is-reason.ts';
 import { randomUUID } from 'node:crypto';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolRefusal, ToolResponse } from '../contract/call/tool-response.ts';

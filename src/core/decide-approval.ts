@@ -1,5 +1,5 @@
 // Decides an approval: who may, and what the second decision meets. Used by every door that takes decisions.
-import type { Reason } from '../contract/call/reasons.ts';
+import type { Reason } from '../contract/call/reasons/reasons.ts';
 import { holds, type Principal } from '../contract/call/principal.ts';
 import { isSamePerson } from '../lib/callers/same-person.ts';
 import { toolFailure } from '../contract/call/failure.ts';

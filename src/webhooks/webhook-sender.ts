@@ -1,5 +1,5 @@
 // WebhookSender: tells callbacks that their calls have ended: signed, tried again for hours, given up in the end and kept.
-import { isReason } from '../contract/call/is-reason.ts';
+import { isReason } from '../contract/call/reasons/is-reason.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { signedHeaders } from '../lib/secrets/webhook-signature.ts';

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { isErrorType } from '../../src/contract/call/error-types.ts';
-import { REASONS, reasonRow } from '../../src/contract/call/reasons.ts';
+import { REASONS, reasonRow } from '../../src/contract/call/reasons/reasons.ts';
 
 const SRC = resolve(import.meta.dirname, '../../src');
 /** The table itself, and where a reason is said of something that is no call. */
-const OTHERS = new Set(['contract/call/reasons.ts', 'infra/audit/gap-record.ts']);
+const OTHERS = new Set(['contract/call/reasons/reasons.ts', 'infra/audit/gap-record.ts']);
 
 /** LargeJsonError.reason is a union of its own: there, too, a typo does not compile. */
 const TYPED_ELSEWHERE = 'TOO_LONG';
@@ -23,7 +23,7 @@ it('every reason in the code is in the table', () => {
       .filter((reason) => !Object.hasOwn(REASONS, reason) && !isErrorType(reason))
       .map((reason) => `${file}: ${reason}`),
   );
-  expect(missing, 'rows that src/contract/call/reasons.ts does not have').toEqual([]);
+  expect(missing, 'rows that src/contract/call/reasons/reasons.ts does not have').toEqual([]);
 });
 
 it('every reason in the code is given with a type that the table names', () => {

@@ -1,6 +1,6 @@
 // How one error looks at each door: by its type, by who reports it, and by its reason where that makes a difference.
 import { ERROR_TYPES, type ErrorOrigin, type ErrorType, type ErrorTypeRow } from './error-types.ts';
-import { reasonRow } from './reasons.ts';
+import { reasonRow } from './reasons/reasons.ts';
 
 const OK = 0;
 

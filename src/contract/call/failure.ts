@@ -1,5 +1,5 @@
 // A failure by the gateway's own reason for it: the table of reasons says which type that is.
-import { REASONS, type Reason } from './reasons.ts';
+import { REASONS, type Reason } from './reasons/reasons.ts';
 import { ToolFailure, type FailureDetails } from './tool-failure.ts';
 
 /** Of the first type that the table names. With another one of its types, or a reason that is not in it: `new ToolFailure`. */

@@ -1,5 +1,5 @@
 // ToolSpec: what a tool is, as data. Agents see the public part; implementationConfig never leaves the gateway.
-import type { Reason } from '../call/reasons.ts';
+import type { Reason } from '../call/reasons/reasons.ts';
 import type { JsonObject, JsonSchema, JsonValue } from '../json.ts';
 import type { Origin } from './origin.ts';
 

@@ -1,5 +1,5 @@
 // The legacy form `execute(action, details)`: turned into the call of the typed action before anything is decided about it.
-import type { Reason } from '../../contract/call/reasons.ts';
+import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { LargeIntegers, ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';

@@ -1,7 +1,7 @@
 // Judges an attempt that failed: does it say that the upstream is in trouble, that it is there, or nothing at all?
-import { isServerError } from '../../contract/call/status-reason.ts';
+import { isServerError } from '../../contract/call/reasons/status-reason.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
-import { reasonRow } from '../../contract/call/reasons.ts';
+import { reasonRow } from '../../contract/call/reasons/reasons.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Outcome } from './circuit-breaker.ts';
 

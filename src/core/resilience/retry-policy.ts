@@ -1,6 +1,6 @@
 // The retry policy: whether a failed attempt may be followed by another one, and after how long.
 import type { ErrorType } from '../../contract/call/error-types.ts';
-import { reasonRow } from '../../contract/call/reasons.ts';
+import { reasonRow } from '../../contract/call/reasons/reasons.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { RetryPolicy } from '../../contract/tool/tool-spec.ts';

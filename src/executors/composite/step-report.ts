@@ -1,5 +1,5 @@
 // StepReport: which steps of a call ran and how each ended, for whoever has to clean up after one that broke off.
-import type { Reason } from '../../contract/call/reasons.ts';
+import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ToolSet } from '../../contract/tool/tool-set.ts';
 import { toolFailure } from '../../contract/call/failure.ts';

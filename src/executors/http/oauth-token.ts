@@ -1,5 +1,5 @@
 // Access tokens by OAuth 2.0 client credentials: fetched once for everybody, renewed before they end.
-import { isReason } from '../../contract/call/is-reason.ts';
+import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import * as oauth from 'oauth4webapi';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';

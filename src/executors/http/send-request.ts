@@ -1,5 +1,5 @@
 // Sends a call's request and makes its answer a result. Whatever comes back, error texts too, is scrubbed of secrets.
-import { statusReason } from '../../contract/call/status-reason.ts';
+import { statusReason } from '../../contract/call/reasons/status-reason.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';

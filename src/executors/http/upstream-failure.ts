@@ -1,5 +1,5 @@
 // What an upstream's status means when it is not a result. The body goes to the log, never to the caller.
-import { statusReason } from '../../contract/call/status-reason.ts';
+import { statusReason } from '../../contract/call/reasons/status-reason.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { HttpResponse } from '../../ports/egress/http-client.ts';

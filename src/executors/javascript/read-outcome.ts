@@ -1,5 +1,5 @@
 // What a handler returned or threw, as a result or a failure. Handlers may answer in the envelope themselves.
-import type { Reason } from '../../contract/call/reasons.ts';
+import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import { isErrorType } from '../../contract/call/error-types.ts';
 import type { Intent } from '../../contract/call/intent.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';

@@ -1,5 +1,5 @@
 // ThrownReport: what a handler threw, told by the worker as JSON text and read back in the gateway.
-import { isReason } from '../../contract/call/is-reason.ts';
+import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { failureOfThrown } from './read-outcome.ts';

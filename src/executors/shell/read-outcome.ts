@@ -1,5 +1,5 @@
 // Outcomes: what a run means for the caller, a result or one of the tool's own errors.
-import type { Reason } from '../../contract/call/reasons.ts';
+import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';

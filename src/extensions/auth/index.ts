@@ -1,5 +1,5 @@
 // auth: who is calling, and for whom may it speak. Binds tenant, agent and user to the credential.
-import type { Reason } from '../../contract/call/reasons.ts';
+import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import { z } from 'zod';
 import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import { holds, stillGranted, type Principal } from '../../contract/call/principal.ts';

@@ -1,6 +1,6 @@
 // recording: keeps calls with their outcomes for operators who asked for it. It stands outside of all that gives answers again.
-import type { Reason } from '../../contract/call/reasons.ts';
-import { isReason } from '../../contract/call/is-reason.ts';
+import type { Reason } from '../../contract/call/reasons/reasons.ts';
+import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { z } from 'zod';
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';

@@ -1,7 +1,7 @@
 // ApiKeyAuthenticator: API keys, checked against hashes held in memory. AnonymousAuthenticator: UTE_AUTH=none.
 import type { z } from 'zod';
 import { toolFailure } from '../../contract/call/failure.ts';
-import type { Reason } from '../../contract/call/reasons.ts';
+import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import { PLATFORM_PERMISSIONS, type Credential, type Principal } from '../../contract/call/principal.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { parseApiKey, sameHash } from '../../lib/secrets/api-key.ts';

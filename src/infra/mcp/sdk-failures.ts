@@ -1,5 +1,5 @@
 // What the SDK throws, as ToolFailures: JSON-RPC errors, HTTP statuses, lost connections.
-import { statusReason } from '../../contract/call/status-reason.ts';
+import { statusReason } from '../../contract/call/reasons/status-reason.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';

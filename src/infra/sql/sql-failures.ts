@@ -1,5 +1,5 @@
 // What goes wrong between us and a database, as ToolFailures. The server's own words go to the log alone.
-import type { Reason } from '../../contract/call/reasons.ts';
+import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { DatabaseError } from 'pg';
 import type { ErrorType } from '../../contract/call/error-types.ts';

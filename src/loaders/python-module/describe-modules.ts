@@ -1,5 +1,5 @@
 // Runs describe.py over the modules, in the sandbox unless told otherwise, within a time and a size.
-import { isReason } from '../../contract/call/is-reason.ts';
+import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Readable } from 'node:stream';

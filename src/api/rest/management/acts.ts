@@ -1,5 +1,5 @@
 // Acts: what people do on the management side is allowed or refused, done, and written down with who did it.
-import { isReason } from '../../../contract/call/is-reason.ts';
+import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import {
   applyDecorators,
   Inject,

@@ -1,5 +1,5 @@
 // FunctionLease: the lease of one function, taken when it is loaded, or by the first call that finds a sandbox there.
-import { isReason } from '../../../contract/call/is-reason.ts';
+import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { PoolLease } from './pool-leases.ts';

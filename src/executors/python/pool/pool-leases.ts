@@ -1,5 +1,5 @@
 // PoolLeases: one worker pool per kind of worker, kept for as long as some function uses it.
-import { isReason } from '../../../contract/call/is-reason.ts';
+import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import type { JsonValue } from '../../../contract/json.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { within } from '../../../lib/timers/within.ts';

@@ -1,5 +1,5 @@
 // KeptWorkspaces: what commands leave for the next of their session, one archive each: no program ever sees where it lies.
-import type { Reason } from '../../../contract/call/reasons.ts';
+import type { Reason } from '../../../contract/call/reasons/reasons.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { lstat, readdir, stat, unlink, utimes } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 // One reason inside an error's type: when it is given, what it means, and what follows from it.
-import type { ErrorType } from './error-types.ts';
+import type { ErrorType } from '../error-types.ts';
 
 export interface ReasonRow {
   /** The types that it is given with. */
