@@ -67,11 +67,13 @@ describe('a build', () => {
       'package-lock.json',
       'tsconfig.json',
       'tsconfig.build.json',
+      'tsconfig.plugin.json',
       'scripts',
     ])
       cpSync(join(ROOT, file), join(dir, file), { recursive: true });
-    mkdirSync(join(dir, 'src'));
+    mkdirSync(join(dir, 'src/app/custom'), { recursive: true });
     writeFileSync(join(dir, 'src/main.ts'), "console.log('one');\n");
+    writeFileSync(join(dir, 'src/app/custom/own-plugins.ts'), 'export interface OwnPlugin {}\n');
     symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
   });
 
