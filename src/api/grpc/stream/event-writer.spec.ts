@@ -65,6 +65,13 @@ describe('event writer', () => {
     expect(sink.overflow).toHaveBeenCalledOnce();
   });
 
+  it('overflows where many large partial results come at once: not all of them are held', () => {
+    const { sink, writer } = setUp();
+    for (let count = 0; count < 100 && sink.overflow.mock.calls.length === 0; count += 1)
+      writer.write(partial(LARGE));
+    expect(sink.overflow).toHaveBeenCalledOnce();
+  });
+
   it('says that an event cannot be written, and goes on', async () => {
     const { pushed, sink, writer } = setUp();
     let deep: JsonValue = LARGE;

@@ -5,6 +5,9 @@ import type { PayloadForm } from '../execute/read-request.ts';
 import { writeEvent, writePartial } from '../execute/write-response.ts';
 import { MAX_PENDING_EVENTS } from './event-queue.ts';
 
+/** Large ones that wait to be written: each may be as large as a result. */
+const MAX_PENDING_LARGE = 16;
+
 export interface EventSink {
   /** `mayBeLeftOut`: for a reader who is slow. */
   push(message: Uint8Array, mayBeLeftOut: boolean): void;
@@ -27,7 +30,8 @@ export class EventWriter {
 
   write(event: CallEvent): void {
     if (this.#writing === undefined && !isLarge(event)) return this.#put(event);
-    if (this.#waiting.length < MAX_PENDING_EVENTS) this.#waiting.push(event);
+    const large = isLarge(event) && this.#waiting.filter(isLarge).length >= MAX_PENDING_LARGE;
+    if (!large && this.#waiting.length < MAX_PENDING_EVENTS) this.#waiting.push(event);
     else if (event.kind === 'partial') return this.#sink.overflow();
     this.#writing ??= this.#writeWaiting();
   }

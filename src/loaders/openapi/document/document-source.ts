@@ -3,6 +3,7 @@ import { LateError, within } from '../../../lib/timers/within.ts';
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { SourceAway } from '../../../contract/tool/source-away.ts';
 import { egressOf } from '../../../lib/egress/egress.ts';
@@ -110,7 +111,10 @@ class WebSource implements DocumentSource {
       if (error instanceof LateError) throw new SourceAway(`did not come within ${FETCH_TIMEOUT_MS} ms`);
       if (error instanceof ToolFailure && error.type === 'OUTPUT_TOO_LARGE')
         return { message: tooLarge(this.#maxBytes) };
-      throw new SourceAway(`cannot be fetched: ${error instanceof Error ? error.message : String(error)}`);
+      const why = `cannot be fetched: ${error instanceof Error ? error.message : String(error)}`;
+      // The operator's settings refuse it: waiting changes nothing.
+      if (error instanceof ToolFailure && isReason(error, 'EGRESS_DENIED')) return { message: why };
+      throw new SourceAway(why);
     }
   }
 
@@ -138,8 +142,9 @@ class WebSource implements DocumentSource {
       signal,
     });
     if (status === 200) return decoded(body, this.#maxBytes);
-    const hint = status >= 300 && status < 400 ? '; redirects are not followed: name the final URL' : '';
-    throw new SourceAway(`was answered with HTTP ${status}${hint}`);
+    const answered = `was answered with HTTP ${status}`;
+    if (status < 300 || status >= 400) throw new SourceAway(answered);
+    return { message: `${answered}; redirects are not followed: name the final URL` };
   }
 }
 
