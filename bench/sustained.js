@@ -20,7 +20,7 @@ async function atHighestRate() {
   let highest = memoryMb();
   const watch = setInterval(() => {
     const now = memoryMb();
-    if (now.all > highest.all) highest = now;
+    if (ofBoth(now) > ofBoth(highest)) highest = now;
   }, 1000);
   const { requests } = await shoot(callOf(gateway, 'echo', BODY), { duration: MINUTES * 60 });
   clearInterval(watch);
@@ -30,9 +30,13 @@ async function atHighestRate() {
   const catchUpMs = performance.now() - endedAt;
   await gateway.stop();
   const rate = `${number(requests.average)} calls/s for ${MINUTES} min`;
-  report('REST echo, memory of gateway and database together', `${number(highest.all)} MB PSS (${number(highest.gateway)} gateway, ${number(highest.database)} database)`, rate, '–', '< 300 MB', highest.all < 300); // prettier-ignore
+  report('REST echo, memory of gateway and database together', `${number(ofBoth(highest))} MB PSS (${number(highest.gateway)} gateway, ${number(highest.database)} database; workers of tools beside: ${number(highest.beside)})`, rate, '–', '< 300 MB', ofBoth(highest) < 300); // prettier-ignore
   report('REST echo, records dropped', `${dropped}`, rate, '–', '0', dropped === 0);
   report('REST echo, until the last record is in the database', `${number(catchUpMs)} ms`, rate, '–', '< 30,000 ms', catchUpMs < 30_000); // prettier-ignore
+}
+
+function ofBoth({ gateway, database }) {
+  return gateway + database;
 }
 
 /** In process, where no HTTP slows it down. */

@@ -1,9 +1,14 @@
 // Racing a call: nobody waits for work whose call is over, by the call's own signal or by one that an extension gave it.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { setImmediate as yieldToLoop } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { callOf } from '../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../test/helpers/fake-clock.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { Deadline, raceCall } from './deadline.ts';
+
+const collect = exposedGc();
 
 const never = new Promise<never>(() => undefined);
 const late = new ToolFailure('TIMEOUT', 'Too late.');
@@ -49,3 +54,29 @@ describe('raceCall', () => {
     await expect(race).rejects.toBe(late);
   });
 });
+
+describe('clear', () => {
+  it('lets go of everything that leads to the call, while something still holds its deadline', async () => {
+    const deadline = new Deadline(new FakeClock(), {});
+    const call = callHeldBy(deadline);
+    collect();
+    expect(call.deref()).toBeDefined();
+    deadline.clear();
+    // What a WeakRef gave is kept until this turn of the event loop ends.
+    await yieldToLoop();
+    collect();
+    expect(call.deref()).toBeUndefined();
+  });
+});
+
+function callHeldBy(deadline: Deadline): WeakRef<object> {
+  const call = { stalled: () => late };
+  deadline.arm(1000, 1000, () => call.stalled());
+  void deadline.race(new Promise(() => undefined)).catch(() => call);
+  return new WeakRef(call);
+}
+
+function exposedGc(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
+}

@@ -91,7 +91,7 @@ describe('ute validate --config', () => {
   it('without it, the type is unknown', async () => {
     const { code, text } = await ute('validate', 'examples/custom-executor/tools.yaml');
     expect(code).toBe(1);
-    expect(text).toContain('tool_type "words": there is no executor of this name here');
+    expect(text).toContain('"words": there is no executor of this name here');
   });
 
   it('says what is wrong with the gateway.yaml itself', async () => {

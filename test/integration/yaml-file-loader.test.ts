@@ -75,7 +75,7 @@ describe('a file of tools', () => {
         column: 16,
         tool: 'dangerous_delete',
         path: 'tool_type',
-        message: 'tool_type "shell": there is no executor of this name here; known: python',
+        message: '"shell": there is no executor of this name here; known: python',
       },
     ]);
     const everything = new Map([

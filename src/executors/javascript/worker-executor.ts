@@ -8,6 +8,7 @@ import type { ToolResult } from '../../contract/call/tool-response.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { workerSeries } from '../../ports/telemetry/worker-series.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
 import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
 import { scrubberOf, scrubFailure, scrubResult } from './call-secrets.ts';
@@ -60,18 +61,7 @@ export class WorkerExecutor {
       clock,
       log,
       onStray,
-      workers: metrics
-        .gauge({
-          name: 'ute_executor_workers',
-          help: 'Worker processes that are ready, by executor.',
-          labels: ['executor'],
-        })
-        .with('javascript'),
-      restarts: metrics.counter({
-        name: 'ute_executor_worker_restarts_total',
-        help: 'Worker processes that ended and were replaced, by executor and reason.',
-        labels: ['executor', 'reason'],
-      }),
+      ...workerSeries(metrics, 'javascript'),
     });
   }
 

@@ -54,7 +54,7 @@ export function checkExecutor(
 
 function unknownExecutor(toolType: string, known: readonly string[]): Fault {
   const name = executorNameOf(toolType);
-  const written = name === toolType ? `tool_type "${toolType}"` : `tool_type "${toolType}" (${name})`;
+  const written = name === toolType ? `"${toolType}"` : `"${toolType}" (${name})`;
   const near = didYouMean(toolType, known);
   const hint = near === undefined ? '' : `; did you mean "${near}"?`;
   const message = `${written}: there is no executor of this name here; known: ${known.toSorted().join(', ')}${hint}`;

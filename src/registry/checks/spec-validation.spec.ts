@@ -281,11 +281,11 @@ describe('a mistake is named with its place, what was expected and what was foun
     [{ description: undefined }, 'value description: is required: expected a string'],
     [
       { tool_type: 'shell' },
-      'value tool_type: tool_type "shell": there is no executor of this name here; known: other, request',
+      'value tool_type: "shell": there is no executor of this name here; known: other, request',
     ],
     [
       { tool_type: 'requst' },
-      'value tool_type: tool_type "requst": there is no executor of this name here; known: other, request; did you mean "request"?',
+      'value tool_type: "requst": there is no executor of this name here; known: other, request; did you mean "request"?',
     ],
     [
       { implementation_config: { paht: '/x' } },

@@ -37,11 +37,11 @@ export class ExecuteController {
     const { name } = request.params;
     const { value, largeIntegers } = readable(executeTool, request);
     if (!env.prefer.respondAsync) {
-      sendEnvelope(reply, await this.caller.execute(readCall(name, value, env, largeIntegers)));
+      await sendEnvelope(reply, await this.caller.execute(readCall(name, value, env, largeIntegers)));
       return;
     }
     const asyncCall = readAsyncCall(name, value, env, this.asyncCalls, largeIntegers);
-    sendEnvelope(reply, await this.asyncCalls.accept(asyncCall.request, asyncCall.callbackUrl));
+    await sendEnvelope(reply, await this.asyncCalls.accept(asyncCall.request, asyncCall.callbackUrl));
   }
 
   @ServesByHand(executeTools)
@@ -50,7 +50,7 @@ export class ExecuteController {
     const { value, largeIntegers } = readable(executeTools, request);
     const calls = this.#strangerOf(env) ?? this.#callsOf(value);
     if (calls instanceof ToolFailure) {
-      sendEnvelope(reply, await this.caller.execute(readCall('', calls, env)));
+      await sendEnvelope(reply, await this.caller.execute(readCall('', calls, env)));
       return;
     }
     const responses = await Promise.all(

@@ -1,5 +1,4 @@
 // The envelope on the wire: snake_case, the status and headers of its error, nothing of the cause.
-import { setImmediate as yieldToLoop } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { callOf, functionOf } from '../../../../test/helpers/call-kit.ts';
@@ -17,8 +16,7 @@ async function sent(response: ToolResponse) {
     code: (status: number) => ((out.status = status), reply),
     send: (text: string) => ((out.text = text), reply),
   };
-  sendEnvelope(reply as unknown as FastifyReply, response);
-  await yieldToLoop();
+  await sendEnvelope(reply as unknown as FastifyReply, response);
   return {
     status: out.status,
     headers,
@@ -114,5 +112,18 @@ describe('sendEnvelope', () => {
       'ratelimit-policy': '"tenant";q=10;w=60',
       ratelimit: '"tenant";r=3;t=2',
     });
+  });
+
+  it('rejects where it cannot be sent: the request is answered as one that failed', async () => {
+    const broken = {
+      header: () => {
+        throw new TypeError('Invalid character in header content');
+      },
+    };
+    const sending = sendEnvelope(
+      broken as unknown as FastifyReply,
+      refusalOf(callOf(), new ToolFailure('NOT_FOUND', 'No.')),
+    );
+    await expect(sending).rejects.toThrow('Invalid character');
   });
 });

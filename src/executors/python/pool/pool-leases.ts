@@ -5,7 +5,8 @@ import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { within } from '../../../lib/timers/within.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
-import type { Counter, Gauge, Labelled, Metrics } from '../../../ports/telemetry/metrics.ts';
+import type { Metrics } from '../../../ports/telemetry/metrics.ts';
+import { workerSeries, type WorkerSeries } from '../../../ports/telemetry/worker-series.ts';
 import type { ProcessSpawner } from '../../../ports/egress/process-spawner.ts';
 import type { Answer } from '../worker/answer.ts';
 import { LeasedFunction, type Accept } from './leased-function.ts';
@@ -47,24 +48,12 @@ export class PoolLeases {
   readonly #needs: LeaseNeeds;
   readonly #workerFile: string;
   readonly #pools = new Map<string, SharedPool>();
-  readonly #workers: Gauge;
-  readonly #restarts: Labelled<Counter>;
+  readonly #series: WorkerSeries;
 
   constructor(needs: LeaseNeeds, workerFile: string) {
     this.#needs = needs;
     this.#workerFile = workerFile;
-    this.#workers = needs.metrics
-      .gauge({
-        name: 'ute_executor_workers',
-        help: 'Worker processes that are ready, by executor.',
-        labels: ['executor'],
-      })
-      .with('python');
-    this.#restarts = needs.metrics.counter({
-      name: 'ute_executor_worker_restarts_total',
-      help: 'Worker processes that ended and were replaced, by executor and reason.',
-      labels: ['executor', 'reason'],
-    });
+    this.#series = workerSeries(needs.metrics, 'python');
   }
 
   /**
@@ -122,8 +111,7 @@ export class PoolLeases {
       clock,
       log,
       settings,
-      workers: this.#workers,
-      restarts: this.#restarts,
+      ...this.#series,
       oneOwner: kind.runsCode,
       beforeWelcome: () => watch.look(),
     });
