@@ -8,7 +8,7 @@ import type { DueSchedule, Fired, FiringPlan, Schedule } from '../ports/calls/sc
 import { scheduleSeries } from './schedule-metrics.ts';
 import { ScheduleTicker } from './schedule-ticker.ts';
 
-function setUp({ due = [] as Schedule[], fails = 0 } = {}) {
+function setUp({ due = [] as Schedule[], fails = 0, hangs = false } = {}) {
   const clock = new FakeClock();
   const offered: string[] = [];
   const planned: FiringPlan[] = [];
@@ -17,6 +17,7 @@ function setUp({ due = [] as Schedule[], fails = 0 } = {}) {
     store: {
       async fireDue({ limit }, plan) {
         looks += 1;
+        if (hangs) return new Promise<never>(() => undefined);
         if (looks <= fails) throw new Error('the database is away');
         return due.splice(0, limit).map((schedule): Fired => {
           const about: DueSchedule = { schedule, now: clock.now(), busy: false, capacity: 10 };
@@ -49,6 +50,17 @@ function setUp({ due = [] as Schedule[], fails = 0 } = {}) {
 }
 
 describe('ScheduleTicker', () => {
+  it('stops within a second though the database never answers', async () => {
+    const { clock, ticker, looks } = setUp({ hangs: true });
+    ticker.start();
+    await clock.advance(1_500);
+    const stopped = ticker.stop();
+    await clock.advance(1_000);
+    await stopped;
+    expect(looks()).toBe(1);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it('looks every second, and not any more when it is stopped', async () => {
     const { clock, ticker, looks } = setUp();
     ticker.start();

@@ -1,6 +1,7 @@
 // ScheduleTicker: looks every second for schedules that are due and has calls made of them. Every replica has one; none leads.
 import type { CallQueue } from '../ports/calls/call-queue.ts';
 import { every, type Repeated } from '../lib/timers/every.ts';
+import { settledWithin } from '../lib/timers/settled-within.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { DueSchedule, Fired, FiringPlan, ScheduleStore } from '../ports/calls/schedule-store.ts';
@@ -23,6 +24,7 @@ const TICK_MS = 1_000;
 const BATCH = 25;
 /** What is due beyond that waits for the next tick. */
 const MAX_BATCHES = 40;
+const STOP_WITHIN_MS = 1_000;
 
 export class ScheduleTicker {
   readonly #deps: TickerDeps;
@@ -40,10 +42,11 @@ export class ScheduleTicker {
     this.#ticks = every(clock, { ms: TICK_MS, jitter: 0.1, random }, () => this.#tick(), failed);
   }
 
-  /** Resolves when the tick under way has ended. */
+  /** Resolves when the tick under way has ended, or its statement hangs: what it has not fired is fired by another replica. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#ticks?.stop();
+    if (this.#ticks !== undefined)
+      await settledWithin(this.#deps.clock, STOP_WITHIN_MS, this.#ticks.stop());
   }
 
   async #tick(): Promise<void> {

@@ -1,6 +1,7 @@
 // A gateway is stopped while its database hangs: it ends as it was asked to, and its next start puts the rest on record.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FaultBench, newRef } from '../helpers/fault-bench.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { degraded, FaultBench, newRef } from '../helpers/fault-bench.ts';
 import { FaultLoad } from '../helpers/fault-load.ts';
 
 let bench: FaultBench;
@@ -18,6 +19,8 @@ it('SIGTERM while PostgreSQL is a black hole: the gateway ends by itself, and it
   const told = await Promise.all(Array.from({ length: 4 }, () => load.ask(leaving, newRef())));
   bench.postgresLine.setMode({ kind: 'blackhole' });
   expect(told.map(({ ok }) => ok)).toEqual(told.map(() => true));
+  // By then everything that looks into the database by itself has a statement that hangs.
+  await eventually(async () => (await degraded(leaving)).includes('database'), 'degraded: database', 20_000);
   await bench.end(leaving);
   // Any other end than this one is the limit of the process, which cuts off whatever goes on.
   expect(await leaving.process.exited).toEqual({ code: 0, signal: null });

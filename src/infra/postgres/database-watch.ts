@@ -1,6 +1,7 @@
 // DatabaseWatch: asks the database once a second whether it is there, so that /readyz and a gauge tell before a call has failed.
 import { Pool } from 'pg';
 import { every, type Repeated } from '../../lib/timers/every.ts';
+import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
@@ -15,6 +16,7 @@ export interface DatabaseWatchDeps {
 
 const EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 2_000;
+const STOP_WITHIN_MS = 500;
 
 /** On a connection of its own: those of the pool may all be taken by work, which is no sign that the database is away. */
 export class DatabaseWatch {
@@ -41,10 +43,11 @@ export class DatabaseWatch {
     this.#looks = every(clock, { ms: EVERY_MS }, () => this.#look(), failed);
   }
 
+  /** A look under way is not waited for longer: while the database hangs it takes seconds, which a stop does not have. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#looks?.stop();
-    await this.#pool?.end();
+    const ended = this.#looks?.stop().then(() => this.#pool?.end());
+    if (ended !== undefined) await settledWithin(this.#deps.clock, STOP_WITHIN_MS, ended);
   }
 
   async #look(): Promise<void> {
