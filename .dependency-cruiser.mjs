@@ -135,6 +135,12 @@ const fences = [
     'Use parseExpression and evaluate of lib/jmespath: they read own properties only and bound the work.',
   ),
   fence(
+    'cel-only-in-lib-cel',
+    'node_modules/@bufbuild/',
+    '^src/lib/cel/',
+    'Use Expression of lib/cel: it checks types and cost, and takes no error of the library for true.',
+  ),
+  fence(
     'child-processes-only-in-infra-process',
     '^(node:)?child_process$',
     '^src/infra/(process|embedded-postgres)/',

@@ -9,6 +9,8 @@ export const TOOL_CATALOG = Symbol('ToolCatalog');
 export const AUTHENTICATOR = Symbol('Authenticator');
 /** api/rest/management/acts.ts */
 export const MANAGEMENT_ACTS = Symbol('ManagementActs');
+/** ports/keys/key-control.ts */
+export const KEY_CONTROL = Symbol('KeyControl');
 /** Sizes and counts that the doors bound. */
 export const DOOR_LIMITS = Symbol('DoorLimits');
 /** ports/approval-store.ts */

@@ -30,6 +30,11 @@ export function addContextField(
   return new Map([...collected, [written.slice(0, split), written.slice(split + 1)]]);
 }
 
+/** ISO 8601, with a time zone. */
+export function isTime(text: string): boolean {
+  return !Number.isNaN(Date.parse(text)) && /(?:Z|[+-]\d\d:\d\d)$/.test(text);
+}
+
 export function milliseconds(written: string): string {
   if (/^[1-9]\d{0,8}$/.test(written)) return written;
   throw new InvalidArgumentError('Expected a whole number of milliseconds above 0.');

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { JsonObject } from '../contract/json.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT } from './exit-code.ts';
 import { ownGatewayUrl } from './own-gateway.ts';
@@ -63,6 +64,13 @@ export class GatewayClient {
       body,
       headers: { ...this.#headers, ...headers, 'content-type': 'application/json' },
     });
+  }
+
+  /** Of the management side. */
+  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: JsonObject): Promise<GatewayAnswer> {
+    const headers = { ...this.#headers, ...(body !== undefined && { 'content-type': 'application/json' }) };
+    const said = body === undefined ? {} : { body: JSON.stringify(body) };
+    return this.#request(this.#urlOf(path), { method, headers, ...said });
   }
 
   /** A gateway may live under a path of its own. */

@@ -320,3 +320,80 @@ describe('ute', () => {
     expect(await ute([])).toMatchObject({ code: 2, stderr: expect.stringContaining('Usage: ute') });
   });
 });
+
+describe('ute keys', () => {
+  const KEY = {
+    id: 'abcdefgh',
+    name: 'voice backend',
+    tenant: 'acme',
+    agents: ['*'],
+    user: null,
+    roles: ['agent'],
+    state: 'active',
+    created_at: '2026-01-01T00:00:00.000Z',
+    created_by: 'op',
+    expires_at: null,
+    previous_expires_at: null,
+    revoked_at: null,
+    revoked_by: null,
+  };
+  const at = ['--url', 'http://gateway'] as const;
+
+  it('lists every page as a table, or as JSON', async () => {
+    const pages = [
+      { body: { keys: [KEY], next_page_token: 't' } },
+      { body: { keys: [{ ...KEY, id: 'ijklmnop', tenant: null }], next_page_token: '' } },
+    ];
+    const shown = await ute(['keys', 'list', ...at], pages);
+    expect(shown.stdout).toMatch(
+      /^ID +NAME +TENANT +ROLES +USER +STATE +EXPIRES\nabcdefgh +voice backend +acme/,
+    );
+    expect(shown.stdout).toContain('(platform)');
+    const { stdout } = await ute(['keys', 'list', '--json', ...at], pages);
+    expect(JSON.parse(stdout)).toHaveLength(2);
+  });
+
+  it('makes a key and shows its text', async () => {
+    const argv = ['keys', 'create', '--name', 'voice backend', '--role', 'agent', '--tenant', 'acme', ...at];
+    const { asked, stdout, code } = await ute(argv, [{ status: 201, body: { ...KEY, key: 'ute_live_x' } }]);
+    expect(asked).toMatchObject([
+      {
+        method: 'POST',
+        url: 'http://gateway/v1/keys',
+        body: { name: 'voice backend', roles: ['agent'], tenant: 'acme' },
+      },
+    ]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('export UTE_API_KEY=ute_live_x\n')]);
+  });
+
+  it('rotates, expires and revokes', async () => {
+    const rotated = await ute(['keys', 'rotate', 'abcdefgh', '--keep', '2h', ...at], [{ body: KEY }]);
+    expect(rotated.asked).toMatchObject([
+      {
+        method: 'POST',
+        url: 'http://gateway/v1/keys/abcdefgh/rotate',
+        body: { keep_previous_ms: 7_200_000 },
+      },
+    ]);
+    const expired = await ute(['keys', 'expire', 'abcdefgh', 'never', ...at], [{ body: KEY }]);
+    expect(expired.asked).toMatchObject([{ method: 'PATCH', body: { expires_at: null } }]);
+    const revoked = await ute(['keys', 'revoke', 'abcdefgh', ...at], [{ body: '' }]);
+    expect(revoked.asked).toMatchObject([{ method: 'DELETE', url: 'http://gateway/v1/keys/abcdefgh' }]);
+    expect([revoked.code, revoked.stdout]).toEqual([0, 'abcdefgh is revoked\n']);
+  });
+
+  it.each([
+    ['keys', 'expire', 'abcdefgh', 'soon'],
+    ['keys', 'rotate', 'abcdefgh', '--keep', 'long'],
+    ['keys', 'create', '--role', 'agent'],
+  ])('refuses %s %s %s %s without asking anybody', async (...argv) => {
+    const { code, asked } = await ute([...argv, ...at]);
+    expect([code, asked]).toEqual([2, []]);
+  });
+
+  it('tells what the gateway refused', async () => {
+    const refused = { status: 404, body: { detail: 'There is no API key of this id.' } };
+    const { code, stderr } = await ute(['keys', 'revoke', 'zzzzzzzz', ...at], [refused]);
+    expect([code, stderr]).toEqual([3, 'ute: the gateway refused (404): There is no API key of this id.\n']);
+  });
+});

@@ -6,6 +6,7 @@ import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from './exit-code.ts';
 import { addDatabaseCommand } from './commands/database-command.ts';
 import { addKeyCommand } from './commands/key-command.ts';
+import { addKeysCommand } from './commands/keys-command.ts';
 import { addMigrateCommand } from './commands/migrate-command.ts';
 import { addRecordCommand } from './commands/record-command.ts';
 import { addReplayCommand } from './commands/replay-command.ts';
@@ -25,6 +26,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<number> {
     addToolsCommand,
     addCallCommand,
     addKeyCommand,
+    addKeysCommand,
     addMigrateCommand,
     addDatabaseCommand,
     addRecordCommand,

@@ -3,6 +3,7 @@ import type { ExtensionPlugin } from '../contract/plugin.ts';
 import type { Ports } from '../ports/ports.ts';
 import { admission } from './admission/index.ts';
 import { approval } from './approval/index.ts';
+import { argumentGuard } from './argument-guard/index.ts';
 import { audit } from './audit/index.ts';
 import { auth } from './auth/index.ts';
 import { authorization } from './authorization/index.ts';
@@ -11,9 +12,12 @@ import { fallback } from './fallback/index.ts';
 import { idempotency } from './idempotency/index.ts';
 import { logging } from './logging/index.ts';
 import { metrics } from './metrics/index.ts';
+import { policy } from './policy/index.ts';
 import { recording } from './recording/index.ts';
 import { replay } from './replay/index.ts';
+import { resultGuard } from './result-guard/index.ts';
 import { tracing } from './tracing/index.ts';
+import { untrustedResult } from './untrusted-result/index.ts';
 import { validation } from './validation/index.ts';
 
 /** An extension as the shelf holds it: its options are its own business, its needs are some of the ports. */
@@ -31,12 +35,16 @@ export const REQUEST_EXTENSIONS: readonly AnyExtensionPlugin[] = [
 /** For calls whose tool is known; compiled per tool, without what the tool does not use. */
 export const TOOL_EXTENSIONS: readonly AnyExtensionPlugin[] = [
   authorization, // before anything is said about the tool's arguments
+  untrustedResult, // outside of all that answers, so that every answer of the tool says so
   fallback, // outside of all that may fail or be late, inside of what refuses on purpose
   validation, // nothing below sees arguments that do not fit
+  policy, // on arguments as they will run, and before anything is answered from what is kept
+  argumentGuard, // behind validation, which sees what was sent; everything below, records too, sees what was masked
   recording, // what a replay will be asked: valid arguments, and every answer, also one that is given again below
   idempotency, // a repeated call is answered before it is approved, leased or run again
   cache, // behind validation, so that equal arguments are equal; a cached answer leases nothing
   approval, // nothing is leased while a human decides
+  resultGuard, // inside of everything that keeps an answer or gives it again
   replay, // where a recording answers: after all that may refuse, and before limits, which count what runs
   admission, // innermost: limits count what runs, and are given back when it ends
 ];

@@ -60,6 +60,10 @@ const OF_A_TENANT: readonly TenantRoute[] = [
   ['GET /v1/schedules/:id', 'schedule'],
   ['PATCH /v1/schedules/:id', 'schedule', { enabled: false }],
   ['DELETE /v1/schedules/:id', 'schedule'],
+  ['GET /v1/keys/:id', 'key'],
+  ['PATCH /v1/keys/:id', 'key', { expires_at: '2020-01-01T00:00:00Z' }],
+  ['POST /v1/keys/:id/rotate', 'key', {}],
+  ['DELETE /v1/keys/:id', 'key'],
 ];
 /** Lists of what the caller's tenant has. */
 const LISTS: readonly (readonly [route: string, what: Owned])[] = [
@@ -68,12 +72,14 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
   ['GET /v1/approvals', 'approval'],
   ['GET /v1/audit?kind=outcome', 'call'],
   ['GET /v1/calls', 'call'],
+  ['GET /v1/keys', 'key'],
   ['GET /v1/schedules', 'schedule'],
 ];
 /** Made in the caller's own tenant; what they say of another is refused, as the cases below show. */
 const MAKING = [
   'POST /v1/admin/recordings',
   'POST /v1/execute',
+  'POST /v1/keys',
   'POST /v1/schedules',
   'POST /v1/tools/:name/execute',
   'rpc Execute',
@@ -99,7 +105,7 @@ const OF_EVERYBODY = [
 
 type PlatformRoute = readonly [route: string, body?: unknown];
 type TenantRoute = readonly [route: string, what: Owned, body?: unknown];
-type Owned = 'recording' | 'webhook' | 'approval' | 'call' | 'schedule';
+type Owned = 'recording' | 'webhook' | 'approval' | 'call' | 'schedule' | 'key';
 interface Problem {
   readonly code: string;
   readonly reason: string;
@@ -127,6 +133,7 @@ const owned: Record<Owned, string> = {
   approval: '',
   call: '',
   schedule: '',
+  key: '',
 };
 
 const idOf = ({ key }: RestTarget) => key.slice('ute_live_'.length, 'ute_live_'.length + 8);
@@ -191,6 +198,8 @@ async function haveOwned(host: string): Promise<void> {
   );
   await callWhen(acme, owned.call);
   owned.schedule = (await makeSchedule(acme, { schedule: 'daily 9am', tool: 'work' })).body.id;
+  const made = { name: 'walls', roles: ['agent'] };
+  owned.key = (await request<{ id: string }>(acme, 'POST', '/v1/keys', made)).body.id;
   const dead = async () =>
     (await request<{ webhooks: { id: string }[] }>(acme, 'GET', '/v1/admin/webhooks/dead')).body.webhooks[0]
       ?.id;

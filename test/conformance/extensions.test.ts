@@ -20,7 +20,14 @@ import {
 /** A tool that every extension has something to do for. */
 const BUSY = functionOf({
   metadata: { readOnly: true, permissions: ['notes:read'], requiresApproval: true },
-  extensions: { cache: { ttl_ms: 1000 }, fallback: { message: 'Later.' } },
+  extensions: {
+    cache: { ttl_ms: 1000 },
+    fallback: { message: 'Later.' },
+    'argument-guard': { rules: [{ detect: 'email', action: 'mask' }] },
+    'result-guard': { rules: [{ detect: 'email', action: 'mask' }] },
+    'untrusted-result': { mark: true },
+    policy: { tool_rules: [{ name: 'spoken', when: 'context.mode == "voice"', decision: 'deny' }] },
+  },
   rateLimits: [
     { per: 'tenant', rate: 1, periodMs: 1000, burst: 1, onStoreFailure: 'local', mode: 'enforce' },
   ],
@@ -57,6 +64,8 @@ function trappedCall(): ToolCall {
   const call = callOf({ function: BUSY, context, principal: principalOf({ permissions }) });
   for (const name of ['arguments', 'request'] as const)
     Object.defineProperty(call, name, { get: trap, enumerable: true });
+  // For one that does nothing but set it.
+  Object.defineProperty(call.progress, 'untrusted', { get: () => undefined, set: trap });
   return call;
 }
 

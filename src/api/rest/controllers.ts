@@ -8,6 +8,7 @@ import { CircuitsController } from './circuits/controller.ts';
 import { DefinitionsController } from './definitions/controller.ts';
 import { DocsController } from './docs/controller.ts';
 import { ExecuteController } from './execute/controller.ts';
+import { KeysController } from './keys/controller.ts';
 import { RecordingsController } from './recordings/controller.ts';
 import { ReplayController } from './recordings/replay-controller.ts';
 import { ReplicasController } from './replicas/controller.ts';
@@ -22,6 +23,7 @@ export const REST_CONTROLLERS = [
   CallsController,
   ApprovalsController,
   SchedulesController,
+  KeysController,
   AdminController,
   AuditController,
   DefinitionsController,

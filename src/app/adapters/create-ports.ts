@@ -1,18 +1,15 @@
 // Makes every port's adapter: the embedded ones, or those on Redis and PostgreSQL where their URLs are set.
 import { join } from 'node:path';
-import type { Authenticator } from '../../ports/authenticator.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { EventLoopLag } from '../../infra/telemetry/event-loop-lag.ts';
-import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/api-key-authenticator.ts';
-import { dataDirKeys } from '../../infra/keys/first-key.ts';
-import { KeyReload, type KeyReloadNeeds } from '../../infra/keys/key-reload.ts';
 import { openFileTrustedDefinitions } from '../../infra/definitions/file-trusted-definitions.ts';
 import { createEgressAdapters } from './create-egress-adapters.ts';
 import { openCoordination, type Coordination } from './open-coordination.ts';
 import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { openCallLog } from './open-call-log.ts';
+import { openKeys, type Keys } from './open-keys.ts';
 import { openRecordings } from '../../infra/recordings/open-recordings.ts';
 import { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
@@ -44,8 +41,7 @@ export interface Infra {
   readonly history: CallHistory;
   /** What calls that run later need. */
   readonly asyncParts: AsyncParts;
-  /** Undefined where there are no keys, or none that change. */
-  readonly keys: KeyReload | undefined;
+  readonly keys: Keys;
   /**
    * Last of all: children gone, audit on disk, log lines out. What the audit journal holds is moved into the database for
    * `withinMs` at most.
@@ -70,8 +66,7 @@ export async function createInfra(
   const callLog = await openCallLog(settings, { ...observed, database });
   const { auditSink, approvals, history } = callLog;
   const coordination = await openCoordination(settings, observed);
-  const authenticator = createAuthenticator(settings, clock, announce);
-  const keys = watchKeys(settings, reread, authenticator, observed);
+  const keys = openKeys(settings, { ...observed, database, announce, reread });
   const loopLag = new EventLoopLag(clock);
   const { recordings, replaySource } = await openRecordings(settings, observed);
   const ports: OutsidePorts = {
@@ -80,7 +75,7 @@ export async function createInfra(
     ...coordination.ports,
     approvals,
     auditSink,
-    authenticator,
+    authenticator: keys.authenticator,
     trustedDefinitions: await openFileTrustedDefinitions(join(settings.data_dir, 'pins.json'), observed),
     idempotency: new SqlIdempotencyStore(database.db),
     loopLag,
@@ -91,7 +86,7 @@ export async function createInfra(
   const { redis } = coordination;
   const asyncParts = createAsyncParts({ database, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
   async function close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
-    await keys?.stop();
+    await keys.stop();
     await databaseWatch.stop();
     loopLag.stop();
     await egress.close();
@@ -136,7 +131,7 @@ function degradedOf({ databaseWatch, server, coordination, auditSink }: Watched)
         'the audit journal takes no records: its disk fails, or limits.max_audit_backlog_bytes is reached',
     }),
     ...(databaseWatch.isAway && {
-      database: `the database is ${state}: calls that change something are refused until it is back`,
+      database: `the database is ${state}: API keys stay as they were known, and calls that change something are refused until it is back`,
     }),
   };
 }
@@ -149,14 +144,6 @@ function secretsOfSettings({ database, redis, webhooks }: Settings): readonly st
   return [...urls, ...passwords, ...passwords.map((password) => decodeURIComponent(password)), ...signing];
 }
 
-function createAuthenticator(settings: Settings, clock: SystemClock, announce: (line: string) => void) {
-  const { mode, keys, roles } = settings.auth;
-  if (mode === 'none') return new AnonymousAuthenticator();
-  const known =
-    keys.length > 0 ? keys : dataDirKeys(settings.data_dir, (key) => announce(firstKeyNotice(key)));
-  return new ApiKeyAuthenticator(known, roles, clock);
-}
-
 type Observation = ReturnType<typeof createObservation>;
 
 function createObservation(settings: Settings) {
@@ -165,20 +152,4 @@ function createObservation(settings: Settings) {
   const metrics = new PrometheusMetrics();
   metrics.collectProcessMetrics();
   return { clock: new SystemClock(), log, metrics };
-}
-
-function watchKeys(
-  settings: Settings,
-  reread: (() => Settings) | undefined,
-  authenticator: Authenticator,
-  observed: Pick<KeyReloadNeeds, 'clock' | 'log'>,
-): KeyReload | undefined {
-  if (reread === undefined || !(authenticator instanceof ApiKeyAuthenticator)) return undefined;
-  const keys = new KeyReload({ settings, reread, authenticator, ...observed });
-  keys.start();
-  return keys;
-}
-
-function firstKeyNotice(key: string): string {
-  return `\nNo API key was configured, so one was made. It is shown only now:\n\n  export UTE_API_KEY=${key}\n\n`;
 }

@@ -59,11 +59,28 @@ describe('Pipeline', () => {
     expect(namesOf(request)).toEqual(['auth']);
   });
 
+  it('refuses a tool with rules about content that the order leaves out', () => {
+    const pipeline = pipelineOf({ pipeline: { tool: ['validation'] } });
+    const guarded = { rules: [{ detect: 'email', action: 'mask' }] };
+    for (const name of ['argument-guard', 'result-guard'])
+      expect(() => pipeline.layersFor(functionOf({ extensions: { [name]: guarded } }))).toThrow(
+        `does not name "${name}"`,
+      );
+    expect(pipeline.layersFor(functionOf()).map(({ name }) => name)).toEqual(['validation']);
+  });
+
   it('puts what keeps answers behind the recording that gives them, where one is replayed', () => {
     const replay = { file: 'x', on_miss: 'call', on_repeat: 'last', on_changed: 'answer' } as const;
     const names = namesOf(pipelineOf({ replay }).view.tool);
     const from = names.indexOf('approval');
-    expect(names.slice(from)).toEqual(['approval', 'replay', 'idempotency', 'cache', 'admission']);
+    expect(names.slice(from)).toEqual([
+      'approval',
+      'result-guard',
+      'replay',
+      'idempotency',
+      'cache',
+      'admission',
+    ]);
     expect(names.toSorted()).toEqual(BUILT_IN.toSorted());
     expect(() => pipelineOf({ replay, pipeline: { tool: ['validation'] } })).toThrow(
       'pipeline.tool: names no "replay"',
@@ -86,6 +103,22 @@ describe('Pipeline', () => {
     expect(() => pipelineOf({ extensions: { aproval: {} } })).toThrow(
       /extensions: .*"aproval".*did you mean "approval"/,
     );
+  });
+
+  it.each([
+    [['validation']],
+    [['validation', 'policy']],
+    [['policy', 'validation', 'approval']],
+    [['validation', 'approval', 'policy']],
+    [['validation', 'cache', 'policy', 'approval']],
+  ])('refuses the order %j where there are policy rules, of the gateway or of a tool', (tool) => {
+    const rules = [{ name: 'all', decision: 'deny' }];
+    expect(() => pipelineOf({ pipeline: { tool }, extensions: { policy: { rules } } })).toThrow(
+      'pipeline.tool',
+    );
+    const without = pipelineOf({ pipeline: { tool } });
+    const own = functionOf({ extensions: { policy: { tool_rules: [{ name: 'own', decision: 'deny' }] } } });
+    expect(() => without.layersFor(own)).toThrow('pipeline.tool');
   });
 
   it('refuses an extension in the wrong stage', () => {

@@ -7,9 +7,11 @@ import type { NamedLayer } from '../../core/pipeline/build-pipeline.ts';
 import type { ToolLayer } from '../../core/compile/compile-tool.ts';
 import type { CustomExtension } from '../custom/custom-extensions.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
+import { describeProblem } from '../../lib/text/describe-problem.ts';
 import { didYouMean } from '../../lib/text/did-you-mean.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { Histogram } from '../../ports/telemetry/metrics.ts';
+import { positionOf, readSource } from '../../settings/settings-source.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 type Stage = 'request' | 'tool';
@@ -30,6 +32,9 @@ export class Pipeline {
   readonly #tool: readonly Step<ToolExtension<unknown>>[];
   readonly #settings: Settings;
   readonly #steps: readonly Step[];
+  /** Of the tool stage, where gateway.yaml's order does not name them. */
+  readonly #leftOut: readonly Step<ToolExtension<unknown>>[];
+  readonly #enforcesPolicy: boolean;
 
   /** Throws Error when gateway.yaml names an extension that is not there, in the wrong stage, or with wrong options. */
   constructor(settings: Settings, ports: Ports, custom: readonly CustomExtension[]) {
@@ -49,6 +54,9 @@ export class Pipeline {
     const tool = inOrder(steps.filter(isOfTool), 'tool', pipeline.tool, TOOL_EXTENSIONS, custom);
     this.#tool = settings.replay === undefined ? tool : inReplayOrder(tool);
     this.#steps = [...request, ...this.#tool];
+    this.#leftOut = steps.filter(isOfTool).filter((step) => !tool.includes(step));
+    this.#enforcesPolicy = isPolicyEnforced(this.#tool.map(({ plugin }) => plugin.name));
+    if (!this.#enforcesPolicy && settings.extensions['policy'] !== undefined) throw new Error(POLICY_ORDER);
     rejectUnknown(
       Object.keys(settings.extensions),
       steps.map(({ plugin }) => plugin.name),
@@ -59,18 +67,39 @@ export class Pipeline {
 
   /** The tool stage of one function, as its extensions prepare it. Throws what one of them says is wrong with the tool. */
   layersFor(fn: ToolFunction): readonly ToolLayer[] {
+    for (const step of this.#leftOut) {
+      const { name } = step.plugin;
+      if (!NEVER_LEFT_OUT.has(name) || this.#prepared(step, fn) === undefined) continue;
+      throw new Error(
+        `pipeline.tool of gateway.yaml does not name "${name}", so that the rules of this tool would do nothing`,
+      );
+    }
+    if (!this.#enforcesPolicy && fn.spec.extensions['policy'] !== undefined) throw new Error(POLICY_ORDER);
     return this.#tool.flatMap((step) => {
-      const { plugin, extension, options } = step;
-      const own = fn.spec.extensions[plugin.name];
-      const merged = own === undefined ? options : optionsOf(plugin, this.#settings, own);
-      const { phases = ONLY_WHEN_IT_RUNS } = extension;
-      return named(step, extension.prepare(fn, merged)).map((layer) => ({ ...layer, phases }));
+      const { phases = ONLY_WHEN_IT_RUNS } = step.extension;
+      return named(step, this.#prepared(step, fn)).map((layer) => ({ ...layer, phases }));
     });
+  }
+
+  #prepared({ plugin, extension, options }: Step<ToolExtension<unknown>>, fn: ToolFunction) {
+    const own = fn.spec.extensions[plugin.name];
+    return extension.prepare(fn, own === undefined ? options : optionsOf(plugin, this.#settings, own));
   }
 
   async close(): Promise<void> {
     await Promise.allSettled(this.#steps.map(async ({ extension }) => extension.close?.()));
   }
+}
+
+const POLICY_ORDER =
+  'pipeline.tool: there are policy rules, which are kept only in the order "validation", "policy", then "idempotency", "cache" and "approval"';
+
+/** Rules see valid arguments, nothing is answered before they are asked, and what they want approved is approved. */
+function isPolicyEnforced(order: readonly string[]): boolean {
+  const at = (name: string) => order.indexOf(name);
+  const behind = ['idempotency', 'cache', 'approval', 'recording', 'replay'].filter((name) => at(name) >= 0);
+  const inOrder = at('validation') >= 0 && at('validation') < at('policy');
+  return inOrder && at('approval') >= 0 && behind.every((name) => at('policy') < at(name));
 }
 
 function newStep(plugin: AnyExtensionPlugin, settings: Settings, ports: Ports): Step {
@@ -86,6 +115,8 @@ function newStep(plugin: AnyExtensionPlugin, settings: Settings, ports: Ports): 
   return { plugin, extension, options: optionsOf(plugin, settings), seconds };
 }
 
+/** Who wrote rules about content relies on them. */
+const NEVER_LEFT_OUT: ReadonlySet<string> = new Set(['argument-guard', 'result-guard']);
 const ONLY_WHEN_IT_RUNS: ToolLayer['phases'] = ['run'];
 
 function isOfRequest(step: Step): step is Step<RequestExtension<unknown>> {
@@ -104,9 +135,12 @@ function named({ plugin, extension, seconds }: Step, layer: Layer | undefined): 
 function optionsOf(plugin: AnyExtensionPlugin, settings: Settings, own: JsonObject = {}): unknown {
   const parsed = plugin.optionsSchema.safeParse({ ...settings.extensions[plugin.name], ...own });
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map(
-    (issue) => `${['extensions', plugin.name, ...issue.path].join('.')}: ${issue.message}`,
-  );
+  // Read once more for the places of what is wrong: the settings themselves hold values alone.
+  const source = readSource(settings.configFile, false);
+  const issues = parsed.error.issues.map(({ path, message }) => {
+    const at = ['extensions', plugin.name, ...path.map(String)];
+    return describeProblem({ ...positionOf(at, source, {}), path: at.join('.'), message });
+  });
   throw new Error(issues.join('\n'));
 }
 

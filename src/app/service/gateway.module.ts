@@ -9,6 +9,7 @@ import {
   CIRCUIT_CONTROL,
   TRUSTED_DEFINITIONS,
   DOOR_LIMITS,
+  KEY_CONTROL,
   MANAGEMENT_ACTS,
   PIPELINE_VIEW,
   RECORDINGS,
@@ -33,7 +34,7 @@ function withKeys(sync: RegistryControl, { keys }: Infra): RegistryControl {
     status: () => sync.status(),
     setDisabled: (name, disabled) => sync.setDisabled(name, disabled),
     reload: async () => {
-      await keys?.check();
+      await keys.check();
       return sync.reload();
     },
   };
@@ -63,6 +64,7 @@ export class GatewayModule {
       { provide: SPEC_CONTROL, useValue: gateway.specs },
       { provide: PIPELINE_VIEW, useValue: gateway.pipeline },
       { provide: AUTHENTICATOR, useValue: authenticator },
+      { provide: KEY_CONTROL, useValue: infra.keys.control },
       { provide: TRUSTED_DEFINITIONS, useValue: infra.ports.trustedDefinitions },
       { provide: RECORDINGS, useValue: infra.ports.recordings },
       { provide: REPLAY_SOURCE, useValue: { source: infra.ports.replaySource } },

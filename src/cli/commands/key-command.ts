@@ -2,6 +2,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { stringify } from 'yaml';
 import { createApiKey } from '../../lib/secrets/api-key.ts';
+import { isTime } from '../arguments.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
@@ -47,6 +48,6 @@ function keyText({ role, tenant, agent, user, expires }: KeyOptions): string {
 }
 
 function timeOf(text: string): string {
-  if (!Number.isNaN(Date.parse(text)) && /(?:Z|[+-]\d\d:\d\d)$/.test(text)) return text;
+  if (isTime(text)) return text;
   throw new InvalidArgumentError('It must be a time such as 2027-01-31T00:00:00Z.');
 }

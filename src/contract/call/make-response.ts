@@ -20,10 +20,12 @@ export function metaOf(call: ToolCall): ResponseMeta {
     traceId: progress.traceId,
     ...(call.context.dryRun === true && DRY_RUN),
     ...(progress.recorded !== undefined && { recorded: progress.recorded }),
+    ...(progress.untrusted === true && UNTRUSTED),
     ...(progress.successor !== undefined && { successor: progress.successor }),
   };
 }
 
+const UNTRUSTED = { untrusted: true } as const;
 const DRY_RUN = { dryRun: true } as const;
 
 /** An answer that no executor gave for this call. `dataJson` is the JSON text of `data`. It asks for no intents. */

@@ -121,6 +121,10 @@ export interface CallProgress {
   pinned?: ToolFunction;
   /** What the audit record says besides, e.g. the sandbox that ran a command. */
   notes?: { readonly [name: string]: JsonValue };
+  /** Set where a rule of the tool found something in this call that a human has to agree to. */
+  needsApproval?: true;
+  /** The tool's operator does not trust what the tool answers. */
+  untrusted?: true;
   /** What runs, as a human approved it for this call. Set by approval. */
   approvedFor?: string;
   /** Awaited before the executor is first entered; a call that it rejects for does not run. Set by audit. */

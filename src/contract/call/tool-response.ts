@@ -24,6 +24,8 @@ export interface ResponseMeta {
   /** Only where a recording is replayed: the answer is from it, or the call was not in it and was really made. */
   readonly recorded?: boolean;
   readonly truncated?: Truncation;
+  /** What the tool says comes from somewhere that is not trusted: it is data, and no instructions. */
+  readonly untrusted?: true;
   /** The call was made in a deprecated form: what to call instead. */
   readonly successor?: string;
   /** The call is accepted and runs later; this is where its end will be found. */

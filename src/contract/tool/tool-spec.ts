@@ -141,6 +141,8 @@ export interface ToolSpec {
   readonly resultBudget?: ResultBudget;
   /** Options per extension, by extension name; merged over the gateway's defaults at load. */
   readonly extensions: { readonly [extension: string]: JsonObject };
+  /** Set by an extension that may ask for a human's approval of single calls. */
+  readonly mayNeedApproval?: true;
   /** JSON Schema of what an operator may set per agent. */
   readonly configSchema?: JsonSchema;
   readonly foreign?: ForeignDefinition;

@@ -132,3 +132,15 @@ describe('approval', () => {
     expect(applies('always')).toEqual([true, true]);
   });
 });
+
+it('a tool that may ask is approved where a rule of it asked, and runs at once elsewhere', async () => {
+  const { call, ran } = setUp();
+  const safe = functionOf({ mayNeedApproval: true });
+  const asked = callOf({ function: safe });
+  asked.progress.needsApproval = true;
+  expect(await call({}, undefined, { function: safe, progress: asked.progress })).toMatchObject({
+    error: { type: 'CONFIRMATION_REQUIRED' },
+  });
+  expect(ran).toEqual([]);
+  expect(await call({}, undefined, { function: safe })).toMatchObject({ ok: true });
+});

@@ -3,10 +3,11 @@ import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { approvedPayload } from '../../contract/call/approved-payload.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { whatRuns, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import { isUnsafe } from '../../contract/tool/tool-spec.ts';
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
@@ -57,8 +58,12 @@ function createApproval({ approvals, clock, metrics }: Needs): ToolExtension<App
     phases: ['admit'],
     prepare(fn, { mode, ttl_ms: ttlMs }) {
       const needsHuman = mode === 'always' || (mode === 'unsafe_only' && isUnsafe(fn.spec.metadata));
-      if (!needsHuman) return undefined;
-      return async function approve(call, next) {
+      if (!needsHuman && fn.spec.mayNeedApproval !== true) return undefined;
+      if (needsHuman) return approve;
+      return function approveWhereAsked(call, next) {
+        return call.progress.needsApproval === true ? approve(call, next) : next(call);
+      };
+      async function approve(call: ToolCall, next: Next): Promise<ToolResponse> {
         // Nothing is done that anybody would have to approve.
         if (call.context.dryRun === true) return next(call);
         const token = call.context.confirmationToken;
@@ -79,7 +84,7 @@ function createApproval({ approvals, clock, metrics }: Needs): ToolExtension<App
         redeemed.add();
         call.progress.approvedFor = bound.toolHash;
         return next(call);
-      };
+      }
     },
   };
 }

@@ -70,8 +70,9 @@ function createCache(needs: Needs): ToolExtension<CacheOptions> {
 
 const ALONE = { kind: 'alone' } as const;
 
-/** A dry run, a part of a list and an approved call are each for the one who asks. */
-function isPlain({ context }: ToolCall): boolean {
+/** A dry run, a part of a list, and a call that was approved or has to be are each for the one who asks. */
+function isPlain({ context, progress }: ToolCall): boolean {
+  if (progress.needsApproval === true) return false;
   return context.dryRun !== true && context.cursor === undefined && context.confirmationToken === undefined;
 }
 

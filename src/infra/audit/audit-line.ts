@@ -1,6 +1,7 @@
 // An audit record as one line of JSON, always with the same fields in the same order: the names of the table's columns.
 import type { JsonValue } from '../../contract/json.ts';
 import type { AuditRecord } from '../../ports/audit-sink.ts';
+import { storable } from '../postgres/storable.ts';
 
 /**
  * A line break inside a value is escaped by JSON: a record cannot pretend to be two. Written field by field: one
@@ -28,11 +29,6 @@ const PLAIN = /^[\w .:/-]*$/;
 /** Most values need no escaping, and looking is cheaper than asking. */
 function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(storable(text));
-}
-
-/** PostgreSQL keeps neither a NUL nor half of a surrogate pair, and callers choose most of these words. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '\u{FFFD}').toWellFormed();
 }
 
 const SUSPICIOUS = /\\u(?:0000|d[89a-f])/i;

@@ -3,8 +3,9 @@ import { sql, type Kysely } from 'kysely';
 import { stringifyInSlices } from '../../lib/large-json/write-json.ts';
 import type { CallEnd, CallStatus, Claim, ClaimedCall } from '../../ports/calls/call-store.ts';
 import { columns } from '../postgres/columns.ts';
-import { fromNow, storable } from './call-rows.ts';
+import { fromNow } from './call-rows.ts';
 import { ENDED, RECORD_ENDS } from './record-ends.ts';
+import { storable } from '../postgres/storable.ts';
 import type { Tables } from '../postgres/tables.ts';
 
 type Db = Kysely<Tables>;

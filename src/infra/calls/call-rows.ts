@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import { uuidv7 } from '../../lib/ids.ts';
 import type { FirstClaim, NewCall, StoredCall } from '../../ports/calls/call-store.ts';
 import { columns } from '../postgres/columns.ts';
+import { storable } from '../postgres/storable.ts';
 import type { Tables } from '../postgres/tables.ts';
 
 /** Of the priorities, each has so many ranks; those of a tenant count up from its class's first. */
@@ -104,11 +105,6 @@ export const NOW = sql<Date>`now()`;
 
 export function fromNow(ms: number) {
   return sql<Date>`now() + ${ms}::float8 * interval '1 millisecond'`;
-}
-
-/** PostgreSQL keeps no NUL in text, and no half of a character. */
-export function storable(text: string): string {
-  return text.replaceAll('\0', '\u{fffd}').toWellFormed();
 }
 
 export type StoredRow = Omit<StoredCall, 'request' | 'envelope'> & {

@@ -4,7 +4,8 @@ import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { holds, NO_CREDENTIAL } from '../../contract/call/principal.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { createApiKey } from '../../lib/secrets/api-key.ts';
-import { AnonymousAuthenticator, ApiKeyAuthenticator, type StoredKey } from './api-key-authenticator.ts';
+import { AnonymousAuthenticator, ApiKeyAuthenticator } from './api-key-authenticator.ts';
+import type { StoredKey } from './known-key.ts';
 
 function keyOf(changes: Partial<StoredKey> = {}) {
   const { text, id, secretHash } = createApiKey();

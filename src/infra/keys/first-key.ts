@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { createApiKey } from '../../lib/secrets/api-key.ts';
 import { apiKey } from '../../settings/settings-schema.ts';
-import type { StoredKey } from './api-key-authenticator.ts';
+import type { StoredKey } from './known-key.ts';
 
 export const FIRST_KEY_FILE = 'keys.json';
 

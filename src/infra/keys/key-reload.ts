@@ -7,8 +7,9 @@ import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
-import type { ApiKeyAuthenticator, StoredKey } from './api-key-authenticator.ts';
+import type { ApiKeyAuthenticator } from './api-key-authenticator.ts';
 import { FIRST_KEY_FILE, keptKeys } from './first-key.ts';
+import type { StoredKey } from './known-key.ts';
 
 export interface KeyReloadNeeds {
   readonly settings: Settings;

@@ -12,7 +12,7 @@ import {
   type ScheduleTerms,
   type When,
 } from '../../ports/calls/schedule-store.ts';
-import { storable } from '../calls/call-rows.ts';
+import { storable } from '../postgres/storable.ts';
 import type { ScheduledTasksTable, Tables } from '../postgres/tables.ts';
 
 /** The database's time, or a test's. */

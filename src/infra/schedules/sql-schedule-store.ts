@@ -18,7 +18,7 @@ import { withDatabase } from '../postgres/database-failures.ts';
 import type { Database } from '../postgres/database.ts';
 import { fireSchedules } from './fire-schedules.ts';
 import { callColumns, dateOf, newRow, scheduleOf, termColumns, type Now } from './schedule-rows.ts';
-import { storable } from '../calls/call-rows.ts';
+import { storable } from '../postgres/storable.ts';
 import type { Tables } from '../postgres/tables.ts';
 
 export class SqlScheduleStore implements ScheduleStore {

@@ -11,7 +11,7 @@ import {
   type ToolHead,
   type ToolVersion,
 } from '../../ports/registry/spec-store.ts';
-import { storable } from '../calls/call-rows.ts';
+import { storable } from '../postgres/storable.ts';
 import { columns } from '../postgres/columns.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 import type { Tables } from '../postgres/tables.ts';

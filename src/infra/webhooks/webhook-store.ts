@@ -1,9 +1,10 @@
 // DatabaseWebhookStore: WebhookStore on PostgreSQL. A message's row is there since its call was accepted.
 import { sql, type UpdateObject } from 'kysely';
 import type { DeadWebhook, DueWebhook, WebhookStore } from '../../ports/calls/webhook-store.ts';
-import { fromNow, NOW, storable, STORED_CALL, storedCallOf, type StoredRow } from '../calls/call-rows.ts';
+import { fromNow, NOW, STORED_CALL, storedCallOf, type StoredRow } from '../calls/call-rows.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 import type { Database } from '../postgres/database.ts';
+import { storable } from '../postgres/storable.ts';
 import type { Tables } from '../postgres/tables.ts';
 
 type Db = Database['db'];

@@ -14,8 +14,8 @@ export interface ShownKey {
   readonly secretHash: Buffer;
 }
 
-export function createApiKey(): ShownKey & { readonly text: string } {
-  const id = Array.from(randomBytes(8), (byte) => ID_LETTERS[byte % ID_LETTERS.length]).join('');
+/** With the id of a key that is there: a new secret of it. */
+export function createApiKey(id = newId()): ShownKey & { readonly text: string } {
   const secret = randomBytes(32).toString('base64url');
   const body = `${PREFIX}${id}_${secret}`;
   return { id, secretHash: hashOf(secret), text: `${body}_${checksumOf(body)}` };
@@ -32,6 +32,10 @@ export function parseApiKey(text: string): ShownKey | undefined {
 /** Compares in constant time. Both are 32 bytes; anything else is never equal. */
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === 32 && b.length === 32 && timingSafeEqual(a, b);
+}
+
+function newId(): string {
+  return Array.from(randomBytes(8), (byte) => ID_LETTERS[byte % ID_LETTERS.length]).join('');
 }
 
 function hashOf(secret: string): Buffer {

@@ -16,9 +16,21 @@ const LARGEST_AT_ONCE = 1 << 20;
 /**
  * Answers that are ready in one turn of the event loop leave together at its end: under load the reader is woken
  * once for many of them, and a fifth more calls are answered. A call that is alone waits for nothing.
+ *
+ * Resolves when it is sent. A handler waits for that: for an answer that is not sent yet, Nest would listen to the
+ * response until it is, which costs more than to write it.
  */
-export function sendEnvelope(reply: FastifyReply, response: ToolResponse): void {
-  setImmediate(sendNow, reply, response);
+export function sendEnvelope(reply: FastifyReply, response: ToolResponse): Promise<void> {
+  return new Promise((sent, failed) => {
+    setImmediate(() => {
+      try {
+        sendNow(reply, response);
+        sent();
+      } catch (error) {
+        failed(error);
+      }
+    });
+  });
 }
 
 function sendNow(reply: FastifyReply, response: ToolResponse): void {
@@ -87,6 +99,7 @@ function wireMeta(meta: ResponseMeta) {
     dry_run: meta.dryRun,
     recorded: meta.recorded,
     truncated: meta.truncated,
+    untrusted: meta.untrusted,
     successor: meta.successor,
     ...(meta.acceptedAt !== undefined && { status: 'accepted', call_url: meta.acceptedAt }),
   };

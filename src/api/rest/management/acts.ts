@@ -30,6 +30,8 @@ interface ActKind {
   readonly recordsItself?: boolean;
   /** Of a request that only asks what would be. */
   readonly unless?: (query: Readonly<Record<string, unknown>>) => boolean;
+  /** Of what the route answers, where the path names nothing yet. */
+  readonly targetOf?: (answer: unknown) => string;
 }
 
 export interface Act extends ActKind {
@@ -92,7 +94,8 @@ export class ManagementActs {
       if (act.urgent !== true) await this.#sink.ready();
       const result = await work();
       if (act.recordsItself === true) return result;
-      const recorded = this.#record(by, act, DONE);
+      const target = act.targetOf?.(result) ?? act.target;
+      const recorded = this.#record(by, { ...act, target }, DONE);
       await (act.urgent === true ? recorded.catch(() => undefined) : recorded);
       return result;
     } catch (error) {

@@ -48,6 +48,12 @@ const NEEDS: Readonly<Record<string, string>> = {
   listToolVersions: 'specs:write',
   diffToolVersions: 'specs:write',
   rollbackToolSpec: 'specs:write',
+  listKeys: 'keys:read',
+  getKey: 'keys:read',
+  createKey: 'keys:manage',
+  changeKey: 'keys:manage',
+  rotateKey: 'keys:manage',
+  revokeKey: 'keys:manage',
   listDeadWebhooks: 'admin',
   redeliverWebhook: 'admin',
 };

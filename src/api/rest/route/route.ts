@@ -9,6 +9,7 @@ export const TAGS = {
   tools: 'What can be called, and how.',
   approvals: 'Calls that wait for a decision by a human.',
   schedules: 'Calls to come, once or again and again.',
+  keys: 'API keys: who may call, for whom and until when.',
   admin: 'For operators.',
   specs: 'Definitions of tools, changed while the gateway runs.',
   health: 'Probes.',

@@ -10,6 +10,7 @@ import { toolSpecs } from './0007-tool-specs.ts';
 import { fewerIndexEntries } from './0008-fewer-index-entries.ts';
 import { peopleAndCallers } from './0009-people-and-callers.ts';
 import { gateways } from './0010-gateways.ts';
+import { apiKeys } from './0011-api-keys.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
@@ -22,4 +23,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-fewer-index-entries': fewerIndexEntries,
   '0009-people-and-callers': peopleAndCallers,
   '0010-gateways': gateways,
+  '0011-api-keys': apiKeys,
 };

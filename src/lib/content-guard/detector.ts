@@ -1,0 +1,16 @@
+// What looks for one kind of text: a place in a text where it stands.
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Detector {
+  /** One of these stands in every text that has a finding. Left out: not known. */
+  readonly hints?: readonly string[];
+  /**
+   * The first finding that begins at or after `from` and before `limit`; it may end later. What stands before `from` is
+   * looked at only to tell whether a word begins there. Takes time in proportion to the text, whatever it holds.
+   */
+  find(text: string, from: number, limit: number): Span | undefined;
+}

@@ -1,0 +1,40 @@
+// What was found, for those who look after the rules: how often by which rule, and never a word of it.
+import type { Rule, RuleSet } from './rules.ts';
+
+export type Direction = 'arguments' | 'result';
+
+/** Labels are bound once, at load. */
+interface Counted {
+  with(...labels: string[]): { add(amount?: number): void };
+}
+
+/** The series: of both directions, which are defined alike. */
+export const FINDINGS = {
+  name: 'ute_guard_findings_total',
+  help: 'What rules about content found in arguments and results.',
+  labels: ['tool', 'direction', 'detector', 'action'],
+};
+
+/** Counts what one function's rules found, and gives it as it stands in a log line and an audit note. */
+export type CountFindings = (counts: ReadonlyMap<Rule, number>) => { [rule: string]: number };
+
+export function findingCounts(
+  counted: Counted,
+  direction: Direction,
+): (tool: string, rules: RuleSet) => CountFindings {
+  return (tool, rules) => {
+    const counters = new Map(
+      Object.values(rules)
+        .flat()
+        .map((rule) => [rule, counted.with(tool, direction, rule.name, rule.action)] as const),
+    );
+    return (counts) => {
+      const shown: { [rule: string]: number } = {};
+      for (const [rule, count] of counts) {
+        counters.get(rule)?.add(count);
+        shown[rule.name] = (shown[rule.name] ?? 0) + count;
+      }
+      return shown;
+    };
+  };
+}

@@ -1,0 +1,184 @@
+// A JSON value under rules: nothing that is looked for survives, nothing else is touched, and the work stays in proportion.
+import { array, assert, constantFrom, jsonValue, oneof, property, string } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../json/json-value.ts';
+import { atOnce } from '../concurrency/in-slices.ts';
+import { BUILT_IN, BUILT_IN_NAMES } from './built-in.ts';
+import type { Detector } from './detector.ts';
+import { guardJson, JsonRefused } from './guard-json.ts';
+import { argumentRules, compileRules, faultsOf, type RuleOptions, type RuleSet } from './rules.ts';
+import { findingsIn, LONGEST_FINDING } from './scan-text.ts';
+
+const MOST = 8 << 20;
+const rulesOf = (rules: unknown): RuleSet => compileRules(argumentRules.parse(rules));
+const all = (action: 'mask' | 'refuse'): RuleSet =>
+  rulesOf(BUILT_IN_NAMES.map((detect) => ({ detect, action })));
+const guarded = (value: JsonValue, rules = all('mask'), most = MOST) => atOnce(guardJson(value, rules, most));
+
+function refusal(value: JsonValue, rules: RuleSet, most = MOST): JsonRefused {
+  try {
+    guarded(value, rules, most);
+  } catch (error) {
+    if (error instanceof JsonRefused) return error;
+    throw error;
+  }
+  throw new Error('it passed');
+}
+
+const CARD = '4111 1111 1111 1111';
+const secrets = constantFrom(
+  'bob@example.com',
+  CARD,
+  CARD.replaceAll(' ', ''),
+  'DE89370400440532013000',
+  '+4915123456789',
+  '10.0.0.1',
+  `AKIA${'ABCDEFGH'.repeat(2)}`,
+);
+const pieces = oneof(
+  secrets,
+  string({ unit: 'binary', maxLength: 5 }),
+  constantFrom(' ', '-', '.', '@', '1', '\0', '\ud800'),
+);
+const texts = array(pieces, { maxLength: 12 }).map((parts) => parts.join(''));
+
+describe('masks', () => {
+  it('stand in the place of values and of names, and two names with one mask stay two', () => {
+    const value = { 'a@b.co': 1, 'c@d.eu': [`card ${CARD}.`], plain: null };
+    const { value: clean } = guarded(value);
+    expect(clean).toEqual({ '[email]': 1, '[email] 2': ['card [payment_card].'], plain: null });
+  });
+
+  it('nothing that a rule finds survives, and masking again changes nothing', () => {
+    assert(
+      property(texts, (text) => {
+        const { value: clean } = guarded(text);
+        for (const name of BUILT_IN_NAMES)
+          expect(atOnce(findingsIn(clean as string, BUILT_IN[name]))).toEqual([]);
+        expect(guarded(clean).value).toBe(clean);
+      }),
+    );
+  });
+
+  it('what has no finding is the very same value', () => {
+    const rules = rulesOf([{ words: ['nothing-like-this-word'], action: 'mask' }]);
+    assert(
+      property(jsonValue({ stringUnit: 'binary' }), (value) => {
+        expect(guarded(value as JsonValue, rules).value).toBe(value);
+      }),
+    );
+  });
+
+  it('a finding is found wherever it lies in a long text', () => {
+    assert(
+      property(constantFrom(-40, -9, -1, 0, 1, 7), (offset) => {
+        const before = 'x '.repeat((LONGEST_FINDING + offset) / 2);
+        const text = `${before}bob@example.com ${'y '.repeat(20_000)}${CARD}`;
+        expect(guarded(text).value).toBe(
+          text.replace('bob@example.com', '[email]').replace(CARD, '[payment_card]'),
+        );
+      }),
+    );
+  });
+});
+
+describe('refusals', () => {
+  it('name the rule and the place, and never what was found', () => {
+    const rules = rulesOf([{ detect: 'email', action: 'refuse' }]);
+    expect(refusal({ a: { 'b/c': ['x', 'bob@example.com'] } }, rules)).toMatchObject({
+      rule: 'email',
+      pointer: '/a/b~1c/1',
+    });
+    expect(refusal({ a: { 'bob@example.com': 1 } }, rules)).toMatchObject({
+      rule: 'email',
+      pointer: '/a/[email]',
+    });
+  });
+
+  it('a number that spells a card is looked at as its text, and has no mask', () => {
+    expect(refusal({ n: 4111111111111111 }, all('mask'))).toMatchObject({
+      rule: 'payment_card',
+      pointer: '/n',
+    });
+    expect(guarded({ n: 4111111111111112 }).counts.size).toBe(0);
+  });
+
+  it('what is beyond the bounds does not pass', () => {
+    expect(refusal(['x'.repeat(2_000)], all('mask'), 1_024).message).toContain('more than is looked through');
+    let deep: JsonValue = 1;
+    for (let level = 0; level < 300; level += 1) deep = [deep];
+    expect(refusal(deep, all('mask')).message).toContain('deeper than 200');
+    const endless = rulesOf([{ patterns: ['k[a-z]{8,}'], action: 'mask' }]);
+    expect(refusal('k'.repeat(3 * LONGEST_FINDING), endless).message).toContain('more of "pattern"');
+  });
+
+  it('masks that are longer than what they stand for count as well', () => {
+    const rules = rulesOf([{ words: ['a'], name: 'a_name_that_is_rather_long', action: 'mask' }]);
+    expect(refusal('a '.repeat(900), rules, 2_000).message).toContain('more than is looked through');
+  });
+});
+
+describe('asking', () => {
+  it('says where, with a mask for what was found in a name, and leaves the value as it is', () => {
+    const rules = rulesOf([{ words: ['falcon'], name: 'projects', action: 'ask' }]);
+    const value = { falcon: 1, b: 'the falcon' };
+    expect(guarded(value, rules)).toMatchObject({
+      value,
+      asked: { rule: 'projects', pointer: '/[projects]' },
+    });
+  });
+});
+
+describe('the work', () => {
+  it('each character of a megabyte of near misses is shown to a detector at most twice', () => {
+    const shown: number[] = [];
+    const counting = (detector: Detector): Detector => ({
+      find: (text, from, limit) => {
+        shown.push(text.length);
+        return detector.find(text, from, limit);
+      },
+    });
+    for (const unit of ['a', 'a@', '4111 ', 'DE89', 'eyJa.', '-----BEGIN ', '1.1.1. ', '\u0000', '\ud800']) {
+      const text = unit.repeat((1 << 20) / unit.length);
+      for (const name of BUILT_IN_NAMES) {
+        shown.length = 0;
+        expect([unit, name, atOnce(findingsIn(text, counting(BUILT_IN[name]))).length]).toEqual([
+          unit,
+          name,
+          0,
+        ]);
+        expect(shown.reduce((sum, length) => sum + length, 0)).toBeLessThan(2.1 * text.length);
+      }
+    }
+  });
+
+  it('a long text is looked at in pieces', () => {
+    let pieces = 0;
+    const work = findingsIn('a '.repeat(1 << 19), BUILT_IN.payment_card);
+    while (work.next().done !== true) pieces += 1;
+    expect(pieces).toBeGreaterThan(100);
+  });
+});
+
+describe('rules', () => {
+  const faults = (rules: readonly RuleOptions[]) => faultsOf(rules);
+
+  it('are told by their place where they cannot be used', () => {
+    expect(
+      faults([
+        { detect: 'email', action: 'mask' },
+        { patterns: ['('], action: 'mask' },
+      ]),
+    ).toMatchObject([{ path: ['rules', 1], message: expect.stringContaining('cannot be used') as string }]);
+  });
+
+  it('may not find the mask of one of them', () => {
+    const rules: RuleOptions[] = [
+      { words: ['email'], action: 'mask' },
+      { detect: 'email', action: 'mask' },
+    ];
+    expect(faults(rules)).toMatchObject([
+      { message: expect.stringContaining('finds the mask [email]') as string },
+    ]);
+  });
+});

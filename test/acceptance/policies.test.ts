@@ -1,0 +1,159 @@
+// Policies through each door: one table of decisions, the same for REST, gRPC and calls that run later; and what follows from each.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { acceptCall, acceptedId, callWhen } from '../helpers/async-client.ts';
+import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
+import { openDatabase } from '../helpers/open-database.ts';
+import { CASES, decisionOf, RULES, TOOLS_TEXT, type PolicyCase } from '../helpers/policy-table.ts';
+import { request, type Envelope, type RestTarget } from '../helpers/rest-client.ts';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+
+const AT_ONCE = 8;
+
+let dir: string;
+let gateway: RunningGateway;
+let rest: Door;
+let grpc: Door;
+
+beforeAll(async () => {
+  dir = tempDir();
+  writeFileSync(join(dir, 'answer.js'), 'export const execute = (args) => args;\n');
+  writeFileSync(join(dir, 'tools.yaml'), TOOLS_TEXT);
+  gateway = await startGateway({
+    tools: [join(dir, 'tools.yaml')],
+    settings: { extensions: { policy: { rules: RULES } } },
+    more: {
+      acme: { tenant: 'acme', roles: ['agent'], user: 'ann' },
+      umbrella: { tenant: 'umbrella', roles: ['agent'] },
+      boss: { tenant: 'acme', roles: ['admin'], user: 'boss' },
+    },
+  });
+  rest = restDoor(gateway);
+  grpc = grpcDoor(gateway);
+  await openDatabase(gateway);
+}, 180_000);
+
+afterAll(async () => {
+  rest.close();
+  grpc.close();
+  await gateway.stop();
+  removeDir(dir);
+});
+
+const contextOf = ({ mode }: PolicyCase): Record<string, string> => (mode === undefined ? {} : { mode });
+
+async function throughDoor(door: Door, each: PolicyCase): Promise<string> {
+  const { tool, args: argumentsJson, tenant } = each;
+  return decisionOf(
+    await door.call({ tool, argumentsJson, context: contextOf(each), key: gateway.key(tenant).key }),
+  );
+}
+
+/** Accepted, and run by a worker: what either of the two says. */
+async function throughQueue(each: PolicyCase): Promise<string> {
+  const target = gateway.key(each.tenant);
+  const answer = await sendLater(target, each);
+  if (!answer.ok) return decisionOf(answer.error);
+  const { result } = await callWhen(target, answer.callId);
+  return decisionOf({ ok: result?.ok === true, ...(result?.error as object | undefined) });
+}
+
+async function sendLater({ url, key }: RestTarget, each: PolicyCase) {
+  const context = JSON.stringify(contextOf(each));
+  const response = await fetch(`${url}/v1/tools/${each.tool}/execute`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      prefer: 'respond-async',
+    },
+    body: `{"arguments":${each.args},"context":${context}}`,
+  });
+  const { ok, meta, error } = (await response.json()) as {
+    ok: boolean;
+    meta: { call_id: string };
+    error: { type: string; reason: string };
+  };
+  if (ok) return { ok, callId: meta.call_id };
+  return { ok, error: { ok, ...error } };
+}
+
+async function decisionsBy(ask: (each: PolicyCase) => Promise<string>): Promise<readonly string[]> {
+  const decisions: string[] = [];
+  for (let from = 0; from < CASES.length; from += AT_ONCE)
+    decisions.push(...(await Promise.all(CASES.slice(from, from + AT_ONCE).map(ask))));
+  return decisions;
+}
+
+const inWords = (decisions: readonly string[]) =>
+  CASES.map(({ tool, args, tenant, mode }, index) => `${tool} ${args} ${tenant} ${mode} ${decisions[index]}`);
+const EXPECTED = inWords(CASES.map(({ decision }) => decision));
+
+describe(`a table of ${CASES.length} decisions`, () => {
+  it('holds by REST', async () => {
+    expect(inWords(await decisionsBy((each) => throughDoor(rest, each)))).toEqual(EXPECTED);
+  }, 120_000);
+
+  it('holds by gRPC', async () => {
+    expect(inWords(await decisionsBy((each) => throughDoor(grpc, each)))).toEqual(EXPECTED);
+  }, 120_000);
+
+  it('holds for calls that are accepted now and run later', async () => {
+    expect(inWords(await decisionsBy(throughQueue))).toEqual(EXPECTED);
+  }, 300_000);
+});
+
+describe('a decision', () => {
+  it('that refuses names its rule and says what the rule says', async () => {
+    const call = { tool: 'pay', argumentsJson: '{"amount":5000}', key: gateway.key('acme').key };
+    const refused = { type: 'PERMISSION_DENIED', reason: 'POLICY_DENIED', message: 'Too much.' };
+    expect(await rest.call(call)).toMatchObject({ ...refused, status: 403, details: { rule: 'too-much' } });
+    expect(await grpc.call(call)).toMatchObject(refused);
+  });
+
+  it('for approval is redeemed once, with the arguments that were approved and no others', async () => {
+    const { key } = gateway.key('acme');
+    const pay = (amount: number, more: object) =>
+      rest.call({
+        tool: 'pay',
+        argumentsJson: `{"amount":${amount}}`,
+        context: { mode: 'voice', ...more },
+        key,
+      });
+    const { details = {} } = await pay(200, {});
+    const { approval_id: id, confirmation_token: token } = details as Record<string, string>;
+    const decide = { decision: 'approve' };
+    expect((await pay(200, { confirmation_token: token })).reason).toBe('APPROVAL_PENDING');
+    const decided = await request<Envelope>(
+      gateway.key('boss'),
+      'POST',
+      `/v1/approvals/${id}/decision`,
+      decide,
+    );
+    expect(decided.status).toBe(200);
+    expect((await pay(201, { confirmation_token: token })).reason).toBe('APPROVAL_MISMATCH');
+    expect((await pay(200, { confirmation_token: token })).ok).toBe(true);
+    expect((await pay(200, { confirmation_token: token })).reason).toBe('APPROVAL_USED');
+  });
+
+  it('for approval holds for a call that runs later: approved, it runs', async () => {
+    const target = gateway.key('acme');
+    const context = { mode: 'voice' };
+    const asked = await acceptCall(target, 'pay', { amount: 300 }, { context });
+    const { details } = asked.body.error as unknown as { details: Record<string, string> };
+    await request(gateway.key('boss'), 'POST', `/v1/approvals/${details['approval_id']}/decision`, {
+      decision: 'approve',
+    });
+    const approved = { ...context, confirmation_token: details['confirmation_token'] };
+    const id = await acceptedId(target, 'pay', { amount: 300 }, { context: approved });
+    expect((await callWhen(target, id)).result).toMatchObject({ ok: true, data: { amount: 300 } });
+  });
+
+  it('is counted by rule, errors too', async () => {
+    const page = await (await fetch(gateway.service.metricsUrl)).text();
+    expect(page).toMatch(/ute_policy_decisions_total\{rule="too-much",decision="deny"\} [1-9]/);
+    expect(page).toMatch(/ute_policy_decisions_total\{rule="limits",decision="error"\} [1-9]/);
+  });
+});

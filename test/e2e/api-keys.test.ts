@@ -1,0 +1,180 @@
+// API keys in the database, through running gateways that share one: made, rotated, ended, and in force on both replicas.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
+import { sharedStores, type Stores } from '../helpers/stores.ts';
+import { startGateway, type RunningGateway, type WantedKey } from '../helpers/running-gateway.ts';
+
+/** Each replica is started with keys of its own: a caller of both has a key of the database. */
+const MORE: Readonly<Record<string, WantedKey>> = {
+  boss: { tenant: 'umbrella', roles: ['admin'] },
+  clerk: { tenant: 'umbrella', roles: ['keeper'], agents: ['front-desk'] },
+};
+const TOOLS = ['test/fixtures/audit/tools.yaml'];
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly body: { readonly [field: string]: unknown };
+}
+
+let stores: Stores;
+let one: RunningGateway;
+let two: RunningGateway;
+let doors: readonly Door[];
+/** Of the second replica. */
+let elsewhere: readonly Door[];
+
+beforeAll(async () => {
+  stores = await sharedStores();
+  const roles = { keeper: ['keys:read', 'keys:manage', 'tools:read'] };
+  const options = { tools: TOOLS, settings: stores.settings, more: MORE, roles };
+  one = await startGateway(options);
+  two = await startGateway(options);
+  doors = [restDoor(one), grpcDoor(one)];
+  elsewhere = [restDoor(two), grpcDoor(two)];
+});
+
+afterAll(async () => {
+  for (const door of [...(doors ?? []), ...(elsewhere ?? [])]) door.close();
+  await Promise.all([one?.stop(), two?.stop()]);
+  await stores?.stop();
+});
+
+async function ask(key: string, method: string, path: string, body?: object): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const said = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(`${one.url}${path}`, { method, headers, ...said });
+  const text = await response.text();
+  return { status: response.status, text, body: text === '' ? {} : JSON.parse(text) };
+}
+
+const admin = () => one.keys.admin.text;
+const boss = () => one.key('boss').key;
+
+async function made(body: object, by = admin()): Promise<{ readonly id: string; readonly key: string }> {
+  const answer = await ask(by, 'POST', '/v1/keys', { name: 'test', roles: ['agent'], ...body });
+  expect(answer).toMatchObject({ status: 201 });
+  return answer.body as { id: string; key: string };
+}
+
+async function saidBy(asked: readonly Door[], key: string): Promise<readonly string[]> {
+  const call = { tool: 'no-such-tool', argumentsJson: '{}', key };
+  const decisions = await Promise.all(asked.map((door) => door.call(call)));
+  return decisions.map(({ type, reason }) => (type === 'AUTH' ? `${reason}` : 'let in'));
+}
+
+const LET_IN = ['let in', 'let in'];
+const REFUSED = ['CREDENTIAL_INVALID', 'CREDENTIAL_INVALID'];
+const SOON = { timeout: 50_000, interval: 50 };
+
+describe('a key of the database', () => {
+  it('is let in at every door at once, and at another replica without a restart', async () => {
+    const { key } = await made({});
+    expect(await saidBy(doors, key)).toEqual(LET_IN);
+    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(LET_IN);
+  });
+
+  it('that is revoked is refused at every door at once, and at another replica without a restart', async () => {
+    const { id, key } = await made({});
+    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(LET_IN);
+    expect((await ask(admin(), 'DELETE', `/v1/keys/${id}`)).status).toBe(204);
+    expect(await saidBy(doors, key)).toEqual(REFUSED);
+    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(REFUSED);
+    const again = await ask(admin(), 'POST', `/v1/keys/${id}/rotate`, {});
+    expect(again.body).toMatchObject({ status: 404, reason: 'KEY_NOT_FOUND' });
+  });
+
+  it('has two secrets after a rotation, and the older one ends with the next', async () => {
+    const { id, key: first } = await made({});
+    const second = (await ask(admin(), 'POST', `/v1/keys/${id}/rotate`, {})).body as { key: string };
+    expect([await saidBy(doors, first), await saidBy(doors, second.key)]).toEqual([LET_IN, LET_IN]);
+    const third = (await ask(admin(), 'POST', `/v1/keys/${id}/rotate`)).body as { key: string };
+    expect(await saidBy(doors, first)).toEqual(REFUSED);
+    expect([await saidBy(doors, second.key), await saidBy(doors, third.key)]).toEqual([LET_IN, LET_IN]);
+    await ask(admin(), 'POST', `/v1/keys/${id}/rotate`, { keep_previous_ms: 0 });
+    expect(await saidBy(doors, third.key)).toEqual(['CREDENTIAL_EXPIRED', 'CREDENTIAL_EXPIRED']);
+  });
+
+  it('that is told to expire is refused from then on, and told not to, let in again', async () => {
+    const { id, key } = await made({});
+    const past = await ask(admin(), 'PATCH', `/v1/keys/${id}`, { expires_at: '2020-01-01T00:00:00Z' });
+    expect(past.body).toMatchObject({ state: 'expired', expires_at: '2020-01-01T00:00:00.000Z' });
+    expect(await saidBy(doors, key)).toEqual(['CREDENTIAL_EXPIRED', 'CREDENTIAL_EXPIRED']);
+    await ask(admin(), 'PATCH', `/v1/keys/${id}`, { expires_at: null });
+    expect(await saidBy(doors, key)).toEqual(LET_IN);
+  });
+
+  it('is shown once: no other answer, no list and no record holds its secret or a hash of it', async () => {
+    const { id, key } = await made({ name: 'shown once' });
+    const parts = [key, key.slice(18, -9)];
+    const looks = ['/v1/keys?page_size=1000', `/v1/keys/${id}`, '/v1/audit?page_size=1000'];
+    for (const look of looks) {
+      const { status, text } = await ask(admin(), 'GET', look);
+      expect(status).toBe(200);
+      expect(text).toContain(id);
+      for (const part of parts) expect(text).not.toContain(part);
+      expect(text).not.toMatch(/sha256|"key"/);
+    }
+  });
+
+  it('is recorded with who made, rotated and revoked it', async () => {
+    const { id } = await made({ tenant: 'wayne' });
+    await ask(admin(), 'POST', `/v1/keys/${id}/rotate`, {});
+    await ask(admin(), 'DELETE', `/v1/keys/${id}`);
+    const { body } = await ask(admin(), 'GET', '/v1/audit?page_size=1000');
+    const records = body['records'] as readonly { readonly notes: Record<string, string> | null }[];
+    const acts = records
+      .filter(({ notes }) => notes?.['target'] === id)
+      .map(({ notes }) => notes?.['action']);
+    expect(new Set(acts)).toEqual(new Set(['keys.create', 'keys.revoke', 'keys.rotate']));
+  });
+});
+
+describe('nobody grants more than it has', () => {
+  it("a tenant's admin makes keys of its tenant, and sees no others", async () => {
+    const { id } = await made({}, boss());
+    expect((await ask(boss(), 'GET', `/v1/keys/${id}`)).body).toMatchObject({ tenant: 'umbrella' });
+    const foreign = await made({ tenant: 'wayne' });
+    const listed = await ask(boss(), 'GET', '/v1/keys?page_size=1000');
+    expect(listed.text).toContain(id);
+    expect(listed.text).not.toContain(foreign.id);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/rotate'],
+    ] as const) {
+      const { status, body } = await ask(boss(), method, `/v1/keys/${foreign.id}${path}`);
+      expect([status, body['reason']]).toEqual([404, 'KEY_NOT_FOUND']);
+    }
+    expect(await saidBy(doors, foreign.key)).toEqual(LET_IN);
+  });
+
+  it.each([
+    ['another tenant', { tenant: 'wayne' }, 403, 'TENANT_MISMATCH'],
+    ['the platform', { tenant: null, roles: ['admin'] }, 403, 'TENANT_MISMATCH'],
+    ['the role platform_admin', { roles: ['platform_admin'] }, 403, 'PERMISSION_MISSING'],
+    ['a role that there is not', { roles: ['ghost'] }, 400, 'MALFORMED_CALL'],
+    ['a role that every object has', { roles: ['constructor'] }, 400, 'MALFORMED_CALL'],
+  ])("a tenant's admin makes no key with %s", async (_what, wanted, status, reason) => {
+    const answer = await ask(boss(), 'POST', '/v1/keys', { name: 'x', roles: ['agent'], ...wanted });
+    expect([answer.status, answer.body['reason']]).toEqual([status, reason]);
+  });
+
+  it('who may manage keys and no more makes none that calls tools, and gets no secret of one that does', async () => {
+    const clerk = one.key('clerk').key;
+    const wanted = { name: 'x', agents: ['front-desk'] };
+    const agent = await ask(clerk, 'POST', '/v1/keys', { ...wanted, roles: ['agent'] });
+    expect(agent.body).toMatchObject({ status: 403, reason: 'PERMISSION_MISSING', permission: 'tools:call' });
+    const anyAgent = await ask(clerk, 'POST', '/v1/keys', { name: 'x', roles: ['reader'] });
+    expect(anyAgent.body).toMatchObject({ status: 403, reason: 'AGENT_MISMATCH' });
+    expect((await ask(clerk, 'POST', '/v1/keys', { ...wanted, roles: ['reader'] })).status).toBe(201);
+    const { id } = await made({}, boss());
+    const rotated = await ask(clerk, 'POST', `/v1/keys/${id}/rotate`, {});
+    expect(rotated.body).toMatchObject({ status: 403, reason: 'PERMISSION_MISSING' });
+  });
+
+  it('an agent makes no key', async () => {
+    const { body } = await ask(one.keys.agent.text, 'POST', '/v1/keys', { name: 'x', roles: ['agent'] });
+    expect(body).toMatchObject({ status: 403, reason: 'PERMISSION_MISSING', permission: 'keys:manage' });
+  });
+});
