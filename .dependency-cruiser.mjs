@@ -54,11 +54,12 @@ const MAY_IMPORT = {
       'formats',
       'settings',
       'app/gateway/validate-tools',
+      'app/gateway/test-policies',
       'app/demo',
       'version',
     ],
     instead:
-      'A command talks to a running gateway by REST, or asks validate-tools.ts; it starts nothing that serves.',
+      'A command talks to a running gateway by REST, or asks validate-tools.ts and test-policies.ts; it starts nothing that serves.',
   },
   infra: {
     to: ['contract', 'ports', 'lib', 'settings', 'version'],

@@ -102,6 +102,26 @@ async function pipeline() {
   );
 }
 
+/** Two rules are asked; the second is true. */
+async function policy() {
+  const added = [];
+  const run = (tool) => inProcess({ tools: TOOLS, tool, args: BODY, inFlight: 1, count: 50_000 });
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const without = await run('echo');
+    const ruled = await run('echo_ruled');
+    added.push({ base: without.medianUs, own: ruled.medianUs, more: ruled.medianUs - without.medianUs });
+  }
+  const of = (field) => median(added.map((pair) => pair[field]));
+  report(
+    'execute() in process, held to two policy rules',
+    `${number(of('own'))} µs median`,
+    `${number(of('base'))} µs (no rules)`,
+    `${number(of('more'))} µs added`,
+    '≤ 10 µs',
+    of('more') <= 10,
+  );
+}
+
 async function python() {
   // The interpreter itself: a version manager's shim would only make us look better.
   const interpreter = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], {
@@ -234,7 +254,7 @@ async function tenThousand() {
   );
 }
 
-const calls = { rest, grpc, pipeline, python, startUp, tenThousand, shell, sql, http, mcp };
+const calls = { rest, grpc, pipeline, policy, python, startUp, tenThousand, shell, sql, http, mcp };
 const state = { shared, admission, waiting, asynchronous, starts, replicas };
 /** Too long for every run: only by name. */
 const long = { sustained };

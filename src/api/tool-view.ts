@@ -1,6 +1,7 @@
 // What the outside may know of a function: never its implementation. And which functions a listing asks for.
 import type { ToolSet } from '../contract/tool/tool-set.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
+import { holds } from '../contract/call/principal.ts';
+import type { KnownTool, ToolFunction, Viewer } from '../contract/tool/tool-function.ts';
 import type { ToolCatalog } from '../ports/registry/tool-catalog.ts';
 
 export interface ToolFilter {
@@ -10,19 +11,38 @@ export interface ToolFilter {
   readonly mode?: string;
 }
 
-export function filterFunctions(snapshot: ToolSet, filter: ToolFilter): readonly ToolFunction[] {
+export function filterFunctions(
+  snapshot: ToolSet,
+  filter: ToolFilter,
+  viewer: Viewer,
+): readonly ToolFunction[] {
   const { toolType, category, tag, mode } = filter;
-  if (toolType === undefined && category === undefined && tag === undefined && mode === undefined)
-    return snapshot.functions;
-  return snapshot.functions.filter(({ spec }) => {
-    const { metadata } = spec;
+  const all = administers(viewer);
+  return snapshot.functions.filter((fn) => {
+    const { metadata } = fn.spec;
     return (
-      (toolType === undefined || spec.toolType === toolType) &&
+      (all || isShown(snapshot.find(fn.name), viewer)) &&
+      (toolType === undefined || fn.spec.toolType === toolType) &&
       (category === undefined || metadata.category === category) &&
       (tag === undefined || metadata.tags.includes(tag)) &&
       (mode === undefined || metadata.modes.some((served) => served === mode))
     );
   });
+}
+
+/** By own name or by the provider's spelling. Undefined where there is none of this name, or the viewer is not shown it. */
+export function findShown(snapshot: ToolSet, name: string, viewer: Viewer): ToolFunction | undefined {
+  const tool = snapshot.find(name);
+  return administers(viewer) || isShown(tool, viewer) ? tool?.function : undefined;
+}
+
+/** Whoever writes declarations sees what is there, callable or not. */
+function administers({ principal }: Viewer): boolean {
+  return holds(principal, 'specs:write');
+}
+
+function isShown(tool: KnownTool | undefined, viewer: Viewer): boolean {
+  return tool?.isShownTo?.(viewer) !== false;
 }
 
 /** Every call would be refused: an operator has switched it off, or its server has changed what it is. */

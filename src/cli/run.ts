@@ -8,6 +8,7 @@ import { addDatabaseCommand } from './commands/database-command.ts';
 import { addKeyCommand } from './commands/key-command.ts';
 import { addKeysCommand } from './commands/keys-command.ts';
 import { addMigrateCommand } from './commands/migrate-command.ts';
+import { addPolicyCommand } from './commands/policy-command.ts';
 import { addRecordCommand } from './commands/record-command.ts';
 import { addReplayCommand } from './commands/replay-command.ts';
 import { addToolsCommand } from './commands/tools-command.ts';
@@ -27,6 +28,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<number> {
     addCallCommand,
     addKeyCommand,
     addKeysCommand,
+    addPolicyCommand,
     addMigrateCommand,
     addDatabaseCommand,
     addRecordCommand,

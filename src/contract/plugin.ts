@@ -5,7 +5,7 @@ import type { LoadedTools, RawDeclaration } from './tool/loaded-tools.ts';
 import type { Origin } from './tool/origin.ts';
 import type { KeptTools } from './tool/source-away.ts';
 import type { Emit, ToolCall } from './call/tool-call.ts';
-import type { ConnectionLimit, ToolFunction } from './tool/tool-function.ts';
+import type { ConnectionLimit, ShownTo, ToolFunction } from './tool/tool-function.ts';
 import type { ToolResponse, ToolResult } from './call/tool-response.ts';
 import type { ToolSpec } from './tool/tool-spec.ts';
 
@@ -44,6 +44,8 @@ export interface RequestExtension<Options> extends AnyExtension {
   readonly stage: 'request';
   /** At the start, once. Undefined leaves the extension out. */
   prepare(options: Options): Layer | undefined;
+  /** As that of a tool extension. */
+  readonly explains?: boolean;
 }
 
 /** Sees calls whose tool is known: `call.principal` is there, and `call.function` is the one it was prepared for. */
@@ -59,6 +61,13 @@ export interface ToolExtension<Options> extends AnyExtension {
    * of the function's chain: nothing is paid for what a tool does not use. What it throws keeps the tool from being loaded.
    */
   prepare(fn: ToolFunction, options: Options): Layer | undefined;
+  /**
+   * At load, for each function: to whom lists show it, as far as that can be said before there are arguments. Undefined: to
+   * everybody. Whoever is not shown a tool is answered as if there were none of its name. It never stands for a refusal.
+   */
+  shownTo?(fn: ToolFunction, options: Options): ShownTo | undefined;
+  /** True: it also has its say where a caller asks how a call would be decided, and nothing runs; see `Explaining`. */
+  readonly explains?: boolean;
 }
 
 export type Extension<Options> = RequestExtension<Options> | ToolExtension<Options>;

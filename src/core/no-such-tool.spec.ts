@@ -1,17 +1,20 @@
 // A misspelt tool: its caller learns the name that was probably meant, and no name that it may not call.
 import { describe, expect, it } from 'vitest';
 import { callOf, functionOf, principalOf, requestOf, compiledOf } from '../../test/helpers/call-kit.ts';
+import { holds } from '../contract/call/principal.ts';
+import type { ShownTo } from '../contract/tool/tool-function.ts';
 import { snapshotOf } from '../registry/tool-spec-registry.ts';
 import { noSuchTool } from './no-such-tool.ts';
 
 const free = functionOf({ name: 'calculate_sum' });
 const guarded = functionOf({ name: 'delete_note', metadata: { permissions: ['notes:delete'] } });
+const isShownTo: ShownTo = ({ principal }) => holds(principal, 'notes:delete');
 const many = Array.from({ length: 5_000 }, (_, index) => functionOf({ name: `calc_${index}` }));
 
 function said(tool: string, permissions: readonly string[] = [], functions = [free, guarded]) {
   const snapshot = snapshotOf(
     functions.map(({ spec }) => spec),
-    functions.map(compiledOf),
+    functions.map((fn) => (fn === guarded ? { ...compiledOf(fn), isShownTo } : compiledOf(fn))),
   );
   const principal = principalOf({ permissions: new Set(permissions) });
   return noSuchTool(callOf({ request: requestOf({ tool }), snapshot, principal }));

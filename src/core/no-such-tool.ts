@@ -1,9 +1,7 @@
 // The refusal of a call whose tool is not there: it names the one that was probably meant, if the caller may call it.
-import { holds } from '../contract/call/principal.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import type { ToolFailure } from '../contract/call/tool-failure.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
 import { didYouMean } from '../lib/text/did-you-mean.ts';
 
 /** Comparing one name takes microseconds, and whoever misspells names may do so all day. */
@@ -11,9 +9,12 @@ const MOST_COMPARED = 200;
 
 export function noSuchTool(call: ToolCall): ToolFailure {
   const { request, snapshot } = call;
-  const actions = snapshot.specs.find((spec) => spec.name === request.tool)?.actions;
-  if (actions !== undefined) {
-    const names = actions.map(({ name }) => `${request.tool}.${name}`).join(' or ');
+  const actions = snapshot.specs
+    .find((spec) => spec.name === request.tool)
+    ?.actions?.map(({ name }) => `${request.tool}.${name}`)
+    .filter((name) => mayBeTold(call, name));
+  if (actions !== undefined && actions.length > 0) {
+    const names = actions.join(' or ');
     const message = `This tool is called by its actions. It has actions: call ${names}.`;
     return toolFailure('ACTION_MISSING', message);
   }
@@ -26,7 +27,7 @@ export function noSuchTool(call: ToolCall): ToolFailure {
 function namesWorthComparing(call: ToolCall): readonly string[] {
   const names: string[] = [];
   for (const fn of call.snapshot.functions) {
-    if (!isAlike(call.request.tool, fn.name) || !mayBeTold(call, fn)) continue;
+    if (!isAlike(call.request.tool, fn.name) || !mayBeTold(call, fn.name)) continue;
     if (names.push(fn.name) >= MOST_COMPARED) break;
   }
   return names;
@@ -39,8 +40,7 @@ function isAlike(asked: string, name: string): boolean {
 }
 
 /** Whoever may not call it is not told that it is there. */
-function mayBeTold({ principal }: ToolCall, { spec }: ToolFunction): boolean {
-  return spec.metadata.permissions.every(
-    (permission) => principal !== undefined && holds(principal, permission),
-  );
+function mayBeTold({ principal, snapshot }: ToolCall, name: string): boolean {
+  const isShownTo = snapshot.find(name)?.isShownTo;
+  return isShownTo === undefined || (principal !== undefined && isShownTo({ principal }));
 }

@@ -5,6 +5,7 @@ import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { Admission, AdmitRequest } from '../contract/call/admission.ts';
 import type { AdmittedCall } from '../contract/call/admitted-call.ts';
 import { NO_CREDENTIAL } from '../contract/call/principal.ts';
+import type { Explanation, ExplainRequest } from '../contract/call/explanation.ts';
 import type { Phase, ToolCall, ToolRequest } from '../contract/call/tool-call.ts';
 import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
@@ -16,7 +17,8 @@ import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
 import type { BorrowedVersion, ToolVersions } from '../ports/registry/tool-versions.ts';
 import { uuidv7 } from '../lib/ids.ts';
-import { buildPipeline, type NamedLayer } from './pipeline/build-pipeline.ts';
+import { buildPipeline, explaining, type NamedLayer } from './pipeline/build-pipeline.ts';
+import { CallExplanation } from './call-explanation.ts';
 import type { Canaries } from './versions/canaries.ts';
 import { Deadline, deadlineOf, toolsOf, type TimedProgress } from './deadline.ts';
 import { noSuchTool } from './no-such-tool.ts';
@@ -42,13 +44,16 @@ export interface ExecutorDeps {
 export class UnifiedToolExecutor implements ToolCaller {
   readonly #deps: ExecutorDeps;
   readonly #requestStage: Next;
+  readonly #explainStage: Next;
   readonly #running = new Set<Deadline>();
   #idle: (() => void) | undefined;
   #draining = false;
 
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
-    this.#requestStage = buildPipeline(deps.requestLayers, (call) => this.#resolve(call), deps.log);
+    const resolve = (call: ToolCall) => this.#resolve(call);
+    this.#requestStage = buildPipeline(deps.requestLayers, resolve, deps.log);
+    this.#explainStage = buildPipeline(explaining(deps.requestLayers), resolve, deps.log);
   }
 
   execute(request: ToolRequest): Promise<ToolResponse> {
@@ -66,6 +71,11 @@ export class UnifiedToolExecutor implements ToolCaller {
     return this.#carry({ ...request, door: 'queue' }, { kind: 'resume', admitted });
   }
 
+  explain({ as, ...request }: ExplainRequest): Promise<Explanation> {
+    const explanation = new CallExplanation(as);
+    return explanation.outcome(this.#carry(request, explanation));
+  }
+
   async #carry(request: ToolRequest, phase: Phase): Promise<ToolResponse> {
     const { snapshots, clock, maxTimeoutMs } = this.#deps;
     const snapshot = snapshots.enter(request.parent?.snapshot);
@@ -73,7 +83,7 @@ export class UnifiedToolExecutor implements ToolCaller {
     this.#running.add(deadline);
     try {
       const call = openCall(request, phase, { tools: snapshot, deadline }, clock.now(), maxTimeoutMs);
-      const response = this.#requestStage(call);
+      const response = phase.kind === 'explain' ? this.#explainStage(call) : this.#requestStage(call);
       // The tool, and with it its own limit, is mostly known by now. If not, something waits before that.
       if (!deadline.isArmed) deadline.arm(call.deadline - clock.now(), call.deadline - call.receivedAt);
       return await response;
@@ -135,7 +145,7 @@ export class UnifiedToolExecutor implements ToolCaller {
         resolved = this.#instead(resolved, tool);
       }
       const response = await tool[call.phase.kind](resolved);
-      this.#deps.canaries?.count(call, response);
+      if (call.phase.kind !== 'explain') this.#deps.canaries?.count(call, response);
       return response;
     } catch (error) {
       return refusalOf(resolved, error);
@@ -176,7 +186,7 @@ export class UnifiedToolExecutor implements ToolCaller {
 
 /** A step of a call, or a call that was admitted before, is carried through. */
 function isNew({ phase, request }: ToolCall): boolean {
-  return request.parent === undefined && phase.kind !== 'resume';
+  return request.parent === undefined && phase.kind !== 'resume' && phase.kind !== 'explain';
 }
 
 function quarantined({ reason, message }: Quarantine): ToolFailure {

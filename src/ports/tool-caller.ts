@@ -1,6 +1,7 @@
 // ToolCaller: the core as doors, workers and schedules see it: one way in for each phase of a call.
 import type { AdmitRequest, Admission } from '../contract/call/admission.ts';
 import type { AdmittedCall } from '../contract/call/admitted-call.ts';
+import type { Explanation, ExplainRequest } from '../contract/call/explanation.ts';
 import type { ToolRequest } from '../contract/call/tool-call.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 
@@ -12,4 +13,6 @@ export interface ToolCaller {
   admit(request: AdmitRequest): Promise<Admission>;
   /** The rest of the way of a call that was admitted before. */
   resume(call: AdmittedCall, watched?: Pick<ToolRequest, 'emit' | 'signal'>): Promise<ToolResponse>;
+  /** How it would be decided. Nothing runs, nothing is counted or kept. */
+  explain(request: ExplainRequest): Promise<Explanation>;
 }

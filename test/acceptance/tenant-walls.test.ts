@@ -80,6 +80,7 @@ const MAKING = [
   'POST /v1/admin/recordings',
   'POST /v1/execute',
   'POST /v1/keys',
+  'POST /v1/policy/explain',
   'POST /v1/schedules',
   'POST /v1/tools/:name/execute',
   'rpc Execute',

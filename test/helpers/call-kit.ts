@@ -126,7 +126,7 @@ function progressOf(tools: ToolSet): CallProgress & { readonly tools: ToolSet } 
 /** Nothing runs in it: for sets of tools that are looked at. */
 export function compiledOf(fn: ToolFunction): CompiledTool {
   const uncalled = () => Promise.reject(new Error(`${fn.name} is not called here`));
-  return { function: fn, run: uncalled, admit: uncalled, resume: uncalled };
+  return { function: fn, run: uncalled, admit: uncalled, resume: uncalled, explain: uncalled };
 }
 
 /** The same for those who compile what they load. */

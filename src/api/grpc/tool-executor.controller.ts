@@ -6,6 +6,7 @@ import { defer, finalize, type Observable } from 'rxjs';
 import { holds, type Principal } from '../../contract/call/principal.ts';
 import { permissionMissing, toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { Viewer } from '../../contract/tool/tool-function.ts';
 import { SharedSlots } from '../../lib/concurrency/shared-slots.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
@@ -19,7 +20,7 @@ import { GrpcHealth } from './grpc-health.ts';
 import { invalid } from './invalid.ts';
 import { listTools } from './tools/list-tools.ts';
 import { formOf, readRequest } from './execute/read-request.ts';
-import { isOff } from '../tool-view.ts';
+import { findShown, isOff } from '../tool-view.ts';
 import { exceptionFor, exceptionOfFailure } from './rich-error.ts';
 import { toolMessage } from './tools/tool-message.ts';
 import { watchTools } from './tools/watch-tools.ts';
@@ -57,14 +58,16 @@ export class ToolExecutorController {
 
   @GrpcMethod(SERVICE, 'ListTools')
   listTools(message: Readable<ListToolsMessage>, metadata: Metadata): Uint8Array {
-    return this.#read(metadata, message, (request) => encodeListResponse(listTools(this.catalog, request)));
+    return this.#read(metadata, message, (request, viewer) =>
+      encodeListResponse(listTools(this.catalog, request, viewer)),
+    );
   }
 
   @GrpcMethod(SERVICE, 'GetTool')
   getTool(message: Readable<GetToolMessage>, metadata: Metadata): Uint8Array {
-    return this.#read(metadata, message, ({ name }) => {
+    return this.#read(metadata, message, ({ name }, viewer) => {
       const snapshot = this.catalog.snapshot();
-      const fn = snapshot.find(name)?.function;
+      const fn = findShown(snapshot, name, viewer);
       if (fn === undefined) {
         const failure = toolFailure('TOOL_NOT_FOUND', 'There is no tool of this name.');
         throw exceptionOfFailure(failure, { callId: '', tool: name });
@@ -83,7 +86,7 @@ export class ToolExecutorController {
         const watch = watchTools({
           catalog: this.catalog,
           pace: call,
-          authorize: () => void this.#authorize(metadata),
+          authorize: () => ({ principal: this.#authorize(metadata) }),
           onDrain: (end) => this.health.onDrain(end),
           asError: exceptionFor,
         });
@@ -101,12 +104,12 @@ export class ToolExecutorController {
   #read<Message, Answer>(
     metadata: Metadata,
     message: Readable<Message>,
-    answer: (request: Message) => Answer,
+    answer: (request: Message, viewer: Viewer) => Answer,
   ): Answer {
     try {
-      this.#authorize(metadata);
+      const viewer = { principal: this.#authorize(metadata) };
       if (message === UNREADABLE) throw invalid('', 'is not a message of its type');
-      return answer(message);
+      return answer(message, viewer);
     } catch (thrown) {
       throw exceptionFor(thrown);
     }

@@ -9,6 +9,7 @@ import { DefinitionsController } from './definitions/controller.ts';
 import { DocsController } from './docs/controller.ts';
 import { ExecuteController } from './execute/controller.ts';
 import { KeysController } from './keys/controller.ts';
+import { PolicyController } from './policy/controller.ts';
 import { RecordingsController } from './recordings/controller.ts';
 import { ReplayController } from './recordings/replay-controller.ts';
 import { ReplicasController } from './replicas/controller.ts';
@@ -24,6 +25,7 @@ export const REST_CONTROLLERS = [
   ApprovalsController,
   SchedulesController,
   KeysController,
+  PolicyController,
   AdminController,
   AuditController,
   DefinitionsController,

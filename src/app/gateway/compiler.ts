@@ -45,6 +45,7 @@ export class GatewayCompiler implements ToolCompiler {
       inflight: inflight.with(toolType),
       log,
       maxResultBytes: this.#settings.limits.max_result_bytes,
+      isShownTo: this.#pipeline.shownTo(fn),
     });
   }
 

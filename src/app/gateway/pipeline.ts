@@ -1,7 +1,7 @@
 // Puts the pipeline together at boot: the two lists or gateway.yaml's order, options merged and checked, custom ones placed.
 import type { Extension, Layer, RequestExtension, ToolExtension } from '../../contract/plugin.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ShownTo, ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { PipelineStep, PipelineView } from '../../api/tokens.ts';
 import type { NamedLayer } from '../../core/pipeline/build-pipeline.ts';
 import type { ToolLayer } from '../../core/compile/compile-tool.ts';
@@ -81,9 +81,21 @@ export class Pipeline {
     });
   }
 
-  #prepared({ plugin, extension, options }: Step<ToolExtension<unknown>>, fn: ToolFunction) {
+  /** To whom lists show a function: to those whom no extension hides it from. Undefined: to everybody. */
+  shownTo(fn: ToolFunction): ShownTo | undefined {
+    const conditions = this.#tool
+      .map((step) => step.extension.shownTo?.(fn, this.#optionsFor(step, fn)))
+      .filter((each) => each !== undefined);
+    return conditions.length === 0 ? undefined : (viewer) => conditions.every((each) => each(viewer));
+  }
+
+  #prepared(step: Step<ToolExtension<unknown>>, fn: ToolFunction) {
+    return step.extension.prepare(fn, this.#optionsFor(step, fn));
+  }
+
+  #optionsFor({ plugin, options }: Step, fn: ToolFunction): unknown {
     const own = fn.spec.extensions[plugin.name];
-    return extension.prepare(fn, own === undefined ? options : optionsOf(plugin, this.#settings, own));
+    return own === undefined ? options : optionsOf(plugin, this.#settings, own);
   }
 
   async close(): Promise<void> {
@@ -129,7 +141,8 @@ function isOfTool(step: Step): step is Step<ToolExtension<unknown>> {
 
 function named({ plugin, extension, seconds }: Step, layer: Layer | undefined): readonly NamedLayer[] {
   if (layer === undefined) return [];
-  return [{ name: plugin.name, onFailure: extension.onFailure, layer, seconds }];
+  const { onFailure, explains = false } = extension;
+  return [{ name: plugin.name, onFailure, layer, seconds, explains }];
 }
 
 function optionsOf(plugin: AnyExtensionPlugin, settings: Settings, own: JsonObject = {}): unknown {

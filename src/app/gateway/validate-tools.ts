@@ -1,12 +1,13 @@
-// What `ute validate` asks: a gateway of these settings that loads its tools as any other does, serves nobody, and throws
-// away what it keeps. Servers beyond this machine are asked only where that is wanted: to a gateway, they would be away.
+// What `ute validate` and `ute policy test` ask: a gateway of these settings that loads its tools as any other does, serves
+// nobody, and throws away what it keeps. Servers beyond this machine are asked only where that is wanted: to a gateway, they
+// would be away.
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
-import { createGateway } from './create-gateway.ts';
+import { createGateway, type Gateway } from './create-gateway.ts';
 import { ownPaths } from '../adapters/create-egress-adapters.ts';
 import { createInfra, type Infra } from '../adapters/create-ports.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
@@ -14,6 +15,7 @@ import { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import { SqlSpecStore } from '../../infra/specs/sql-spec-store.ts';
 import { chosenLoaders } from './open-loaders.ts';
 import type { McpServers } from '../../ports/egress/mcp-servers.ts';
+import type { Authenticator } from '../../ports/authenticator.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import type { SpecReader, SpecStore } from '../../ports/registry/spec-store.ts';
 import type { SqlDatabases } from '../../ports/egress/sql-databases.ts';
@@ -30,7 +32,22 @@ export interface ToolsValidation {
 const PINS_FILE = 'pins.json';
 
 /** Throws Error with what keeps a gateway of these settings from being made. */
-export async function validateTools(settings: Settings, online: boolean): Promise<ToolsValidation> {
+export function validateTools(settings: Settings, online: boolean): Promise<ToolsValidation> {
+  return withUnservedGateway(settings, { online }, async (_gateway, validation) => validation);
+}
+
+export interface UnservedOptions {
+  readonly online: boolean;
+  /** Who callers are. Left out: anybody is let in, as nobody. */
+  readonly authenticator?: Authenticator;
+}
+
+/** `use` gets the gateway with its tools loaded, as far as they have no problems. Throws as `validateTools` does. */
+export async function withUnservedGateway<Result>(
+  settings: Settings,
+  { online, authenticator }: UnservedOptions,
+  use: (gateway: Gateway, validation: ToolsValidation) => Promise<Result>,
+): Promise<Result> {
   const named = chosenLoaders(settings.loaders);
   const isLeftOut = (index: number) => {
     const { plugin, options } = named[index] ?? {};
@@ -48,11 +65,16 @@ export async function validateTools(settings: Settings, online: boolean): Promis
   const stored = storedSpecs(settings, infra);
   try {
     const away = online ? {} : offline((what) => skipped.add(what));
-    const ports: OutsidePorts = { ...infra.ports, ...away, specs: { ...NOTHING_KEPT, ...stored.reader } };
+    const ports: OutsidePorts = {
+      ...infra.ports,
+      ...away,
+      ...(authenticator !== undefined && { authenticator }),
+      specs: { ...NOTHING_KEPT, ...stored.reader },
+    };
     const gateway = await createGateway(alone, ports);
     try {
       const { tools, problems, warnings } = await gateway.sync.reload();
-      return { tools, problems, warnings, skipped: [...skipped] };
+      return await use(gateway, { tools, problems, warnings, skipped: [...skipped] });
     } finally {
       await gateway.close();
     }

@@ -42,12 +42,22 @@ export type LargeIntegers = readonly string[];
 
 /**
  * Which part of a call's way this is. `run`: all of it, at once. `admit`: as far as it can come without running, on terms of
- * its own where it has some (such as every day), which are part of what is approved. `resume`: the rest, later.
+ * its own where it has some (such as every day), which are part of what is approved. `resume`: the rest, later. `explain`:
+ * nothing runs; whoever would decide tells how.
  */
 export type Phase =
   | { readonly kind: 'run' }
   | { readonly kind: 'admit'; readonly terms?: JsonObject }
-  | { readonly kind: 'resume'; readonly admitted: AdmittedCall };
+  | { readonly kind: 'resume'; readonly admitted: AdmittedCall }
+  | Explaining;
+
+/** A call that nobody makes: extensions that explain tell what they would do with it, and pass it on. */
+export interface Explaining {
+  readonly kind: 'explain';
+  /** For whom it is explained, where that is not whoever asks. */
+  readonly grant?: Grant;
+  tell(extension: string, what: JsonObject): void;
+}
 
 /** Of all steps below one call that came through a door. */
 export interface StepBudget {
@@ -144,5 +154,6 @@ export type Emit = (event: CallEvent) => void;
 
 /** For whom it speaks that was admitted before; undefined: for whoever holds the credential of its request. */
 export function grantOf({ phase, request }: Pick<ToolCall, 'phase' | 'request'>): Grant | undefined {
+  if (phase.kind === 'explain') return phase.grant;
   return phase.kind === 'resume' ? phase.admitted.grant : request.parent?.grant;
 }

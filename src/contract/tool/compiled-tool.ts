@@ -1,6 +1,6 @@
 // CompiledTool: one function, compiled once at load: its chain for each phase of a call. In force, pinned or on trial alike.
 import type { Next, PreparedFunction } from '../plugin.ts';
-import type { ToolFunction } from './tool-function.ts';
+import type { ShownTo, ToolFunction } from './tool-function.ts';
 
 export interface CompiledTool {
   readonly function: ToolFunction;
@@ -10,6 +10,9 @@ export interface CompiledTool {
   readonly admit: Next;
   /** A call that was admitted before: what is left of the tool stage, then the executor. */
   readonly resume: Next;
+  /** A call that nobody makes: the extensions that tell how they would decide it. */
+  readonly explain: Next;
+  readonly isShownTo?: ShownTo;
 }
 
 /** Handed to the registry, which compiles what it loads. Both throw what an extension says is wrong with the tool. */

@@ -1,4 +1,5 @@
 // ToolFunction: one callable of a tool. A plain tool has one; a tool with actions has one per action.
+import type { Principal } from '../call/principal.ts';
 import { isJsonObject, type JsonObject, type JsonSchema } from '../json.ts';
 import type { ActionParameter, ToolAction, ToolSpec } from './tool-spec.ts';
 
@@ -25,6 +26,16 @@ export interface ToolFunction {
 
 export interface KnownTool {
   readonly function: ToolFunction;
+  /** Left out: lists show it to everybody. */
+  readonly isShownTo?: ShownTo;
+}
+
+/** Whether whoever asks is shown a tool. Answered from memory. */
+export type ShownTo = (viewer: Viewer) => boolean;
+
+/** Who asks which tools there are. */
+export interface Viewer {
+  readonly principal: Principal;
 }
 
 /** Finds the tools that others call. */

@@ -16,7 +16,7 @@ export function compileLegacy(fn: ToolFunction, actions: readonly CompiledTool[]
   };
   for (const target of byAction.values()) toolOf(target);
   const as =
-    (phase: 'run' | 'admit' | 'resume'): Next =>
+    (phase: 'run' | 'admit' | 'resume' | 'explain'): Next =>
     async (call) => {
       try {
         const typed = resolveLegacyAction(call, byAction);
@@ -25,5 +25,12 @@ export function compileLegacy(fn: ToolFunction, actions: readonly CompiledTool[]
         return refusalOf(call, error);
       }
     };
-  return { function: fn, run: as('run'), admit: as('admit'), resume: as('resume') };
+  return {
+    function: fn,
+    run: as('run'),
+    admit: as('admit'),
+    resume: as('resume'),
+    explain: as('explain'),
+    isShownTo: (viewer) => actions.some(({ isShownTo }) => isShownTo?.(viewer) !== false),
+  };
 }

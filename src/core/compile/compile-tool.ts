@@ -4,24 +4,25 @@ import type { AdmittedCall } from '../../contract/call/admitted-call.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { CompiledTool } from '../../contract/tool/compiled-tool.ts';
-import { whatRuns, type ToolFunction } from '../../contract/tool/tool-function.ts';
+import { whatRuns, type ShownTo, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse, ToolResult, ToolSuccess } from '../../contract/call/tool-response.ts';
 import { isUnsafe } from '../../contract/tool/tool-spec.ts';
 import { inSlices } from '../../lib/concurrency/in-slices.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
-import { buildPipeline, type NamedLayer } from '../pipeline/build-pipeline.ts';
+import { buildPipeline, explaining, type NamedLayer } from '../pipeline/build-pipeline.ts';
 import { raceCall, stampLeft } from '../deadline.ts';
 import { admissionOf } from '../open-admission.ts';
 import { runAttempts, type AttemptDeps } from '../resilience/run-attempts.ts';
 import { cutToBudget, startOf, type WithinBudget } from './result-budget.ts';
-import { acceptedOf, foreignSuccessOf, plainSuccessOf, refusalOf, shortened } from '../settle.ts';
+import { acceptedOf, foreignSuccessOf, plainSuccessOf, refusalOf, shortened, successOf } from '../settle.ts';
 
 export interface CompileDeps {
   readonly attempts: AttemptDeps;
   readonly inflight: Gauge;
   readonly log: Log;
   readonly maxResultBytes: number;
+  readonly isShownTo?: ShownTo | undefined;
 }
 
 /** A layer of the tool stage. */
@@ -36,7 +37,7 @@ export function compileTool(
   layers: readonly ToolLayer[],
   deps: CompileDeps,
 ): CompiledTool {
-  const { log } = deps;
+  const { log, isShownTo } = deps;
   const execute = executorOf(fn, prepared, deps);
   const ofPhase = (phase: LaterPhase) => layers.filter(({ phases }) => phases.includes(phase));
   const rest = buildPipeline(ofPhase('run'), execute, log);
@@ -45,7 +46,15 @@ export function compileTool(
     run: buildPipeline(layers, execute, log),
     admit: buildPipeline(ofPhase('admit'), (call) => admit(call, fn), log),
     resume: (call) => resume(call, fn, rest),
+    // Made when it is asked for: few ever are.
+    explain: (call) => buildPipeline(explaining(layers), explained, log)(call),
+    ...(isShownTo !== undefined && { isShownTo }),
   };
+}
+
+/** The innermost of a chain that explains: nobody has refused. */
+async function explained(call: ToolCall): Promise<ToolResponse> {
+  return successOf(call, { data: null }, Number.POSITIVE_INFINITY);
 }
 
 /** The innermost of a chain: the executor, with what stands between it and the envelope. */

@@ -5,6 +5,11 @@ import { Crossing, type NamedLayer } from './crossing.ts';
 
 export type { NamedLayer } from './crossing.ts';
 
+/** Of a call that is explained, and does not run. */
+export function explaining(layers: readonly NamedLayer[]): readonly NamedLayer[] {
+  return layers.filter(({ explains }) => explains === true);
+}
+
 /** `innermost` must not throw. The returned function never does, and ends soon after the call's signal aborts. */
 export function buildPipeline(layers: readonly NamedLayer[], innermost: Next, log: Log): Next {
   return layers.reduceRight<Next>(

@@ -26,6 +26,8 @@ export interface NamedLayer {
   readonly layer: Layer;
   /** Gets the seconds spent in the layer itself, without what it wraps. */
   readonly seconds: Histogram;
+  /** The extension's. */
+  readonly explains?: boolean;
 }
 
 export class Crossing implements Step {

@@ -33,6 +33,7 @@ function createAuth(authenticator: Authenticator, clock: Clock): RequestExtensio
   return {
     stage: 'request',
     onFailure: 'deny',
+    explains: true,
     prepare({ flood_rate: floodRate }) {
       return function authenticate(call, next) {
         const principal = principalOf(call, authenticator);

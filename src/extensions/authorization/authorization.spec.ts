@@ -39,6 +39,13 @@ describe('authorization', () => {
     },
   );
 
+  it('lists show the tool to those who hold all of its permissions', () => {
+    const shown = extension.stage === 'tool' ? extension.shownTo?.(fn, {}) : undefined;
+    const isShown = (permissions: string[]) =>
+      shown?.({ principal: principalOf({ permissions: new Set(permissions) }) });
+    expect([['math:use'], ['math:*', 'notes:*'], ['*'], []].map(isShown)).toEqual([false, true, true, false]);
+  });
+
   it('a tool that names no permission has no such step', () => {
     expect(layerFor(extension, functionOf(), {})).toBeUndefined();
     expect(layerFor(extension, fn, {})).toBeDefined();

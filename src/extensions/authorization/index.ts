@@ -18,6 +18,7 @@ function createAuthorization(): ToolExtension<object> {
     stage: 'tool',
     onFailure: 'deny',
     phases: ['admit', 'run'],
+    explains: true,
     prepare({ spec }) {
       const { permissions: needed } = spec.metadata;
       if (needed.length === 0) return undefined;
@@ -27,6 +28,11 @@ function createAuthorization(): ToolExtension<object> {
         if (missing.length === 0) return next(call);
         throw toolPermissionsMissing(missing);
       };
+    },
+    shownTo({ spec }) {
+      const { permissions: needed } = spec.metadata;
+      if (needed.length === 0) return undefined;
+      return ({ principal }) => needed.every((each) => holds(principal, each));
     },
   };
 }

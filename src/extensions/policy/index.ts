@@ -5,12 +5,13 @@ import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { within } from '../../lib/timers/within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { policyOptionsSchema, type PolicyOptions, type PolicyRule } from './options.ts';
-import { faultsOfPolicy, ToolPolicy, type Decision } from './tool-policy.ts';
+import { faultsOfPolicy, ToolPolicy, type Decision, type ExplainedDecision } from './tool-policy.ts';
 
 interface Needs {
   readonly clock: Clock;
@@ -47,10 +48,17 @@ function createPolicy({ clock, log, metrics }: Needs): ToolExtension<PolicyOptio
     progress.notes = { ...progress.notes, policy_rule: name, policy_decision: kind };
   }
 
+  function failed(call: ToolCall, tool: string, rule: PolicyRule, error: string): ToolFailure {
+    const about = { ...callLogFields(call), tool, rule: rule.name, error };
+    log.warn(about, 'a policy rule could not be evaluated: the call was refused');
+    return notDecided(rule);
+  }
+
   return {
     stage: 'tool',
     onFailure: 'deny',
     phases: ['admit', 'run'],
+    explains: true,
     prepare(fn, options) {
       // Checked at load already; a tool that came another way does not get round the rules of gateway.yaml.
       if (fn.spec.extensions['policy']?.['rules'] !== undefined)
@@ -58,22 +66,35 @@ function createPolicy({ clock, log, metrics }: Needs): ToolExtension<PolicyOptio
       const rules = ToolPolicy.of(fn, options);
       if (rules === undefined) return undefined;
       return function holdToPolicy(call, next) {
+        if (call.phase.kind === 'explain') {
+          call.phase.tell('policy', explanationOf(rules.explain(call)));
+          return next(call);
+        }
         const decision = rules.decide(call);
         note(call, decision);
         if (decision.kind === 'none') return next(call);
-        if (decision.kind === 'error') {
-          const about = {
-            ...callLogFields(call),
-            tool: fn.name,
-            rule: decision.rule.name,
-            error: decision.error,
-          };
-          log.warn(about, 'a policy rule could not be evaluated: the call was refused');
-          throw notDecided(decision.rule);
-        }
+        if (decision.kind === 'error') throw failed(call, fn.name, decision.rule, decision.error);
         return APPLY[decision.rule.decision](call, next, decision.rule, clock);
       };
     },
+    shownTo(fn, options) {
+      const rules = ToolPolicy.of(fn, options);
+      return rules?.mayHide === true ? ({ principal }) => !rules.hides(principal.tenantId) : undefined;
+    },
+  };
+}
+
+function explanationOf({ decision, rules }: ExplainedDecision): JsonObject {
+  const asked = rules.map(({ rule, outcome }) => ({ rule, outcome }));
+  if (decision.kind === 'none') return { decision: 'none', rule: null, rules: asked };
+  const { name, decision: said, message, timeout_ms: timeoutMs } = decision.rule;
+  return {
+    decision: decision.kind === 'error' ? 'error' : said,
+    rule: name,
+    ...(decision.kind === 'error' && { error: decision.error }),
+    ...(decision.kind === 'rule' && message !== undefined && { message }),
+    ...(decision.kind === 'rule' && timeoutMs !== undefined && { timeout_ms: timeoutMs }),
+    rules: asked,
   };
 }
 

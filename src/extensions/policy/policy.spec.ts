@@ -56,6 +56,28 @@ describe('policy', () => {
     expect(layerFor(extension, fn, options([deny('a', 'true', { tools: ['p*'] })]))).toBeDefined();
   });
 
+  it('lists hide a tool from a tenant whose every call is refused, and from no other', () => {
+    const { extension } = setUp();
+    const always = deny('a', 'true', { tenants: ['umbrella'] });
+    const sometimes = deny('b', 'args.amount > 5');
+    const cap = { name: 'c', decision: 'cap', timeout_ms: 5, tenants: ['umbrella'] };
+    const hidden = (rules: object[]) => {
+      const shown =
+        extension.stage === 'tool'
+          ? extension.shownTo?.(fn, policyOptionsSchema.parse({ rules }))
+          : undefined;
+      return ['acme', 'umbrella'].filter(
+        (tenantId) => shown?.({ principal: principalOf({ tenantId }) }) === false,
+      );
+    };
+    expect(hidden([always])).toEqual(['umbrella']);
+    expect(hidden([sometimes, always])).toEqual(['umbrella']);
+    expect(hidden([cap, always])).toEqual([]);
+    expect(hidden([{ name: 'd', when: 'args.amount < 5', decision: 'allow' }, always])).toEqual([]);
+    expect(hidden([sometimes])).toEqual([]);
+    expect(hidden([deny('e', 'true')])).toEqual(['acme', 'umbrella']);
+  });
+
   it('a rule that the calls of a canary would get round is refused', () => {
     const { extension } = setUp();
     const tried = functionOf({

@@ -20,7 +20,15 @@ interface CompiledRule {
   readonly when: Expression | undefined;
 }
 
+/** What became of each rule, in order; those behind the one that decided were not asked. */
+export interface ExplainedDecision {
+  readonly decision: Decision;
+  readonly rules: readonly { readonly rule: string; readonly outcome: RuleOutcome }[];
+}
+export type RuleOutcome = 'true' | 'false' | 'error' | 'other tenants' | 'not asked';
+
 const NONE: Decision = { kind: 'none' };
+const ALWAYS = { value: true } as const;
 
 export class ToolPolicy {
   readonly #rules: readonly CompiledRule[];
@@ -56,19 +64,48 @@ export class ToolPolicy {
   }
 
   /** In order; the first that is true decides, and one that cannot be asked decides, too. */
-  decide(call: ToolCall): Decision {
+  decide(call: ToolCall, tell?: (rule: PolicyRule, outcome: RuleOutcome) => void): Decision {
     const tenant = call.principal?.tenantId ?? '';
     const budget = EvaluationBudget.begin();
     let values: Values | undefined;
     for (const { rule, isFor, when } of this.#rules) {
-      if (isFor !== undefined && !isFor(tenant)) continue;
-      if (when === undefined) return { kind: 'rule', rule };
-      values ??= valuesOf(call, this.#tool);
-      const outcome = when.evaluate(values, budget);
-      if ('error' in outcome) return { kind: 'error', rule, error: outcome.error };
+      if (isFor !== undefined && !isFor(tenant)) {
+        tell?.(rule, 'other tenants');
+        continue;
+      }
+      const outcome =
+        when === undefined ? ALWAYS : when.evaluate((values ??= valuesOf(call, this.#tool)), budget);
+      if ('error' in outcome) {
+        tell?.(rule, 'error');
+        return { kind: 'error', rule, error: outcome.error };
+      }
+      tell?.(rule, outcome.value ? 'true' : 'false');
       if (outcome.value) return { kind: 'rule', rule };
     }
     return NONE;
+  }
+
+  /** The same decision, with the way to it. */
+  explain(call: ToolCall): ExplainedDecision {
+    const outcomes = new Map<PolicyRule, RuleOutcome>();
+    const decision = this.decide(call, (rule, outcome) => outcomes.set(rule, outcome));
+    const rules = this.rules.map((rule) => ({
+      rule: rule.name,
+      outcome: outcomes.get(rule) ?? ('not asked' as const),
+    }));
+    return { decision, rules };
+  }
+
+  /** Some tenant may be refused every call. */
+  get mayHide(): boolean {
+    return this.#rules.some(({ rule, when }) => when === undefined && rule.decision === 'deny');
+  }
+
+  /** True where a rule refuses every call of the tenant, whatever its arguments are. */
+  hides(tenant: string): boolean {
+    const ofTenant = this.#rules.filter(({ isFor }) => isFor === undefined || isFor(tenant));
+    const decides = ofTenant.find(({ rule, when }) => when === undefined || rule.decision !== 'deny');
+    return decides !== undefined && decides.when === undefined && decides.rule.decision === 'deny';
   }
 }
 

@@ -1,6 +1,7 @@
 // validation: arguments against the input schema before the tool runs, the result against the output schema after.
 import { z } from 'zod';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ExtensionPlugin, Layer, ToolExtension } from '../../contract/plugin.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -41,6 +42,7 @@ function createValidation(compiler: CheckCompiler): ToolExtension<ValidationOpti
     stage: 'tool',
     onFailure: 'deny',
     phases: ['admit', 'run'],
+    explains: true,
     prepare(fn, { output: mode }) {
       const checks = compiler.checksOf(fn);
       const output = mode === 'enforce' ? checks.output : undefined;
@@ -65,9 +67,7 @@ function holdingBoth(checks: Checks, output: SchemaCheck): Layer {
     const fitting = fittingArguments(call, checks);
     const args = fitting instanceof Promise ? await fitting : fitting;
     const response = await next(withArguments(call, args));
-    // Nothing has run where the call is a dry run, or only accepted.
-    const hasRun = call.context.dryRun !== true && response.meta.acceptedAt === undefined;
-    if (response.ok && hasRun) {
+    if (response.ok && hasRun(call, response)) {
       // Reading and writing it has taken this turn.
       if (isLarge(response.dataJson)) await yieldToLoop();
       const checked = refuseWrongResult(output, response, call.signal);
@@ -75,6 +75,11 @@ function holdingBoth(checks: Checks, output: SchemaCheck): Layer {
     }
     return response;
   };
+}
+
+/** Nothing has run where the call is a dry run, only accepted, or explained. */
+function hasRun({ context, phase }: ToolCall, { meta }: ToolResponse): boolean {
+  return context.dryRun !== true && meta.acceptedAt === undefined && phase.kind !== 'explain';
 }
 
 function withArguments(call: ToolCall, args: JsonObject): ToolCall {

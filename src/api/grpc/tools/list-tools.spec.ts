@@ -4,11 +4,12 @@ import { functionsOf } from '../../../contract/tool/tool-function.ts';
 import type { ToolSet } from '../../../contract/tool/tool-set.ts';
 import type { ToolSpec } from '../../../contract/tool/tool-spec.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
-import { specOf } from '../../../../test/helpers/call-kit.ts';
+import { principalOf, specOf } from '../../../../test/helpers/call-kit.ts';
 import { listTools } from './list-tools.ts';
 import { encodeListResponse, type ListToolsMessage } from '../wire-types.ts';
 
 const METADATA = specOf().metadata;
+const VIEWER = { principal: principalOf() };
 const NO_FILTER: ListToolsMessage = {
   pageSize: 0,
   pageToken: '',
@@ -35,7 +36,7 @@ function catalogOf(specs: readonly ToolSpec[], disabled: readonly string[] = [])
 }
 
 const names = (catalog: ToolCatalog, request: Partial<ListToolsMessage>) =>
-  listTools(catalog, { ...NO_FILTER, ...request }).tools.map(({ name }) => name);
+  listTools(catalog, { ...NO_FILTER, ...request }, VIEWER).tools.map(({ name }) => name);
 
 describe('listing tools', () => {
   it('shows each tool once over all pages, whatever their size', () => {
@@ -47,7 +48,7 @@ describe('listing tools', () => {
       const seen: string[] = [];
       let pageToken = '';
       do {
-        const page = listTools(catalog, { ...NO_FILTER, pageSize, pageToken });
+        const page = listTools(catalog, { ...NO_FILTER, pageSize, pageToken }, VIEWER);
         expect(page.tools.length).toBeLessThanOrEqual(pageSize);
         seen.push(...page.tools.map(({ name }) => name));
         pageToken = page.nextPageToken;
@@ -78,7 +79,7 @@ describe('listing tools', () => {
   it('refuses a page token of its own making, a negative size and an unknown mode', () => {
     const catalog = catalogOf([specOf()]);
     for (const wrong of [{ pageToken: 'bogus' }, { pageSize: -1 }, { mode: 9 }]) {
-      expect(() => listTools(catalog, { ...NO_FILTER, ...wrong })).toThrow(
+      expect(() => listTools(catalog, { ...NO_FILTER, ...wrong }, VIEWER)).toThrow(
         expect.objectContaining({ type: 'VALIDATION' }),
       );
     }
@@ -87,15 +88,15 @@ describe('listing tools', () => {
   it('ends a page early when its schemas are large, and still shows every tool', () => {
     const inputSchema = { type: 'object', description: 'x'.repeat(1_000_000) };
     const catalog = catalogOf(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => specOf({ name, inputSchema })));
-    const first = listTools(catalog, NO_FILTER);
+    const first = listTools(catalog, NO_FILTER, VIEWER);
     expect(encodeListResponse(first).length).toBeLessThan(8 * 1024 * 1024);
-    const rest = listTools(catalog, { ...NO_FILTER, pageToken: first.nextPageToken });
+    const rest = listTools(catalog, { ...NO_FILTER, pageToken: first.nextPageToken }, VIEWER);
     expect([...first.tools, ...rest.tools].map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
   it('shows a tool that is switched off as disabled, and never how a tool is implemented', () => {
     const secret = specOf({ name: 'a', implementationConfig: { url: 'http://internal.example/secret' } });
-    const page = listTools(catalogOf([secret], ['a']), NO_FILTER);
+    const page = listTools(catalogOf([secret], ['a']), NO_FILTER, VIEWER);
     expect(page.tools).toMatchObject([{ name: 'a', disabled: true }]);
     expect(Buffer.from(encodeListResponse(page)).includes('internal.example')).toBe(false);
   });

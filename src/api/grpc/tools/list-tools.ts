@@ -1,4 +1,5 @@
 // ListTools: one page of the tools in force, by name. The token names the last tool shown, so a reload between pages is harmless.
+import type { Viewer } from '../../../contract/tool/tool-function.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import { filterFunctions, isOff, type ToolFilter } from '../../tool-view.ts';
 import { invalid } from '../invalid.ts';
@@ -18,14 +19,14 @@ export interface ToolPage {
 }
 
 /** Throws ToolFailure VALIDATION. */
-export function listTools(catalog: ToolCatalog, request: ListToolsMessage): ToolPage {
+export function listTools(catalog: ToolCatalog, request: ListToolsMessage, viewer: Viewer): ToolPage {
   const snapshot = catalog.snapshot();
   const size = pageSizeOf(request);
   const after = nameIn(request.pageToken);
   const tools: ToolMessage[] = [];
   let bytes = 0;
   let last = '';
-  for (const fn of filterFunctions(snapshot, filterOf(request))) {
+  for (const fn of filterFunctions(snapshot, filterOf(request), viewer)) {
     if (fn.name <= after) continue;
     if (tools.length === size || bytes > MAX_PAGE_BYTES) {
       return { tools, nextPageToken: tokenFor(last), registryVersion: snapshot.version };

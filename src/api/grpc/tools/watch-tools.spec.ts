@@ -1,11 +1,11 @@
 // WatchTools: the reader's picture of the tools always becomes right, however slow the reader and whatever changed.
 import { describe, expect, it } from 'vitest';
 import protobuf from 'protobufjs';
-import { functionsOf } from '../../../contract/tool/tool-function.ts';
+import { functionsOf, type Viewer } from '../../../contract/tool/tool-function.ts';
 import type { ToolSet } from '../../../contract/tool/tool-set.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
-import { specOf } from '../../../../test/helpers/call-kit.ts';
+import { principalOf, specOf } from '../../../../test/helpers/call-kit.ts';
 import { watchTools } from './watch-tools.ts';
 import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE } from '../wire-types.ts';
 
@@ -57,7 +57,7 @@ class ScriptedCatalog implements ToolCatalog {
   }
 }
 
-function setUp(authorize: () => void = () => undefined) {
+function setUp(authorize: () => Viewer = () => ({ principal: principalOf() })) {
   const catalog = new ScriptedCatalog();
   catalog.set('v1', { a: '1', b: '1' });
   const events: unknown[] = [];
@@ -136,6 +136,7 @@ describe('watching tools', () => {
     let allowed = true;
     const { catalog, events, errors } = setUp(() => {
       if (!allowed) throw new ToolFailure('AUTH', 'Revoked.');
+      return { principal: principalOf() };
     });
     allowed = false;
     catalog.set('v2', {});

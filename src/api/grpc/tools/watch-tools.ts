@@ -1,15 +1,17 @@
 // WatchTools: the names of all tools, then each change. A slow reader gets several changes as one: nothing is buffered.
 import { Observable } from 'rxjs';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { Viewer } from '../../../contract/tool/tool-function.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import { filterFunctions } from '../../tool-view.ts';
 import type { StreamPace } from '../stream/event-queue.ts';
 import { encodeWatchEvent } from '../wire-types.ts';
 
 export interface Watch {
   readonly catalog: ToolCatalog;
   readonly pace: StreamPace;
-  /** Asked before every message: a credential withdrawn since ends the stream. Throws ToolFailure. */
-  readonly authorize: () => void;
+  /** Asked before every message: a credential withdrawn since ends the stream. Throws ToolFailure. Gives who watches. */
+  readonly authorize: () => Viewer;
   /** Calls `end` when the gateway starts to drain; the returned function forgets it. */
   readonly onDrain: (end: (failure: ToolFailure) => void) => () => void;
   /** The error as the transport sends it. */
@@ -21,21 +23,21 @@ type Known = Map<string, string>;
 
 export function watchTools({ catalog, pace, authorize, onDrain, asError }: Watch): Observable<Uint8Array> {
   return new Observable((subscriber) => {
-    let known = knownNow(catalog);
-    let version = catalog.snapshot().version;
-    const guarded = (send: () => void) => () => {
+    let known: Known = new Map();
+    let { version } = catalog.snapshot();
+    const guarded = (send: (viewer: Viewer) => void) => () => {
       try {
-        authorize();
-        send();
+        send(authorize());
       } catch (thrown) {
         subscriber.error(asError(thrown));
       }
     };
-    const sendSnapshot = guarded(() =>
-      subscriber.next(encodeWatchEvent({ registryVersion: version, snapshot: { names: [...known.keys()] } })),
-    );
-    const sendChanges = guarded(() => {
-      const now = knownNow(catalog);
+    const sendSnapshot = guarded((viewer) => {
+      known = knownNow(catalog, viewer);
+      subscriber.next(encodeWatchEvent({ registryVersion: version, snapshot: { names: [...known.keys()] } }));
+    });
+    const sendChanges = guarded((viewer) => {
+      const now = knownNow(catalog, viewer);
       const changes = changesBetween(known, now);
       const registryVersion = catalog.snapshot().version;
       if (registryVersion === version && isEmpty(changes)) return;
@@ -58,9 +60,9 @@ export function watchTools({ catalog, pace, authorize, onDrain, asError }: Watch
   });
 }
 
-function knownNow(catalog: ToolCatalog): Known {
+function knownNow(catalog: ToolCatalog, viewer: Viewer): Known {
   const known: Known = new Map();
-  for (const { name, spec } of catalog.snapshot().functions) {
+  for (const { name, spec } of filterFunctions(catalog.snapshot(), {}, viewer)) {
     known.set(name, catalog.isDisabled(spec.name) ? `${spec.contentHash} off` : spec.contentHash);
   }
   return known;

@@ -54,6 +54,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   changeKey: 'keys:manage',
   rotateKey: 'keys:manage',
   revokeKey: 'keys:manage',
+  explainPolicy: 'policies:explain',
   listDeadWebhooks: 'admin',
   redeliverWebhook: 'admin',
 };

@@ -3,10 +3,11 @@ import { hash } from 'node:crypto';
 import { Controller, Inject } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFunction, Viewer } from '../../../contract/tool/tool-function.ts';
 import { toProviderTools, type ToolFormat } from '../../../formats/to-provider-tools.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import { TOOL_CATALOG } from '../../tokens.ts';
-import { filterFunctions, isOff, viewOf } from '../../tool-view.ts';
+import { filterFunctions, findShown, isOff, viewOf } from '../../tool-view.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { pageOf } from '../route/page.ts';
@@ -21,18 +22,25 @@ const MAX_KEPT_EXPORTS = 32;
 @Controller()
 export class ToolsController {
   readonly #exports = new Map<string, { type: string; text: string }>();
+  /** The tools that are not shown to everybody, of the snapshot in force. */
+  #guarded: readonly ToolFunction[] | undefined;
 
   constructor(@Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog) {
-    this.catalog.onChange(() => this.#exports.clear());
+    this.catalog.onChange(() => {
+      this.#exports.clear();
+      this.#guarded = undefined;
+    });
   }
 
   @Serves(listTools)
   @Requires('tools:read')
-  list({ query, headers }: Asked<typeof listTools>, reply: FastifyReply): void {
-    const key = JSON.stringify(query);
+  list({ principal, query, headers }: Asked<typeof listTools>, reply: FastifyReply): void {
+    const viewer = { principal };
+    const key = JSON.stringify([query, this.#hiddenFrom(viewer)]);
     let found = this.#exports.get(key);
     if (found === undefined) {
-      found = query.format === undefined ? this.#page(query) : this.#export(query.format, query);
+      found =
+        query.format === undefined ? this.#page(query, viewer) : this.#export(query.format, query, viewer);
       if (this.#exports.size >= MAX_KEPT_EXPORTS) this.#exports.clear();
       this.#exports.set(key, found);
     }
@@ -47,29 +55,38 @@ export class ToolsController {
 
   @Serves(getTool)
   @Requires('tools:read')
-  get({ params }: Asked<typeof getTool>) {
-    const { fn, snapshot } = this.#find(params.name);
+  get({ principal, params }: Asked<typeof getTool>) {
+    const { fn, snapshot } = this.#find(params.name, { principal });
     return viewOf(fn, snapshot, isOff(fn, this.catalog));
   }
 
   @Serves(getToolDocs)
   @Requires('tools:read')
-  docs({ params }: Asked<typeof getToolDocs>) {
-    const { fn } = this.#find(params.name);
+  docs({ principal, params }: Asked<typeof getToolDocs>) {
+    const { fn } = this.#find(params.name, { principal });
     const { summary, documentation } = fn.spec.metadata;
     return { name: fn.name, summary: summary ?? fn.description, documentation: documentation ?? null };
   }
 
-  #find(name: string) {
+  #find(name: string, viewer: Viewer) {
     const snapshot = this.catalog.snapshot();
-    const fn = snapshot.find(name)?.function;
+    const fn = findShown(snapshot, name, viewer);
     if (fn !== undefined) return { fn, snapshot };
     throw toolFailure('TOOL_NOT_FOUND', 'There is no tool of this name.');
   }
 
-  #page(query: Query): { type: string; text: string } {
+  /** Answers are the same for all from whom the same is hidden. */
+  #hiddenFrom(viewer: Viewer): readonly string[] {
     const snapshot = this.catalog.snapshot();
-    const functions = filterFunctions(snapshot, filterOf(query));
+    this.#guarded ??= snapshot.functions.filter(({ name }) => snapshot.find(name)?.isShownTo !== undefined);
+    return this.#guarded.flatMap(({ name }) =>
+      findShown(snapshot, name, viewer) === undefined ? [name] : [],
+    );
+  }
+
+  #page(query: Query, viewer: Viewer): { type: string; text: string } {
+    const snapshot = this.catalog.snapshot();
+    const functions = filterFunctions(snapshot, filterOf(query), viewer);
     const { page, next_page_token } = pageOf(functions, ({ name }) => name, query);
     const tools = page.map((fn) => viewOf(fn, snapshot, isOff(fn, this.catalog)));
     const body = { registry_version: snapshot.version, tools, next_page_token };
@@ -77,9 +94,11 @@ export class ToolsController {
   }
 
   /** The whole list: providers take no pages. Tools that are switched off are left out: an agent could not call them. */
-  #export(format: ToolFormat, query: Query): { type: string; text: string } {
+  #export(format: ToolFormat, query: Query, viewer: Viewer): { type: string; text: string } {
     const snapshot = this.catalog.snapshot();
-    const functions = filterFunctions(snapshot, filterOf(query)).filter((fn) => !isOff(fn, this.catalog));
+    const functions = filterFunctions(snapshot, filterOf(query), viewer).filter(
+      (fn) => !isOff(fn, this.catalog),
+    );
     const exported = toProviderTools(functions, (name) => snapshot.providerName(name), format, {
       strict: query.strict,
     });

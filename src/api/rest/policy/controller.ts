@@ -1,0 +1,68 @@
+// Policies by REST: how a call would be decided.
+import { Controller, Inject } from '@nestjs/common';
+import type { Grant } from '../../../contract/call/admitted-call.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { Explanation } from '../../../contract/call/explanation.ts';
+import type { Principal } from '../../../contract/call/principal.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { Authenticator } from '../../../ports/authenticator.ts';
+import type { ToolCaller } from '../../../ports/tool-caller.ts';
+import { readContext } from '../../read-context.ts';
+import { AUTHENTICATOR, TOOL_CALLER } from '../../tokens.ts';
+import { Requires } from '../management/permissions.ts';
+import type { Asked } from '../route/asked.ts';
+import { Serves } from '../route/serves.ts';
+import { credentialOf } from '../server/credential.ts';
+import type { WireOf } from '../route/shapes.ts';
+import { explainPolicy, PolicyDecision, type PolicyExplanation } from './schema.ts';
+
+@Controller()
+export class PolicyController {
+  constructor(
+    @Inject(TOOL_CALLER) private readonly caller: Pick<ToolCaller, 'explain'>,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+  ) {}
+
+  @Serves(explainPolicy)
+  @Requires('policies:explain')
+  async explain({ principal, body, request }: Asked<typeof explainPolicy>) {
+    const { tool, arguments: args = {}, context, key_id: keyId } = body;
+    const as = keyId === undefined ? undefined : this.#grantOf(keyId, principal);
+    const explanation = await this.caller.explain({
+      tool,
+      arguments: args,
+      context: readContext(context),
+      credential: credentialOf(request.headers),
+      door: 'rest',
+      ...(as !== undefined && { as }),
+    });
+    return wireExplanation(tool, explanation);
+  }
+
+  /** Throws ToolFailure NOT_FOUND for a key of another tenant, as for one that is not there. */
+  #grantOf(keyId: string, { tenantId }: Principal): Grant {
+    const other = this.#recalled(keyId);
+    if (other?.tenantId !== tenantId) throw toolFailure('KEY_NOT_FOUND', 'There is no key of this id.');
+    return { principalId: other.id, tenantId, permissions: [...other.permissions] };
+  }
+
+  #recalled(keyId: string): Principal | undefined {
+    try {
+      return this.authenticator.recall(keyId);
+    } catch (error) {
+      if (error instanceof ToolFailure) return undefined;
+      throw error;
+    }
+  }
+}
+
+function wireExplanation(tool: string, { refusal, told }: Explanation): WireOf<typeof PolicyExplanation> {
+  if (refusal !== undefined) {
+    const { type, reason, message, details } = refusal.error;
+    return { tool, decision: 'refused', rule: null, rules: [], refusal: { type, reason, message, details } };
+  }
+  const { policy = NO_RULES } = told;
+  return { tool, ...PolicyDecision().parse(policy), refusal: null };
+}
+
+const NO_RULES = { decision: 'none', rule: null, rules: [] };
