@@ -11,6 +11,7 @@ export interface GatewayOptions {
   readonly url?: string;
   readonly key?: string;
   readonly keyFile?: string;
+  readonly asTenant?: string;
 }
 
 export interface GatewayAnswer {
@@ -24,7 +25,8 @@ export function withGatewayOptions(command: Command): Command {
   return command
     .option('--url <url>', 'where the gateway is (default: UTE_URL, or what the settings of this folder say)')
     .option('--key <key>', 'API key; better kept in UTE_API_KEY or a file')
-    .option('--key-file <path>', 'file that holds the API key');
+    .option('--key-file <path>', 'file that holds the API key')
+    .option('--as-tenant <name>', 'for which tenant, with a key that serves several');
 }
 
 export class GatewayClient {
@@ -32,10 +34,10 @@ export class GatewayClient {
   readonly #base: URL;
   readonly #headers: { readonly [name: string]: string };
 
-  private constructor(io: CliIo, base: URL, key: string | undefined) {
+  private constructor(io: CliIo, base: URL, headers: { readonly [name: string]: string }) {
     this.#io = io;
     this.#base = base;
-    this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    this.#headers = headers;
   }
 
   static async open(options: GatewayOptions, io: CliIo): Promise<GatewayClient> {
@@ -47,7 +49,15 @@ export class GatewayClient {
         'the API key may hold printable ASCII characters only, without spaces',
       );
     }
-    return new GatewayClient(io, parseUrl(options.url ?? (io.env['UTE_URL'] || ownGatewayUrl(io))), key);
+    const { asTenant } = options;
+    if (asTenant !== undefined && !/^[\x20-\x7e]+$/.test(asTenant))
+      throw new CliFailure(EXIT.usage, '--as-tenant may hold printable ASCII characters only');
+    const headers = {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(asTenant !== undefined && { 'x-ute-tenant': asTenant }),
+    };
+    const url = parseUrl(options.url ?? (io.env['UTE_URL'] || ownGatewayUrl(io)));
+    return new GatewayClient(io, url, headers);
   }
 
   get(path: string, query: { readonly [name: string]: string | undefined } = {}): Promise<GatewayAnswer> {

@@ -1,9 +1,14 @@
 // Authenticator: turns what a caller presented into a principal. The same for every door and both sides.
+import type { Grant } from '../contract/call/admitted-call.ts';
 import type { Credential, Principal } from '../contract/call/principal.ts';
 
 export interface Authenticator {
-  /** Throws ToolFailure AUTH; the message does not tell an unknown key from a wrong secret. Answered from memory. */
-  authenticate(credential: Credential): Principal;
-  /** The principal of a credential that was checked before, as it stands now. Throws ToolFailure AUTH if it is good no more. */
-  recall(principalId: string): Principal;
+  /**
+   * `tenant`: the one that the request names, by its context or beside it. The principal is of that tenant, or of the only
+   * one that the credential serves. Throws ToolFailure AUTH; the message does not tell an unknown key from a wrong secret.
+   * VALIDATION (TENANT_REQUIRED): it serves several, and none is named. PERMISSION_DENIED: it does not serve this one.
+   */
+  authenticate(credential: Credential, tenant?: string): Principal;
+  /** Who made a call, as it stands now, for the tenant of then. Throws ToolFailure AUTH if it is good no more. */
+  recall(grant: Grant): Principal;
 }

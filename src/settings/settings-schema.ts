@@ -10,6 +10,7 @@ import {
   schedules,
   webhooks,
 } from './state-settings.ts';
+import { auth } from './auth-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
 const port = whole(0, 65_535);
@@ -24,47 +25,6 @@ const tls = z.strictObject({
     .min(1)
     .optional()
     .describe('PEM; when set, clients must show a certificate of this CA.'),
-});
-
-/** Nothing stands for several of them: a star would be a name that nobody has. */
-const one = (what: string) =>
-  z
-    .string()
-    .min(1)
-    .refine(
-      (name) => !name.includes('*'),
-      `must name one ${what}: "*" stands for nobody here; declare a key for each`,
-    );
-
-/** A key as gateway.yaml and keys.json have it. */
-export const apiKey = z.strictObject({
-  id: z.string().regex(/^[A-Za-z0-9]{8}$/, 'must be the 8 characters after ute_live_'),
-  secret_sha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits: the sha256 of the secret part'),
-  tenant: one('tenant')
-    .optional()
-    .describe(
-      'Whose calls, approvals and records the key reaches. Left out: the key administers the platform (role admin or platform_admin), and calls no tools.',
-    ),
-  agents: names.min(1).default(['*']).describe('Agents the key may speak for; * = any of the tenant.'),
-  user: one('user').optional().describe('When set, the only user the key may speak for.'),
-  roles: names.min(1),
-  expires_at: z.iso.datetime({ offset: true }).optional(),
-});
-
-const auth = z.strictObject({
-  mode: z
-    .enum(['api_keys', 'none'])
-    .default('api_keys')
-    .describe('none = everybody is admin; only on loopback.'),
-  keys: z.array(apiKey).default([]),
-  roles: z
-    .record(z.string(), names)
-    .default({})
-    .describe(
-      'Permissions per role. There already: agent (tools:read, tools:call), admin (everything of the tenant) and platform_admin (that, and what concerns all tenants: platform:*, specs:*).',
-    ),
 });
 
 const limits = z.strictObject({

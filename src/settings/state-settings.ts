@@ -100,6 +100,9 @@ export const retention = z.strictObject({
   call_events: period.default('7d').describe('What asynchronous calls said while they ran.'),
   audit: period.default('365d').describe('Audit records.'),
   approvals: period.default('30d').describe('Approvals, from their expiry on.'),
+  revoked_keys: period
+    .default('365d')
+    .describe('API keys of the database, from their revocation on: records name them by their id.'),
 });
 
 const recordingName = z

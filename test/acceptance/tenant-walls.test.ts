@@ -160,6 +160,9 @@ beforeAll(async () => {
       platform: { roles: ['admin'] },
       acme: { tenant: 'acme', roles: ['admin'], user: 'ann' },
       umbrella: { tenant: 'umbrella', roles: ['admin'], user: 'uma' },
+      others: { tenants: ['umbrella', 'wayne'], roles: ['admin'], user: 'otto' },
+      both: { tenants: ['acme', 'umbrella'], roles: ['admin'], user: 'bo' },
+      any: { tenants: '*', roles: ['admin'], user: 'any' },
     },
     settings: {
       webhooks: {
@@ -307,6 +310,101 @@ describe('what one tenant has', () => {
 
 /** What an agent may do on the management side of its own tenant: see calls, and make schedules of its own. */
 const OF_AN_AGENT: ReadonlySet<string> = new Set(['GET /v1/schedules']);
+
+describe('a key of several tenants', () => {
+  const routes = [...OF_A_TENANT, ...LISTS].map(([route, what, body]) => ({ route, what, body }));
+
+  it.each(routes)('does not get by for a third, or for none: $route', async ({ route, what, body }) => {
+    const { method, path } = asked(route, owned[what]);
+    const others = gateway.key('others');
+    const third = await sendTo<Problem>({ ...others, tenant: 'acme' }, method, path, body);
+    expect([route, third.status, third.body.reason]).toEqual([route, 403, 'TENANT_NOT_ALLOWED']);
+    for (const who of ['others', 'both', 'any']) {
+      const none = await sendTo<Problem>(gateway.key(who), method, path, body);
+      expect([route, none.status, none.body.reason]).toEqual([route, 400, 'TENANT_REQUIRED']);
+    }
+    for (const tenant of ['acme, umbrella', 'x'.repeat(201)]) {
+      const malformed = await sendTo<Problem>({ ...gateway.key('any'), tenant }, method, path, body);
+      expect([route, malformed.status, malformed.body.reason]).toEqual([route, 400, 'MALFORMED_CALL']);
+    }
+    const foreign = await sendTo<Problem>({ ...umbrella, tenant: 'acme' }, method, path, body);
+    expect([route, foreign.status, foreign.body.reason]).toEqual([route, 403, 'TENANT_MISMATCH']);
+  });
+
+  it.each(OF_A_TENANT.map(([route, what, body]) => ({ route, what, body })))(
+    'does not reach into its other tenant: $route',
+    async ({ route, what, body }) => {
+      const { method, path } = asked(route, owned[what]);
+      for (const who of ['both', 'any', 'others']) {
+        const target = { ...gateway.key(who), tenant: 'umbrella' };
+        expect([route, (await sendTo<Problem>(target, method, path, body)).status]).toEqual([route, 404]);
+      }
+    },
+  );
+
+  it.each(LISTS)(
+    'lists what the tenant has that it names, and nothing of the other: %s',
+    async (route, what) => {
+      const { method, path } = asked(route, '');
+      for (const who of ['both', 'any']) {
+        const of = async (tenant: string) =>
+          JSON.stringify((await request({ ...gateway.key(who), tenant }, method, path)).body);
+        expect(await of('acme')).toContain(owned[what]);
+        expect(await of('umbrella')).not.toContain(owned[what]);
+        expect(await of('wayne').catch(() => '')).not.toContain(owned[what]);
+      }
+    },
+  );
+
+  it('makes what it makes for the tenant that it names', async () => {
+    const target = { ...gateway.key('both'), tenant: 'umbrella' };
+    const schedule = await makeSchedule(target, { schedule: 'daily 9am', tool: 'work' });
+    const call = await acceptedId(target, 'work');
+    const key = { name: 'theirs', roles: ['agent'] };
+    const made = (await request<{ id: string; tenant: string }>(target, 'POST', '/v1/keys', key)).body;
+    expect(made.tenant).toBe('umbrella');
+    for (const path of [`/v1/schedules/${schedule.body.id}`, `/v1/calls/${call}`, `/v1/keys/${made.id}`]) {
+      expect([path, (await request(umbrella, 'GET', path)).status]).toEqual([path, 200]);
+      expect([path, (await request(acme, 'GET', path)).status]).toEqual([path, 404]);
+    }
+    expect(await callWhen(target, call)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('makes no schedule for one tenant in the name of another', async () => {
+    const target = { ...gateway.key('both'), tenant: 'umbrella' };
+    const context = { tenant_id: 'acme' };
+    const schedule = { schedule: 'daily 9am', tool: 'work', context };
+    expect(await sendTo(target, 'POST', '/v1/schedules', schedule)).toMatchObject({
+      status: 400,
+      body: { reason: 'TENANTS_DIFFER' },
+    });
+  });
+
+  it('makes no key of several tenants', async () => {
+    const wish = { name: 'more', roles: ['agent'], tenants: ['acme', 'umbrella'] };
+    for (const target of [{ ...gateway.key('both'), tenant: 'acme' }, acme]) {
+      const refused = await request<Problem>(target, 'POST', '/v1/keys', wish);
+      expect([refused.status, refused.body.reason]).toEqual([403, 'TENANT_MISMATCH']);
+    }
+  });
+
+  it('is one of the platform to a list of keys, and none of the tenants that it serves', async () => {
+    const wish = { name: 'shared', roles: ['agent'], tenants: ['acme', 'umbrella'] };
+    const { id } = (await request<{ id: string }>(platform, 'POST', '/v1/keys', wish)).body;
+    const listed = async (target: RestTarget, path = '/v1/keys?page_size=1000') =>
+      JSON.stringify((await request(target, 'GET', path)).body);
+    expect(await listed(platform, '/v1/keys?tenant=acme&page_size=1000')).toContain(id);
+    expect(await listed(acme)).not.toContain(id);
+    expect((await request(acme, 'DELETE', `/v1/keys/${id}`)).status).toBe(404);
+    for (const tenant of [acme, umbrella])
+      expect(await actsOf(tenant)).toContainEqual({
+        by: idOf(platform),
+        outcome: 'ok',
+        action: 'keys.create',
+        target: id,
+      });
+  });
+});
 
 describe('an agent', () => {
   const managed = [

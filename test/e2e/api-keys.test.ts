@@ -1,4 +1,4 @@
-// API keys in the database, through running gateways that share one: made, rotated, ended, and in force on both replicas.
+// API keys in the database, through running gateways that share one: made, rotated, ended, and in force on three replicas.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { sharedStores, type Stores } from '../helpers/stores.ts';
@@ -20,8 +20,9 @@ interface Answer {
 let stores: Stores;
 let one: RunningGateway;
 let two: RunningGateway;
+let three: RunningGateway;
 let doors: readonly Door[];
-/** Of the second replica. */
+/** Of the other two replicas. */
 let elsewhere: readonly Door[];
 
 beforeAll(async () => {
@@ -29,14 +30,14 @@ beforeAll(async () => {
   const roles = { keeper: ['keys:read', 'keys:manage', 'tools:read'] };
   const options = { tools: TOOLS, settings: stores.settings, more: MORE, roles };
   one = await startGateway(options);
-  two = await startGateway(options);
+  [two, three] = await Promise.all([startGateway(options), startGateway(options)]);
   doors = [restDoor(one), grpcDoor(one)];
-  elsewhere = [restDoor(two), grpcDoor(two)];
+  elsewhere = [restDoor(two), grpcDoor(two), restDoor(three), grpcDoor(three)];
 });
 
 afterAll(async () => {
   for (const door of [...(doors ?? []), ...(elsewhere ?? [])]) door.close();
-  await Promise.all([one?.stop(), two?.stop()]);
+  await Promise.all([one?.stop(), two?.stop(), three?.stop()]);
   await stores?.stop();
 });
 
@@ -65,23 +66,39 @@ async function saidBy(asked: readonly Door[], key: string): Promise<readonly str
 
 const LET_IN = ['let in', 'let in'];
 const REFUSED = ['CREDENTIAL_INVALID', 'CREDENTIAL_INVALID'];
+/** By both doors of each of the other two. */
+const everywhere = (told: readonly string[]) => [...told, ...told];
 const SOON = { timeout: 50_000, interval: 50 };
 
 describe('a key of the database', () => {
-  it('is let in at every door at once, and at another replica without a restart', async () => {
+  it('is let in at every door at once, and at two other replicas without a restart', async () => {
     const { key } = await made({});
     expect(await saidBy(doors, key)).toEqual(LET_IN);
-    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(LET_IN);
+    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(everywhere(LET_IN));
   });
 
-  it('that is revoked is refused at every door at once, and at another replica without a restart', async () => {
+  it('that is revoked is refused at every door at once, and at two other replicas without a restart', async () => {
     const { id, key } = await made({});
-    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(LET_IN);
+    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(everywhere(LET_IN));
     expect((await ask(admin(), 'DELETE', `/v1/keys/${id}`)).status).toBe(204);
     expect(await saidBy(doors, key)).toEqual(REFUSED);
-    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(REFUSED);
+    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(everywhere(REFUSED));
     const again = await ask(admin(), 'POST', `/v1/keys/${id}/rotate`, {});
     expect(again.body).toMatchObject({ status: 404, reason: 'KEY_NOT_FOUND' });
+  });
+
+  it('that serves several tenants does so on every replica, for those that it lists, until it is revoked', async () => {
+    const { id, key } = await made({ tenants: ['acme', 'wayne'] });
+    const saidFor = async (tenant: string) => {
+      const call = { tool: 'no-such-tool', argumentsJson: '{}', key, beside: { 'x-ute-tenant': tenant } };
+      const decided = await Promise.all(elsewhere.map((door) => door.call(call)));
+      return new Set(decided.map(({ reason }) => reason));
+    };
+    await expect.poll(() => saidFor('wayne'), SOON).toEqual(new Set(['TOOL_NOT_FOUND']));
+    expect(await saidFor('acme')).toEqual(new Set(['TOOL_NOT_FOUND']));
+    expect(await saidFor('umbrella')).toEqual(new Set(['TENANT_NOT_ALLOWED']));
+    expect((await ask(admin(), 'DELETE', `/v1/keys/${id}`)).status).toBe(204);
+    await expect.poll(() => saidFor('wayne'), SOON).toEqual(new Set(['CREDENTIAL_INVALID']));
   });
 
   it('has two secrets after a rotation, and the older one ends with the next', async () => {

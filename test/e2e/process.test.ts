@@ -1,7 +1,7 @@
 // The built program as a process: first key, refused starts, signals, TLS. `npm test` builds it first.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -97,6 +97,51 @@ describe('the first key', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([
       expect.objectContaining({ id: key.slice(9, 17), roles: ['admin'] }),
     ]);
+  });
+});
+
+describe('an administrator', () => {
+  const agentKey = () => {
+    const { id, secretHash } = createApiKey();
+    return { id, secret_sha256: secretHash.toString('hex'), tenant: 'acme', roles: ['agent'] };
+  };
+
+  it('is made once where there are keys for agents alone, and ends with one in gateway.yaml', async () => {
+    const [agent, tools] = [agentKey(), echoTools()];
+    const env = configured(dir, { ...tools, auth: { keys: [agent] } });
+    const first = start(env);
+    const { rest } = await first.ready();
+    const [key = '', ...more] = keysIn(first.stderr);
+    expect(more).toEqual([]);
+    const target = { url: rest, key };
+    expect((await request(target, 'GET', '/v1/admin/replicas')).status).toBe(200);
+    await stopped(first);
+
+    const second = start(env);
+    const again = { url: (await second.ready()).rest, key };
+    expect(keysIn(second.stderr + second.stdout)).toEqual([]);
+    expect((await request(again, 'GET', '/v1/keys')).status).toBe(200);
+    configured(dir, { ...tools, auth: { keys: [agent, { ...agentKey(), roles: ['admin'] }] } });
+    second.signal('SIGHUP');
+    await expect.poll(async () => (await request(again, 'GET', '/v1/keys')).status, POLL).toBe(401);
+  });
+
+  it('is not made where the database has one', async () => {
+    const env = configured(dir, echoTools());
+    const first = start(env);
+    const { rest } = await first.ready();
+    const [key = ''] = keysIn(first.stderr);
+    const wish = { name: 'admin', tenant: null, roles: ['platform_admin'] };
+    const made = await request<{ key: string }>({ url: rest, key }, 'POST', '/v1/keys', wish);
+    expect(made.status).toBe(201);
+    await stopped(first);
+    unlinkSync(join(dir, 'data', 'keys.json'));
+
+    const second = start(env);
+    const target = { url: (await second.ready()).rest, key: made.body.key };
+    expect(keysIn(second.stderr + second.stdout)).toEqual([]);
+    expect(existsSync(join(dir, 'data', 'keys.json'))).toBe(false);
+    expect((await request(target, 'GET', '/v1/keys')).status).toBe(200);
   });
 });
 

@@ -18,6 +18,8 @@ export interface Envelope {
 export interface RestTarget {
   readonly url: string;
   readonly key: string;
+  /** Named by every request, for a key that serves several. */
+  readonly tenant?: string;
 }
 
 export function targetOf(gateway: RunningGateway, who: keyof RunningGateway['keys'] = 'admin'): RestTarget {
@@ -35,13 +37,14 @@ export interface Sent<Body> extends Answer<Body> {
 
 /** Each answer is held to the OpenAPI document. */
 export async function sendTo<Body = Record<string, unknown>>(
-  { url, key }: RestTarget,
+  { url, key, tenant }: RestTarget,
   method: string,
   path: string,
   body?: unknown,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Sent<Body>> {
   const headers: Record<string, string> = { authorization: `Bearer ${key}`, ...more };
+  if (tenant !== undefined) headers['x-ute-tenant'] = tenant;
   if (body !== undefined) headers['content-type'] = 'application/json';
   const response = await fetch(`${url}${path}`, {
     method,

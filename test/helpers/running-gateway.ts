@@ -28,6 +28,7 @@ export interface RunningGateway {
 /** A key as gateway.yaml has it; without a tenant it is the platform's. */
 export interface WantedKey {
   readonly tenant?: string;
+  readonly tenants?: readonly string[] | '*';
   readonly roles: readonly string[];
   readonly user?: string;
   readonly agents?: readonly string[];

@@ -21,7 +21,13 @@ const DAY = 86_400_000;
 const LEASE = 30_000;
 /** As if every lease were over. */
 const now = { gateway: 'own', leaseMs: 0 };
-const PERIODS = { calls: 30 * DAY, callEvents: 7 * DAY, audit: 365 * DAY, approvals: 30 * DAY };
+const PERIODS = {
+  calls: 30 * DAY,
+  callEvents: 7 * DAY,
+  audit: 365 * DAY,
+  approvals: 30 * DAY,
+  revokedKeys: 365 * DAY,
+};
 let tenants = 0;
 
 describe.each(DATABASES)('call records on %s', (_name, start) => {
@@ -414,6 +420,23 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
     }>`SELECT caller_hash AS "callerHash" FROM idempotency_keys
       WHERE tenant_id = ${tenant} ORDER BY caller_hash`.execute(database.db);
     expect(rows.map(({ callerHash }) => callerHash)).toEqual(['bob', 'eve']);
+  });
+
+  it('keys that were revoked long ago go, and no other', async () => {
+    await clean();
+    const revoked = {
+      recently: "now() - interval '364 days'",
+      longAgo: "now() - interval '366 days'",
+      never: 'NULL',
+    };
+    for (const [id, at] of Object.entries(revoked))
+      await sql`INSERT INTO api_keys (id, name, secret_sha256, tenant, agents, roles, created_by, revoked_at)
+        VALUES (${id}, '', ${'0'.repeat(64)}, 'acme', '{*}', '{agent}', 'op', ${sql.raw(at)})`.execute(
+        database.db,
+      );
+    expect(await clean()).toEqual({ deleted: { api_keys: 1 }, overdue: {} });
+    const { rows } = await sql<{ id: string }>`SELECT id FROM api_keys ORDER BY id`.execute(database.db);
+    expect(rows.map(({ id }) => id)).toEqual(['never', 'recently']);
   });
 
   it('maintenance that cannot keep up says so, goes on, and says by how much it is late until it is not', async () => {

@@ -13,7 +13,7 @@ import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import { AUTHENTICATOR, TOOL_CALLER, TOOL_CATALOG } from '../tokens.ts';
 import { lifeOf } from './call-life.ts';
-import { checkMetadataSize, credentialOf } from './execute/call-metadata.ts';
+import { checkMetadataSize, credentialOf, tenantOf } from './execute/call-metadata.ts';
 import { answerTo, paced } from './execute/execute.ts';
 import { executeStream } from './stream/execute-stream.ts';
 import { GrpcHealth } from './grpc-health.ts';
@@ -117,7 +117,7 @@ export class ToolExecutorController {
 
   #authorize(metadata: Metadata): Principal {
     checkMetadataSize(metadata);
-    const principal = this.authenticator.authenticate(credentialOf(metadata));
+    const principal = this.authenticator.authenticate(credentialOf(metadata), tenantOf(metadata));
     if (holds(principal, 'tools:read')) return principal;
     throw permissionMissing('tools:read');
   }

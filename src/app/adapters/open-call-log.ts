@@ -99,5 +99,6 @@ function periodsOf({ retention }: Settings): RetentionPeriods {
     callEvents: ms(retention.call_events),
     audit: ms(retention.audit),
     approvals: ms(retention.approvals),
+    revokedKeys: ms(retention.revoked_keys),
   };
 }

@@ -6,8 +6,9 @@ import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/api-key-authenticator.ts';
-import { dataDirKeys } from '../../infra/keys/first-key.ts';
+import { makeFirstKey } from '../../infra/keys/first-key.ts';
 import { KeyReload } from '../../infra/keys/key-reload.ts';
+import { firstKeyPath, keysInForce } from '../../infra/keys/keys-in-force.ts';
 import { ManagedKeys } from '../../infra/keys/managed-keys.ts';
 import { RecordedKeys } from '../../infra/keys/recorded-keys.ts';
 import { SqlKeyStore } from '../../infra/keys/sql-key-store.ts';
@@ -16,10 +17,11 @@ import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 export interface Keys {
   readonly authenticator: Authenticator;
   readonly control: KeyControl;
-  /** Undefined where there are no keys, or none that change. */
-  readonly reload: KeyReload | undefined;
-  /** To be started once the database is open. */
-  readonly recorded: RecordedKeys;
+  /**
+   * Once the database is open: resolves when its keys are known, and there is one that can make others. Rejects where they
+   * cannot be read, or a key cannot be made.
+   */
+  start(): Promise<void>;
   /** Looks at gateway.yaml and at the database now. Never rejects. */
   check(): Promise<void>;
   stop(): Promise<void>;
@@ -38,7 +40,11 @@ export interface KeysNeeds {
 
 export function openKeys(settings: Settings, needs: KeysNeeds): Keys {
   const { database, clock, log, metrics, announce, reread } = needs;
-  const apiKeys = settings.auth.mode === 'none' ? undefined : createAuthenticator(settings, clock, announce);
+  const inForce = () => keysInForce(settings, clock.wall());
+  const apiKeys =
+    settings.auth.mode === 'none'
+      ? undefined
+      : new ApiKeyAuthenticator(inForce(), settings.auth.roles, clock);
   const store = new SqlKeyStore(database.db);
   const recorded = new RecordedKeys({
     store,
@@ -62,12 +68,17 @@ export function openKeys(settings: Settings, needs: KeysNeeds): Keys {
     reread === undefined || apiKeys === undefined
       ? undefined
       : new KeyReload({ settings, reread, authenticator: apiKeys, clock, log });
-  reload?.start();
   return {
     authenticator: apiKeys ?? new AnonymousAuthenticator(),
     control,
-    reload,
-    recorded,
+    async start() {
+      await recorded.start();
+      if (apiKeys?.hasAdmin === false) {
+        makeFirstKey(firstKeyPath(settings), (key) => announce(firstKeyNotice(key)));
+        apiKeys.replace(inForce(), settings.auth.roles);
+      }
+      reload?.start();
+    },
     async check() {
       await Promise.all([reload?.check(), recorded.check()]);
     },
@@ -82,13 +93,6 @@ function gaugeOf(metrics: Metrics, name: string, help: string) {
   return metrics.gauge({ name, help }).with();
 }
 
-function createAuthenticator(settings: Settings, clock: Clock, announce: (line: string) => void) {
-  const { keys, roles } = settings.auth;
-  const known =
-    keys.length > 0 ? keys : dataDirKeys(settings.data_dir, (key) => announce(firstKeyNotice(key)));
-  return new ApiKeyAuthenticator(known, roles, clock);
-}
-
 function firstKeyNotice(key: string): string {
-  return `\nNo API key was configured, so one was made. It is shown only now:\n\n  export UTE_API_KEY=${key}\n\n`;
+  return `\nThere was no key for an administrator, so one was made. It is shown only now:\n\n  export UTE_API_KEY=${key}\n\n`;
 }

@@ -4,7 +4,7 @@ import type { Principal } from '../../contract/call/principal.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { readContext } from '../../api/read-context.ts';
-import { principalOfRecord, unknownRole } from '../../infra/keys/known-key.ts';
+import { identityOfRecord, unknownRole } from '../../infra/keys/known-key.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { withUnservedGateway } from './validate-tools.ts';
@@ -64,7 +64,8 @@ class ImaginedCallers implements Authenticator {
     this.#principals = calls.map(({ name, caller: { key, tenant, user = null, roles } }) => {
       const unknown = unknownRole(roles, auth.roles);
       if (unknown !== undefined) throw new Error(`case "${name}": there is no role "${unknown}"`);
-      return principalOfRecord({ id: key, tenant, agents: ['*'], user, roles }, auth.roles);
+      const record = { id: key, tenant, tenants: null, agents: ['*'], user, roles };
+      return identityOfRecord(record, auth.roles).principal;
     });
   }
 

@@ -72,7 +72,7 @@ async function start(
   const [doors] = await Promise.all([
     bootDoors({ settings, infra, gateway, asyncCalls, readiness: state }, underWay),
     tools,
-    infra.database.openNow().then(() => infra.keys.recorded.start()),
+    infra.database.openNow().then(() => infra.keys.start()),
   ]);
   undo.push(() => doors.close());
   gateway.agreement.start();

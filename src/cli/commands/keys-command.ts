@@ -17,6 +17,7 @@ interface CreateOptions extends JsonOption {
   readonly name: string;
   readonly role: readonly string[];
   readonly tenant?: string;
+  readonly tenants?: readonly string[];
   readonly platform?: true;
   readonly agent?: readonly string[];
   readonly user?: string;
@@ -65,6 +66,7 @@ function addCreate(add: Add, io: CliIo, tell: Tell): void {
     .requiredOption('--name <name>', 'for people: what it is for')
     .requiredOption('--role <name...>', 'agent, admin, platform_admin or a role of auth.roles')
     .option('--tenant <name>', 'whose key it is (default: that of the key that asks)')
+    .option('--tenants <name...>', 'of several, or "*" for any: every request names its own')
     .option('--platform', 'of no tenant: it administers the platform, and calls no tools')
     .option('--agent <name...>', 'agents that it may speak for (default: any of the tenant)')
     .option('--user <name>', 'the only user that it may speak for')
@@ -106,12 +108,13 @@ function expiryOf(time: string): string {
   throw new CliFailure(EXIT.usage, 'the time must be one such as 2027-01-31T00:00:00Z, or "never"');
 }
 
-function draftOf({ name, role, tenant, platform, agent, user, expires }: CreateOptions): JsonObject {
+function draftOf({ name, role, tenant, tenants, platform, agent, user, expires }: CreateOptions): JsonObject {
   const whose = platform === true ? null : tenant;
   return {
     name,
     roles: [...role],
     ...(whose !== undefined && { tenant: whose }),
+    ...(tenants !== undefined && { tenants: [...tenants] }),
     ...(agent !== undefined && { agents: [...agent] }),
     ...(user !== undefined && { user }),
     ...(expires !== undefined && { expires_at: expires }),
@@ -143,9 +146,12 @@ function textOf(key: JsonObject): string {
 }
 
 function rowOf(key: JsonObject): readonly string[] {
-  const { id, name, tenant, roles, user, state, expires_at: expires } = key;
+  const { id, name, tenant, tenants, roles, user, state, expires_at: expires } = key;
   const listed = Array.isArray(roles) ? roles.map(word).join(',') : '';
-  const whose = tenant === null ? '(platform)' : word(tenant);
+  const several = Array.isArray(tenants)
+    ? tenants.map(word).join(',').replace(/^\*$/, '(any)')
+    : '(platform)';
+  const whose = tenant === null ? several : word(tenant);
   return [word(id), word(name), whose, listed, word(user), word(state), word(expires) || 'never'];
 }
 

@@ -125,9 +125,7 @@ class SqlExecutor implements Executor<SqlOptions> {
 /** As auth bound it to the credential: what a caller says of itself counts for nothing here. */
 function tenantOf({ principal }: ToolCall): string {
   if (principal !== undefined && principal.tenantId !== '') return principal.tenantId;
-  throw toolFailure('TENANT_REQUIRED', 'This tool serves only callers that belong to a tenant.', {
-    partialSideEffects: false,
-  });
+  throw otherTenants('This tool serves only callers that belong to a tenant.');
 }
 
 const FORMS: Readonly<Record<TenantForm, RegExp>> = {
@@ -139,11 +137,15 @@ const FORMS: Readonly<Record<TenantForm, RegExp>> = {
 function refuseOtherForm(tenantId: string, forms: readonly TenantForm[]): void {
   const form = forms.find((each) => !FORMS[each].test(tenantId));
   if (form === undefined) return;
-  throw toolFailure(
-    'TENANT_REQUIRED',
-    `This tool serves only tenants whose name is written as PostgreSQL writes ${form === 'uuid' ? 'a uuid' : 'an integer'}.`,
-    { partialSideEffects: false },
-  );
+  const written = form === 'uuid' ? 'a uuid' : 'an integer';
+  throw otherTenants(`This tool serves only tenants whose name is written as PostgreSQL writes ${written}.`);
+}
+
+function otherTenants(message: string): ToolFailure {
+  return new ToolFailure('PERMISSION_DENIED', message, {
+    reason: 'TENANT_REQUIRED',
+    partialSideEffects: false,
+  });
 }
 
 function rowsOf({ rows, cutBy, affectedRows }: SqlResult): JsonObject {

@@ -3,10 +3,11 @@ import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import { z } from 'zod';
 import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import { holds, stillGranted, type Principal } from '../../contract/call/principal.ts';
+import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { grantOf, type ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolContext } from '../../contract/call/tool-context.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
-import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { FloodGuard } from './flood-guard.ts';
@@ -50,13 +51,24 @@ function createAuth(authenticator: Authenticator, clock: Clock): RequestExtensio
 /** Whoever speaks now, or for whom the call was admitted: with what was granted then and is granted still. */
 function principalOf(call: ToolCall, authenticator: Authenticator): Principal {
   const grant = grantOf(call);
-  if (grant === undefined) return authenticator.authenticate(call.request.credential);
-  const principal = authenticator.recall(grant.principalId);
+  if (grant === undefined) return whoSpeaks(call, authenticator);
+  const principal = authenticator.recall(grant);
   if (principal.tenantId !== grant.tenantId) {
     const message = 'The credential that made the call belongs to another tenant now.';
     throw toolFailure('CREDENTIAL_REVOKED', message);
   }
   return stillGranted(principal, grant.permissions);
+}
+
+function whoSpeaks({ request, context }: ToolCall, authenticator: Authenticator): Principal {
+  try {
+    return authenticator.authenticate(request.credential, context.tenantId);
+  } catch (error) {
+    // A body that nobody could read may have named one: its caller is told what is wrong with that.
+    if (request.refusal !== undefined && error instanceof ToolFailure && isReason(error, 'TENANT_REQUIRED'))
+      throw request.refusal;
+    throw error;
+  }
 }
 
 function missing(permission: string): ToolFailure {
@@ -82,7 +94,7 @@ function bind(principal: Principal, said: ToolContext): ToolContext {
 function withoutTenant(): ToolFailure {
   const message =
     'This credential belongs to no tenant, and every call is made for one: use a key of a tenant.';
-  return toolFailure('TENANT_REQUIRED', message);
+  return new ToolFailure('PERMISSION_DENIED', message, { reason: 'TENANT_REQUIRED' });
 }
 
 function foreign(what: keyof typeof MISMATCHES, field: string): ToolFailure {

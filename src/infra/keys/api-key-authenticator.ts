@@ -1,17 +1,24 @@
 // ApiKeyAuthenticator: API keys, checked against hashes held in memory. AnonymousAuthenticator: UTE_AUTH=none.
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { Reason } from '../../contract/call/reasons/reasons.ts';
-import { PLATFORM_PERMISSIONS, type Credential, type Principal } from '../../contract/call/principal.ts';
+import type { Grant } from '../../contract/call/admitted-call.ts';
+import {
+  holds,
+  PLATFORM_PERMISSIONS,
+  type Credential,
+  type Principal,
+} from '../../contract/call/principal.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { parseApiKey, sameHash } from '../../lib/secrets/api-key.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyRecord } from '../../ports/keys/key-store.ts';
+import { inTenant, stillServes, type Identity } from '../identity/serves.ts';
 import { configuredKeys, recordedKeys, type KnownKey, type Roles, type StoredKey } from './known-key.ts';
 
 /** A text that was let in, and until when it is. */
 interface Accepted {
-  readonly principal: Principal;
+  readonly identity: Identity;
   readonly goodUntil: number;
 }
 
@@ -55,7 +62,30 @@ export class ApiKeyAuthenticator implements Authenticator {
     this.#accepted.clear();
   }
 
-  authenticate(credential: Credential): Principal {
+  /** Whether a key that is good now may make others: whoever holds it can let everybody else in. */
+  get hasAdmin(): boolean {
+    const known = [...this.#configured.values(), ...this.#recorded.values()];
+    return known.some((key) => isAdmin(key, this.#clock.wall()));
+  }
+
+  authenticate(credential: Credential, tenant?: string): Principal {
+    return inTenant(this.#identify(credential), tenant);
+  }
+
+  recall({ principalId, tenantId }: Grant): Principal {
+    const known = this.#known(principalId);
+    if (known === undefined)
+      throw refused('CREDENTIAL_REVOKED', 'The credential that made the call is not valid any more.');
+    const identity = this.#ifNotExpired({ identity: known.identity, goodUntil: known.expiresAt });
+    if (!stillServes(identity, tenantId))
+      throw refused(
+        'CREDENTIAL_REVOKED',
+        'The credential that made the call does not serve its tenant any more.',
+      );
+    return inTenant(identity, tenantId);
+  }
+
+  #identify(credential: Credential): Identity {
     if (credential.kind === 'none')
       throw refused(
         'CREDENTIAL_MISSING',
@@ -72,44 +102,44 @@ export class ApiKeyAuthenticator implements Authenticator {
       throw refused('CREDENTIAL_INVALID', 'The credential is not valid.');
     const secret = isCurrent ? known.secret : known.previous;
     const goodUntil = Math.min(known.expiresAt, secret?.goodUntil ?? 0);
-    const accepted = { principal: known.principal, goodUntil };
+    const accepted = { identity: known.identity, goodUntil };
     if (this.#accepted.size >= MAX_ACCEPTED) this.#accepted.clear();
     this.#accepted.set(credential.token, accepted);
     return this.#ifNotExpired(accepted);
-  }
-
-  recall(principalId: string): Principal {
-    const known = this.#known(principalId);
-    if (known === undefined)
-      throw refused('CREDENTIAL_REVOKED', 'The credential that made the call is not valid any more.');
-    return this.#ifNotExpired({ principal: known.principal, goodUntil: known.expiresAt });
   }
 
   #known(id: string): KnownKey | undefined {
     return this.#configured.get(id) ?? this.#recorded.get(id);
   }
 
-  #ifNotExpired({ principal, goodUntil }: Accepted): Principal {
+  #ifNotExpired({ identity, goodUntil }: Accepted): Identity {
     if (goodUntil <= this.#clock.wall()) throw refused('CREDENTIAL_EXPIRED', 'The credential has expired.');
-    return principal;
+    return identity;
   }
 }
 
+export function isAdmin({ identity, expiresAt }: KnownKey, now: number): boolean {
+  return expiresAt > now && holds(identity.principal, 'keys:manage');
+}
+
 export class AnonymousAuthenticator implements Authenticator {
-  readonly #principal: Principal = {
-    id: 'anonymous',
-    tenantId: 'default',
-    agents: ['*'],
-    roles: ['platform_admin'],
-    permissions: new Set(['*', ...PLATFORM_PERMISSIONS]),
+  readonly #identity: Identity = {
+    serves: { kind: 'one', tenant: 'default' },
+    principal: {
+      id: 'anonymous',
+      tenantId: 'default',
+      agents: ['*'],
+      roles: ['platform_admin'],
+      permissions: new Set(['*', ...PLATFORM_PERMISSIONS]),
+    },
   };
 
-  authenticate(): Principal {
-    return this.#principal;
+  authenticate(_credential?: Credential, tenant?: string): Principal {
+    return inTenant(this.#identity, tenant);
   }
 
   recall(): Principal {
-    return this.#principal;
+    return this.#identity.principal;
   }
 }
 

@@ -3,9 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
+import { loadSettings } from '../../settings/load-settings.ts';
+import { createApiKey } from '../../lib/secrets/api-key.ts';
 import { ApiKeyAuthenticator } from './api-key-authenticator.ts';
-import { dataDirKeys } from './first-key.ts';
+import { keptKeys, makeFirstKey } from './first-key.ts';
+import { firstKeyPath, keysInForce } from './keys-in-force.ts';
 
 let dir: string;
 
@@ -15,25 +19,28 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-describe('dataDirKeys', () => {
-  it('makes a key the first time, prints it, and never again', () => {
-    const dataDir = join(dir, 'data', 'inner');
+describe('the first key', () => {
+  it('is made the first time, printed, and never again', () => {
+    const path = join(dir, 'data', 'inner', 'keys.json');
     const printed: string[] = [];
-    const made = dataDirKeys(dataDir, (key) => printed.push(key));
-    const kept = dataDirKeys(dataDir, (key) => printed.push(key));
+    makeFirstKey(path, (key) => printed.push(key));
+    const made = keptKeys(path);
+    makeFirstKey(path, (key) => printed.push(key));
     expect(printed).toHaveLength(1);
-    expect(kept).toEqual(made);
-    const authenticator = new ApiKeyAuthenticator(kept, {}, new FakeClock());
+    expect(keptKeys(path)).toEqual(made);
+    const authenticator = new ApiKeyAuthenticator(made, {}, new FakeClock());
     expect(authenticator.authenticate({ kind: 'bearer', token: printed[0] ?? '' }).roles).toEqual(['admin']);
+    expect(authenticator.hasAdmin).toBe(true);
   });
 
   it('keeps no secret, in a file and a folder for the owner alone', () => {
     const dataDir = join(dir, 'data');
+    const path = join(dataDir, 'keys.json');
     let key = '';
-    dataDirKeys(dataDir, (text) => (key = text));
-    expect(statSync(join(dataDir, 'keys.json')).mode & 0o777).toBe(0o600);
+    makeFirstKey(path, (text) => (key = text));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
-    expect(readFileSync(join(dataDir, 'keys.json'), 'utf8')).not.toContain(key.slice(18, -9));
+    expect(readFileSync(path, 'utf8')).not.toContain(key.slice(18, -9));
   });
 
   it.each([
@@ -42,10 +49,53 @@ describe('dataDirKeys', () => {
     ['', 'it is no JSON'],
     ['[]', 'it: must hold at least one key'],
     ['[{"id": "short"}]', '0.id: must be the 8 characters after ute_live_'],
-  ])('does not make a new key over a file that holds %j, and names the file and why', (text, why) => {
-    writeFileSync(join(dir, 'keys.json'), text);
-    const made = () => dataDirKeys(dir, () => expect.unreachable('a key was made'));
-    expect(made).toThrow(`${join(dir, 'keys.json')} cannot be used: ${why}`);
-    expect(readFileSync(join(dir, 'keys.json'), 'utf8')).toBe(text);
+  ])('is not made over a file that holds %j, which is named with why it cannot be used', (text, why) => {
+    const path = join(dir, 'keys.json');
+    writeFileSync(path, text);
+    makeFirstKey(path, () => expect.unreachable('a key was made'));
+    expect(() => keptKeys(path)).toThrow(`${path} cannot be used: ${why}`);
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+});
+
+describe('the keys in force', () => {
+  const NOW = Date.parse('2026-01-01T00:00:00Z');
+
+  function settingsWith(keys: readonly object[]) {
+    writeFileSync(join(dir, 'gateway.yaml'), stringify({ data_dir: join(dir, 'data'), auth: { keys } }));
+    return loadSettings({ UTE_CONFIG: join(dir, 'gateway.yaml') }, dir);
+  }
+
+  function keyOf(role: string, more: object = {}) {
+    const { id, secretHash } = createApiKey();
+    return { id, secret_sha256: secretHash.toString('hex'), tenant: 'acme', roles: [role], ...more };
+  }
+
+  it('of a gateway with an administrator in gateway.yaml are those of gateway.yaml', () => {
+    const settings = settingsWith([keyOf('agent'), keyOf('admin')]);
+    makeFirstKey(join(dir, 'data', 'keys.json'), () => undefined);
+    makeFirstKey(join(dir, 'data', 'admin-key.json'), () => undefined);
+    expect(keysInForce(settings, NOW)).toEqual(settings.auth.keys);
+  });
+
+  it.each([
+    ['none of gateway.yaml is', [keyOf('agent')]],
+    ['the only one has expired', [keyOf('admin', { expires_at: '2025-01-01T00:00:00Z' })]],
+  ])('hold an administrator that was made because %s, beside the others', (_why, keys) => {
+    const settings = settingsWith(keys);
+    // Made before auth.keys was set: that ended it.
+    makeFirstKey(join(dir, 'data', 'keys.json'), () => undefined);
+    expect(keysInForce(settings, NOW)).toEqual(settings.auth.keys);
+    makeFirstKey(firstKeyPath(settings), () => undefined);
+    const inForce = keysInForce(settings, NOW);
+    expect(inForce).toHaveLength(2);
+    expect(new ApiKeyAuthenticator(inForce, {}, new FakeClock(NOW)).hasAdmin).toBe(true);
+  });
+
+  it('of a gateway without any are the one that it made', () => {
+    const settings = settingsWith([]);
+    expect(keysInForce(settings, NOW)).toEqual([]);
+    makeFirstKey(firstKeyPath(settings), () => undefined);
+    expect(keysInForce(settings, NOW)).toEqual(keptKeys(join(dir, 'data', 'keys.json')));
   });
 });

@@ -1,20 +1,21 @@
-// The first key: made when nobody configured one, printed once, kept as a hash in the data directory.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// The first key: made when there is none that could make others, printed once, kept as a hash in the data directory.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { createApiKey } from '../../lib/secrets/api-key.ts';
-import { apiKey } from '../../settings/settings-schema.ts';
+import { apiKey } from '../../settings/auth-settings.ts';
 import type { StoredKey } from './known-key.ts';
 
+/** Of a gateway without keys in gateway.yaml. */
 export const FIRST_KEY_FILE = 'keys.json';
+/** Beside keys that are there, none of which can make another. */
+export const ADMIN_KEY_FILE = 'admin-key.json';
 
 const keptKeySchema = z.array(apiKey).min(1, 'must hold at least one key');
 
-/** The keys of the data directory. `printed` gets the text of a key made just now; it is never seen again. */
-export function dataDirKeys(dataDir: string, printed: (key: string) => void): readonly StoredKey[] {
-  const path = join(dataDir, FIRST_KEY_FILE);
-  const kept = readKeys(path);
-  if (kept !== undefined) return kept.map(ofPlatform);
+/** `printed` gets the text of the key, which is never seen again. Nothing is made over a file that is there. */
+export function makeFirstKey(path: string, printed: (key: string) => void): void {
+  if (existsSync(path)) return;
   const key = createApiKey();
   const stored: StoredKey = {
     id: key.id,
@@ -23,11 +24,10 @@ export function dataDirKeys(dataDir: string, printed: (key: string) => void): re
     agents: ['*'],
     roles: ['admin'],
   };
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // wx: of two processes that start at once, one makes the key and the other fails loudly.
   writeFileSync(path, `${JSON.stringify([stored], null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   printed(key.text);
-  return [ofPlatform(stored)];
 }
 
 /** Whoever starts a gateway without any key has it whole: there is nobody else to administer it. */
@@ -36,8 +36,8 @@ function ofPlatform(key: StoredKey): StoredKey {
 }
 
 /** Those that are there; none is made. */
-export function keptKeys(dataDir: string): readonly StoredKey[] {
-  return (readKeys(join(dataDir, FIRST_KEY_FILE)) ?? []).map(ofPlatform);
+export function keptKeys(path: string): readonly StoredKey[] {
+  return (readKeys(path) ?? []).map(ofPlatform);
 }
 
 function readKeys(path: string): readonly StoredKey[] | undefined {
@@ -68,7 +68,7 @@ function parseKeys(path: string, text: string): readonly StoredKey[] {
 
 function unusable(path: string, why: string, cause: unknown): Error {
   return new Error(
-    `${path} cannot be used: ${why}. It holds the key that was made at the first start: bring back a copy, or remove it to have a new key made.`,
+    `${path} cannot be used: ${why}. It holds a key that was made at a start without any: bring back a copy, or remove it to have a new key made.`,
     { cause },
   );
 }

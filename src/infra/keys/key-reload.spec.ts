@@ -9,7 +9,8 @@ import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { createApiKey } from '../../lib/secrets/api-key.ts';
 import { loadSettings } from '../../settings/load-settings.ts';
 import { ApiKeyAuthenticator } from './api-key-authenticator.ts';
-import { dataDirKeys } from './first-key.ts';
+import { makeFirstKey } from './first-key.ts';
+import { firstKeyPath, keysInForce } from './keys-in-force.ts';
 import { KeyReload } from './key-reload.ts';
 
 function keyOf(tenant = 'acme') {
@@ -29,8 +30,8 @@ function setUp(first: readonly object[], more: Readonly<Record<string, unknown>>
   const clock = new FakeClock();
   const log = recordingLog();
   let firstKey = '';
-  const keys =
-    first.length > 0 ? settings.auth.keys : dataDirKeys(settings.data_dir, (text) => (firstKey = text));
+  if (first.length === 0) makeFirstKey(firstKeyPath(settings), (text) => (firstKey = text));
+  const keys = keysInForce(settings, clock.wall());
   const authenticator = new ApiKeyAuthenticator(keys, settings.auth.roles, clock);
   const reload = new KeyReload({ settings, reread, authenticator, clock, log });
   onTestFinished(() => reload.stop());
@@ -54,7 +55,9 @@ describe('KeyReload', () => {
     await reload.check();
     expect([stays, goes, comes].map(({ text }) => lets(text))).toEqual([true, false, true]);
     // Calls that it left behind do not run either.
-    expect(() => authenticator.recall(goes.stored.id)).toThrow(/not valid any more/);
+    expect(() =>
+      authenticator.recall({ principalId: goes.stored.id, tenantId: 'acme', permissions: [] }),
+    ).toThrow(/not valid any more/);
   });
 
   it('looks by itself, and a key that was removed is refused within five seconds', async () => {

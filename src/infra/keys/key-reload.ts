@@ -8,7 +8,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import type { ApiKeyAuthenticator } from './api-key-authenticator.ts';
-import { FIRST_KEY_FILE, keptKeys } from './first-key.ts';
+import { ADMIN_KEY_FILE, FIRST_KEY_FILE, keptKeys } from './first-key.ts';
+import { keysInForce } from './keys-in-force.ts';
 import type { StoredKey } from './known-key.ts';
 
 export interface KeyReloadNeeds {
@@ -34,16 +35,18 @@ export class KeyReload {
   #looking: Promise<void> = Promise.resolve();
 
   constructor(needs: KeyReloadNeeds) {
-    const { settings, log } = needs;
+    const { settings, clock, log } = needs;
     this.#needs = needs;
-    this.#ids = keysInForce(settings).map(({ id }) => id);
+    this.#ids = idsOf(keysInForce(settings, clock.wall()));
     this.#restOfFile = restOf(settings);
-    warnOfFirstKey(settings, log);
+    warnOfFirstKey(settings, this.#ids, log);
   }
 
   /** Looks at once, as well: the file may have changed since it was read at the start. */
   start(): void {
-    const { clock, log } = this.#needs;
+    const { settings, clock, log } = this.#needs;
+    // A key may have been made since.
+    this.#ids = idsOf(keysInForce(settings, clock.wall()));
     const failed = (error: unknown) =>
       log.error({ err: error }, 'gateway.yaml could not be checked for changed keys: it is checked again');
     this.#looks = every(clock, { ms: LOOK_MS }, () => this.check(), failed);
@@ -82,15 +85,15 @@ export class KeyReload {
   }
 
   #apply(settings: Settings): void {
-    const { authenticator, log } = this.#needs;
-    const inForce = keysInForce(settings);
+    const { authenticator, clock, log } = this.#needs;
+    const inForce = keysInForce(settings, clock.wall());
     authenticator.replace(inForce, settings.auth.roles);
-    const ids = inForce.map(({ id }) => id);
+    const ids = idsOf(inForce);
     const added = ids.filter((id) => !this.#ids.includes(id));
     const removed = this.#ids.filter((id) => !ids.includes(id));
     if (added.length + removed.length > 0) {
       log.info({ added, removed }, 'the API keys were changed');
-      warnOfFirstKey(settings, log);
+      warnOfFirstKey(settings, ids, log);
     }
     if (ids.length === 0)
       log.error({}, 'no API key is left: every call is refused until auth.keys in gateway.yaml has one');
@@ -105,33 +108,33 @@ export class KeyReload {
   }
 }
 
-function keysInForce({ auth, data_dir: dataDir }: Settings): readonly StoredKey[] {
-  return auth.keys.length > 0 ? auth.keys : keptKeys(dataDir);
+function idsOf(keys: readonly StoredKey[]): readonly string[] {
+  return keys.map(({ id }) => id);
 }
 
-/** A first key that stops working is a surprise to whoever uses it. */
-function warnOfFirstKey({ auth, data_dir: dataDir }: Settings, log: Log): void {
+/** A key made at the start that stops working is a surprise to whoever uses it. */
+function warnOfFirstKey({ auth, data_dir: dataDir }: Settings, inForce: readonly string[], log: Log): void {
   if (auth.keys.length === 0) return;
-  const listed = new Set(auth.keys.map(({ id }) => id));
-  const refused = firstKeys(dataDir)
-    .map(({ id }) => id)
-    .filter((id) => !listed.has(id));
-  if (refused.length === 0) return;
-  log.warn(
-    { ids: refused, file: join(dataDir, FIRST_KEY_FILE) },
-    'auth.keys is set, so the first key, made when there was none, is refused: to keep it, copy its entry from the file into auth.keys; otherwise delete the file',
-  );
+  for (const name of [FIRST_KEY_FILE, ADMIN_KEY_FILE]) {
+    const file = join(dataDir, name);
+    const refused = idsOf(firstKeys(file)).filter((id) => !inForce.includes(id));
+    if (refused.length === 0) continue;
+    log.warn(
+      { ids: refused, file },
+      'auth.keys is set, so the first key, made when there was none, is refused: to keep it, copy its entry from the file into auth.keys; otherwise delete the file',
+    );
+  }
 }
 
 /** None where the file cannot be read: here nobody needs it. */
-function firstKeys(dataDir: string): readonly StoredKey[] {
+function firstKeys(file: string): readonly StoredKey[] {
   try {
-    return keptKeys(dataDir);
+    return keptKeys(file);
   } catch {
     return [];
   }
 }
 
-function restOf({ auth: { mode }, ...rest }: Settings): string {
-  return hash('sha256', JSON.stringify([mode, rest]));
+function restOf({ auth: { keys: _keys, roles: _roles, ...auth }, ...rest }: Settings): string {
+  return hash('sha256', JSON.stringify([auth, rest]));
 }

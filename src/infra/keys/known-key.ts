@@ -1,10 +1,11 @@
 // What the authenticator holds of a key: hashes, until when they are good, and for whom it speaks.
 import type { z } from 'zod';
-import { PLATFORM_PERMISSIONS, type Principal } from '../../contract/call/principal.ts';
+import { PLATFORM_PERMISSIONS } from '../../contract/call/principal.ts';
 import type { KeyRecord } from '../../ports/keys/key-store.ts';
-import type { apiKey } from '../../settings/settings-schema.ts';
+import type { apiKey } from '../../settings/auth-settings.ts';
+import { servesOf, type Identity, type Serves } from '../identity/serves.ts';
 
-/** A key as gateway.yaml or the data directory holds it: never the secret itself. Without a tenant it is the platform's. */
+/** A key as gateway.yaml or the data directory holds it: never the secret itself. Without any tenant it is the platform's. */
 export interface StoredKey extends z.output<typeof apiKey> {
   /** The key that the gateway made itself: its `admin` administers the platform although it has a tenant. */
   readonly platform?: boolean;
@@ -16,7 +17,7 @@ export interface KnownKey {
   readonly secret: KnownSecret;
   /** The one from before a rotation. */
   readonly previous?: KnownSecret;
-  readonly principal: Principal;
+  readonly identity: Identity;
   readonly expiresAt: number;
 }
 
@@ -54,21 +55,42 @@ export function unknownRole(roles: readonly string[], declared: Roles): string |
 }
 
 /** Who calls with a key of the database. */
-export function principalOfRecord(
-  key: Pick<KeyRecord, 'id' | 'tenant' | 'agents' | 'user' | 'roles'>,
+export function identityOfRecord(
+  key: Pick<KeyRecord, 'id' | 'tenant' | 'tenants' | 'agents' | 'user' | 'roles'>,
   declared: Roles,
-): Principal {
+): Identity {
+  const serves = servedBy(key.tenant, key.tenants);
+  const isPlatforms = isOfNoTenant(serves) && key.roles.includes('admin');
+  const permissions = permissionsOfRoles(key.roles, declared);
+  return {
+    serves,
+    principal: Object.freeze({
+      id: key.id,
+      tenantId: serves.kind === 'one' ? serves.tenant : '',
+      agents: key.agents,
+      ...(key.user !== null && { userId: key.user }),
+      roles: key.roles,
+      permissions: new Set(isPlatforms ? [...permissions, ...PLATFORM_PERMISSIONS] : permissions),
+    }),
+  };
+}
+
+/** A role that is not declared grants nothing. */
+export function permissionsOfRoles(names: readonly string[], declared: Roles): readonly string[] {
   const roles = { ...BUILT_IN_ROLES, ...declared };
-  const permissions = key.roles.flatMap((role) => permissionsOf(role, roles) ?? []);
-  const isPlatforms = key.tenant === null && key.roles.includes('admin');
-  return Object.freeze({
-    id: key.id,
-    tenantId: key.tenant ?? '',
-    agents: key.agents,
-    ...(key.user !== null && { userId: key.user }),
-    roles: key.roles,
-    permissions: new Set(isPlatforms ? [...permissions, ...PLATFORM_PERMISSIONS] : permissions),
-  });
+  return names.flatMap((role) => permissionsOf(role, roles) ?? []);
+}
+
+function servedBy(
+  tenant: string | null | undefined,
+  tenants: readonly string[] | '*' | null | undefined,
+): Serves {
+  return tenants ? servesOf(tenants) : { kind: 'one', tenant: tenant ?? '' };
+}
+
+/** It administers the platform: no tenant, and no list of them either. */
+function isOfNoTenant(serves: Serves): boolean {
+  return serves.kind === 'one' && serves.tenant === '';
 }
 
 function recordedKey(key: KeyRecord, declared: Roles): KnownKey {
@@ -78,7 +100,7 @@ function recordedKey(key: KeyRecord, declared: Roles): KnownKey {
     ...(previousSha256 !== null && {
       previous: { hash: Buffer.from(previousSha256, 'hex'), goodUntil: previousExpiresAt?.getTime() ?? 0 },
     }),
-    principal: principalOfRecord(key, declared),
+    identity: identityOfRecord(key, declared),
     expiresAt: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
   };
 }
@@ -93,9 +115,10 @@ function configuredKey(key: StoredKey, roles: Roles): KnownKey {
     }
     return granted;
   });
+  const serves = servedBy(key.tenant, key.tenants);
   const isAdmin = key.roles.includes('admin');
-  const isPlatforms = (key.tenant === undefined || key.platform === true) && isAdmin;
-  if (key.tenant === undefined && !isAdmin && !key.roles.includes('platform_admin')) {
+  const isPlatforms = (isOfNoTenant(serves) || key.platform === true) && isAdmin;
+  if (isOfNoTenant(serves) && !isAdmin && !key.roles.includes('platform_admin')) {
     throw new Error(
       `auth.keys: key ${key.id} has no tenant, and only a key with the role admin or platform_admin may be without one: say which tenant it is for`,
     );
@@ -103,14 +126,17 @@ function configuredKey(key: StoredKey, roles: Roles): KnownKey {
   return {
     secret: { hash: Buffer.from(key.secret_sha256, 'hex'), goodUntil: Number.POSITIVE_INFINITY },
     expiresAt: key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at),
-    principal: Object.freeze({
-      id: key.id,
-      tenantId: key.tenant ?? '',
-      agents: key.agents,
-      userId: key.user,
-      roles: key.roles,
-      permissions: new Set(isPlatforms ? [...permissions, ...PLATFORM_PERMISSIONS] : permissions),
-    }),
+    identity: {
+      serves,
+      principal: Object.freeze({
+        id: key.id,
+        tenantId: serves.kind === 'one' ? serves.tenant : '',
+        agents: key.agents,
+        userId: key.user,
+        roles: key.roles,
+        permissions: new Set(isPlatforms ? [...permissions, ...PLATFORM_PERMISSIONS] : permissions),
+      }),
+    },
   };
 }
 

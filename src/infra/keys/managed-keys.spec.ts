@@ -59,6 +59,7 @@ function recordOf(key: Partial<NewKey> & Partial<KeyRecord>): KeyRecord {
     name: 'a key',
     secretSha256: secretHash.toString('hex'),
     tenant: 'acme',
+    tenants: null,
     agents: ['*'],
     user: null,
     roles: ['clerk'],
@@ -142,5 +143,31 @@ describe('ManagedKeys', () => {
     await expect(keys.list(clerk, { ...all, tenant: 'umbrella' })).rejects.toEqual(
       refusedAs('TENANT_MISMATCH'),
     );
+  });
+
+  it('keys of several tenants are made and reached by the platform alone, also where one is its own', async () => {
+    const { keys } = setUp([{ id: 'shared', tenant: null, tenants: ['acme', 'umbrella'] }]);
+    for (const by of [clerk, admin]) {
+      await expect(keys.get(by, 'shared')).rejects.toEqual(refusedAs('KEY_NOT_FOUND'));
+      await expect(keys.create(by, draft({ tenants: ['acme', 'umbrella'] }))).rejects.toEqual(
+        refusedAs('TENANT_MISMATCH'),
+      );
+      await expect(keys.create(by, draft({ tenants: ['acme'] }))).rejects.toEqual(
+        refusedAs('TENANT_MISMATCH'),
+      );
+    }
+    expect((await keys.get(platform, 'shared')).tenants).toEqual(['acme', 'umbrella']);
+    const { record } = await keys.create(platform, draft({ tenants: ['b', 'a', 'b'] }));
+    expect([record.tenant, record.tenants]).toEqual([null, ['b', 'a']]);
+  });
+
+  it.each([
+    ['tenant and tenants', { tenant: 'acme', tenants: ['acme'] }],
+    ['no tenant and tenants', { tenant: null, tenants: ['acme'] }],
+    ['a star among names', { tenants: ['*', 'acme'] }],
+  ])('makes no key of %s', async (_what, wanted) => {
+    const { keys, changes } = setUp();
+    await expect(keys.create(platform, draft(wanted))).rejects.toEqual(refusedAs('MALFORMED_CALL'));
+    expect(changes).toEqual([]);
   });
 });

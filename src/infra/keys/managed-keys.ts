@@ -6,7 +6,8 @@ import { createApiKey } from '../../lib/secrets/api-key.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyControl, KeyDraft, KeyState, MadeKey } from '../../ports/keys/key-control.ts';
 import type { KeyQuery, KeyRecord, KeyStore } from '../../ports/keys/key-store.ts';
-import { principalOfRecord, unknownRole, type Roles } from './known-key.ts';
+import { ANY, isTenantName } from '../identity/serves.ts';
+import { identityOfRecord, unknownRole, type Roles } from './known-key.ts';
 
 export interface ManagedKeysNeeds {
   readonly store: KeyStore;
@@ -36,23 +37,24 @@ export class ManagedKeys implements KeyControl {
 
   async list(by: Principal, query: KeyQuery): Promise<readonly KeyRecord[]> {
     const tenant = holds(by, PLATFORM) ? query.tenant : (query.tenant ?? by.tenantId);
-    if (tenant !== undefined) reach(by, tenant);
-    return this.#needs.store.list({ ...query, tenant });
+    if (tenant !== undefined) reach(by, { tenant, tenants: null });
+    const andShared = tenant !== undefined && holds(by, PLATFORM);
+    return this.#needs.store.list({ ...query, tenant, andShared });
   }
 
   async get(by: Principal, id: string): Promise<KeyRecord> {
     const record = await this.#needs.store.get(id);
-    if (record === undefined || !reaches(by, record.tenant)) throw notFound();
+    if (record === undefined || !reaches(by, record)) throw notFound();
     return record;
   }
 
   async create(by: Principal, draft: KeyDraft): Promise<MadeKey> {
     const { store, roles } = this.#needs;
-    const { tenant = by.tenantId === '' ? null : by.tenantId, ...rest } = draft;
-    reach(by, tenant);
-    requireRoles(draft.roles, tenant, roles());
+    const whose = whoseKey(by, draft);
+    reach(by, whose);
+    requireRoles(draft.roles, whose, roles());
     const { id, secretHash, text } = createApiKey();
-    const key = { ...rest, id, tenant, secretSha256: secretHash.toString('hex'), createdBy: by.id };
+    const key = { ...draft, ...whose, id, secretSha256: secretHash.toString('hex'), createdBy: by.id };
     this.#grant(by, key);
     const record = await store.create(key, MOST_KEYS);
     if (record === undefined)
@@ -97,8 +99,8 @@ export class ManagedKeys implements KeyControl {
   }
 
   /** Throws ToolFailure PERMISSION_DENIED where the key may do more than whoever asks. */
-  #grant(by: Principal, key: Pick<KeyRecord, 'id' | 'tenant' | 'agents' | 'user' | 'roles'>): void {
-    const principal = principalOfRecord(key, this.#needs.roles());
+  #grant(by: Principal, key: Parameters<typeof identityOfRecord>[0]): void {
+    const { principal } = identityOfRecord(key, this.#needs.roles());
     const permission = [...principal.permissions].find((each) => !holds(by, each));
     if (permission !== undefined)
       throw toolFailure(
@@ -115,27 +117,44 @@ export class ManagedKeys implements KeyControl {
   }
 }
 
-function reaches(by: Principal, tenant: string | null): boolean {
-  return holds(by, PLATFORM) || (tenant !== null && tenant === by.tenantId);
+type Whose = Pick<KeyRecord, 'tenant' | 'tenants'>;
+
+function whoseKey(by: Principal, { tenant, tenants }: KeyDraft): Whose {
+  if (tenants === undefined)
+    return { tenant: tenant ?? (tenant === null ? null : ownTenant(by)), tenants: null };
+  if (tenant !== undefined)
+    throw malformed('tenants', 'A key is of one tenant or of several: give tenant or tenants.');
+  if (tenants.join() !== ANY && !tenants.every(isTenantName))
+    throw malformed('tenants', 'Each must be the name of a tenant; "*" alone stands for any.');
+  return { tenant: null, tenants: [...new Set(tenants)] };
 }
 
-function reach(by: Principal, tenant: string | null): void {
-  if (reaches(by, tenant)) return;
+function ownTenant({ tenantId }: Principal): string | null {
+  return tenantId === '' ? null : tenantId;
+}
+
+/** What serves several tenants is none of theirs: it would tell each of the others. */
+function reaches(by: Principal, { tenant, tenants }: Whose): boolean {
+  return holds(by, PLATFORM) || (tenants === null && tenant !== null && tenant === by.tenantId);
+}
+
+function reach(by: Principal, whose: Whose): void {
+  if (reaches(by, whose)) return;
   throw toolFailure(
     'TENANT_MISMATCH',
-    `Keys of another tenant, and of the platform, need the permission ${PLATFORM}: the role platform_admin has it.`,
+    `Keys of another tenant, of several, and of the platform, need the permission ${PLATFORM}: the role platform_admin has it.`,
     { details: { field: 'tenant' } },
   );
 }
 
-function requireRoles(roles: readonly string[], tenant: string | null, declared: Roles): void {
+function requireRoles(roles: readonly string[], { tenant, tenants }: Whose, declared: Roles): void {
   const unknown = unknownRole(roles, declared);
   if (unknown !== undefined)
     throw malformed(
       'roles',
       `There is no role "${unknown}": it is none of admin, agent, platform_admin and auth.roles.`,
     );
-  if (tenant === null && !roles.includes('admin') && !roles.includes('platform_admin'))
+  if (tenant === null && tenants === null && !roles.includes('admin') && !roles.includes('platform_admin'))
     throw malformed('tenant', 'Only a key with the role admin or platform_admin may be without a tenant.');
 }
 

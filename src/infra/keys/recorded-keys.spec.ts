@@ -16,6 +16,7 @@ function keyOf(changes: Partial<KeyRecord> = {}) {
     previousSha256: null,
     previousExpiresAt: null,
     tenant: 'acme',
+    tenants: null,
     agents: ['*'],
     user: null,
     roles: ['agent'],
@@ -93,7 +94,9 @@ describe('RecordedKeys', () => {
     await clock.advance(5_000);
     await expect.poll(() => told(goes.text)).toBe('CREDENTIAL_INVALID');
     expect(told(stays.text)).toBe(stays.record.id);
-    expect(() => authenticator.recall(goes.record.id)).toThrow(/not valid any more/);
+    expect(() =>
+      authenticator.recall({ principalId: goes.record.id, tenantId: 'acme', permissions: [] }),
+    ).toThrow(/not valid any more/);
   });
 
   it('while the database is away, what was known stays in force, expires by the clock, and it is said once', async () => {

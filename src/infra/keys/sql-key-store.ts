@@ -11,9 +11,12 @@ const LOCK = 7_274_308;
 
 // prettier-ignore
 const KEY = sql`${columns<KeyRecord>([
-  'id', 'name', 'secretSha256', 'previousSha256', 'previousExpiresAt', 'tenant', 'agents', 'roles', 'createdAt', 'createdBy',
+  'id', 'name', 'secretSha256', 'previousSha256', 'previousExpiresAt', 'tenants', 'agents', 'roles', 'createdAt', 'createdBy',
   'expiresAt', 'revokedAt', 'revokedBy',
-])}, key_user AS "user"`;
+])}, key_user AS "user", CASE WHEN tenants IS NULL THEN tenant END AS tenant`;
+
+/** In the column of one tenant, of a key that serves several: see migration 0015. */
+const SEVERAL = '*';
 
 export class SqlKeyStore implements KeyStore {
   readonly #db: Kysely<Tables>;
@@ -26,7 +29,8 @@ export class SqlKeyStore implements KeyStore {
     return withDatabase(async () => {
       const { rows } = await sql<{
         readonly generation: number;
-      }>`SELECT COALESCE(sum(revision), 0) AS generation FROM api_keys`.execute(this.#db);
+      }>`SELECT (COALESCE((SELECT sum(revision) FROM api_keys), 0)
+        + COALESCE((SELECT sum(revisions) FROM api_keys_gone), 0))::float8 AS generation`.execute(this.#db);
       return rows[0]?.generation ?? 0;
     });
   }
@@ -38,8 +42,10 @@ export class SqlKeyStore implements KeyStore {
     return { generation, keys };
   }
 
-  list({ tenant, limit, after }: KeyQuery): Promise<readonly KeyRecord[]> {
-    const whose = tenant === undefined ? sql`true` : sql`tenant = ${storable(tenant)}`;
+  list({ tenant, andShared, limit, after }: KeyQuery): Promise<readonly KeyRecord[]> {
+    const own = tenant === undefined ? sql`true` : sql`tenants IS NULL AND tenant = ${storable(tenant)}`;
+    const shared = sql`tenants && ${[storable(tenant ?? ''), SEVERAL]}::text[]`;
+    const whose = andShared === true ? sql`(${own} OR ${shared})` : own;
     return this.#keys(sql`${whose} AND id > ${storable(after ?? '')} ORDER BY id LIMIT ${limit}`);
   }
 
@@ -53,8 +59,9 @@ export class SqlKeyStore implements KeyStore {
         // One after the other: the cap holds whoever comes at once.
         await sql`SELECT pg_advisory_xact_lock(${LOCK})`.execute(trx);
         const { rows } = await sql<KeyRecord>`
-          INSERT INTO api_keys (id, name, secret_sha256, tenant, agents, key_user, roles, created_by, expires_at)
-          SELECT ${key.id}, ${storable(key.name)}, ${key.secretSha256}, ${orNull(key.tenant)}, ${key.agents.map(storable)}::text[],
+          INSERT INTO api_keys (id, name, secret_sha256, tenant, tenants, agents, key_user, roles, created_by, expires_at)
+          SELECT ${key.id}, ${storable(key.name)}, ${key.secretSha256}, ${key.tenants === null ? orNull(key.tenant) : SEVERAL},
+            ${key.tenants?.map(storable) ?? null}::text[], ${key.agents.map(storable)}::text[],
             ${orNull(key.user)}, ${key.roles.map(storable)}::text[], ${storable(key.createdBy)}, ${key.expiresAt}::timestamptz
           WHERE (SELECT count(*) FROM api_keys WHERE revoked_at IS NULL) < ${most}::bigint
           RETURNING ${KEY}`.execute(trx);

@@ -10,6 +10,7 @@ export interface RetentionPeriods {
   readonly callEvents: number;
   readonly audit: number;
   readonly approvals: number;
+  readonly revokedKeys: number;
 }
 
 /** How long it may go on while there is more. */
@@ -40,9 +41,13 @@ const BATCH = 1_000;
 /** Any number, the same on every replica: who holds this lock of the database cleans up. */
 const LOCK = 7_274_301;
 
-export const RETAINED_TABLES = kindsOf({ calls: 0, callEvents: 0, audit: 0, approvals: 0 }).map(
-  ({ table }) => table,
-);
+export const RETAINED_TABLES = kindsOf({
+  calls: 0,
+  callEvents: 0,
+  audit: 0,
+  approvals: 0,
+  revokedKeys: 0,
+}).map(({ table }) => table);
 
 /**
  * Until nothing is left that is too old, or its time is over; tables take turns, and each has at least one. Between two statements it rests for as
@@ -74,7 +79,7 @@ export async function applyRetention(
   return { deleted, overdue };
 }
 
-function kindsOf({ calls, callEvents, audit, approvals }: RetentionPeriods): readonly Kind[] {
+function kindsOf({ calls, callEvents, audit, approvals, revokedKeys }: RetentionPeriods): readonly Kind[] {
   return [
     { table: 'calls', key: ['id'], age: 'finished_at', keptMs: calls },
     { table: 'call_events', key: ['call_id', 'seq'], age: 'at', keptMs: callEvents },
@@ -88,6 +93,7 @@ function kindsOf({ calls, callEvents, audit, approvals }: RetentionPeriods): rea
     { table: 'audit_records', key: ['event_id'], age: 'recorded_at', keptMs: audit },
     { table: 'scheduled_tasks', key: ['id'], age: 'finished_at', keptMs: calls },
     { table: 'approvals', key: ['id'], age: 'expires_at', keptMs: approvals },
+    { table: 'api_keys', key: ['id'], age: 'revoked_at', keptMs: revokedKeys },
   ];
 }
 

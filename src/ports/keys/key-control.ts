@@ -6,6 +6,8 @@ export interface KeyDraft {
   readonly name: string;
   /** Undefined: that of whoever makes the key. Null: the platform's. */
   readonly tenant: string | null | undefined;
+  /** Instead of `tenant`: the key serves each of them, or with a star alone any. Undefined: it does not. */
+  readonly tenants?: readonly string[] | undefined;
   readonly agents: readonly string[];
   readonly user: string | null;
   readonly roles: readonly string[];

@@ -6,8 +6,10 @@ export interface NewKey {
   readonly name: string;
   /** Hash of the secret, 64 hex digits. */
   readonly secretSha256: string;
-  /** Null: it belongs to the platform. */
+  /** Null: it serves several, or belongs to the platform. */
   readonly tenant: string | null;
+  /** Those that it serves, where it is not one alone; a star alone: any. Null: it is of `tenant`. */
+  readonly tenants: readonly string[] | null;
   readonly agents: readonly string[];
   readonly user: string | null;
   readonly roles: readonly string[];
@@ -28,6 +30,8 @@ export interface KeyRecord extends NewKey {
 export interface KeyQuery {
   /** Undefined: of every tenant, and of the platform. */
   readonly tenant: string | undefined;
+  /** With `tenant`: those that serve it among others, too. */
+  readonly andShared?: boolean;
   readonly limit: number;
   /** Only ids after this one. */
   readonly after: string | undefined;

@@ -1,5 +1,7 @@
 // What a KeyStore must keep, on both databases: a change is seen by its generation, what is revoked stays so.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from 'kysely';
+import type { Database } from '../../../src/infra/postgres/database.ts';
 import { SqlKeyStore } from '../../../src/infra/keys/sql-key-store.ts';
 import { createApiKey } from '../../../src/lib/secrets/api-key.ts';
 import type { KeyStore, NewKey } from '../../../src/ports/keys/key-store.ts';
@@ -11,18 +13,20 @@ const LATER = new Date('2100-01-01T00:00:00Z');
 function newKey(changes: Partial<NewKey> = {}): NewKey {
   const { id, secretHash } = createApiKey();
   const secretSha256 = secretHash.toString('hex');
-  const who = { tenant: 'acme', agents: ['*'], user: null, roles: ['agent'] };
+  const who = { tenant: 'acme', tenants: null, agents: ['*'], user: null, roles: ['agent'] };
   return { id, name: 'a key', secretSha256, ...who, createdBy: 'op', expiresAt: null, ...changes };
 }
 
 describe.each(DATABASES)('KeyStore on %s', (_name, start) => {
   let store: KeyStore;
+  let db: Database['db'];
   let end: () => Promise<unknown>;
 
   beforeAll(async () => {
     const database = await start();
     end = () => database.end();
-    store = new SqlKeyStore((await database.database.opened()).db);
+    ({ db } = await database.database.opened());
+    store = new SqlKeyStore(db);
   });
 
   afterAll(() => end());
@@ -81,6 +85,39 @@ describe.each(DATABASES)('KeyStore on %s', (_name, start) => {
     const first = await store.list({ tenant: 'paged', limit: 3, after: undefined });
     const second = await store.list({ tenant: 'paged', limit: 3, after: first.at(-1)?.id });
     expect([...first, ...second].map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('gives back for which tenants a key is, and lists it with those of one of them where that is asked', async () => {
+    const own = newKey({ tenant: 'shared-1' });
+    const both = newKey({ tenant: null, tenants: ['shared-1', 'shared-2'] });
+    const any = newKey({ tenant: null, tenants: ['*'] });
+    for (const key of [own, both, any]) expect(await store.create(key, PLENTY)).toMatchObject(key);
+    const listed = async (tenant: string, andShared?: boolean) => {
+      const query = { tenant, limit: PLENTY, after: undefined, ...(andShared && { andShared }) };
+      return (await store.list(query)).map(({ id }) => id).toSorted();
+    };
+    const ids = (...keys: readonly NewKey[]) => keys.map(({ id }) => id).toSorted();
+    expect(await listed('shared-1')).toEqual(ids(own));
+    expect(await listed('shared-2')).toEqual([]);
+    expect(await listed('*')).toEqual([]);
+    expect(await listed('shared-1', true)).toEqual(ids(own, both, any));
+    expect(await listed('shared-2', true)).toEqual(ids(both, any));
+    expect(await listed('shared-3', true)).toEqual(ids(any));
+    const { tenants } = (await store.rotate(both.id, '1'.repeat(64), LATER)) ?? {};
+    expect(tenants).toEqual(both.tenants);
+  });
+
+  it('the generation never falls, also where a key that was revoked is deleted', async () => {
+    const key = newKey();
+    await store.create(key, PLENTY);
+    await store.rotate(key.id, '1'.repeat(64), LATER);
+    await store.revoke(key.id, 'op');
+    const before = await store.generation();
+    const { rows } = await sql`DELETE FROM api_keys WHERE id = ${key.id} RETURNING id`.execute(db);
+    expect(rows).toHaveLength(1);
+    expect(await store.generation()).toBe(before);
+    await store.create(newKey(), PLENTY);
+    expect(await store.generation()).toBe(before + 1);
   });
 
   it('holds no more than it is told, however many come at once; what is revoked does not count', async () => {

@@ -3,6 +3,7 @@ import type { Metadata } from '@grpc/grpc-js';
 import { NO_CREDENTIAL, type Credential } from '../../../contract/call/principal.ts';
 import type { ToolContext } from '../../../contract/call/tool-context.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
+import { TENANT_KEY, tenantOrThrow } from '../../named-tenant.ts';
 
 /** grpc-js takes metadata of any size that HTTP/2 lets through. */
 const MAX_METADATA_BYTES = 8192;
@@ -33,6 +34,15 @@ export function credentialOf(metadata: Metadata): Credential {
   return key === undefined ? NO_CREDENTIAL : { kind: 'bearer', token: key };
 }
 
+/** Throws ToolFailure VALIDATION. */
+export function tenantOf(metadata: Metadata): string | undefined {
+  const said = metadata.get(TENANT_KEY);
+  if (said.length === 0) return undefined;
+  const texts = said.map(String);
+  return tenantOrThrow(texts.length === 1 ? texts[0] : texts);
+}
+
+/** All but the tenant, which may be malformed. */
 export function contextOf(metadata: Metadata): ToolContext {
   const traceparent = textOf(metadata, 'traceparent');
   const idempotencyKey = textOf(metadata, 'idempotency-key');

@@ -11,9 +11,9 @@ import {
   StrictJsonError,
   type WithLargeIntegers,
 } from '../../../lib/json/strict-json.ts';
-import { agreedContext } from '../../agreed-key.ts';
+import { agreedContext } from '../../agreed-context.ts';
 import { readContext } from '../../read-context.ts';
-import { checkMetadataSize, contextOf, credentialOf } from './call-metadata.ts';
+import { checkMetadataSize, contextOf, credentialOf, tenantOf } from './call-metadata.ts';
 import { invalid } from '../invalid.ts';
 import { modeName } from '../interaction-mode.ts';
 import { decodeStruct, StructError } from '../struct/struct-codec.ts';
@@ -44,6 +44,8 @@ export function readRequest(
   let context = contextOf(metadata);
   try {
     checkMetadataSize(metadata);
+    const tenantId = tenantOf(metadata);
+    if (tenantId !== undefined) context = { ...context, tenantId };
     if (message === UNREADABLE) throw invalid('', 'is not an ExecuteRequest');
     context = joinContext(message.context, context);
     return { ...fixed, ...readArguments(message), context };
@@ -70,7 +72,7 @@ function joinContext(message: ContextMessage | null | undefined, fromMetadata: T
   if (message.dryRun) fields['dry_run'] = true;
   if (message.cursor !== '') fields['cursor'] = message.cursor;
   if (message.toolVersion !== '') fields['tool_version'] = message.toolVersion;
-  return agreedContext(readContext(fields), fromMetadata, 'metadata idempotency-key');
+  return agreedContext(readContext(fields), fromMetadata, 'metadata');
 }
 
 function readArguments(message: ExecuteMessage): Pick<ToolRequest, 'arguments' | 'largeIntegers'> {

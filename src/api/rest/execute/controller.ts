@@ -3,6 +3,7 @@ import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../../contract/json.ts';
 import type { LargeIntegers } from '../../../contract/call/tool-call.ts';
+import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { AsyncCalls } from '../../../calls/async-calls.ts';
 import type { WithLargeIntegers } from '../../../lib/json/strict-json.ts';
@@ -59,13 +60,17 @@ export class ExecuteController {
     sendEnvelopes(reply, responses);
   }
 
-  /** Who has no key is told that alone, and audited once, whatever the list holds. */
-  #strangerOf({ credential }: CallEnvironment): ToolFailure | undefined {
+  /**
+   * Who has no key, or names a tenant that the key does not serve, is told that alone, and audited once, whatever the list
+   * holds. Where no header names a tenant, each call of the list may.
+   */
+  #strangerOf({ credential, traced, wrongTenant }: CallEnvironment): ToolFailure | undefined {
+    if (wrongTenant !== undefined) return wrongTenant;
     try {
-      this.authenticator.authenticate(credential);
+      this.authenticator.authenticate(credential, traced.tenantId);
       return undefined;
     } catch (error) {
-      if (error instanceof ToolFailure) return error;
+      if (error instanceof ToolFailure) return isReason(error, 'TENANT_REQUIRED') ? undefined : error;
       throw error;
     }
   }

@@ -5,7 +5,8 @@ import type { Credential } from '../../../contract/call/principal.ts';
 import type { LargeIntegers, ToolRequest } from '../../../contract/call/tool-call.ts';
 import type { ToolContext } from '../../../contract/call/tool-context.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
-import { agreedContext } from '../../agreed-key.ts';
+import { agreedContext } from '../../agreed-context.ts';
+import { namedTenant, TENANT_KEY } from '../../named-tenant.ts';
 import { readContext } from '../../read-context.ts';
 import { refuseLargeIntegers } from '../route/json-text.ts';
 import { invalid } from '../route/violations.ts';
@@ -18,7 +19,10 @@ const NO_ARGUMENTS: JsonObject = Object.freeze({});
 export interface CallEnvironment {
   readonly credential: Credential;
   readonly timeoutMs: number | undefined;
+  /** What headers say of the call's context. */
   readonly traced: ToolContext;
+  /** Set where the header that names the tenant cannot be read: every call of the request is refused with it. */
+  readonly wrongTenant?: ToolFailure;
   readonly prefer: Preferences;
   readonly whenGone: (gone: () => void) => void;
 }
@@ -27,10 +31,12 @@ export function environmentOf(
   headers: IncomingHttpHeaders,
   whenGone: CallEnvironment['whenGone'],
 ): CallEnvironment {
+  const tenant = namedTenant(headers[TENANT_KEY]);
   return {
     credential: credentialOf(headers),
     timeoutMs: timeoutOf(headers),
-    traced: tracedContext(headers),
+    traced: tracedContext(headers, typeof tenant === 'string' ? tenant : undefined),
+    ...(typeof tenant === 'object' && { wrongTenant: tenant }),
     prefer: readPrefer(headers['prefer']),
     whenGone,
   };
@@ -43,11 +49,12 @@ function timeoutOf(headers: IncomingHttpHeaders): number | undefined {
   return typeof text === 'string' && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function tracedContext(headers: IncomingHttpHeaders): ToolContext {
+function tracedContext(headers: IncomingHttpHeaders, tenantId: string | undefined): ToolContext {
   const { traceparent, tracestate } = headers;
   const idempotencyKey = headers['idempotency-key'];
-  if (traceparent === undefined && idempotencyKey === undefined) return NO_CONTEXT;
+  if (traceparent === undefined && idempotencyKey === undefined && tenantId === undefined) return NO_CONTEXT;
   return {
+    tenantId,
     traceparent: asText(traceparent),
     tracestate: asText(tracestate),
     idempotencyKey: asText(idempotencyKey),
@@ -74,13 +81,14 @@ export function readCall(
   try {
     if (parsed instanceof ToolFailure) throw parsed;
     if (!isJsonObject(parsed)) throw invalid('', 'must be an object: {"arguments": {…}, "context": {…}}');
+    if (env.wrongTenant !== undefined) throw env.wrongTenant;
     if (Number.isNaN(env.timeoutMs))
       throw invalid('', 'header X-Request-Timeout-Ms must be a whole number of milliseconds above 0');
     refuseUnknown(parsed);
     const { arguments: args = NO_ARGUMENTS } = parsed;
     if (!isJsonObject(args)) throw invalid('/arguments', 'must be an object');
     const traced = stripUndefined(env.traced);
-    const context = agreedContext(readContext(parsed['context']), traced, 'header Idempotency-Key');
+    const context = agreedContext(readContext(parsed['context']), traced, 'header');
     const { waitMs } = env.prefer;
     refuseLargeIntegers(largeIntegers.filter((pointer) => !pointer.startsWith(IN_ARGUMENTS)));
     const large = largeIntegers.map((pointer) => pointer.slice(IN_ARGUMENTS.length - 1));

@@ -30,8 +30,8 @@ export class KeysController {
   @Requires('keys:manage')
   @Recorded('keys.create', { targetOf: idOf })
   async create({ principal, body, affects }: Asked<typeof createKey>, reply: FastifyReply) {
-    const { name, tenant, agents = ['*'], user = null, roles, expires_at: expiresAt = null } = body;
-    const draft = { name, tenant, agents, user, roles, expiresAt };
+    const { name, tenant, tenants, agents = ['*'], user = null, roles, expires_at: expiresAt = null } = body;
+    const draft = { name, tenant, tenants, agents, user, roles, expiresAt };
     const { record, text } = await this.keys.create(principal, draft);
     touched(record, affects);
     reply.header('location', `/v1/keys/${record.id}`);
@@ -75,12 +75,16 @@ export class KeysController {
   }
 }
 
+/** Of any tenant: no tenant's records tell of it. */
+const ANY = '*';
+
 /** What the act is recorded for: a new key has its id only once it is made. */
 function idOf(answer: unknown): string {
   return (answer as { readonly id: string }).id;
 }
 
-/** The tenant whose key it is finds the act in its own records. */
-function touched({ tenant }: KeyRecord, affects: (tenantId: string) => void): void {
+/** The tenants that it serves find the act in their own records. */
+function touched({ tenant, tenants }: KeyRecord, affects: (tenantId: string) => void): void {
   if (tenant !== null) affects(tenant);
+  for (const each of tenants ?? []) if (each !== ANY) affects(each);
 }

@@ -30,6 +30,8 @@ const expiry = () => moment('must be a time such as 2027-01-31T00:00:00Z, or nul
 const EXPIRES = 'From then on it is refused. null: it does not expire.';
 const TENANT =
   'Whose calls, approvals and records the key reaches. null: it administers the platform, and calls no tools.';
+const TENANTS =
+  'Instead of `tenant`: each of them, or with `*` alone any. Every request then names its own, by `context.tenant_id` or `X-UTE-Tenant`; needs platform:admin.';
 const AGENTS = 'Agents that it may speak for; `*`: any of the tenant.';
 const USER = 'The only user that it may speak for. null: any.';
 
@@ -39,6 +41,7 @@ const NewApiKey = named('NewApiKey', () =>
   strictBody(LIKE, {
     name: textOf(1, LONGEST_NAME).describe('For people: what it is for.'),
     tenant: one('tenant').nullable().optional().describe(`${TENANT} Left out: that of the key that asks.`),
+    tenants: names().optional().describe(TENANTS),
     agents: names()
       .optional()
       .describe(AGENTS)
@@ -67,7 +70,10 @@ const ApiKeyChange = named('ApiKeyChange', () =>
 const fields = () => ({
   id: text('Public: it stands in log lines and audit records.'),
   name: text(),
-  tenant: text(TENANT).nullable(),
+  tenant: text(`${TENANT} Of a key that serves several it is null, too: see \`tenants\`.`).nullable(),
+  tenants: list(text())
+    .nullable()
+    .describe('Those that it serves; `*`: any. null: that of `tenant`, or none.'),
   agents: list(text()).describe(AGENTS),
   user: text(USER).nullable(),
   roles: list(text()),
@@ -98,7 +104,12 @@ export const listKeys = route({
   description: 'Those of gateway.yaml are not among them. What is revoked or expired stays in the list.',
   query: shape(() =>
     z.object({
-      tenant: z.string().min(1).max(LONGEST_NAME).optional().describe('Only keys of this tenant.'),
+      tenant: z
+        .string()
+        .min(1)
+        .max(LONGEST_NAME)
+        .optional()
+        .describe('Only keys of this tenant; to the platform those that serve it among others, too.'),
       ...paging(/^[A-Za-z0-9]{8}$/),
     }),
   ),

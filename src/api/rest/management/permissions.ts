@@ -13,6 +13,7 @@ import { holds, isOfPlatform, type Principal } from '../../../contract/call/prin
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
+import { TENANT_KEY, tenantOrThrow } from '../../named-tenant.ts';
 import { AUTHENTICATOR, MANAGEMENT_ACTS } from '../../tokens.ts';
 import { credentialOf } from '../server/credential.ts';
 import { admit } from './admitted.ts';
@@ -37,7 +38,9 @@ export class PermissionGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const admitted = admit(request, this.authenticator.authenticate(credentialOf(request.headers)));
+    const { headers } = request;
+    const tenant = tenantOrThrow(headers[TENANT_KEY]);
+    const admitted = admit(request, this.authenticator.authenticate(credentialOf(headers), tenant));
     const permissions: readonly string[] = Reflect.getMetadata(REQUIRED, context.getHandler());
     const [first] = permissions;
     if (first === undefined || permissions.some((each) => holds(admitted.principal, each))) return true;

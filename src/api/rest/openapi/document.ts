@@ -5,7 +5,15 @@ import { DOCS_CONTROLLERS, REST_CONTROLLERS } from '../controllers.ts';
 import { TAGS, type Answer, type Body, type ProblemStatus, type Route } from '../route/route.ts';
 import { routesOf } from '../route/serves.ts';
 import { JsonSchemas } from './json-schemas.ts';
-import { HEADERS, Problem, PROBLEM_TYPE, PROBLEMS, SECURITY, SECURITY_SCHEMES } from './shared.ts';
+import {
+  HEADERS,
+  PARAMETERS,
+  Problem,
+  PROBLEM_TYPE,
+  PROBLEMS,
+  SECURITY,
+  SECURITY_SCHEMES,
+} from './shared.ts';
 
 const DESCRIPTION = `Declares, lists and calls tools of any kind under one policy.
 
@@ -35,6 +43,7 @@ export function buildOpenApi({ version }: { readonly version: string }): JsonObj
     components: {
       securitySchemes: SECURITY_SCHEMES,
       headers: HEADERS,
+      parameters: PARAMETERS,
       responses: Object.fromEntries(
         Object.values(PROBLEMS).map(([name, description]) => [
           name,
@@ -53,6 +62,7 @@ function operation(route: Route, schemas: JsonSchemas): () => JsonObject {
     ...Object.entries(route.params ?? {}).map(([name, of]) => parameter('path', name, of(), schemas)),
     ...fieldsOf(route.query).map(([name, schema]) => parameter('query', name, schema, schemas)),
     ...fieldsOf(route.headers).map(([name, schema]) => parameter('header', name, schema, schemas)),
+    ...(isOpen(route) ? [] : [() => ({ $ref: '#/components/parameters/Tenant' })]),
   ];
   const body = route.body && requestBody(route.body, schemas);
   const answers = Object.entries(route.answers).map(

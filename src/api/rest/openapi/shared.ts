@@ -1,6 +1,7 @@
 // What all routes share in the document: headers of answers, problems, and how a caller says who it is.
 import { z } from 'zod';
 import type { JsonObject } from '../../../contract/json.ts';
+import { TENANT_HEADER, TENANT_PATTERN } from '../../named-tenant.ts';
 import { ErrorTypes } from '../execute/envelope.ts';
 import type { HeaderName, ProblemStatus } from '../route/route.ts';
 import { list, named, text } from '../route/shapes.ts';
@@ -65,6 +66,17 @@ export const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
   ),
   'WWW-Authenticate': { schema: example('Bearer') },
   ETag: described('Changes with what is shown.', { type: 'string' }),
+};
+
+/** Of every route that takes a credential. */
+export const PARAMETERS: JsonObject = {
+  Tenant: {
+    name: TENANT_HEADER,
+    in: 'header',
+    description:
+      'For which tenant the request is: of a credential that serves several. In a call, `context.tenant_id` says the same.',
+    schema: { type: 'string', pattern: TENANT_PATTERN },
+  },
 };
 
 export const SECURITY_SCHEMES: JsonObject = {

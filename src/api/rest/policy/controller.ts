@@ -7,12 +7,14 @@ import type { Principal } from '../../../contract/call/principal.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCaller } from '../../../ports/tool-caller.ts';
+import { agreedContext } from '../../agreed-context.ts';
 import { readContext } from '../../read-context.ts';
 import { AUTHENTICATOR, TOOL_CALLER } from '../../tokens.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { Serves } from '../route/serves.ts';
 import { credentialOf } from '../server/credential.ts';
+import { tenantBeside } from '../server/tenant-beside.ts';
 import type { WireOf } from '../route/shapes.ts';
 import { explainPolicy, PolicyDecision, type PolicyExplanation } from './schema.ts';
 
@@ -31,7 +33,7 @@ export class PolicyController {
     const explanation = await this.caller.explain({
       tool,
       arguments: args,
-      context: readContext(context),
+      context: agreedContext(readContext(context), tenantBeside(principal, request), 'header'),
       credential: credentialOf(request.headers),
       door: 'rest',
       ...(as !== undefined && { as }),
@@ -41,14 +43,14 @@ export class PolicyController {
 
   /** Throws ToolFailure NOT_FOUND for a key of another tenant, as for one that is not there. */
   #grantOf(keyId: string, { tenantId }: Principal): Grant {
-    const other = this.#recalled(keyId);
+    const other = this.#recalled({ principalId: keyId, tenantId, permissions: [] });
     if (other?.tenantId !== tenantId) throw toolFailure('KEY_NOT_FOUND', 'There is no key of this id.');
     return { principalId: other.id, tenantId, permissions: [...other.permissions] };
   }
 
-  #recalled(keyId: string): Principal | undefined {
+  #recalled(grant: Grant): Principal | undefined {
     try {
-      return this.authenticator.recall(keyId);
+      return this.authenticator.recall(grant);
     } catch (error) {
       if (error instanceof ToolFailure) return undefined;
       throw error;

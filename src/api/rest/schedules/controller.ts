@@ -2,6 +2,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Schedules, ScheduleView } from '../../../schedules/schedules.ts';
+import { agreedContext } from '../../agreed-context.ts';
 import { readContext } from '../../read-context.ts';
 import { SCHEDULES } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
@@ -10,6 +11,7 @@ import type { Asked } from '../route/asked.ts';
 import { tokenOf } from '../route/page.ts';
 import { Serves } from '../route/serves.ts';
 import { credentialOf } from '../server/credential.ts';
+import { tenantBeside } from '../server/tenant-beside.ts';
 import {
   changeSchedule,
   createSchedule,
@@ -29,8 +31,9 @@ export class SchedulesController {
   @Requires('tools:call')
   async create({ principal, body, headers, request }: Asked<typeof createSchedule>, reply: FastifyReply) {
     const { tool, arguments: args = {}, task_type: taskType = 'tool_call', description = '' } = body;
-    const said = { ...readContext(body.context), ...keyOf(headers) };
     const credential = credentialOf(request.headers);
+    const beside = { ...keyOf(headers), ...tenantBeside(principal, request) };
+    const said = agreedContext(readContext(body.context), beside, 'header');
     const call = { tool, arguments: args, context: said, credential, door: 'rest' };
     const draft = { ...termsOf(body), phrase: body.schedule, taskType, description };
     const view = await this.schedules.create(principal, call, draft);

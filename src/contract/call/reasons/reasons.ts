@@ -38,7 +38,7 @@ export const REASONS = {
   CREDENTIAL_EXPIRED: row('AUTH', 'the key is past its expires_at'),
   CREDENTIAL_INVALID: row('AUTH', 'the key is none of auth.keys and none of GET /v1/keys that is in force'),
   CREDENTIAL_MISSING: row('AUTH', 'the call has no key'),
-  CREDENTIAL_REVOKED: row('AUTH', 'the key that made the call is gone, or belongs to another tenant now'),
+  CREDENTIAL_REVOKED: row('AUTH', 'the key that made the call is gone, or does not serve its tenant any more'),
   FLOOD: row('RATE_LIMIT', 'too many calls in one second with this credential'),
   KEYS_FULL: row('UNAVAILABLE', 'there are as many API keys as the database may hold: revoke some'),
   KEY_NOT_FOUND: row('NOT_FOUND', 'there is no API key of this id in the database, or it is revoked'),
@@ -50,7 +50,9 @@ export const REASONS = {
   AGENT_MISMATCH: row('PERMISSION_DENIED', 'the call names an agent that is not one of the credential\'s'),
   TENANT_MISMATCH: row('PERMISSION_DENIED', 'the call names a tenant that is not the credential\'s'),
   USER_MISMATCH: row('PERMISSION_DENIED', 'the call names a user that is not the credential\'s'),
-  TENANT_REQUIRED: row('PERMISSION_DENIED', 'the tool serves only callers that belong to a tenant'),
+  TENANTS_DIFFER: row('VALIDATION', 'header or metadata and context name different tenants'),
+  TENANT_NOT_ALLOWED: row('PERMISSION_DENIED', 'the request names a tenant that the credential does not serve'),
+  TENANT_REQUIRED: row(['VALIDATION', 'PERMISSION_DENIED'], 'the credential serves several tenants, and the request names none; or it belongs to none, and calls no tools'),
 
   // Arguments.
   IDEMPOTENCY_KEYS_DIFFER: row('VALIDATION', 'header and context name different idempotency keys'),

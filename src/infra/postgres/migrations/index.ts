@@ -11,6 +11,7 @@ import { fewerIndexEntries } from './0008-fewer-index-entries.ts';
 import { peopleAndCallers } from './0009-people-and-callers.ts';
 import { gateways } from './0010-gateways.ts';
 import { apiKeys } from './0011-api-keys.ts';
+import { keysOfSeveralTenants } from './0015-keys-of-several-tenants.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
@@ -24,4 +25,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009-people-and-callers': peopleAndCallers,
   '0010-gateways': gateways,
   '0011-api-keys': apiKeys,
+  '0015-keys-of-several-tenants': keysOfSeveralTenants,
 };
