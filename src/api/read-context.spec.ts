@@ -55,7 +55,7 @@ describe('readContext', () => {
     ['nothing', { user_id: null }, '/context/user_id must be a string'],
     ['an empty text', { user_id: '' }, 'must have 1 to 512 characters'],
     ['a long text', { user_id: 'x'.repeat(513) }, 'must have 1 to 512 characters'],
-    ['another mode', { mode: 'telepathy' }, '/context/mode must be voice or text'],
+    ['another mode', { mode: 'telepathy' }, '/context/mode must be one of voice, text, live_call'],
     ['an inherited name', { constructor: 'x' }, '/context/constructor'],
     ['another inherited name', { toString: 'x' }, '/context/toString'],
   ])('refuses %s and names the place', (_what, value, message) => {

@@ -1,6 +1,8 @@
 // Reads the context that a body carries: snake_case strings, checked once here for every door.
 import { isJsonObject } from '../contract/json.ts';
+import { INTERACTION_MODES } from '../contract/tool/tool-spec.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
+import { didYouMean } from '../lib/text/did-you-mean.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import type { ToolFailure } from '../contract/call/tool-failure.ts';
 
@@ -22,6 +24,7 @@ const FIELDS: Readonly<Record<string, keyof ToolContext>> = {
 };
 const NO_CONTEXT: ToolContext = Object.freeze({});
 const MAX_LENGTH = 512;
+const MODES: readonly string[] = INTERACTION_MODES;
 
 /** Throws ToolFailure VALIDATION that names the field. */
 export function readContext(value: unknown): ToolContext {
@@ -41,11 +44,17 @@ export function readContext(value: unknown): ToolContext {
     if (typeof said !== 'string') throw wrong(name, 'must be a string');
     if (said.length === 0 || said.length > MAX_LENGTH)
       throw wrong(name, `must have 1 to ${MAX_LENGTH} characters`);
-    if (field === 'mode' && said !== 'voice' && said !== 'text') throw wrong(name, 'must be voice or text');
+    if (field === 'mode' && !MODES.includes(said))
+      throw wrong(name, `must be one of ${MODES.join(', ')}${hintOf(said)}`);
     if (context[field] !== undefined && context[field] !== said) throw wrong(name, 'contradicts tenant_id');
     context[field] = said;
   }
   return (dryRun ? { ...context, dryRun } : context) as ToolContext;
+}
+
+function hintOf(said: string): string {
+  const near = didYouMean(said, MODES);
+  return near === undefined ? '' : `; did you mean "${near}"?`;
 }
 
 function wrong(field: string, message: string): ToolFailure {

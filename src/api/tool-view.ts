@@ -1,4 +1,5 @@
 // What the outside may know of a function: never its implementation. And which functions a listing asks for.
+import { servesMode, type InteractionMode } from '../contract/tool/tool-spec.ts';
 import type { ToolSet } from '../contract/tool/tool-set.ts';
 import { holds } from '../contract/call/principal.ts';
 import type { KnownTool, ToolFunction, Viewer } from '../contract/tool/tool-function.ts';
@@ -8,7 +9,7 @@ export interface ToolFilter {
   readonly toolType?: string;
   readonly category?: string;
   readonly tag?: string;
-  readonly mode?: string;
+  readonly mode?: InteractionMode;
 }
 
 export function filterFunctions(
@@ -25,7 +26,7 @@ export function filterFunctions(
       (toolType === undefined || fn.spec.toolType === toolType) &&
       (category === undefined || metadata.category === category) &&
       (tag === undefined || metadata.tags.includes(tag)) &&
-      (mode === undefined || metadata.modes.some((served) => served === mode))
+      (mode === undefined || servesMode(metadata, mode))
     );
   });
 }
@@ -72,6 +73,7 @@ export function viewOf(fn: ToolFunction, snapshot: ToolSet, disabled: boolean) {
     read_only: metadata.readOnly,
     idempotent: metadata.idempotent,
     modes: metadata.modes,
+    cost: metadata.cost ?? 0,
     tags: metadata.tags,
     timeout_ms: spec.timeoutMs,
     disabled,

@@ -9,7 +9,7 @@ import type { Explanation, ExplainRequest } from '../contract/call/explanation.t
 import type { Phase, ToolCall, ToolRequest } from '../contract/call/tool-call.ts';
 import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import type { Quarantine } from '../contract/tool/tool-spec.ts';
+import { servesMode, type Quarantine } from '../contract/tool/tool-spec.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
@@ -177,7 +177,7 @@ export class UnifiedToolExecutor implements ToolCaller {
     if (quarantine !== undefined) throw quarantined(quarantine);
     const { mode } = call.context;
     const { modes } = fn.spec.metadata;
-    if (mode !== undefined && !modes.includes(mode)) {
+    if (mode !== undefined && !servesMode(fn.spec.metadata, mode)) {
       const message = `This tool may not be called in ${mode} mode; it serves ${modes.join(' and ')}.`;
       throw new ToolFailure('MODE_RESTRICTED', message, { details: { mode, modes: [...modes] } });
     }

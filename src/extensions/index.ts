@@ -12,6 +12,7 @@ import { fallback } from './fallback/index.ts';
 import { idempotency } from './idempotency/index.ts';
 import { logging } from './logging/index.ts';
 import { metrics } from './metrics/index.ts';
+import { modes } from './modes/index.ts';
 import { policy } from './policy/index.ts';
 import { recording } from './recording/index.ts';
 import { replay } from './replay/index.ts';
@@ -37,6 +38,7 @@ export const TOOL_EXTENSIONS: readonly AnyExtensionPlugin[] = [
   authorization, // before anything is said about the tool's arguments
   untrustedResult, // outside of all that answers, so that every answer of the tool says so
   fallback, // outside of all that may fail or be late, inside of what refuses on purpose
+  modes, // inside of fallback, which may stand in for what a mode has no time for; before anything is looked at closely
   validation, // nothing below sees arguments that do not fit
   policy, // on arguments as they will run, and before anything is answered from what is kept
   argumentGuard, // behind validation, which sees what was sent; everything below, records too, sees what was masked

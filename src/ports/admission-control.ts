@@ -1,4 +1,4 @@
-// AdmissionControl: rate limits and the concurrency lease, asked for together as one decision.
+// AdmissionControl: rate limits, budgets and the concurrency lease, asked for together as one decision.
 import type { RateLimitState } from '../contract/call/tool-response.ts';
 import type { StoreFailurePolicy } from '../contract/tool/tool-spec.ts';
 
@@ -9,6 +9,8 @@ export interface AdmissionRequest {
   readonly fairnessKey: string;
   readonly rates: readonly RateRule[];
   readonly leases: readonly LeaseRule[];
+  /** Left out: none. */
+  readonly budgets?: readonly BudgetRule[];
 }
 
 export interface RateRule {
@@ -32,7 +34,22 @@ export interface LeaseRule {
   readonly onStoreFailure?: StoreFailurePolicy;
 }
 
-export type DegradedLimit = 'rate_limit' | 'concurrency';
+/** What is used up for good: of a turn, a session, a day. All numbers are whole and below 2^53. */
+export interface BudgetRule {
+  /** What is counted, e.g. `user_calls:["acme","ann"]:2026-11-23`. */
+  readonly key: string;
+  readonly name: string;
+  readonly limit: number;
+  /** What this call takes of it. */
+  readonly amount: number;
+  /** Less will do where less is left: the decision says how much it is. */
+  readonly orLess?: boolean;
+  /** After its last use nobody asks for the key any more. */
+  readonly forgetAfterMs: number;
+  readonly onStoreFailure?: StoreFailurePolicy;
+}
+
+export type DegradedLimit = 'rate_limit' | 'concurrency' | 'budget';
 
 export type Admission =
   | {
@@ -47,7 +64,18 @@ export type Admission =
       readonly fencingToken?: string;
       /** Only where a slot can be lost: runs once if another may have it before this call has released it. */
       whenLost?(listener: () => void): void;
-      release(): void;
+      /** What was taken of each budget. Only where there are budgets. */
+      readonly taken?: readonly number[];
+      /** `used`: how much of each budget the call has really used; the rest is given back. Left out: all that was taken. */
+      release(used?: readonly number[]): void;
+    }
+  | {
+      readonly granted: false;
+      readonly refusedBy: 'budget';
+      readonly rule: string;
+      /** How much of it is used. */
+      readonly used: number;
+      readonly rates: readonly RateLimitState[];
     }
   | {
       readonly granted: false;
@@ -60,11 +88,13 @@ export type Admission =
 
 export interface AdmissionControl {
   /**
-   * All or nothing: no rate is spent and no lease kept when any rule refuses. A rate that refuses does so
-   * at once; a full lease waits in its bounded queue until a slot is free, maxWaitMs, or `signal` aborts
-   * (then it rejects with `signal.reason`). Rates are spent when the call is granted. Without its store, each rule's
+   * All or nothing: no rate or budget is spent and no lease kept when any rule refuses. A rate or a budget that
+   * refuses does so at once; a full lease waits in its bounded queue until a slot is free, maxWaitMs, or `signal` aborts
+   * (then it rejects with `signal.reason`). Rates and budgets are spent when the call is granted. Without its store, each rule's
    * policy decides; where one says `closed` it rejects with ToolFailure UNAVAILABLE (LIMITS_UNAVAILABLE).
    */
   admit(request: AdmissionRequest, signal: AbortSignal): Promise<Admission>;
+  /** How much of each budget is used now. Undefined: nobody can tell. */
+  spent(keys: readonly string[]): Promise<readonly number[] | undefined>;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 // Ports: everything a plugin may ask for. A plugin's create() picks what it needs and gets nothing else to see.
+import type { CallRules } from '../contract/rules/call-rules.ts';
 import type { AdmissionControl } from './admission-control.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import type { AuditSink } from './audit-sink.ts';
@@ -26,6 +27,7 @@ export interface OutsidePorts {
   readonly approvals: ApprovalStore;
   readonly auditSink: AuditSink;
   readonly authenticator: Authenticator;
+  readonly callRules: CallRules;
   readonly clock: Clock;
   readonly trustedDefinitions: TrustedDefinitions;
   readonly http: HttpClient;

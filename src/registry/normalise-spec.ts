@@ -61,7 +61,7 @@ export function effectsOf(
 }
 
 function metadataOf(declared: ToolDeclaration['metadata']): ToolMetadata {
-  const { category, summary, documentation } = declared;
+  const { category, cost, summary, documentation } = declared;
   return {
     version: declared.version,
     ...(category !== undefined && { category }),
@@ -72,6 +72,7 @@ function metadataOf(declared: ToolDeclaration['metadata']): ToolMetadata {
     ...effectsOf(declared),
     modes: declared.modes,
     tags: declared.tags,
+    ...(cost !== undefined && { cost }),
     ...(declared.legacy_execute === true && { legacyExecute: true as const }),
     ...(summary !== undefined && { summary }),
     ...(documentation !== undefined && { documentation }),

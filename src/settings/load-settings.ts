@@ -8,6 +8,7 @@ import { didYouMean } from '../lib/text/did-you-mean.ts';
 import { fallenOut } from '../lib/tools-yaml/fallen-out.ts';
 import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable, SECRETS } from './environment.ts';
 import { positionOf, readSource, type Environment, type Source } from './settings-source.ts';
+import { modeProblems } from './call-rules.ts';
 import { settingsSchema, type Settings, type SettingsFile } from './settings-schema.ts';
 
 export class SettingsError extends Error {
@@ -128,12 +129,16 @@ function zodProblems(error: ZodError, source: Source, env: Environment): Problem
         return {
           ...positionOf([...path, key], source, env),
           path: [...path, key].join('.'),
-          message: `unknown key${hint}`,
+          message: `unknown key${hint}${isMode(path) ? `; the modes are ${knownKeysAt(path).join(', ')}` : ''}`,
         };
       });
     }
     return [{ ...positionOf(path, source, env), path: path.join('.'), message: issue.message }];
   });
+}
+
+function isMode(path: readonly string[]): boolean {
+  return path.length === 1 && path[0] === 'modes';
 }
 
 function knownKeysAt(path: readonly string[]): string[] {
@@ -163,6 +168,8 @@ function contradictions(settings: SettingsFile, file: string, env: Environment):
     const message = 'is needed to sign webhooks with: set it or UTE_WEBHOOK_SECRET to whsec_ and base64';
     problems.push({ file, path: 'webhooks.secret', message });
   }
+  for (const { path, message } of modeProblems(settings.modes))
+    problems.push({ file, path: `modes.${path}`, message });
   problems.push(...sharedPorts(settings, file));
   const { url, required = env['NODE_ENV'] === 'production' } = settings.redis;
   if (required && url === undefined) {

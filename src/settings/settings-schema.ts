@@ -11,6 +11,7 @@ import {
   webhooks,
 } from './state-settings.ts';
 import { auth } from './auth-settings.ts';
+import { budgets, modes } from './call-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
 const port = whole(0, 65_535);
@@ -106,6 +107,12 @@ export const settingsSchema = z.strictObject({
     .default({})
     .describe('Settings per executor, for the whole gateway.'),
   limits: limits.prefault({}),
+  modes: modes
+    .optional()
+    .describe('What each mode allows and bounds: {} has the three presets in force. Left out: nothing.'),
+  budgets: budgets
+    .optional()
+    .describe('Calls and money of sessions, users, agents and tenants. Left out: nothing is counted.'),
   approvals: z
     .strictObject({ allow_self_approval: z.boolean().default(false) })
     .prefault({})

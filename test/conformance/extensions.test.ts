@@ -1,5 +1,6 @@
 // Every registered extension, held to what its onFailure says: a defect of its own refuses the call, or the call goes on without it.
 import { describe, expect, it } from 'vitest';
+import type { CallRules } from '../../src/contract/rules/call-rules.ts';
 import type { ToolCall } from '../../src/contract/call/tool-call.ts';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import type { ToolResponse } from '../../src/contract/call/tool-response.ts';
@@ -36,12 +37,16 @@ const BUSY = functionOf({
 /** The same without what keeps a cache away. */
 const CACHED = functionOf({ metadata: { readOnly: true }, extensions: { cache: { ttl_ms: 1000 } } });
 
+/** Every call of the mode is looked at. */
+const CALL_RULES: CallRules = { modes: new Map([['voice', { mode: 'voice', softMs: 1 }]]) };
+
 /** Ports that are whatever is asked of them while an extension is made, and throw at everything afterwards. */
 function breakingPorts() {
   const state = { broken: false };
   const anything: unknown = new Proxy(() => undefined, {
     get(_target, name) {
       if (state.broken) throw new Error('a defect');
+      if (name === 'callRules') return CALL_RULES;
       return name === 'then' ? undefined : anything;
     },
     apply() {

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AdmissionStore } from '../../src/infra/admission/redis/admission-store.ts';
 import { RedisClients } from '../../src/infra/redis/redis-clients.ts';
-import type { LeaseRule, RateRule } from '../../src/ports/admission-control.ts';
+import type { BudgetRule, LeaseRule, RateRule } from '../../src/ports/admission-control.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
 import { startRedis, type RedisServer } from '../helpers/redis.ts';
 
@@ -13,6 +13,8 @@ const HOUR_MS = 3_600_000;
 const TIMES = { leaseTtlMs: HOUR_MS, silentMs: HOUR_MS, replicaTtlMs: HOUR_MS };
 const LIMITS = { a: 1, b: 3 } as const;
 const BURSTS = { r: 4, s: 2 } as const;
+const BUDGETS = { x: { limit: 5, amount: 2 }, y: { limit: 4, amount: 3, orLess: true } } as const;
+type BudgetKey = keyof typeof BUDGETS;
 type LeaseKey = keyof typeof LIMITS;
 type RateKey = keyof typeof BURSTS;
 const CALLS = ['c0', 'c1', 'c2', 'c3', 'c4', 'c5'] as const;
@@ -36,6 +38,7 @@ class Model {
   epoch = '';
   readonly holders = { a: new Set<string>(), b: new Set<string>() };
   readonly spent = { r: 0, s: 0 };
+  readonly used = { x: 0, y: 0 };
   /** Answers that were given: whoever asks again gets the same. */
   readonly granted = new Map<string, unknown>();
   lastToken = 0n;
@@ -45,6 +48,7 @@ class Model {
     this.granted.clear();
     for (const held of Object.values(this.holders)) held.clear();
     Object.assign(this.spent, { r: 0, s: 0 });
+    Object.assign(this.used, { x: 0, y: 0 });
   }
 }
 
@@ -60,6 +64,12 @@ const rateOf = (key: RateKey): RateRule => ({
   rate: 1,
   periodMs: 24 * HOUR_MS,
   burst: BURSTS[key],
+});
+const budgetOf = (key: BudgetKey): BudgetRule => ({
+  key,
+  name: key,
+  forgetAfterMs: HOUR_MS,
+  ...BUDGETS[key],
 });
 const shown = (what: string, ...about: readonly unknown[]) => `${what}(${about.map(String).join(' ')})`;
 
@@ -79,15 +89,22 @@ class Ask implements Step {
   readonly #call: string;
   readonly #leases: readonly LeaseKey[];
   readonly #rates: readonly RateKey[];
+  readonly #budgets: readonly BudgetKey[];
 
-  constructor(call: string, leases: readonly LeaseKey[], rates: readonly RateKey[]) {
+  constructor(
+    call: string,
+    leases: readonly LeaseKey[],
+    rates: readonly RateKey[],
+    budgets: readonly BudgetKey[],
+  ) {
     this.#call = call;
     this.#leases = leases;
     this.#rates = rates;
+    this.#budgets = budgets;
   }
 
   check(): boolean {
-    return this.#leases.length + this.#rates.length > 0;
+    return this.#leases.length + this.#rates.length + this.#budgets.length > 0;
   }
 
   async run(model: Model, { store }: Real): Promise<Seen> {
@@ -98,33 +115,64 @@ class Ask implements Step {
       fairnessKey: 'acme',
       rates: this.#rates.map(rateOf),
       leases: this.#leases.map(leaseOf),
+      budgets: this.#budgets.map(budgetOf),
     };
     const reply = await store.admit({ request, epoch: model.epoch, mayWait: false, othersWaiting: () => 0 });
     if (model.epoch === '') return [reply, { kind: 'other_epoch' }];
     const before = model.granted.get(callId);
-    if (before !== undefined) return [reply, { kind: 'granted', fencingToken: before }];
+    if (before !== undefined) return [reply, before];
     // A rate refuses first, and nothing is spent or taken then.
     const usedUp = this.#rates.find((key) => model.spent[key] >= BURSTS[key]);
     if (usedUp !== undefined) return [reply, { kind: 'rate', rule: { key: usedUp } }];
+    const spent = this.#budgets.find((key) => model.used[key] + leastOf(key) > BUDGETS[key].limit);
+    if (spent !== undefined)
+      return [reply, { kind: 'budget', rule: { key: spent }, used: model.used[spent] }];
     const full = this.#leases.filter((key) => model.holders[key].size >= LIMITS[key]);
     if (full.length > 0) return [reply, { kind: 'full', full: full.map((key) => ({ key })) }];
     // One that holds a place already, as by a renewal, is taken for one more: nobody gets in above the limit by that.
     const left = this.#leases.map((key) => LIMITS[key] - model.holders[key].size - 1);
     for (const key of this.#rates) model.spent[key] += 1;
+    const taken = this.#budgets.map((key) =>
+      Math.min(BUDGETS[key].amount, BUDGETS[key].limit - model.used[key]),
+    );
+    this.#budgets.forEach((key, index) => (model.used[key] += taken[index] ?? 0));
     for (const key of this.#leases) model.holders[key].add(this.#call);
     const rates = this.#rates.map((key) => ({ remaining: BURSTS[key] - model.spent[key] }));
-    if (this.#leases.length === 0) return [reply, { kind: 'granted', rates }];
+    if (this.#leases.length === 0) return [reply, { kind: 'granted', rates, taken }];
     const token = reply.kind === 'granted' ? reply.fencingToken : undefined;
     const isNewer = BigInt(token ?? 0) > model.lastToken;
     model.lastToken = BigInt(token ?? 0);
-    model.granted.set(callId, token);
+    model.granted.set(callId, { kind: 'granted', fencingToken: token, taken });
     return [
       { ...reply, isNewer },
-      { kind: 'granted', rates, left: Math.min(...left), isNewer: true },
+      { kind: 'granted', rates, taken, left: Math.min(...left), isNewer: true },
     ];
   }
 
-  toString = () => shown('ask', this.#call, `[${this.#leases.join()}]`, `[${this.#rates.join()}]`);
+  toString = () =>
+    shown('ask', this.#call, ...[this.#leases, this.#rates, this.#budgets].map((keys) => `[${keys.join()}]`));
+}
+
+const leastOf = (key: BudgetKey) => ('orLess' in BUDGETS[key] ? 1 : BUDGETS[key].amount);
+
+class Refund implements Step {
+  readonly #key: BudgetKey;
+  readonly #amount: number;
+
+  constructor(key: BudgetKey, amount: number) {
+    this.#key = key;
+    this.#amount = amount;
+  }
+
+  check = () => true;
+
+  async run(model: Model, { store }: Real): Promise<Seen> {
+    await store.giveBack(new Map([[this.#key, this.#amount]]));
+    model.used[this.#key] = Math.max(0, model.used[this.#key] - this.#amount);
+    return NOTHING;
+  }
+
+  toString = () => shown('refund', this.#key, this.#amount);
 }
 
 class GiveBack implements Step {
@@ -235,13 +283,14 @@ class Join implements Step {
 class Look implements Step {
   check = () => true;
 
-  async run(model: Model, { prefix }: Real): Promise<Seen> {
+  async run(model: Model, { prefix, store }: Real): Promise<Seen> {
+    const [x, y] = await store.spent(['x', 'y']);
     const of = (key: LeaseKey) => redis.client.zrangebyscore(`${prefix}:lease:${key}`, 2, '+inf');
     const [a, b] = await Promise.all([of('a'), of('b')]);
     const { holders } = model;
     return [
-      { a: a.toSorted(), b: b.toSorted() },
-      { a: [...holders.a].toSorted(), b: [...holders.b].toSorted() },
+      { a: a.toSorted(), b: b.toSorted(), x, y },
+      { a: [...holders.a].toSorted(), b: [...holders.b].toSorted(), ...model.used },
     ];
   }
 
@@ -253,9 +302,15 @@ it('admission in Redis does what its model does, under any history', async () =>
   const key = fc.constantFrom('a' as const, 'b' as const);
   const steps: fc.Arbitrary<Step>[] = [
     fc
-      .tuple(call, fc.subarray(['a', 'b'] as const), fc.subarray(['r', 's'] as const))
+      .tuple(
+        call,
+        fc.subarray(['a', 'b'] as const),
+        fc.subarray(['r', 's'] as const),
+        fc.subarray(['x', 'y'] as const),
+      )
       .map((about) => new Ask(...about)),
     call.map((each) => new GiveBack(each)),
+    fc.tuple(fc.constantFrom('x' as const, 'y' as const), fc.nat(6)).map((about) => new Refund(...about)),
     fc.tuple(call, key, fc.boolean()).map((about) => new Renew(...about)),
     fc.tuple(call, key).map((about) => new RunOut(...about)),
     fc.constant(new Look()),

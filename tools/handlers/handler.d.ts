@@ -12,7 +12,7 @@ export interface Context {
   readonly agentId: string | undefined;
   readonly userId: string | undefined;
   readonly tenantId: string | undefined;
-  readonly mode: 'voice' | 'text' | undefined;
+  readonly mode: 'voice' | 'text' | 'live_call' | undefined;
   readonly tool: string;
   readonly action: string | undefined;
   /** What the operator set for this agent and tool; the secret part apart. */

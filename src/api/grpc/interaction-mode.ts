@@ -1,7 +1,7 @@
 // The InteractionMode enum of proto/ and the contract's words for it.
 import type { InteractionMode } from '../../contract/tool/tool-spec.ts';
 
-const NAMES: readonly (InteractionMode | undefined)[] = [undefined, 'voice', 'text'];
+const NAMES: readonly (InteractionMode | undefined)[] = [undefined, 'voice', 'text', 'live_call'];
 
 /** Undefined for UNSPECIFIED, and for numbers that are no mode. */
 export function modeName(number: number): InteractionMode | undefined {

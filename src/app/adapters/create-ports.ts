@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
+import { callRulesOf } from '../../settings/call-rules.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { EventLoopLag } from '../../infra/telemetry/event-loop-lag.ts';
 import { openFileTrustedDefinitions } from '../../infra/definitions/file-trusted-definitions.ts';
@@ -76,6 +77,7 @@ export async function createInfra(
     approvals,
     auditSink,
     authenticator: keys.authenticator,
+    callRules: callRulesOf(settings),
     trustedDefinitions: await openFileTrustedDefinitions(join(settings.data_dir, 'pins.json'), observed),
     idempotency: new SqlIdempotencyStore(database.db),
     loopLag,

@@ -14,11 +14,12 @@ import type { Settings } from '../../settings/settings-schema.ts';
 
 const DEFAULTS = loadSettings({}, tmpdir());
 const BUILT_IN = TOOL_EXTENSIONS.map(({ name }) => name);
-// Building a pipeline calls no port but log, metrics and clock.
+// Building a pipeline calls no port but log, metrics and clock, and reads the rules of calls.
 const ports = {
   log: recordingLog(),
   metrics: recordingMetrics(),
   clock: new FakeClock(),
+  callRules: { modes: new Map() },
 } as unknown as Ports;
 
 function custom(name: string, priority: number, stage: 'request' | 'tool' = 'tool'): CustomExtension {

@@ -57,6 +57,8 @@ export class Pipeline {
     this.#leftOut = steps.filter(isOfTool).filter((step) => !tool.includes(step));
     this.#enforcesPolicy = isPolicyEnforced(this.#tool.map(({ plugin }) => plugin.name));
     if (!this.#enforcesPolicy && settings.extensions['policy'] !== undefined) throw new Error(POLICY_ORDER);
+    if (countsBudgets(settings) && !tool.some(({ plugin }) => plugin.name === 'admission'))
+      throw new Error(BUDGET_ORDER);
     rejectUnknown(
       Object.keys(settings.extensions),
       steps.map(({ plugin }) => plugin.name),
@@ -106,6 +108,13 @@ export class Pipeline {
 const POLICY_ORDER =
   'pipeline.tool: there are policy rules, which are kept only in the order "validation", "policy", then "idempotency", "cache" and "approval"';
 
+const BUDGET_ORDER =
+  'pipeline.tool: names no "admission", which counts: modes and budgets of gateway.yaml would bound nothing';
+
+function countsBudgets({ modes, budgets }: Settings): boolean {
+  return modes !== undefined || budgets !== undefined;
+}
+
 /** Rules see valid arguments, nothing is answered before they are asked, and what they want approved is approved. */
 function isPolicyEnforced(order: readonly string[]): boolean {
   const at = (name: string) => order.indexOf(name);
@@ -127,8 +136,8 @@ function newStep(plugin: AnyExtensionPlugin, settings: Settings, ports: Ports): 
   return { plugin, extension, options: optionsOf(plugin, settings), seconds };
 }
 
-/** Who wrote rules about content relies on them. */
-const NEVER_LEFT_OUT: ReadonlySet<string> = new Set(['argument-guard', 'result-guard']);
+/** Who wrote rules about content, or of modes, relies on them. */
+const NEVER_LEFT_OUT: ReadonlySet<string> = new Set(['argument-guard', 'result-guard', 'modes']);
 const ONLY_WHEN_IT_RUNS: ToolLayer['phases'] = ['run'];
 
 function isOfRequest(step: Step): step is Step<RequestExtension<unknown>> {

@@ -26,6 +26,8 @@ export interface ResponseMeta {
   readonly truncated?: Truncation;
   /** What the tool says comes from somewhere that is not trusted: it is data, and no instructions. */
   readonly untrusted?: true;
+  /** The call took longer than its mode likes it to: that many milliseconds. */
+  readonly softLimitMs?: number;
   /** The call was made in a deprecated form: what to call instead. */
   readonly successor?: string;
   /** The call is accepted and runs later; this is where its end will be found. */

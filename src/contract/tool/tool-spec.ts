@@ -3,8 +3,11 @@ import type { Reason } from '../call/reasons/reasons.ts';
 import type { JsonObject, JsonSchema, JsonValue } from '../json.ts';
 import type { Origin } from './origin.ts';
 
-export type RiskLevel = 'low' | 'medium' | 'high' | 'critical';
-export type InteractionMode = 'voice' | 'text';
+/** From the least to the greatest. */
+export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
+export type RiskLevel = (typeof RISK_LEVELS)[number];
+export const INTERACTION_MODES = ['voice', 'text', 'live_call'] as const;
+export type InteractionMode = (typeof INTERACTION_MODES)[number];
 /** Who goes first when the gateway has more to do than it can: low is refused first. */
 export type CallPriority = 'low' | 'normal' | 'high';
 
@@ -22,6 +25,8 @@ export interface ToolMetadata {
   readonly idempotent: boolean;
   readonly modes: readonly InteractionMode[];
   readonly tags: readonly string[];
+  /** What a call costs, in the operator's own unit: counted against budgets. Nothing when left out. */
+  readonly cost?: number;
   /** A tool with actions is also called by its own name, with `{action, details}`, as older callers do. */
   readonly legacyExecute?: true;
   /** 2–4 lines that are always in prompts. */
@@ -163,4 +168,9 @@ export function isUnsafe(metadata: ToolMetadata): boolean {
     metadata.riskLevel === 'high' ||
     metadata.riskLevel === 'critical'
   );
+}
+
+/** A live call is one by voice: what serves voice serves it, too. */
+export function servesMode({ modes }: Pick<ToolMetadata, 'modes'>, mode: InteractionMode): boolean {
+  return modes.includes(mode) || (mode === 'live_call' && modes.includes('voice'));
 }

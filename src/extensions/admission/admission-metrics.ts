@@ -3,6 +3,8 @@ import type { Counter, Gauge, Histogram, Labelled, Metrics } from '../../ports/t
 
 export interface AdmissionMetrics {
   readonly refused: Readonly<Record<'rate' | 'concurrency', Counter>>;
+  /** By budget. */
+  readonly spent: Labelled<Counter>;
   readonly shadowRefused: Counter;
   readonly waited: Histogram;
   /** By tool. */
@@ -14,6 +16,11 @@ export function admissionMetrics(metrics: Metrics): AdmissionMetrics {
     name: 'ute_rate_limited_total',
     help: 'Calls refused by a limit, by kind (rate or concurrency).',
     labels: ['kind'],
+  });
+  const spent = metrics.counter({
+    name: 'ute_budget_refusals_total',
+    help: 'Calls refused because a budget had too little left, by budget.',
+    labels: ['budget'],
   });
   const shadowRefused = metrics
     .counter({
@@ -35,6 +42,7 @@ export function admissionMetrics(metrics: Metrics): AdmissionMetrics {
   });
   return {
     refused: { rate: refused.with('rate'), concurrency: refused.with('concurrency') },
+    spent,
     shadowRefused,
     waited,
     inUse,

@@ -15,10 +15,14 @@ import type { Admission, AdmissionRequest } from '../../ports/admission-control.
 import { MemoryAdmissionControl } from '../../infra/admission/memory/memory-admission-control.ts';
 import { admission } from './index.ts';
 
+const NO_RULES = { modes: new Map() };
+
 function setUp() {
   const clock = new FakeClock(1_000);
   const extension = admission.create({
     admission: new MemoryAdmissionControl(clock),
+    callRules: NO_RULES,
+    clock,
     metrics: recordingMetrics(),
   });
   return { clock, extension };
@@ -108,9 +112,11 @@ describe('admission over a shared store', () => {
         asked.push(request);
         return decision;
       },
+      spent: async () => undefined,
       close: async () => undefined,
     };
-    return { asked, metrics, extension: admission.create({ admission: control, metrics }) };
+    const needs = { admission: control, callRules: NO_RULES, clock: new FakeClock(1_000), metrics };
+    return { asked, metrics, extension: admission.create(needs) };
   }
 
   it('asks for every limit of the tool and of its connection at once, each under a key of its own', async () => {

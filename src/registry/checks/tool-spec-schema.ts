@@ -2,69 +2,18 @@
 import { z } from 'zod';
 import { parseDuration } from '../../lib/text/duration.ts';
 import { canarySchema } from './canary-schema.ts';
+import { metadata, sentence } from './metadata-schema.ts';
 
 const name = z
   .string()
   .regex(/^[A-Za-z0-9_.-]{1,128}$/, 'expected 1 to 128 letters, digits, "_", "." or "-"')
   .describe('What agents call.');
-const sentence = z.string().regex(/\S/, 'expected some text');
 const jsonSchema = z.record(z.string(), z.unknown());
 const milliseconds = (most: number) => z.int().min(0).max(most);
 const scope = z
   .enum(['tool', 'tenant', 'agent', 'user'])
   .default('tool')
   .describe('Whom it counts: everybody together (tool), or each tenant, agent or user apart.');
-
-const metadata = z.strictObject({
-  version: z
-    .string('expected a version in quotes such as "1.0.0"')
-    .regex(/^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/, 'expected a version such as 1.0.0')
-    .default('1.0.0')
-    .describe('Semantic version of the tool.'),
-  category: sentence
-    .optional()
-    .describe(
-      'retrieval, action, utility, or a word of your own. Retrieval implies read_only and idempotent.',
-    ),
-  permissions: z
-    .array(z.string().regex(/^\S+$/, 'expected a permission such as math:use'))
-    .default([])
-    .describe("What the caller's key must hold."),
-  risk_level: z
-    .enum(['low', 'medium', 'high', 'critical'])
-    .default('low')
-    .describe('High and critical make the tool unsafe.'),
-  is_dangerous: z
-    .boolean()
-    .default(false)
-    .describe('Makes the tool unsafe: it needs an approval, unless the policy says otherwise.'),
-  requires_approval: z.boolean().optional().describe('A human must approve each call. False when left out.'),
-  requiresConfirmation: z
-    .boolean()
-    .optional()
-    .describe('The same as requires_approval, as older definitions spell it.')
-    .meta({ deprecated: true }),
-  read_only: z
-    .boolean()
-    .optional()
-    .describe('Changes nothing. False when left out, true for the category retrieval.'),
-  idempotent: z
-    .boolean()
-    .optional()
-    .describe('May run again with the same arguments without a second effect: the condition for retries.'),
-  modes: z
-    .array(z.enum(['voice', 'text']))
-    .min(1)
-    .default(['voice', 'text'])
-    .describe('Where the tool may be called.'),
-  tags: z.array(sentence).default([]).describe('For filtering lists.'),
-  legacy_execute: z
-    .boolean()
-    .optional()
-    .describe('With actions: also answers to its own name with {action, details}, marked deprecated.'),
-  summary: sentence.optional().describe('Two to four lines that are always in prompts.'),
-  documentation: sentence.optional().describe('The full text, served on demand.'),
-});
 
 const retries = z.strictObject({
   max_attempts: z.int().min(1).max(10).describe('Attempts in all, the first included.'),

@@ -27,7 +27,7 @@ describe('underPolicyOf', () => {
         for (const each of [was, now]) {
           expect(held.permissions).toEqual(expect.arrayContaining(each.permissions));
           expect(RISKS.indexOf(held.riskLevel)).toBeGreaterThanOrEqual(RISKS.indexOf(each.riskLevel));
-          expect(held.modes.every((mode) => each.modes.includes(mode))).toBe(true);
+          expect(held.modes.every((mode) => each.modes.some((said) => said === mode))).toBe(true);
         }
         expect(isUnsafe(held)).toBe(isUnsafe(pinned.metadata) || isUnsafe(inForce.metadata));
       }),

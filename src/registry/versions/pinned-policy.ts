@@ -1,9 +1,7 @@
 // What is asked of a call to an older version: a pin chooses what a tool does, never a weaker policy than the one in force.
-import type { RiskLevel, ToolMetadata, ToolSpec } from '../../contract/tool/tool-spec.ts';
+import { RISK_LEVELS, type ToolMetadata, type ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { functionsOf } from '../../contract/tool/tool-function.ts';
 import type { SpecRules } from '../spec-rules.ts';
-
-const RISKS: readonly RiskLevel[] = ['low', 'medium', 'high', 'critical'];
 
 /** Limits, times, priority and extensions are those in force; whatever guards a tool holds if either version says so. */
 export function underPolicyOf(pinned: ToolSpec, inForce: ToolSpec, rules: SpecRules): ToolSpec {
@@ -23,10 +21,13 @@ export function underPolicyOf(pinned: ToolSpec, inForce: ToolSpec, rules: SpecRu
 }
 
 function guarded(was: ToolMetadata, now: ToolMetadata): ToolMetadata {
+  const { cost: _then, ...then } = was;
   return {
-    ...was,
+    ...then,
+    ...(now.cost !== undefined && { cost: now.cost }),
     permissions: [...new Set([...was.permissions, ...now.permissions])],
-    riskLevel: RISKS.indexOf(was.riskLevel) > RISKS.indexOf(now.riskLevel) ? was.riskLevel : now.riskLevel,
+    riskLevel:
+      RISK_LEVELS.indexOf(was.riskLevel) > RISK_LEVELS.indexOf(now.riskLevel) ? was.riskLevel : now.riskLevel,
     isDangerous: was.isDangerous || now.isDangerous,
     requiresApproval: was.requiresApproval || now.requiresApproval,
     modes: was.modes.filter((mode) => now.modes.includes(mode)),

@@ -6,6 +6,7 @@ import type {
   Admission,
   AdmissionControl,
   AdmissionRequest,
+  BudgetRule,
   LeaseRule,
   RateRule,
 } from '../../../src/ports/admission-control.ts';
@@ -20,7 +21,7 @@ const GRANTED = { granted: true };
 const REFUSED = { granted: false };
 
 type Granted = Admission & { granted: true };
-type Refused = Admission & { granted: false };
+type Refused = Extract<Admission, { retryAfterMs: number }>;
 
 /** Long enough for anything that needs no waiting to have happened. */
 const A_MOMENT_MS = 20;
@@ -66,6 +67,19 @@ export function describeAdmissionControl(name: string, factory: () => Promise<Ad
       };
     }
 
+    function budget(changes: Partial<BudgetRule> = {}): BudgetRule {
+      return {
+        name: 'calls',
+        limit: 2,
+        amount: 1,
+        forgetAfterMs: 60_000,
+        ...changes,
+        key: `${here}:${changes.key ?? 'budget'}`,
+      };
+    }
+
+    const used = (...budgets: readonly BudgetRule[]) => harness.control.spent(budgets.map(({ key }) => key));
+
     function ask(changes: Partial<AdmissionRequest>, signal: AbortSignal = NEVER): Promise<Admission> {
       return harness.control.admit(request(changes), signal);
     }
@@ -86,6 +100,105 @@ export function describeAdmissionControl(name: string, factory: () => Promise<Ad
     function begun(changes: Partial<AdmissionRequest>, signal: AbortSignal = NEVER): Begun {
       return new Begun(ask(changes, signal));
     }
+
+    describe('budgets', () => {
+      it('lets in until a budget is used up, and says then by name how much of it is used', async () => {
+        expect(await used(budget())).toEqual([0]);
+        for (let call = 0; call < 2; call += 1)
+          expect(await granted({ budgets: [budget()] })).toMatchObject({ taken: [1] });
+        const refusal = await ask({ budgets: [budget()] });
+        expect(refusal).toMatchObject({ ...REFUSED, refusedBy: 'budget', rule: 'calls', used: 2 });
+        expect(await used(budget())).toEqual([2]);
+      });
+
+      it('does not fill again with time, and is forgotten long after its last use', async () => {
+        const short = budget({ limit: 1, forgetAfterMs: 100 });
+        await granted({ budgets: [short] });
+        await harness.pass(50);
+        expect(await ask({ budgets: [short] })).toMatchObject(REFUSED);
+        await harness.pass(150);
+        await granted({ budgets: [short] });
+      });
+
+      it('counts what a call costs, and lets nobody in who would go beyond the limit', async () => {
+        const money = (amount: number) => budget({ name: 'cost', limit: 10_000_000, amount });
+        await granted({ budgets: [money(7_000_000)] });
+        expect(await ask({ budgets: [money(3_000_001)] })).toMatchObject({ rule: 'cost', used: 7_000_000 });
+        await granted({ budgets: [money(3_000_000)] });
+      });
+
+      it('gives what is left where less will do, and refuses where nothing is', async () => {
+        const time = budget({ name: 'ms', limit: 1_000, amount: 400, orLess: true });
+        expect(await granted({ budgets: [time] })).toMatchObject({ taken: [400] });
+        expect(await granted({ budgets: [{ ...time, amount: 500 }] })).toMatchObject({ taken: [500] });
+        expect(await granted({ budgets: [time] })).toMatchObject({ taken: [100] });
+        expect(await ask({ budgets: [time] })).toMatchObject({ refusedBy: 'budget', used: 1_000 });
+      });
+
+      it('takes back what a call has not used, and counts what it has', async () => {
+        const both = [budget(), budget({ key: 'ms', name: 'ms', limit: 1_000, amount: 400, orLess: true })];
+        (await granted({ budgets: both })).release([0, 120]);
+        await expect.poll(() => used(...both)).toEqual([0, 120]);
+        (await granted({ budgets: both })).release();
+        await harness.pass(A_MOMENT_MS);
+        expect(await used(...both)).toEqual([1, 520]);
+      });
+
+      it('spends no budget when another budget, a rate or a lease refuses', async () => {
+        const wide = budget({ key: 'wide', limit: 5 });
+        await granted({ budgets: [budget({ limit: 1 })], leases: [lease()], rates: [rate()] });
+        expect(await ask({ budgets: [wide, budget({ limit: 1 })] })).toMatchObject({ refusedBy: 'budget' });
+        expect(await ask({ budgets: [wide], rates: [rate()] })).toMatchObject({ refusedBy: 'rate' });
+        const full = lease({ maxQueue: 0 });
+        expect(await ask({ budgets: [wide], leases: [full] })).toMatchObject({ refusedBy: 'concurrency' });
+        expect(await used(wide)).toEqual([0]);
+      });
+
+      it('a call that waits for a slot is let in only if the budget is still there then', async () => {
+        const last = [budget({ limit: 1 })];
+        const holder = await granted({ leases: [lease()] });
+        const waiting = begun({ budgets: last, leases: [lease()] });
+        await harness.pass(A_MOMENT_MS);
+        await granted({ budgets: last });
+        holder.release();
+        await harness.pass(A_MOMENT_MS);
+        expect(waiting.state).toBe('refused');
+        expect(waiting.admission).toMatchObject({ refusedBy: 'budget' });
+      });
+
+      it('takes a call that asks twice for one call', async () => {
+        const once = request({ budgets: [budget()], leases: [lease({ limit: 5 })] });
+        await harness.control.admit(once, NEVER);
+        expect(await harness.control.admit(once, NEVER)).toMatchObject({ granted: true, taken: [1] });
+        expect(await used(budget())).toEqual([1]);
+      });
+
+      it('never counts more than the limit, nor less than was used, under any history', async () => {
+        const amounts = fc.integer({ min: 1, max: 5 });
+        const steps = fc.array(fc.record({ amount: amounts, orLess: fc.boolean(), used: fc.nat(6) }), {
+          maxLength: 15,
+        });
+        await fc.assert(
+          fc.asyncProperty(steps, async (history) => {
+            const key = randomUUID();
+            let expected = 0;
+            for (const { amount, orLess, used: wanted } of history) {
+              const rule = budget({ key, limit: 12, amount, ...(orLess && { orLess }) });
+              const admission = await ask({ budgets: [rule] });
+              expect(admission.granted).toBe(expected + (orLess ? 1 : amount) <= 12);
+              if (!admission.granted) continue;
+              const taken = Math.min(amount, 12 - expected);
+              expect(admission.taken).toEqual([taken]);
+              const really = Math.min(wanted, taken);
+              admission.release([really]);
+              expected += really;
+              await expect.poll(() => used(rule), { interval: 1 }).toEqual([expected]);
+            }
+          }),
+          { numRuns: 25 },
+        );
+      });
+    });
 
     describe('rates', () => {
       it('grants a request without rules at once', async () => {

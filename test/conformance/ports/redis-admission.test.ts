@@ -17,6 +17,7 @@ describeAdmissionControl('redis', async () => {
   const replica = await startReplica(redis.url);
   const control = {
     admit: replica.control.admit.bind(replica.control),
+    spent: replica.control.spent.bind(replica.control),
     close: () => replica.close(),
   };
   /** Real time, and then whatever is still on its way to the server and back. */

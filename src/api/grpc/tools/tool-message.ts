@@ -39,6 +39,7 @@ function messageOf({ name, description, inputSchema, outputSchema, spec }: ToolF
     isDangerous,
     tags,
     modes,
+    cost,
     summary,
   } = spec.metadata;
   return {
@@ -55,6 +56,7 @@ function messageOf({ name, description, inputSchema, outputSchema, spec }: ToolF
     isDangerous,
     tags,
     modes: modes.map(modeNumber),
+    cost,
     toolType: spec.toolType,
     summary,
   };

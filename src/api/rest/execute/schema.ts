@@ -1,5 +1,6 @@
 // Calls on the wire. Their bodies are read by hand (read-call.ts): every call passes there, and a refusal of one is a call.
 import { z } from 'zod';
+import { INTERACTION_MODES } from '../../../contract/tool/tool-spec.ts';
 import { json, route } from '../route/route.ts';
 import { flag, list, named, object, oneOf, shape, strictBody, text } from '../route/shapes.ts';
 import { ToolName } from '../tools/schema.ts';
@@ -17,7 +18,7 @@ export const ToolContext = named('ToolContext', () =>
     user_id: field('The user the call is made for.'),
     tenant_id: field('Must be the tenant of the credential.'),
     business_id: field('Another name for tenant_id.'),
-    mode: oneOf(['voice', 'text']).optional(),
+    mode: oneOf(INTERACTION_MODES).optional(),
     turn_id: field('The turn of the conversation.'),
     idempotency_key: field('As the header Idempotency-Key.'),
     confirmation_token: field('Redeems an approval of exactly this call.'),

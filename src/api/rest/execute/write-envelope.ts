@@ -100,6 +100,7 @@ function wireMeta(meta: ResponseMeta) {
     recorded: meta.recorded,
     truncated: meta.truncated,
     untrusted: meta.untrusted,
+    soft_limit_ms: meta.softLimitMs,
     successor: meta.successor,
     ...(meta.acceptedAt !== undefined && { status: 'accepted', call_url: meta.acceptedAt }),
   };

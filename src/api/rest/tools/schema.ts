@@ -1,12 +1,12 @@
 // Tools on the wire: how they are listed, described and exported.
 import { z } from 'zod';
+import { INTERACTION_MODES } from '../../../contract/tool/tool-spec.ts';
 import { TOOL_FORMATS } from '../../../formats/to-provider-tools.ts';
 import { pageShape, paging } from '../route/page.ts';
 import { json, route } from '../route/route.ts';
 import { flag, list, named, number, object, oneOf, shape, switchedOn, text } from '../route/shapes.ts';
 
 const TAG = 'tools';
-const MODES = ['voice', 'text'] as const;
 
 /** Of every route whose path names a tool that can be called. */
 export const ToolName = shape(() =>
@@ -34,7 +34,8 @@ export const Tool = named('Tool', () =>
     requires_approval: flag(),
     read_only: flag(),
     idempotent: flag(),
-    modes: list(oneOf(MODES)),
+    modes: list(oneOf(INTERACTION_MODES)),
+    cost: number().describe('What one call costs, in a unit of the operator.'),
     tags: list(text()),
     timeout_ms: number(),
     disabled: flag('Switched off by the kill switch.'),
@@ -65,7 +66,7 @@ export const listTools = route({
       tool_type: text('Only tools of this executor.').optional(),
       category: text('Only tools of this category.').optional(),
       tag: text('Only tools with this tag.').optional(),
-      mode: oneOf(MODES).optional().describe('Only tools served in this mode.'),
+      mode: oneOf(INTERACTION_MODES).optional().describe('Only tools served in this mode.'),
       format: oneOf(TOOL_FORMATS)
         .optional()
         .describe('Answer in the form that a provider takes, the whole list at once.'),

@@ -1,6 +1,8 @@
 // The reasons that the gateway itself gives inside an error's type: what each means to whoever reads it, and what follows
 // from it. Tools may report others of their own. The reference page is made from this list.
+import { CONVERSATION_REASONS } from './conversation-reasons.ts';
 import { row, type ReasonRow } from './reason-row.ts';
+import { RESULT_REASONS } from './result-reasons.ts';
 
 const FAILED_PRECONDITION = 9;
 
@@ -110,7 +112,7 @@ export const REASONS = {
   STEPS_TOO_DEEP: row('BUDGET_EXCEEDED', 'tools call tools on too many levels'),
   TOO_MANY_STEPS: row('BUDGET_EXCEEDED', 'one call causes too many calls of other tools'),
   WAITED_TOO_LONG: row('TIMEOUT', 'the asynchronous call waited longer than it may'),
-
+  ...CONVERSATION_REASONS,
   // The gateway's own records.
   ACCEPTANCE_UNKNOWN: row('UNAVAILABLE', 'whether the call was accepted is not known: repeat it with its idempotency key'),
   AUDIT_UNAVAILABLE: row('UNAVAILABLE', 'the call could not be recorded, so it was not run'),
@@ -225,21 +227,7 @@ export const REASONS = {
   WORKSPACE_NOT_KEPT: row('UNAVAILABLE', 'the command ran, and its workspace could not be kept'),
   WORKSPACE_NOT_RESTORED: row('UNAVAILABLE', 'the session\'s workspace could not be restored'),
 
-  // Results, composite tools, fallback, replay.
-  EXPRESSION_FAILED: row('PERMANENT', 'an expression of the tool cannot be evaluated on this value'),
-  EXPRESSION_TOO_COSTLY: row('PERMANENT', 'an expression of the tool takes too much on this value'),
-  FOR_EACH_NOT_A_LIST: row('PERMANENT', 'a step repeats over something that is no list'),
-  FOR_EACH_TOO_LONG: row('PERMANENT', 'a step repeats over too long a list'),
-  POLICY_TIMEOUT: row('TIMEOUT', 'the tool did not answer in the time that a policy rule gives the call: details.rule'),
-  LATE: row('TIMEOUT', 'the tool did not answer in the time that its fallback allows'),
-  NOT_RECORDED: row('NOT_FOUND', 'the recording that is replayed has no such call'),
-  RESULT_BUDGET: row('OUTPUT_TOO_LARGE', 'the result cannot be cut to its budget at a whole item'),
-  STEPS_TOO_LARGE: row('OUTPUT_TOO_LARGE', 'the results of the steps are too large together'),
-  STEP_TOOL_NOT_FOUND: row('NOT_FOUND', 'a step calls a tool that is not there'),
-  TOO_DEEP: row(['VALIDATION', 'OUTPUT_INVALID', 'OUTPUT_TOO_LARGE'], 'a value is nested too deep'),
-  TOO_LONG: row('OUTPUT_TOO_LARGE', 'the result holds a name or a number that is too long'),
-  TOO_MANY_NAMES: row('OUTPUT_TOO_LARGE', 'the result holds too many different names'),
-  TOO_MANY_VALUES: row('OUTPUT_TOO_LARGE', 'the result holds too many values'),
+  ...RESULT_REASONS,
 } satisfies Readonly<Record<string, ReasonRow>>;
 
 export type Reason = keyof typeof REASONS;

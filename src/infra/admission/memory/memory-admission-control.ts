@@ -1,4 +1,4 @@
-// MemoryAdmissionControl: rate limits and concurrency leases of one process, decided together in one step.
+// MemoryAdmissionControl: rate limits, budgets and concurrency leases of one process, decided together in one step.
 import type { RateLimitState } from '../../../contract/call/tool-response.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
@@ -6,15 +6,17 @@ import type {
   Admission,
   AdmissionControl,
   AdmissionRequest,
+  BudgetRule,
   LeaseRule,
   RateRule,
 } from '../../../ports/admission-control.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import { NO_BUDGETS } from './budget-meters.ts';
 import { LeaseSlots, type Waiter } from './lease-slots.ts';
-import { RateMeters } from './rate-meters.ts';
+import { Spending } from './spending.ts';
 
 export interface MemoryAdmissionOptions {
-  /** Rate meters kept at once. With all of them in use, calls under a new key are refused. */
+  /** Rate meters kept at once, and as many of budgets. With all of them in use, calls under a new key are refused. */
   readonly maxRateKeys?: number;
 }
 
@@ -39,12 +41,12 @@ const FREE: Promise<Admission> = Promise.resolve({
 /**
  * A request that waits is queued at all of its leases and tried whenever one of them gets a slot; it takes all
  * of them or none, so nobody holds one slot while waiting for another. Whoever can be served is served, also
- * before an older request that still lacks another slot. Rates are looked at on arrival and again when the
- * slots are free: a rate that was used up meanwhile refuses the call then, and the slots go to the next.
+ * before an older request that still lacks another slot. Rates and budgets are looked at on arrival and again when
+ * the slots are free: one that was used up meanwhile refuses the call then, and the slots go to the next.
  */
 export class MemoryAdmissionControl implements AdmissionControl {
   readonly #clock: Clock;
-  readonly #meters: RateMeters;
+  readonly #spending: Spending;
   readonly #slots = new LeaseSlots<WaitingCall>();
   /** Calls that hold or wait: asking again with the same id is answered with the same admission. */
   readonly #calls = new Map<string, Promise<Admission>>();
@@ -53,17 +55,17 @@ export class MemoryAdmissionControl implements AdmissionControl {
 
   constructor(clock: Clock, { maxRateKeys = 1_000_000 }: MemoryAdmissionOptions = {}) {
     this.#clock = clock;
-    this.#meters = new RateMeters(maxRateKeys);
+    this.#spending = new Spending(maxRateKeys);
   }
 
   admit(request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#closed) return Promise.reject(closing());
-    const { rates, leases } = request;
-    if (rates.length === 0 && leases.length === 0) return FREE;
+    const { rates, leases, budgets = NO_BUDGETS } = request;
+    if (rates.length + leases.length + budgets.length === 0) return FREE;
     const known = this.#calls.get(request.callId);
     if (known !== undefined) return known;
-    const twice = firstRepeated(rates) ?? firstRepeated(leases);
+    const twice = firstRepeated(rates) ?? firstRepeated(leases) ?? firstRepeated(budgets);
     if (twice !== undefined)
       return Promise.reject(new Error(`a request may name the key "${twice}" only once`));
     return this.#decide(request, signal);
@@ -89,22 +91,26 @@ export class MemoryAdmissionControl implements AdmissionControl {
     };
   }
 
-  /** Counts a call under its rates that was let in elsewhere. */
-  charge(rates: readonly RateRule[]): void {
-    this.#meters.charge(rates, this.#clock.now());
+  /** Counts a call under its rates and budgets that was let in elsewhere, and what it took there. */
+  charge(rates: readonly RateRule[], budgets: readonly BudgetRule[], taken: readonly number[]): void {
+    this.#spending.charge(rates, budgets, taken, this.#clock.now());
+  }
+
+  async spent(keys: readonly string[]): Promise<readonly number[]> {
+    return this.#spending.used(keys, this.#clock.now());
   }
 
   /** What is kept in memory, in entries: nothing stays of calls that have ended and limits that are idle. */
   get entries(): { readonly rateKeys: number; readonly leaseKeys: number; readonly calls: number } {
-    return { rateKeys: this.#meters.size, leaseKeys: this.#slots.size, calls: this.#calls.size };
+    return { rateKeys: this.#spending.rateKeys, leaseKeys: this.#slots.size, calls: this.#calls.size };
   }
 
   #decide(request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
     const { callId, rates, leases } = request;
     const now = this.#clock.now();
     for (const lease of leases) if (this.#slots.restate(lease)) this.#serve(lease.key);
-    const refusing = this.#meters.refusing(rates, now);
-    if (refusing !== undefined) return Promise.resolve(this.#refusedByRate(refusing, rates, now));
+    const refused = this.#spending.refusal(request, now);
+    if (refused !== undefined) return Promise.resolve(refused);
     if (this.#slots.firstFull(leases) === undefined) {
       const granted = Promise.resolve(this.#grant(request, now, now));
       this.#calls.set(callId, granted);
@@ -122,23 +128,30 @@ export class MemoryAdmissionControl implements AdmissionControl {
 
   #grant(request: AdmissionRequest, askedAt: number, now: number): Admission {
     const { rates, leases } = request;
-    const shadowRefusals = this.#meters.spend(rates, now);
+    const { shadowRefusals, taken } = this.#spending.spend(request, now);
     this.#slots.take(leases);
     let held = true;
     return {
       granted: true,
-      rates: rates.length === 0 ? NO_RATES : this.#meters.states(rates, now),
+      rates: rates.length === 0 ? NO_RATES : this.#spending.states(rates, now),
       waitedMs: Math.max(0, now - askedAt),
       ...(shadowRefusals.length > 0 && { shadowRefusals }),
-      release: () => {
-        if (held) this.#release(request, now);
+      ...(taken !== undefined && { taken }),
+      release: (used = taken) => {
+        if (held) this.#release(request, now, taken, used);
         held = false;
       },
     };
   }
 
-  #release({ callId, leases }: AdmissionRequest, since: number): void {
+  #release(
+    { callId, leases, budgets = NO_BUDGETS }: AdmissionRequest,
+    since: number,
+    taken: readonly number[] = [],
+    used: readonly number[] = [],
+  ): void {
     this.#calls.delete(callId);
+    this.#spending.giveBack(budgets, taken, used);
     if (leases.length > 0) this.#giveBack(leases, since);
   }
 
@@ -185,14 +198,9 @@ export class MemoryAdmissionControl implements AdmissionControl {
     for (let call = this.#slots.nextFor(key); call !== undefined; call = this.#slots.nextFor(key)) {
       const { request, askedAt } = call;
       const now = this.#clock.now();
-      const refusing = this.#meters.refusing(request.rates, now);
-      if (refusing === undefined) {
-        call.resolve(this.#grant(request, askedAt, now));
-        this.#leave(call, true);
-      } else {
-        call.resolve(this.#refusedByRate(refusing, request.rates, now));
-        this.#leave(call, false);
-      }
+      const refused = this.#spending.refusal(request, now);
+      call.resolve(refused ?? this.#grant(request, askedAt, now));
+      this.#leave(call, refused === undefined);
     }
   }
 
@@ -208,17 +216,6 @@ export class MemoryAdmissionControl implements AdmissionControl {
     if (!granted) this.#calls.delete(call.request.callId);
   }
 
-  #refusedByRate(rule: RateRule, rates: readonly RateRule[], now: number): Admission {
-    const retryAfterMs = this.#meters.retryAfterMs(rule, now);
-    return {
-      granted: false,
-      refusedBy: 'rate',
-      rule: rule.name,
-      retryAfterMs,
-      rates: this.#meters.states(rates, now),
-    };
-  }
-
   #refusedByLease(rule: LeaseRule, rates: readonly RateRule[], now: number): Admission {
     const retryAfterMs = this.#slots.retryAfterMs(rule);
     return {
@@ -226,7 +223,7 @@ export class MemoryAdmissionControl implements AdmissionControl {
       refusedBy: 'concurrency',
       rule: rule.key,
       retryAfterMs,
-      rates: this.#meters.states(rates, now),
+      rates: this.#spending.states(rates, now),
     };
   }
 }

@@ -12,11 +12,12 @@ if worthUntil > 0 and now > worthUntil then return {'late', now} end
 `;
 
 /**
- * Decides about one call: all of its rates and leases, or nothing.
- * KEYS: epoch, fence, record of the call; one per rate; three per lease: holders, turns and beats of waiting replicas.
+ * Decides about one call: all of its rates, budgets and leases, or nothing.
+ * KEYS: epoch, fence, record of the call; one per rate; three per lease: holders, turns and beats of waiting replicas; one per
+ *       budget, which holds how much of it is used.
  * ARGV, behind that of LATE: epoch, call, replica, lease ttl, record ttl, 0 may not wait, 1 may, 2 waits and asks again, ms after which a silent replica has lost its turn,
- *       number of rates, number of leases; per rate: burst, rate, period in ms, shadow (0/1); per lease: limit, others
- *       that wait for it at this replica.
+ *       number of rates, leases and budgets; per rate: burst, rate, period in ms, shadow (0/1); per lease: limit, others
+ *       that wait for it at this replica; per budget: limit, amount, whether less will do (0/1), ms after which it is forgotten.
  * Rates are GCRA: a key holds its theoretical arrival time, in microseconds since BASE. While a slot is free but
  * replicas wait for it, it belongs to the one whose turn is oldest; of that one, to who waits before who just came.
  */
@@ -26,11 +27,11 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {'epoch'} end
 local known = redis.call('GET', KEYS[3])
 if known then return cjson.decode(known) end
 local call, replica, ttl = ARGV[2], ARGV[3], tonumber(ARGV[4])
-local rateCount, leaseCount = tonumber(ARGV[8]), tonumber(ARGV[9])
+local rateCount, leaseCount, budgetCount = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 
 local tats, steps, fits, states = {}, {}, {}, {}
 local refusing, retry
-local arg = 9
+local arg = 10
 for i = 1, rateCount do
   local burst, shadow = tonumber(ARGV[arg + 1]), ARGV[arg + 4] == '1'
   local step = tonumber(ARGV[arg + 3]) * 1000 / tonumber(ARGV[arg + 2])
@@ -44,7 +45,7 @@ for i = 1, rateCount do
 end
 local function stand(spent)
   for i = 1, rateCount do
-    local burst = tonumber(ARGV[9 + 4 * i - 3])
+    local burst = tonumber(ARGV[10 + 4 * i - 3])
     local tat = tats[i]
     if spent and fits[i] then tat = tat + steps[i] end
     states[#states + 1] = math.max(0, math.floor(burst - (tat - us) / steps[i] + 0.000001))
@@ -55,6 +56,18 @@ end
 if refusing then
   stand(false)
   return {'rate', refusing, retry, states}
+end
+
+local budgetKey, budgetArg, taken = 3 + rateCount + 3 * leaseCount, arg + 2 * leaseCount, {}
+for k = 1, budgetCount do
+  local at = budgetArg + 4 * (k - 1)
+  local limit, amount, orLess = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), ARGV[at + 3] == '1'
+  local used = tonumber(redis.call('GET', KEYS[budgetKey + k]) or 0)
+  if used + (orLess and 1 or amount) > limit then
+    stand(false)
+    return {'budget', k, used, states}
+  end
+  taken[k] = orLess and math.min(amount, limit - used) or amount
 end
 
 local crowded, left, firstFree = {}, 1000000, 1000000000
@@ -112,6 +125,11 @@ for i = 1, rateCount do
     redis.call('SET', KEYS[3 + i], string.format('%.3f', tat), 'PX', math.max(1, math.ceil((tat - us) / 1000)))
   end
 end
+for k = 1, budgetCount do
+  local key = KEYS[budgetKey + k]
+  redis.call('INCRBY', key, string.format('%.0f', taken[k]))
+  redis.call('PEXPIRE', key, ARGV[budgetArg + 4 * k])
+end
 local fence = ''
 if leaseCount > 0 then
   local last = tonumber(redis.call('GET', KEYS[2]) or 0)
@@ -124,7 +142,7 @@ for j = 1, leaseCount do
   if redis.call('PTTL', holders) < ttl then redis.call('PEXPIRE', holders, ttl) end
   keepTurn(j, tonumber(ARGV[arg + 2 * j]) > 0, true)
 end
-local reply = {'granted', fence, left, states}
+local reply = {'granted', fence, left, states, taken}
 redis.call('SET', KEYS[3], cjson.encode(reply), 'PX', tonumber(ARGV[5]))
 return reply
 `;
@@ -184,6 +202,21 @@ for i = 1, #KEYS / 4 do
   if changed == 1 and not told[name] and redis.call('EXISTS', turns) == 1 then
     told[name] = true
     redis.call('PUBLISH', ARGV[1], ARGV[2] .. ' ' .. name)
+  end
+end
+return 0
+`;
+
+/**
+ * Gives back what calls have taken of budgets and not used. Not to be run twice: nobody gets more than there is.
+ * KEYS: one per budget. ARGV: how much of each.
+ */
+export const GIVE_BACK = `
+for i = 1, #KEYS do
+  local used = redis.call('GET', KEYS[i])
+  if used then
+    local left = math.max(0, tonumber(used) - tonumber(ARGV[i]))
+    redis.call('SET', KEYS[i], string.format('%.0f', left), 'KEEPTTL')
   end
 end
 return 0

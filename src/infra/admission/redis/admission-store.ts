@@ -1,8 +1,9 @@
 // AdmissionStore: what admission asks of Redis, in its own words: one script per question, keys and replies kept in here.
 import { createHash } from 'node:crypto';
-import type { RateLimitState } from '../../../contract/call/tool-response.ts';
-import type { AdmissionRequest, LeaseRule, RateRule } from '../../../ports/admission-control.ts';
-import { ADMIT, RELEASE, RENEW } from './admission-lua.ts';
+import type { AdmissionRequest, LeaseRule } from '../../../ports/admission-control.ts';
+import { NO_BUDGETS } from '../memory/budget-meters.ts';
+import { ADMIT, GIVE_BACK, RELEASE, RENEW } from './admission-lua.ts';
+import { readReply, type AdmitReply, type RawReply } from './admit-reply.ts';
 import type { RedisClients } from '../../redis/redis-clients.ts';
 import { RedisScript } from '../../redis/redis-script.ts';
 import { RedisTime } from '../../redis/redis-time.ts';
@@ -17,31 +18,6 @@ export interface AdmitQuestion {
   /** Other calls of this replica that wait for a slot of the lease. */
   readonly othersWaiting: (rule: LeaseRule) => number;
 }
-
-export type AdmitReply =
-  | { readonly kind: 'other_epoch' }
-  | {
-      readonly kind: 'granted';
-      /** Only where there are leases. */
-      readonly fencingToken: string | undefined;
-      /** Slots that are left in the fullest of its leases. */
-      readonly left: number;
-      readonly rates: readonly RateLimitState[];
-      readonly shadowRefusals: readonly string[];
-    }
-  | {
-      readonly kind: 'rate';
-      readonly rule: RateRule;
-      readonly retryAfterMs: number;
-      readonly rates: readonly RateLimitState[];
-    }
-  | {
-      readonly kind: 'full';
-      readonly full: readonly LeaseRule[];
-      /** When the next lease runs out if it is not renewed. */
-      readonly firstExpiryMs: number;
-      readonly rates: readonly RateLimitState[];
-    };
 
 export interface HeldLease {
   readonly rule: LeaseRule;
@@ -87,6 +63,7 @@ export class AdmissionStore {
   readonly #admit = new RedisScript(ADMIT);
   readonly #renew = new RedisScript(RENEW);
   readonly #release = new RedisScript(RELEASE);
+  readonly #giveBack = new RedisScript(GIVE_BACK);
 
   constructor(clients: RedisClients, replica: string, times: StoreTimes) {
     this.#clients = clients;
@@ -99,11 +76,13 @@ export class AdmissionStore {
 
   async loadScripts(): Promise<void> {
     const { coordination } = this.#clients;
-    await Promise.all([this.#admit, this.#renew, this.#release].map((script) => script.load(coordination)));
+    await Promise.all(
+      [this.#admit, this.#renew, this.#release, this.#giveBack].map((script) => script.load(coordination)),
+    );
   }
 
   async admit({ request, epoch, mayWait, again = false, othersWaiting }: AdmitQuestion): Promise<AdmitReply> {
-    const { callId, rates, leases } = request;
+    const { callId, rates, leases, budgets = NO_BUDGETS } = request;
     const { leaseTtlMs, silentMs } = this.#times;
     const keys = [this.#key('epoch'), this.#key('fence'), this.#key('call', callId)];
     const recordMs = leases.length > 0 ? leaseTtlMs : RECORD_TTL_MS;
@@ -118,6 +97,7 @@ export class AdmissionStore {
       silentMs,
       rates.length,
       leases.length,
+      budgets.length,
     ];
     for (const rule of rates) {
       keys.push(this.#key('rate', rule.key));
@@ -126,6 +106,10 @@ export class AdmissionStore {
     for (const rule of leases) {
       keys.push(this.#key('lease', rule.key), this.#key('turns', rule.key), this.#key('beats', rule.key));
       args.push(rule.limit, othersWaiting(rule));
+    }
+    for (const rule of budgets) {
+      keys.push(this.#key('budget', rule.key));
+      args.push(rule.limit, rule.amount, rule.orLess === true ? 1 : 0, rule.forgetAfterMs);
     }
     return readReply((await this.#runInTime(this.#admit, keys, args)) as RawReply, request);
   }
@@ -155,6 +139,18 @@ export class AdmissionStore {
       args.push(nameOf(key), callId);
     }
     await this.#run(this.#release, keys, args);
+  }
+
+  /** Once: what is not told is not given back. */
+  async giveBack(amounts: ReadonlyMap<string, number>): Promise<void> {
+    const keys = [...amounts.keys()].map((key) => this.#key('budget', key));
+    await this.#giveBack.run(this.#clients.coordination, keys, [...amounts.values()]);
+  }
+
+  async spent(budgets: readonly string[]): Promise<readonly number[]> {
+    if (budgets.length === 0) return [];
+    const keys = budgets.map((key) => this.#key('budget', key));
+    return (await this.#clients.coordination.mget(keys)).map((used) => Number(used ?? 0));
   }
 
   /** This replica is not there any more: the others' shares grow. */
@@ -208,34 +204,3 @@ export function nameOf(key: string): string {
 
 /** The epoch, the time of Redis in ms, how many replicas there are, and of each lease what became of it. */
 type RawRenewal = readonly [string, number, number, ...(keyof typeof OUTCOMES)[]];
-type RawReply =
-  | readonly ['epoch']
-  | readonly ['granted', string, number, RawStates]
-  | readonly ['rate', number, number, RawStates]
-  | readonly ['full', number, readonly number[], RawStates];
-/** Three per rate: remaining, ms until all is there again, 1 where the call fits. */
-type RawStates = readonly number[];
-
-function readReply(raw: RawReply, { rates: rules, leases }: AdmissionRequest): AdmitReply {
-  if (raw[0] === 'epoch') return { kind: 'other_epoch' };
-  const states = raw[3];
-  const rates = rules.map(({ name, burst, periodMs }, index) => ({
-    name,
-    limit: burst,
-    remaining: states[3 * index] ?? 0,
-    resetMs: states[3 * index + 1] ?? 0,
-    periodMs,
-  }));
-  if (raw[0] === 'full') {
-    const full = leases.filter((_, index) => raw[2].includes(index + 1));
-    return { kind: 'full', firstExpiryMs: raw[1], full, rates };
-  }
-  if (raw[0] === 'rate') {
-    const rule = rules[raw[1] - 1];
-    if (rule === undefined) throw new Error('the store refused by a rate that was not asked for');
-    return { kind: 'rate', rule, retryAfterMs: raw[2], rates };
-  }
-  const shadowRefusals = rules.filter((_, index) => states[3 * index + 2] === 0).map(({ name }) => name);
-  const [, fence, left] = raw;
-  return { kind: 'granted', fencingToken: fence === '' ? undefined : fence, left, rates, shadowRefusals };
-}

@@ -2,6 +2,8 @@
 import type { RateLimitState } from '../../../contract/call/tool-response.ts';
 import type { Admission, AdmissionRequest, DegradedLimit } from '../../../ports/admission-control.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import { NO_BUDGETS, unusedOf } from '../memory/budget-meters.ts';
+import type { AdmissionStore } from './admission-store.ts';
 import type { LeaseKeeper, LiveCall } from './lease-keeper.ts';
 import type { LocalShare } from './local-share.ts';
 import type { SharedAdmission } from './shared-admission.ts';
@@ -12,13 +14,16 @@ export interface Grant {
   readonly shadowRefusals?: readonly string[];
   readonly fencingToken?: string;
   readonly degraded?: readonly DegradedLimit[];
-  /** The store knows the leases. */
+  /** Of each budget. */
+  readonly taken?: readonly number[];
+  /** The store knows the leases, and has counted the budgets. */
   readonly known: boolean;
   /** It may know them all the same. */
   readonly suspected: boolean;
 }
 
 export interface GrantsDeps {
+  readonly store: Pick<AdmissionStore, 'giveBack'>;
   readonly keeper: LeaseKeeper;
   readonly health: StoreHealth;
   readonly clock: Clock;
@@ -31,6 +36,8 @@ export class GrantedCalls {
   readonly #deps: GrantsDeps;
   /** Slots given back since the store was told last, by key. */
   readonly #freed = new Map<string, number>();
+  /** Taken of budgets and not used, since the store was told last, by key. */
+  readonly #unused = new Map<string, number>();
   #sending: NodeJS.Immediate | undefined;
   #stopped = false;
 
@@ -39,7 +46,7 @@ export class GrantedCalls {
   }
 
   add(request: AdmissionRequest, askedAt: number, grant: Grant): Admission {
-    const { shadowRefusals = [], fencingToken, degraded, known, suspected, rates } = grant;
+    const { shadowRefusals = [], fencingToken, degraded, known, suspected, rates, taken } = grant;
     const { keeper, shared, clock } = this.#deps;
     const since = clock.now();
     const live = request.leases.length > 0 ? keeper.hold(request, known, suspected) : undefined;
@@ -53,8 +60,12 @@ export class GrantedCalls {
       ...(degraded !== undefined && { degraded }),
       ...(fencingToken !== undefined && { fencingToken }),
       ...(live !== undefined && { whenLost: (listener: () => void) => keeper.whenLost(live, listener) }),
-      release: () => {
-        if (held) this.#release(request, since, live);
+      ...(taken !== undefined && { taken }),
+      release: (used = taken) => {
+        if (held) {
+          if (known && used !== taken) this.#takeNote(request, taken, used);
+          this.#release(request, since, live, used);
+        }
         held = false;
       },
     };
@@ -75,11 +86,26 @@ export class GrantedCalls {
     clearImmediate(this.#sending);
   }
 
-  #release({ callId, leases }: AdmissionRequest, since: number, live: LiveCall | undefined): void {
+  #takeNote(
+    { budgets = NO_BUDGETS }: AdmissionRequest,
+    taken: readonly number[] = [],
+    used: readonly number[] = [],
+  ): void {
+    for (const [key, amount] of unusedOf(budgets, taken, used))
+      this.#unused.set(key, (this.#unused.get(key) ?? 0) + amount);
+    if (this.#unused.size > 0) this.sendSoon();
+  }
+
+  #release(
+    { callId, leases }: AdmissionRequest,
+    since: number,
+    live: LiveCall | undefined,
+    used: readonly number[] | undefined,
+  ): void {
     const { keeper, shared, local, clock } = this.#deps;
     this.#deps.ended(callId);
     shared.giveBack(leases, Math.max(0, clock.now() - since));
-    local.release(callId);
+    local.release(callId, used);
     for (const { key } of leases) this.#freed.set(key, (this.#freed.get(key) ?? 0) + 1);
     if (live !== undefined) keeper.letGo(live);
   }
@@ -90,7 +116,11 @@ export class GrantedCalls {
     this.#sending = undefined;
     const freed = [...this.#freed];
     this.#freed.clear();
+    const unused = new Map(this.#unused);
+    this.#unused.clear();
     if (!health.isUp) return;
+    // Once: what is lost on the way stays counted.
+    if (unused.size > 0) this.#deps.store.giveBack(unused).catch((error: unknown) => health.failed(error));
     keeper.sendReleases().catch((error: unknown) => health.failed(error));
     for (const [key, slots] of freed) shared.wake(key, slots);
   }

@@ -5,11 +5,13 @@ import type { RateLimitState } from '../../../contract/call/tool-response.ts';
 import type {
   Admission,
   AdmissionRequest,
+  BudgetRule,
   DegradedLimit,
   LeaseRule,
   RateRule,
 } from '../../../ports/admission-control.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import { NO_BUDGETS } from '../memory/budget-meters.ts';
 import { MemoryAdmissionControl } from '../memory/memory-admission-control.ts';
 import type { LiveCall } from './lease-keeper.ts';
 
@@ -21,7 +23,7 @@ const RETRY_AFTER_MS = 1_000;
 export class LocalShare {
   readonly #memory: MemoryAdmissionControl;
   /** Running calls that count here: those let in here, and those the store had let in when it went away. */
-  readonly #counted = new Map<string, () => void>();
+  readonly #counted = new Map<string, (used?: readonly number[]) => void>();
   #back = new AbortController();
 
   constructor(clock: Clock) {
@@ -30,7 +32,8 @@ export class LocalShare {
 
   /** Throws ToolFailure UNAVAILABLE where a rule says `closed`, StoreBack, or the signal's reason. */
   async admit(request: AdmissionRequest, replicas: number, signal: AbortSignal): Promise<Admission> {
-    const rules = [...request.rates, ...request.leases];
+    const { budgets = NO_BUDGETS } = request;
+    const rules = [...request.rates, ...request.leases, ...budgets];
     if (rules.some(({ onStoreFailure }) => onStoreFailure === 'closed')) throw closed();
     const rates = request.rates.filter(isLocal);
     const leases = request.leases.filter(isLocal);
@@ -39,17 +42,27 @@ export class LocalShare {
         ...request,
         rates: rates.map((rule) => shareOfRate(rule, replicas)),
         leases: leases.map((rule) => shareOfLease(rule, replicas)),
+        budgets: budgets.map((rule) => shareOfBudget(rule, replicas)),
       },
       AbortSignal.any([signal, this.#back.signal]),
     );
-    if (decision.granted) this.#counted.set(request.callId, () => decision.release());
+    if (decision.granted) this.#counted.set(request.callId, (used) => decision.release(used));
     return { ...decision, rates: asDeclared(decision.rates, rates) };
   }
 
   /** The store let a call in: it is part of what this replica has used of its share, if the store goes away. */
-  charge({ rates }: AdmissionRequest, replicas: number): void {
-    if (rates.length > 0)
-      this.#memory.charge(rates.filter(isLocal).map((rule) => shareOfRate(rule, replicas)));
+  charge(
+    { rates, budgets = NO_BUDGETS }: AdmissionRequest,
+    replicas: number,
+    taken: readonly number[],
+  ): void {
+    if (rates.length + budgets.length === 0) return;
+    const shares = rates.filter(isLocal).map((rule) => shareOfRate(rule, replicas));
+    this.#memory.charge(
+      shares,
+      budgets.map((rule) => shareOfBudget(rule, replicas)),
+      taken,
+    );
   }
 
   /** The store is away: what runs already is part of this replica's share. */
@@ -65,8 +78,8 @@ export class LocalShare {
     this.#back = new AbortController();
   }
 
-  release(callId: string): void {
-    this.#counted.get(callId)?.();
+  release(callId: string, used?: readonly number[]): void {
+    this.#counted.get(callId)?.(used);
     this.#counted.delete(callId);
   }
 
@@ -76,10 +89,15 @@ export class LocalShare {
 }
 
 /** Which kinds of limits a call had that were not looked up in the store. */
-export function degradedLimits({ rates, leases }: AdmissionRequest): readonly DegradedLimit[] {
+export function degradedLimits({
+  rates,
+  leases,
+  budgets = NO_BUDGETS,
+}: AdmissionRequest): readonly DegradedLimit[] {
   return [
     ...(rates.length > 0 ? (['rate_limit'] as const) : []),
     ...(leases.length > 0 ? (['concurrency'] as const) : []),
+    ...(budgets.length > 0 ? (['budget'] as const) : []),
   ];
 }
 
@@ -98,6 +116,11 @@ function shareOfRate(rule: RateRule, replicas: number): RateRule {
 
 function shareOfLease(rule: LeaseRule, replicas: number): LeaseRule {
   return { ...rule, limit: Math.max(1, Math.floor(rule.limit / replicas)) };
+}
+
+/** What one replica has of it. A call that takes more than that is not let in here. */
+function shareOfBudget(rule: BudgetRule, replicas: number): BudgetRule {
+  return { ...rule, limit: Math.max(Math.min(1, rule.limit), Math.floor(rule.limit / replicas)) };
 }
 
 function asDeclared(

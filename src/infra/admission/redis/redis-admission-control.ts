@@ -1,9 +1,10 @@
-// RedisAdmissionControl: rate limits and concurrency leases over all replicas, one round trip per admitted call.
+// RedisAdmissionControl: rate limits, budgets and concurrency leases over all replicas, one round trip per admitted call.
 import { randomUUID } from 'node:crypto';
 import type { Admission, AdmissionControl, AdmissionRequest } from '../../../ports/admission-control.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { Metrics } from '../../../ports/telemetry/metrics.ts';
+import { NO_BUDGETS } from '../memory/budget-meters.ts';
 import { closing, firstRepeated } from '../memory/memory-admission-control.ts';
 import { admissionSeries } from './admission-series.ts';
 import { AdmissionStore } from './admission-store.ts';
@@ -93,6 +94,7 @@ export class RedisAdmissionControl implements AdmissionControl {
     this.#shared = new SharedAdmission({ store, keeper, health, clock, random, pollMs });
     const ended = (callId: string) => this.#calls.delete(callId);
     this.#grants = new GrantedCalls({
+      store,
       keeper,
       health,
       clock,
@@ -125,11 +127,11 @@ export class RedisAdmissionControl implements AdmissionControl {
   admit(request: AdmissionRequest, signal: AbortSignal): Promise<Admission> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#closed) return Promise.reject(closing());
-    const { callId, rates, leases } = request;
-    if (rates.length === 0 && leases.length === 0) return FREE;
+    const { callId, rates, leases, budgets = NO_BUDGETS } = request;
+    if (rates.length + leases.length + budgets.length === 0) return FREE;
     const known = this.#calls.get(callId);
     if (known !== undefined) return known;
-    const twice = firstRepeated(rates) ?? firstRepeated(leases);
+    const twice = firstRepeated(rates) ?? firstRepeated(leases) ?? firstRepeated(budgets);
     if (twice !== undefined)
       return Promise.reject(new Error(`a request may name the key "${twice}" only once`));
     const decided = this.#decide({ request, signal, at: this.#needs.clock.now(), suspected: false });
@@ -137,6 +139,11 @@ export class RedisAdmissionControl implements AdmissionControl {
     const forget = () => this.#calls.delete(callId);
     decided.then((admission) => admission.granted || forget(), forget);
     return decided;
+  }
+
+  async spent(keys: readonly string[]): Promise<readonly number[] | undefined> {
+    if (!this.#health.isUp) return undefined;
+    return this.#store.spent(keys).catch(() => undefined);
   }
 
   /** What is kept in memory, in entries: nothing stays of calls that have ended. */
@@ -180,10 +187,14 @@ export class RedisAdmissionControl implements AdmissionControl {
     const decision = await this.#shared.admit(this.#rest(asked), signal);
     const { kind, rates } = decision;
     if (kind === 'granted') {
-      this.#local.charge(request, this.#health.replicas);
-      const { fencingToken, shadowRefusals } = decision;
-      return this.#grants.add(request, at, { rates, fencingToken, shadowRefusals, known: true, suspected });
+      const { fencingToken, shadowRefusals, taken } = decision;
+      this.#local.charge(request, this.#health.replicas, taken);
+      const budgets = taken.length > 0 ? { taken } : undefined;
+      const granted = { rates, fencingToken, shadowRefusals, known: true, suspected, ...budgets };
+      return this.#grants.add(request, at, granted);
     }
+    if (kind === 'budget')
+      return { granted: false, refusedBy: 'budget', rule: decision.rule.name, used: decision.used, rates };
     const { rule, retryAfterMs } = decision;
     return kind === 'rate'
       ? { granted: false, refusedBy: 'rate', rule: decision.rule.name, retryAfterMs, rates }
@@ -194,9 +205,11 @@ export class RedisAdmissionControl implements AdmissionControl {
     const { request, signal, at, suspected } = asked;
     const decision = await this.#local.admit(this.#rest(asked), this.#health.replicas, signal);
     if (!decision.granted) return decision;
-    const { rates, shadowRefusals } = decision;
+    const { rates, shadowRefusals, taken } = decision;
     const degraded = degradedLimits(request);
-    return this.#grants.add(request, at, { rates, shadowRefusals, degraded, known: false, suspected });
+    const budgets = taken === undefined ? undefined : { taken };
+    const granted = { rates, shadowRefusals, degraded, known: false, suspected, ...budgets };
+    return this.#grants.add(request, at, granted);
   }
 
   /** With what is left of its waiting time, for a call that had begun to wait elsewhere. */

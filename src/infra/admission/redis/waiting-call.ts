@@ -3,13 +3,13 @@ import type { RateLimitState } from '../../../contract/call/tool-response.ts';
 import type { AdmissionRequest, LeaseRule } from '../../../ports/admission-control.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Waiter } from '../memory/lease-slots.ts';
-import type { AdmitReply } from './admission-store.ts';
+import type { AdmitReply } from './admit-reply.ts';
 
 export type FullDecision = Omit<Extract<AdmitReply, { kind: 'rate' }>, 'kind' | 'rule'> & {
   readonly kind: 'full';
   readonly rule: LeaseRule;
 };
-export type SharedDecision = Extract<AdmitReply, { kind: 'granted' | 'rate' }> | FullDecision;
+export type SharedDecision = Extract<AdmitReply, { kind: 'granted' | 'rate' | 'budget' }> | FullDecision;
 
 export interface WaitingCall extends Waiter {
   readonly request: AdmissionRequest;
