@@ -1,4 +1,5 @@
 // Injection tokens of the doors: which port stands behind which constructor parameter.
+import type { DecisionRules } from '../core/decide-approval.ts';
 import type { JsonObject } from '../contract/json.ts';
 
 /** ports/tool-caller.ts */
@@ -42,8 +43,7 @@ export const READINESS = Symbol('Readiness');
 
 export interface DoorLimits {
   readonly maxParallelCalls: number;
-  /** Whether the credential that asked for an approval may also give it. */
-  readonly allowSelfApproval: boolean;
+  readonly approvals: DecisionRules;
 }
 
 export interface PipelineView {

@@ -1,6 +1,7 @@
 // The `ute` command: reads the command line, runs one command, answers with its exit code.
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
+import { addApprovalsCommand } from './commands/approvals-command.ts';
 import { addCallCommand } from './commands/call-command.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from './exit-code.ts';
@@ -26,6 +27,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<number> {
     addValidateCommand,
     addToolsCommand,
     addCallCommand,
+    addApprovalsCommand,
     addKeyCommand,
     addKeysCommand,
     addPolicyCommand,

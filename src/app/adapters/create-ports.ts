@@ -10,6 +10,7 @@ import { createEgressAdapters } from './create-egress-adapters.ts';
 import { openCoordination, type Coordination } from './open-coordination.ts';
 import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { openCallLog } from './open-call-log.ts';
+import { ConfiguredGroups } from '../../infra/approvals/configured-groups.ts';
 import { openKeys, type Keys } from './open-keys.ts';
 import { openRecordings } from '../../infra/recordings/open-recordings.ts';
 import { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
@@ -75,6 +76,7 @@ export async function createInfra(
     ...egress.ports,
     ...coordination.ports,
     approvals,
+    approverGroups: new ConfiguredGroups(settings.approvals.groups),
     auditSink,
     authenticator: keys.authenticator,
     callRules: callRulesOf(settings),
