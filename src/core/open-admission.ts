@@ -1,6 +1,6 @@
 // OpenAdmission: a call on its way to being admitted. Whoever keeps it does so while all that stands around the call waits.
 import type { Admission, Admitted } from '../contract/call/admission.ts';
-import type { AdmittedCall } from '../contract/call/admitted-call.ts';
+import type { AdmittedCall, Grant } from '../contract/call/admitted-call.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { Principal } from '../contract/call/principal.ts';
 import type { Phase, ToolCall } from '../contract/call/tool-call.ts';
@@ -72,6 +72,13 @@ function admittedCall(call: ToolCall, fn: ToolFunction, principal: Principal): A
       principalId: principal.id,
       tenantId: principal.tenantId,
       permissions: [...principal.permissions],
+      ...tokenOf(principal),
     },
   };
+}
+
+/** A key can be looked up when the call runs; a token is gone by then. */
+function tokenOf({ token, agents, userId }: Principal): Pick<Grant, 'token'> {
+  if (token === undefined) return {};
+  return { token: { groups: token.groups, agents, ...(userId !== undefined && { userId }) } };
 }

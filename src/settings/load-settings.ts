@@ -164,6 +164,10 @@ function contradictions(settings: SettingsFile, file: string, env: Environment):
     const message = `auth "none" is only for loopback, but host is "${settings.host}": use api_keys, or host 127.0.0.1`;
     problems.push({ file, path: 'auth.mode', message });
   }
+  if (settings.auth.mode === 'none' && settings.auth.issuers.length > 0) {
+    const message = 'are for auth.mode api_keys: with "none" everybody is let in without a token';
+    problems.push({ file, path: 'auth.issuers', message });
+  }
   if (settings.webhooks.allow_hosts !== undefined && settings.webhooks.secret === undefined) {
     const message = 'is needed to sign webhooks with: set it or UTE_WEBHOOK_SECRET to whsec_ and base64';
     problems.push({ file, path: 'webhooks.secret', message });

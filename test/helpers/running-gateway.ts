@@ -42,6 +42,8 @@ export async function startGateway(options: {
   settings?: Record<string, unknown>;
   roles?: Readonly<Record<string, readonly string[]>>;
   more?: Readonly<Record<string, WantedKey>>;
+  /** Beside keys and roles. */
+  auth?: Readonly<Record<string, unknown>>;
 }): Promise<RunningGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'ute-e2e-'));
   // As root, the user of the embedded database goes through it.
@@ -60,7 +62,7 @@ export async function startGateway(options: {
     grpc: { port: 0 },
     metrics: { port: 0 },
     data_dir: join(dir, 'data'),
-    auth: { keys, roles: { reader: ['tools:read'], ...options.roles } },
+    auth: { keys, roles: { reader: ['tools:read'], ...options.roles }, ...options.auth },
     loaders: [{ type: 'yaml-file', paths: options.tools.map((path) => resolve(ROOT, path)) }],
     executors: { python: { module_paths: [join(ROOT, 'tools/python'), join(ROOT, 'test/fixtures/python')] } },
     approvals: { allow_self_approval: true },

@@ -57,14 +57,14 @@ export class ToolExecutorController {
   }
 
   @GrpcMethod(SERVICE, 'ListTools')
-  listTools(message: Readable<ListToolsMessage>, metadata: Metadata): Uint8Array {
+  listTools(message: Readable<ListToolsMessage>, metadata: Metadata): Promise<Uint8Array> {
     return this.#read(metadata, message, (request, viewer) =>
       encodeListResponse(listTools(this.catalog, request, viewer)),
     );
   }
 
   @GrpcMethod(SERVICE, 'GetTool')
-  getTool(message: Readable<GetToolMessage>, metadata: Metadata): Uint8Array {
+  getTool(message: Readable<GetToolMessage>, metadata: Metadata): Promise<Uint8Array> {
     return this.#read(metadata, message, ({ name }, viewer) => {
       const snapshot = this.catalog.snapshot();
       const fn = findShown(snapshot, name, viewer);
@@ -79,14 +79,14 @@ export class ToolExecutorController {
   }
 
   @GrpcMethod(SERVICE, 'WatchTools')
-  watchTools(message: Readable<object>, metadata: Metadata, call: Stream): Observable<Uint8Array> {
-    return this.#read(metadata, message, () =>
+  watchTools(message: Readable<object>, metadata: Metadata, call: Stream): Promise<Observable<Uint8Array>> {
+    return this.#read(metadata, message, (_request, { principal }) =>
       defer(() => {
-        const leave = this.#enterWatch(this.#authorize(metadata).tenantId);
+        const leave = this.#enterWatch(principal.tenantId);
         const watch = watchTools({
           catalog: this.catalog,
           pace: call,
-          authorize: () => ({ principal: this.#authorize(metadata) }),
+          authorize: () => this.#authorize(metadata),
           onDrain: (end) => this.health.onDrain(end),
           asError: exceptionFor,
         });
@@ -101,13 +101,13 @@ export class ToolExecutorController {
     return leave;
   }
 
-  #read<Message, Answer>(
+  async #read<Message, Answer>(
     metadata: Metadata,
     message: Readable<Message>,
-    answer: (request: Message, viewer: Viewer) => Answer,
-  ): Answer {
+    answer: (request: Message, viewer: Viewing) => Answer,
+  ): Promise<Answer> {
     try {
-      const viewer = { principal: this.#authorize(metadata) };
+      const viewer = await this.#authorize(metadata);
       if (message === UNREADABLE) throw invalid('', 'is not a message of its type');
       return answer(message, viewer);
     } catch (thrown) {
@@ -115,12 +115,18 @@ export class ToolExecutorController {
     }
   }
 
-  #authorize(metadata: Metadata): Principal {
+  #authorize(metadata: Metadata): Viewing | Promise<Viewing> {
     checkMetadataSize(metadata);
     const principal = this.authenticator.authenticate(credentialOf(metadata), tenantOf(metadata));
-    if (holds(principal, 'tools:read')) return principal;
-    throw permissionMissing('tools:read');
+    return principal instanceof Promise ? principal.then(viewerOf) : viewerOf(principal);
   }
+}
+
+type Viewing = Viewer & { readonly principal: Principal };
+
+function viewerOf(principal: Principal): Viewing {
+  if (holds(principal, 'tools:read')) return { principal };
+  throw permissionMissing('tools:read');
 }
 
 function tooManyWatchers(): ToolFailure {

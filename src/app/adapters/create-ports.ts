@@ -68,7 +68,8 @@ export async function createInfra(
   const callLog = await openCallLog(settings, { ...observed, database });
   const { auditSink, approvals, history } = callLog;
   const coordination = await openCoordination(settings, observed);
-  const keys = openKeys(settings, { ...observed, database, announce, reread });
+  const { http } = egress.ports;
+  const keys = await openKeys(settings, { ...observed, http, database, announce, reread });
   const loopLag = new EventLoopLag(clock);
   const { recordings, replaySource } = await openRecordings(settings, observed);
   const ports: OutsidePorts = {
@@ -101,7 +102,7 @@ export async function createInfra(
     await server.stop();
     await log.flush();
   }
-  const degraded = () => degradedOf({ databaseWatch, server, coordination, auditSink });
+  const degraded = () => degradedOf({ databaseWatch, server, coordination, auditSink, keys });
   return { ports, ...observed, database, server, databaseWatch, degraded, history, asyncParts, keys, close };
 }
 
@@ -121,9 +122,10 @@ interface Watched {
   readonly server: EmbeddedPostgres;
   readonly coordination: Coordination;
   readonly auditSink: StoredAuditSink;
+  readonly keys: Keys;
 }
 
-function degradedOf({ databaseWatch, server, coordination, auditSink }: Watched): Degraded {
+function degradedOf({ databaseWatch, server, coordination, auditSink, keys }: Watched): Degraded {
   const { step } = server;
   const state = step === 'stopped' || step === 'running' ? 'away' : step;
   return {
@@ -133,6 +135,9 @@ function degradedOf({ databaseWatch, server, coordination, auditSink }: Watched)
     ...(auditSink.isRefusing && {
       audit:
         'the audit journal takes no records: its disk fails, or limits.max_audit_backlog_bytes is reached',
+    }),
+    ...(keys.awayIssuers() > 0 && {
+      tokens: `issuers of tokens whose keys cannot be read: ${keys.awayIssuers()}; those that were known stay in force`,
     }),
     ...(databaseWatch.isAway && {
       database: `the database is ${state}: API keys stay as they were known, and calls that change something are refused until it is back`,

@@ -2,16 +2,21 @@
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyControl } from '../../ports/keys/key-control.ts';
+import type { HttpClient } from '../../ports/egress/http-client.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/api-key-authenticator.ts';
 import { makeFirstKey } from '../../infra/keys/first-key.ts';
+import { AnyAuthenticator } from '../../infra/identity/any-authenticator.ts';
 import { KeyReload } from '../../infra/keys/key-reload.ts';
 import { firstKeyPath, keysInForce } from '../../infra/keys/keys-in-force.ts';
 import { ManagedKeys } from '../../infra/keys/managed-keys.ts';
+import type { Roles } from '../../infra/keys/known-key.ts';
 import { RecordedKeys } from '../../infra/keys/recorded-keys.ts';
 import { SqlKeyStore } from '../../infra/keys/sql-key-store.ts';
+import type { Tokens } from '../../infra/tokens/open-tokens.ts';
+import { tokensAdminister } from '../../infra/identity/tokens-administer.ts';
 import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 
 export interface Keys {
@@ -22,6 +27,8 @@ export interface Keys {
    * cannot be read, or a key cannot be made.
    */
   start(): Promise<void>;
+  /** How many issuers of tokens there are whose keys cannot be read now. */
+  readonly awayIssuers: () => number;
   /** Looks at gateway.yaml and at the database now. Never rejects. */
   check(): Promise<void>;
   stop(): Promise<void>;
@@ -34,21 +41,75 @@ export interface KeysNeeds {
   readonly metrics: Metrics;
   /** Shows the operator a line that must not go to the log: the first key. */
   readonly announce: (line: string) => void;
+  readonly http: HttpClient;
   /** The settings as they stand now; without it the keys of gateway.yaml stay as they are. */
   readonly reread: (() => Settings) | undefined;
 }
 
-export function openKeys(settings: Settings, needs: KeysNeeds): Keys {
-  const { database, clock, log, metrics, announce, reread } = needs;
+/** Throws Error for a role that is not there, and for a file of the data directory that cannot be used. */
+export async function openKeys(settings: Settings, needs: KeysNeeds): Promise<Keys> {
+  const { database, clock, log, announce, reread } = needs;
+  const { mode, issuers } = settings.auth;
   const inForce = () => keysInForce(settings, clock.wall());
   const apiKeys =
-    settings.auth.mode === 'none'
-      ? undefined
-      : new ApiKeyAuthenticator(inForce(), settings.auth.roles, clock);
+    mode === 'none' ? undefined : new ApiKeyAuthenticator(inForce(), settings.auth.roles, clock);
   const store = new SqlKeyStore(database.db);
-  const recorded = new RecordedKeys({
+  const recorded = openRecorded(store, apiKeys, needs);
+  const roles = () => apiKeys?.roles ?? settings.auth.roles;
+  const control = new ManagedKeys({ store, roles, changed: () => recorded.check(), clock });
+  const tokens =
+    apiKeys === undefined || issuers.length === 0 ? undefined : await tokensOf(issuers, roles, needs);
+  const reload =
+    reread === undefined || apiKeys === undefined
+      ? undefined
+      : new KeyReload({ settings, reread, authenticator: apiKeys, clock, log });
+  return {
+    authenticator: authenticatorOf(apiKeys, tokens),
+    control,
+    awayIssuers: () => tokens?.awayCount() ?? 0,
+    async start() {
+      tokens?.start();
+      await recorded.start();
+      if (apiKeys?.hasAdmin === false && !tokensAdminister(issuers, roles())) {
+        makeFirstKey(firstKeyPath(settings), (key) => announce(firstKeyNotice(key)));
+        apiKeys.replace(inForce(), settings.auth.roles);
+      }
+      reload?.start();
+    },
+    async check() {
+      await Promise.all([reload?.check(), recorded.check()]);
+    },
+    async stop() {
+      recorded.stop();
+      tokens?.stop();
+      await reload?.stop();
+    },
+  };
+}
+
+/** Who needs no tokens does not load what verifies them. */
+async function tokensOf(
+  issuers: Settings['auth']['issuers'],
+  roles: () => Roles,
+  needs: KeysNeeds,
+): Promise<Tokens> {
+  const { openTokens } = await import('../../infra/tokens/open-tokens.ts');
+  return openTokens(issuers, { ...needs, roles });
+}
+
+function authenticatorOf(keys: ApiKeyAuthenticator | undefined, tokens: Tokens | undefined): Authenticator {
+  if (keys === undefined) return new AnonymousAuthenticator();
+  return tokens === undefined ? keys : new AnyAuthenticator(keys, tokens.authenticator);
+}
+
+function openRecorded(
+  store: SqlKeyStore,
+  authenticator: ApiKeyAuthenticator | undefined,
+  { clock, log, metrics }: KeysNeeds,
+): RecordedKeys {
+  return new RecordedKeys({
     store,
-    authenticator: apiKeys,
+    authenticator,
     clock,
     log,
     unread: gaugeOf(
@@ -62,31 +123,6 @@ export function openKeys(settings: Settings, needs: KeysNeeds): Keys {
       'API keys of the database that are not revoked, as this replica knows them.',
     ),
   });
-  const roles = () => apiKeys?.roles ?? settings.auth.roles;
-  const control = new ManagedKeys({ store, roles, changed: () => recorded.check(), clock });
-  const reload =
-    reread === undefined || apiKeys === undefined
-      ? undefined
-      : new KeyReload({ settings, reread, authenticator: apiKeys, clock, log });
-  return {
-    authenticator: apiKeys ?? new AnonymousAuthenticator(),
-    control,
-    async start() {
-      await recorded.start();
-      if (apiKeys?.hasAdmin === false) {
-        makeFirstKey(firstKeyPath(settings), (key) => announce(firstKeyNotice(key)));
-        apiKeys.replace(inForce(), settings.auth.roles);
-      }
-      reload?.start();
-    },
-    async check() {
-      await Promise.all([reload?.check(), recorded.check()]);
-    },
-    async stop() {
-      recorded.stop();
-      await reload?.stop();
-    },
-  };
 }
 
 function gaugeOf(metrics: Metrics, name: string, help: string) {

@@ -25,4 +25,13 @@ export interface Grant {
   readonly principalId: string;
   readonly tenantId: string;
   readonly permissions: readonly string[];
+  /** What the token said that made the call, where it was one. */
+  readonly token?: TokenGrant;
+}
+
+export interface TokenGrant {
+  /** Values that the settings of its issuer map to roles. */
+  readonly groups: readonly string[];
+  readonly agents: readonly string[];
+  readonly userId?: string;
 }

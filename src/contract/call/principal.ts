@@ -12,6 +12,8 @@ export interface Principal {
   readonly roles: readonly string[];
   /** Resolved from the roles at load; may hold `*` and `area:*`. */
   readonly permissions: ReadonlySet<string>;
+  /** Set where a token says who it is: nobody can ask for that again, so that calls to come keep it. */
+  readonly token?: { readonly groups: readonly string[] };
 }
 
 /** What a caller presented, as found on the wire. */
@@ -35,8 +37,7 @@ export function isOfPlatform(permission: string): boolean {
 }
 
 /** True if the permission, its area's wildcard (`math:*`) or, where it is no permission of the platform, `*` is held. */
-export function holds(principal: Principal, permission: string): boolean {
-  const { permissions } = principal;
+export function holds({ permissions }: Pick<Principal, 'permissions'>, permission: string): boolean {
   if (permissions.has(permission) || (permissions.has('*') && !isOfPlatform(permission))) return true;
   const area = permission.indexOf(':');
   return area > 0 && permissions.has(`${permission.slice(0, area)}:*`);

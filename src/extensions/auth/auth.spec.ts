@@ -99,4 +99,45 @@ describe('auth', () => {
     who = principalOf({ id: 'key00002' });
     expect(await run()).toMatchObject({ ok: true });
   });
+
+  it('a credential that has to be verified is waited for, and refused as it is', async () => {
+    const clock = { now: () => 5_000, wall: () => 5_000, after: () => () => undefined };
+    const told = async (verified: () => Promise<Principal>) => {
+      const authenticator = { authenticate: verified, recall: () => principalOf() };
+      const call = callOf({ principal: undefined });
+      const extension = auth.create({ authenticator, clock });
+      const { calls, next } = echoNext();
+      const response = await outcomeOf(async () => through(extension, call, next, OPTIONS), call);
+      return { response, seen: calls.map(({ context }) => context.tenantId) };
+    };
+    expect(await told(async () => principalOf())).toMatchObject({ response: { ok: true }, seen: ['acme'] });
+    const refused = () => Promise.reject(new ToolFailure('AUTH', 'The credential is not valid.'));
+    expect(await told(refused)).toMatchObject({ response: { ok: false, error: { type: 'AUTH' } }, seen: [] });
+  });
+
+  it('a call that cannot be read is told so where the tenant that it may have named is missing', async () => {
+    const nameless = new ToolFailure('VALIDATION', 'None is named.', { reason: 'TENANT_REQUIRED' });
+    const refusal = new ToolFailure('VALIDATION', 'No JSON.', { reason: 'SYNTAX' });
+    for (const authenticate of [() => Promise.reject(nameless), () => thrown(nameless)]) {
+      const extension = auth.create({
+        authenticator: { authenticate, recall: () => principalOf() },
+        clock: { now: () => 0, wall: () => 0, after: () => () => undefined },
+      });
+      for (const [request, reason] of [
+        [requestOf(), 'TENANT_REQUIRED'],
+        [requestOf({ refusal }), 'SYNTAX'],
+      ] as const) {
+        const call = callOf({ request, principal: undefined });
+        const response = await outcomeOf(
+          async () => through(extension, call, echoNext().next, OPTIONS),
+          call,
+        );
+        expect(response).toMatchObject({ ok: false, error: { reason } });
+      }
+    }
+  });
 });
+
+function thrown(error: Error): never {
+  throw error;
+}

@@ -1,11 +1,12 @@
 // auth: who is calling, and for whom may it speak. Binds tenant, agent and user to the credential.
 import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import { z } from 'zod';
-import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, Next, RequestExtension } from '../../contract/plugin.ts';
 import { holds, stillGranted, type Principal } from '../../contract/call/principal.ts';
 import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { grantOf, type ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolContext } from '../../contract/call/tool-context.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
@@ -36,20 +37,26 @@ function createAuth(authenticator: Authenticator, clock: Clock): RequestExtensio
     onFailure: 'deny',
     explains: true,
     prepare({ flood_rate: floodRate }) {
-      return function authenticate(call, next) {
-        const principal = principalOf(call, authenticator);
+      function enter(principal: Principal, call: ToolCall, next: Next): Promise<ToolResponse> {
         guard.check(principal.id, floodRate, clock.now());
         if (!holds(principal, 'tools:call')) throw missing('tools:call');
         const context = bind(principal, call.context);
         call.progress.caller = { principal, context };
         return next({ ...call, principal, context });
+      }
+      return function authenticate(call, next) {
+        const principal = principalOf(call, authenticator);
+        // A key is known at once, and whoever shows one waits for nothing.
+        return principal instanceof Promise
+          ? principal.then((known) => enter(known, call, next))
+          : enter(principal, call, next);
       };
     },
   };
 }
 
 /** Whoever speaks now, or for whom the call was admitted: with what was granted then and is granted still. */
-function principalOf(call: ToolCall, authenticator: Authenticator): Principal {
+function principalOf(call: ToolCall, authenticator: Authenticator): Principal | Promise<Principal> {
   const grant = grantOf(call);
   if (grant === undefined) return whoSpeaks(call, authenticator);
   const principal = authenticator.recall(grant);
@@ -60,14 +67,20 @@ function principalOf(call: ToolCall, authenticator: Authenticator): Principal {
   return stillGranted(principal, grant.permissions);
 }
 
-function whoSpeaks({ request, context }: ToolCall, authenticator: Authenticator): Principal {
+function whoSpeaks(
+  { request, context }: ToolCall,
+  authenticator: Authenticator,
+): Principal | Promise<Principal> {
+  // A body that nobody could read may have named a tenant: its caller is told what is wrong with that.
+  const told = (error: unknown): never => {
+    const isNameless = error instanceof ToolFailure && isReason(error, 'TENANT_REQUIRED');
+    throw isNameless ? (request.refusal ?? error) : error;
+  };
   try {
-    return authenticator.authenticate(request.credential, context.tenantId);
+    const principal = authenticator.authenticate(request.credential, context.tenantId);
+    return principal instanceof Promise ? principal.catch(told) : principal;
   } catch (error) {
-    // A body that nobody could read may have named one: its caller is told what is wrong with that.
-    if (request.refusal !== undefined && error instanceof ToolFailure && isReason(error, 'TENANT_REQUIRED'))
-      throw request.refusal;
-    throw error;
+    return told(error);
   }
 }
 

@@ -11,7 +11,7 @@ export interface Watch {
   readonly catalog: ToolCatalog;
   readonly pace: StreamPace;
   /** Asked before every message: a credential withdrawn since ends the stream. Throws ToolFailure. Gives who watches. */
-  readonly authorize: () => Viewer;
+  readonly authorize: () => Viewer | Promise<Viewer>;
   /** Calls `end` when the gateway starts to drain; the returned function forgets it. */
   readonly onDrain: (end: (failure: ToolFailure) => void) => () => void;
   /** The error as the transport sends it. */
@@ -26,10 +26,13 @@ export function watchTools({ catalog, pace, authorize, onDrain, asError }: Watch
     let known: Known = new Map();
     let { version } = catalog.snapshot();
     const guarded = (send: (viewer: Viewer) => void) => () => {
+      const fail = (thrown: unknown) => subscriber.error(asError(thrown));
       try {
-        send(authorize());
+        const viewer = authorize();
+        if (viewer instanceof Promise) viewer.then(send).catch(fail);
+        else send(viewer);
       } catch (thrown) {
-        subscriber.error(asError(thrown));
+        fail(thrown);
       }
     };
     const sendSnapshot = guarded((viewer) => {

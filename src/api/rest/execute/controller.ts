@@ -49,7 +49,7 @@ export class ExecuteController {
   async executeMany(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const env = environmentOf(request.headers, goneFrom(reply));
     const { value, largeIntegers } = readable(executeTools, request);
-    const calls = this.#strangerOf(env) ?? this.#callsOf(value);
+    const calls = (await this.#strangerOf(env)) ?? this.#callsOf(value);
     if (calls instanceof ToolFailure) {
       await sendEnvelope(reply, await this.caller.execute(readCall('', calls, env)));
       return;
@@ -64,10 +64,10 @@ export class ExecuteController {
    * Who has no key, or names a tenant that the key does not serve, is told that alone, and audited once, whatever the list
    * holds. Where no header names a tenant, each call of the list may.
    */
-  #strangerOf({ credential, traced, wrongTenant }: CallEnvironment): ToolFailure | undefined {
+  async #strangerOf({ credential, traced, wrongTenant }: CallEnvironment): Promise<ToolFailure | undefined> {
     if (wrongTenant !== undefined) return wrongTenant;
     try {
-      this.authenticator.authenticate(credential, traced.tenantId);
+      await this.authenticator.authenticate(credential, traced.tenantId);
       return undefined;
     } catch (error) {
       if (error instanceof ToolFailure) return isReason(error, 'TENANT_REQUIRED') ? undefined : error;

@@ -40,7 +40,8 @@ export class PermissionGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { headers } = request;
     const tenant = tenantOrThrow(headers[TENANT_KEY]);
-    const admitted = admit(request, this.authenticator.authenticate(credentialOf(headers), tenant));
+    const principal = await this.authenticator.authenticate(credentialOf(headers), tenant);
+    const admitted = admit(request, principal);
     const permissions: readonly string[] = Reflect.getMetadata(REQUIRED, context.getHandler());
     const [first] = permissions;
     if (first === undefined || permissions.some((each) => holds(admitted.principal, each))) return true;

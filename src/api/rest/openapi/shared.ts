@@ -80,7 +80,11 @@ export const PARAMETERS: JsonObject = {
 };
 
 export const SECURITY_SCHEMES: JsonObject = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'An API key as a bearer token.' },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key, or a token (JWT) of one of auth.issuers.',
+  },
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
 };
 

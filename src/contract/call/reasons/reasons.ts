@@ -1,6 +1,7 @@
 // The reasons that the gateway itself gives inside an error's type: what each means to whoever reads it, and what follows
 // from it. Tools may report others of their own. The reference page is made from this list.
 import { CONVERSATION_REASONS } from './conversation-reasons.ts';
+import { IDENTITY_REASONS } from './identity-reasons.ts';
 import { row, type ReasonRow } from './reason-row.ts';
 import { RESULT_REASONS } from './result-reasons.ts';
 
@@ -37,24 +38,7 @@ export const REASONS = {
   URI_TOO_LONG: row('VALIDATION', 'the URL is too long', { http: 414 }),
 
   // Who calls, and what they may.
-  CREDENTIAL_EXPIRED: row('AUTH', 'the key is past its expires_at'),
-  CREDENTIAL_INVALID: row('AUTH', 'the key is none of auth.keys and none of GET /v1/keys that is in force'),
-  CREDENTIAL_MISSING: row('AUTH', 'the call has no key'),
-  CREDENTIAL_REVOKED: row('AUTH', 'the key that made the call is gone, or does not serve its tenant any more'),
-  FLOOD: row('RATE_LIMIT', 'too many calls in one second with this credential'),
-  KEYS_FULL: row('UNAVAILABLE', 'there are as many API keys as the database may hold: revoke some'),
-  KEY_NOT_FOUND: row('NOT_FOUND', 'there is no API key of this id in the database, or it is revoked'),
-  NOT_THE_OWNER: row('PERMISSION_DENIED', 'only the credential that made it may do this'),
-  PERMISSION_MISSING: row('PERMISSION_DENIED', 'the credential lacks a permission: the message names it'),
-  POLICY_DENIED: row('PERMISSION_DENIED', 'a policy rule refuses the call: details.rule'),
-  POLICY_FAILED: row('PERMISSION_DENIED', 'a policy rule could not be evaluated for this call: details.rule, and the log says why'),
-  STEP_NOT_ALLOWED: row('PERMISSION_DENIED', 'a tool from elsewhere may not call this one'),
-  AGENT_MISMATCH: row('PERMISSION_DENIED', 'the call names an agent that is not one of the credential\'s'),
-  TENANT_MISMATCH: row('PERMISSION_DENIED', 'the call names a tenant that is not the credential\'s'),
-  USER_MISMATCH: row('PERMISSION_DENIED', 'the call names a user that is not the credential\'s'),
-  TENANTS_DIFFER: row('VALIDATION', 'header or metadata and context name different tenants'),
-  TENANT_NOT_ALLOWED: row('PERMISSION_DENIED', 'the request names a tenant that the credential does not serve'),
-  TENANT_REQUIRED: row(['VALIDATION', 'PERMISSION_DENIED'], 'the credential serves several tenants, and the request names none; or it belongs to none, and calls no tools'),
+  ...IDENTITY_REASONS,
 
   // Arguments.
   IDEMPOTENCY_KEYS_DIFFER: row('VALIDATION', 'header and context name different idempotency keys'),
