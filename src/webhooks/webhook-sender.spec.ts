@@ -33,6 +33,7 @@ interface Said {
   readonly answer?: (request: HttpRequest) => Promise<HttpResponse>;
   readonly envelope?: string;
   readonly claimFails?: number;
+  readonly claimHangs?: boolean;
   readonly settings?: Partial<CallbackSettings>;
 }
 
@@ -40,6 +41,7 @@ function setUp({
   answer = async () => answered(200),
   envelope = '{"ok":true}',
   claimFails = 0,
+  claimHangs = false,
   settings = {},
 }: Said = {}) {
   const clock = new FakeClock(1_700_000_000_000);
@@ -54,6 +56,7 @@ function setUp({
     webhooks: {
       async claim(limit, leaseMs) {
         claims.push({ limit, leaseMs });
+        if (claimHangs) return new Promise<never>(() => undefined);
         if (claims.length <= claimFails) throw new Error('the database is away');
         return due.splice(0, limit);
       },
@@ -218,5 +221,15 @@ describe('the sender', () => {
     sender.wake();
     await clock.advance(5_000);
     expect(claims).toEqual([]);
+  });
+
+  it('stops within a second though the database never answers', async () => {
+    const { clock, sender, claims } = setUp({ claimHangs: true });
+    sender.start();
+    await settled();
+    const stopped = sender.stop();
+    await clock.advance(1_000);
+    await stopped;
+    expect(claims).toHaveLength(1);
   });
 });

@@ -6,6 +6,7 @@ import { signedHeaders } from '../lib/secrets/webhook-signature.ts';
 import type { StoredCall } from '../ports/calls/call-store.ts';
 import { backoffMs } from '../lib/timers/backoff.ts';
 import { every, type Repeated } from '../lib/timers/every.ts';
+import { settledWithin } from '../lib/timers/settled-within.ts';
 import { within } from '../lib/timers/within.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { HttpClient } from '../ports/egress/http-client.ts';
@@ -33,6 +34,7 @@ const MAX_ENVELOPE_CHARS = 256 * 1024;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const DELAYS = { lastMs: 4 * 3_600_000, growth: 3, least: 0.5 };
 const GONE = 410;
+const STOP_WITHIN_MS = 1_000;
 
 export class WebhookSender {
   readonly #deps: SenderDeps;
@@ -68,11 +70,11 @@ export class WebhookSender {
     this.#sending ??= this.#sendAll().finally(() => (this.#sending = undefined));
   }
 
-  /** What is being sent is broken off, and sent again by whoever comes next. */
+  /** What is being sent is broken off, and sent again by whoever comes next. A statement that hangs is not waited for. */
   async stop(): Promise<void> {
     void this.#polls?.stop();
     this.#stop.abort(toolFailure('DRAINING', 'The gateway is shutting down.'));
-    await this.#sending;
+    if (this.#sending !== undefined) await settledWithin(this.#deps.clock, STOP_WITHIN_MS, this.#sending);
   }
 
   async #sendAll(): Promise<void> {

@@ -68,8 +68,7 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
     },
     async close() {
       hide();
-      await scheduled.close();
-      await worker.close(CLOSE_WITHIN_MS);
+      await Promise.all([scheduled.close(), worker.close(CLOSE_WITHIN_MS)]);
       await sender.stop();
     },
   };

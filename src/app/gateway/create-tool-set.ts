@@ -44,8 +44,7 @@ export function createToolSet(settings: Settings, ports: Ports, parts: ToolSetPa
   const loader = loaders.find((each) => each.loader.draft !== undefined)?.loader;
   const specs = new SpecEditor({ ...ports, store, loader, sync, registry });
   async function close(): Promise<void> {
-    await sync.stop();
-    await keeper.close();
+    await Promise.all([sync.stop(), keeper.close()]);
     versions.close();
   }
   return { registry, sync, versions, specs, close };

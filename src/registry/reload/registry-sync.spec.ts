@@ -261,6 +261,21 @@ it('watching begins after the first load, and ends with stop', async () => {
   expect(watching).toBe(false);
 });
 
+it('stops within a second though a source never answers', async () => {
+  let answers = true;
+  const sync = syncOf({
+    load: () => (answers ? Promise.resolve(loaded([declared('a')])) : new Promise<never>(() => undefined)),
+  });
+  await sync.start();
+  answers = false;
+  void sync.reload();
+  await settled();
+  const stopped = sync.stop();
+  await clock.advance(1_000);
+  await stopped;
+  expect(names()).toEqual(['a']);
+});
+
 describe('a handler that changed on disk, with its declaration as it was', () => {
   const refusals = () => log.lines.filter(({ level }) => level === 'error').length;
 

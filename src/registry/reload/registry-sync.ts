@@ -3,6 +3,7 @@ import type { Connection, Draft, Loader } from '../../contract/plugin.ts';
 import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
 import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
+import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
@@ -16,6 +17,8 @@ import { ToolSource, type NamedLoader } from './tool-source.ts';
 import { snapshotOf, type ToolSpecRegistry } from '../tool-spec-registry.ts';
 import { validateLoaded, type CheckedTool, type SpecRules } from '../checks/spec-validation.ts';
 import { emptySet, newValidationCache, type ValidationCache } from '../checks/validation-cache.ts';
+
+const STOP_WITHIN_MS = 1_000;
 
 export interface SyncDeps {
   readonly registry: ToolSpecRegistry;
@@ -85,8 +88,9 @@ export class RegistrySync implements RegistryControl {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.allSettled(this.#watches);
-    await this.#running;
+    // A source may hang, and a reload with it: what it would bring is of no use any more.
+    const ended = Promise.allSettled([...this.#watches, this.#running]);
+    await settledWithin(this.#deps.clock, STOP_WITHIN_MS, ended);
     await Promise.allSettled(this.#sources.map((source) => source.close()));
   }
 

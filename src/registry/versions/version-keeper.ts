@@ -1,5 +1,6 @@
 // VersionKeeper: definitions that were in force: the last ones in memory, every one in the store, as soon as that takes them.
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
+import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { NewToolVersion, SpecStore } from '../../ports/registry/spec-store.ts';
@@ -25,6 +26,7 @@ const MOST_REMEMBERED = 500;
 /** Waiting for the store: more than any set has. */
 const MOST_PENDING = 20_000;
 const RETRY_MS = 10_000;
+const CLOSE_WITHIN_MS = 1_000;
 
 export class VersionKeeper {
   readonly #deps: KeeperDeps;
@@ -68,10 +70,11 @@ export class VersionKeeper {
   }
 
   /** What is still to be written is written, if the store takes it at once. */
+  /** What the store has not taken by then is recorded by the next gateway that has it in force. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#disarm?.();
-    await this.#writing;
+    if (this.#writing !== undefined) await settledWithin(this.#deps.clock, CLOSE_WITHIN_MS, this.#writing);
   }
 
   #write(): void {
