@@ -1,0 +1,68 @@
+// An approval outlives every process: asked for, decided and used by gateways that were killed in between, with their database.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { createApiKey } from '../../src/lib/secrets/api-key.ts';
+import { ask, decide, runsIn } from '../helpers/approval-kit.ts';
+import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
+import { request, type Envelope, type RestTarget } from '../helpers/rest-client.ts';
+
+const HANDLER = `import { appendFileSync } from 'node:fs';
+export const execute = ({ note }) => appendFileSync(note, 'ran\\n');
+`;
+const [agentKey, bossKey] = [createApiKey(), createApiKey()];
+const keys = [
+  { key: agentKey, roles: ['agent'], user: 'ann' },
+  { key: bossKey, roles: ['admin'], user: 'boss' },
+].map(({ key: { id, secretHash }, roles, user }) => ({
+  id,
+  secret_sha256: secretHash.toString('hex'),
+  tenant: 'acme',
+  roles,
+  user,
+}));
+
+let dir: string;
+let gateway: GatewayProcess | undefined;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'ute-killed-'));
+  writeFileSync(join(dir, 'act.js'), HANDLER);
+  const tool = {
+    name: 'act',
+    description: 'Acts.',
+    tool_type: 'javascript',
+    input_schema: { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] },
+    implementation_config: { handler: './act.js', trusted: true },
+    metadata: { is_dangerous: true },
+  };
+  writeFileSync(join(dir, 'tools.yaml'), stringify({ tools: [tool] }));
+});
+afterEach(async () => {
+  await gateway?.end();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** As it is after a power cut: the gateway is killed, and its database with it. */
+async function restarted(): Promise<{ readonly agent: RestTarget; readonly boss: RestTarget }> {
+  await gateway?.end();
+  const loaders = [{ type: 'yaml-file', paths: [join(dir, 'tools.yaml')] }];
+  gateway = new GatewayProcess(dir, configured(dir, { loaders, auth: { keys } }));
+  const { rest: url } = await gateway.ready();
+  return { agent: { url, key: agentKey.text }, boss: { url, key: bossKey.text } };
+}
+
+it('asked for, approved and used across three kills, the call runs once', async () => {
+  const note = join(dir, 'note');
+  const asked = await ask((await restarted()).agent, 'act', { note });
+  expect((await decide((await restarted()).boss, asked)).body.status).toBe('approved');
+  const use = async ({ agent }: { readonly agent: RestTarget }) => {
+    const body = { arguments: { note }, context: { confirmation_token: asked.token } };
+    return (await request<Envelope>(agent, 'POST', '/v1/tools/act/execute', body)).body;
+  };
+  expect(await use(await restarted())).toMatchObject({ ok: true });
+  expect(await use(await restarted())).toMatchObject({ error: { reason: 'APPROVAL_USED' } });
+  expect(runsIn(note)).toEqual(['ran']);
+}, 120_000);
