@@ -1,6 +1,6 @@
 // Injection tokens of the doors: which port stands behind which constructor parameter.
-import type { DecisionRules } from '../core/decide-approval.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { ToolFunction } from '../contract/tool/tool-function.ts';
 
 /** ports/tool-caller.ts */
 export const TOOL_CALLER = Symbol('ToolCaller');
@@ -12,6 +12,12 @@ export const AUTHENTICATOR = Symbol('Authenticator');
 export const MANAGEMENT_ACTS = Symbol('ManagementActs');
 /** ports/keys/key-control.ts */
 export const KEY_CONTROL = Symbol('KeyControl');
+/** ports/agents/agent-control.ts */
+export const AGENT_CONTROL = Symbol('AgentControl');
+/** ports/agents/agent-control.ts, SecretKeyControl */
+export const SECRET_KEYS = Symbol('SecretKeys');
+/** Which tools an agent is offered: core/agents/agent-tools.ts */
+export const OFFERED_TOOLS = Symbol('OfferedTools');
 /** Sizes and counts that the doors bound. */
 export const DOOR_LIMITS = Symbol('DoorLimits');
 /** ports/approval-store.ts */
@@ -41,9 +47,16 @@ export const PIPELINE_VIEW = Symbol('PipelineView');
 /** Whether this process takes calls. */
 export const READINESS = Symbol('Readiness');
 
+export interface OfferedTools {
+  /** Another one after every change of any agent. */
+  readonly generation: number;
+  isOffered(whose: { readonly tenantId: string; readonly agentId: string }, fn: ToolFunction): boolean;
+}
+
 export interface DoorLimits {
   readonly maxParallelCalls: number;
-  readonly approvals: DecisionRules;
+  /** Whether the credential that asked for an approval may also give it. */
+  readonly allowSelfApproval: boolean;
 }
 
 export interface PipelineView {

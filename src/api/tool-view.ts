@@ -10,6 +10,8 @@ export interface ToolFilter {
   readonly category?: string;
   readonly tag?: string;
   readonly mode?: InteractionMode;
+  /** Of the agent that the list is for. */
+  readonly isOffered?: ((fn: ToolFunction) => boolean) | undefined;
 }
 
 export function filterFunctions(
@@ -17,7 +19,7 @@ export function filterFunctions(
   filter: ToolFilter,
   viewer: Viewer,
 ): readonly ToolFunction[] {
-  const { toolType, category, tag, mode } = filter;
+  const { toolType, category, tag, mode, isOffered } = filter;
   const all = administers(viewer);
   return snapshot.functions.filter((fn) => {
     const { metadata } = fn.spec;
@@ -26,7 +28,8 @@ export function filterFunctions(
       (toolType === undefined || fn.spec.toolType === toolType) &&
       (category === undefined || metadata.category === category) &&
       (tag === undefined || metadata.tags.includes(tag)) &&
-      (mode === undefined || servesMode(metadata, mode))
+      (mode === undefined || servesMode(metadata, mode)) &&
+      (isOffered === undefined || isOffered(fn))
     );
   });
 }

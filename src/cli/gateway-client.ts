@@ -14,6 +14,10 @@ export interface GatewayOptions {
   readonly asTenant?: string;
 }
 
+interface Query {
+  readonly [name: string]: string | undefined;
+}
+
 export interface GatewayAnswer {
   readonly status: number;
   readonly ok: boolean;
@@ -60,12 +64,8 @@ export class GatewayClient {
     return new GatewayClient(io, url, headers);
   }
 
-  get(path: string, query: { readonly [name: string]: string | undefined } = {}): Promise<GatewayAnswer> {
-    const url = this.#urlOf(path);
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) url.searchParams.set(name, value);
-    }
-    return this.#request(url, { headers: this.#headers });
+  get(path: string, query: Query = {}): Promise<GatewayAnswer> {
+    return this.#request(this.#urlOf(path, query), { headers: this.#headers });
   }
 
   post(path: string, body: string, headers: { readonly [name: string]: string }): Promise<GatewayAnswer> {
@@ -77,16 +77,24 @@ export class GatewayClient {
   }
 
   /** Of the management side. */
-  send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: JsonObject): Promise<GatewayAnswer> {
+  send(
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: JsonObject,
+    query: Query = {},
+  ): Promise<GatewayAnswer> {
     const headers = { ...this.#headers, ...(body !== undefined && { 'content-type': 'application/json' }) };
     const said = body === undefined ? {} : { body: JSON.stringify(body) };
-    return this.#request(this.#urlOf(path), { method, headers, ...said });
+    return this.#request(this.#urlOf(path, query), { method, headers, ...said });
   }
 
   /** A gateway may live under a path of its own. */
-  #urlOf(path: string): URL {
+  #urlOf(path: string, query: Query = {}): URL {
     const url = new URL(this.#base);
     url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, value);
+    }
     // `..` is a step up in every spelling.
     if (url.pathname.endsWith(path)) return url;
     throw new CliFailure(EXIT.usage, `${path} is no path of a gateway`);

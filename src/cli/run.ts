@@ -1,7 +1,7 @@
 // The `ute` command: reads the command line, runs one command, answers with its exit code.
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
-import { addApprovalsCommand } from './commands/approvals-command.ts';
+import { addAgentsCommand } from './commands/agents-command.ts';
 import { addCallCommand } from './commands/call-command.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from './exit-code.ts';
@@ -12,6 +12,7 @@ import { addMigrateCommand } from './commands/migrate-command.ts';
 import { addPolicyCommand } from './commands/policy-command.ts';
 import { addRecordCommand } from './commands/record-command.ts';
 import { addReplayCommand } from './commands/replay-command.ts';
+import { addSecretsCommand } from './commands/secrets-command.ts';
 import { addToolsCommand } from './commands/tools-command.ts';
 import { addValidateCommand } from './commands/validate-command.ts';
 
@@ -27,10 +28,11 @@ export async function run(argv: readonly string[], io: CliIo): Promise<number> {
     addValidateCommand,
     addToolsCommand,
     addCallCommand,
-    addApprovalsCommand,
     addKeyCommand,
     addKeysCommand,
     addPolicyCommand,
+    addAgentsCommand,
+    addSecretsCommand,
     addMigrateCommand,
     addDatabaseCommand,
     addRecordCommand,

@@ -17,10 +17,11 @@ import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
 import type { BorrowedVersion, ToolVersions } from '../ports/registry/tool-versions.ts';
 import { uuidv7 } from '../lib/ids.ts';
+import type { AgentTools } from './agents/agent-tools.ts';
 import { buildPipeline, explaining, type NamedLayer } from './pipeline/build-pipeline.ts';
 import { CallExplanation } from './call-explanation.ts';
 import type { Canaries } from './versions/canaries.ts';
-import { Deadline, deadlineOf, toolsOf, type TimedProgress } from './deadline.ts';
+import { Deadline, deadlineOf, raceCall, toolsOf, type TimedProgress } from './deadline.ts';
 import { noSuchTool } from './no-such-tool.ts';
 import { OpenAdmission } from './open-admission.ts';
 import { pinOf, takePinned } from './versions/pinned-call.ts';
@@ -34,6 +35,8 @@ export interface ExecutorDeps {
   readonly versions?: ToolVersions;
   /** Left out: no tool is on trial. */
   readonly canaries?: Canaries;
+  /** Left out: no agent has a configuration of its own. */
+  readonly agentTools?: AgentTools;
   /** No call may ask for more time than this. */
   readonly maxTimeoutMs: number;
   readonly shedder: LoadShedder;
@@ -144,6 +147,8 @@ export class UnifiedToolExecutor implements ToolCaller {
         tool = trial;
         resolved = this.#instead(resolved, tool);
       }
+      const bound = this.#deps.agentTools?.bind(resolved, fn, tool.function);
+      if (bound !== undefined) resolved = bound instanceof Promise ? await raceCall(call, bound) : bound;
       const response = await tool[call.phase.kind](resolved);
       if (call.phase.kind !== 'explain') this.#deps.canaries?.count(call, response);
       return response;
@@ -166,7 +171,7 @@ export class UnifiedToolExecutor implements ToolCaller {
     const tool = toolsOf(call).find(request.tool);
     if (tool !== undefined) return tool;
     if (request.refusal !== undefined) throw request.refusal;
-    throw noSuchTool(call);
+    throw this.#deps.agentTools?.missing(call) ?? noSuchTool(call);
   }
 
   #checkInService(call: ToolCall, fn: ToolFunction): void {

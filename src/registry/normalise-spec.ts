@@ -12,6 +12,7 @@ import {
   type ToolSpec,
 } from '../contract/tool/tool-spec.ts';
 import { canonicalHash } from '../lib/json/canonical-json.ts';
+import { authOf } from './checks/agents/auth-fields.ts';
 import { executorNameOf } from './checks/check-executor.ts';
 import { asConfigSchema, asInputSchema } from './checks/check-schemas.ts';
 import { parseDuration } from '../lib/text/duration.ts';
@@ -24,6 +25,7 @@ export function normaliseSpec(
   const { output_schema: outputSchema, config_schema: configSchema, actions, priority } = declared;
   const budget = budgetOf(declared);
   const metadata = metadataOf(declared.metadata);
+  const auth = authOf(declared);
   const content: Omit<ToolSpec, 'baseDir' | 'contentHash'> = {
     name: declared.name,
     description: declared.description,
@@ -39,6 +41,7 @@ export function normaliseSpec(
     ...(budget && { resultBudget: budget }),
     extensions: declared.extensions as Record<string, JsonObject>,
     ...(configSchema && { configSchema: asConfigSchema(configSchema as JsonObject).schema }),
+    ...(auth && { auth }),
     ...(foreign && { foreign }),
     ...(origin && { origin }),
     ...(declared.canary && { canary: declared.canary }),

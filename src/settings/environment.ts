@@ -11,6 +11,7 @@ export const SECRETS: ReadonlySet<string> = new Set([
   'UTE_REDIS_URL',
   'UTE_DATABASE_URL',
   'UTE_WEBHOOK_SECRET',
+  'UTE_SECRETS_KEYS',
 ]);
 
 /** UTE_CONFIG itself (the path of gateway.yaml) is read by the loader. */
@@ -45,6 +46,11 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
     ['webhooks', 'secret'],
     'text',
     'Signs webhooks: whsec_ and at least 24 bytes in base64.',
+  ),
+  UTE_SECRETS_KEYS: variable(
+    ['secrets', 'keys'],
+    'text',
+    'Keys that the secrets of agents are encrypted with: id:base64,…; the first for new ones, the others to read.',
   ),
   UTE_TLS_CERT_FILE: variable(['tls', 'cert_file'], 'text', 'PEM certificate chain for REST and gRPC.'),
   UTE_TLS_KEY_FILE: variable(['tls', 'key_file'], 'text', 'PEM private key for REST and gRPC.'),

@@ -8,11 +8,11 @@ import {
   replay,
   retention,
   schedules,
+  secrets,
   webhooks,
 } from './state-settings.ts';
 import { auth } from './auth-settings.ts';
 import { budgets, modes } from './call-settings.ts';
-import { approvals } from './approval-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
 const port = whole(0, 65_535);
@@ -114,7 +114,10 @@ export const settingsSchema = z.strictObject({
   budgets: budgets
     .optional()
     .describe('Calls and money of sessions, users, agents and tenants. Left out: nothing is counted.'),
-  approvals: approvals.prefault({}),
+  approvals: z
+    .strictObject({ allow_self_approval: z.boolean().default(false) })
+    .prefault({})
+    .describe('Whether the credential that asked may also approve.'),
   redis: redis.prefault({}),
   database: database.prefault({}),
   retention: retention
@@ -125,6 +128,7 @@ export const settingsSchema = z.strictObject({
   recording: recording.prefault({}).describe('Recordings of calls, under data_dir/recordings.'),
   replay: replay.optional().describe('Answers from a recording instead of calling tools.'),
   schedules: schedules.prefault({}),
+  secrets: secrets.prefault({}),
   shutdown: z.strictObject({ drain_ms: whole(0, 600_000).default(30_000) }).prefault({}),
   log: z
     .strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') })

@@ -34,6 +34,9 @@ const OF_THE_PLATFORM: readonly PlatformRoute[] = [
   ['GET /v1/admin/replay'],
   ['POST /v1/admin/replay/rewind'],
   ['GET /v1/admin/replicas'],
+  ['GET /v1/admin/secrets'],
+  ['POST /v1/admin/secrets/rotate'],
+  ['POST /v1/admin/secrets/rewrap'],
   ['POST /v1/admin/tools/:name/disable'],
   ['POST /v1/admin/tools/:name/enable'],
   ['GET /v1/specs'],
@@ -64,11 +67,21 @@ const OF_A_TENANT: readonly TenantRoute[] = [
   ['PATCH /v1/keys/:id', 'key', { expires_at: '2020-01-01T00:00:00Z' }],
   ['POST /v1/keys/:id/rotate', 'key', {}],
   ['DELETE /v1/keys/:id', 'key'],
+  ['GET /v1/agents/:agent', 'agent'],
+  ['PATCH /v1/agents/:agent', 'agent', { description: 'stolen' }],
+  ['GET /v1/agents/:agent/tools', 'agent'],
+  ['GET /v1/agents/:agent/tools/:tool', 'agent'],
+  ['PUT /v1/agents/:agent/tools/:tool', 'agent', { is_enabled: false }],
+  ['PATCH /v1/agents/:agent/tools/:tool', 'agent', { is_enabled: false }],
+  ['DELETE /v1/agents/:agent/tools/:tool', 'agent'],
+  ['GET /v1/agents/:agent/tools/:tool/config-form', 'agent'],
+  ['DELETE /v1/agents/:agent', 'agent'],
 ];
 /** Lists of what the caller's tenant has. */
 const LISTS: readonly (readonly [route: string, what: Owned])[] = [
   ['GET /v1/admin/recordings', 'recording'],
   ['GET /v1/admin/webhooks/dead', 'webhook'],
+  ['GET /v1/agents', 'agent'],
   ['GET /v1/approvals', 'approval'],
   ['GET /v1/audit?kind=outcome', 'call'],
   ['GET /v1/calls', 'call'],
@@ -78,6 +91,7 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
 /** Made in the caller's own tenant; what they say of another is refused, as the cases below show. */
 const MAKING = [
   'POST /v1/admin/recordings',
+  'POST /v1/agents',
   'POST /v1/execute',
   'POST /v1/keys',
   'POST /v1/policy/explain',
@@ -106,7 +120,7 @@ const OF_EVERYBODY = [
 
 type PlatformRoute = readonly [route: string, body?: unknown];
 type TenantRoute = readonly [route: string, what: Owned, body?: unknown];
-type Owned = 'recording' | 'webhook' | 'approval' | 'call' | 'schedule' | 'key';
+type Owned = 'recording' | 'webhook' | 'approval' | 'call' | 'schedule' | 'key' | 'agent';
 interface Problem {
   readonly code: string;
   readonly reason: string;
@@ -135,6 +149,7 @@ const owned: Record<Owned, string> = {
   call: '',
   schedule: '',
   key: '',
+  agent: 'acme-desk',
 };
 
 const idOf = ({ key }: RestTarget) => key.slice('ute_live_'.length, 'ute_live_'.length + 8);
@@ -146,7 +161,10 @@ async function actsOf(target: RestTarget) {
 
 function asked(route: string, id: string): { method: string; path: string } {
   const [method = '', path = ''] = route.split(' ');
-  return { method, path: path.replace(/:(id|name|upstream)/, encodeURIComponent(id)) };
+  return {
+    method,
+    path: path.replace(/:(id|name|upstream|agent)/, encodeURIComponent(id)).replace(':tool', 'work'),
+  };
 }
 
 beforeAll(async () => {
@@ -204,6 +222,8 @@ async function haveOwned(host: string): Promise<void> {
   owned.schedule = (await makeSchedule(acme, { schedule: 'daily 9am', tool: 'work' })).body.id;
   const made = { name: 'walls', roles: ['agent'] };
   owned.key = (await request<{ id: string }>(acme, 'POST', '/v1/keys', made)).body.id;
+  await request(acme, 'POST', '/v1/agents', { name: owned.agent });
+  await request(acme, 'PUT', `/v1/agents/${owned.agent}/tools/work`, {});
   const dead = async () =>
     (await request<{ webhooks: { id: string }[] }>(acme, 'GET', '/v1/admin/webhooks/dead')).body.webhooks[0]
       ?.id;
@@ -269,6 +289,8 @@ describe('what one tenant has', () => {
     expect((await request(acme, 'GET', `/v1/schedules/${owned.schedule}`)).body).toMatchObject({
       enabled: true,
     });
+    const configured = await request(acme, 'GET', `/v1/agents/${owned.agent}/tools/work`);
+    expect(configured.body).toMatchObject({ agent: owned.agent, is_enabled: true });
     const { body } = await request(acme, 'GET', '/v1/admin/recordings');
     expect(body).toMatchObject({ recordings: [{ name: owned.recording, status: 'running' }] });
   });

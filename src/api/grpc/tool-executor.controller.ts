@@ -11,7 +11,8 @@ import { SharedSlots } from '../../lib/concurrency/shared-slots.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
-import { AUTHENTICATOR, TOOL_CALLER, TOOL_CATALOG } from '../tokens.ts';
+import { offeredTo } from '../offered-to.ts';
+import { AUTHENTICATOR, OFFERED_TOOLS, TOOL_CALLER, TOOL_CATALOG, type OfferedTools } from '../tokens.ts';
 import { lifeOf } from './call-life.ts';
 import { checkMetadataSize, credentialOf, tenantOf } from './execute/call-metadata.ts';
 import { answerTo, paced } from './execute/execute.ts';
@@ -38,6 +39,7 @@ export class ToolExecutorController {
   constructor(
     @Inject(TOOL_CALLER) private readonly caller: Pick<ToolCaller, 'execute'>,
     @Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog,
+    @Inject(OFFERED_TOOLS) private readonly offered: OfferedTools,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(GrpcHealth) private readonly health: GrpcHealth,
   ) {}
@@ -58,9 +60,10 @@ export class ToolExecutorController {
 
   @GrpcMethod(SERVICE, 'ListTools')
   listTools(message: Readable<ListToolsMessage>, metadata: Metadata): Promise<Uint8Array> {
-    return this.#read(metadata, message, (request, viewer) =>
-      encodeListResponse(listTools(this.catalog, request, viewer)),
-    );
+    return this.#read(metadata, message, (request, viewer) => {
+      const isOffered = offeredTo(this.offered, viewer.principal, request.agentId);
+      return encodeListResponse(listTools(this.catalog, request, viewer, isOffered));
+    });
   }
 
   @GrpcMethod(SERVICE, 'GetTool')

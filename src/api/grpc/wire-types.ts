@@ -44,6 +44,7 @@ export interface ListToolsMessage {
   readonly category: string;
   readonly tag: string;
   readonly mode: number;
+  readonly agentId: string;
 }
 
 export interface GetToolMessage {

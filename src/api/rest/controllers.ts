@@ -1,6 +1,7 @@
 // Every resource of REST, in the order of the reference: what is served, and what the OpenAPI document holds.
 import { HealthController } from '../health/health.controller.ts';
 import { AdminController } from './admin/controller.ts';
+import { AgentsController } from './agents/controller.ts';
 import { ApprovalsController } from './approvals/controller.ts';
 import { AuditController } from './audit/controller.ts';
 import { CallsController } from './calls/controller.ts';
@@ -14,6 +15,7 @@ import { RecordingsController } from './recordings/controller.ts';
 import { ReplayController } from './recordings/replay-controller.ts';
 import { ReplicasController } from './replicas/controller.ts';
 import { SchedulesController } from './schedules/controller.ts';
+import { SecretsController } from './secrets/controller.ts';
 import { SpecsController } from './specs/controller.ts';
 import { ToolsController } from './tools/controller.ts';
 import { WebhooksController } from './webhooks/controller.ts';
@@ -26,8 +28,10 @@ export const REST_CONTROLLERS = [
   SchedulesController,
   KeysController,
   PolicyController,
+  AgentsController,
   AdminController,
   AuditController,
+  SecretsController,
   DefinitionsController,
   CircuitsController,
   ReplicasController,

@@ -10,7 +10,7 @@ import { createEgressAdapters } from './create-egress-adapters.ts';
 import { openCoordination, type Coordination } from './open-coordination.ts';
 import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { openCallLog } from './open-call-log.ts';
-import { ConfiguredGroups } from '../../infra/approvals/configured-groups.ts';
+import { openAgents, type Agents } from './open-agents.ts';
 import { openKeys, type Keys } from './open-keys.ts';
 import { openRecordings } from '../../infra/recordings/open-recordings.ts';
 import { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
@@ -44,6 +44,7 @@ export interface Infra {
   /** What calls that run later need. */
   readonly asyncParts: AsyncParts;
   readonly keys: Keys;
+  readonly agents: Agents;
   /**
    * Last of all: children gone, audit on disk, log lines out. What the audit journal holds is moved into the database for
    * `withinMs` at most.
@@ -62,22 +63,20 @@ export async function createInfra(
   alsoHidden: readonly string[] = [],
 ): Promise<Infra> {
   const observed = createObservation(settings);
-  const { clock, log } = observed;
   const { server, database, databaseWatch } = createOwnDatabase(settings, observed);
   const egress = createEgressAdapters(settings, { ...observed, server, alsoHidden });
   const callLog = await openCallLog(settings, { ...observed, database });
   const { auditSink, approvals, history } = callLog;
   const coordination = await openCoordination(settings, observed);
-  const { http } = egress.ports;
-  const keys = await openKeys(settings, { ...observed, http, database, announce, reread });
-  const loopLag = new EventLoopLag(clock);
+  const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
+  const agents = openAgents(settings, { ...observed, database });
+  const loopLag = new EventLoopLag(observed.clock);
   const { recordings, replaySource } = await openRecordings(settings, observed);
   const ports: OutsidePorts = {
     ...observed,
     ...egress.ports,
     ...coordination.ports,
     approvals,
-    approverGroups: new ConfiguredGroups(settings.approvals.groups),
     auditSink,
     authenticator: keys.authenticator,
     callRules: callRulesOf(settings),
@@ -88,9 +87,10 @@ export async function createInfra(
     replaySource,
     specs: new SqlSpecStore(database.db),
   };
-  const { redis } = coordination;
-  const asyncParts = createAsyncParts({ database, redis, clock, log, maxWaitMs: settings.async.max_wait_ms });
+  const maxWaitMs = settings.async.max_wait_ms;
+  const asyncParts = createAsyncParts({ ...coordination, ...observed, database, maxWaitMs });
   async function close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
+    agents.followed.stop();
     await keys.stop();
     await databaseWatch.stop();
     loopLag.stop();
@@ -100,10 +100,11 @@ export async function createInfra(
     await callLog.close(withinMs);
     await database.close();
     await server.stop();
-    await log.flush();
+    await observed.log.flush();
   }
   const degraded = () => degradedOf({ databaseWatch, server, coordination, auditSink, keys });
-  return { ports, ...observed, database, server, databaseWatch, degraded, history, asyncParts, keys, close };
+  const parts = { ...observed, database, server, databaseWatch, keys, agents };
+  return { ports, ...parts, degraded, history, asyncParts, close };
 }
 
 function createOwnDatabase(settings: Settings, { clock, log, metrics }: Observation) {
@@ -140,17 +141,25 @@ function degradedOf({ databaseWatch, server, coordination, auditSink, keys }: Wa
       tokens: `issuers of tokens whose keys cannot be read: ${keys.awayIssuers()}; those that were known stay in force`,
     }),
     ...(databaseWatch.isAway && {
-      database: `the database is ${state}: API keys stay as they were known, and calls that change something are refused until it is back`,
+      database: `the database is ${state}: API keys and agents stay as they were known, and calls that change something are refused until it is back`,
     }),
   };
 }
 
 /** Of a URL the password as well: libraries tell of what they could not read. */
-function secretsOfSettings({ database, redis, webhooks }: Settings): readonly string[] {
+function secretsOfSettings({ database, redis, webhooks, secrets }: Settings): readonly string[] {
   const urls = [database.url, redis.url].filter((url) => url !== undefined);
   const passwords = urls.map((url) => URL.parse(url)?.password ?? '');
   const signing = [webhooks.secret, webhooks.previous_secret].filter((secret) => secret !== undefined);
-  return [...urls, ...passwords, ...passwords.map((password) => decodeURIComponent(password)), ...signing];
+  const keys =
+    secrets.keys === undefined ? [] : secrets.keys.split(',').map((key) => key.split(':')[1] ?? '');
+  return [
+    ...urls,
+    ...passwords,
+    ...passwords.map((password) => decodeURIComponent(password)),
+    ...signing,
+    ...keys,
+  ];
 }
 
 type Observation = ReturnType<typeof createObservation>;

@@ -1,6 +1,7 @@
 // Assembles the gateway: pipeline, executors, loaders, registry and core, out of settings and ports. No Nest in here.
 import type { PipelineView } from '../../api/tokens.ts';
 import { GatewayCompiler } from './compiler.ts';
+import type { AgentTools } from '../../core/agents/agent-tools.ts';
 import { Canaries } from '../../core/versions/canaries.ts';
 import { StepCalls } from '../../core/nested-calls.ts';
 import { LoadShedder, type ShedLimits } from '../../core/resilience/load-shedder.ts';
@@ -37,8 +38,15 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** Throws Error with every reason why these settings cannot work. The registry is empty until `sync.start()`. */
-export async function createGateway(settings: Settings, outside: OutsidePorts): Promise<Gateway> {
+/**
+ * Throws Error with every reason why these settings cannot work. Without `agentTools`, no agent has a configuration of its own.
+ * The registry is empty until `sync.start()`.
+ */
+export async function createGateway(
+  settings: Settings,
+  outside: OutsidePorts,
+  agentTools?: AgentTools,
+): Promise<Gateway> {
   const steps = new StepCalls(outside.clock);
   const ports: Ports = { ...outside, nestedCalls: steps };
   const custom = await loadCustomExtensions(settings.custom_extensions);
@@ -61,6 +69,7 @@ export async function createGateway(settings: Settings, outside: OutsidePorts): 
     requestLayers: pipeline.request,
     versions,
     canaries: new Canaries(ports.metrics),
+    ...(agentTools && { agentTools }),
     maxTimeoutMs: settings.limits.max_timeout_ms,
     shedder: new LoadShedder(shedLimits(settings.limits), { ...ports, lag: ports.loopLag, random }),
     clock: ports.clock,
@@ -80,8 +89,7 @@ export async function createGateway(settings: Settings, outside: OutsidePorts): 
     await Promise.allSettled([...executors.values()].map(async (each) => each.close?.()));
     await pipeline.close();
   }
-  const status = () => statusOf(executors);
-  const view = pipeline.view;
+  const [status, view] = [() => statusOf(executors), pipeline.view];
   return { executor, registry, sync, pipeline: view, circuits: upstreams, agreement, specs, status, close };
 }
 

@@ -2,6 +2,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ManagementActs } from '../../api/rest/management/acts.ts';
 import {
+  AGENT_CONTROL,
   APPROVAL_STORE,
   ASYNC_CALLS,
   AUTHENTICATOR,
@@ -11,30 +12,34 @@ import {
   DOOR_LIMITS,
   KEY_CONTROL,
   MANAGEMENT_ACTS,
+  OFFERED_TOOLS,
   PIPELINE_VIEW,
   RECORDINGS,
   REGISTRY_CONTROL,
   REPLAY_SOURCE,
   REPLICA_VIEW,
   SCHEDULES,
+  SECRET_KEYS,
   SPEC_CONTROL,
   TOOL_CALLER,
   TOOL_CATALOG,
   type DoorLimits,
 } from '../../api/tokens.ts';
+import { ManagedAgents } from '../../core/agents/managed-agents.ts';
+import { SecretKeys } from '../../core/agents/secret-keys.ts';
 import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import type { Infra } from '../adapters/create-ports.ts';
 import type { RegistryControl } from '../../ports/registry/registry-control.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
-/** Who asks for a reload means the keys as well. */
-function withKeys(sync: RegistryControl, { keys }: Infra): RegistryControl {
+/** Who asks for a reload means the keys and agents as well. */
+function withKeys(sync: RegistryControl, { keys, agents }: Infra): RegistryControl {
   return {
     status: () => sync.status(),
     setDisabled: (name, disabled) => sync.setDisabled(name, disabled),
     reload: async () => {
-      await keys.check();
+      await Promise.all([keys.check(), agents.followed.check()]);
       return sync.reload();
     },
   };
@@ -50,13 +55,12 @@ export class GatewayModule {
   ): DynamicModule {
     const limits: DoorLimits = {
       maxParallelCalls: settings.limits.max_parallel_calls,
-      approvals: {
-        allowSelfApproval: settings.approvals.allow_self_approval,
-        requireReason: settings.approvals.require_reason,
-        groups: infra.ports.approverGroups,
-      },
+      allowSelfApproval: settings.approvals.allow_self_approval,
     };
     const { authenticator, auditSink, clock, log } = infra.ports;
+    const changed = () => infra.agents.followed.check();
+    const agents = new ManagedAgents({ ...infra.agents, catalog: gateway.registry, changed });
+    const secretKeys = new SecretKeys({ ...infra.agents, changed });
     const acts = new ManagementActs(auditSink, clock, log);
     const providers = [
       { provide: MANAGEMENT_ACTS, useValue: acts },
@@ -69,6 +73,9 @@ export class GatewayModule {
       { provide: PIPELINE_VIEW, useValue: gateway.pipeline },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: KEY_CONTROL, useValue: infra.keys.control },
+      { provide: AGENT_CONTROL, useValue: agents },
+      { provide: SECRET_KEYS, useValue: secretKeys },
+      { provide: OFFERED_TOOLS, useValue: infra.agents.tools },
       { provide: TRUSTED_DEFINITIONS, useValue: infra.ports.trustedDefinitions },
       { provide: RECORDINGS, useValue: infra.ports.recordings },
       { provide: REPLAY_SOURCE, useValue: { source: infra.ports.replaySource } },

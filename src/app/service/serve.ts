@@ -56,7 +56,7 @@ async function start(
   undo.push(async () => demo?.close());
   const infra = await createInfra(settings, announce, reread);
   undo.push(() => infra.close());
-  const gateway = await createGateway(settings, infra.ports);
+  const gateway = await createGateway(settings, infra.ports, infra.agents.tools);
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
@@ -72,7 +72,7 @@ async function start(
   const [doors] = await Promise.all([
     bootDoors({ settings, infra, gateway, asyncCalls, readiness: state }, underWay),
     tools,
-    infra.database.openNow().then(() => infra.keys.start()),
+    openDatabase(infra),
   ]);
   undo.push(() => doors.close());
   gateway.agreement.start();
@@ -96,6 +96,12 @@ async function start(
     infra,
     stop: once(() => stop({ settings, doors, metrics, gateway, asyncCalls, infra, state, demo })),
   };
+}
+
+/** With what every replica knows of it in memory. */
+async function openDatabase({ database, keys, agents }: Infra): Promise<void> {
+  await database.openNow();
+  await Promise.all([keys.start(), agents.followed.start()]);
 }
 
 /**

@@ -92,6 +92,10 @@ export interface ToolCall {
   /** What the operator set for this agent and tool; public and secret part apart. */
   readonly config: JsonObject;
   readonly sensitiveConfig: JsonObject;
+  /** Set where the call's agent has something of its own configured for the tool. */
+  readonly agentTool?: AgentTool;
+  /** Set inside the executor of a call that has secrets: keeps them out of whatever is said meanwhile. */
+  readonly scrubber?: CallScrubber;
   /** Aborted at the deadline, when the caller goes away, and when the gateway's drain time is over. */
   readonly signal: AbortSignal;
   /** By `Clock.now()`; `Clock.wall(receivedAt)` is its date. */
@@ -103,6 +107,20 @@ export interface ToolCall {
   /** The set of tools in force when the call came in; it stays this call's set to the end. */
   readonly snapshot: ToolSet;
   readonly progress: CallProgress;
+}
+
+/** What is configured for the call's agent and tool. */
+export interface AgentTool {
+  /** Another one after every change: an approval is good for no other. */
+  readonly revision: number;
+  /** Undefined: there are no secrets. Decrypts them, for one attempt. Rejects with ToolFailure UNAVAILABLE. */
+  readonly openSecrets: (() => Promise<JsonObject>) | undefined;
+}
+
+export interface CallScrubber {
+  readonly text: (text: string) => string;
+  readonly json: <Value>(value: Value) => Value;
+  readonly jsonInSlices: <Value>(value: Value) => Promise<Value>;
 }
 
 /** The one mutable part of a call: what has become known so far, for the envelope's meta and for observers. */

@@ -54,6 +54,21 @@ export async function whatRuns(fn: ToolFunction, tools: KnownTools): Promise<str
   return fn.whatRuns === undefined ? fn.spec.contentHash : fn.whatRuns(tools);
 }
 
+/**
+ * The same for one call: what is configured for its agent runs, too, and another configuration is another thing to agree to.
+ * Without any, it is what runs.
+ */
+export async function whatCallRuns(
+  {
+    snapshot,
+    agentTool,
+  }: { readonly snapshot: KnownTools; readonly agentTool?: { readonly revision: number } },
+  fn: ToolFunction,
+): Promise<string | undefined> {
+  const runs = await whatRuns(fn, snapshot);
+  return agentTool === undefined || runs === undefined ? runs : `${runs}+${agentTool.revision}`;
+}
+
 export interface ConnectionLimit {
   readonly connection: string;
   readonly limit: number;

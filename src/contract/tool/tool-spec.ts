@@ -121,6 +121,14 @@ export interface Quarantine {
   readonly message: string;
 }
 
+/** The credential that an agent needs for a tool. */
+export interface ToolAuth {
+  /** Left out: any secret in sensitive_config. */
+  readonly type?: 'oauth2' | 'api_key';
+  /** For whoever obtains it: addresses, scopes, the provider's name. */
+  readonly config: JsonObject;
+}
+
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -148,8 +156,10 @@ export interface ToolSpec {
   readonly extensions: { readonly [extension: string]: JsonObject };
   /** Set by an extension that may ask for a human's approval of single calls. */
   readonly mayNeedApproval?: true;
-  /** JSON Schema of what an operator may set per agent. */
+  /** JSON Schema of what an operator may set per agent; marked properties are kept encrypted. */
   readonly configSchema?: JsonSchema;
+  /** Set: nobody calls it for an agent without a credential of that agent. */
+  readonly auth?: ToolAuth;
   readonly foreign?: ForeignDefinition;
   /** Set: it came out of a document from elsewhere, and calls only what that may call. */
   readonly origin?: Origin;

@@ -4,12 +4,14 @@ import type { AdmittedCall } from '../../contract/call/admitted-call.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { CompiledTool } from '../../contract/tool/compiled-tool.ts';
-import { whatRuns, type ShownTo, type ToolFunction } from '../../contract/tool/tool-function.ts';
+import { whatCallRuns, type ShownTo, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse, ToolResult, ToolSuccess } from '../../contract/call/tool-response.ts';
 import { isUnsafe } from '../../contract/tool/tool-spec.ts';
 import { inSlices } from '../../lib/concurrency/in-slices.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
+import { configRulesOf } from '../agents/config-rules.ts';
+import { withSecrets } from '../agents/with-secrets.ts';
 import { buildPipeline, explaining, type NamedLayer } from '../pipeline/build-pipeline.ts';
 import { raceCall, stampLeft } from '../deadline.ts';
 import { admissionOf } from '../open-admission.ts';
@@ -38,7 +40,8 @@ export function compileTool(
   deps: CompileDeps,
 ): CompiledTool {
   const { log, isShownTo } = deps;
-  const execute = executorOf(fn, prepared, deps);
+  const takesSecrets = (configRulesOf(fn.spec)?.secretFields.length ?? 0) > 0 || fn.spec.auth !== undefined;
+  const execute = executorOf(fn, takesSecrets ? withSecrets(prepared) : prepared, deps);
   const ofPhase = (phase: LaterPhase) => layers.filter(({ phases }) => phases.includes(phase));
   const rest = buildPipeline(ofPhase('run'), execute, log);
   return {
@@ -110,7 +113,7 @@ async function resume(call: ToolCall, fn: ToolFunction, rest: Next): Promise<Too
 
 async function isAsAgreed(admitted: AdmittedCall, call: ToolCall, fn: ToolFunction): Promise<boolean> {
   const { toolHash, approved, runs } = admitted;
-  if (runs !== undefined) return (await whatRuns(fn, call.snapshot)) === runs;
+  if (runs !== undefined) return (await whatCallRuns(call, fn)) === runs;
   return toolHash === fn.spec.contentHash || (!approved && !isUnsafe(fn.spec.metadata));
 }
 

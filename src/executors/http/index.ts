@@ -21,7 +21,8 @@ import { baseOf, Credentials, maskedBase, secretsOf } from './credentials.ts';
 import { TokenSource } from './oauth-token.ts';
 import { httpOptionsSchema, type HttpOptions, type RequestOptions } from './options-schema.ts';
 import { renderRequest } from './request/render-request.ts';
-import { slotsOfOptions } from './request/request-slots.ts';
+import { valuesFor } from './request/agent-values.ts';
+import { slotsOfOptions, slotsOfRequest } from './request/request-slots.ts';
 import { requestSender } from './send-request.ts';
 import { httpSettingsSchema, type HttpSettings } from './settings.ts';
 
@@ -73,11 +74,12 @@ class HttpExecutor implements Executor<HttpOptions> {
       deadline: settings?.propagate_deadline ?? false,
       fencingToken: settings?.propagate_fencing_token ?? false,
     };
+    const valuesOf = valuesFor(slotsOfRequest(request).map(({ name }) => name));
     const send = requestSender({ http, clock, request, compiled, egress, credentials, mayRepeat, tells });
     return {
       upstream: upstreamOf(new URL(compiled.origin), connection?.name, credentials.scrubber),
       execute: send,
-      render: (call) => renderRequest(masked, call.arguments, credentials.scrubber),
+      render: (call) => renderRequest(masked, valuesOf(call), credentials.scrubber),
       yieldsPlainJson: true,
       close: async () => tokens?.release(),
     };

@@ -5,10 +5,11 @@
 // its query parameter, header or member along; only the path needs all of its own.
 import { z } from 'zod';
 import { egressFields } from '../../lib/egress/egress.ts';
-import { parseTemplate, TemplateError } from '../../lib/text/template.ts';
+import { TemplateError } from '../../lib/text/template.ts';
 import { headersBy } from '../../lib/text/header-rules.ts';
 import { selectionProblem } from './select-data.ts';
 import { whole } from '../../lib/settings/whole.ts';
+import { requestTemplate } from './request/agent-values.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
 
@@ -163,7 +164,7 @@ function checkBody(body: unknown, context: z.RefinementCtx, path: readonly (stri
 
 function templateProblem(text: string): string | undefined {
   try {
-    parseTemplate(text);
+    requestTemplate(text);
     return undefined;
   } catch (error) {
     if (error instanceof TemplateError) return `${error.message}.`;

@@ -8,6 +8,8 @@ import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EgressPolicy, HttpClient, HttpResponse } from '../../ports/egress/http-client.ts';
 import type { CompiledRequest, FilledRequest } from './request/compile-request.ts';
+import { valuesFor } from './request/agent-values.ts';
+import { slotsOfRequest } from './request/request-slots.ts';
 import type { Authorization, Credentials } from './credentials.ts';
 import type { RequestOptions } from './options-schema.ts';
 import { readResponse } from './read-response.ts';
@@ -32,6 +34,7 @@ const DEFAULT_MAX_RESPONSE_BYTES = 1024 * 1024;
 export function requestSender(sending: Sending): PreparedFunction['execute'] {
   const { http, clock, request, compiled, egress, credentials, mayRepeat, tells } = sending;
   const { method, origin } = compiled;
+  const valuesOf = valuesFor(slotsOfRequest(request).map(({ name }) => name));
   const maxResponseBytes = request.max_response_bytes ?? DEFAULT_MAX_RESPONSE_BYTES;
   const isSuccess = successTest(request);
   const read = reader(request, method, maxResponseBytes);
@@ -69,7 +72,7 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
   }
 
   return async (call) => {
-    const filled = compiled.fill(call.arguments);
+    const filled = compiled.fill(valuesOf(call));
     const authorization = await authorize(call);
     try {
       return await answer(call, filled, authorization);

@@ -1,7 +1,7 @@
 // CallSecrets: keeps the secrets that a handler was given out of everything it says.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { CallScrubber, ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { secretScrubber, type SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 
@@ -9,7 +9,8 @@ import { secretScrubber, type SecretScrubber } from '../../lib/secrets/scrub-sec
 const known = new WeakMap<JsonObject, SecretScrubber | 'none'>();
 
 /** Undefined: the call has no secrets. */
-export function scrubberOf({ sensitiveConfig }: ToolCall): SecretScrubber | undefined {
+export function scrubberOf({ sensitiveConfig, scrubber: own }: ToolCall): CallScrubber | undefined {
+  if (own !== undefined) return own;
   let scrubber = known.get(sensitiveConfig);
   if (scrubber === undefined) {
     const secrets = [...leavesOf(sensitiveConfig)];
@@ -19,12 +20,12 @@ export function scrubberOf({ sensitiveConfig }: ToolCall): SecretScrubber | unde
   return scrubber === 'none' ? undefined : scrubber;
 }
 
-export function scrubResult({ data, intents }: ToolResult, scrubber: SecretScrubber): Promise<ToolResult> {
+export function scrubResult({ data, intents }: ToolResult, scrubber: CallScrubber): Promise<ToolResult> {
   return scrubber.jsonInSlices({ data, ...(intents !== undefined && { intents }) });
 }
 
 /** Of anything thrown: the same kind of failure, without the secrets. Its cause goes to the log, and is told as text. */
-export function scrubFailure(failure: ToolFailure, scrubber: SecretScrubber): ToolFailure {
+export function scrubFailure(failure: ToolFailure, scrubber: CallScrubber): ToolFailure {
   const { type, message, reason, origin, retryable, retryAfterMs, partialSideEffects, details, cause } =
     failure;
   const said = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);

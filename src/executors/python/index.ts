@@ -165,7 +165,8 @@ class PythonExecutor implements Executor<PythonOptions> {
     onOutput?: CallListener['onOutput'],
   ): Promise<JsonValue> {
     const listener: CallListener = {
-      onLine: (level, output) => {
+      onLine: (level, line) => {
+        const output = call.scrubber?.text(line) ?? line;
         this.#log[level]({ ...callLogFields(call), tool: fn.name, output }, 'a Python tool printed');
         if (running) emit({ kind: 'log', level, message: output });
       },

@@ -42,7 +42,12 @@ function whoseAnswer({ context }: ToolCall, scope: CacheOptions['scope']): reado
 }
 
 /** What the operator set for this agent, the secret part too; the defaults are part of the tool's content already. */
-function configHash({ config, sensitiveConfig }: ToolCall, { configDefaults }: ToolFunction): string {
+function configHash(
+  { config, sensitiveConfig, agentTool }: ToolCall,
+  { configDefaults }: ToolFunction,
+): string {
+  // No two configurations have had one revision.
+  if (agentTool !== undefined) return String(agentTool.revision);
   if (config === configDefaults && isEmpty(sensitiveConfig)) return '';
   return canonicalHash([config, sensitiveConfig]);
 }

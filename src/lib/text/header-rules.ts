@@ -23,15 +23,22 @@ const TRANSPORT_PREFIXES = ['proxy-', 'x-forwarded-'];
 /** Carriers of secrets: a connection may set them, a tool's definition may not. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'cookie']);
 
+/** A secret of the calling agent, and nothing that an argument fills: `Bearer {sensitive_config.access_token}`. */
+const OF_AGENT = /^(?:[A-Za-z]+ )?\{sensitive_config\.[A-Za-z_][A-Za-z0-9_]*\}$/;
+
 /** What is wrong with a header's name, or undefined. */
-export function headerNameProblem(name: string, setBy: 'tool' | 'connection'): string | undefined {
+export function headerNameProblem(
+  name: string,
+  setBy: 'tool' | 'connection',
+  value = '',
+): string | undefined {
   if (!HEADER_NAME.test(name)) return `"${name}" is not a header name.`;
   const lower = name.toLowerCase();
   if (TRANSPORT_HEADERS.has(lower) || TRANSPORT_PREFIXES.some((prefix) => lower.startsWith(prefix))) {
     return `The header "${name}" is set by the gateway and cannot be given.`;
   }
-  if (setBy === 'tool' && SECRET_HEADERS.has(lower)) {
-    return `The header "${name}" carries a secret: set it in a connection's headers, not in the tool.`;
+  if (setBy === 'tool' && SECRET_HEADERS.has(lower) && !OF_AGENT.test(value)) {
+    return `The header "${name}" carries a secret: set it in a connection's headers, or as {sensitive_config.name} of the agent, not in the tool.`;
   }
   return undefined;
 }
@@ -48,7 +55,7 @@ export function headersBy<Value extends z.ZodType<string>>(setBy: 'tool' | 'conn
     for (const [name, text] of Object.entries(headers)) {
       const problem = seen.has(name.toLowerCase())
         ? `The header "${name}" is given twice.`
-        : headerNameProblem(name, setBy);
+        : headerNameProblem(name, setBy, text);
       if (problem !== undefined) context.addIssue({ code: 'custom', path: [name], message: problem });
       if (!isHeaderValue(text)) {
         context.addIssue({ code: 'custom', path: [name], message: 'Expected printable ASCII on one line.' });

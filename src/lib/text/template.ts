@@ -23,9 +23,11 @@ export class TemplateError extends Error {
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** What is configured for the agent of a call. */
+const OF_AGENT = /^(?:config|sensitive_config)\.[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Reads a template; `{{` and `}}` stand for literal braces. Throws TemplateError. */
-export function parseTemplate(text: string): Template {
+/** Reads a template; `{{` and `}}` stand for literal braces. `ofAgent`: also `{config.x}` and `{sensitive_config.x}`. Throws TemplateError. */
+export function parseTemplate(text: string, { ofAgent = false } = {}): Template {
   const parts: (string | Placeholder)[] = [];
   const names = new Set<string>();
   let literal = '';
@@ -41,7 +43,7 @@ export function parseTemplate(text: string): Template {
     } else if (character === '}') {
       throw new TemplateError('Found "}" without a "{" before it: write "}}" for a literal brace', at + 1);
     } else {
-      const name = readName(text, at);
+      const name = readName(text, at, ofAgent);
       if (literal !== '') parts.push(literal);
       literal = '';
       parts.push({ name });
@@ -59,13 +61,13 @@ export function soleName(template: Template): string | undefined {
   return template.parts.length === 1 && typeof first === 'object' ? first.name : undefined;
 }
 
-function readName(text: string, open: number): string {
+function readName(text: string, open: number, ofAgent: boolean): string {
   const close = text.indexOf('}', open);
   if (close < 0) {
     throw new TemplateError('Found "{" without a "}" after it: write "{{" for a literal brace', open + 1);
   }
   const name = text.slice(open + 1, close);
-  if (NAME.test(name)) return name;
+  if (NAME.test(name) || (ofAgent && OF_AGENT.test(name))) return name;
   throw new TemplateError(
     `Expected the name of an argument between braces (letters, digits and "_"), found "${name}"`,
     open + 1,

@@ -19,10 +19,19 @@ export interface ExecutorCheck {
   readonly connectionName?: string;
 }
 
+/** What may be set per agent: names of members. */
+export interface AgentFields {
+  readonly config: readonly string[];
+  /** Undefined: any. */
+  readonly sensitive_config: readonly string[] | undefined;
+}
+
 /** What the placeholders may name: undefined where the declaration of parameters is wrong in itself. */
 export interface Parameters {
   readonly inputSchema?: JsonSchema;
   readonly actions?: readonly ActionDeclaration[];
+  /** What may be set per agent: names in config, and in sensitive_config. Undefined: any, as far as can be told. */
+  readonly ofAgent?: AgentFields;
 }
 
 export function checkExecutor(
@@ -46,7 +55,11 @@ export function checkExecutor(
   }
   const options = parsed.data;
   const placeholders = parameters === undefined ? [] : (plugin.placeholders?.(options) ?? []);
-  const faults = placeholders.flatMap(({ name, path }) => faultsOfPlaceholder(name, path, parameters ?? {}));
+  const faults = placeholders.flatMap(({ name, path }) =>
+    name.includes('.')
+      ? faultsOfAgentPlaceholder(name, path, parameters ?? {})
+      : faultsOfPlaceholder(name, path, parameters ?? {}),
+  );
   const named =
     plugin.connectionTypes !== undefined && isJsonObject(options) ? options['connection'] : undefined;
   return { faults, options, connectionName: typeof named === 'string' ? named : undefined };
@@ -59,6 +72,27 @@ function unknownExecutor(toolType: string, known: readonly string[]): Fault {
   const hint = near === undefined ? '' : `; did you mean "${near}"?`;
   const message = `${written}: there is no executor of this name here; known: ${known.toSorted().join(', ')}${hint}`;
   return { path: ['tool_type'], message };
+}
+
+/** `{config.name}` and `{sensitive_config.name}`. */
+function faultsOfAgentPlaceholder(
+  placeholder: string,
+  path: readonly string[],
+  { ofAgent }: Parameters,
+): readonly Fault[] {
+  const [part = 'config', name = ''] = placeholder.split('.');
+  const { config = [], sensitive_config: secrets = [] } = ofAgent ?? {};
+  const [own, other] = part === 'config' ? [config, secrets] : [secrets, config];
+  const isAny = ofAgent === undefined || (part !== 'config' && ofAgent.sensitive_config === undefined);
+  if (isAny || own.includes(name)) return [];
+  const near = didYouMean(name, own);
+  const instead = other.includes(name)
+    ? `: it is in ${part === 'config' ? 'sensitive_config' : 'config'}`
+    : near === undefined
+      ? ''
+      : `; did you mean {${part}.${near}}?`;
+  const message = `{${placeholder}} is nothing that config_schema has in ${part}${instead}`;
+  return [{ path: ['implementation_config', ...path], message }];
 }
 
 function faultsOfPlaceholder(

@@ -1,5 +1,6 @@
 // Checks of the JSON Schemas in a declaration, and of how they go together with actions.
 import { isJsonObject, type JsonObject, type JsonSchema } from '../../contract/json.ts';
+import { misplacedMarks, sensitiveMembers } from '../../lib/json-schema/sensitive-members.ts';
 import { lintSchema } from '../../lib/json-schema/lint/schema-linter.ts';
 import { foundText, type Fault, type Path } from './faults.ts';
 
@@ -25,7 +26,28 @@ export function faultsOfConfigSchema(written: JsonObject): readonly Fault[] {
   if (schema['type'] !== 'object') {
     return [{ path: ['config_schema', 'type'], message: `expected "object", ${foundText(schema['type'])}` }];
   }
-  return lintAt(schema, ['config_schema']).map((fault) => (isBare ? withoutProperties(fault) : fault));
+  const faults = [...lintAt(schema, ['config_schema']), ...faultsOfSecrets(schema)];
+  return faults.map((fault) => (isBare ? withoutProperties(fault) : fault));
+}
+
+/** What is marked as secret is kept apart from the rest, which works for whole members of the root alone. */
+function faultsOfSecrets(schema: JsonSchema): readonly Fault[] {
+  const misplaced = misplacedMarks(schema).map((path) => ({
+    path: ['config_schema', ...path],
+    message:
+      'is marked as secret, which only a property of config_schema itself can be: its value is kept encrypted as a whole',
+  }));
+  const properties = schema['properties'] as JsonObject;
+  const given = sensitiveMembers(schema).flatMap((name) => {
+    const property = properties[name];
+    const stray = ['default', 'const', 'examples'].find(
+      (keyword) => isJsonObject(property) && property[keyword] !== undefined,
+    );
+    if (stray === undefined) return [];
+    const message = 'a secret would stand in the declaration: it is set per agent, in sensitive_config';
+    return [{ path: ['config_schema', 'properties', name, stray], isKey: true, message }];
+  });
+  return [...misplaced, ...given];
 }
 
 /** A tool with actions has its schemas in them: what stands beside would be checked by nothing. */

@@ -4,16 +4,9 @@ import type { RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import { functionsOf } from '../../contract/tool/tool-function.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import type { ConnectionUse } from './check-connections.ts';
-import {
-  checkExecutor,
-  executorNameOf,
-  propertyNames,
-  type ExecutorCheck,
-  type Parameters,
-} from './check-executor.ts';
+import { checkExecutor, executorNameOf, type ExecutorCheck, type Parameters } from './check-executor.ts';
 import { faultsOfActions } from './check-actions.ts';
 import {
-  asConfigSchema,
   faultsBesideActions,
   faultsOfConfigSchema,
   faultsOfInputSchema,
@@ -27,6 +20,8 @@ import { effectsOf, normaliseSpec } from '../normalise-spec.ts';
 import { faultsOfPlainValues } from '../plain-values.ts';
 import type { CheckedTool, SpecRules } from '../spec-rules.ts';
 import { toolDeclarationSchema, type ToolDeclaration } from './tool-spec-schema.ts';
+import { agentFields } from './agents/agent-fields.ts';
+import { faultsOfAuth } from './agents/auth-fields.ts';
 
 /** Many times what the largest schemas hold; each further one would be looked at on the event loop. */
 const MOST_VALUES = 16_000;
@@ -95,7 +90,7 @@ function faultsOfMeaning(declared: Partial<ToolDeclaration>, isLinted: boolean):
     ...(config === undefined ? [] : faultsOfConfigSchema(config as JsonObject)),
     ...(actions === undefined
       ? []
-      : [...faultsBesideActions(declared), ...faultsOfActions(name, actions, configFields(config))]),
+      : [...faultsBesideActions(declared), ...faultsOfActions(name, actions, agentFields(declared).config)]),
     ...faultsOfRetries(declared),
     ...faultsOfLimits(declared),
     ...faultsOfApproval(declared.metadata),
@@ -104,22 +99,10 @@ function faultsOfMeaning(declared: Partial<ToolDeclaration>, isLinted: boolean):
   ];
 }
 
-/** What would do nothing is not taken: whoever writes it counts on it. */
-function faultsOfAuth({ auth }: Partial<ToolDeclaration>): readonly Fault[] {
-  if (auth === undefined) return [];
-  const message =
-    'connecting an agent’s own account is not there yet, so this would protect nothing: give the credential to a connection (auth of a connection of type http or mcp), and leave this out';
-  return [{ path: ['auth'], isKey: true, message }];
-}
-
 function faultsOfLegacy({ actions, metadata }: Partial<ToolDeclaration>): readonly Fault[] {
   if (metadata?.legacy_execute !== true || actions !== undefined) return [];
   const message = 'is for a tool with actions: this one is called by its own name already';
   return [{ path: ['metadata', 'legacy_execute'], isKey: true, message }];
-}
-
-function configFields(config: Record<string, unknown> | undefined): readonly string[] {
-  return config === undefined ? [] : propertyNames(asConfigSchema(config as JsonObject).schema);
 }
 
 function faultsOfRetries({ retries, metadata }: Partial<ToolDeclaration>): readonly Fault[] {
@@ -156,7 +139,10 @@ function checkOptions(shape: Shape, rules: SpecRules): ExecutorCheck {
 
 function parametersOf({ declared, wrong }: Shape): Parameters | undefined {
   if (wrong.has('actions') || wrong.has('input_schema')) return undefined;
-  return { actions: declared.actions, inputSchema: declared.input_schema as JsonSchema | undefined };
+  const { actions, input_schema: inputSchema } = declared;
+  const isKnown = !['config_schema', 'auth', 'auth_type'].some((field) => wrong.has(field));
+  const own = { actions, inputSchema: inputSchema as JsonSchema | undefined };
+  return isKnown ? { ...own, ofAgent: agentFields(declared) } : own;
 }
 
 interface ExtensionCheck {

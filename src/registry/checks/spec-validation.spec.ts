@@ -229,6 +229,20 @@ describe('older spellings', () => {
     expect(tool?.spec.metadata.requiresApproval).toBe(true);
   });
 
+  it('requires_auth, auth_type and auth_config are auth, as older definitions have it', () => {
+    const scopes = ['https://www.googleapis.com/auth/calendar.events'];
+    const authOf = (said: object) =>
+      validateLoaded([load([{ ...minimal, ...said }])], rules).tools[0]?.spec.auth;
+    const old = { requires_auth: true, auth_type: 'oauth2', auth_config: { provider: 'google', scopes } };
+    expect(authOf(old)).toEqual({ type: 'oauth2', config: { provider: 'google', scopes } });
+    expect(authOf({ requires_auth: true, auth_type: null, auth_config: null })).toEqual({ config: {} });
+    expect(authOf({ requires_auth: false })).toBeUndefined();
+    expect(authOf({ auth: { type: 'api_key', provider: 'mail' } })).toEqual({
+      type: 'api_key',
+      config: { provider: 'mail' },
+    });
+  });
+
   it('a config_schema of bare properties is an object schema', () => {
     const configSchema = { id: 'string', size: { type: 'integer', default: 3 } };
     const [tool] = validateLoaded([load([{ ...minimal, config_schema: configSchema }])], rules).tools;
@@ -337,9 +351,26 @@ describe('a mistake is named with its place, what was expected and what was foun
     ],
     [{ auth: { type: 'oauth3' } }, 'value auth.type: expected "oauth2" or "api_key", found "oauth3"'],
     // It would protect nothing, and whoever writes it counts on it.
+    [{ auth_type: 'api_key' }, 'key auth_type: asks for nothing without requires_auth: true'],
     [
-      { auth: { type: 'api_key' } },
-      'key auth: connecting an agent’s own account is not there yet, so this would protect nothing: give the credential to a connection (auth of a connection of type http or mcp), and leave this out',
+      { requires_auth: false, auth_config: {} },
+      'key auth_config: asks for nothing without requires_auth: true',
+    ],
+    [
+      { requires_auth: true, auth: { type: 'api_key' } },
+      'key requires_auth: auth and requires_auth say the same in two ways: keep one',
+    ],
+    [
+      {
+        config_schema: {
+          at: { type: 'object', properties: { key: { type: 'string', 'x-ute-sensitive': true } } },
+        },
+      },
+      'value config_schema.at.properties.key: is marked as secret, which only a property of config_schema itself can be: its value is kept encrypted as a whole',
+    ],
+    [
+      { config_schema: { key: { type: 'string', writeOnly: true, default: 'x' } } },
+      'key config_schema.key.default: a secret would stand in the declaration: it is set per agent, in sensitive_config',
     ],
     [
       { metadata: { documentation: 'see ${env:HOME}' } },

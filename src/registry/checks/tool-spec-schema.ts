@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../../lib/text/duration.ts';
 import { canarySchema } from './canary-schema.ts';
+import { authFields } from './agents/auth-fields.ts';
 import { metadata, sentence } from './metadata-schema.ts';
 
 const name = z
@@ -112,22 +113,6 @@ const action = z.strictObject({
   returns: sentence.optional().describe('What it returns, for the agent.'),
 });
 
-const webUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });
-
-const auth = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('oauth2'),
-    provider: sentence.describe('Name of the provider, for operators.'),
-    auth_url: webUrl.describe('Where the account is asked for consent.'),
-    token_url: webUrl.describe('Where codes and refresh tokens are exchanged.'),
-    scopes: z.array(sentence).default([]).describe('What is asked for.'),
-  }),
-  z.strictObject({
-    type: z.literal('api_key'),
-    provider: sentence.optional().describe('Name of the provider, for operators.'),
-  }),
-]);
-
 export const toolDeclarationSchema = z.strictObject({
   name,
   description: sentence.describe('What the tool does, for the agent.'),
@@ -189,8 +174,10 @@ export const toolDeclarationSchema = z.strictObject({
   config_schema: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe('JSON Schema, or a map of properties, of what may be set per agent.'),
-  auth: auth.optional().describe('Refused: nothing uses it yet. A credential belongs to a connection.'),
+    .describe(
+      'JSON Schema, or a map of properties, of what may be set per agent. Properties with x-ute-sensitive: true are kept encrypted.',
+    ),
+  ...authFields,
   canary: canarySchema.optional().describe('Gives a share of the callers a new version on trial.'),
 });
 

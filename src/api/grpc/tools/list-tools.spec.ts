@@ -17,6 +17,7 @@ const NO_FILTER: ListToolsMessage = {
   category: '',
   tag: '',
   mode: 0,
+  agentId: '',
 };
 
 function catalogOf(specs: readonly ToolSpec[], disabled: readonly string[] = []): ToolCatalog {

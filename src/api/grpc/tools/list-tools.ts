@@ -19,14 +19,19 @@ export interface ToolPage {
 }
 
 /** Throws ToolFailure VALIDATION. */
-export function listTools(catalog: ToolCatalog, request: ListToolsMessage, viewer: Viewer): ToolPage {
+export function listTools(
+  catalog: ToolCatalog,
+  request: ListToolsMessage,
+  viewer: Viewer,
+  isOffered?: ToolFilter['isOffered'],
+): ToolPage {
   const snapshot = catalog.snapshot();
   const size = pageSizeOf(request);
   const after = nameIn(request.pageToken);
   const tools: ToolMessage[] = [];
   let bytes = 0;
   let last = '';
-  for (const fn of filterFunctions(snapshot, filterOf(request), viewer)) {
+  for (const fn of filterFunctions(snapshot, { ...filterOf(request), isOffered }, viewer)) {
     if (fn.name <= after) continue;
     if (tools.length === size || bytes > MAX_PAGE_BYTES) {
       return { tools, nextPageToken: tokenFor(last), registryVersion: snapshot.version };

@@ -60,7 +60,7 @@ export function actOf(context: ExecutionContext): Act | undefined {
   );
   const { params, query } = context.switchToHttp().getRequest<FastifyRequest>();
   if (act === undefined || act.unless?.((query ?? {}) as Record<string, unknown>) === true) return undefined;
-  const [target = ''] = Object.values((params ?? {}) as Record<string, string>);
+  const target = Object.values((params ?? {}) as Record<string, string>).join('/');
   return { ...act, target };
 }
 

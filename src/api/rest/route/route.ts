@@ -10,6 +10,7 @@ export const TAGS = {
   approvals: 'Calls that wait for a decision by a human.',
   schedules: 'Calls to come, once or again and again.',
   keys: 'API keys: who may call, for whom and until when.',
+  agents: 'Agents, and what is configured for each of their tools.',
   admin: 'For operators.',
   specs: 'Definitions of tools, changed while the gateway runs.',
   health: 'Probes.',

@@ -26,7 +26,7 @@ import {
   ToolSpecVersion,
 } from './schema.ts';
 import { toolDocument } from './tool-document.ts';
-import { etagOf, revisionWanted } from './entity-tags.ts';
+import { etagOf, revisionWanted } from '../route/entity-tags.ts';
 
 const WRITE = 'specs:write';
 const MOST_CHANGES = 1_000;

@@ -6,7 +6,8 @@ import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFunction, Viewer } from '../../../contract/tool/tool-function.ts';
 import { toProviderTools, type ToolFormat } from '../../../formats/to-provider-tools.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
-import { TOOL_CATALOG } from '../../tokens.ts';
+import { offeredTo } from '../../offered-to.ts';
+import { OFFERED_TOOLS, TOOL_CATALOG, type OfferedTools } from '../../tokens.ts';
 import { filterFunctions, findShown, isOff, viewOf } from '../../tool-view.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
@@ -25,7 +26,10 @@ export class ToolsController {
   /** The tools that are not shown to everybody, of the snapshot in force. */
   #guarded: readonly ToolFunction[] | undefined;
 
-  constructor(@Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog) {
+  constructor(
+    @Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog,
+    @Inject(OFFERED_TOOLS) private readonly offered: OfferedTools,
+  ) {
     this.catalog.onChange(() => {
       this.#exports.clear();
       this.#guarded = undefined;
@@ -36,11 +40,14 @@ export class ToolsController {
   @Requires('tools:read')
   list({ principal, query, headers }: Asked<typeof listTools>, reply: FastifyReply): void {
     const viewer = { principal };
-    const key = JSON.stringify([query, this.#hiddenFrom(viewer)]);
+    const isOffered = offeredTo(this.offered, principal, query.agent_id);
+    const whose = isOffered === undefined ? [] : [principal.tenantId, this.offered.generation];
+    const key = JSON.stringify([query, this.#hiddenFrom(viewer), ...whose]);
     let found = this.#exports.get(key);
     if (found === undefined) {
+      const shown = filterFunctions(this.catalog.snapshot(), { ...filterOf(query), isOffered }, viewer);
       found =
-        query.format === undefined ? this.#page(query, viewer) : this.#export(query.format, query, viewer);
+        query.format === undefined ? this.#page(query, shown) : this.#export(query.format, query, shown);
       if (this.#exports.size >= MAX_KEPT_EXPORTS) this.#exports.clear();
       this.#exports.set(key, found);
     }
@@ -84,9 +91,8 @@ export class ToolsController {
     );
   }
 
-  #page(query: Query, viewer: Viewer): { type: string; text: string } {
+  #page(query: Query, functions: readonly ToolFunction[]): { type: string; text: string } {
     const snapshot = this.catalog.snapshot();
-    const functions = filterFunctions(snapshot, filterOf(query), viewer);
     const { page, next_page_token } = pageOf(functions, ({ name }) => name, query);
     const tools = page.map((fn) => viewOf(fn, snapshot, isOff(fn, this.catalog)));
     const body = { registry_version: snapshot.version, tools, next_page_token };
@@ -94,11 +100,9 @@ export class ToolsController {
   }
 
   /** The whole list: providers take no pages. Tools that are switched off are left out: an agent could not call them. */
-  #export(format: ToolFormat, query: Query, viewer: Viewer): { type: string; text: string } {
+  #export(format: ToolFormat, query: Query, shown: readonly ToolFunction[]): { type: string; text: string } {
     const snapshot = this.catalog.snapshot();
-    const functions = filterFunctions(snapshot, filterOf(query), viewer).filter(
-      (fn) => !isOff(fn, this.catalog),
-    );
+    const functions = shown.filter((fn) => !isOff(fn, this.catalog));
     const exported = toProviderTools(functions, (name) => snapshot.providerName(name), format, {
       strict: query.strict,
     });

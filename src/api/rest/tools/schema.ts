@@ -67,6 +67,7 @@ export const listTools = route({
       category: text('Only tools of this category.').optional(),
       tag: text('Only tools with this tag.').optional(),
       mode: oneOf(INTERACTION_MODES).optional().describe('Only tools served in this mode.'),
+      agent_id: text('Only tools that are configured for this agent, and switched on.').optional(),
       format: oneOf(TOOL_FORMATS)
         .optional()
         .describe('Answer in the form that a provider takes, the whole list at once.'),

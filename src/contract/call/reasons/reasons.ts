@@ -1,6 +1,7 @@
 // The reasons that the gateway itself gives inside an error's type: what each means to whoever reads it, and what follows
 // from it. Tools may report others of their own. The reference page is made from this list.
 import { CONVERSATION_REASONS } from './conversation-reasons.ts';
+import { AGENT_REASONS } from './agent-reasons.ts';
 import { IDENTITY_REASONS } from './identity-reasons.ts';
 import { row, type ReasonRow } from './reason-row.ts';
 import { RESULT_REASONS } from './result-reasons.ts';
@@ -40,6 +41,7 @@ export const REASONS = {
   // Who calls, and what they may.
   ...IDENTITY_REASONS,
 
+  ...AGENT_REASONS,
   // Arguments.
   IDEMPOTENCY_KEYS_DIFFER: row('VALIDATION', 'header and context name different idempotency keys'),
   IDEMPOTENCY_KEY_MALFORMED: row('VALIDATION', 'an idempotency key is 1 to 255 printable ASCII characters'),
@@ -66,8 +68,6 @@ export const REASONS = {
   APPROVAL_STALE: row('VALIDATION', 'what would run has changed since it was approved'),
   APPROVAL_UNKNOWN: row('VALIDATION', 'there is no approval of this token'),
   APPROVAL_USED: row('VALIDATION', 'the approval was good for one call, and is used'),
-  APPROVER_NOT_IN_GROUP: row('PERMISSION_DENIED', 'the tool names groups of approvers, and the key is in none of them'),
-  REASON_MISSING: row('VALIDATION', 'a rejection has to say why (approvals.require_reason)'),
   APPROVER_UNKNOWN: row('PERMISSION_DENIED', 'the key names no user, so that nobody can tell who approves'),
   IDEMPOTENCY_IN_FLIGHT: row('CONFLICT', 'a call with this idempotency key is under way'),
   PAYLOAD_MISMATCH: row('CONFLICT', 'the idempotency key was used for other arguments', { http: 422, grpc: FAILED_PRECONDITION }),

@@ -1,7 +1,8 @@
 // The body of a request: JSON in which strings are templates, compiled once and filled per call.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
-import { parseTemplate, soleName } from '../../../lib/text/template.ts';
+import { soleName } from '../../../lib/text/template.ts';
 import { compileText, inText, type Violation } from './argument-text.ts';
+import { requestTemplate } from './agent-values.ts';
 
 /** Undefined: an argument was left out, and with it goes the key or item it stands at. */
 type FillBody = (args: JsonObject, violations: Violation[]) => JsonValue | undefined;
@@ -32,7 +33,7 @@ export function remainingArguments(args: JsonObject, used: ReadonlySet<string>):
 }
 
 function compileString(text: string): FillBody {
-  const template = parseTemplate(text);
+  const template = requestTemplate(text);
   const name = soleName(template);
   return name === undefined ? compileText(template, inText) : (args) => args[name];
 }

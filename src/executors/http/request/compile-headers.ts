@@ -1,8 +1,8 @@
 // The headers of a request: the gateway's own, the connection's, and the tool's with arguments in them.
 import type { JsonObject } from '../../../contract/json.ts';
-import { parseTemplate } from '../../../lib/text/template.ts';
 import { compileText, inHeader, type Violation } from './argument-text.ts';
 import type { RequestOptions } from '../options-schema.ts';
+import { requestTemplate } from './agent-values.ts';
 
 export interface Headers {
   readonly [name: string]: string;
@@ -24,7 +24,7 @@ export function compileHeaders(
   const templates = Object.entries(request.headers ?? {}).map(([header, text]) => {
     const name = header.toLowerCase();
     if (owned.has(name)) throw new Error(`headers.${header}: the connection sets this header already.`);
-    return { name, fill: compileText(parseTemplate(text), inHeader) };
+    return { name, fill: compileText(requestTemplate(text), inHeader) };
   });
   if (templates.length === 0) return () => fixed;
   return (args, violations) => {

@@ -1,10 +1,11 @@
 // The query of a request: fixed names, values from arguments; lists and objects as OpenAPI writes them; what was left
 // out is left out.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
-import { parseTemplate, soleName } from '../../../lib/text/template.ts';
+import { soleName } from '../../../lib/text/template.ts';
 import { compileText, inQuery, isAbsent, refuse, type Violation } from './argument-text.ts';
 import { remainingArguments } from './compile-body.ts';
 import type { QueryArgument, QueryValue } from '../options-schema.ts';
+import { requestTemplate } from './agent-values.ts';
 
 type WritePairs = (args: JsonObject, pairs: string[], violations: Violation[]) => void;
 type Query = 'remaining' | { readonly [name: string]: QueryValue };
@@ -41,7 +42,7 @@ function declaredPairs(
 
 function pairsOf(name: string, value: QueryValue, reserved: ReadonlySet<string>): WritePairs {
   if (typeof value === 'object') return argumentPairs(name, value, reserved);
-  const template = parseTemplate(String(value));
+  const template = requestTemplate(String(value));
   const argument = soleName(template);
   if (argument !== undefined) return argumentPairs(name, { from: argument }, reserved);
   const fill = compileText(template, inQuery, encodeURIComponent);

@@ -4,13 +4,14 @@ import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { exactNumber } from '../../../lib/json/exact-json.ts';
 import type { Int64Places } from '../../../lib/json-schema/int64-places.ts';
-import { parseTemplate, type Template } from '../../../lib/text/template.ts';
+import { type Template } from '../../../lib/text/template.ts';
 import { compileText, inPath, isAbsent, refuse, type Violation } from './argument-text.ts';
 import { compileBody, remainingArguments } from './compile-body.ts';
 import { compileHeaders, type Headers } from './compile-headers.ts';
 import { compileQuery } from './compile-query.ts';
 import type { RequestOptions } from '../options-schema.ts';
 import { slotsOfRequest } from './request-slots.ts';
+import { requestTemplate } from './agent-values.ts';
 
 /** Where requests go when a connection says so. */
 export interface RequestBase {
@@ -51,7 +52,7 @@ export function compileRequest(
   const { origin, basePath, pathTemplate } = targetOf(request, base);
   const used = new Set(slotsOfRequest(request).map(({ name }) => name));
   refuseUnused(request, parameters, used);
-  const fillPath = compilePath(origin, basePath, parseTemplate(pathTemplate));
+  const fillPath = compilePath(origin, basePath, requestTemplate(pathTemplate));
   const fillQuery = compileWholeQuery(request, base, used);
   const fillBody = compileBodyText(request.body, used);
   const fillHeaders = compileHeaders(request, base?.headers ?? {}, ownedHeaders(base));

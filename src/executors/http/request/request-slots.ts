@@ -1,7 +1,7 @@
 // Request slots: every place of a request that takes an argument, with its path in the options.
 import type { JsonValue } from '../../../contract/json.ts';
-import { parseTemplate } from '../../../lib/text/template.ts';
 import type { HttpOptions, RequestOptions } from '../options-schema.ts';
+import { requestTemplate } from './agent-values.ts';
 
 export interface RequestSlot {
   /** Name of the argument. */
@@ -34,7 +34,7 @@ export function slotsOfRequest(request: RequestOptions): readonly RequestSlot[] 
 }
 
 function addTemplate(text: string, path: readonly string[], slots: RequestSlot[]): void {
-  for (const name of parseTemplate(text).names) slots.push({ name, path });
+  for (const name of requestTemplate(text).names) slots.push({ name, path });
 }
 
 function addBody(body: JsonValue, path: readonly string[], slots: RequestSlot[]): void {

@@ -12,7 +12,7 @@ import { peopleAndCallers } from './0009-people-and-callers.ts';
 import { gateways } from './0010-gateways.ts';
 import { apiKeys } from './0011-api-keys.ts';
 import { keysOfSeveralTenants } from './0015-keys-of-several-tenants.ts';
-import { approvers } from './0021-approvers.ts';
+import { agents } from './0017-agents.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
@@ -27,5 +27,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0010-gateways': gateways,
   '0011-api-keys': apiKeys,
   '0015-keys-of-several-tenants': keysOfSeveralTenants,
-  '0021-approvers': approvers,
+  '0017-agents': agents,
 };

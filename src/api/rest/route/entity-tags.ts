@@ -1,4 +1,4 @@
-// The revisions of definitions in their entity tags.
+// The revisions of what is changed by REST, in their entity tags.
 import type { IncomingHttpHeaders } from 'node:http';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { invalid } from '../route/violations.ts';
@@ -12,11 +12,11 @@ export function revisionWanted(headers: IncomingHttpHeaders): number | undefined
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (noneMatch !== undefined) {
     if (noneMatch.trim() === '*' && match === undefined) return 0;
-    throw invalid('', 'goes with If-None-Match: * for a tool that is to be new, or with If-Match');
+    throw invalid('', 'goes with If-None-Match: * for what is to be new, or with If-Match');
   }
   if (match === undefined) return undefined;
   const revision = /^"([1-9]\d{0,8})"$/.exec(match.trim())?.[1];
   if (revision !== undefined) return Number(revision);
   // One that this gateway never gave belongs to no revision.
-  throw toolFailure('VERSION_CONFLICT', 'If-Match is not the ETag of a definition: look at it again.');
+  throw toolFailure('VERSION_CONFLICT', 'If-Match is no ETag that was given for this: look at it again.');
 }

@@ -1,0 +1,52 @@
+// Agents and the keys of their secrets: what the database holds, followed while the gateway runs.
+import { AgentTools } from '../../core/agents/agent-tools.ts';
+import { FollowedAgents } from '../../infra/agents/followed-agents.ts';
+import { SqlAgentStore } from '../../infra/agents/sql-agent-store.ts';
+import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
+import { EnvelopeSealer } from '../../infra/secrets/envelope-sealer.ts';
+import { EnvironmentKeys } from '../../infra/secrets/environment-keys.ts';
+import { FileKeys } from '../../infra/secrets/file-keys.ts';
+import type { AgentStore } from '../../ports/agents/agent-store.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { KeyProvider } from '../../ports/secrets/key-provider.ts';
+import type { SecretSealer } from '../../ports/secrets/secret-sealer.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
+
+export interface Agents {
+  readonly store: AgentStore;
+  /** To be started once the database is open. */
+  readonly followed: FollowedAgents;
+  readonly keys: KeyProvider;
+  readonly sealer: SecretSealer;
+  /** For the path of calls. */
+  readonly tools: AgentTools;
+}
+
+export interface AgentsNeeds {
+  readonly database: GatewayDatabase;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Throws Error where the keys for secrets cannot be used. */
+export function openAgents(settings: Settings, { database, clock, log, metrics }: AgentsNeeds): Agents {
+  const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
+  const store = new SqlAgentStore(database.db);
+  const { keys: list } = settings.secrets;
+  const keys = list === undefined ? new FileKeys(settings.data_dir, clock) : new EnvironmentKeys(list);
+  const followed = new FollowedAgents({
+    store,
+    clock,
+    log,
+    unread: gauge(
+      'ute_agents_unread',
+      '1 while the agents of the database cannot be read: what was configured stays in force.',
+    ),
+    count: gauge('ute_agents', 'Agents that are declared, of all tenants, as this replica knows them.'),
+  });
+  const sealer = new EnvelopeSealer(keys);
+  return { store, followed, keys, sealer, tools: new AgentTools(followed, sealer) };
+}
