@@ -148,6 +148,50 @@ export const issuer = z
 
 export type IssuerSettings = z.output<typeof issuer>;
 
+/** Whose a client certificate is that a CA of tls.client_ca_file has signed. */
+const clientCertificate = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, ., _ or -')
+      .describe('In records it is certificate:<name>.'),
+    subject: z
+      .record(z.string().regex(/^[A-Za-z0-9.]{1,64}$/), z.string().min(1))
+      .refine((said) => Object.keys(said).length > 0, 'must name an attribute, such as CN')
+      .optional()
+      .describe(
+        'Attributes that its subject has, each once and letter by letter: {CN: voice-backend, O: Acme}.',
+      ),
+    san: z
+      .string()
+      .regex(
+        /^(DNS|URI|email|IP Address):[^\p{C}]+$/u,
+        'must be such as URI:spiffe://acme/voice or DNS:voice.acme.internal',
+      )
+      .optional()
+      .describe('Instead of subject: one of its alternative names.'),
+    tenant: one('tenant').optional().describe('As of a key.'),
+    tenants: severalTenants.optional().describe('As of a key.'),
+    agents: names.min(1).default(['*']).describe('As of a key.'),
+    user: one('user').optional().describe('As of a key.'),
+    roles: names.min(1),
+  })
+  .refine(({ subject, san }) => (subject === undefined) !== (san === undefined), {
+    path: ['san'],
+    message: 'give subject or san: which certificate it is',
+  })
+  .refine(({ tenant, tenants }) => tenant === undefined || tenants === undefined, {
+    path: ['tenants'],
+    message: 'give tenant or tenants: a certificate is of one tenant, or of several',
+  })
+  .refine(
+    ({ tenant, tenants, roles }) =>
+      tenant !== undefined || tenants !== undefined || roles.some((role) => /^(platform_)?admin$/.test(role)),
+    { path: ['tenant'], message: 'is needed, unless its role is admin or platform_admin' },
+  );
+
+export type CertificateSettings = z.output<typeof clientCertificate>;
+
 export const auth = z.strictObject({
   mode: z
     .enum(['api_keys', 'none'])
@@ -163,6 +207,17 @@ export const auth = z.strictObject({
       'must name each issuer once',
     )
     .describe('Whose tokens (JWT) are taken beside API keys: docs/identity.md.'),
+  client_certificates: z
+    .array(clientCertificate)
+    .max(1_000)
+    .default([])
+    .refine(
+      (all) => new Set(all.map(({ name }) => name)).size === all.length,
+      'must give each certificate a name of its own',
+    )
+    .describe(
+      'Whose client certificates are, of callers that show neither a key nor a token: the first that fits. Needs tls.client_ca_file.',
+    ),
   roles: z
     .record(z.string(), names)
     .default({})

@@ -164,9 +164,14 @@ function contradictions(settings: SettingsFile, file: string, env: Environment):
     const message = `auth "none" is only for loopback, but host is "${settings.host}": use api_keys, or host 127.0.0.1`;
     problems.push({ file, path: 'auth.mode', message });
   }
-  if (settings.auth.mode === 'none' && settings.auth.issuers.length > 0) {
-    const message = 'are for auth.mode api_keys: with "none" everybody is let in without a token';
-    problems.push({ file, path: 'auth.issuers', message });
+  for (const list of ['issuers', 'client_certificates'] as const) {
+    if (settings.auth.mode !== 'none' || settings.auth[list].length === 0) continue;
+    const message = 'are for auth.mode api_keys: with "none" everybody is let in without them';
+    problems.push({ file, path: `auth.${list}`, message });
+  }
+  if (settings.auth.client_certificates.length > 0 && settings.tls?.client_ca_file === undefined) {
+    const message = 'is needed for auth.client_certificates: PEM of the CAs that sign them';
+    problems.push({ file, path: 'tls.client_ca_file', message });
   }
   if (settings.webhooks.allow_hosts !== undefined && settings.webhooks.secret === undefined) {
     const message = 'is needed to sign webhooks with: set it or UTE_WEBHOOK_SECRET to whsec_ and base64';

@@ -106,6 +106,8 @@ export interface GrpcTarget {
   readonly service: { readonly grpcAddress: string };
   /** PEM of the CA to trust; without it the door is spoken to in plain text. */
   readonly rootCertificate?: Buffer;
+  /** With a certificate of one's own. */
+  readonly clientCertificate?: { readonly cert: Buffer; readonly key: Buffer };
 }
 
 export function grpcDoor(gateway: GrpcTarget): Door {
@@ -119,9 +121,11 @@ export function grpcDoor(gateway: GrpcTarget): Door {
       v1: { ToolExecutorService: new (address: string, credentials: object) => GrpcClient };
     };
   };
-  const { service, rootCertificate } = gateway;
+  const { service, rootCertificate, clientCertificate } = gateway;
   const channel =
-    rootCertificate === undefined ? credentials.createInsecure() : credentials.createSsl(rootCertificate);
+    rootCertificate === undefined
+      ? credentials.createInsecure()
+      : credentials.createSsl(rootCertificate, clientCertificate?.key, clientCertificate?.cert);
   const client = new loaded.unified_tool_executor.v1.ToolExecutorService(service.grpcAddress, channel);
   function call({ tool, argumentsJson, context, key, timeoutMs, beside }: DoorCall): Promise<Decision> {
     const metadata = new Metadata();

@@ -21,7 +21,7 @@ export function operatorWith(permissions: readonly string[]): Principal {
 /** The bearer token lists the permissions, as `requestWith` writes it. */
 export const namedPermissions: Authenticator = {
   authenticate(credential: Credential) {
-    if (credential.kind === 'none') throw new ToolFailure('AUTH', 'A credential is needed.');
+    if (credential.kind !== 'bearer') throw new ToolFailure('AUTH', 'A credential is needed.');
     return operatorWith(credential.token.split(' '));
   },
   recall() {

@@ -14,7 +14,7 @@ import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import { offeredTo } from '../offered-to.ts';
 import { AUTHENTICATOR, OFFERED_TOOLS, TOOL_CALLER, TOOL_CATALOG, type OfferedTools } from '../tokens.ts';
 import { lifeOf } from './call-life.ts';
-import { checkMetadataSize, credentialOf, tenantOf } from './execute/call-metadata.ts';
+import { checkMetadataSize, credentialOf, tenantOf, type Connection } from './execute/call-metadata.ts';
 import { answerTo, paced } from './execute/execute.ts';
 import { executeStream } from './stream/execute-stream.ts';
 import { GrpcHealth } from './grpc-health.ts';
@@ -51,7 +51,9 @@ export class ToolExecutorController {
       pace: call,
       form: formOf(message),
       run: (emit) =>
-        paced(message, async () => this.caller.execute(readRequest(message, metadata, { ...life, emit }))),
+        paced(message, async () =>
+          this.caller.execute(readRequest(message, metadata, { ...life, emit }, call)),
+        ),
       life,
       answerOf: (response) => answerTo(message, response),
       asError: exceptionFor,
@@ -59,16 +61,16 @@ export class ToolExecutorController {
   }
 
   @GrpcMethod(SERVICE, 'ListTools')
-  listTools(message: Readable<ListToolsMessage>, metadata: Metadata): Promise<Uint8Array> {
-    return this.#read(metadata, message, (request, viewer) => {
+  listTools(message: Readable<ListToolsMessage>, metadata: Metadata, call: Connection): Promise<Uint8Array> {
+    return this.#read({ metadata, call }, message, (request, viewer) => {
       const isOffered = offeredTo(this.offered, viewer.principal, request.agentId);
       return encodeListResponse(listTools(this.catalog, request, viewer, isOffered));
     });
   }
 
   @GrpcMethod(SERVICE, 'GetTool')
-  getTool(message: Readable<GetToolMessage>, metadata: Metadata): Promise<Uint8Array> {
-    return this.#read(metadata, message, ({ name }, viewer) => {
+  getTool(message: Readable<GetToolMessage>, metadata: Metadata, call: Connection): Promise<Uint8Array> {
+    return this.#read({ metadata, call }, message, ({ name }, viewer) => {
       const snapshot = this.catalog.snapshot();
       const fn = findShown(snapshot, name, viewer);
       if (fn === undefined) {
@@ -83,13 +85,13 @@ export class ToolExecutorController {
 
   @GrpcMethod(SERVICE, 'WatchTools')
   watchTools(message: Readable<object>, metadata: Metadata, call: Stream): Promise<Observable<Uint8Array>> {
-    return this.#read(metadata, message, (_request, { principal }) =>
+    return this.#read({ metadata, call }, message, (_request, { principal }) =>
       defer(() => {
         const leave = this.#enterWatch(principal.tenantId);
         const watch = watchTools({
           catalog: this.catalog,
           pace: call,
-          authorize: () => this.#authorize(metadata),
+          authorize: () => this.#authorize({ metadata, call }),
           onDrain: (end) => this.health.onDrain(end),
           asError: exceptionFor,
         });
@@ -105,12 +107,12 @@ export class ToolExecutorController {
   }
 
   async #read<Message, Answer>(
-    metadata: Metadata,
+    by: Asking,
     message: Readable<Message>,
     answer: (request: Message, viewer: Viewing) => Answer,
   ): Promise<Answer> {
     try {
-      const viewer = await this.#authorize(metadata);
+      const viewer = await this.#authorize(by);
       if (message === UNREADABLE) throw invalid('', 'is not a message of its type');
       return answer(message, viewer);
     } catch (thrown) {
@@ -118,11 +120,16 @@ export class ToolExecutorController {
     }
   }
 
-  #authorize(metadata: Metadata): Viewing | Promise<Viewing> {
+  #authorize({ metadata, call }: Asking): Viewing | Promise<Viewing> {
     checkMetadataSize(metadata);
-    const principal = this.authenticator.authenticate(credentialOf(metadata), tenantOf(metadata));
+    const principal = this.authenticator.authenticate(credentialOf(metadata, call), tenantOf(metadata));
     return principal instanceof Promise ? principal.then(viewerOf) : viewerOf(principal);
   }
+}
+
+interface Asking {
+  readonly metadata: Metadata;
+  readonly call: Connection;
 }
 
 type Viewing = Viewer & { readonly principal: Principal };

@@ -8,6 +8,7 @@ import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/api-key-authenticator.ts';
 import { makeFirstKey } from '../../infra/keys/first-key.ts';
+import { CertificateAuthenticator } from '../../infra/certificates/certificate-authenticator.ts';
 import { AnyAuthenticator } from '../../infra/identity/any-authenticator.ts';
 import { KeyReload } from '../../infra/keys/key-reload.ts';
 import { firstKeyPath, keysInForce } from '../../infra/keys/keys-in-force.ts';
@@ -49,7 +50,7 @@ export interface KeysNeeds {
 /** Throws Error for a role that is not there, and for a file of the data directory that cannot be used. */
 export async function openKeys(settings: Settings, needs: KeysNeeds): Promise<Keys> {
   const { database, clock, log, announce, reread } = needs;
-  const { mode, issuers } = settings.auth;
+  const { mode, issuers, client_certificates: mapped } = settings.auth;
   const inForce = () => keysInForce(settings, clock.wall());
   const apiKeys =
     mode === 'none' ? undefined : new ApiKeyAuthenticator(inForce(), settings.auth.roles, clock);
@@ -59,18 +60,20 @@ export async function openKeys(settings: Settings, needs: KeysNeeds): Promise<Ke
   const control = new ManagedKeys({ store, roles, changed: () => recorded.check(), clock });
   const tokens =
     apiKeys === undefined || issuers.length === 0 ? undefined : await tokensOf(issuers, roles, needs);
+  const certificates = mapped.length === 0 ? undefined : new CertificateAuthenticator(mapped, roles, clock);
   const reload =
     reread === undefined || apiKeys === undefined
       ? undefined
-      : new KeyReload({ settings, reread, authenticator: apiKeys, clock, log });
+      : new KeyReload({ settings, reread, authenticator: apiKeys, certificates, clock, log });
   return {
-    authenticator: authenticatorOf(apiKeys, tokens),
+    authenticator: authenticatorOf(apiKeys, tokens?.authenticator, certificates),
     control,
     awayIssuers: () => tokens?.awayCount() ?? 0,
     async start() {
       tokens?.start();
       await recorded.start();
-      if (apiKeys?.hasAdmin === false && !tokensAdminister(issuers, roles())) {
+      const hasAdmin = certificates?.hasAdmin === true || tokensAdminister(issuers, roles());
+      if (apiKeys?.hasAdmin === false && !hasAdmin) {
         makeFirstKey(firstKeyPath(settings), (key) => announce(firstKeyNotice(key)));
         apiKeys.replace(inForce(), settings.auth.roles);
       }
@@ -97,9 +100,14 @@ async function tokensOf(
   return openTokens(issuers, { ...needs, roles });
 }
 
-function authenticatorOf(keys: ApiKeyAuthenticator | undefined, tokens: Tokens | undefined): Authenticator {
+function authenticatorOf(
+  keys: ApiKeyAuthenticator | undefined,
+  tokens: Tokens['authenticator'] | undefined,
+  certificates: CertificateAuthenticator | undefined,
+): Authenticator {
   if (keys === undefined) return new AnonymousAuthenticator();
-  return tokens === undefined ? keys : new AnyAuthenticator(keys, tokens.authenticator);
+  if (tokens === undefined && certificates === undefined) return keys;
+  return new AnyAuthenticator({ keys, tokens, certificates });
 }
 
 function openRecorded(

@@ -17,7 +17,19 @@ export interface Principal {
 }
 
 /** What a caller presented, as found on the wire. */
-export type Credential = { readonly kind: 'none' } | { readonly kind: 'bearer'; readonly token: string };
+export type Credential =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'certificate'; readonly certificate: ClientCertificate };
+
+/** Of a connection, where nothing else was presented. TLS has verified it. */
+export interface ClientCertificate {
+  readonly subject: { readonly [attribute: string]: string | readonly string[] | undefined };
+  /** As Node writes them, in one text. */
+  readonly subjectAltName: string;
+  /** By `Clock.wall()`. */
+  readonly validTo: number;
+}
 
 export const NO_CREDENTIAL: Credential = { kind: 'none' };
 

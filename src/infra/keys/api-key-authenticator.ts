@@ -86,7 +86,7 @@ export class ApiKeyAuthenticator implements Authenticator {
   }
 
   #identify(credential: Credential): Identity {
-    if (credential.kind === 'none')
+    if (credential.kind !== 'bearer')
       throw refused(
         'CREDENTIAL_MISSING',
         'A credential is needed: send an API key as Authorization: Bearer or X-API-Key.',

@@ -7,6 +7,7 @@ import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
+import type { CertificateAuthenticator } from '../certificates/certificate-authenticator.ts';
 import type { ApiKeyAuthenticator } from './api-key-authenticator.ts';
 import { ADMIN_KEY_FILE, FIRST_KEY_FILE, keptKeys } from './first-key.ts';
 import { keysInForce } from './keys-in-force.ts';
@@ -17,6 +18,8 @@ export interface KeyReloadNeeds {
   /** The settings as the file and the environment say now. Throws Error. */
   readonly reread: () => Settings;
   readonly authenticator: ApiKeyAuthenticator;
+  /** Undefined: gateway.yaml had no client certificates at the start. */
+  readonly certificates?: CertificateAuthenticator | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -38,7 +41,7 @@ export class KeyReload {
     const { settings, clock, log } = needs;
     this.#needs = needs;
     this.#ids = idsOf(keysInForce(settings, clock.wall()));
-    this.#restOfFile = restOf(settings);
+    this.#restOfFile = restOf(settings, needs.certificates !== undefined);
     warnOfFirstKey(settings, this.#ids, log);
   }
 
@@ -85,9 +88,12 @@ export class KeyReload {
   }
 
   #apply(settings: Settings): void {
-    const { authenticator, clock, log } = this.#needs;
+    const { authenticator, certificates, clock, log } = this.#needs;
     const inForce = keysInForce(settings, clock.wall());
-    authenticator.replace(inForce, settings.auth.roles);
+    const { client_certificates: mapped, roles } = settings.auth;
+    const replaceCertificates = certificates?.prepared(mapped, roles);
+    authenticator.replace(inForce, roles);
+    replaceCertificates?.();
     const ids = idsOf(inForce);
     const added = ids.filter((id) => !this.#ids.includes(id));
     const removed = this.#ids.filter((id) => !ids.includes(id));
@@ -98,7 +104,7 @@ export class KeyReload {
     if (ids.length === 0)
       log.error({}, 'no API key is left: every call is refused until auth.keys in gateway.yaml has one');
     this.#ids = ids;
-    const rest = restOf(settings);
+    const rest = restOf(settings, certificates !== undefined);
     if (rest !== this.#restOfFile)
       log.warn(
         {},
@@ -135,6 +141,8 @@ function firstKeys(file: string): readonly StoredKey[] {
   }
 }
 
-function restOf({ auth: { keys: _keys, roles: _roles, ...auth }, ...rest }: Settings): string {
-  return hash('sha256', JSON.stringify([auth, rest]));
+/** All that waits for a restart. Client certificates are looked at again where there were some at the start. */
+function restOf({ auth, ...rest }: Settings, certificatesFollow: boolean): string {
+  const { keys: _keys, roles: _roles, client_certificates: certificates, ...others } = auth;
+  return hash('sha256', JSON.stringify([others, certificatesFollow ? [] : certificates, rest]));
 }

@@ -1,6 +1,7 @@
 // Reads what a call's metadata says: the credential, trace context and idempotency key. One pass, bounded.
-import type { Metadata } from '@grpc/grpc-js';
-import { NO_CREDENTIAL, type Credential } from '../../../contract/call/principal.ts';
+import type { Metadata, ServerUnaryCall } from '@grpc/grpc-js';
+import type { Credential } from '../../../contract/call/principal.ts';
+import { credentialOfPeer } from '../../client-certificate.ts';
 import type { ToolContext } from '../../../contract/call/tool-context.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { TENANT_KEY, tenantOrThrow } from '../../named-tenant.ts';
@@ -23,15 +24,19 @@ export function checkMetadataSize(metadata: Metadata): void {
   );
 }
 
+/** The part of a grpc-js server call that tells of its connection. */
+export type Connection = Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>;
+
 /** An authorization of another scheme is a wrong credential, not a missing one. */
-export function credentialOf(metadata: Metadata): Credential {
+export function credentialOf(metadata: Metadata, connection: Connection): Credential {
   const authorization = textOf(metadata, 'authorization');
   if (authorization !== undefined) {
     const bearer = /^bearer +/i.exec(authorization);
     return { kind: 'bearer', token: bearer === null ? '' : authorization.slice(bearer[0].length).trim() };
   }
   const key = textOf(metadata, 'x-api-key');
-  return key === undefined ? NO_CREDENTIAL : { kind: 'bearer', token: key };
+  if (key !== undefined) return { kind: 'bearer', token: key };
+  return credentialOfPeer(connection.getAuthContext().sslPeerCertificate);
 }
 
 /** Throws ToolFailure VALIDATION. */

@@ -40,7 +40,7 @@ async function run(
 ): Promise<Uint8Array> {
   const { request: message, metadata } = call;
   const life = lifeOf(call);
-  const response = await caller.execute(readRequest(message, metadata, life));
+  const response = await caller.execute(readRequest(message, metadata, life, call));
   life.settle();
   try {
     return await writeResponse(answerTo(message, response), formOf(message));

@@ -7,6 +7,9 @@ import { formOf, readRequest } from './read-request.ts';
 import { encodeStruct } from '../struct/struct-codec.ts';
 import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, UNREADABLE } from '../wire-types.ts';
 
+/** A connection without TLS. */
+const PLAIN = { getAuthContext: () => ({}) };
+
 const root = new protobuf.Root();
 root.resolvePath = (_origin, target) => PROTO_DIR + target;
 root.loadSync(PROTO_FILE);
@@ -24,7 +27,7 @@ function metadataOf(entries: Record<string, string>): Metadata {
 }
 
 function read(fields: object, entries: Record<string, string> = {}) {
-  return readRequest(message({ tool: 'greet', ...fields }), metadataOf(entries), {});
+  return readRequest(message({ tool: 'greet', ...fields }), metadataOf(entries), {}, PLAIN);
 }
 
 const json = (value: JsonValue) => ({ argumentsJson: Buffer.from(JSON.stringify(value)) });
@@ -32,7 +35,7 @@ const json = (value: JsonValue) => ({ argumentsJson: Buffer.from(JSON.stringify(
 /** A Struct field with bytes that no JSON value gives. */
 function withArguments(bytes: Uint8Array) {
   const writer = protobuf.Writer.create().uint32(0x0a).string('greet').uint32(0x12).bytes(bytes);
-  return readRequest(REQUESTS.Execute(writer.finish()), metadataOf({ 'x-api-key': 'k' }), {});
+  return readRequest(REQUESTS.Execute(writer.finish()), metadataOf({ 'x-api-key': 'k' }), {}, PLAIN);
 }
 
 describe('reading a request', () => {
@@ -141,14 +144,14 @@ describe('reading a request', () => {
       .bytes(encodeStruct({}))
       .uint32(0x1a)
       .bytes(Buffer.from('{}'));
-    const request = readRequest(REQUESTS.Execute(both.finish()), new Metadata(), {});
+    const request = readRequest(REQUESTS.Execute(both.finish()), new Metadata(), {}, PLAIN);
     expect(request.refusal).toMatchObject({ type: 'VALIDATION', reason: 'MALFORMED_CALL' });
   });
 
   it('hands bytes that are no message to the core as a refusal too', () => {
     const unreadable = REQUESTS.Execute(Uint8Array.of(0x0a, 0xff));
     expect(unreadable).toBe(UNREADABLE);
-    const request = readRequest(unreadable, metadataOf({ 'x-api-key': 'k' }), {});
+    const request = readRequest(unreadable, metadataOf({ 'x-api-key': 'k' }), {}, PLAIN);
     expect(request).toMatchObject({ tool: '', credential: { token: 'k' }, refusal: { type: 'VALIDATION' } });
   });
 

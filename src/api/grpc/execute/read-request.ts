@@ -13,7 +13,7 @@ import {
 } from '../../../lib/json/strict-json.ts';
 import { agreedContext } from '../../agreed-context.ts';
 import { readContext } from '../../read-context.ts';
-import { checkMetadataSize, contextOf, credentialOf, tenantOf } from './call-metadata.ts';
+import { checkMetadataSize, contextOf, credentialOf, tenantOf, type Connection } from './call-metadata.ts';
 import { invalid } from '../invalid.ts';
 import { modeName } from '../interaction-mode.ts';
 import { decodeStruct, StructError } from '../struct/struct-codec.ts';
@@ -32,10 +32,11 @@ export function readRequest(
   message: Readable<ExecuteMessage>,
   metadata: Metadata,
   life: Pick<ToolRequest, 'timeoutMs' | 'whenGone' | 'emit'>,
+  connection: Connection,
 ): ToolRequest {
   const fixed = {
     tool: message === UNREADABLE ? '' : message.tool,
-    credential: credentialOf(metadata),
+    credential: credentialOf(metadata, connection),
     door: 'grpc',
     timeoutMs: life.timeoutMs,
     whenGone: life.whenGone,

@@ -81,7 +81,7 @@ export class CallsController {
   @Recorded('calls.retry', { on: 'call' })
   async retry({ principal, params, body, request }: Asked<typeof retryCall>, reply: FastifyReply) {
     const { force, confirmation_token: confirmationToken } = body;
-    const by = { credential: credentialOf(request.headers), door: 'rest' };
+    const by = { credential: credentialOf(request), door: 'rest' };
     const wish = { ...by, force, ...(confirmationToken !== undefined && { confirmationToken }) };
     const call = await this.calls.retry(principal, params.id, wish);
     reply.header('location', `/v1/calls/${call.id}`);

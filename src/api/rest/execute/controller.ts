@@ -34,7 +34,7 @@ export class ExecuteController {
     @Req() request: FastifyRequest<{ Params: { name: string } }>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const env = environmentOf(request.headers, goneFrom(reply));
+    const env = environmentOf(request, goneFrom(reply));
     const { name } = request.params;
     const { value, largeIntegers } = readable(executeTool, request);
     if (!env.prefer.respondAsync) {
@@ -47,7 +47,7 @@ export class ExecuteController {
 
   @ServesByHand(executeTools)
   async executeMany(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const env = environmentOf(request.headers, goneFrom(reply));
+    const env = environmentOf(request, goneFrom(reply));
     const { value, largeIntegers } = readable(executeTools, request);
     const calls = (await this.#strangerOf(env)) ?? this.#callsOf(value);
     if (calls instanceof ToolFailure) {

@@ -7,7 +7,7 @@ import { environmentOf, readCall } from './read-call.ts';
 
 const whenGone = () => undefined;
 const read = (parsed: unknown, headers: Record<string, string> = {}) =>
-  readCall('greet', parsed, environmentOf(headers, whenGone));
+  readCall('greet', parsed, environmentOf({ headers }, whenGone));
 
 describe('credentialOf', () => {
   it.each([
@@ -22,7 +22,7 @@ describe('credentialOf', () => {
     ],
     [{}, { kind: 'none' }],
   ])('%j is %j', (headers, credential) => {
-    expect(credentialOf(headers)).toEqual(credential);
+    expect(credentialOf({ headers })).toEqual(credential);
   });
 });
 

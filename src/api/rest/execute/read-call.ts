@@ -10,7 +10,7 @@ import { namedTenant, TENANT_KEY } from '../../named-tenant.ts';
 import { readContext } from '../../read-context.ts';
 import { refuseLargeIntegers } from '../route/json-text.ts';
 import { invalid } from '../route/violations.ts';
-import { credentialOf } from '../server/credential.ts';
+import { credentialOf, type Shown } from '../server/credential.ts';
 import { readPrefer, type Preferences } from './prefer.ts';
 
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
@@ -27,13 +27,11 @@ export interface CallEnvironment {
   readonly whenGone: (gone: () => void) => void;
 }
 
-export function environmentOf(
-  headers: IncomingHttpHeaders,
-  whenGone: CallEnvironment['whenGone'],
-): CallEnvironment {
+export function environmentOf(request: Shown, whenGone: CallEnvironment['whenGone']): CallEnvironment {
+  const { headers } = request;
   const tenant = namedTenant(headers[TENANT_KEY]);
   return {
-    credential: credentialOf(headers),
+    credential: credentialOf(request),
     timeoutMs: timeoutOf(headers),
     traced: tracedContext(headers, typeof tenant === 'string' ? tenant : undefined),
     ...(typeof tenant === 'object' && { wrongTenant: tenant }),

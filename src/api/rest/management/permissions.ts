@@ -40,7 +40,7 @@ export class PermissionGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { headers } = request;
     const tenant = tenantOrThrow(headers[TENANT_KEY]);
-    const principal = await this.authenticator.authenticate(credentialOf(headers), tenant);
+    const principal = await this.authenticator.authenticate(credentialOf(request), tenant);
     const admitted = admit(request, principal);
     const permissions: readonly string[] = Reflect.getMetadata(REQUIRED, context.getHandler());
     const [first] = permissions;

@@ -34,7 +34,7 @@ export class PolicyController {
       tool,
       arguments: args,
       context: agreedContext(readContext(context), tenantBeside(principal, request), 'header'),
-      credential: credentialOf(request.headers),
+      credential: credentialOf(request),
       door: 'rest',
       ...(as !== undefined && { as }),
     });

@@ -31,7 +31,7 @@ export class SchedulesController {
   @Requires('tools:call')
   async create({ principal, body, headers, request }: Asked<typeof createSchedule>, reply: FastifyReply) {
     const { tool, arguments: args = {}, task_type: taskType = 'tool_call', description = '' } = body;
-    const credential = credentialOf(request.headers);
+    const credential = credentialOf(request);
     const beside = { ...keyOf(headers), ...tenantBeside(principal, request) };
     const said = agreedContext(readContext(body.context), beside, 'header');
     const call = { tool, arguments: args, context: said, credential, door: 'rest' };
@@ -71,7 +71,7 @@ export class SchedulesController {
     const { schedule: phrase, enabled, description, confirmation_token: confirmationToken } = body;
     const edit = { ...termsOf(body), phrase, enabled, description };
     const by = {
-      credential: credentialOf(request.headers),
+      credential: credentialOf(request),
       door: 'rest',
       version: headers['If-Match'],
       confirmationToken,

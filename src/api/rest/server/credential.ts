@@ -1,8 +1,14 @@
-// The credential that a request brings: a bearer token, or an API key in a header of its own.
+// The credential that a request brings: a bearer token, an API key in a header of its own, or the certificate of its connection.
 import type { IncomingHttpHeaders } from 'node:http';
-import { NO_CREDENTIAL, type Credential } from '../../../contract/call/principal.ts';
+import type { Credential } from '../../../contract/call/principal.ts';
+import { credentialOfSocket } from '../../client-certificate.ts';
 
-export function credentialOf(headers: IncomingHttpHeaders): Credential {
+export interface Shown {
+  readonly headers: IncomingHttpHeaders;
+  readonly socket?: unknown;
+}
+
+export function credentialOf({ headers, socket }: Shown): Credential {
   const { authorization } = headers;
   if (authorization !== undefined) {
     const space = authorization.indexOf(' ');
@@ -12,5 +18,5 @@ export function credentialOf(headers: IncomingHttpHeaders): Credential {
     return { kind: 'bearer', token: '' };
   }
   const key = headers['x-api-key'];
-  return typeof key === 'string' ? { kind: 'bearer', token: key } : NO_CREDENTIAL;
+  return typeof key === 'string' ? { kind: 'bearer', token: key } : credentialOfSocket(socket);
 }

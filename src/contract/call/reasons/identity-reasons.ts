@@ -5,7 +5,7 @@ import { row, type ReasonRow } from './reason-row.ts';
 export const IDENTITY_REASONS = {
   CREDENTIAL_EXPIRED: row('AUTH', 'the key is past its expires_at, or the token past its time'),
   CREDENTIAL_INVALID: row('AUTH', 'the key is none of auth.keys and none of GET /v1/keys that is in force; the token is none of auth.issuers for this gateway'),
-  CREDENTIAL_MISSING: row('AUTH', 'the call has no key and no token'),
+  CREDENTIAL_MISSING: row('AUTH', 'the call has no key, no token and no client certificate'),
   CREDENTIAL_REVOKED: row('AUTH', 'what made the call is gone, or does not serve its tenant any more'),
   FLOOD: row('RATE_LIMIT', 'too many calls in one second with this credential'),
   ISSUER_UNAVAILABLE: row('UNAVAILABLE', 'the keys of the token\'s issuer could not be read since the gateway started'),
