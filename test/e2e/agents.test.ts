@@ -310,6 +310,28 @@ describe('C3: callable only when configured and enabled', () => {
     expect((await called('plain', agent)).ok).toBe(true);
   });
 
+  it('whoever configures it anew does not switch it on, and nothing at all is no configuration', async () => {
+    const agent = await declared();
+    await configured(agent, 'plain', { is_enabled: false });
+    await configured(agent, 'plain', { config: {} });
+    expect(await reasonOf('plain', agent)).toBe('TOOL_DISABLED_FOR_AGENT');
+    const empty = await request<Problem>(boss, 'PUT', pathOf(agent, 'plain'));
+    expect([empty.status, empty.body.reason]).toEqual([400, 'MALFORMED_CALL']);
+  });
+
+  it('changes that come at once are all made', async () => {
+    const agent = await declared();
+    await configured(agent, 'leaky_js', {});
+    const change = (at: number) =>
+      request(boss, 'PATCH', pathOf(agent, 'leaky_js'), { config: { greeting: `hello ${at}` } });
+    const made = await Promise.all(Array.from({ length: 12 }, (_, at) => change(at)));
+    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it.each(['.', '..', 'a/b', 'a*', ' a', '\u202ea', ''])('no agent is called %j', async (name) => {
+    expect((await request(boss, 'POST', '/v1/agents', { name })).status).toBe(400);
+  });
+
   it('lists show an agent what is enabled for it, in every format', async () => {
     const agent = await declared();
     await configured(agent, 'plain', {});

@@ -14,7 +14,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { GrpcHealth } from '../../src/api/grpc/grpc-health.ts';
 import { grpcOptions, type GrpcSettings } from '../../src/api/grpc/grpc-options.ts';
 import { ToolExecutorController } from '../../src/api/grpc/tool-executor.controller.ts';
-import { AUTHENTICATOR, TOOL_CALLER, TOOL_CATALOG } from '../../src/api/tokens.ts';
+import { AUTHENTICATOR, OFFERED_TOOLS, TOOL_CALLER, TOOL_CATALOG } from '../../src/api/tokens.ts';
 import { errorRow } from '../../src/contract/call/error-row.ts';
 import { ERROR_TYPES, type ErrorOrigin, type ErrorType } from '../../src/contract/call/error-types.ts';
 import type { JsonValue } from '../../src/contract/json.ts';
@@ -168,6 +168,7 @@ async function openDoor(changes: Partial<GrpcSettings> = {}, channel?: ChannelCr
     providers: [
       { provide: TOOL_CALLER, useValue: core },
       { provide: TOOL_CATALOG, useValue: catalog },
+      { provide: OFFERED_TOOLS, useValue: { generation: 0, isOffered: () => true } },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: GrpcHealth, useValue: health },
     ],

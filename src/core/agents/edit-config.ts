@@ -26,7 +26,7 @@ const MOST_BYTES = 8 * 1024;
 const MOST_FIELDS = 64;
 
 /**
- * `replace`: what it leaves out is as if never set, but secrets, which stay. Otherwise members are merged, and null takes
+ * `replace`: what it leaves out is as if never set, but secrets and whether it is switched off, which stay. Otherwise members are merged, and null takes
  * one out. Throws ToolFailure VALIDATION.
  */
 export function mergedEdit(
@@ -35,7 +35,8 @@ export function mergedEdit(
   replace: boolean,
   current: CurrentTool | undefined,
 ): MergedConfig {
-  const isEnabled = edit.isEnabled ?? (replace ? true : (current?.isEnabled ?? true));
+  // Whoever changes something else does not switch on what was switched off.
+  const isEnabled = edit.isEnabled ?? current?.isEnabled ?? true;
   const config = replace ? (edit.config ?? {}) : patched(current?.config ?? {}, edit.config);
   const kept = current?.secrets ?? {};
   const secrets =

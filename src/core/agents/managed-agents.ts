@@ -38,7 +38,7 @@ const TOOLS: AgentBounds = { perTenant: 2_000, inAll: 20_000 };
 /** Who holds it reaches the agents of every tenant. */
 const PLATFORM = 'platform:admin';
 /** A change that names no revision is made anew on what another one has left. */
-const TRIES = 5;
+const TRIES = 20;
 
 export class ManagedAgents implements AgentControl {
   readonly #needs: ManagedAgentsNeeds;

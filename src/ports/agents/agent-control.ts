@@ -74,7 +74,10 @@ export interface AgentControl {
   delete(by: Principal, who: AgentWho, ifRevision: number | undefined): Promise<AgentRecord>;
   tools(by: Principal, who: AgentWho): Promise<readonly AgentToolRecord[]>;
   tool(by: Principal, who: AgentToolWho): Promise<AgentToolRecord>;
-  /** `replace`: what the edit leaves out is as if never set, but for secrets, which nobody can read to send them again. */
+  /**
+   * `replace`: what the edit leaves out is as if never set, but for secrets, which nobody can read to send them again, and
+   * whether it is switched off.
+   */
   setTool(
     by: Principal,
     who: AgentToolWho,

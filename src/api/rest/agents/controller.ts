@@ -10,6 +10,7 @@ import type { Asked } from '../route/asked.ts';
 import { etagOf, revisionWanted } from '../route/entity-tags.ts';
 import { tokenOf } from '../route/page.ts';
 import { Serves } from '../route/serves.ts';
+import { invalid } from '../route/violations.ts';
 import { wire } from '../route/wire.ts';
 import { Agent, changeAgent, createAgent, deleteAgent, getAgent, listAgents } from './schema.ts';
 import {
@@ -85,7 +86,10 @@ export class AgentsController {
   @Serves(putAgentTool)
   @Requires('agents:write')
   @Recorded('agents.configure')
-  put(asked: Asked<typeof putAgentTool>, reply: FastifyReply) {
+  async put(asked: Asked<typeof putAgentTool>, reply: FastifyReply) {
+    const { body } = asked.request;
+    // A body that was lost on its way would take the configuration away.
+    if (!Buffer.isBuffer(body) || body.length === 0) throw invalid('', 'must be an object, {} at least');
     return this.#set(asked, reply, true);
   }
 

@@ -7,12 +7,16 @@ import { named, shape, strictBody, text, textOf, time } from '../route/shapes.ts
 export const TAG = 'agents';
 const LONGEST_NAME = 200;
 const LONGEST_DESCRIPTION = 1_000;
-const AGENT_NAME = /^[^\s*/\\\p{C}][^*/\\\p{C}]{0,199}$/u;
+/** Nothing that a URL would resolve away, stands for several, or cannot be seen. */
+const AGENT_NAME = /^(?!\.{1,2}$)[^\s*/\\\p{C}][^*/\\\p{C}]{0,199}$/u;
 
 const agentName = () =>
   z
     .string('must be the name of an agent')
-    .regex(AGENT_NAME, 'must be 1 to 200 characters without "*", "/", "\\" and control characters')
+    .regex(
+      AGENT_NAME,
+      'must be 1 to 200 characters without "*", "/", "\\" and control characters, and not "." or ".."',
+    )
     .describe('What calls name as `context.agent_id`.');
 const agentParam = shape(() => z.string().max(256).describe('The name of the agent.'));
 const tenant = () =>

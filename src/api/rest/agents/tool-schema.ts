@@ -93,7 +93,7 @@ export const putAgentTool = route({
   tag: TAG,
   summary: 'Configure a tool for an agent; it can call it from then on',
   description:
-    'Held to the config_schema of the tool: 400 with every violation otherwise. What is left out is as if never set, but for sensitive_config: left out, the secrets stay.',
+    'Held to the config_schema of the tool: 400 with every violation otherwise. What is left out is as if never set, but the secrets stay where sensitive_config is left out, and so does is_enabled.',
   params: agentAndTool,
   query,
   headers: putHeaders,
