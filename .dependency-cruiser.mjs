@@ -27,6 +27,10 @@ const MAY_IMPORT = {
     to: ['contract', 'ports', 'core', 'lib', 'calls'],
     instead: 'A schedule makes calls that run later; no other area knows of it.',
   },
+  sessions: {
+    to: ['contract', 'ports', 'lib'],
+    instead: 'A session tells a call what it is part of; it starts none.',
+  },
   webhooks: {
     to: ['contract', 'ports', 'lib'],
     instead: 'A webhook tells of a call that has ended; it starts none.',
@@ -40,7 +44,7 @@ const MAY_IMPORT = {
     instead: 'The registry is handed what it needs (rules, executors, compile) by app/gateway.',
   },
   api: {
-    to: ['contract', 'ports', 'core', 'calls', 'schedules', 'webhooks', 'formats', 'lib'],
+    to: ['contract', 'ports', 'core', 'calls', 'schedules', 'sessions', 'webhooks', 'formats', 'lib'],
     instead: 'Doors translate and call core through a port; inject it by a token of api/tokens.ts.',
   },
   cli: {
@@ -66,24 +70,9 @@ const MAY_IMPORT = {
     instead: 'An adapter implements a port; logic about tools belongs to core or a plugin.',
   },
   app: {
-    to: [
-      'contract',
-      'ports',
-      'lib',
-      'settings',
-      'core',
-      'registry',
-      'calls',
-      'schedules',
-      'webhooks',
-      'formats',
-      'loaders',
-      'extensions',
-      'executors',
-      'api',
-      'infra',
-      'version',
-    ],
+    to: 'contract ports lib settings core registry calls schedules sessions webhooks formats loaders extensions executors api infra version'.split(
+      ' ',
+    ),
     instead: 'app puts a gateway together; a command uses it, and is no part of it.',
   },
 };

@@ -42,6 +42,8 @@ export const REPLAY_SOURCE = Symbol('ReplaySource');
 export const ASYNC_CALLS = Symbol('AsyncCalls');
 /** core/schedules/schedules.ts */
 export const SCHEDULES = Symbol('Schedules');
+/** sessions/sessions.ts */
+export const SESSIONS = Symbol('Sessions');
 /** The pipeline in force, as names. */
 export const PIPELINE_VIEW = Symbol('PipelineView');
 /** Whether this process takes calls. */

@@ -13,6 +13,7 @@ import { addPolicyCommand } from './commands/policy-command.ts';
 import { addRecordCommand } from './commands/record-command.ts';
 import { addReplayCommand } from './commands/replay-command.ts';
 import { addSecretsCommand } from './commands/secrets-command.ts';
+import { addSessionsCommand } from './commands/sessions-command.ts';
 import { addToolsCommand } from './commands/tools-command.ts';
 import { addValidateCommand } from './commands/validate-command.ts';
 
@@ -30,6 +31,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<number> {
     addCallCommand,
     addKeyCommand,
     addKeysCommand,
+    addSessionsCommand,
     addPolicyCommand,
     addAgentsCommand,
     addSecretsCommand,

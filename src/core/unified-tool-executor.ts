@@ -13,6 +13,7 @@ import { servesMode, type Quarantine } from '../contract/tool/tool-spec.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
+import type { SessionGate } from '../ports/sessions/session-gate.ts';
 import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
 import type { BorrowedVersion, ToolVersions } from '../ports/registry/tool-versions.ts';
@@ -33,6 +34,8 @@ export interface ExecutorDeps {
   readonly requestLayers: readonly NamedLayer[];
   /** Left out: only versions in force can be called. */
   readonly versions?: ToolVersions;
+  /** Left out: no session is declared. */
+  readonly sessions?: SessionGate;
   /** Left out: no tool is on trial. */
   readonly canaries?: Canaries;
   /** Left out: no agent has a configuration of its own. */
@@ -129,13 +132,15 @@ export class UnifiedToolExecutor implements ToolCaller {
       resolved = { ...call, function: fn, deadline, config: fn.configDefaults };
       if (isNew(call)) this.#deps.shedder.check(this.#running.size, fn.spec.priority);
       if (call.request.refusal !== undefined) throw call.request.refusal;
+      const entered = this.#deps.sessions?.enter(resolved, fn) ?? resolved;
+      resolved = entered instanceof Promise ? await raceCall(call, entered) : entered;
       this.#checkInService(resolved, fn);
       const limitMs = deadline - call.receivedAt;
       const remainingMs = deadline - this.#deps.clock.now();
       deadlineOf(call).arm(remainingMs, limitMs, () => call.progress.stalled?.());
-      const pin = pinOf(call, fn);
+      const pin = pinOf(resolved, fn);
       if (pin !== undefined) {
-        pinned = await takePinned(call, fn, pin, this.#deps.versions);
+        pinned = await takePinned(resolved, fn, pin, this.#deps.versions);
         tool = pinned.tool;
         call.progress.pinned = tool.function;
         resolved = this.#instead(resolved, tool);

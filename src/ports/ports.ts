@@ -18,6 +18,7 @@ import type { Recordings, ReplaySource } from './recordings.ts';
 import type { RegistryHints } from './registry/registry-hints.ts';
 import type { ResultCache } from './result-cache.ts';
 import type { Sandbox } from './egress/sandbox.ts';
+import type { SessionGate } from './sessions/session-gate.ts';
 import type { SpecStore } from './registry/spec-store.ts';
 import type { SqlDatabases } from './egress/sql-databases.ts';
 
@@ -42,6 +43,7 @@ export interface OutsidePorts {
   readonly replaySource: ReplaySource | undefined;
   readonly resultCache: ResultCache;
   readonly sandbox: Sandbox;
+  readonly sessionGate: SessionGate;
   readonly spawner: ProcessSpawner;
   readonly specs: SpecStore;
   readonly sqlDatabases: SqlDatabases;

@@ -92,8 +92,10 @@ export function snapshotOf(specs: readonly ToolSpec[], tools: readonly CompiledT
   // Own names last: they win over another's provider spelling.
   for (const tool of sorted) byName.set(tool.function.name, tool);
   const onTrial = new Set(specs.map(({ canary }) => canary?.tool));
+  const contentHash = hashOfSpecs(specs);
   return Object.freeze({
-    version: `1.0.${hashOfSpecs(specs).slice(0, 8)}`,
+    version: `1.0.${contentHash.slice(0, 8)}`,
+    contentHash,
     specs,
     functions: functions.filter(({ spec }) => !onTrial.has(spec.name)),
     find: (name: string) => byName.get(name),

@@ -31,6 +31,7 @@ function setUp({ due = [] as Schedule[], fails = 0, hangs = false } = {}) {
     catalog: {
       snapshot: () => ({
         version: '1.0.00000000',
+        contentHash: '',
         specs: [],
         functions: [],
         find: () => undefined,

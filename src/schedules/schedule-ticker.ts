@@ -45,8 +45,7 @@ export class ScheduleTicker {
   /** Resolves when the tick under way has ended, or its statement hangs: what it has not fired is fired by another replica. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#ticks !== undefined)
-      await settledWithin(this.#deps.clock, STOP_WITHIN_MS, this.#ticks.stop());
+    if (this.#ticks !== undefined) await settledWithin(this.#deps.clock, STOP_WITHIN_MS, this.#ticks.stop());
   }
 
   async #tick(): Promise<void> {

@@ -1,9 +1,11 @@
-// What gateway.yaml may say of conversations: modes and budgets.
+// What gateway.yaml may say of conversations: modes, budgets, sessions.
 import { z } from 'zod';
 import { isTimeZone } from '../lib/schedule/cron.ts';
+import { parseDuration } from '../lib/text/duration.ts';
 import { whole } from '../lib/settings/whole.ts';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** null takes away what the preset says. */
 const bound = (most: number) => whole(1, most).nullable().optional();
@@ -73,3 +75,21 @@ export const budgets = z.strictObject({
     ),
 });
 export type BudgetSettings = z.infer<typeof budgets>;
+
+const lasting = (most: number, said: string) =>
+  z.string().refine((text) => {
+    const ms = parseDuration(text);
+    return ms !== undefined && ms >= 1_000 && ms <= most;
+  }, `must be a duration from 1s to ${said}, such as 30m`);
+
+export const sessions = z.strictObject({
+  required: z
+    .boolean()
+    .default(false)
+    .describe('Refuses every call that names no session of POST /v1/sessions.'),
+  idle: lasting(DAY_MS, '24h').default('30m').describe('A session that nobody has used for so long is over.'),
+  max_age: lasting(30 * DAY_MS, '30d')
+    .default('24h')
+    .describe('A session is over then, however much it is used.'),
+  max_per_tenant: whole(1, 1_000_000).default(10_000).describe('Sessions of one tenant that are not over.'),
+});

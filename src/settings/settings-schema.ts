@@ -12,7 +12,7 @@ import {
   webhooks,
 } from './state-settings.ts';
 import { auth } from './auth-settings.ts';
-import { budgets, modes } from './call-settings.ts';
+import { budgets, modes, sessions } from './call-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
 const port = whole(0, 65_535);
@@ -118,6 +118,7 @@ export const settingsSchema = z.strictObject({
     .strictObject({ allow_self_approval: z.boolean().default(false) })
     .prefault({})
     .describe('Whether the credential that asked may also approve.'),
+  sessions: sessions.prefault({}).describe('Conversations that are declared by POST /v1/sessions.'),
   redis: redis.prefault({}),
   database: database.prefault({}),
   retention: retention

@@ -113,6 +113,7 @@ export const retention = z.strictObject({
   calls: period.default('30d').describe('Calls, from their end on, with what they said while they ran.'),
   call_events: period.default('7d').describe('What asynchronous calls said while they ran.'),
   audit: period.default('365d').describe('Audit records.'),
+  sessions: period.default('30d').describe('Sessions, from their end on.'),
   approvals: period.default('30d').describe('Approvals, from their expiry on.'),
   revoked_keys: period
     .default('365d')

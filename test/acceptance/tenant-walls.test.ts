@@ -63,6 +63,10 @@ const OF_A_TENANT: readonly TenantRoute[] = [
   ['GET /v1/schedules/:id', 'schedule'],
   ['PATCH /v1/schedules/:id', 'schedule', { enabled: false }],
   ['DELETE /v1/schedules/:id', 'schedule'],
+  ['GET /v1/sessions/:id', 'session'],
+  ['GET /v1/sessions/:id/calls', 'session'],
+  ['POST /v1/sessions/:id/turns', 'session'],
+  ['DELETE /v1/sessions/:id', 'session'],
   ['GET /v1/keys/:id', 'key'],
   ['PATCH /v1/keys/:id', 'key', { expires_at: '2020-01-01T00:00:00Z' }],
   ['POST /v1/keys/:id/rotate', 'key', {}],
@@ -87,6 +91,7 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
   ['GET /v1/calls', 'call'],
   ['GET /v1/keys', 'key'],
   ['GET /v1/schedules', 'schedule'],
+  ['GET /v1/sessions', 'session'],
 ];
 /** Made in the caller's own tenant; what they say of another is refused, as the cases below show. */
 const MAKING = [
@@ -96,6 +101,7 @@ const MAKING = [
   'POST /v1/keys',
   'POST /v1/policy/explain',
   'POST /v1/schedules',
+  'POST /v1/sessions',
   'POST /v1/tools/:name/execute',
   'rpc Execute',
   'rpc ExecuteStream',
@@ -120,7 +126,7 @@ const OF_EVERYBODY = [
 
 type PlatformRoute = readonly [route: string, body?: unknown];
 type TenantRoute = readonly [route: string, what: Owned, body?: unknown];
-type Owned = 'recording' | 'webhook' | 'approval' | 'call' | 'schedule' | 'key' | 'agent';
+type Owned = 'recording' | 'webhook' | 'approval' | 'call' | 'schedule' | 'session' | 'key' | 'agent';
 interface Problem {
   readonly code: string;
   readonly reason: string;
@@ -148,6 +154,7 @@ const owned: Record<Owned, string> = {
   approval: '',
   call: '',
   schedule: '',
+  session: '',
   key: '',
   agent: 'acme-desk',
 };
@@ -224,6 +231,7 @@ async function haveOwned(host: string): Promise<void> {
   owned.key = (await request<{ id: string }>(acme, 'POST', '/v1/keys', made)).body.id;
   await request(acme, 'POST', '/v1/agents', { name: owned.agent });
   await request(acme, 'PUT', `/v1/agents/${owned.agent}/tools/work`, {});
+  owned.session = (await request<{ id: string }>(acme, 'POST', '/v1/sessions', {})).body.id;
   const dead = async () =>
     (await request<{ webhooks: { id: string }[] }>(acme, 'GET', '/v1/admin/webhooks/dead')).body.webhooks[0]
       ?.id;
@@ -330,8 +338,8 @@ describe('what one tenant has', () => {
   });
 });
 
-/** What an agent may do on the management side of its own tenant: see calls, and make schedules of its own. */
-const OF_AN_AGENT: ReadonlySet<string> = new Set(['GET /v1/schedules']);
+/** What an agent may do on the management side of its own tenant: see calls, and make schedules and sessions of its own. */
+const OF_AN_AGENT: ReadonlySet<string> = new Set(['GET /v1/schedules', 'GET /v1/sessions']);
 
 describe('a key of several tenants', () => {
   const routes = [...OF_A_TENANT, ...LISTS].map(([route, what, body]) => ({ route, what, body }));

@@ -196,6 +196,7 @@ export function callOf(args: JsonObject, extra: CallExtras = {}): ToolCall {
     deadline: Number.POSITIVE_INFINITY,
     snapshot: {
       version: '1.0.00000000',
+      contentHash: '',
       specs: [],
       functions: [],
       find: () => undefined,

@@ -27,6 +27,7 @@ const PERIODS = {
   audit: 365 * DAY,
   approvals: 30 * DAY,
   revokedKeys: 365 * DAY,
+  sessions: 30 * DAY,
 };
 let tenants = 0;
 

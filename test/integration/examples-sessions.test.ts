@@ -43,6 +43,19 @@ describe('the sessions example', () => {
     expect(await call('refund', {}, { mode: 'text' })).toMatchObject({ ok: true });
   });
 
+  it('a declared session has turns, and an end', async () => {
+    const target = targetOf(gateway, 'agent');
+    const draft = { agent_id: 'front-desk', user_id: 'ann', mode: 'text' };
+    const { body: session } = await request<{ id: string }>(target, 'POST', '/v1/sessions', draft);
+    const faq = () => call('get_faqs', { topic: 'x' }, { session_id: session.id });
+    for (let each = 0; each < 5; each += 1) expect(await faq()).toMatchObject({ ok: true });
+    expect(await faq()).toMatchObject({ error: { details: { budget: 'turn_retrievals', limit: 5 } } });
+    await request(target, 'POST', `/v1/sessions/${session.id}/turns`);
+    expect(await faq()).toMatchObject({ ok: true });
+    await request(target, 'DELETE', `/v1/sessions/${session.id}`);
+    expect(await faq()).toMatchObject({ error: { type: 'SESSION_INACTIVE' } });
+  });
+
   it('a user has money for two translations a day', async () => {
     const translate = (user: string) => call('translate', { text: 'hello' }, { user_id: user });
     for (let each = 0; each < 2; each += 1)

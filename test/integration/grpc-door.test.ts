@@ -127,6 +127,7 @@ function snapshotOf(version: string, names: readonly string[]): ToolSet {
   const functions = specs.flatMap(functionsOf);
   return {
     version,
+    contentHash: '',
     specs,
     functions,
     find: (name) => functions.map((fn) => ({ function: fn })).find((known) => known.function.name === name),

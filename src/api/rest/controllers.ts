@@ -16,6 +16,7 @@ import { ReplayController } from './recordings/replay-controller.ts';
 import { ReplicasController } from './replicas/controller.ts';
 import { SchedulesController } from './schedules/controller.ts';
 import { SecretsController } from './secrets/controller.ts';
+import { SessionsController } from './sessions/controller.ts';
 import { SpecsController } from './specs/controller.ts';
 import { ToolsController } from './tools/controller.ts';
 import { WebhooksController } from './webhooks/controller.ts';
@@ -26,6 +27,7 @@ export const REST_CONTROLLERS = [
   CallsController,
   ApprovalsController,
   SchedulesController,
+  SessionsController,
   KeysController,
   PolicyController,
   AgentsController,

@@ -9,9 +9,10 @@ import { openFileTrustedDefinitions } from '../../infra/definitions/file-trusted
 import { createEgressAdapters } from './create-egress-adapters.ts';
 import { openCoordination, type Coordination } from './open-coordination.ts';
 import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
-import { openCallLog } from './open-call-log.ts';
+import { openCallLog, type CallLog } from './open-call-log.ts';
 import { openAgents, type Agents } from './open-agents.ts';
 import { openKeys, type Keys } from './open-keys.ts';
+import { openSessions, type SessionParts } from './open-sessions.ts';
 import { openRecordings } from '../../infra/recordings/open-recordings.ts';
 import { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
@@ -45,6 +46,7 @@ export interface Infra {
   readonly asyncParts: AsyncParts;
   readonly keys: Keys;
   readonly agents: Agents;
+  readonly sessions: SessionParts;
   /**
    * Last of all: children gone, audit on disk, log lines out. What the audit journal holds is moved into the database for
    * `withinMs` at most.
@@ -70,6 +72,7 @@ export async function createInfra(
   const coordination = await openCoordination(settings, observed);
   const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
   const agents = openAgents(settings, { ...observed, database });
+  const sessions = openSessions(settings, { ...observed, database });
   const loopLag = new EventLoopLag(observed.clock);
   const { recordings, replaySource } = await openRecordings(settings, observed);
   const ports: OutsidePorts = {
@@ -85,26 +88,66 @@ export async function createInfra(
     loopLag,
     recordings,
     replaySource,
+    sessionGate: sessions.gate,
     specs: new SqlSpecStore(database.db),
   };
   const maxWaitMs = settings.async.max_wait_ms;
   const asyncParts = createAsyncParts({ ...coordination, ...observed, database, maxWaitMs });
-  async function close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
-    agents.followed.stop();
-    await keys.stop();
-    await databaseWatch.stop();
-    loopLag.stop();
+  const looking = { agents, keys, sessions, databaseWatch, loopLag };
+  const close = closerOf({
+    looking,
+    egress,
+    coordination,
+    recordings,
+    callLog,
+    database,
+    server,
+    ...observed,
+  });
+  const degraded = () => degradedOf({ databaseWatch, server, coordination, auditSink, keys });
+  const parts = { ...observed, database, server, databaseWatch, keys, agents, sessions };
+  return { ports, ...parts, degraded, history, asyncParts, close };
+}
+
+interface Looking {
+  readonly agents: Agents;
+  readonly keys: Keys;
+  readonly sessions: SessionParts;
+  readonly databaseWatch: DatabaseWatch;
+  readonly loopLag: EventLoopLag;
+}
+
+async function stopLooking({ agents, keys, sessions, databaseWatch, loopLag }: Looking): Promise<void> {
+  agents.followed.stop();
+  sessions.known.stop();
+  await keys.stop();
+  await databaseWatch.stop();
+  loopLag.stop();
+}
+
+interface Opened {
+  readonly looking: Looking;
+  readonly egress: { close(): Promise<unknown> };
+  readonly coordination: Coordination;
+  readonly recordings: { close(): Promise<unknown> };
+  readonly callLog: CallLog;
+  readonly database: GatewayDatabase;
+  readonly server: EmbeddedPostgres;
+  readonly log: PinoLog;
+}
+
+/** In the order in which they need each other. */
+function closerOf({ looking, egress, coordination, recordings, callLog, database, server, log }: Opened) {
+  return async (withinMs = CLOSE_WITHIN_MS): Promise<void> => {
+    await stopLooking(looking);
     await egress.close();
     await coordination.close();
     await recordings.close();
     await callLog.close(withinMs);
     await database.close();
     await server.stop();
-    await observed.log.flush();
-  }
-  const degraded = () => degradedOf({ databaseWatch, server, coordination, auditSink, keys });
-  const parts = { ...observed, database, server, databaseWatch, keys, agents };
-  return { ports, ...parts, degraded, history, asyncParts, close };
+    await log.flush();
+  };
 }
 
 function createOwnDatabase(settings: Settings, { clock, log, metrics }: Observation) {

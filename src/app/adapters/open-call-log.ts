@@ -99,6 +99,7 @@ function periodsOf({ retention }: Settings): RetentionPeriods {
     callEvents: ms(retention.call_events),
     audit: ms(retention.audit),
     approvals: ms(retention.approvals),
+    sessions: ms(retention.sessions),
     revokedKeys: ms(retention.revoked_keys),
   };
 }

@@ -67,6 +67,7 @@ export async function createGateway(
   const executor = new UnifiedToolExecutor({
     snapshots: registry,
     requestLayers: pipeline.request,
+    sessions: outside.sessionGate,
     versions,
     canaries: new Canaries(ports.metrics),
     ...(agentTools && { agentTools }),
@@ -75,13 +76,8 @@ export async function createGateway(
     clock: ports.clock,
     log: ports.log,
   });
-  const agreement = new ReplicaAgreement({
-    ...ports,
-    hints: ports.registryHints,
-    registry,
-    control: sync,
-    random,
-  });
+  const hints = ports.registryHints;
+  const agreement = new ReplicaAgreement({ ...ports, hints, registry, control: sync, random });
   steps.bind(executor);
   async function close(): Promise<void> {
     await agreement.stop();

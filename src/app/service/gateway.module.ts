@@ -20,6 +20,7 @@ import {
   REPLICA_VIEW,
   SCHEDULES,
   SECRET_KEYS,
+  SESSIONS,
   SPEC_CONTROL,
   TOOL_CALLER,
   TOOL_CATALOG,
@@ -30,6 +31,7 @@ import { SecretKeys } from '../../core/agents/secret-keys.ts';
 import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import type { Infra } from '../adapters/create-ports.ts';
+import { Sessions } from '../../sessions/sessions.ts';
 import type { RegistryControl } from '../../ports/registry/registry-control.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
@@ -43,6 +45,12 @@ function withKeys(sync: RegistryControl, { keys, agents }: Infra): RegistryContr
       return sync.reload();
     },
   };
+}
+
+function sessionsOf({ sessions }: Settings, infra: Infra, { registry: catalog }: Gateway): Sessions {
+  const { admission, callRules: rules, clock } = infra.ports;
+  const maxPerTenant = sessions.max_per_tenant;
+  return new Sessions({ ...infra.sessions, catalog, admission, rules, clock, maxPerTenant });
 }
 
 @Module({})
@@ -81,6 +89,7 @@ export class GatewayModule {
       { provide: REPLAY_SOURCE, useValue: { source: infra.ports.replaySource } },
       { provide: ASYNC_CALLS, useValue: asyncService.calls },
       { provide: SCHEDULES, useValue: asyncService.schedules },
+      { provide: SESSIONS, useValue: sessionsOf(settings, infra, gateway) },
       { provide: CALL_HISTORY, useValue: infra.history },
       { provide: APPROVAL_STORE, useValue: infra.ports.approvals },
       { provide: DOOR_LIMITS, useValue: limits },

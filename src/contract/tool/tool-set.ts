@@ -5,6 +5,8 @@ import type { ToolSpec } from './tool-spec.ts';
 export interface ToolSet {
   /** Content-based: `1.0.` and 8 hex characters; equal content gives an equal version on every replica. */
   readonly version: string;
+  /** sha256 of what the version is made from, hex. */
+  readonly contentHash: string;
   readonly specs: readonly ToolSpec[];
   /** Everything callable but tools on trial, which stand in for others; sorted by name. */
   readonly functions: readonly ToolFunction[];

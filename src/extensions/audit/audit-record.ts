@@ -1,4 +1,5 @@
 // What an audit record says of a call: who, what, with which arguments (as a hash), and how it ended.
+import type { Intent } from '../../contract/call/intent.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
@@ -65,7 +66,7 @@ export function outcomeOf(
     partialSideEffects: error?.partialSideEffects ?? false,
     registryVersion: meta.registryVersion,
     traceId: meta.traceId,
-    notes: notesOf(call),
+    notes: notesOf(call, response.ok ? response.intents : NO_INTENTS),
   };
 }
 
@@ -93,14 +94,25 @@ function whatWasAsked(call: ToolCall, clock: Clock, context: ToolCall['context']
   };
 }
 
-function notesOf({ context, progress, request }: ToolCall): AuditRecord['notes'] {
+const NO_INTENTS: readonly Intent[] = [];
+const MOST_INTENTS = 16;
+const LONGEST_INTENT = 64;
+
+function notesOf({ context, progress, request }: ToolCall, intents = NO_INTENTS): AuditRecord['notes'] {
   const { parent } = request;
-  if (progress.notes === undefined && parent === undefined && context.dryRun !== true) return undefined;
+  const hasNothing = progress.notes === undefined && parent === undefined && intents.length === 0;
+  if (hasNothing && context.dryRun !== true) return undefined;
   return {
     ...progress.notes,
     ...(context.dryRun === true && { dry_run: true }),
     ...(parent !== undefined && { parent_call_id: parent.callId }),
+    ...(intents.length > 0 && { intents: namesOf(intents) }),
   };
+}
+
+/** A tool may ask for anything. */
+function namesOf(intents: readonly Intent[]): string[] {
+  return intents.slice(0, MOST_INTENTS).map(({ type }) => type.slice(0, LONGEST_INTENT));
 }
 
 let lastMs = Number.NaN;

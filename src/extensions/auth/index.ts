@@ -1,11 +1,10 @@
 // auth: who is calling, and for whom may it speak. Binds tenant, agent and user to the credential.
-import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import { z } from 'zod';
 import type { ExtensionPlugin, Next, RequestExtension } from '../../contract/plugin.ts';
+import { boundTo } from '../../contract/call/bound-to.ts';
 import { holds, stillGranted, type Principal } from '../../contract/call/principal.ts';
 import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { grantOf, type ToolCall } from '../../contract/call/tool-call.ts';
-import type { ToolContext } from '../../contract/call/tool-context.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -40,7 +39,7 @@ function createAuth(authenticator: Authenticator, clock: Clock): RequestExtensio
       function enter(principal: Principal, call: ToolCall, next: Next): Promise<ToolResponse> {
         guard.check(principal.id, floodRate, clock.now());
         if (!holds(principal, 'tools:call')) throw missing('tools:call');
-        const context = bind(principal, call.context);
+        const context = boundTo(principal, call.context);
         call.progress.caller = { principal, context };
         return next({ ...call, principal, context });
       }
@@ -89,34 +88,3 @@ function missing(permission: string): ToolFailure {
     details: { permission },
   });
 }
-
-/** What the body says must be what the credential allows; what it leaves out, the credential fills in. */
-function bind(principal: Principal, said: ToolContext): ToolContext {
-  const { tenantId, agents, userId } = principal;
-  if (tenantId === '') throw withoutTenant();
-  if (said.tenantId !== undefined && said.tenantId !== tenantId) throw foreign('tenant', 'tenant_id');
-  if (userId !== undefined && said.userId !== undefined && said.userId !== userId)
-    throw foreign('user', 'user_id');
-  if (said.agentId !== undefined && !agents.includes('*') && !agents.includes(said.agentId)) {
-    throw foreign('agent', 'agent_id');
-  }
-  const onlyAgent = agents.length === 1 && agents[0] !== '*' ? agents[0] : undefined;
-  return { ...said, tenantId, agentId: said.agentId ?? onlyAgent, userId: userId ?? said.userId };
-}
-
-function withoutTenant(): ToolFailure {
-  const message =
-    'This credential belongs to no tenant, and every call is made for one: use a key of a tenant.';
-  return new ToolFailure('PERMISSION_DENIED', message, { reason: 'TENANT_REQUIRED' });
-}
-
-function foreign(what: keyof typeof MISMATCHES, field: string): ToolFailure {
-  const message = `This credential may not speak for the ${what} named in ${field}.`;
-  return toolFailure(MISMATCHES[what], message, { details: { field } });
-}
-
-const MISMATCHES = {
-  agent: 'AGENT_MISMATCH',
-  tenant: 'TENANT_MISMATCH',
-  user: 'USER_MISMATCH',
-} as const satisfies Record<string, Reason>;

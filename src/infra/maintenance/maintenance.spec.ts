@@ -26,7 +26,7 @@ function started() {
     },
     { clock, log },
   );
-  const retention = { calls: 1, callEvents: 1, audit: 1, approvals: 1, revokedKeys: 1 };
+  const retention = { calls: 1, callEvents: 1, audit: 1, approvals: 1, revokedKeys: 1, sessions: 1 };
   const maintenance = new Maintenance({
     database,
     gateway: 'own',

@@ -10,6 +10,7 @@ export interface RetentionPeriods {
   readonly callEvents: number;
   readonly audit: number;
   readonly approvals: number;
+  readonly sessions: number;
   readonly revokedKeys: number;
 }
 
@@ -36,6 +37,7 @@ interface Kind {
   readonly unless?: RawBuilder<unknown>;
 }
 
+const DAY_MS = 86_400_000;
 /** Of one statement. */
 const BATCH = 1_000;
 /** Any number, the same on every replica: who holds this lock of the database cleans up. */
@@ -47,6 +49,7 @@ export const RETAINED_TABLES = kindsOf({
   audit: 0,
   approvals: 0,
   revokedKeys: 0,
+  sessions: 0,
 }).map(({ table }) => table);
 
 /**
@@ -79,7 +82,14 @@ export async function applyRetention(
   return { deleted, overdue };
 }
 
-function kindsOf({ calls, callEvents, audit, approvals, revokedKeys }: RetentionPeriods): readonly Kind[] {
+function kindsOf({
+  calls,
+  callEvents,
+  audit,
+  approvals,
+  revokedKeys,
+  sessions,
+}: RetentionPeriods): readonly Kind[] {
   return [
     { table: 'calls', key: ['id'], age: 'finished_at', keptMs: calls },
     { table: 'call_events', key: ['call_id', 'seq'], age: 'at', keptMs: callEvents },
@@ -93,6 +103,14 @@ function kindsOf({ calls, callEvents, audit, approvals, revokedKeys }: Retention
     { table: 'audit_records', key: ['event_id'], age: 'recorded_at', keptMs: audit },
     { table: 'scheduled_tasks', key: ['id'], age: 'finished_at', keptMs: calls },
     { table: 'approvals', key: ['id'], age: 'expires_at', keptMs: approvals },
+    { table: 'sessions', key: ['id'], age: 'over_at', keptMs: sessions },
+    {
+      table: 'session_registries',
+      key: ['hash'],
+      age: 'needed_at',
+      keptMs: DAY_MS,
+      unless: sql`EXISTS (SELECT 1 FROM sessions WHERE registry_hash = session_registries.hash)`,
+    },
     { table: 'api_keys', key: ['id'], age: 'revoked_at', keptMs: revokedKeys },
   ];
 }

@@ -24,6 +24,7 @@ function catalogOf(specs: readonly ToolSpec[], disabled: readonly string[] = [])
   const functions = specs.flatMap(functionsOf).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const snapshot: ToolSet = {
     version: '1.0.00000001',
+    contentHash: '',
     specs,
     functions,
     find: (name) => functions.map((fn) => ({ function: fn })).find((known) => known.function.name === name),

@@ -23,6 +23,7 @@ class ScriptedCatalog implements ToolCatalog {
     const specs = Object.entries(tools).map(([name, contentHash]) => specOf({ name, contentHash }));
     return {
       version,
+      contentHash: version,
       specs,
       functions: specs.flatMap(functionsOf),
       find: () => undefined,

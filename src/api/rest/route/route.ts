@@ -9,6 +9,7 @@ export const TAGS = {
   tools: 'What can be called, and how.',
   approvals: 'Calls that wait for a decision by a human.',
   schedules: 'Calls to come, once or again and again.',
+  sessions: 'Declared conversations: for whom, in which mode, with which budgets.',
   keys: 'API keys: who may call, for whom and until when.',
   agents: 'Agents, and what is configured for each of their tools.',
   admin: 'For operators.',

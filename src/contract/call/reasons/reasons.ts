@@ -52,7 +52,7 @@ export const REASONS = {
   NO_DRY_RUN: row('VALIDATION', 'this kind of tool has no dry run'),
   SCHEMA_CHECK_FAILED: row(['UNAVAILABLE', 'OUTPUT_INVALID'], 'the tool\'s schema takes too much to check this value'),
   SCHEMA_MISMATCH: row(['VALIDATION', 'OUTPUT_INVALID'], 'arguments or result do not fit the tool\'s schema: details.violations'),
-  SESSION_REQUIRED: row('VALIDATION', 'the tool needs context.session_id'),
+  SESSION_REQUIRED: row('VALIDATION', 'the tool, or the gateway, needs context.session_id'),
   UNSAFE_ARGUMENT: row('VALIDATION', 'an argument cannot be placed where the tool puts it'),
   VALIDATION_BUSY: row('UNAVAILABLE', 'too many calls wait for their arguments to be checked', spares),
 

@@ -13,6 +13,7 @@ import { gateways } from './0010-gateways.ts';
 import { apiKeys } from './0011-api-keys.ts';
 import { keysOfSeveralTenants } from './0015-keys-of-several-tenants.ts';
 import { agents } from './0017-agents.ts';
+import { sessions } from './0019-sessions.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
@@ -28,4 +29,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0011-api-keys': apiKeys,
   '0015-keys-of-several-tenants': keysOfSeveralTenants,
   '0017-agents': agents,
+  '0019-sessions': sessions,
 };
