@@ -1,6 +1,8 @@
 // ApiModule: the doors. They translate, call the core, and translate back.
 import { Module, type DynamicModule } from '@nestjs/common';
 import { GrpcHealth } from './grpc/grpc-health.ts';
+import { CallRpcController } from './grpc/management/calls.controller.ts';
+import { SessionRpcController } from './grpc/management/sessions.controller.ts';
 import { ToolExecutorController } from './grpc/tool-executor.controller.ts';
 import { DOCS_CONTROLLERS, REST_CONTROLLERS } from './rest/controllers.ts';
 import { READINESS, type Readiness } from './tokens.ts';
@@ -13,13 +15,15 @@ export interface ApiOptions {
   readonly docs: boolean;
 }
 
+const GRPC_CONTROLLERS = [ToolExecutorController, CallRpcController, SessionRpcController] as const;
+
 @Module({})
 export class ApiModule {
   static register({ gateway, readiness, grpcHealth, docs }: ApiOptions): DynamicModule {
     return {
       module: ApiModule,
       imports: [gateway],
-      controllers: [...REST_CONTROLLERS, ...(docs ? DOCS_CONTROLLERS : []), ToolExecutorController],
+      controllers: [...REST_CONTROLLERS, ...(docs ? DOCS_CONTROLLERS : []), ...GRPC_CONTROLLERS],
       providers: [
         { provide: READINESS, useValue: readiness },
         { provide: GrpcHealth, useValue: grpcHealth },

@@ -103,8 +103,21 @@ const MAKING = [
   'POST /v1/schedules',
   'POST /v1/sessions',
   'POST /v1/tools/:name/execute',
+  'rpc CreateSession',
   'rpc Execute',
   'rpc ExecuteStream',
+  'rpc StartCall',
+];
+/** Over gRPC what one tenant has is not there for another, or is its own alone: test/e2e/sessions-grpc.test.ts. */
+const BY_GRPC = [
+  'rpc BeginTurn',
+  'rpc CancelCall',
+  'rpc EndSession',
+  'rpc GetCall',
+  'rpc GetSession',
+  'rpc ListCalls',
+  'rpc ListSessions',
+  'rpc WatchCall',
 ];
 /** The same for everybody: the tools, and what the gateway says of itself. */
 const OF_EVERYBODY = [
@@ -242,6 +255,7 @@ it('every route that is served is in one of the tables here', () => {
   const listed = [
     ...[...OF_THE_PLATFORM, ...OF_A_TENANT, ...LISTS].map(([route]) => route.replace(/\?.*/, '')),
     ...MAKING,
+    ...BY_GRPC,
     ...OF_EVERYBODY,
   ];
   // Execute goes past Nest, for speed.

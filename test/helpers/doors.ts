@@ -189,7 +189,7 @@ interface ErrorInfo {
 }
 
 /** Type and reason travel in google.rpc.ErrorInfo. */
-function decisionOfError(error: ServiceError): Decision {
+export function decisionOfError(error: ServiceError): Decision {
   const [bytes] = error.metadata.get('grpc-status-details-bin');
   if (!Buffer.isBuffer(bytes)) return { ok: false, status: error.code, message: error.details };
   const status = rpc.lookupType('google.rpc.Status').decode(bytes) as unknown as {

@@ -51,6 +51,26 @@ export interface GetToolMessage {
   readonly name: string;
 }
 
+/** As of an ExecuteRequest. */
+export interface StartCallMessage extends ExecuteMessage {
+  readonly callbackUrl: string;
+}
+
+export interface CalledForMessage {
+  readonly agentId: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+export interface ByIdMessage {
+  readonly id: string;
+  readonly calledFor?: CalledForMessage | null;
+}
+
+export interface WatchCallMessage extends ByIdMessage {
+  readonly afterSeq: number;
+}
+
 const root = loadRoot();
 
 export const REQUESTS = {
@@ -59,6 +79,16 @@ export const REQUESTS = {
   ListTools: reader<ListToolsMessage>('ListToolsRequest'),
   GetTool: reader<GetToolMessage>('GetToolRequest'),
   WatchTools: reader<object>('WatchToolsRequest'),
+  StartCall: reader<StartCallMessage>('StartCallRequest'),
+  GetCall: reader<ByIdMessage>('GetCallRequest'),
+  ListCalls: reader<object>('ListCallsRequest'),
+  WatchCall: reader<WatchCallMessage>('WatchCallRequest'),
+  CancelCall: reader<ByIdMessage>('CancelCallRequest'),
+  CreateSession: reader<object>('CreateSessionRequest'),
+  GetSession: reader<ByIdMessage>('GetSessionRequest'),
+  ListSessions: reader<object>('ListSessionsRequest'),
+  BeginTurn: reader<ByIdMessage>('BeginTurnRequest'),
+  EndSession: reader<ByIdMessage>('EndSessionRequest'),
 };
 
 export const encodeExecuteResponse = writer('ExecuteResponse');
@@ -66,6 +96,20 @@ export const encodeStreamEvent = writer('ExecuteStreamResponse');
 export const encodeListResponse = writer('ListToolsResponse');
 export const encodeGetResponse = writer('GetToolResponse');
 export const encodeWatchEvent = writer('WatchToolsResponse');
+
+/** Answers of calls that run later, and of sessions. */
+export const ENCODERS = {
+  StartCall: writer('StartCallResponse'),
+  GetCall: writer('GetCallResponse'),
+  ListCalls: writer('ListCallsResponse'),
+  WatchCall: writer('WatchCallResponse'),
+  CancelCall: writer('CancelCallResponse'),
+  CreateSession: writer('CreateSessionResponse'),
+  GetSession: writer('GetSessionResponse'),
+  ListSessions: writer('ListSessionsResponse'),
+  BeginTurn: writer('BeginTurnResponse'),
+  EndSession: writer('EndSessionResponse'),
+};
 
 export const encodeStatus = writer('google.rpc.Status');
 export const encodeDetail = {

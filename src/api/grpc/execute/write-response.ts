@@ -48,6 +48,12 @@ function eventMessage(event: CallEvent, form: PayloadForm): object {
   return { partial: { data: orTooDeep(() => encodeValue(data)) } };
 }
 
+/** Of a call that runs later: there is no result yet. */
+export function messageWithoutData(response: ToolResponse): object {
+  const meta = metaMessage(response.meta);
+  return response.ok ? { ok: true, meta } : { ok: false, error: errorMessage(response.error), meta };
+}
+
 async function responseMessage(response: ToolResponse, form: PayloadForm): Promise<object> {
   const meta = metaMessage(response.meta);
   if (!response.ok) return { ok: false, error: errorMessage(response.error), meta };

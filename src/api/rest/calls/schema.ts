@@ -119,11 +119,23 @@ const RetryRequest = named('RetryRequest', () =>
 );
 
 /** For a backend that serves many users with one credential: the gateway compares. */
-const calledFor = shape(() => {
+export const calledFor = shape(() => {
   const field = () => filterText('Only where the call was made for it; 404 otherwise.');
   return z.object({ agent_id: field(), user_id: field(), session_id: field() });
 });
 export type CalledFor = ValueOf<typeof calledFor>;
+
+export const callsQuery = shape(() =>
+  z.object({
+    tool: filterText('Only calls of this function.'),
+    status: CallStatus().optional().describe('Only calls that stand so.'),
+    error_type: filterText('Only calls that ended with this error type.'),
+    agent_id: filterText('Only calls made for this agent.'),
+    session_id: filterText('Only calls of this session.'),
+    ...between(),
+    ...paging(afterPosition),
+  }),
+);
 
 export const listCalls = route({
   operationId: 'listCalls',
@@ -131,17 +143,7 @@ export const listCalls = route({
   path: '/v1/calls',
   tag: TAG,
   summary: 'List calls of the tenant, newest first',
-  query: shape(() =>
-    z.object({
-      tool: filterText('Only calls of this function.'),
-      status: CallStatus().optional().describe('Only calls that stand so.'),
-      error_type: filterText('Only calls that ended with this error type.'),
-      agent_id: filterText('Only calls made for this agent.'),
-      session_id: filterText('Only calls of this session.'),
-      ...between(),
-      ...paging(afterPosition),
-    }),
-  ),
+  query: callsQuery,
   answers: { 200: json('One page.', pageShape('CallHistoryPage', 'calls', CallSummary)) },
   problems: [400],
 });

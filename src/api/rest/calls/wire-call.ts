@@ -4,7 +4,7 @@ import { shape } from '../route/shapes.ts';
 import { wire } from '../route/wire.ts';
 import { CallView } from './schema.ts';
 
-const CallFields = shape(() => CallView().omit({ result: true }));
+export const CallFields = shape(() => CallView().omit({ result: true }));
 
 /** The envelope is pasted as it was written. */
 export function callJson(call: StoredCall, envelope: string | undefined): string {

@@ -24,6 +24,8 @@ import { admittedOf, type Admitted } from './admitted.ts';
 interface ActKind {
   /** What the path names, where it is a tool or a call. */
   readonly on?: 'tool' | 'call';
+  /** Where it was asked for; REST when left out. */
+  readonly door?: string;
   /** True for an emergency stop: done even where it cannot be recorded, and then the log alone knows. */
   readonly urgent?: boolean;
   /** True where the work keeps its own record of what it has done: only refusals are recorded here. */
@@ -111,7 +113,7 @@ export class ManagementActs {
   }
 
   async #record({ principal, tenants }: Admitted, act: Act, outcome: Outcome): Promise<void> {
-    const { action, target: whole, on } = act;
+    const { action, target: whole, on, door = 'rest' } = act;
     const { id, userId = '' } = principal;
     this.#log.info({ action, target: whole, by: id, ...outcome }, 'management operation');
     const now = this.#clock.wall();
@@ -121,7 +123,7 @@ export class ManagementActs {
       ...NO_CALL,
       ...outcome,
       kind: 'management' as const,
-      door: 'rest',
+      door,
       eventId: uuidv7(now),
       at: new Date(now).toISOString(),
       principal: id,

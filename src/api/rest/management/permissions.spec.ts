@@ -41,6 +41,12 @@ const NEEDS: Readonly<Record<string, string>> = {
   getSchedule: 'tools:call',
   changeSchedule: 'tools:call',
   deleteSchedule: 'tools:call',
+  createSession: 'tools:call',
+  listSessions: 'tools:call',
+  getSession: 'tools:call',
+  beginTurn: 'tools:call',
+  endSession: 'tools:call',
+  listSessionCalls: 'tools:call',
   listToolSpecs: 'specs:write',
   getToolSpec: 'specs:write',
   putToolSpec: 'specs:write',
@@ -75,7 +81,15 @@ const NEEDS: Readonly<Record<string, string>> = {
 /** Each is the caller's own, or core says that there is none: any credential will do. */
 const OWN = ['getCall', 'cancelCall', 'retryCall', 'followCall'];
 /** Who may see calls may see the schedules that make them. */
-const ALSO: Readonly<Record<string, string>> = { listSchedules: 'calls:read', getSchedule: 'calls:read' };
+const ALSO: Readonly<Record<string, string>> = {
+  listSchedules: 'calls:read',
+  getSchedule: 'calls:read',
+  listSessions: 'sessions:read',
+  getSession: 'sessions:read',
+  listSessionCalls: 'sessions:read',
+  beginTurn: 'sessions:write',
+  endSession: 'sessions:write',
+};
 const ALL = [...new Set(Object.values(NEEDS))];
 
 const managed = ROUTES.filter(({ problems }) => problems !== undefined);

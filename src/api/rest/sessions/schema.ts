@@ -76,7 +76,7 @@ export const Session = named('Session', () =>
 export const ListedSession = named('ListedSession', () => z.object(fields()));
 
 /** For a backend that serves many users with one credential: the gateway compares. */
-const sessionOf = shape(() => {
+export const sessionOf = shape(() => {
   const field = () => filterText('Only where the session is for it; 404 otherwise.');
   return z.object({ agent_id: field(), user_id: field() });
 });
