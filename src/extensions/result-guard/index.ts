@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
 import { inSlices, isLarge, yieldToLoop } from '../../lib/concurrency/in-slices.ts';
 import { FINDINGS, findingCounts, type CountFindings } from '../../lib/content-guard/finding-counts.ts';
+import { guardCause } from '../../lib/content-guard/guard-cause.ts';
 import { guardJson, JsonRefused } from '../../lib/content-guard/guard-json.ts';
 import { maxCharacters } from '../../lib/content-guard/options.ts';
 import {
@@ -104,7 +105,7 @@ class AnswerGuard {
     return { ...response, data: clean.data, dataJson, intents: clean.intents ?? intents };
   }
 
-  /** A cause that belongs to a text which was masked may say the same: it does not get into the log. */
+  /** The cause is not for callers, and gets into the log: no more of it than an answer may say. */
   async #refusal(call: ToolCall, response: ToolRefusal): Promise<ToolRefusal> {
     const { message, reason, details } = response.error;
     const clean = await this.#guard<{ message: string; reason: string; details: JsonObject }>(call, {
@@ -112,8 +113,9 @@ class AnswerGuard {
       reason,
       details,
     });
-    if (clean === undefined) return response;
-    return { ...response, error: { ...response.error, ...clean }, cause: undefined };
+    const said = clean === undefined ? response : { ...response, error: { ...response.error, ...clean } };
+    if (said.cause === undefined) return said;
+    return { ...said, cause: await inSlices(guardCause(said.cause, this.#rules, this.#most)) };
   }
 
   /** Undefined: nothing was masked. */

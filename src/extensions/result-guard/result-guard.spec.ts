@@ -1,4 +1,5 @@
 // result-guard: no text of a tool leaves it with a finding, whichever way it takes.
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
   callOf,
@@ -53,7 +54,7 @@ describe('result-guard', () => {
     expect(metrics.values.get('ute_guard_findings_total{greet,result,email,mask}')).toBe(2);
   });
 
-  it('masks the words of an error, and its cause does not get into the log', async () => {
+  it('masks the words of an error, and what is logged of its cause', async () => {
     const { failure } = setUp(MASK);
     const thrown = new ToolFailure('PERMANENT', 'bob@example.com is gone', {
       origin: 'tool',
@@ -61,8 +62,52 @@ describe('result-guard', () => {
       cause: new Error('bob@example.com'),
     });
     const response = await failure(thrown);
-    expect(response).toMatchObject({ error: { message: '[email] is gone', details: { who: '[email]' } } });
-    expect(response).toHaveProperty('cause', undefined);
+    expect(response).toMatchObject({
+      error: { message: '[email] is gone', details: { who: '[email]' } },
+      cause: { type: 'Error', message: '[email]' },
+    });
+    expect(JSON.stringify(response)).not.toContain('bob@');
+  });
+
+  it.each([
+    ['an exception', new Error('cause: bob@example.com')],
+    ['a text', 'Thrown: bob@example.com'],
+    ['an exception with a cause', new Error('x', { cause: new Error('bob@example.com') })],
+    ['several', new AggregateError([new Error('bob@example.com')], 'x')],
+    ['one with members', Object.assign(new Error('x'), { 'eve@example.com': ['bob@example.com'] })],
+    ['what says otherwise as JSON', { toJSON: () => 'bob@example.com', who: 'bob@example.com' }],
+  ])('an exception that says nothing to callers gets into the log with masks: %s', async (_what, cause) => {
+    const response = await setUp(MASK).failure(new ToolFailure('PERMANENT', 'It threw.', { cause }));
+    expect(JSON.stringify(response)).toContain('[email]');
+    expect(inspect(response, { depth: null, showHidden: true })).not.toContain('@example.com');
+  });
+
+  it('an exception that a rule refuses, or that cannot be read, is left out of the log, and its error stands', async () => {
+    const unreadable = Object.defineProperty({}, 'a', {
+      enumerable: true,
+      get: () => {
+        throw new Error('bob@example.com');
+      },
+    });
+    for (const [cause, why] of [
+      [new Error('bob@example.com'), 'holds what the rule "email" refuses'],
+      [unreadable, 'cannot be read'],
+    ] as const) {
+      expect(await setUp(REFUSE).failure(new ToolFailure('PERMANENT', 'It threw.', { cause }))).toMatchObject(
+        {
+          error: { type: 'PERMANENT', message: 'It threw.' },
+          cause: `[left out: the exception ${why}]`,
+        },
+      );
+    }
+  });
+
+  it('what an exception carries without end is read to a bound', async () => {
+    const many = Object.assign(new Error('x'), { all: Array.from({ length: 1 << 20 }, () => 'y') });
+    const endless: Record<string, unknown> = { many };
+    endless['self'] = endless;
+    const response = await setUp(MASK).failure(new ToolFailure('PERMANENT', 'x', { cause: endless }));
+    expect(JSON.stringify(response).length).toBeLessThan(20_000);
   });
 
   it('a refused answer says where, and what the tool did stays done', async () => {

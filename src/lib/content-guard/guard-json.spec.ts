@@ -1,5 +1,14 @@
 // A JSON value under rules: nothing that is looked for survives, nothing else is touched, and the work stays in proportion.
-import { array, assert, constantFrom, jsonValue, oneof, property, string } from 'fast-check';
+import {
+  array,
+  assert,
+  constantFrom,
+  jsonValue,
+  oneof,
+  property,
+  shuffledSubarray,
+  string,
+} from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../json/json-value.ts';
 import { atOnce } from '../concurrency/in-slices.ts';
@@ -58,6 +67,56 @@ describe('masks', () => {
         expect(guarded(clean).value).toBe(clean);
       }),
     );
+  });
+
+  const shownText = (text: string, rules: RuleSet) => guarded(text, rules).value as string;
+
+  it.each([
+    [`+14155552671 4111-1111-1111-1111`, '[payment_card]'],
+    ['tel +49 30 123456 4111111111111111', 'tel [phone] [payment_card]'],
+    [`+1 ${CARD}`, '[payment_card]'],
+    ['card +4111111111111111', 'card +[payment_card]'],
+    ['bob@10.0.0.1', '[email]'],
+    ['2002 4111 1111 1111 1111', '[payment_card]'],
+  ])('the order of rules decides nothing: %s', (text, expected) => {
+    for (const names of [BUILT_IN_NAMES, BUILT_IN_NAMES.toReversed()])
+      expect(shownText(text, rulesOf(names.map((detect) => ({ detect, action: 'mask' }))))).toBe(expected);
+  });
+
+  it('in any order of rules no character of what any rule finds is left', () => {
+    const order = shuffledSubarray([...BUILT_IN_NAMES], { minLength: BUILT_IN_NAMES.length });
+    assert(
+      property(texts, order, (text, names) => {
+        const kept = text.split('');
+        for (const name of names)
+          for (const { start, end } of atOnce(findingsIn(text, BUILT_IN[name]))) kept.fill('\n', start, end);
+        const clean = shownText(text, rulesOf(names.map((detect) => ({ detect, action: 'mask' }))));
+        // What stands between masks stands there between findings, in the same order.
+        let at = 0;
+        for (const piece of clean.split(/\[[a-z_0-9]+\]/)) {
+          const place = kept.join('').indexOf(piece, at);
+          expect(place).toBeGreaterThanOrEqual(at);
+          at = place + piece.length;
+        }
+        expect(clean.replaceAll(/\[[a-z_0-9]+\]/g, '[]')).toBe(
+          shownText(text, all('mask')).replaceAll(/\[[a-z_0-9]+\]/g, '[]'),
+        );
+      }),
+    );
+  });
+
+  it('the longest of findings that overlap names the mask, and what reaches beyond it is masked too', () => {
+    const rules = rulesOf([
+      { patterns: ['bcd'], name: 'short', action: 'mask' },
+      { patterns: ['cdefg'], name: 'long', action: 'mask' },
+      { patterns: ['gh'], name: 'last', action: 'mask' },
+    ]);
+    expect(shownText('abcdefghi', rules)).toBe('a[long]i');
+  });
+
+  it('a text may have very many findings', () => {
+    const rules = rulesOf([{ words: ['a1'], name: 'x', action: 'mask' }]);
+    expect(shownText('a1 '.repeat(200_000), rules)).toBe('[x] '.repeat(200_000));
   });
 
   it('what has no finding is the very same value', () => {
@@ -137,6 +196,7 @@ describe('the work', () => {
         shown.push(text.length);
         return detector.find(text, from, limit);
       },
+      ...(detector.overlaps !== undefined && { overlaps: detector.overlaps }),
     });
     for (const unit of ['a', 'a@', '4111 ', 'DE89', 'eyJa.', '-----BEGIN ', '1.1.1. ', '\u0000', '\ud800']) {
       const text = unit.repeat((1 << 20) / unit.length);

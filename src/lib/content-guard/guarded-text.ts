@@ -44,25 +44,31 @@ export function* guardText(
   return { text: yield* masked(text, rules.mask, found), asks };
 }
 
+interface Masked extends Span {
+  readonly mask: string;
+}
+
+/** What all rules find in one and the same text: the mask of one must not cut what another one would have found. */
 function* masked(text: string, rules: readonly Rule[], found: Findings): Generator<void, string> {
   let current = text;
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
-    const before = current;
+    const all: Masked[] = [];
     for (const rule of rules) {
       const spans = yield* spansOf(current, rule);
       if (spans.length === 0) continue;
       found.add(rule, spans.length);
-      current = replaced(current, spans, rule.mask);
+      for (const { start, end } of spans) all.push({ start, end, mask: rule.mask });
     }
-    if (current === before) return current;
+    if (all.length === 0) return current;
+    current = replaced(current, yield* united(all));
   }
   throw new ContentRefused('holds findings that no mask takes away');
 }
 
-function replaced(text: string, spans: readonly Span[], mask: string): string {
+function replaced(text: string, spans: readonly Masked[]): string {
   const parts: string[] = [];
   let from = 0;
-  for (const { start, end } of spans) {
+  for (const { start, end, mask } of spans) {
     parts.push(text.slice(from, start), mask);
     from = end;
   }
@@ -71,23 +77,40 @@ function replaced(text: string, spans: readonly Span[], mask: string): string {
 }
 
 function* spansOf(text: string, rule: Rule): Generator<void, readonly Span[]> {
-  const all: Span[] = [];
+  const all: Masked[] = [];
   try {
-    for (const detector of rule.detectors) all.push(...(yield* findingsIn(text, detector)));
+    for (const detector of rule.detectors) {
+      for (const { start, end } of yield* findingsIn(text, detector))
+        all.push({ start, end, mask: rule.mask });
+    }
   } catch (error) {
     if (!(error instanceof EndlessFinding)) throw error;
     throw new ContentRefused(`holds more of "${rule.name}" than is looked at together`, rule.name);
   }
-  return rule.detectors.length === 1 ? all : merged(all);
+  return yield* united(all);
 }
 
-/** What several detectors of one rule found. */
-function merged(spans: readonly Span[]): readonly Span[] {
-  const whole: Span[] = [];
-  for (const span of spans.toSorted((left, right) => left.start - right.start)) {
+/** Spans after which others get their turn. */
+const SPANS_AT_ONCE = 4_096;
+
+/** Those that overlap are one, with the mask of the longest of them. */
+function* united(spans: Masked[]): Generator<void, readonly Masked[]> {
+  // What comes in runs that are sorted already takes hardly more than one walk.
+  spans.sort((left, right) => left.start - right.start);
+  const whole: Masked[] = [];
+  let longest = 0;
+  for (const [index, span] of spans.entries()) {
+    if (index % SPANS_AT_ONCE === SPANS_AT_ONCE - 1) yield;
+    const length = span.end - span.start;
     const last = whole.at(-1);
-    if (last === undefined || span.start >= last.end) whole.push(span);
-    else whole[whole.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
+    if (last === undefined || span.start >= last.end) {
+      whole.push(span);
+      longest = length;
+      continue;
+    }
+    const mask = length > longest ? span.mask : last.mask;
+    whole[whole.length - 1] = { start: last.start, end: Math.max(last.end, span.end), mask };
+    longest = Math.max(longest, length);
   }
   return whole;
 }

@@ -1,5 +1,5 @@
 // International bank account numbers: as long as their country has them, with the remainder 1 of 97, in one or in groups.
-import { isAsciiWord, isDigit, isUpper } from './characters.ts';
+import { blanksAt, isAsciiWord, isDigit, isUpper, plainCode } from './characters.ts';
 import type { Detector, Span } from './detector.ts';
 
 const LENGTHS = new Map(
@@ -14,10 +14,12 @@ const LENGTHS = new Map(
 );
 
 export const iban: Detector = {
+  overlaps: true,
   find(text, from, limit) {
     for (let at = from; at < limit; at += 1) {
-      if (!isUpper(text.charCodeAt(at)) || isAsciiWord(text.charCodeAt(at - 1))) continue;
-      const length = LENGTHS.get(text.slice(at, at + 2));
+      const first = plainCode(text, at);
+      if (!isUpper(first) || isAsciiWord(plainCode(text, at - 1))) continue;
+      const length = LENGTHS.get(String.fromCharCode(first, plainCode(text, at + 1)));
       const span = length === undefined ? undefined : ibanAt(text, at, length);
       if (span !== undefined) return span;
     }
@@ -28,12 +30,14 @@ export const iban: Detector = {
 function ibanAt(text: string, start: number, length: number): Span | undefined {
   const codes: number[] = [];
   let at = start;
-  for (; codes.length < length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (isDigit(code) || isUpper(code)) codes.push(code);
-    else if (code !== 32 || text.charCodeAt(at - 1) === 32) return undefined;
+  while (codes.length < length) {
+    at += blanksAt(text, at);
+    const code = plainCode(text, at);
+    if (!isDigit(code) && !isUpper(code)) return undefined;
+    codes.push(code);
+    at += 1;
   }
-  if (isAsciiWord(text.charCodeAt(at))) return undefined;
+  if (isAsciiWord(plainCode(text, at))) return undefined;
   const remainder = [...codes.slice(4), ...codes.slice(0, 4)].reduce(append, 0);
   return remainder === 1 ? { start, end: at } : undefined;
 }

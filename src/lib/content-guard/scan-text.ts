@@ -13,7 +13,7 @@ const CONTEXT = 2;
 /** A finding without a known end: what begins with it is longer than what is looked at together. */
 export class EndlessFinding extends Error {}
 
-/** Every finding, from left to right; they do not overlap. Throws EndlessFinding. Yields after each piece, and after some findings. */
+/** Every finding, from left to right; where detectors say so they overlap. Throws EndlessFinding. Yields after each piece, and after some findings. */
 export function* findingsIn(text: string, detector: Detector): Generator<void, readonly Span[]> {
   const found: Span[] = [];
   for (let from = 0; from < text.length;) {
@@ -23,13 +23,14 @@ export function* findingsIn(text: string, detector: Detector): Generator<void, r
     const piece = base === 0 && isLast ? text : text.slice(base, end);
     const limit = isLast ? piece.length : from - base + WINDOW;
     let at = mayHold(piece, detector) ? from - base : limit;
+    const inPiece = at < limit ? (detector.within?.(piece) ?? detector) : detector;
     while (at < limit) {
-      const span = detector.find(piece, at, limit);
+      const span = inPiece.find(piece, at, limit);
       if (span === undefined) at = limit;
       else {
         if (!isLast && span.end >= piece.length) throw new EndlessFinding();
         found.push({ start: base + span.start, end: base + span.end });
-        at = span.end;
+        at = detector.overlaps === true ? span.start + 1 : span.end;
         if (found.length % FINDINGS_AT_ONCE === 0) yield;
       }
     }
