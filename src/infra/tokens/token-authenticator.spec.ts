@@ -308,6 +308,34 @@ describe('the keys of the issuer', () => {
     expect(keys.current?.keys).toHaveLength(2);
   });
 
+  it('of an issuer that never answers are given up after five seconds, and hold up no end', async () => {
+    const clock = new FakeClock(NOW);
+    const log = recordingLog();
+    const away: boolean[] = [];
+    let given: AbortSignal | undefined;
+    const read = (signal: AbortSignal) => {
+      given = signal;
+      return new Promise<never>((_done, failed) =>
+        signal.addEventListener('abort', () => failed(signal.reason as Error), { once: true }),
+      );
+    };
+    const needs = { issuer: ISSUER, refreshMs: 300_000, read, clock, log };
+    const keys = new IssuerKeys({ ...needs, tell: (isAway) => void away.push(isAway) });
+    keys.start();
+    const verifier = new TokenVerifier(issuerSettings(), keys, clock);
+    const authenticator = new TokenAuthenticator([verifier], () => ({}), clock);
+    const text = await token();
+    const told = (async () => authenticator.authenticate(text, undefined))().catch((error: unknown) => error);
+    await clock.advance(5_000);
+    expect(await told).toMatchObject({ reason: 'ISSUER_UNAVAILABLE' });
+    expect([away, given?.aborted]).toEqual([[true], true]);
+    await clock.advance(20_000);
+    keys.stop();
+    expect(given?.aborted).toBe(true);
+    await keys.askAgain();
+    expect(away).toEqual([true]);
+  });
+
   it('that were never read refuse with a reason to try again', async () => {
     const clock = new FakeClock(NOW);
     const keys = new IssuerKeys({
