@@ -124,7 +124,6 @@ describe('an explanation', () => {
       rule: 'too-much',
       message: 'Too much.',
       rules: [
-        { rule: 'umbrella-pays-not', outcome: 'other tenants' },
         { rule: 'large-id', outcome: 'false' },
         { rule: 'voice-limit', outcome: 'false' },
         { rule: 'too-much', outcome: 'true' },
@@ -133,6 +132,18 @@ describe('an explanation', () => {
       ],
       refusal: null,
     });
+  });
+
+  it('names rules for other tenants to the platform alone', async () => {
+    const question = { tool: 'pay', arguments: { amount: 1 } };
+    const admin = { url: gateway.url, key: gateway.keys.admin.text };
+    const { body } = await request<{ rules: { rule: string }[] }>(
+      admin,
+      'POST',
+      '/v1/policy/explain',
+      question,
+    );
+    expect(body.rules).toContainEqual({ rule: 'umbrella-pays-not', outcome: 'other tenants' });
   });
 
   it('is for those who may ask for it, and for keys of their own tenant', async () => {

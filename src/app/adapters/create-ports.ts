@@ -183,6 +183,10 @@ function degradedOf({ databaseWatch, server, coordination, auditSink, keys }: Wa
     ...(keys.awayIssuers() > 0 && {
       tokens: `issuers of tokens whose keys cannot be read: ${keys.awayIssuers()}; those that were known stay in force`,
     }),
+    ...(keys.areUnread() && {
+      api_keys:
+        'the API keys of the database cannot be read: those that were known stay in force, and one that is revoked now may still be let in',
+    }),
     ...(databaseWatch.isAway && {
       database: `the database is ${state}: API keys and agents stay as they were known, and calls that change something are refused until it is back`,
     }),

@@ -28,6 +28,8 @@ export interface Keys {
    * cannot be read, or a key cannot be made.
    */
   start(): Promise<void>;
+  /** The keys of the database cannot be read now: those from before stay in force. */
+  readonly areUnread: () => boolean;
   /** How many issuers of tokens there are whose keys cannot be read now. */
   readonly awayIssuers: () => number;
   /** Looks at gateway.yaml and at the database now. Never rejects. */
@@ -68,6 +70,7 @@ export async function openKeys(settings: Settings, needs: KeysNeeds): Promise<Ke
   return {
     authenticator: authenticatorOf(apiKeys, tokens?.authenticator, certificates),
     control,
+    areUnread: () => recorded.isAway,
     awayIssuers: () => tokens?.awayCount() ?? 0,
     async start() {
       tokens?.start();

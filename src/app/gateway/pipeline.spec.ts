@@ -60,6 +60,13 @@ describe('Pipeline', () => {
     expect(namesOf(request)).toEqual(['auth']);
   });
 
+  it('refuses tool_rules in gateway.yaml, which a list of a tool would take the place of', () => {
+    const extensions = { policy: { tool_rules: [{ name: 'a', decision: 'deny' }] } };
+    expect(() => pipelineOf({ extensions })).toThrow(
+      'extensions.policy.tool_rules: is for the declaration of a tool',
+    );
+  });
+
   it('refuses a tool with rules about content that the order leaves out', () => {
     const pipeline = pipelineOf({ pipeline: { tool: ['validation'] } });
     const guarded = { rules: [{ detect: 'email', action: 'mask' }] };

@@ -59,6 +59,7 @@ export class Pipeline {
     if (!this.#enforcesPolicy && settings.extensions['policy'] !== undefined) throw new Error(POLICY_ORDER);
     if (countsBudgets(settings) && !tool.some(({ plugin }) => plugin.name === 'admission'))
       throw new Error(BUDGET_ORDER);
+    refuseToolRules(settings);
     rejectUnknown(
       Object.keys(settings.extensions),
       steps.map(({ plugin }) => plugin.name),
@@ -121,6 +122,15 @@ function isPolicyEnforced(order: readonly string[]): boolean {
   const behind = ['idempotency', 'cache', 'approval', 'recording', 'replay'].filter((name) => at(name) >= 0);
   const inOrder = at('validation') >= 0 && at('validation') < at('policy');
   return inOrder && at('approval') >= 0 && behind.every((name) => at('policy') < at(name));
+}
+
+/** A tool's own list would take their place. */
+function refuseToolRules({ extensions, configFile }: Settings): void {
+  if (extensions['policy']?.['tool_rules'] === undefined) return;
+  const path = ['extensions', 'policy', 'tool_rules'];
+  const at = positionOf(path, readSource(configFile, false), {});
+  const message = 'is for the declaration of a tool: rules of gateway.yaml stand under rules';
+  throw new Error(describeProblem({ ...at, path: path.join('.'), message }));
 }
 
 function newStep(plugin: AnyExtensionPlugin, settings: Settings, ports: Ports): Step {

@@ -170,4 +170,18 @@ describe('ManagedKeys', () => {
     await expect(keys.create(platform, draft(wanted))).rejects.toEqual(refusedAs('MALFORMED_CALL'));
     expect(changes).toEqual([]);
   });
+
+  it('a key with a role that is not known here is changed by the platform alone', async () => {
+    const made = { id: 'payerkey', tenant: 'acme', roles: ['clerk', 'payer'] };
+    const { keys, changes } = setUp([made]);
+    for (const by of [clerk, admin]) {
+      const refused = { reason: 'PERMISSION_MISSING', details: { permission: 'platform:admin' } };
+      await expect(keys.rotate(by, 'payerkey', 0)).rejects.toMatchObject(refused);
+      await expect(keys.expire(by, 'payerkey', null)).rejects.toMatchObject(refused);
+      await expect(keys.revoke(by, 'payerkey')).rejects.toMatchObject(refused);
+    }
+    expect(changes).toEqual([]);
+    await keys.revoke(platform, 'payerkey');
+    expect(changes).toEqual(['revoke']);
+  });
 });

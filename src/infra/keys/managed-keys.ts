@@ -100,7 +100,16 @@ export class ManagedKeys implements KeyControl {
 
   /** Throws ToolFailure PERMISSION_DENIED where the key may do more than whoever asks. */
   #grant(by: Principal, key: Parameters<typeof identityOfRecord>[0]): void {
-    const { principal } = identityOfRecord(key, this.#needs.roles());
+    const roles = this.#needs.roles();
+    const unknown = unknownRole(key.roles, roles);
+    // What it allows is not known here, and may be known on another replica, or again tomorrow.
+    if (unknown !== undefined && !holds(by, PLATFORM))
+      throw toolFailure(
+        'PERMISSION_MISSING',
+        `The key has the role "${unknown}", which this gateway does not know: only the permission ${PLATFORM} is enough for it.`,
+        { details: { permission: PLATFORM } },
+      );
+    const { principal } = identityOfRecord(key, roles);
     const permission = [...principal.permissions].find((each) => !holds(by, each));
     if (permission !== undefined)
       throw toolFailure(

@@ -143,6 +143,18 @@ describe('RecordedKeys', () => {
     expect([told(text), told(same.text)]).toEqual([id, 'CREDENTIAL_INVALID']);
   });
 
+  it('a database that does not answer is told of after three seconds, before the question is given up', async () => {
+    const { clock, hang, recorded, gauges } = await setUp([]);
+    const letGo = hang();
+    await clock.advance(1_500);
+    expect(recorded.isAway).toBe(false);
+    await clock.advance(3_000);
+    expect([recorded.isAway, gauges.unread.value]).toEqual([true, 1]);
+    letGo();
+    await recorded.check();
+    expect([recorded.isAway, gauges.unread.value]).toEqual([false, 0]);
+  });
+
   it('ends though its question to the database is never answered, and puts nothing in force afterwards', async () => {
     const [before, after] = [keyOf(), keyOf()];
     const { clock, told, change, hang, recorded } = await setUp([before.record]);

@@ -19,6 +19,8 @@ export interface RecordedKeysNeeds {
 
 const LOOK_MS = 1_000;
 const JITTER = 0.2;
+/** A look that takes longer is told of before its statement is given up. */
+const SLOW_MS = 3_000;
 
 export class RecordedKeys {
   readonly #needs: RecordedKeysNeeds;
@@ -62,12 +64,15 @@ export class RecordedKeys {
    * older answer would bring back what was revoked since.
    */
   check(): Promise<void> {
-    this.#looking = this.#looking.then(() =>
-      this.#look().then(
-        () => this.#tell(undefined),
-        (error: unknown) => this.#tell(error),
-      ),
-    );
+    this.#looking = this.#looking.then(() => {
+      const late = new Error(`the database has not answered within ${SLOW_MS} ms`);
+      const disarm = this.#needs.clock.after(SLOW_MS, () => this.#tell(late));
+      const ended = (error?: unknown) => {
+        disarm();
+        this.#tell(error);
+      };
+      return this.#look().then(() => ended(), ended);
+    });
     return this.#looking;
   }
 

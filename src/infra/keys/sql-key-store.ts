@@ -2,6 +2,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { KeyQuery, KeyRecord, KeysInForce, KeyStore, NewKey } from '../../ports/keys/key-store.ts';
 import { storable } from '../postgres/storable.ts';
+import { WriteTurns } from '../postgres/write-turns.ts';
 import { columns } from '../postgres/columns.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 import type { Tables } from '../postgres/tables.ts';
@@ -20,6 +21,7 @@ const SEVERAL = '*';
 
 export class SqlKeyStore implements KeyStore {
   readonly #db: Kysely<Tables>;
+  readonly #turns = new WriteTurns();
 
   constructor(db: Kysely<Tables>) {
     this.#db = db;
@@ -54,7 +56,7 @@ export class SqlKeyStore implements KeyStore {
   }
 
   create(key: NewKey, most: number): Promise<KeyRecord | undefined> {
-    return withDatabase(() =>
+    const write = () =>
       this.#db.transaction().execute(async (trx) => {
         // One after the other: the cap holds whoever comes at once.
         await sql`SELECT pg_advisory_xact_lock(${LOCK})`.execute(trx);
@@ -66,8 +68,8 @@ export class SqlKeyStore implements KeyStore {
           WHERE (SELECT count(*) FROM api_keys WHERE revoked_at IS NULL) < ${most}::bigint
           RETURNING ${KEY}`.execute(trx);
         return rows[0];
-      }),
-    );
+      });
+    return this.#turns.run(() => withDatabase(write));
   }
 
   rotate(id: string, secretSha256: string, previousExpiresAt: Date): Promise<KeyRecord | undefined> {

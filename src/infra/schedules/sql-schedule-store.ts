@@ -14,6 +14,7 @@ import type {
   ScheduleStore,
 } from '../../ports/calls/schedule-store.ts';
 import { columns } from '../postgres/columns.ts';
+import { WriteTurns } from '../postgres/write-turns.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 import type { Database } from '../postgres/database.ts';
 import { fireSchedules } from './fire-schedules.ts';
@@ -26,6 +27,8 @@ export class SqlScheduleStore implements ScheduleStore {
   readonly #now: Now;
 
   /** `now` only for tests of what time brings. */
+  readonly #turns = new WriteTurns();
+
   constructor({ db }: Pick<Database, 'db'>, now: Now = () => sql<Date>`now()`) {
     this.#db = db;
     this.#now = now;
@@ -39,7 +42,7 @@ export class SqlScheduleStore implements ScheduleStore {
   }
 
   create(schedule: NewSchedule, maxPerTenant: number): Promise<Schedule | undefined> {
-    return withDatabase(() =>
+    const write = () =>
       this.#db.transaction().execute(async (trx) => {
         // One after the other within a tenant: the cap holds whoever comes at once.
         await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`schedules of ${storable(schedule.tenantId)}`}, 0))`.execute(
@@ -52,8 +55,8 @@ export class SqlScheduleStore implements ScheduleStore {
         return scheduleOf(
           await trx.insertInto('scheduled_tasks').values(values).returningAll().executeTakeFirstOrThrow(),
         );
-      }),
-    );
+      });
+    return this.#turns.run(() => withDatabase(write));
   }
 
   get(tenantId: string, id: string): Promise<Schedule | undefined> {

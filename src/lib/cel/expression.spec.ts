@@ -96,6 +96,47 @@ describe('an expression', () => {
     expect('error' in outcome && outcome.error).toBe(error);
   });
 
+  it.each([
+    '',
+    ' ',
+    '\n',
+    '1,000',
+    '101abc',
+    '1_000',
+    'abc',
+    'inf',
+    'NaN',
+    '١٠١',
+    '0x65',
+    '+101',
+    ' 5',
+    '5 ',
+    '1e999',
+    '.5',
+    '5.',
+  ])('neither int() nor double() makes a number of the text %j', (name) => {
+    expect(ask('double(args.name) < 0.0 || double(args.name) >= 0.0', { name })).toEqual({
+      error: 'the text is no number',
+    });
+    expect(ask('int(args.any) > 100', { any: name })).toEqual({ error: 'the text is no number' });
+  });
+
+  it.each<[string, string]>([
+    ['int(args.name) == -9223372036854775808', '-9223372036854775808'],
+    ['int(args.name) == 101', '101'],
+    ['int(args.name) == 7', '007'],
+    ['double(args.name) == 1000.0', '1e3'],
+    ['double(args.name) == -0.5', '-0.5'],
+    ['double(args.name) == 101.0', '101'],
+  ])('%s of the digits %s', (text, name) => {
+    expect(ask(text, { name })).toEqual({ value: true });
+  });
+
+  it('int() makes none of digits beyond 64 bits', () => {
+    expect(ask('int(args.name) > 1', { name: '9223372036854775808' })).toHaveProperty('error');
+    expect(ask('int(args.name) > 1', { name: '1.5' })).toHaveProperty('error');
+  });
+
   it('an error says nothing of what the caller wrote', () => {
     const outcome = ask('int(args.name) > 1', { name: 'secret-word' });
     expect(outcome).toHaveProperty('error');

@@ -6,6 +6,7 @@ import { checkExpression, type Checked, type Parsed } from './check-expression.t
 import { MOST_STEPS } from './cost.ts';
 import type { CelType } from './cel-type.ts';
 import { ExpressionFault } from './expression-fault.ts';
+import { NO_NUMBER, NUMBERS_OF_TEXT } from './numbers-of-text.ts';
 import { sizeOf } from './input-size.ts';
 
 export const MAX_EXPRESSION_LENGTH = 2_000;
@@ -62,6 +63,7 @@ export class Expression {
           compares(this, part);
           return this.includes(part);
         }),
+        ...NUMBERS_OF_TEXT,
       ],
       re2: { compile: (pattern) => compilePattern(pattern) },
     });
@@ -191,6 +193,7 @@ const KNOWN_ERRORS: readonly string[] = [
   'index out of bounds',
   'checking the value took too many steps',
   'an integer of the arguments has more than 64 bits',
+  NO_NUMBER,
 ];
 
 function kindOfError(message: string): string {

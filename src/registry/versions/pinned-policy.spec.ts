@@ -59,6 +59,29 @@ describe('underPolicyOf', () => {
     expect(held.metadata.readOnly).toBe(true);
   });
 
+  it('is of the category in force, and has the tags of both: rules of policies name them', () => {
+    const pinned = specOf({ metadata: { category: 'action', tags: ['old'] } });
+    const inForce = specOf({ metadata: { category: 'utility', tags: ['pii'] } });
+    expect(underPolicyOf(pinned, inForce, NO_RULES).metadata).toMatchObject({
+      category: 'utility',
+      tags: ['old', 'pii'],
+    });
+    const silent = specOf({ metadata: { category: undefined } });
+    expect(underPolicyOf(pinned, silent, NO_RULES).metadata.category).toBe('action');
+  });
+
+  it('keeps rules in force that do not fit the version, so that it cannot be called', () => {
+    const policy = {
+      name: 'policy',
+      optionsSchema: z.object({ tool_rules: z.array(z.unknown()) }),
+      check: () => [{ path: [], message: 'there is no field "value"' }],
+    };
+    const rules: SpecRules = { executors: new Map(), extensions: new Map([['policy', policy]]) };
+    const inForce = specOf({ extensions: { policy: { tool_rules: [{ name: 'a' }] } } });
+    const pinned = specOf({ extensions: { policy: { tool_rules: [] } } });
+    expect(underPolicyOf(pinned, inForce, rules).extensions).toEqual(inForce.extensions);
+  });
+
   it('leaves out options in force that the version cannot have, and keeps its own', () => {
     const cache = {
       name: 'cache',

@@ -31,13 +31,20 @@ function guarded(was: ToolMetadata, now: ToolMetadata): ToolMetadata {
     isDangerous: was.isDangerous || now.isDangerous,
     requiresApproval: was.requiresApproval || now.requiresApproval,
     modes: was.modes.filter((mode) => now.modes.includes(mode)),
+    // What rules of policies name. Whether it writes is what it does, and stays as it was.
+    tags: [...new Set([...was.tags, ...now.tags])],
+    ...(now.category !== undefined && { category: now.category }),
   };
 }
 
-/** Options in force that this version cannot have, such as a cache for what changes things, are left out. */
+/** Whoever wrote rules relies on them: a version that they do not fit cannot be called. */
+const NEVER_LEFT_OUT: ReadonlySet<string> = new Set(['policy', 'approval', 'argument-guard', 'result-guard']);
+
+/** Other options in force that this version cannot have, such as a cache for what changes things, are left out. */
 function extensionsOf(pinned: ToolSpec, inForce: ToolSpec, rules: SpecRules): ToolSpec['extensions'] {
   const functions = functionsOf(pinned).filter(({ byAction }) => byAction === undefined);
   const fitting = Object.entries(inForce.extensions).filter(([name, own]) => {
+    if (NEVER_LEFT_OUT.has(name)) return true;
     const extension = rules.extensions.get(name);
     const parsed = extension?.optionsSchema.safeParse({ ...extension.defaults, ...own });
     if (extension === undefined || parsed?.success !== true) return false;

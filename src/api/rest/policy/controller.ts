@@ -3,14 +3,14 @@ import { Controller, Inject } from '@nestjs/common';
 import type { Grant } from '../../../contract/call/admitted-call.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { Explanation } from '../../../contract/call/explanation.ts';
-import type { Principal } from '../../../contract/call/principal.ts';
+import { holds, type Principal } from '../../../contract/call/principal.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCaller } from '../../../ports/tool-caller.ts';
 import { agreedContext } from '../../agreed-context.ts';
 import { readContext } from '../../read-context.ts';
 import { AUTHENTICATOR, TOOL_CALLER } from '../../tokens.ts';
-import { Requires } from '../management/permissions.ts';
+import { PLATFORM, Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { Serves } from '../route/serves.ts';
 import { credentialOf } from '../server/credential.ts';
@@ -38,7 +38,10 @@ export class PolicyController {
       door: 'rest',
       ...(as !== undefined && { as }),
     });
-    return wireExplanation(tool, explanation);
+    const shown = wireExplanation(tool, explanation);
+    // What rules there are for others is the platform's business.
+    const rules = shown.rules.filter(({ outcome }) => outcome !== 'other tenants');
+    return holds(principal, PLATFORM) ? shown : { ...shown, rules };
   }
 
   /** Throws ToolFailure NOT_FOUND for a key of another tenant, as for one that is not there. */
