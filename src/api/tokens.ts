@@ -1,4 +1,5 @@
 // Injection tokens of the doors: which port stands behind which constructor parameter.
+import type { DecisionRules } from '../core/decide-approval.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
 
@@ -57,8 +58,7 @@ export interface OfferedTools {
 
 export interface DoorLimits {
   readonly maxParallelCalls: number;
-  /** Whether the credential that asked for an approval may also give it. */
-  readonly allowSelfApproval: boolean;
+  readonly approvals: DecisionRules;
 }
 
 export interface PipelineView {

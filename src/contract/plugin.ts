@@ -59,8 +59,9 @@ export interface ToolExtension<Options> extends AnyExtension {
   /**
    * At load, for each function: whatever is the same for all of its calls is made here. Undefined leaves the extension out
    * of the function's chain: nothing is paid for what a tool does not use. What it throws keeps the tool from being loaded.
+   * `executor`: what says what a call would do; left out where there is none.
    */
-  prepare(fn: ToolFunction, options: Options): Layer | undefined;
+  prepare(fn: ToolFunction, options: Options, executor?: Pick<PreparedFunction, 'render'>): Layer | undefined;
   /**
    * At load, for each function: to whom lists show it, as far as that can be said before there are arguments. Undefined: to
    * everybody. Whoever is not shown a tool is answered as if there were none of its name. It never stands for a refusal.

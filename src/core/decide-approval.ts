@@ -4,7 +4,15 @@ import { holds, type Principal } from '../contract/call/principal.ts';
 import { isSamePerson } from '../lib/callers/same-person.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
+import type { ApproverGroups } from '../ports/approver-groups.ts';
 import type { Approval, ApprovalStore } from '../ports/approval-store.ts';
+
+export interface DecisionRules {
+  readonly allowSelfApproval: boolean;
+  /** A rejection says why. */
+  readonly requireReason: boolean;
+  readonly groups: ApproverGroups;
+}
 
 export interface Decision {
   readonly approve: boolean;
@@ -17,18 +25,21 @@ export async function decideApproval(
   approver: Principal,
   id: string,
   decision: Decision,
-  allowSelfApproval: boolean,
+  { allowSelfApproval, requireReason, groups }: DecisionRules,
 ): Promise<Approval> {
   if (!holds(approver, 'approvals:decide')) {
     throw toolFailure('PERMISSION_MISSING', 'Deciding needs the permission approvals:decide.');
   }
   const found = await approvals.get(approver.tenantId, id);
   if (found === undefined) throw notFound();
+  if (decision.approve) checkMember(approver, found, groups);
   if (decision.approve && !allowSelfApproval) checkOtherPerson(approver, found);
+  if (decision.approve && found.quorum > 1) checkNamed(approver);
+  if (!decision.approve && requireReason && !decision.comment?.trim()) throw withoutReason();
   const by = { by: approver.id, ...(approver.userId !== undefined && { byUser: approver.userId }) };
   const decided = await approvals.decide(approver.tenantId, id, { ...decision, ...by });
   if (decided === undefined) throw notFound();
-  if (decided.outcome === 'decided') return decided.approval;
+  if (decided.outcome === 'decided' || decided.outcome === 'voted') return decided.approval;
   const message = `This approval is ${decided.approval.status} already.`;
   throw new ToolFailure('CONFLICT', message, { reason: NOT_DECIDED[decided.outcome] });
 }
@@ -50,10 +61,27 @@ function checkOtherPerson({ id, userId }: Principal, asked: Approval): void {
   if (isSelf) {
     throw toolFailure('SELF_APPROVAL', 'Whoever asked for an approval may not give it.');
   }
+  checkNamed({ userId });
+}
+
+function checkMember(approver: Principal, { approverGroups }: Approval, groups: ApproverGroups): void {
+  if (approverGroups.length === 0 || groups.includes(approverGroups, approver)) return;
+  const message = `This call is approved by members of ${approverGroups.join(' or ')}.`;
+  throw toolFailure('APPROVER_NOT_IN_GROUP', message, { details: { groups: [...approverGroups] } });
+}
+
+/** Two keys that name nobody may be one person's. */
+function checkNamed({ userId }: Pick<Principal, 'userId'>): void {
   if (userId !== undefined) return;
   const message =
     'This key names no user, so that nobody can tell whether it is that of whoever asked: approve with a key that has a `user` (auth.keys).';
   throw toolFailure('APPROVER_UNKNOWN', message);
+}
+
+function withoutReason(): ToolFailure {
+  return toolFailure('REASON_MISSING', '/comment must say why the call is rejected.', {
+    details: { violations: [{ pointer: '/comment', message: 'must say why the call is rejected' }] },
+  });
 }
 
 function notFound(): ToolFailure {

@@ -29,9 +29,25 @@ export interface Approval {
   readonly decidedBy?: string;
   readonly decidedAt?: number;
   readonly comment?: string;
+  /** How many people have to approve it. One rejection is enough. */
+  readonly quorum: number;
+  /** Who may approve it: members of any of these groups; empty: whoever may decide. */
+  readonly approverGroups: readonly string[];
+  /** In their order; the last one decided, once there are enough. */
+  readonly votes: readonly ApprovalVote[];
+  /** What the call would do, as its executor rendered it when it was asked for; secrets and sensitive arguments are masked. */
+  readonly would?: JsonObject;
 }
 
-export type NewApproval = Omit<Approval, 'status' | 'decidedBy' | 'decidedAt' | 'comment'> & {
+/** One approver's yes. */
+export interface ApprovalVote {
+  readonly by: string;
+  /** The person whose credential it is, if it names one. */
+  readonly user?: string;
+  readonly comment?: string;
+}
+
+export type NewApproval = Omit<Approval, 'status' | 'decidedBy' | 'decidedAt' | 'comment' | 'votes'> & {
   /** sha256 of the token, hex; the token itself is never stored. */
   readonly tokenHash: string;
 };
@@ -67,18 +83,23 @@ export interface ApprovalDecision {
   readonly comment?: string;
 }
 
+export interface DecisionResult {
+  /** `voted`: more people have to approve it. */
+  readonly outcome: 'decided' | 'voted' | 'conflict' | 'expired';
+  readonly approval: Approval;
+}
+
 export interface ApprovalStore {
   /** Throws ToolFailure UNAVAILABLE (reason APPROVALS_FULL) when too many are pending. */
   create(approval: NewApproval): Promise<Approval>;
   get(tenantId: string, id: string): Promise<Approval | undefined>;
   /** Newest first. */
   list(tenantId: string, filter: { status?: ApprovalStatus; limit: number }): Promise<readonly Approval[]>;
-  /** One decision only: the same again is answered with the approval, the opposite with `conflict`. */
-  decide(
-    tenantId: string,
-    id: string,
-    decision: ApprovalDecision,
-  ): Promise<{ outcome: 'decided' | 'conflict' | 'expired'; approval: Approval } | undefined>;
+  /**
+   * One decision only: the same again is answered with the approval, the opposite with `conflict`. An approval that needs
+   * several people stays pending until the last of them, and counts nobody twice.
+   */
+  decide(tenantId: string, id: string, decision: ApprovalDecision): Promise<DecisionResult | undefined>;
   /** Uses an approval up, atomically: of two that redeem at once, one wins. */
   redeem(redemption: Redemption): Promise<RedemptionResult>;
 }

@@ -1,6 +1,7 @@
 // Ports: everything a plugin may ask for. A plugin's create() picks what it needs and gets nothing else to see.
 import type { CallRules } from '../contract/rules/call-rules.ts';
 import type { AdmissionControl } from './admission-control.ts';
+import type { ApproverGroups } from './approver-groups.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import type { AuditSink } from './audit-sink.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -26,6 +27,7 @@ import type { SqlDatabases } from './egress/sql-databases.ts';
 export interface OutsidePorts {
   readonly admission: AdmissionControl;
   readonly approvals: ApprovalStore;
+  readonly approverGroups: ApproverGroups;
   readonly auditSink: AuditSink;
   readonly authenticator: Authenticator;
   readonly callRules: CallRules;

@@ -38,7 +38,7 @@ describe('loadSettings', () => {
       http: { port: 8080 },
       grpc: { port: 50_051 },
       auth: { mode: 'api_keys', keys: [] },
-      approvals: { allow_self_approval: false },
+      approvals: { allow_self_approval: false, require_reason: false, groups: {} },
       configDir: join(dir, 'config'),
       data_dir: join(dir, 'data'),
     });

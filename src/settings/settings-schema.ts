@@ -13,6 +13,7 @@ import {
 } from './state-settings.ts';
 import { auth } from './auth-settings.ts';
 import { budgets, modes, sessions } from './call-settings.ts';
+import { approvals } from './approval-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
 const port = whole(0, 65_535);
@@ -114,11 +115,8 @@ export const settingsSchema = z.strictObject({
   budgets: budgets
     .optional()
     .describe('Calls and money of sessions, users, agents and tenants. Left out: nothing is counted.'),
-  approvals: z
-    .strictObject({ allow_self_approval: z.boolean().default(false) })
-    .prefault({})
-    .describe('Whether the credential that asked may also approve.'),
   sessions: sessions.prefault({}).describe('Conversations that are declared by POST /v1/sessions.'),
+  approvals: approvals.prefault({}),
   redis: redis.prefault({}),
   database: database.prefault({}),
   retention: retention

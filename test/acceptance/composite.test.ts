@@ -417,8 +417,9 @@ describe('the legacy form of a tool with actions', () => {
   });
 
   it('is listed as deprecated, and not offered to models', async () => {
+    // An agent is not shown what it may not call.
     const listed = await request<{ tools: { name: string; deprecated: boolean }[] }>(
-      agent,
+      admin,
       'GET',
       '/v1/tools',
     );

@@ -1,9 +1,11 @@
 // MemoryApprovals: an ApprovalStore for specs that need no database, held to the suite of the port like the one in SQL.
+import { applyDecision } from '../../src/infra/approvals/apply-decision.ts';
 import { refusalOf } from '../../src/infra/approvals/sql-approval-store.ts';
 import type {
   Approval,
   ApprovalDecision,
   ApprovalStore,
+  DecisionResult,
   NewApproval,
   Redemption,
   RedemptionResult,
@@ -24,7 +26,7 @@ export class MemoryApprovals implements ApprovalStore {
   }
 
   async create({ tokenHash, ...asked }: NewApproval): Promise<Approval> {
-    const approval: Approval = { ...asked, status: 'pending' };
+    const approval: Approval = { ...asked, votes: [], status: 'pending' };
     this.#kept.unshift({ approval, tokenHash });
     return approval;
   }
@@ -42,23 +44,18 @@ export class MemoryApprovals implements ApprovalStore {
       .slice(0, Math.max(0, limit));
   }
 
-  async decide(tenantId: string, id: string, { approve, by, comment }: ApprovalDecision) {
+  async decide(
+    tenantId: string,
+    id: string,
+    decision: ApprovalDecision,
+  ): Promise<DecisionResult | undefined> {
     const found = this.#find(tenantId, id);
     if (found === undefined) return undefined;
-    const approval = this.#seen(found);
-    if (approval.decidedAt !== undefined) {
-      const isSame = approve === (approval.status !== 'rejected');
-      return { outcome: isSame ? ('decided' as const) : ('conflict' as const), approval };
-    }
-    if (approval.status === 'expired') return { outcome: 'expired' as const, approval };
-    found.approval = {
-      ...approval,
-      status: approve ? 'approved' : 'rejected',
-      decidedBy: by,
-      decidedAt: this.#clock.wall(),
-      ...(comment !== undefined && { comment }),
-    };
-    return { outcome: 'decided' as const, approval: found.approval };
+    const { outcome, approval, changed } = applyDecision(this.#seen(found), decision);
+    if (changed && approval.decidedBy !== undefined)
+      found.approval = { ...approval, decidedAt: this.#clock.wall() };
+    else if (changed) found.approval = approval;
+    return { outcome, approval: changed ? found.approval : approval };
   }
 
   async redeem(redemption: Redemption): Promise<RedemptionResult> {

@@ -68,7 +68,7 @@ export async function createInfra(
   const { server, database, databaseWatch } = createOwnDatabase(settings, observed);
   const egress = createEgressAdapters(settings, { ...observed, server, alsoHidden });
   const callLog = await openCallLog(settings, { ...observed, database });
-  const { auditSink, approvals, history } = callLog;
+  const { history, ports: kept } = callLog;
   const coordination = await openCoordination(settings, observed);
   const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
   const agents = openAgents(settings, { ...observed, database });
@@ -79,8 +79,7 @@ export async function createInfra(
     ...observed,
     ...egress.ports,
     ...coordination.ports,
-    approvals,
-    auditSink,
+    ...kept,
     authenticator: keys.authenticator,
     callRules: callRulesOf(settings),
     trustedDefinitions: await openFileTrustedDefinitions(join(settings.data_dir, 'pins.json'), observed),
@@ -91,7 +90,7 @@ export async function createInfra(
     sessionGate: sessions.gate,
     specs: new SqlSpecStore(database.db),
   };
-  const maxWaitMs = settings.async.max_wait_ms;
+  const { max_wait_ms: maxWaitMs } = settings.async;
   const asyncParts = createAsyncParts({ ...coordination, ...observed, database, maxWaitMs });
   const looking = { agents, keys, sessions, databaseWatch, loopLag };
   const close = closerOf({
@@ -104,7 +103,7 @@ export async function createInfra(
     server,
     ...observed,
   });
-  const degraded = () => degradedOf({ databaseWatch, server, coordination, auditSink, keys });
+  const degraded = () => degradedOf({ ...kept, databaseWatch, server, coordination, keys });
   const parts = { ...observed, database, server, databaseWatch, keys, agents, sessions };
   return { ports, ...parts, degraded, history, asyncParts, close };
 }

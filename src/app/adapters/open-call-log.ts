@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { parseDuration } from '../../lib/text/duration.ts';
+import type { ApproverGroups } from '../../ports/approver-groups.ts';
 import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -12,14 +13,18 @@ import { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { SqlAuditTable } from '../../infra/audit/audit-table.ts';
 import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import type { RetentionPeriods } from '../../infra/maintenance/retention.ts';
+import { ConfiguredGroups } from '../../infra/approvals/configured-groups.ts';
 import { SqlApprovalStore } from '../../infra/approvals/sql-approval-store.ts';
 import { SqlCallHistory } from '../../infra/calls/sql-call-history.ts';
 import { Maintenance } from '../../infra/maintenance/maintenance.ts';
 import { requireWritable } from '../../infra/data-dir/writable-data-dir.ts';
 
 export interface CallLog {
-  readonly auditSink: StoredAuditSink;
-  readonly approvals: ApprovalStore;
+  readonly ports: {
+    readonly auditSink: StoredAuditSink;
+    readonly approvals: ApprovalStore;
+    readonly approverGroups: ApproverGroups;
+  };
   readonly history: CallHistory;
   /** Before the database is closed. What the journal holds is moved there for `withinMs` at most. */
   close(withinMs: number): Promise<void>;
@@ -61,8 +66,11 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
   });
   maintenance.start();
   return {
-    auditSink: sink,
-    approvals,
+    ports: {
+      auditSink: sink,
+      approvals,
+      approverGroups: new ConfiguredGroups(settings.approvals.groups),
+    },
     history: withOwnCalls(database, sink),
     async close(withinMs) {
       // A statement of it may hang: what it has not done is done by another gateway, or at the next start.

@@ -32,7 +32,7 @@ export class GatewayCompiler implements ToolCompiler {
     const { toolType } = fn.spec;
     const { upstream } = prepared;
     const { inflight, retries, exhausted, seconds } = this.#series;
-    return compileTool(fn, prepared, this.#pipeline.layersFor(fn), {
+    return compileTool(fn, prepared, this.#pipeline.layersFor(fn, prepared), {
       attempts: {
         clock,
         random: Math.random,

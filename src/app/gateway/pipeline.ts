@@ -1,5 +1,11 @@
 // Puts the pipeline together at boot: the two lists or gateway.yaml's order, options merged and checked, custom ones placed.
-import type { Extension, Layer, RequestExtension, ToolExtension } from '../../contract/plugin.ts';
+import type {
+  Extension,
+  Layer,
+  PreparedFunction,
+  RequestExtension,
+  ToolExtension,
+} from '../../contract/plugin.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ShownTo, ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { PipelineStep, PipelineView } from '../../api/tokens.ts';
@@ -69,10 +75,10 @@ export class Pipeline {
   }
 
   /** The tool stage of one function, as its extensions prepare it. Throws what one of them says is wrong with the tool. */
-  layersFor(fn: ToolFunction): readonly ToolLayer[] {
+  layersFor(fn: ToolFunction, executor?: PreparedFunction): readonly ToolLayer[] {
     for (const step of this.#leftOut) {
       const { name } = step.plugin;
-      if (!NEVER_LEFT_OUT.has(name) || this.#prepared(step, fn) === undefined) continue;
+      if (!NEVER_LEFT_OUT.has(name) || this.#prepared(step, fn, executor) === undefined) continue;
       throw new Error(
         `pipeline.tool of gateway.yaml does not name "${name}", so that the rules of this tool would do nothing`,
       );
@@ -80,7 +86,7 @@ export class Pipeline {
     if (!this.#enforcesPolicy && fn.spec.extensions['policy'] !== undefined) throw new Error(POLICY_ORDER);
     return this.#tool.flatMap((step) => {
       const { phases = ONLY_WHEN_IT_RUNS } = step.extension;
-      return named(step, this.#prepared(step, fn)).map((layer) => ({ ...layer, phases }));
+      return named(step, this.#prepared(step, fn, executor)).map((layer) => ({ ...layer, phases }));
     });
   }
 
@@ -92,8 +98,8 @@ export class Pipeline {
     return conditions.length === 0 ? undefined : (viewer) => conditions.every((each) => each(viewer));
   }
 
-  #prepared(step: Step<ToolExtension<unknown>>, fn: ToolFunction) {
-    return step.extension.prepare(fn, this.#optionsFor(step, fn));
+  #prepared(step: Step<ToolExtension<unknown>>, fn: ToolFunction, executor?: PreparedFunction) {
+    return step.extension.prepare(fn, this.#optionsFor(step, fn), executor);
   }
 
   #optionsFor({ plugin, options }: Step, fn: ToolFunction): unknown {

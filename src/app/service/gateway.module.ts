@@ -63,7 +63,11 @@ export class GatewayModule {
   ): DynamicModule {
     const limits: DoorLimits = {
       maxParallelCalls: settings.limits.max_parallel_calls,
-      allowSelfApproval: settings.approvals.allow_self_approval,
+      approvals: {
+        allowSelfApproval: settings.approvals.allow_self_approval,
+        requireReason: settings.approvals.require_reason,
+        groups: infra.ports.approverGroups,
+      },
     };
     const { authenticator, auditSink, clock, log } = infra.ports;
     const changed = () => infra.agents.followed.check();

@@ -14,15 +14,17 @@ import {
 import { MemoryApprovals } from '../../../test/helpers/memory-approvals.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { ConfiguredGroups } from '../../infra/approvals/configured-groups.ts';
 import { approval } from './index.ts';
 
 const OPTIONS = approval.optionsSchema.parse({});
+const approverGroups = new ConfiguredGroups({ finance: { roles: ['accountant'], users: [] } });
 const dangerous = functionOf({ name: 'delete_note', metadata: { isDangerous: true } });
 
 function setUp() {
   const clock = new FakeClock(1_000);
   const approvals = new MemoryApprovals(clock);
-  const extension = approval.create({ approvals, clock, metrics: recordingMetrics() });
+  const extension = approval.create({ approverGroups, approvals, clock, metrics: recordingMetrics() });
   const { calls, next } = echoNext();
   async function call(args: JsonObject, token?: string, changes: Partial<ToolCall> = {}) {
     const context = { tenantId: 'acme', ...changes.context, confirmationToken: token };
@@ -45,7 +47,7 @@ function setUp() {
     return { response, id, token };
   }
   const decide = (id: string, approve: boolean) => approvals.decide('acme', id, { approve, by: 'boss' });
-  return { clock, ran: calls, call, ask, decide };
+  return { approvals, extension, clock, ran: calls, call, ask, decide };
 }
 
 describe('approval', () => {
@@ -120,10 +122,46 @@ describe('approval', () => {
     expect(ran).toHaveLength(0);
   });
 
+  it('shows approvers what the call would do, with sensitive arguments masked', async () => {
+    const { approvals, extension, clock } = setUp();
+    const fn = functionOf({
+      name: 'pay',
+      metadata: { isDangerous: true },
+      inputSchema: {
+        type: 'object',
+        properties: { to: { type: 'string' }, pin: { type: 'string', 'x-ute-sensitive': true } },
+      },
+    });
+    const ask = async (render: (call: ToolCall) => JsonObject) => {
+      const layer = extension.stage === 'tool' ? extension.prepare(fn, OPTIONS, { render }) : undefined;
+      const call = callOf({ function: fn, arguments: { to: 'ann', pin: '1234' } });
+      await expect(layer?.(call, echoNext().next)).rejects.toMatchObject({ reason: 'APPROVAL_REQUIRED' });
+      clock.jumpTo(clock.wall() + 1);
+      return (await approvals.list('acme', { limit: 1 }))[0];
+    };
+    const shown = await ask(({ arguments: args }) => ({
+      argv: ['pay', args['to'] ?? '', args['pin'] ?? ''],
+    }));
+    expect(shown?.would).toEqual({ argv: ['pay', 'ann', '[sensitive]'] });
+    expect(JSON.stringify(shown)).not.toContain('1234');
+    expect(await ask(() => ({ huge: 'x'.repeat(100_000) }))).not.toHaveProperty('would');
+    const failing = await ask(() => {
+      throw new Error('a mask is no number');
+    });
+    expect(failing).not.toHaveProperty('would');
+  });
+
+  it('a tool that names a group which is not there is not loaded', () => {
+    const { extension } = setUp();
+    expect(() => layerFor(extension, dangerous, { ...OPTIONS, groups: ['finance', 'finanze'] })).toThrow(
+      'approvals.groups of gateway.yaml has no group "finanze"; it names finance',
+    );
+  });
+
   it('applies by mode: to none, to unsafe tools, or to all', () => {
     const clock = new FakeClock(0);
     const approvals = new MemoryApprovals(clock);
-    const extension = approval.create({ approvals, clock, metrics: recordingMetrics() });
+    const extension = approval.create({ approverGroups, approvals, clock, metrics: recordingMetrics() });
     const safe = functionOf();
     const applies = (mode: 'never' | 'unsafe_only' | 'always') =>
       [safe, dangerous].map((fn) => layerFor(extension, fn, { ...OPTIONS, mode }) !== undefined);

@@ -1,8 +1,7 @@
 // approval: an unsafe call waits for a human. The token a caller gets back runs the same call once, after the decision.
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { approvedPayload } from '../../contract/call/approved-payload.ts';
-import type { JsonObject } from '../../contract/json.ts';
 import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -11,11 +10,11 @@ import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { whatCallRuns, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import { isUnsafe } from '../../contract/tool/tool-spec.ts';
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
-import { uuidv7 } from '../../lib/ids.ts';
-import { SENSITIVE_MARK, sealSensitive } from '../../lib/secrets/sensitive-values.ts';
 import type { Approval, ApprovalStore, RedemptionResult } from '../../ports/approval-store.ts';
+import type { ApproverGroups } from '../../ports/approver-groups.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { askHuman, type BoundTo } from './ask-human.ts';
 import { whole } from '../../lib/settings/whole.ts';
 
 const optionsSchema = z.strictObject({
@@ -28,10 +27,19 @@ const optionsSchema = z.strictObject({
   ttl_ms: whole(1_000, 7 * 86_400_000)
     .default(900_000)
     .describe('How long a request for approval, and the approval, can be used.'),
+  quorum: whole(1, 20)
+    .default(1)
+    .describe('How many people have to approve a call. One rejection is enough.'),
+  groups: z
+    .array(z.string().min(1).max(64))
+    .max(20)
+    .default([])
+    .describe('Groups of approvals.groups whose members may approve; none: whoever holds approvals:decide.'),
 });
 type ApprovalOptions = z.infer<typeof optionsSchema>;
 interface Needs {
   readonly approvals: ApprovalStore;
+  readonly approverGroups: ApproverGroups;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -43,7 +51,12 @@ export const approval: ExtensionPlugin<ApprovalOptions, Needs> = {
   create: (needs) => createApproval(needs),
 };
 
-function createApproval({ approvals, clock, metrics }: Needs): ToolExtension<ApprovalOptions> {
+function createApproval({
+  approvals,
+  approverGroups,
+  clock,
+  metrics,
+}: Needs): ToolExtension<ApprovalOptions> {
   const counted = metrics.counter({
     name: 'ute_approvals_total',
     help: 'Approvals by event: requested, redeemed, or refused at redemption.',
@@ -56,7 +69,8 @@ function createApproval({ approvals, clock, metrics }: Needs): ToolExtension<App
     stage: 'tool',
     onFailure: 'deny',
     phases: ['admit'],
-    prepare(fn, { mode, ttl_ms: ttlMs }) {
+    prepare(fn, { mode, ttl_ms: ttlMs, quorum, groups }, executor) {
+      refuseUnknown(groups, approverGroups);
       const needsHuman = mode === 'always' || (mode === 'unsafe_only' && isUnsafe(fn.spec.metadata));
       if (!needsHuman && fn.spec.mayNeedApproval !== true) return undefined;
       if (needsHuman) return approve;
@@ -70,7 +84,8 @@ function createApproval({ approvals, clock, metrics }: Needs): ToolExtension<App
         const runs = await whatCallRuns(call, fn);
         if (token === undefined) {
           if (runs === undefined) throw changing();
-          const request = await ask({ approvals, clock, ttlMs }, call, fn, boundTo(call, fn, runs));
+          const asking = { approvals, clock, ttlMs, quorum, groups, executor };
+          const request = await askHuman(asking, call, fn, boundTo(call, fn, runs));
           requested.add();
           throw required(request.approval, request.token);
         }
@@ -90,7 +105,7 @@ function createApproval({ approvals, clock, metrics }: Needs): ToolExtension<App
 }
 
 /** What an approval is good for: this tool and all that it runs as it is now, these arguments, this caller. */
-function boundTo(call: ToolCall, fn: ToolFunction, runs: string) {
+function boundTo(call: ToolCall, fn: ToolFunction, runs: string): BoundTo {
   const { tenantId = '', agentId = '', userId = '' } = call.context;
   return {
     tenantId,
@@ -103,40 +118,14 @@ function boundTo(call: ToolCall, fn: ToolFunction, runs: string) {
   };
 }
 
-function shownPart(call: ToolCall, fn: ToolFunction): JsonObject {
-  const { value } = sealSensitive(fn.inputSchema, call.arguments, () => SENSITIVE_MARK);
-  return approvedPayload({ arguments: value, phase: call.phase });
-}
-
-interface Asking {
-  readonly approvals: ApprovalStore;
-  readonly clock: Clock;
-  readonly ttlMs: number;
-}
-
-async function ask(
-  { approvals, clock, ttlMs }: Asking,
-  call: ToolCall,
-  fn: ToolFunction,
-  bound: ReturnType<typeof boundTo>,
-) {
-  const token = `ute_confirm_${randomBytes(32).toString('base64url')}`;
-  const now = clock.wall();
-  const { metadata } = fn.spec;
-  const approval = await approvals.create({
-    ...bound,
-    id: uuidv7(now),
-    requestedByUser: call.principal?.userId ?? '',
-    tokenHash: hash('sha256', token),
-    toolVersion: metadata.version,
-    // For the approver's eyes alone: what runs is what the caller sends again.
-    arguments: shownPart(call, fn),
-    riskLevel: metadata.isDangerous && metadata.riskLevel === 'low' ? 'high' : metadata.riskLevel,
-    sessionId: call.context.sessionId ?? '',
-    createdAt: now,
-    expiresAt: now + ttlMs,
-  });
-  return { approval, token };
+/** Nobody could approve such a call. Keeps the tool from being loaded. */
+function refuseUnknown(groups: readonly string[], { names }: ApproverGroups): void {
+  const unknown = groups.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  const known = names.length === 0 ? 'it names none' : `it names ${names.join(', ')}`;
+  throw new Error(
+    `extensions.approval.groups: approvals.groups of gateway.yaml has no group "${unknown}"; ${known}`,
+  );
 }
 
 function required(approval: Approval, token?: string): ToolFailure {
@@ -179,7 +168,10 @@ function notRedeemed(result: RedemptionResult & { redeemed: false }): ToolFailur
   const { why, approval } = result;
   if (why === 'pending' && approval !== undefined) return required(approval);
   if (why === 'rejected') {
-    return toolFailure('APPROVAL_REJECTED', 'The call was rejected by an approver.');
+    const said = approval?.comment;
+    return toolFailure('APPROVAL_REJECTED', 'The call was rejected by an approver.', {
+      details: said === undefined ? {} : { comment: said },
+    });
   }
   const [reason, message] = WHY_NOT[why === 'pending' ? 'unknown' : why];
   return toolFailure(reason, message);

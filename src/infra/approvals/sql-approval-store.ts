@@ -7,11 +7,14 @@ import type {
   ApprovalDecision as Decision,
   ApprovalStatus,
   ApprovalStore,
+  DecisionResult,
   NewApproval,
   Redemption,
   RedemptionResult,
 } from '../../ports/approval-store.ts';
 import type { Database } from '../postgres/database.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { applyDecision } from './apply-decision.ts';
 import { columns } from '../postgres/columns.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 
@@ -25,20 +28,24 @@ export interface SqlApprovalLimits {
 }
 
 /** As it is read: times are Dates, and what nobody has said yet is null. */
-interface Row extends Omit<Approval, 'createdAt' | 'expiresAt' | 'decidedBy' | 'decidedAt' | 'comment'> {
+interface Row extends Omit<
+  Approval,
+  'createdAt' | 'expiresAt' | 'decidedBy' | 'decidedAt' | 'comment' | 'would'
+> {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly decidedBy: string | null;
   readonly decidedAt: Date | null;
   readonly comment: string | null;
+  readonly would: JsonObject | null;
 }
-type DecisionResult = { outcome: 'decided' | 'conflict' | 'expired'; approval: Approval };
 
 const USABLE = sql`status IN ('pending', 'approved')`;
 // prettier-ignore
 const NAMES = [
   'id', 'tenantId', 'tool', 'toolVersion', 'toolHash', 'argumentsHash', 'arguments', 'riskLevel', 'requestedBy',
   'requestedByUser', 'agentId', 'userId', 'sessionId', 'decidedBy', 'decidedAt', 'comment', 'createdAt', 'expiresAt',
+  'quorum', 'approverGroups', 'votes', 'would',
 ] as const;
 const KEPT = columns<Row>([...NAMES, 'status']);
 /** As it stands now, whether or not the row says so yet. */
@@ -59,7 +66,8 @@ export class SqlApprovalStore implements ApprovalStore {
   async create({ tokenHash, ...asked }: NewApproval): Promise<Approval> {
     refuseNul(asked.agentId, asked.userId, asked.sessionId, asked.requestedByUser);
     const text = JSON.stringify(asked.arguments);
-    const bytes = Buffer.byteLength(text);
+    const would = asked.would === undefined ? null : JSON.stringify(asked.would);
+    const bytes = Buffer.byteLength(text) + Buffer.byteLength(would ?? '');
     const { maxPending, maxPendingPerTenant, maxBytes, maxBytesPerTenant } = this.#limits;
     const [row] = await this.#rows(sql<Row>`
       WITH waiting AS (
@@ -69,10 +77,12 @@ export class SqlApprovalStore implements ApprovalStore {
         FROM approvals WHERE ${USABLE} AND status = 'pending' AND expires_at > now()
       )
       INSERT INTO approvals (id, tenant_id, tool, tool_version, tool_hash, arguments_hash, arguments, arguments_bytes,
-        risk_level, requested_by, requested_by_user, agent_id, user_id, session_id, token_hash, status, created_at, expires_at)
+        risk_level, requested_by, requested_by_user, agent_id, user_id, session_id, token_hash, status, created_at, expires_at,
+        quorum, approver_groups, would)
       SELECT ${asked.id}, ${asked.tenantId}, ${asked.tool}, ${asked.toolVersion}, ${asked.toolHash}, ${asked.argumentsHash},
         ${text}::json, ${bytes}::integer, ${asked.riskLevel}, ${asked.requestedBy}, ${asked.requestedByUser}, ${asked.agentId},
-        ${asked.userId}, ${asked.sessionId}, ${tokenHash}, 'pending', ${new Date(asked.createdAt)}, ${new Date(asked.expiresAt)}
+        ${asked.userId}, ${asked.sessionId}, ${tokenHash}, 'pending', ${new Date(asked.createdAt)}, ${new Date(asked.expiresAt)},
+        ${asked.quorum}::integer, ${asked.approverGroups}::text[], ${would}::json
       FROM waiting
       WHERE pending < ${maxPending} AND own_pending < ${maxPendingPerTenant}
         AND bytes + ${bytes} <= ${maxBytes} AND own_bytes + ${bytes} <= ${maxBytesPerTenant}
@@ -99,35 +109,25 @@ export class SqlApprovalStore implements ApprovalStore {
     return rows.map(approvalOf);
   }
 
-  /** The decision and its audit record in one. */
-  async decide(tenantId: string, id: string, decision: Decision): Promise<DecisionResult | undefined> {
-    const { approve, by, byUser } = decision;
-    const comment = decision.comment?.replaceAll('\0', '').toWellFormed();
-    const status = approve ? 'approved' : 'rejected';
-    const notes = JSON.stringify({
-      approval_id: id,
-      ...(byUser !== undefined && { decided_by_user: byUser }),
-      ...(comment !== undefined && { comment }),
-    });
-    const [decided] = await this.#rows(sql<Row>`
-      WITH decided AS (
-        UPDATE approvals SET status = ${status}, decided_by = ${by}, decided_at = now(), comment = ${comment ?? null}
-        WHERE tenant_id = ${tenantId} AND id = ${id} AND status = 'pending' AND expires_at > now()
-        RETURNING *
-      ), recorded AS (
-        INSERT INTO audit_records (event_id, kind, at, call_id, door, principal_id, tenant_id, agent_id, user_id, session_id,
-          requested_tool, tool, tool_version, executor, outcome, reason, arguments_hash, attempts, duration_ms,
-          partial_side_effects, registry_version, trace_id, notes)
-        SELECT ${uuidv7(Date.now())}, 'approval', now(), '', '', ${by}, tenant_id, agent_id, user_id, session_id,
-          tool, tool, tool_version, '', status, '', arguments_hash, 0, 0, false, '', '', ${notes}::jsonb
-        FROM decided
-      )
-      SELECT ${KEPT} FROM decided`);
-    if (decided !== undefined) return { outcome: 'decided', approval: approvalOf(decided) };
-    const approval = await this.get(tenantId, id);
-    if (approval === undefined) return undefined;
-    if (approval.decidedAt === undefined) return { outcome: 'expired', approval };
-    return { outcome: approve === (approval.status !== 'rejected') ? 'decided' : 'conflict', approval };
+  /** The decision and its audit record in one; of two that decide at once, the second sees what the first did. */
+  decide(tenantId: string, id: string, decision: Decision): Promise<DecisionResult | undefined> {
+    return withDatabase(() =>
+      this.#database.db.transaction().execute(async (trx) => {
+        const { rows } = await sql<Row>`
+          SELECT ${SEEN} FROM approvals WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE`.execute(trx);
+        const [row] = rows;
+        if (row === undefined) return undefined;
+        const comment = decision.comment?.replaceAll('\0', '').toWellFormed();
+        const { outcome, approval, changed } = applyDecision(approvalOf(row), {
+          ...decision,
+          ...(comment !== undefined && { comment }),
+        });
+        if (!changed) return { outcome, approval };
+        const written = await write(approval).execute(trx);
+        await recordDecision(approval, decision, comment).execute(trx);
+        return { outcome, approval: written.rows[0] === undefined ? approval : approvalOf(written.rows[0]) };
+      }),
+    );
   }
 
   async redeem(redemption: Redemption): Promise<RedemptionResult> {
@@ -159,6 +159,35 @@ export class SqlApprovalStore implements ApprovalStore {
   #rows(statement: RawBuilder<Row>): Promise<readonly Row[]> {
     return withDatabase(async () => (await statement.execute(this.#database.db)).rows);
   }
+}
+
+function write({ tenantId, id, status, decidedBy, comment, votes }: Approval): RawBuilder<Row> {
+  const decided = decidedBy === undefined ? sql`NULL` : sql`now()`;
+  return sql<Row>`
+    UPDATE approvals SET status = ${status}, votes = ${JSON.stringify(votes)}::jsonb, decided_by = ${decidedBy ?? null},
+      comment = ${comment ?? null}, decided_at = ${decided}
+    WHERE tenant_id = ${tenantId} AND id = ${id} RETURNING ${KEPT}`;
+}
+
+/** The outcome of a vote that is not the last one is `pending`. */
+function recordDecision(
+  { tenantId, id, status, quorum, votes }: Approval,
+  { by, byUser }: Decision,
+  comment: string | undefined,
+): RawBuilder<unknown> {
+  const notes = JSON.stringify({
+    approval_id: id,
+    ...(byUser !== undefined && { decided_by_user: byUser }),
+    ...(comment !== undefined && { comment }),
+    ...(quorum > 1 && { approvals: votes.length, needed: quorum }),
+  });
+  return sql`
+    INSERT INTO audit_records (event_id, kind, at, call_id, door, principal_id, tenant_id, agent_id, user_id, session_id,
+      requested_tool, tool, tool_version, executor, outcome, reason, arguments_hash, attempts, duration_ms,
+      partial_side_effects, registry_version, trace_id, notes)
+    SELECT ${uuidv7(Date.now())}, 'approval', now(), '', '', ${by}, tenant_id, agent_id, user_id, session_id,
+      tool, tool, tool_version, '', ${status}, '', arguments_hash, 0, 0, false, '', '', ${notes}::jsonb
+    FROM approvals WHERE tenant_id = ${tenantId} AND id = ${id}`;
 }
 
 /** Callers choose these words, and PostgreSQL has none with a NUL in it. */
@@ -195,7 +224,7 @@ function isSameCall(approval: Approval, redemption: Redemption): boolean {
 }
 
 function approvalOf(row: Row): Approval {
-  const { createdAt, expiresAt, decidedBy, decidedAt, comment, ...same } = row;
+  const { createdAt, expiresAt, decidedBy, decidedAt, comment, would, ...same } = row;
   return {
     ...same,
     createdAt: createdAt.getTime(),
@@ -203,5 +232,6 @@ function approvalOf(row: Row): Approval {
     ...(decidedBy !== null && { decidedBy }),
     ...(decidedAt !== null && { decidedAt: decidedAt.getTime() }),
     ...(comment !== null && { comment }),
+    ...(would !== null && { would }),
   };
 }

@@ -155,6 +155,20 @@ describe('RecordedKeys', () => {
     expect([recorded.isAway, gauges.unread.value]).toEqual([false, 0]);
   });
 
+  it('a start asks again where the database does not answer at once, and gives up after ten seconds', async () => {
+    const { clock, database, recorded } = await setUp([]);
+    database.isAway = true;
+    const started = recorded.start();
+    await clock.advance(3_000);
+    database.isAway = false;
+    await clock.advance(1_000);
+    await started;
+    database.isAway = true;
+    const refused = expect(recorded.start()).rejects.toThrow('ECONNREFUSED');
+    await clock.advance(11_000);
+    await refused;
+  });
+
   it('ends though its question to the database is never answered, and puts nothing in force afterwards', async () => {
     const [before, after] = [keyOf(), keyOf()];
     const { clock, told, change, hang, recorded } = await setUp([before.record]);

@@ -51,6 +51,8 @@ export function describeApprovalStore(
         agentId: 'agent-1',
         userId: 'user-1',
         sessionId: 'session-1',
+        quorum: 1,
+        approverGroups: [],
         createdAt: now,
         expiresAt: now + TTL_MS,
         tokenHash: createHash('sha256').update(randomUUID()).digest('hex'),
@@ -75,8 +77,9 @@ export function describeApprovalStore(
         const approval = newApproval();
         const { tokenHash, ...asked } = approval;
         const created = await store.create(approval);
-        expect(created).toEqual({ ...asked, status: 'pending' });
-        expect(await store.get(acme, approval.id)).toEqual({ ...asked, status: 'pending' });
+        const pending = { ...asked, votes: [], status: 'pending' };
+        expect(created).toEqual(pending);
+        expect(await store.get(acme, approval.id)).toEqual(pending);
         expect(JSON.stringify(await store.list(acme, { limit: 10 }))).not.toContain(tokenHash);
       });
 
@@ -139,6 +142,56 @@ export function describeApprovalStore(
           outcome: 'conflict',
           approval: { status: 'approved', decidedBy: 'boss' },
         });
+      });
+
+      it('keeps what the call would do, who may approve it, and how many of them', async () => {
+        const more = { would: { argv: ['rm', '\u0000'] }, approverGroups: ['finance', 'it'], quorum: 3 };
+        const { id } = await store.create(newApproval(more));
+        expect(await store.get(acme, id)).toMatchObject(more);
+      });
+
+      it('waits for as many people as it needs, and counts nobody twice', async () => {
+        const { id } = await store.create(newApproval({ quorum: 2 }));
+        const approve = (by: string, byUser: string) =>
+          store.decide(acme, id, { approve: true, by, byUser, comment: `${by} says yes` });
+        expect(await approve('key-a', 'ann')).toMatchObject({
+          outcome: 'voted',
+          approval: { status: 'pending', votes: [{ by: 'key-a', user: 'ann', comment: 'key-a says yes' }] },
+        });
+        expect(await approve('key-a', 'ann')).toMatchObject({ outcome: 'voted' });
+        expect(await approve('key-b', 'ANN ')).toMatchObject({ outcome: 'voted' });
+        const after = await store.get(acme, id);
+        expect(after).toMatchObject({ status: 'pending', votes: [{ by: 'key-a' }] });
+        expect(after).not.toHaveProperty('decidedBy');
+        expect(await approve('key-c', 'bob')).toMatchObject({
+          outcome: 'decided',
+          approval: { status: 'approved', decidedBy: 'key-c', votes: [{ user: 'ann' }, { user: 'bob' }] },
+        });
+        expect(await store.get(acme, id)).toMatchObject({ status: 'approved' });
+      });
+
+      it('counts all who approve at once', async () => {
+        const { id } = await store.create(newApproval({ quorum: 5 }));
+        const people = ['ann', 'bob', 'cy', 'di', 'ed'];
+        await Promise.all(
+          people.map((byUser) => store.decide(acme, id, { approve: true, by: `key-${byUser}`, byUser })),
+        );
+        const { status, votes = [] } = (await store.get(acme, id)) ?? {};
+        expect([status, votes.map(({ user = '' }) => user).sort((a, b) => a.localeCompare(b))]).toEqual([
+          'approved',
+          people,
+        ]);
+      });
+
+      it('ends with the first rejection, however many have approved', async () => {
+        const approval = newApproval({ quorum: 3 });
+        const { id } = await store.create(approval);
+        await store.decide(acme, id, { approve: true, by: 'key-a', byUser: 'ann' });
+        const rejected = await store.decide(acme, id, { approve: false, by: 'key-b', byUser: 'bob' });
+        expect(rejected).toMatchObject({ outcome: 'decided', approval: { status: 'rejected' } });
+        const late = await store.decide(acme, id, { approve: true, by: 'key-c', byUser: 'cy' });
+        expect(late).toMatchObject({ outcome: 'conflict' });
+        expect(await store.redeem(approval)).toMatchObject({ redeemed: false, why: 'rejected' });
       });
 
       it('lets one of two opposite decisions win that come at once', async () => {

@@ -43,6 +43,8 @@ describe.each(DATABASES)('on %s', (name, start) => {
       argumentsHash: 'arguments-hash',
       arguments: { to: 'ann@example.com' },
       riskLevel: 'high',
+      quorum: 1,
+      approverGroups: [],
       requestedBy: 'key-1',
       requestedByUser: '',
       agentId: '',

@@ -5,7 +5,8 @@ import { ask } from '../../../../test/helpers/management-kit.ts';
 import { MemoryApprovals } from '../../../../test/helpers/memory-approvals.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { NewApproval } from '../../../ports/approval-store.ts';
-import type { DoorLimits } from '../../tokens.ts';
+import { ConfiguredGroups } from '../../../infra/approvals/configured-groups.ts';
+import { snapshotOf } from '../../../registry/tool-spec-registry.ts';
 import { ApprovalsController } from './controller.ts';
 import { decideApproval, getApproval, listApprovals } from './schema.ts';
 
@@ -24,10 +25,13 @@ const WAITING: NewApproval = {
   agentId: 'agent',
   userId: '',
   sessionId: '',
+  quorum: 1,
+  approverGroups: [],
   createdAt: NOW,
   expiresAt: NOW + 60_000,
   tokenHash: 'h',
 };
+const groups = new ConfiguredGroups({ finance: { roles: ['accountant'], users: [] } });
 const params = { id: 'a1' };
 
 describe('approvals', () => {
@@ -36,7 +40,9 @@ describe('approvals', () => {
 
   beforeEach(() => {
     store = new MemoryApprovals(new FakeClock(NOW));
-    controller = new ApprovalsController(store, { allowSelfApproval: false } as DoorLimits);
+    const approvals = { allowSelfApproval: false, requireReason: true, groups };
+    const catalog = { snapshot: () => snapshotOf([], []) };
+    controller = new ApprovalsController(store, { approvals, maxParallelCalls: 1 }, catalog);
   });
 
   const decide = (body: unknown) =>
@@ -70,6 +76,33 @@ describe('approvals', () => {
     await expect(decide({ decision: 'approve' })).rejects.toMatchObject({
       type: 'CONFLICT',
     });
+  });
+
+  it('are approved by members of their groups alone, and rejected by everybody who may decide', async () => {
+    await store.create({ ...WAITING, approverGroups: ['finance', 'gone'] });
+    await expect(decide({ decision: 'approve' })).rejects.toMatchObject({
+      type: 'PERMISSION_DENIED',
+      reason: 'APPROVER_NOT_IN_GROUP',
+      details: { groups: ['finance', 'gone'] },
+    });
+    expect((await decide({ decision: 'reject', comment: 'no' })).body).toMatchObject({ status: 'rejected' });
+  });
+
+  it('are not rejected without a reason, where one is required', async () => {
+    await store.create(WAITING);
+    for (const comment of [undefined, '', '  '])
+      await expect(
+        decide({ decision: 'reject', ...(comment !== undefined && { comment }) }),
+      ).rejects.toMatchObject({
+        reason: 'REASON_MISSING',
+        details: { violations: [{ pointer: '/comment' }] },
+      });
+    expect(await store.get('acme', 'a1')).toMatchObject({ status: 'pending' });
+  });
+
+  it('of a tool that is gone or changed say so', async () => {
+    await store.create(WAITING);
+    expect((await ask(controller, getApproval, { params })).body).toMatchObject({ tool_changed: true });
   });
 
   it('are not given by who asked for them', async () => {

@@ -4,7 +4,9 @@ import { toolFailure } from '../../../contract/call/failure.ts';
 import { decideApproval as decide } from '../../../core/decide-approval.ts';
 import type { Approval as Kept, ApprovalStore } from '../../../ports/approval-store.ts';
 import { showingHiddenIn } from '../../../lib/text/hidden-text.ts';
-import { APPROVAL_STORE, DOOR_LIMITS, type DoorLimits } from '../../tokens.ts';
+import { whatRuns } from '../../../contract/tool/tool-function.ts';
+import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import { APPROVAL_STORE, DOOR_LIMITS, TOOL_CATALOG, type DoorLimits } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
@@ -17,6 +19,7 @@ export class ApprovalsController {
   constructor(
     @Inject(APPROVAL_STORE) private readonly approvals: ApprovalStore,
     @Inject(DOOR_LIMITS) private readonly limits: DoorLimits,
+    @Inject(TOOL_CATALOG) private readonly catalog: Pick<ToolCatalog, 'snapshot'>,
   ) {}
 
   @Serves(listApprovals)
@@ -31,8 +34,8 @@ export class ApprovalsController {
   @Requires('approvals:decide')
   async get({ principal, params }: Asked<typeof getApproval>) {
     const found = await this.approvals.get(principal.tenantId, params.id);
-    if (found !== undefined) return wireApproval(found);
-    throw toolFailure('APPROVAL_NOT_FOUND', 'There is no approval of this id.');
+    if (found === undefined) throw toolFailure('APPROVAL_NOT_FOUND', 'There is no approval of this id.');
+    return { ...wireApproval(found), tool_changed: await this.#isChanged(found) };
   }
 
   @Serves(decideApproval)
@@ -41,14 +44,20 @@ export class ApprovalsController {
   async decide({ principal, params, body }: Asked<typeof decideApproval>) {
     const { decision, comment } = body;
     const said = { approve: decision === 'approve', ...(comment !== undefined && { comment }) };
-    const { allowSelfApproval } = this.limits;
-    return wireApproval(await decide(this.approvals, principal, params.id, said, allowSelfApproval));
+    return wireApproval(await decide(this.approvals, principal, params.id, said, this.limits.approvals));
+  }
+
+  /** Whether something else would run now than when it was asked for: such an approval cannot be used any more. */
+  async #isChanged({ tool, toolHash }: Kept): Promise<boolean> {
+    const snapshot = this.catalog.snapshot();
+    const fn = snapshot.find(tool)?.function;
+    return fn === undefined || (await whatRuns(fn, snapshot)) !== toolHash;
   }
 }
 
 /** What an approver reads is what is there: a text that turns around or hides a part of itself shows how. */
 function wireApproval(approval: Kept) {
-  const { decidedBy = null, decidedAt, comment = null, createdAt, expiresAt } = approval;
+  const { decidedBy = null, decidedAt, comment = null, createdAt, expiresAt, votes, would = null } = approval;
   return showingHiddenIn(
     wire(Approval, {
       ...approval,
@@ -57,6 +66,8 @@ function wireApproval(approval: Kept) {
       decidedBy,
       decidedAt: decidedAt === undefined ? null : new Date(decidedAt),
       comment,
+      votes: votes.map(({ by, user = null, comment: said = null }) => ({ by, user, comment: said })),
+      would,
     }),
   );
 }

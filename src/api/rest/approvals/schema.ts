@@ -3,12 +3,28 @@ import { z } from 'zod';
 import { APPROVAL_STATUSES } from '../../../ports/approval-store.ts';
 import { json, route } from '../route/route.ts';
 import { pageSize } from '../route/page.ts';
-import { strictBody, list, named, object, oneOf, shape, text, textOf, time } from '../route/shapes.ts';
+import {
+  count,
+  flag,
+  strictBody,
+  list,
+  named,
+  object,
+  oneOf,
+  shape,
+  text,
+  textOf,
+  time,
+} from '../route/shapes.ts';
 
 const TAG = 'approvals';
 const params = { id: shape(() => z.string().max(256)) };
 
 const ApprovalStatus = named('ApprovalStatus', () => oneOf(APPROVAL_STATUSES));
+
+const Vote = named('ApprovalVote', () =>
+  z.object({ by: text('The credential.'), user: text().nullable(), comment: text().nullable() }),
+);
 
 export const Approval = named('Approval', () =>
   z.object({
@@ -27,6 +43,22 @@ export const Approval = named('Approval', () =>
     decided_by: text('The credential that decided.').nullable(),
     decided_at: time().nullable(),
     comment: text('What the approver wrote.').nullable(),
+    quorum: count('How many people have to approve it. One rejection is enough.'),
+    approver_groups: list(text()).describe(
+      'Members of any of these may approve it; none: whoever may decide.',
+    ),
+    votes: list(Vote()).describe('Who has approved it.'),
+    would: object(
+      'What the call would do, as far as its executor can say so: final command, URL and body, or statement. Secrets and sensitive arguments are masked.',
+    ).nullable(),
+  }),
+);
+
+const OneApproval = named('OneApproval', () =>
+  Approval().extend({
+    tool_changed: flag(
+      'Something else would run now than when it was asked for: the approval cannot be used any more.',
+    ),
   }),
 );
 
@@ -81,7 +113,7 @@ export const getApproval = route({
   tag: TAG,
   summary: 'Read one approval',
   params,
-  answers: { 200: json('The approval.', Approval) },
+  answers: { 200: json('The approval.', OneApproval) },
   problems: [404],
 });
 
@@ -93,6 +125,8 @@ export const decideApproval = route({
   summary: 'Approve or reject a call',
   params,
   body: { shape: Decision, example: { decision: 'approve' } },
+  description:
+    'An approval that needs several people (`quorum`) stays `pending` until the last of them has approved it. One rejection ends it.',
   answers: { 200: json('The approval as decided.', Approval) },
   problems: [400, 404, 409],
 });

@@ -68,6 +68,8 @@ export const REASONS = {
   APPROVAL_STALE: row('VALIDATION', 'what would run has changed since it was approved'),
   APPROVAL_UNKNOWN: row('VALIDATION', 'there is no approval of this token'),
   APPROVAL_USED: row('VALIDATION', 'the approval was good for one call, and is used'),
+  APPROVER_NOT_IN_GROUP: row('PERMISSION_DENIED', 'the tool names groups of approvers, and the key is in none of them'),
+  REASON_MISSING: row('VALIDATION', 'a rejection has to say why (approvals.require_reason)'),
   APPROVER_UNKNOWN: row('PERMISSION_DENIED', 'the key names no user, so that nobody can tell who approves'),
   IDEMPOTENCY_IN_FLIGHT: row('CONFLICT', 'a call with this idempotency key is under way'),
   PAYLOAD_MISMATCH: row('CONFLICT', 'the idempotency key was used for other arguments', { http: 422, grpc: FAILED_PRECONDITION }),

@@ -14,6 +14,7 @@ import { apiKeys } from './0011-api-keys.ts';
 import { keysOfSeveralTenants } from './0015-keys-of-several-tenants.ts';
 import { agents } from './0017-agents.ts';
 import { sessions } from './0019-sessions.ts';
+import { approvers } from './0021-approvers.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
@@ -30,4 +31,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0015-keys-of-several-tenants': keysOfSeveralTenants,
   '0017-agents': agents,
   '0019-sessions': sessions,
+  '0021-approvers': approvers,
 };
