@@ -164,9 +164,9 @@ describe('RecordedKeys', () => {
     await clock.advance(1_000);
     await started;
     database.isAway = true;
-    const refused = expect(recorded.start()).rejects.toThrow('ECONNREFUSED');
+    const refused = recorded.start().catch((error: Error) => error.message);
     await clock.advance(11_000);
-    await refused;
+    expect(await refused).toContain('ECONNREFUSED');
   });
 
   it('ends though its question to the database is never answered, and puts nothing in force afterwards', async () => {
