@@ -13,7 +13,7 @@ import { mcp } from './mcp.js';
 import { ROUNDS, SECONDS, WARM_UP_SECONDS, allMet, compare, median, number, report } from './measure.js';
 import { callOf, perSecond } from './rest-load.js';
 import { replicas } from './replicas.js';
-import { admission, shared } from './shared.js';
+import { admission, sessionTrips, shared } from './shared.js';
 import { shell } from './shell.js';
 import { sql } from './sql.js';
 import { starts } from './starts.js';
@@ -255,7 +255,7 @@ async function tenThousand() {
 }
 
 const calls = { rest, grpc, pipeline, policy, python, startUp, tenThousand, shell, sql, http, mcp };
-const state = { shared, admission, waiting, asynchronous, starts, replicas };
+const state = { shared, admission, sessionTrips, waiting, asynchronous, starts, replicas };
 /** Too long for every run: only by name. */
 const long = { sustained };
 const parts = { ...calls, ...state, ...long };

@@ -4,6 +4,8 @@ import { WARM_UP_SECONDS, compare, number, report } from './measure.js';
 import { callOf, perSecond } from './rest-load.js';
 import { BODY, withStores } from './stores.js';
 
+const TRIPS = 500;
+
 /** REST echo with everything shared and audit durable, against the twins in memory. */
 export async function shared() {
   await withStores(async ({ tools, shared: settings }) => {
@@ -49,5 +51,48 @@ export async function admission() {
       '≤ 0.5 ms',
       own - base <= 0.5,
     );
+  });
+}
+
+/** What a call of a declared session with budgets says to Redis, counted there: commands, not time. */
+export async function sessionTrips() {
+  await withStores(async ({ tools, shared: settings, redis }) => {
+    const budgets = {
+      per_session: { calls: 1_000_000 },
+      per_user: { calls: 1_000_000 },
+      per_tenant: { calls: 1_000_000 },
+    };
+    const modes = { text: { calls_per_turn: 1_000 } };
+    const gateway = await startGateway({ tools, settings: { ...settings, modes, budgets } });
+    const post = async (path, body) => {
+      const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+      const answer = await fetch(`${gateway.url}${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      });
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+      return answer.json();
+    };
+    const { id } = await post('/v1/sessions', { user_id: 'ann', mode: 'text' });
+    const call = () => post('/v1/tools/echo/execute', { arguments: BODY, context: { session_id: id } });
+    await call();
+    const monitor = await redis.client.monitor();
+    let commands = 0;
+    // What a script does inside is part of it; what replicas say by the clock is of no call.
+    monitor.on('monitor', (_time, args, source) => {
+      if (source !== 'lua' && args.some((arg) => /:(call|budget|rate|lease):/.test(arg))) commands += 1;
+    });
+    for (let calls = 0; calls < TRIPS; calls += 1) await call();
+    monitor.disconnect();
+    report(
+      'REST echo in a session with budgets of turn, session and day',
+      `${number(commands / TRIPS)} commands to Redis per call`,
+      `1 (admission)`,
+      '–',
+      '= 1',
+      commands === TRIPS,
+    );
+    await gateway.stop();
   });
 }
