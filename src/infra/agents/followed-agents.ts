@@ -9,6 +9,7 @@ import type { KnownAgent, KnownAgents } from '../../ports/agents/known-agents.ts
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
+import { tryFor } from '../../lib/timers/try-for.ts';
 import { every, type Repeated } from '../../lib/timers/every.ts';
 
 export interface FollowedAgentsNeeds {
@@ -23,6 +24,8 @@ export interface FollowedAgentsNeeds {
 const LOOK_MS = 1_000;
 const JITTER = 0.2;
 const NEVER = -1;
+/** What a start waits for them. */
+const FIRST = { ms: 10_000, everyMs: LOOK_MS };
 
 interface Agent extends KnownAgent {
   readonly tools: Map<string, AgentToolConfig>;
@@ -62,7 +65,7 @@ export class FollowedAgents implements KnownAgents {
   /** Resolves when they are known. Rejects where they cannot be read now: a start without them would let through what is switched off. */
   async start(): Promise<void> {
     if (this.#stopped) return;
-    await this.#look();
+    await tryFor(this.#needs.clock, FIRST, () => this.#look());
     const again = { ms: LOOK_MS, jitter: JITTER };
     this.#looks = every(this.#needs.clock, again, () => this.check(), () => undefined); // prettier-ignore
   }

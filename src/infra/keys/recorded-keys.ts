@@ -1,5 +1,5 @@
 // RecordedKeys: the keys of the database, known to this replica. Looked at every second, and at once after a change made here.
-import { pause } from '../../lib/timers/pause.ts';
+import { tryFor } from '../../lib/timers/try-for.ts';
 import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyStore } from '../../ports/keys/key-store.ts';
@@ -21,7 +21,7 @@ export interface RecordedKeysNeeds {
 const LOOK_MS = 1_000;
 const JITTER = 0.2;
 /** What a start waits for them. */
-const FIRST_WITHIN_MS = 10_000;
+const FIRST = { ms: 10_000, everyMs: LOOK_MS };
 /** A look that takes longer is told of before its statement is given up. */
 const SLOW_MS = 3_000;
 
@@ -47,27 +47,13 @@ export class RecordedKeys {
   async start(): Promise<void> {
     const { clock, authenticator } = this.#needs;
     if (authenticator === undefined || this.#stopped) return;
-    await this.#firstLook();
+    await tryFor(clock, FIRST, () => this.#look());
     this.#looks = every(
       clock,
       { ms: LOOK_MS, jitter: JITTER },
       () => this.check(),
       () => undefined,
     );
-  }
-
-  /** A machine that has just started, or is busy, may need a second try. */
-  async #firstLook(): Promise<void> {
-    const { clock } = this.#needs;
-    const giveUpAt = clock.now() + FIRST_WITHIN_MS;
-    for (;;) {
-      try {
-        return await this.#look();
-      } catch (error) {
-        if (this.#stopped || clock.now() >= giveUpAt) throw error;
-        await pause(clock, LOOK_MS);
-      }
-    }
   }
 
   /** A look under way is not waited for: its statement may hang, and what it finds is of no use any more. */
