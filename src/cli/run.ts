@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
 import { addAgentsCommand } from './commands/agents-command.ts';
 import { addApprovalsCommand } from './commands/approvals-command.ts';
+import { addAuditCommand } from './commands/audit-command.ts';
 import { addCallCommand } from './commands/call-command.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from './exit-code.ts';
@@ -39,6 +40,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<number> {
     addSecretsCommand,
     addMigrateCommand,
     addDatabaseCommand,
+    addAuditCommand,
     addRecordCommand,
     addReplayCommand,
   ];

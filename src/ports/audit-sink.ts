@@ -48,6 +48,8 @@ export interface AuditRecord {
   readonly argumentsHash: string;
   readonly readOnly: boolean;
   readonly idempotent: boolean;
+  /** Of an outcome: the call had an intent, or may have one. */
+  readonly intended: boolean;
   readonly attempts: number;
   readonly durationMs: number;
   /** Of an intent: how much time the call had left. */
@@ -77,6 +79,7 @@ export const NO_CALL: Omit<AuditRecord, 'eventId' | 'kind' | 'at'> = {
   argumentsHash: '',
   readOnly: false,
   idempotent: false,
+  intended: false,
   attempts: 0,
   durationMs: 0,
   remainingMs: 0,

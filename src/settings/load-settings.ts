@@ -213,6 +213,10 @@ function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string):
       key_file: from(file.tls.key_file),
       client_ca_file: file.tls.client_ca_file && from(file.tls.client_ca_file),
     },
+    audit: {
+      checkpoint_key_file: file.audit.checkpoint_key_file && from(file.audit.checkpoint_key_file),
+      checkpoint_file: file.audit.checkpoint_file && from(file.audit.checkpoint_file),
+    },
     replay: file.replay && { ...file.replay, file: from(file.replay.file) },
     custom_executors: file.custom_executors.map((entry) => ({ ...entry, path: from(entry.path) })),
     custom_extensions: file.custom_extensions.map((entry) => ({ ...entry, path: from(entry.path) })),

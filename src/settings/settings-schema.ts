@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import {
   asyncCalls,
+  audit,
   database,
   recording,
   redis,
@@ -122,6 +123,7 @@ export const settingsSchema = z.strictObject({
   retention: retention
     .prefault({})
     .describe('How long records are kept; older ones are deleted every ten minutes or so.'),
+  audit: audit.prefault({}).describe('How records are kept from being changed unseen.'),
   async: asyncCalls.prefault({}),
   webhooks: webhooks.prefault({}),
   recording: recording.prefault({}).describe('Recordings of calls, under data_dir/recordings.'),

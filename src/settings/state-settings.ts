@@ -49,6 +49,23 @@ export const database = z.strictObject({
     .describe('Brings the schema up to date at boot, under a lock. Otherwise: ute migrate.'),
 });
 
+export const audit = z.strictObject({
+  checkpoint_key_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'PEM, a private Ed25519 key that signs checkpoints of the audit trail: one for all replicas. Without it, each makes its own, data_dir/audit-checkpoints.key.',
+    ),
+  checkpoint_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The second place of checkpoints, one JSON a line, only ever added to; best on another machine. Without it, data_dir/audit-checkpoints.jsonl.',
+    ),
+});
+
 export const asyncCalls = z.strictObject({
   concurrency: whole(1, 1_000)
     .default(32)

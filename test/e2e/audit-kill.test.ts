@@ -115,7 +115,9 @@ describe('a gateway on PostgreSQL that is killed', () => {
       comment: 'not in the bank statement',
     });
     expect(resolved).toMatchObject({ status: 200, body: { status: 'failed', reason: 'RESOLVED' } });
-    const kinds = await postgres.sql('SELECT kind FROM audit_records ORDER BY recorded_at, event_id');
+    // Whoever looks has chained what was recorded.
+    await request(target, 'GET', '/v1/audit');
+    const kinds = await postgres.sql('SELECT kind FROM audit_trail ORDER BY seq');
     expect(kinds.map(({ kind }) => kind)).toEqual(['intent', 'reconciled', 'resolution']);
   });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, assert, beforeEach, expect, it } from 'vitest';
 import { readPidFile } from '../../src/infra/embedded-postgres/stale-server.ts';
+import { CALL_HISTORY } from '../helpers/call-history-sql.ts';
 import { acceptCall, callWhen } from '../helpers/async-client.ts';
 import { configured, GatewayProcess, isAlive } from '../helpers/gateway-process.ts';
 import { callTool, type RestTarget } from '../helpers/rest-client.ts';
@@ -105,7 +106,10 @@ async function missing(ids: readonly string[]): Promise<readonly string[]> {
     database: 'postgres',
   });
   await client.connect();
-  const { rows } = await client.query<{ id: string }>('SELECT id FROM calls WHERE id = ANY($1)', [ids]);
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM ${CALL_HISTORY} AS call WHERE id = ANY($1)`,
+    [ids],
+  );
   await client.end();
   const there = new Set(rows.map(({ id }) => id));
   return ids.filter((id) => !there.has(id));

@@ -26,6 +26,7 @@ export function auditRecord(changes: Partial<AuditRecord> = {}): AuditRecord {
     argumentsHash: 'a'.repeat(64),
     readOnly: false,
     idempotent: false,
+    intended: true,
     attempts: 1,
     durationMs: 3.5,
     remainingMs: 0,
@@ -37,7 +38,14 @@ export function auditRecord(changes: Partial<AuditRecord> = {}): AuditRecord {
 }
 
 export function intentRecord(changes: Partial<AuditRecord> = {}): AuditRecord {
-  const record = auditRecord({ kind: 'intent', outcome: '', attempts: 0, durationMs: 0, ...changes });
+  const record = auditRecord({
+    kind: 'intent',
+    intended: false,
+    outcome: '',
+    attempts: 0,
+    durationMs: 0,
+    ...changes,
+  });
   return { ...record, remainingMs: changes.remainingMs ?? 30_000 };
 }
 

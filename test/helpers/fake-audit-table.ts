@@ -20,10 +20,14 @@ export class FakeAuditTable {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    if (parsed.some((row) => row['call_id'] === this.poison))
+    if (this.poison !== undefined && parsed.some((row) => row['call_id'] === this.poison))
       throw Object.assign(new Error('invalid input'), { code: '22P05' });
     for (const row of parsed) this.rows.set(String(row['event_id']), row);
     if (this.forgetful) throw new Error('connection lost');
+  }
+
+  async takeIn(): Promise<void> {
+    if (this.down) throw new Error('connection refused');
   }
 
   async intend(lines: readonly string[]): Promise<void> {

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { callIdOf, type AnswerMeta } from './async-client.ts';
 import { newRef, type FaultBench, type Replica } from './fault-bench.ts';
+import { CALL_HISTORY } from './call-history-sql.ts';
 import { eventually } from './eventually.ts';
 
 type Way = 'direct' | 'async' | 'keyed';
@@ -158,7 +159,8 @@ export class FaultLoad {
     const left = async () => {
       const rows = await this.#bench.postgres.sql(
         `SELECT id FROM calls WHERE status IN ('queued', 'running')
-         UNION SELECT id FROM unnest($1::text[]) AS told (id) WHERE NOT EXISTS (SELECT FROM calls WHERE calls.id = told.id)`,
+         UNION SELECT id FROM unnest($1::text[]) AS told (id)
+           WHERE NOT EXISTS (SELECT FROM ${CALL_HISTORY} AS call WHERE call.id = told.id)`,
         [ids],
       );
       return rows.map(({ id }) => String(id));
@@ -172,17 +174,18 @@ export class FaultLoad {
   /** In the audit log, each has one record of how it ended. */
   async #endedTwice(): Promise<readonly string[]> {
     const rows = await this.#bench.postgres.sql(
-      `SELECT call_id FROM audit_records JOIN calls ON calls.id = call_id
-       WHERE calls.kind = 'sync' AND audit_records.kind IN ('outcome', 'reconciled') GROUP BY call_id HAVING count(*) <> 1`,
+      `SELECT call_id FROM audit_trail JOIN ${CALL_HISTORY} AS call ON call.id = call_id
+       WHERE call.kind = 'sync' AND audit_trail.kind IN ('outcome', 'reconciled') GROUP BY call_id HAVING count(*) <> 1`,
     );
     return rows.map((row) => String(row['call_id']));
   }
 
   async #statuses(): Promise<Map<unknown, unknown>> {
     const ids = this.told.map(({ callId }) => callId);
-    const rows = await this.#bench.postgres.sql('SELECT id, status FROM calls WHERE id = ANY($1::text[])', [
-      ids,
-    ]);
+    const rows = await this.#bench.postgres.sql(
+      `SELECT id, status FROM ${CALL_HISTORY} AS call WHERE id = ANY($1::text[])`,
+      [ids],
+    );
     return new Map(rows.map(({ id, status }) => [id, status]));
   }
 }

@@ -54,7 +54,13 @@ export async function sendTo<Body = Record<string, unknown>>(
   const { status, headers: told } = response;
   const text = await response.text();
   holdToDocument({ method, path, status, type: told.get('content-type'), text });
-  return { status, headers: told, body: (text === '' ? {} : JSON.parse(text)) as Body };
+  return { status, headers: told, body: bodyOf(text, told.get('content-type')) as Body };
+}
+
+function bodyOf(text: string, type: string | null): unknown {
+  if (type?.startsWith('application/jsonl') !== true) return text === '' ? {} : JSON.parse(text);
+  const lines = text.split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as unknown);
 }
 
 export async function request<Body>(...asked: Parameters<typeof sendTo>): Promise<Answer<Body>> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serve, type Service } from '../../src/app/service/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
+import { CALL_HISTORY } from '../helpers/call-history-sql.ts';
 import { auditTrail } from '../helpers/audit-kit.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { callTool, request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
@@ -174,7 +175,8 @@ describe('a gateway on PostgreSQL', () => {
     await postgres?.stop();
   });
 
-  const rows = async () => postgres.sql('SELECT id, tool, status, finished_at FROM calls ORDER BY id');
+  const rows = async () =>
+    postgres.sql(`SELECT id, tool, status, finished_at FROM ${CALL_HISTORY} AS call ORDER BY id`);
   const manyCalls = async (count: number, at: (index: number) => void = () => undefined) => {
     const agent = targetOf(gateway, 'agent');
     const answers = await Promise.all(
@@ -187,7 +189,7 @@ describe('a gateway on PostgreSQL', () => {
       ({ body }) => body as unknown as { ok: boolean; error?: { reason: string }; meta: { call_id: string } },
     );
   };
-  beforeEach(() => postgres.sql('TRUNCATE calls, audit_records CASCADE'));
+  beforeEach(() => postgres.sql('TRUNCATE calls, audit_trail CASCADE'));
 
   it('has one row with one end for each of a thousand calls, two hundred at a time', async () => {
     const answers = [];
@@ -197,7 +199,7 @@ describe('a gateway on PostgreSQL', () => {
     expect(found.map(({ id }) => id)).toEqual(answers.map(({ meta }) => meta.call_id).toSorted());
     expect(found.every((row) => row['status'] === 'succeeded' && row['finished_at'] !== null)).toBe(true);
     const [counts] = await postgres.sql(
-      `SELECT count(*) FILTER (WHERE kind = 'intent')::int AS intents, count(*) FILTER (WHERE kind = 'outcome')::int AS outcomes FROM audit_records`,
+      `SELECT count(*) FILTER (WHERE kind = 'intent')::int AS intents, count(*) FILTER (WHERE kind = 'outcome')::int AS outcomes FROM audit_trail`,
     );
     expect(counts).toEqual({ intents: 500, outcomes: 1_000 });
   });
@@ -226,7 +228,7 @@ describe('a gateway on PostgreSQL', () => {
     const byId = new Map((await rows()).map((row) => [row['id'], row['status']]));
     for (const { ok, meta } of answers) expect(byId.get(meta.call_id)).toBe(ok ? 'succeeded' : 'failed');
     const [counts] = await postgres.sql(
-      `SELECT count(*)::int AS outcomes, count(DISTINCT call_id)::int AS calls FROM audit_records WHERE kind = 'outcome'`,
+      `SELECT count(*)::int AS outcomes, count(DISTINCT call_id)::int AS calls FROM audit_trail WHERE kind = 'outcome'`,
     );
     expect(counts).toEqual({ outcomes: answers.length, calls: answers.length });
   });

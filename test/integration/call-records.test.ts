@@ -1,6 +1,7 @@
 // Audit records and call history in the database: one row and one end per call, whatever comes twice, late or never.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { auditLine } from '../../src/infra/audit/audit-line.ts';
+import { AuditChain } from '../../src/infra/audit/chain/audit-chain.ts';
 import { SqlAuditTable } from '../../src/infra/audit/audit-table.ts';
 import type { Database } from '../../src/infra/postgres/database.ts';
 import { tellAlive } from '../../src/infra/maintenance/gateway-beats.ts';
@@ -62,21 +63,25 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
         database.db,
       );
   };
-  /** A day older than they may be. */
-  const oldRecords = async (count: number) => {
-    await store(...Array.from({ length: count }, () => auditRecord({ tenant, callId: `old-${tenant}` })));
-    await sql`UPDATE audit_records SET recorded_at = now() - interval '366 days' WHERE call_id = ${`old-${tenant}`}`.execute(
-      database.db,
-    );
-  };
+  /** A day older than they may be: records of versions before the chain. */
+  const oldRecords = (count: number) =>
+    sql`INSERT INTO audit_records (event_id, kind, at, call_id, door, principal_id, tenant_id, agent_id, user_id, session_id,
+        requested_tool, tool, tool_version, executor, outcome, reason, arguments_hash, attempts, duration_ms,
+        partial_side_effects, registry_version, trace_id, recorded_at)
+      SELECT ${tenant} || n, 'outcome', now() - interval '366 days', '', '', '', ${tenant}, '', '', '', '', '', '', '', 'ok',
+        '', '', 1, 1, false, '', '', now() - interval '366 days'
+      FROM generate_series(1, ${count}::int) AS n`.execute(database.db);
   const ofTenant = () => (tenant = `tenant-${(tenants += 1)}`);
   const store = (...records: AuditRecord[]) => table.store(Buffer.from(records.map(auditLine).join('')));
   const intend = (...records: AuditRecord[]) =>
     table.intend(records.map((record) => auditLine(record).trim()));
   const calls = async () => (await history.calls(tenant, { filter: {}, limit: 100 })).rows;
-  const audit = async () => (await history.audit(tenant, { filter: {}, limit: 100 })).rows;
+  const audit = async () => {
+    await new AuditChain(database).takeIn(100);
+    return (await history.audit(tenant, { filter: {}, limit: 100 })).rows;
+  };
 
-  it('an intent and its outcome are one row with one end, and two audit records', async () => {
+  it('an intent and its outcome are one call with one end, and two audit records', async () => {
     const { callId } = { callId: `c-${ofTenant()}` };
     await intend(intentRecord({ tenant, callId }));
     expect(await calls()).toMatchObject([
@@ -146,12 +151,10 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
     ofTenant();
     const callId = `c-${tenant}`;
     await store(auditRecord({ tenant: '', callId, outcome: 'AUTH' }));
-    const found = await database.db
-      .selectFrom('audit_records')
-      .select('outcome')
-      .where('call_id', '=', callId)
-      .execute();
-    expect(found).toEqual([{ outcome: 'AUTH' }]);
+    const { rows } = await sql`SELECT outcome FROM audit_trail WHERE call_id = ${callId}`.execute(
+      database.db,
+    );
+    expect(rows).toEqual([{ outcome: 'AUTH' }]);
     expect(await database.db.selectFrom('calls').select('id').where('id', '=', callId).execute()).toEqual([]);
   });
 
@@ -348,18 +351,16 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
   it('deletes what is old and nothing else, one replica at a time', async () => {
     ofTenant();
     await clean();
-    await store(
-      auditRecord({ tenant, callId: `old-${tenant}` }),
-      auditRecord({ tenant, callId: `new-${tenant}` }),
+    await store(auditRecord({ tenant, callId: `new-${tenant}` }));
+    await intend(
+      intentRecord({ tenant, callId: `old-${tenant}` }),
+      intentRecord({ tenant, callId: `open-${tenant}`, remainingMs: 3_600_000 }),
     );
-    await intend(intentRecord({ tenant, callId: `open-${tenant}`, remainingMs: 3_600_000 }));
     const like = sql.raw(`'old-${tenant}'`);
     await sql`UPDATE calls SET finished_at = now() - interval '31 days' WHERE id = ${like}`.execute(
       database.db,
     );
-    await sql`UPDATE audit_records SET recorded_at = now() - interval '400 days' WHERE call_id = ${like}`.execute(
-      database.db,
-    );
+    await oldRecords(1);
     const keys = new SqlIdempotencyStore(database.db);
     const claim = { fingerprint: 'f', mayRunAgain: false, leaseMs: 0 };
     for (const [key, keepMs] of [
@@ -376,7 +377,7 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
     });
     expect(await clean()).toEqual({ deleted: {}, overdue: {} });
     expect((await calls()).map(({ id }) => id).toSorted()).toEqual([`new-${tenant}`, `open-${tenant}`]);
-    expect(await audit()).toHaveLength(2);
+    expect(await audit()).toHaveLength(3);
   });
 
   it('deletes all that is old, however much it is', async () => {
@@ -451,6 +452,8 @@ describe.each(DATABASES)('call records on %s', (_name, start) => {
       retention: PERIODS,
       gateway: 'own',
       behindMs: () => 0,
+      takeInRecords: () => Promise.resolve(),
+      makeCheckpoints: () => Promise.resolve(),
       clock,
       log,
       metrics,

@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { SqlAuditTable } from '../../src/infra/audit/audit-table.ts';
 import { auditLine } from '../../src/infra/audit/audit-line.ts';
 import { GatewayDatabase } from '../../src/infra/postgres/gateway-database.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
-import { auditRecord } from '../helpers/audit-kit.ts';
+import { auditRecord, intentRecord } from '../helpers/audit-kit.ts';
 import { embeddedServer } from '../helpers/embedded-postgres.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
@@ -17,6 +18,8 @@ import { quietLog } from '../helpers/quiet-log.ts';
 /** What a text of COPY has to escape, and what JSON has. */
 const AWKWARD = 'tab\t newline\n back\\slash \\N "quoted" ünïcode \u{1F600}';
 const ROWS = 5_000;
+/** Calls that have begun. */
+const OPEN = 100;
 
 let dir: string;
 beforeEach(() => {
@@ -60,11 +63,15 @@ const fill = (dataDir: string) =>
         auditRecord({ callId: `c${n}`, tenant: 'acme', callKind: 'sync', notes: { awkward: AWKWARD } }),
       ),
     );
-    await table.store(Buffer.from(lines.join('')));
+    const intents = Array.from({ length: OPEN }, (_, n) =>
+      auditLine(intentRecord({ callId: `open${n}`, tenant: 'acme', notes: { awkward: AWKWARD } })),
+    );
+    await table.store(Buffer.from([...lines, ...intents].join('')));
   });
 
 const rowsOf = async ({ db }: GatewayDatabase) => [
-  await db.selectFrom('audit_records').selectAll().orderBy('event_id').execute(),
+  (await sql`SELECT * FROM audit_trail ORDER BY seq`.execute(db)).rows,
+  (await sql`SELECT * FROM audit_chains`.execute(db)).rows,
   await db.selectFrom('calls').selectAll().orderBy('id').execute(),
 ];
 
@@ -72,10 +79,10 @@ it('moves every row of an embedded database into another one, and into a Postgre
   const [from, to, folder] = [join(dir, 'from'), join(dir, 'to'), join(dir, 'export')];
   await fill(from);
   const before = await inDatabase(from, rowsOf);
-  expect(before.map((rows) => rows.length)).toEqual([ROWS, ROWS]);
+  expect(before.map((rows) => rows.length)).toEqual([ROWS + OPEN, 1, OPEN]);
   const exported = await ute(['database', 'export', folder], { UTE_DATA_DIR: from });
   expect(exported).toMatchObject({ code: 0, stderr: '' });
-  expect(exported.stdout).toContain(`audit_records: ${ROWS} rows\n`);
+  expect(exported.stdout).toContain(`audit_trail: ${ROWS + OPEN} rows\n`);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   expect(await ute(['database', 'import', folder], { UTE_DATA_DIR: to })).toMatchObject({
@@ -87,8 +94,8 @@ it('moves every row of an embedded database into another one, and into a Postgre
   try {
     const env = { UTE_DATABASE_URL: elsewhere.url() };
     expect(await ute(['database', 'import', folder], env)).toMatchObject({ code: 0, stderr: '' });
-    const [{ n } = { n: 0 }] = await elsewhere.sql('SELECT count(*)::int AS n FROM audit_records');
-    expect(n).toBe(ROWS);
+    const [{ n } = { n: 0 }] = await elsewhere.sql('SELECT count(*)::int AS n FROM audit_trail');
+    expect(n).toBe(ROWS + OPEN);
     // Once: what is there already is not mixed with it.
     expect(await ute(['database', 'import', folder], env)).toMatchObject({
       code: 1,
@@ -117,8 +124,8 @@ it('refuses what is not as it was exported, and then leaves nothing behind', asy
   const manifest = join(folder, 'manifest.json');
   const said = readFileSync(manifest, 'utf8');
   writeFileSync(manifest, said.replace(sha256(text), sha256(short)));
-  await refused(/calls\.copy holds 4999 rows, and its manifest says 5000/);
-  expect(await inDatabase(to, rowsOf)).toEqual([[], []]);
+  await refused(/calls\.copy holds 99 rows, and its manifest says 100/);
+  expect(await inDatabase(to, rowsOf)).toEqual([[], [], []]);
   writeFileSync(manifest, said.replace('"0001-calls"', '"0001-calls", "9999-of-the-future"'));
   await refused(/was exported by unified-tool-executor .*, whose schema is newer/);
   rmSync(manifest);

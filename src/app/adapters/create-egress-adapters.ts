@@ -74,6 +74,7 @@ function createSandbox(
 }
 
 /** What belongs to the gateway itself. A tools file is none of it: it holds names of secrets, not secrets. */
-export function ownPaths({ data_dir, configFile, tls }: Settings): readonly string[] {
-  return [data_dir, configFile, tls?.key_file].filter((path) => path !== undefined);
+export function ownPaths({ data_dir, configFile, tls, audit }: Settings): readonly string[] {
+  const { checkpoint_key_file: key, checkpoint_file: checkpoints } = audit;
+  return [data_dir, configFile, tls?.key_file, key, checkpoints].filter((path) => path !== undefined);
 }

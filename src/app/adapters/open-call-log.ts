@@ -11,6 +11,9 @@ import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { SqlAuditTable } from '../../infra/audit/audit-table.ts';
+import { CheckpointFile } from '../../infra/audit/checkpoints/checkpoint-file.ts';
+import { Checkpoints } from '../../infra/audit/checkpoints/checkpoints.ts';
+import { openSigningKey } from '../../infra/audit/checkpoints/signing-key.ts';
 import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import type { RetentionPeriods } from '../../infra/maintenance/retention.ts';
 import { ConfiguredGroups } from '../../infra/approvals/configured-groups.ts';
@@ -54,14 +57,17 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
     maxBacklogBytes: settings.limits.max_audit_backlog_bytes,
     random: Math.random,
   });
+  const retention = periodsOf(settings);
+  const checkpoints = await openCheckpoints(settings, deps);
   const maxPending = settings.limits.max_pending_approvals;
   const approvals = new SqlApprovalStore(database, { maxPending });
-  const behindMs = () => sink.behindMs;
   const maintenance = new Maintenance({
     ...deps,
     gateway,
-    behindMs,
-    retention: periodsOf(settings),
+    behindMs: () => sink.behindMs,
+    takeInRecords: () => sink.takeIn(),
+    makeCheckpoints: () => checkpoints.make(),
+    retention,
     random: Math.random,
   });
   maintenance.start();
@@ -71,7 +77,7 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
       approvals,
       approverGroups: new ConfiguredGroups(settings.approvals.groups),
     },
-    history: withOwnCalls(database, sink),
+    history: withOwnCalls(new SqlCallHistory(database, retention.calls), sink),
     async close(withinMs) {
       // A statement of it may hang: what it has not done is done by another gateway, or at the next start.
       void maintenance.stop();
@@ -87,14 +93,31 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
   };
 }
 
+/** Rejects if there is no key, and none can be made. */
+async function openCheckpoints(settings: Settings, { database, log, metrics }: Deps): Promise<Checkpoints> {
+  const { checkpoint_key_file: named, checkpoint_file: file } = settings.audit;
+  const keyFile = named ?? join(settings.data_dir, 'audit-checkpoints.key');
+  const key = await openSigningKey(keyFile, named === undefined, log);
+  const made = metrics
+    .counter({
+      name: 'ute_audit_checkpoints_total',
+      help: 'Signed checkpoints of audit chains that were kept.',
+    })
+    .with();
+  const sink = new CheckpointFile(file ?? join(settings.data_dir, 'audit-checkpoints.jsonl'));
+  return new Checkpoints({ database, key, sink, made });
+}
+
 /** Whoever asks after a call finds it: what is still in the journal is moved first, as far as that takes no long time. */
-function withOwnCalls(database: GatewayDatabase, sink: StoredAuditSink): CallHistory {
-  const history = new SqlCallHistory(database);
+function withOwnCalls(history: CallHistory, sink: StoredAuditSink): CallHistory {
   // A list that lacks the newest rows is better than none.
   const shipped = () => sink.shipWithin(SHIP_WITHIN_MS);
   return {
     calls: (tenantId, query) => shipped().then(() => history.calls(tenantId, query)),
     audit: (tenantId, query) => shipped().then(() => history.audit(tenantId, query)),
+    // Page after page of it: what is shipped at the first is enough.
+    exportChain: (tenantId, after, limit) =>
+      (after === 0 ? shipped() : Promise.resolve()).then(() => history.exportChain(tenantId, after, limit)),
     resolve: (tenantId, callId, resolution) =>
       shipped().then(() => history.resolve(tenantId, callId, resolution)),
   };

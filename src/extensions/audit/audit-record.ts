@@ -21,6 +21,7 @@ export function intentOf(call: ToolCall, clock: Clock): AuditRecord {
     callKind: call.phase.kind === 'run' ? 'sync' : '',
     readOnly: metadata?.readOnly ?? true,
     idempotent: metadata?.idempotent ?? true,
+    intended: false,
     tool: fn?.name ?? '',
     toolVersion: metadata?.version ?? '',
     executor: fn?.spec.toolType ?? '',
@@ -42,6 +43,7 @@ export function outcomeOf(
   fn: ToolFunction | undefined,
   response: ToolResponse,
   clock: Clock,
+  intended = false,
 ): AuditRecord {
   const { meta } = response;
   const { caller } = call.progress;
@@ -55,6 +57,7 @@ export function outcomeOf(
     callKind: rowOf(call, accepted),
     readOnly: effects?.readOnly ?? true,
     idempotent: effects?.idempotent ?? true,
+    intended,
     tool: meta.tool,
     toolVersion: meta.toolVersion,
     executor: meta.executor,

@@ -6,7 +6,7 @@ import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
-import type { AuditSink } from '../../ports/audit-sink.ts';
+import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { intentOf, outcomeOf } from './audit-record.ts';
 
@@ -50,10 +50,15 @@ function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditO
         // Asked first: a tool must not act when we already know that the act cannot be recorded.
         const ready = sink.ready();
         if (ready !== undefined) await ready;
+        let intended = false;
         if (mode === 'strict')
-          call.progress.beforeExecution = (entering) => sink.intend(intentOf(entering, clock));
+          call.progress.beforeExecution = (entering) => {
+            intended = true;
+            return sink.intend(intentOf(entering, clock));
+          };
         const response = await next(call);
-        return recorded({ auditSink: sink, clock }, call, fn, response);
+        const make = () => outcomeOf(call, call.progress.pinned ?? fn, response, clock, intended);
+        return recorded(sink, make, response);
       },
   };
 }
@@ -75,13 +80,12 @@ function modeFor(
 }
 
 async function recorded(
-  { auditSink, clock }: Needs,
-  call: ToolCall,
-  fn: ToolFunction | undefined,
+  sink: AuditSink,
+  make: () => AuditRecord,
   response: ToolResponse,
 ): Promise<ToolResponse> {
   try {
-    await auditSink.write(outcomeOf(call, call.progress.pinned ?? fn, response, clock));
+    await sink.write(make());
     return response;
   } catch (error) {
     throw unrecorded(response, error);

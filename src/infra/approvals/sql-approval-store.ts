@@ -182,11 +182,11 @@ function recordDecision(
     ...(quorum > 1 && { approvals: votes.length, needed: quorum }),
   });
   return sql`
-    INSERT INTO audit_records (event_id, kind, at, call_id, door, principal_id, tenant_id, agent_id, user_id, session_id,
-      requested_tool, tool, tool_version, executor, outcome, reason, arguments_hash, attempts, duration_ms,
-      partial_side_effects, registry_version, trace_id, notes)
-    SELECT ${uuidv7(Date.now())}, 'approval', now(), '', '', ${by}, tenant_id, agent_id, user_id, session_id,
-      tool, tool, tool_version, '', ${status}, '', arguments_hash, 0, 0, false, '', '', ${notes}::jsonb
+    INSERT INTO audit_inbox (record)
+    SELECT json_build_object('event_id', ${uuidv7(Date.now())}::text, 'kind', 'approval', 'at', now(),
+      'principal_id', ${by}::text, 'tenant_id', tenant_id, 'agent_id', agent_id, 'user_id', user_id,
+      'session_id', session_id, 'tool', tool, 'tool_version', tool_version, 'outcome', ${status}::text,
+      'arguments_hash', arguments_hash, 'notes', ${notes}::json)::text
     FROM approvals WHERE tenant_id = ${tenantId} AND id = ${id}`;
 }
 

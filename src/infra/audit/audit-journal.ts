@@ -4,8 +4,8 @@ import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { GatherTimer } from './gather-timer.ts';
-import { SealedSegments } from './sealed-segments.ts';
-import type { Segment, SegmentFile, SegmentStorage } from './segment-folder.ts';
+import { openSegment, sealedOf, SealedSegments, type OpenSegment } from './sealed-segments.ts';
+import type { Segment, SegmentStorage } from './segment-folder.ts';
 
 export interface JournalOptions {
   readonly storage: SegmentStorage;
@@ -44,7 +44,7 @@ export class AuditJournal {
   /** Of `#waiting` and of the group that is being written. */
   readonly #budget: ByteBudget;
   #waiting: Entry[] = [];
-  #current: { readonly file: SegmentFile; bytes: number; records: number; since: number } | undefined;
+  #current: OpenSegment | undefined;
   readonly #sealed = new SealedSegments();
   readonly #timer: GatherTimer;
   /** Of the last group, those that somebody waited for. */
@@ -233,18 +233,18 @@ export class AuditJournal {
     return delayMs;
   }
 
-  async #segment() {
-    return (this.#current ??= { file: await this.#storage.create(), bytes: 0, records: 0, since: 0 });
+  async #segment(): Promise<OpenSegment> {
+    return (this.#current ??= openSegment(await this.#storage.create(), this.#failure !== undefined));
   }
 
   async #endSegment(): Promise<void> {
     const segment = this.#current;
-    this.#current = undefined;
     if (segment === undefined) return;
-    const { file, bytes, records, since } = segment;
+    this.#current = undefined;
+    const { file, bytes } = segment;
     // What matters about this file has been said by then: a failed close changes nothing.
     await file.close().catch(() => undefined);
     if (bytes === 0) await this.#storage.remove(file.path);
-    else this.#sealed.add({ path: file.path, bytes, records, since });
+    else this.#sealed.add(sealedOf(segment));
   }
 }

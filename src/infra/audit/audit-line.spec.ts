@@ -1,15 +1,22 @@
+import canonicalize from 'canonicalize';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { auditRecord } from '../../../test/helpers/audit-kit.ts';
-import { auditLine } from './audit-line.ts';
+import { NO_CALL, type AuditRecord } from '../../ports/audit-sink.ts';
+import { personalHash } from '../../lib/audit-chain/chained-record.ts';
+import { auditLine, chainedJson, partsOf, personalJson } from './audit-line.ts';
+import { recordOf, type TrailRow } from './chain/trail-columns.ts';
 
-const HOSTILE = 'a\n{"call_id":"forged"}\u2028"\\';
+const HOSTILE = 'a\n{"call_id":"forged"}\u2028"\\,"tenant_id":"forged"';
+
+const parsed = (line: string) => JSON.parse(line) as Record<string, unknown>;
 
 describe('auditLine', () => {
-  it('writes every field in snake_case, and a line break inside a value as an escape', () => {
+  it('writes every field that says something in snake_case, and a line break inside a value as an escape', () => {
     const record = auditRecord({ requestedTool: HOSTILE, agent: HOSTILE, notes: { why: [HOSTILE] } });
     const line = auditLine(record);
     expect(line.indexOf('\n')).toBe(line.length - 1);
-    expect(JSON.parse(line)).toEqual({
+    expect(parsed(line)).toEqual({
       event_id: record.eventId,
       kind: 'outcome',
       at: record.at,
@@ -26,17 +33,14 @@ describe('auditLine', () => {
       tool_version: '1.0.0',
       executor: 'javascript',
       outcome: 'ok',
-      reason: '',
       arguments_hash: 'a'.repeat(64),
-      read_only: false,
-      idempotent: false,
+      intended: true,
       attempts: 1,
       duration_ms: 3.5,
-      remaining_ms: 0,
-      partial_side_effects: false,
       registry_version: '1.0.abc123de',
-      trace_id: '',
       notes: { why: [HOSTILE] },
+      personal: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      personal_salt: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
     });
   });
 
@@ -48,6 +52,65 @@ describe('auditLine', () => {
 
   it('leaves a backslash before u0000 as the text it is', () => {
     const notes = { said: '\\u0000' };
-    expect((JSON.parse(auditLine(auditRecord({ notes }))) as { notes: object }).notes).toEqual(notes);
+    expect(parsed(auditLine(auditRecord({ notes })))['notes']).toEqual(notes);
   });
+
+  it('neither a person nor what was noted is in what the chain covers, but a salted hash of it', () => {
+    const record = auditRecord({ user: 'ann', session: 'secret-session', notes: { said: 'by ann' } });
+    const one = partsOf(auditLine(record));
+    const other = partsOf(auditLine(record));
+    expect(one?.chained).not.toMatch(/ann|secret/);
+    expect(one?.chained).not.toBe(other?.chained);
+    const { personal, personal_salt: salt } = parsed(auditLine(record)) as Record<string, string>;
+    expect(personal).toBe(personalHash(salt ?? '', personalJson(record)));
+    expect(auditLine(auditRecord({ user: '', session: '' }))).not.toContain('personal');
+  });
+});
+
+const text = fc.string({ unit: 'binary', maxLength: 12 });
+const records: fc.Arbitrary<AuditRecord> = fc
+  .record({
+    callId: text,
+    door: text,
+    principal: text,
+    tenant: text,
+    agent: text,
+    user: text,
+    session: text,
+    requestedTool: text,
+    tool: text,
+    outcome: text,
+    reason: text,
+    readOnly: fc.boolean(),
+    intended: fc.boolean(),
+    attempts: fc.nat(),
+    durationMs: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+    notes: fc.option(fc.dictionary(text, fc.jsonValue()) as fc.Arbitrary<NonNullable<AuditRecord['notes']>>, {
+      nil: undefined,
+    }),
+  })
+  .map(({ notes, ...said }) => ({
+    ...NO_CALL,
+    ...said,
+    eventId: 'e-1',
+    kind: 'outcome',
+    at: '2026-01-31T12:00:00.000Z',
+    ...(notes !== undefined && { notes }),
+  }));
+
+it('what the chain covers is canonical, ends where the tenant begins, and is the same again from the fields of its row', () => {
+  fc.assert(
+    fc.property(records, (record) => {
+      const line = auditLine(record);
+      const parts = partsOf(line);
+      const row = parsed(line) as unknown as TrailRow & { readonly personal?: string };
+      const chained = `${parts?.chained}}`;
+      expect(canonicalize(JSON.parse(chained))).toBe(chained);
+      expect(parts?.tenant).toBe(row.tenant_id);
+      const again = recordOf(row);
+      expect(chainedJson(again, row.personal ?? '')).toBe(chained);
+      const { personal, personal_salt: salt } = row;
+      expect(personal && personalHash(salt ?? '', personalJson(again))).toBe(personal);
+    }),
+  );
 });

@@ -1,41 +1,123 @@
-// An audit record as one line of JSON, always with the same fields in the same order: the names of the table's columns.
+// An audit record as one line of JSON: first what the chain of its tenant covers, as canonical JSON, then what lies beside it.
+import { randomFillSync } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import type { JsonValue } from '../../contract/json.ts';
 import type { AuditRecord } from '../../ports/audit-sink.ts';
+import { personalHash } from '../../lib/audit-chain/chained-record.ts';
 import { storable } from '../postgres/storable.ts';
+
+/**
+ * What is about a person, or may be: beside the chain, which holds a salted hash of it. It can be erased, and the chain
+ * stays whole. Without any of it there is neither hash nor salt.
+ */
+export type PersonalData = Pick<AuditRecord, 'user' | 'session' | 'notes'>;
+
+/** By its first key a line is known from one of an older version, and from a record that SQL has made. */
+const FOREIGN = '{"event_id":';
+/** Where what the chain covers ends: inside of a string the quotes would be escaped. */
+const BESIDE = ',"tenant_id":"';
 
 /**
  * A line break inside a value is escaped by JSON: a record cannot pretend to be two. Written field by field: one
  * JSON.stringify of an object made for it takes three times as long, on the path of every call.
  */
 export function auditLine(record: AuditRecord): string {
-  const { notes } = record;
-  return (
-    `{"event_id":"${record.eventId}","kind":"${record.kind}","at":"${record.at}","call_id":${quoted(record.callId)}` +
-    `,"call_kind":"${record.callKind}","door":${quoted(record.door)}` +
-    `,"principal_id":${quoted(record.principal)},"tenant_id":${quoted(record.tenant)}` +
-    `,"agent_id":${quoted(record.agent)},"user_id":${quoted(record.user)},"session_id":${quoted(record.session)}` +
-    `,"requested_tool":${quoted(record.requestedTool)},"tool":${quoted(record.tool)}` +
-    `,"tool_version":${quoted(record.toolVersion)},"executor":${quoted(record.executor)}` +
-    `,"outcome":${quoted(record.outcome)},"reason":${quoted(record.reason)}` +
-    `,"arguments_hash":"${record.argumentsHash}","read_only":${record.readOnly},"idempotent":${record.idempotent}` +
-    `,"attempts":${record.attempts},"duration_ms":${record.durationMs},"remaining_ms":${record.remainingMs}` +
-    `,"partial_side_effects":${record.partialSideEffects},"registry_version":${quoted(record.registryVersion)}` +
-    `,"trace_id":${quoted(record.traceId)}${notes === undefined ? '' : `,"notes":${notesJson(notes)}`}}\n`
-  );
+  const { tenant, user, session, notes } = record;
+  if (user === '' && session === '' && notes === undefined)
+    return `${chainedOpen(record, '')},"tenant_id":${quoted(tenant)}}\n`;
+  const salt = newSalt();
+  const data = personalJson(record);
+  const rest = `${notes === undefined ? '' : `,"notes":${notesJson(notes)}`},"personal_salt":"${salt}"${text('session_id', session)}${text('user_id', user)}`;
+  return `${chainedOpen(record, personalHash(salt, data))},"tenant_id":${quoted(tenant)}${rest}}\n`;
+}
+
+/** What the chain covers, as canonical JSON (RFC 8785). Fields that say nothing are left out. */
+export function chainedJson(record: ChainedFields, personal: string): string {
+  return `${chainedOpen(record, personal)}}`;
+}
+
+export type ChainedFields = Omit<AuditRecord, 'tenant' | keyof PersonalData>;
+
+/** Canonical JSON. */
+export function personalJson({ user, session, notes }: PersonalData): string {
+  const said = notes === undefined ? '' : `,"notes":${canonicalize(JSON.parse(notesJson(notes))) ?? 'null'}`;
+  return `{${`${said}${text('session_id', session)}${text('user_id', user)}`.slice(1)}}`;
+}
+
+/** The part of a line that the chain covers, without its closing brace, and whose chain it is. Undefined of a foreign line. */
+export function partsOf(line: string): { readonly chained: string; readonly tenant: string } | undefined {
+  if (line.startsWith(FOREIGN)) return undefined;
+  const end = line.indexOf(BESIDE);
+  if (end < 0) return undefined;
+  STRING.lastIndex = end + BESIDE.length - 1;
+  const written = STRING.exec(line)?.[0];
+  if (written === undefined) return undefined;
+  return { chained: line.slice(0, end), tenant: JSON.parse(written) as string };
+}
+
+const STRING = /"(?:[^"\\]|\\.)*"/y;
+
+/** Sorted by their names, as canonical JSON has them. */
+function chainedOpen(record: ChainedFields, personal: string): string {
+  const { requestedTool, tool } = record;
+  const fields =
+    text('agent_id', record.agent) +
+    plain('arguments_hash', record.argumentsHash) +
+    plain('at', record.at) +
+    count('attempts', record.attempts) +
+    text('call_id', record.callId) +
+    plain('call_kind', record.callKind) +
+    text('door', record.door) +
+    count('duration_ms', record.durationMs) +
+    text('event_id', record.eventId) +
+    text('executor', record.executor) +
+    flag('idempotent', record.idempotent) +
+    flag('intended', record.intended) +
+    plain('kind', record.kind) +
+    text('outcome', record.outcome) +
+    flag('partial_side_effects', record.partialSideEffects) +
+    plain('personal', personal) +
+    text('principal_id', record.principal) +
+    flag('read_only', record.readOnly) +
+    text('reason', record.reason) +
+    text('registry_version', record.registryVersion) +
+    count('remaining_ms', record.remainingMs) +
+    (requestedTool === tool ? '' : `,"requested_tool":${quoted(requestedTool)}`) +
+    text('tool', tool) +
+    text('tool_version', record.toolVersion) +
+    text('trace_id', record.traceId);
+  return `{${fields.slice(1)}`;
+}
+
+function text(name: string, value: string): string {
+  return value === '' ? '' : `,"${name}":${quoted(value)}`;
+}
+
+/** Of the gateway's own making: there is nothing to escape. */
+function plain(name: string, value: string): string {
+  return value === '' ? '' : `,"${name}":"${value}"`;
+}
+
+function count(name: string, value: number): string {
+  return value === 0 ? '' : `,"${name}":${value}`;
+}
+
+function flag(name: string, value: boolean): string {
+  return value ? `,"${name}":true` : '';
 }
 
 const PLAIN = /^[\w .:/-]*$/;
 
 /** Most values need no escaping, and looking is cheaper than asking. */
-function quoted(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(storable(text));
+function quoted(value: string): string {
+  return PLAIN.test(value) ? `"${value}"` : JSON.stringify(storable(value));
 }
 
 const SUSPICIOUS = /\\u(?:0000|d[89a-f])/i;
 
 function notesJson(notes: NonNullable<AuditRecord['notes']>): string {
-  const text = JSON.stringify(notes);
-  return SUSPICIOUS.test(text) ? JSON.stringify(storableValue(notes)) : text;
+  const written = JSON.stringify(notes);
+  return SUSPICIOUS.test(written) ? JSON.stringify(storableValue(notes)) : written;
 }
 
 function storableValue(value: JsonValue): JsonValue {
@@ -45,4 +127,18 @@ function storableValue(value: JsonValue): JsonValue {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [storable(name), storableValue(member)]),
   );
+}
+
+const SALT_BYTES = 16;
+/** Random bytes for many salts at once: one system call instead of hundreds. */
+const pool = Buffer.alloc(256 * SALT_BYTES);
+let used = pool.length;
+
+function newSalt(): string {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += SALT_BYTES;
+  return pool.toString('hex', used - SALT_BYTES, used);
 }

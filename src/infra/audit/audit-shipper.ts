@@ -9,8 +9,13 @@ import type { Segment, SegmentStorage } from './segment-folder.ts';
 
 /** What the shipper asks of the database. */
 export interface AuditTable {
-  /** Lines of JSON, at least one; those that are there already are left as they are. One transaction. */
-  store(lines: Buffer): Promise<void>;
+  /**
+   * Lines of JSON, at least one; those that are there already are left as they are. One transaction. `fresh`: none can be
+   * there, which need not be looked up then.
+   */
+  store(lines: Buffer, fresh: boolean): Promise<void>;
+  /** What statements have recorded together with what they did; `reject` is given what no chain takes. */
+  takeIn(reject: (record: string) => Promise<void>): Promise<void>;
 }
 
 export interface ShipperDeps {
@@ -35,6 +40,8 @@ export class AuditShipper {
   #everyMs = EVERY_MS;
   #stopped = false;
   #shippedTo: number | undefined;
+  /** A file of which something may have been stored: its answer was lost. */
+  #begun: string | undefined;
 
   constructor(deps: ShipperDeps) {
     this.#deps = deps;
@@ -66,7 +73,18 @@ export class AuditShipper {
   async ship(): Promise<void> {
     // One that runs already may have begun before the last record.
     await this.#shipping?.catch(() => undefined);
+    await this.takeIn();
     await this.#begin();
+  }
+
+  /** Chains what statements have recorded on their own. */
+  async takeIn(): Promise<void> {
+    const { table, storage, log, rejected } = this.#deps;
+    await table.takeIn(async (record) => {
+      log.error({}, 'an audit record cannot be chained: it is kept in rejected.jsonl');
+      rejected.add();
+      await storage.reject(Buffer.from(`${record}\n`));
+    });
   }
 
   #begin(): Promise<void> {
@@ -93,7 +111,11 @@ export class AuditShipper {
   async #shipAll(): Promise<void> {
     const { journal, clock } = this.#deps;
     const began = clock.now();
-    if (journal.pending > 0 || journal.sealed.length > 0) await journal.seal();
+    if (journal.pending > 0 || journal.sealed.length > 0) {
+      await journal.seal();
+      // First: an intent stands before its outcome.
+      await this.takeIn();
+    }
     for (const segment of journal.sealed) {
       if (this.#stopped) return;
       await this.#shipOne(segment);
@@ -107,8 +129,10 @@ export class AuditShipper {
     // Cut short by the end of a process: nobody was told that it was kept.
     if (endOfLines(bytes) < bytes.length)
       log.warn({ path: segment.path }, 'an audit record that a crash cut short was left out');
+    const fresh = segment.mayRepeat !== true && this.#begun !== segment.path;
+    this.#begun = segment.path;
     for (const lines of piecesOf(bytes, CHUNK)) {
-      await this.#store(lines);
+      await this.#store(lines, fresh);
       // From then on the files are the next start's.
       if (this.#stopped) return;
     }
@@ -116,15 +140,15 @@ export class AuditShipper {
   }
 
   /** One record that the database refuses holds up no other. */
-  async #store(lines: Buffer): Promise<void> {
+  async #store(lines: Buffer, fresh: boolean): Promise<void> {
     const { table, storage, log, rejected } = this.#deps;
     try {
-      await table.store(lines);
+      await table.store(lines, fresh);
     } catch (error) {
       if (!isDataError(error)) throw error;
       const halves = halvesOf(lines);
       if (halves !== undefined) {
-        for (const half of halves) await this.#store(half);
+        for (const half of halves) await this.#store(half, fresh);
         return;
       }
       log.error({ err: error }, 'the database refuses an audit record: it is kept in rejected.jsonl');
@@ -134,8 +158,12 @@ export class AuditShipper {
   }
 }
 
-/** By its SQLSTATE: data that does not fit (22), breaks a rule (23) or a limit (54), and would fail the same way next time. */
-function isDataError(error: unknown): boolean {
+/**
+ * What is no record; or by its SQLSTATE data that does not fit (22), breaks a rule (23) or a limit (54), and would fail the
+ * same way next time.
+ */
+export function isDataError(error: unknown): boolean {
+  if (error instanceof SyntaxError) return true;
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^(22|23|54)/.test(code);
 }

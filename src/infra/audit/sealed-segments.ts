@@ -1,5 +1,22 @@
-// SealedSegments: the complete files of the journal, oldest first, with what they hold together.
-import type { Segment } from './segment-folder.ts';
+// SealedSegments: the complete files of the journal, oldest first, with what they hold together; and the one before it is complete.
+import type { Segment, SegmentFile } from './segment-folder.ts';
+
+/** The file that is being written. */
+export interface OpenSegment {
+  readonly file: SegmentFile;
+  readonly mayRepeat: boolean;
+  bytes: number;
+  records: number;
+  since: number;
+}
+
+export function openSegment(file: SegmentFile, mayRepeat: boolean): OpenSegment {
+  return { file, mayRepeat, bytes: 0, records: 0, since: 0 };
+}
+
+export function sealedOf({ file: { path }, ...rest }: OpenSegment): Segment {
+  return { path, ...rest };
+}
 
 export class SealedSegments {
   #list: readonly Segment[] = [];

@@ -21,6 +21,8 @@ export interface Segment {
   readonly records: number;
   /** Epoch milliseconds of its first record, or of the file. */
   readonly since: number;
+  /** Records in it may be in another file as well, or in the database: a process or a write has failed. */
+  readonly mayRepeat?: boolean;
 }
 
 /** What AuditJournal and AuditShipper ask of a disk; tests have one that fails. */
@@ -112,7 +114,7 @@ export class SegmentFolder implements SegmentStorage {
       const path = this.#pathOf(number);
       const [{ mtimeMs, size }, bytes] = await Promise.all([stat(path), readFile(path)]);
       const records = bytes.reduce((count, byte) => (byte === NEWLINE ? count + 1 : count), 0);
-      found.push({ path, bytes: size, records, since: mtimeMs });
+      found.push({ path, bytes: size, records, since: mtimeMs, mayRepeat: true });
     }
     return found;
   }

@@ -159,6 +159,11 @@ export class StoredAuditSink implements AuditSink {
     await this.#shipper.ship();
   }
 
+  /** Chains what statements of the database have recorded. */
+  takeIn(): Promise<void> {
+    return this.#shipper.takeIn();
+  }
+
   /** How long ago that was accepted of which all is in the database by now; undefined while nothing is known. */
   get behindMs(): number | undefined {
     const { shippedTo } = this.#shipper;

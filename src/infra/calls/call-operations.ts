@@ -12,6 +12,7 @@ import type {
 import { retryOutcomeOf } from '../../ports/retry-outcome.ts';
 import { fromNow, NOW, STORED_CALL, storedCallOf, type StoredRow } from './call-rows.ts';
 import { ENDED, RECORD_ENDS } from './record-ends.ts';
+import { recordedCall } from './recorded-call.ts';
 import type { Tables } from '../postgres/tables.ts';
 
 type Db = Kysely<Tables>;
@@ -20,7 +21,7 @@ export async function getCall(db: Db, tenantId: string, id: string): Promise<Sto
   const { rows } = await sql<StoredRow>`
     SELECT ${STORED_CALL} FROM calls c WHERE id = ${id} AND tenant_id = ${tenantId}`.execute(db);
   const [row] = rows;
-  return row === undefined ? undefined : storedCallOf(row);
+  return row === undefined ? recordedCall(db, tenantId, id) : storedCallOf(row);
 }
 
 export async function cancelCall(db: Db, tenantId: string, id: string): Promise<CancelOutcome | undefined> {

@@ -1,4 +1,4 @@
-// SqlCallHistory: calls and audit records, page by page from the newest back; and the end that a human gives to an unknown one.
+// SqlCallHistory: calls and audit records, and the end that a human gives to an unknown one.
 import { sql } from 'kysely';
 import type {
   AuditEntry,
@@ -13,23 +13,40 @@ import type {
 } from '../../ports/calls/call-history.ts';
 import type { StoredOutcome } from '../../ports/idempotency-store.ts';
 import { uuidv7 } from '../../lib/ids.ts';
-import { column, columns } from '../postgres/columns.ts';
+import { columns } from '../postgres/columns.ts';
 import type { Database } from '../postgres/database.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
+import { auditPage } from '../audit/trail/audit-page.ts';
+import { exportChain } from '../audit/trail/export-chain.ts';
+import { getCall } from './call-operations.ts';
+import { CALL_SUMMARY, callsPage } from './calls-page.ts';
+
+const DAY_MS = 86_400_000;
+/** Older than any record. */
+const MAX_AGE_MS = 36_500 * DAY_MS;
 
 export class SqlCallHistory implements CallHistory {
   readonly #database: Pick<Database, 'db'>;
 
-  constructor(database: Pick<Database, 'db'>) {
+  readonly #callsKeptMs: number;
+
+  /** `callsKeptMs`: for how long calls are in the history, which may be shorter than for their audit records. */
+  constructor(database: Pick<Database, 'db'>, callsKeptMs = 30 * DAY_MS) {
     this.#database = database;
+    this.#callsKeptMs = callsKeptMs;
   }
 
   calls(tenantId: string, query: HistoryQuery<CallFilter>): Promise<HistoryPage<CallSummary>> {
-    return withDatabase(() => pageOf(this.#database.db, CALLS, tenantId, query));
+    const since = new Date(Date.now() - Math.min(this.#callsKeptMs, MAX_AGE_MS));
+    return withDatabase(() => callsPage(this.#database.db, tenantId, since, query));
   }
 
   audit(tenantId: string, query: HistoryQuery<AuditFilter>): Promise<HistoryPage<AuditEntry>> {
-    return withDatabase(() => pageOf(this.#database.db, RECORDS, tenantId, query));
+    return withDatabase(() => auditPage(this.#database.db, tenantId, query));
+  }
+
+  exportChain(tenantId: string, after: number, limit: number): Promise<readonly string[]> {
+    return withDatabase(() => exportChain(this.#database.db, tenantId, after, limit));
   }
 
   resolve(
@@ -47,70 +64,27 @@ export class SqlCallHistory implements CallHistory {
           WHERE id = ${callId} AND tenant_id = ${tenantId} AND status = 'outcome_unknown'
           RETURNING *
         ), recorded AS (
-          INSERT INTO audit_records (event_id, kind, at, call_id, door, principal_id, tenant_id, agent_id, user_id,
-            session_id, requested_tool, tool, tool_version, executor, outcome, reason, arguments_hash, attempts, duration_ms,
-            partial_side_effects, registry_version, trace_id, notes)
-          SELECT ${uuidv7(Date.now())}, 'resolution', now(), id, 'rest', ${by}, tenant_id, agent_id, user_id,
-            session_id, tool, tool, tool_version, executor, ${outcome}, 'RESOLVED', arguments_hash, attempts, 0,
-            partial_side_effects, registry_version, trace_id, ${JSON.stringify({ comment })}::jsonb
+          INSERT INTO audit_inbox (record)
+          SELECT json_build_object('event_id', ${uuidv7(Date.now())}::text, 'kind', 'resolution', 'at', now(), 'call_id', id,
+            'door', 'rest', 'principal_id', ${by}::text, 'tenant_id', tenant_id, 'agent_id', agent_id, 'user_id', user_id,
+            'session_id', session_id, 'tool', tool, 'tool_version', tool_version, 'executor', executor,
+            'outcome', ${outcome}::text, 'reason', 'RESOLVED', 'arguments_hash', arguments_hash, 'attempts', attempts,
+            'partial_side_effects', partial_side_effects, 'registry_version', registry_version, 'trace_id', trace_id,
+            'notes', ${JSON.stringify({ comment })}::json)::text
           FROM resolved
         ), answered AS (
           UPDATE idempotency_keys AS key SET status = 'ended', outcome = ${JSON.stringify(RESOLVED[outcome])}
           FROM resolved
           WHERE key.tenant_id = resolved.tenant_id AND key.call_id = resolved.id AND key.status <> 'ended'
         )
-        SELECT ${columns(SUMMARY)} FROM resolved`.execute(this.#database.db);
+        SELECT ${columns(CALL_SUMMARY)} FROM resolved`.execute(this.#database.db);
       const [row] = rows;
       if (row !== undefined) return { resolved: true, call: row };
-      const found = await this.#database.db
-        .selectFrom('calls')
-        .select('status')
-        .where('id', '=', callId)
-        .where('tenant_id', '=', tenantId)
-        .executeTakeFirst();
+      const found = await getCall(this.#database.db, tenantId, callId);
       return found && { resolved: false, status: found.status };
     });
   }
 }
-
-/** What is shown of a call in a list: neither what it was asked with nor what it answered, which may be large. */
-// prettier-ignore
-const SUMMARY = [
-  'id', 'kind', 'status', 'principalId', 'agentId', 'userId', 'sessionId', 'door', 'tool', 'toolVersion', 'executor',
-  'argumentsHash', 'errorType', 'reason', 'readOnly', 'idempotent', 'partialSideEffects', 'attempts', 'durationMs',
-  'registryVersion', 'traceId', 'notes', 'createdAt', 'finishedAt',
-] as const satisfies readonly (keyof CallSummary)[];
-// prettier-ignore
-const ENTRY = [
-  'eventId', 'kind', 'at', 'callId', 'door', 'principalId', 'agentId', 'userId', 'sessionId', 'requestedTool', 'tool',
-  'toolVersion', 'executor', 'outcome', 'reason', 'argumentsHash', 'attempts', 'durationMs', 'partialSideEffects',
-  'registryVersion', 'traceId', 'notes',
-] as const satisfies readonly (keyof AuditEntry)[];
-
-/** A table that is read page by page: by the time of its rows, and their ids where that is the same. */
-interface Listed<Row, Filter> {
-  readonly table: 'calls' | 'audit_records';
-  readonly names: readonly (keyof Row & string)[];
-  readonly time: string;
-  readonly id: keyof Row & string;
-  /** What has to be equal, where it is asked for. */
-  readonly filters: readonly (keyof Filter & string)[];
-}
-
-const CALLS: Listed<CallSummary, CallFilter> = {
-  table: 'calls',
-  names: SUMMARY,
-  time: 'created_at',
-  id: 'id',
-  filters: ['tool', 'status', 'errorType', 'agentId', 'sessionId'],
-};
-const RECORDS: Listed<AuditEntry, AuditFilter> = {
-  table: 'audit_records',
-  names: ENTRY,
-  time: 'at',
-  id: 'eventId',
-  filters: ['kind', 'callId', 'tool', 'outcome', 'principalId'],
-};
 
 /** What whoever repeats the call's idempotency key hears from then on. */
 const RESOLVED: Readonly<Record<Resolution['outcome'], StoredOutcome>> = {
@@ -129,32 +103,3 @@ const RESOLVED: Readonly<Record<Resolution['outcome'], StoredOutcome>> = {
     },
   },
 };
-
-async function pageOf<Row, Filter extends CallFilter | AuditFilter>(
-  db: Database['db'],
-  { table, names, time, id, filters }: Listed<Row, Filter>,
-  tenantId: string,
-  { filter, limit, after }: HistoryQuery<Filter>,
-): Promise<HistoryPage<Row>> {
-  const at = sql.ref(time);
-  const wanted = [sql`tenant_id = ${tenantId}`];
-  for (const name of filters) {
-    if (filter[name] !== undefined) wanted.push(sql`${column(name)} = ${filter[name]}`);
-  }
-  if (filter.from !== undefined) wanted.push(sql`${at} >= ${filter.from}`);
-  if (filter.to !== undefined) wanted.push(sql`${at} < ${filter.to}`);
-  if (after !== undefined)
-    wanted.push(sql`(${at}, ${column(id)}) <
-      ('epoch'::timestamptz + ${after.at}::double precision * interval '1 microsecond', ${after.id})`);
-  // Microseconds: exact, where a Date would cut off a part of it.
-  const { rows: found } = await sql<Row & { readonly position: number }>`
-    SELECT ${columns<Row>(names)}, (extract(epoch FROM ${at}) * 1000000)::bigint AS position
-    FROM ${sql.table(table)} WHERE ${sql.join(wanted, sql` AND `)}
-    ORDER BY ${at} DESC, ${column(id)} DESC LIMIT ${limit + 1}`.execute(db);
-  const rows = found.slice(0, limit);
-  const last = found.length > limit ? rows.at(-1) : undefined;
-  return {
-    rows: rows.map(({ position: _position, ...row }) => row as Row),
-    ...(last && { next: { at: last.position, id: String(last[id]) } }),
-  };
-}

@@ -31,6 +31,8 @@ function started() {
     database,
     gateway: 'own',
     behindMs: () => 0,
+    takeInRecords: () => Promise.resolve(),
+    makeCheckpoints: () => Promise.resolve(),
     retention,
     clock,
     log,

@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Counter, Gauge, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
 import type { GatewayDatabase } from '../postgres/gateway-database.ts';
+import { dropOldDays, makeDaysAhead } from '../audit/trail/trail-days.ts';
 import { forgetGateways, GATEWAY_LEASE_MS, tellAlive } from './gateway-beats.ts';
 import { reconcileCalls } from '../calls/reconcile-calls.ts';
 import { applyRetention, RETAINED_TABLES, type RetentionPeriods } from './retention.ts';
@@ -14,6 +15,10 @@ export interface MaintenanceDeps {
   readonly gateway: string;
   /** How far its journal is, see StoredAuditSink. */
   readonly behindMs: () => number | undefined;
+  /** Chains what statements have recorded together with what they did, in this gateway or another. */
+  readonly takeInRecords: () => Promise<void>;
+  /** Signs how far the chains are, where it is time to. */
+  readonly makeCheckpoints: () => Promise<void>;
   readonly retention: RetentionPeriods;
   readonly clock: Clock;
   readonly log: Log;
@@ -22,6 +27,8 @@ export interface MaintenanceDeps {
 }
 
 const BEAT_EVERY_MS = 5_000;
+const TAKE_IN_EVERY_MS = 5_000;
+const CHECKPOINTS_EVERY_MS = 5_000;
 const RECONCILE_EVERY_MS = 15_000;
 const RETENTION_EVERY_MS = 60_000;
 /** So long it goes on while there is more, before it says that it cannot keep up; and goes on after a moment. */
@@ -33,6 +40,7 @@ export class Maintenance {
   readonly #reconciled: Labelled<Counter>;
   readonly #deleted: Labelled<Counter>;
   readonly #overdue: Labelled<Gauge>;
+  readonly #daysDropped: Counter;
   readonly #tasks: Repeated[] = [];
   readonly #stopped = new AbortController();
 
@@ -49,6 +57,12 @@ export class Maintenance {
       help: 'Rows deleted because they were older than the retention settings allow.',
       labels: ['table'],
     });
+    this.#daysDropped = metrics
+      .counter({
+        name: 'ute_audit_days_dropped_total',
+        help: 'Days of the audit trail dropped because they were older than the retention settings allow.',
+      })
+      .with();
     this.#overdue = metrics.gauge({
       name: 'ute_retention_overdue_seconds',
       help: 'By how much the oldest row has outlived the retention settings, where it cannot keep up; else 0.',
@@ -60,6 +74,8 @@ export class Maintenance {
 
   start(): void {
     this.#again(BEAT_EVERY_MS, () => this.#beat());
+    this.#again(TAKE_IN_EVERY_MS, () => this.#deps.takeInRecords());
+    this.#again(CHECKPOINTS_EVERY_MS, () => this.#deps.makeCheckpoints());
     this.#again(RECONCILE_EVERY_MS, () => this.#reconcile());
     this.#again(RETENTION_EVERY_MS, () => this.#applyRetention());
   }
@@ -99,6 +115,7 @@ export class Maintenance {
     const bounds = { clock, withinMs: RETENTION_ROUND_MS, signal: this.#stopped.signal };
     const { deleted, overdue } = await applyRetention(database, retention, bounds);
     await forgetGateways(database);
+    await this.#keepTrailDays();
     for (const [table, count] of Object.entries(deleted)) this.#deleted.with(table).add(count);
     for (const table of RETAINED_TABLES) this.#overdue.with(table).set(overdue[table] ?? 0);
     if (Object.keys(deleted).length > 0) log.info({ deleted }, 'old records deleted');
@@ -108,5 +125,13 @@ export class Maintenance {
       'old records come faster than they can be deleted: the database needs to be faster, or it grows',
     );
     return GO_ON_MS;
+  }
+
+  async #keepTrailDays(): Promise<void> {
+    const { database, retention, log } = this.#deps;
+    await makeDaysAhead(database);
+    const days = await dropOldDays(database, retention.audit);
+    this.#daysDropped.add(days.length);
+    if (days.length > 0) log.info({ days }, 'old days of the audit trail dropped');
   }
 }

@@ -101,6 +101,7 @@ function kindsOf({
       unless: sql`status = 'in_progress' AND lease_expires_at > now()`,
     },
     { table: 'audit_records', key: ['event_id'], age: 'recorded_at', keptMs: audit },
+    { table: 'audit_checkpoints', key: ['tenant_id', 'seq'], age: 'at', keptMs: audit },
     { table: 'scheduled_tasks', key: ['id'], age: 'finished_at', keptMs: calls },
     { table: 'approvals', key: ['id'], age: 'expires_at', keptMs: approvals },
     { table: 'sessions', key: ['id'], age: 'over_at', keptMs: sessions },

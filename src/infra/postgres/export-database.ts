@@ -23,6 +23,8 @@ const manifestSchema = z.object({
       columns: z.array(z.string()).min(1),
       rows: z.number().int().min(0),
       sha256: z.string(),
+      /** Of one that has a partition for each day: 20260131. They are made before it is read in. */
+      days: z.array(z.string().regex(/^\d{8}$/)).optional(),
     }),
   ),
 });
@@ -45,10 +47,10 @@ export async function exportDatabase(
     // All tables as they were at one moment.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const tables: Manifest['tables'] = [];
-    for (const { name, columns } of await tablesOf(client)) {
+    for (const { name, columns, days } of await tablesOf(client)) {
       const path = join(folder, `${name}.copy`);
       const { rows, sha256 } = await exportTable(client, name, columns, path);
-      tables.push({ name, columns, rows, sha256 });
+      tables.push({ name, columns, rows, sha256, ...(days !== null && { days }) });
     }
     await client.query('COMMIT');
     const manifest: Manifest = { format: 1, gateway: VERSION, migrations: Object.keys(MIGRATIONS), tables };
@@ -62,7 +64,9 @@ async function exportTable(client: Client, name: string, columns: readonly strin
   const file = await open(path, 'wx', 0o600);
   const hash = createHash('sha256');
   try {
-    const rows = await copyOut(client, `COPY ${target(name, columns)} TO STDOUT`, async (chunk) => {
+    // Of all its partitions: COPY of the table itself would be of none.
+    const all = `SELECT ${columnList(columns)} FROM ${escapeIdentifier(name)}`;
+    const rows = await copyOut(client, `COPY (${all}) TO STDOUT`, async (chunk) => {
       hash.update(chunk);
       await file.appendFile(chunk);
     });
@@ -98,8 +102,9 @@ export async function importDatabase(
 async function importTable(
   client: Client,
   folder: string,
-  { name, columns, rows }: Manifest['tables'][number],
+  { name, columns, rows, days = [] }: Manifest['tables'][number],
 ): Promise<void> {
+  for (const day of days) await client.query('SELECT audit_partition($1::date)', [day]);
   const { rowCount } = await client.query(`SELECT FROM ${escapeIdentifier(name)} LIMIT 1`);
   if ((rowCount ?? 0) > 0)
     throw new Error(
@@ -131,16 +136,27 @@ async function checkFile(folder: string, { name, sha256 }: Manifest['tables'][nu
     throw new Error(`${join(folder, `${name}.copy`)} is not what was exported: its checksum differs`);
 }
 
+const columnList = (columns: readonly string[]) =>
+  columns.map((column) => escapeIdentifier(column)).join(', ');
+
 const target = (name: string, columns: readonly string[]) =>
-  `${escapeIdentifier(name)} (${columns.map((column) => escapeIdentifier(column)).join(', ')})`;
+  `${escapeIdentifier(name)} (${columnList(columns)})`;
+
+interface Table {
+  readonly name: string;
+  readonly columns: string[];
+  readonly days: string[] | null;
+}
 
 /** Those that others refer to come first. What is computed from other columns is computed again. */
-async function tablesOf(client: Client): Promise<readonly { name: string; columns: string[] }[]> {
-  const { rows } = await client.query<{ name: string; columns: string[] }>(`
+async function tablesOf(client: Client): Promise<readonly Table[]> {
+  const { rows } = await client.query<Table>(`
     SELECT c.relname AS name,
-      array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.attgenerated = '') AS columns
+      array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.attgenerated = '') AS columns,
+      (SELECT array_agg(right(p.relname, 8) ORDER BY p.relname) FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid
+        WHERE i.inhparent = c.oid AND c.relkind = 'p') AS days
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
+    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = current_schema()::regnamespace
       AND c.relname NOT IN ('ute_migrations', 'ute_migrations_lock')
     GROUP BY c.oid
     ORDER BY (SELECT count(*) FROM pg_constraint f WHERE f.conrelid = c.oid AND f.contype = 'f'), c.relname`);

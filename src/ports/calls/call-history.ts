@@ -42,6 +42,9 @@ export interface AuditFilter extends Between {
   readonly tool?: string;
   readonly outcome?: string;
   readonly principalId?: string;
+  readonly agentId?: string;
+  readonly userId?: string;
+  readonly sessionId?: string;
 }
 
 interface Caller {
@@ -75,6 +78,9 @@ export interface CallSummary extends Caller {
 }
 
 export interface AuditEntry extends Caller {
+  /** Its place in the chain of its tenant, and its hash there; null of a record of a version without a chain. */
+  readonly seq: number | null;
+  readonly hash: string | null;
   readonly eventId: string;
   readonly kind: AuditKind;
   readonly at: Date;
@@ -112,6 +118,11 @@ export interface CallHistory {
   /** What this process has answered before is in it. */
   calls(tenantId: string, query: HistoryQuery<CallFilter>): Promise<HistoryPage<CallSummary>>;
   audit(tenantId: string, query: HistoryQuery<AuditFilter>): Promise<HistoryPage<AuditEntry>>;
+  /**
+   * The chain of the tenant as lines that can be checked offline: after the number `after`, in the order of the chain.
+   * Fewer than `limit`: there are no more.
+   */
+  exportChain(tenantId: string, after: number, limit: number): Promise<readonly string[]>;
   /** Ends an unknown outcome, once, together with its audit record. Undefined: the tenant has no such call. */
   resolve(tenantId: string, callId: string, resolution: Resolution): Promise<ResolveOutcome | undefined>;
 }

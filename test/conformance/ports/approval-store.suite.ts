@@ -43,7 +43,7 @@ export function describeApprovalStore(
         tool: 'send_email',
         toolVersion: '1.0.0',
         toolHash: 'tool-hash',
-        argumentsHash: 'arguments-hash',
+        argumentsHash: 'ab'.repeat(32),
         arguments: { to: 'ann@example.com' },
         riskLevel: 'high',
         requestedBy: 'key-1',

@@ -1,5 +1,6 @@
 // Accepted calls that end without the gateway that ran them: each end is in the audit log, together with the row.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { AuditChain } from '../../../src/infra/audit/chain/audit-chain.ts';
 import { databaseCallStore } from '../../../src/infra/calls/call-store.ts';
 import type { Database } from '../../../src/infra/postgres/database.ts';
 import { SqlCallHistory } from '../../../src/infra/calls/sql-call-history.ts';
@@ -33,6 +34,7 @@ describe.each(DATABASES)('calls that nobody ends, on %s', (_name, open) => {
     await store.sweep(3);
   };
   const recordsOf = async ({ id }: NewCall) => {
+    await new AuditChain(database).takeIn(100);
     const { rows } = await new SqlCallHistory(database).audit(ACME, { filter: { callId: id }, limit: 10 });
     return rows;
   };

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AuditChain } from '../../../src/infra/audit/chain/audit-chain.ts';
 import type { Database } from '../../../src/infra/postgres/database.ts';
 import { SqlApprovalStore } from '../../../src/infra/approvals/sql-approval-store.ts';
 import type { NewApproval } from '../../../src/ports/approval-store.ts';
@@ -40,7 +41,7 @@ describe.each(DATABASES)('on %s', (name, start) => {
       tool: 'send_email',
       toolVersion: '1.0.0',
       toolHash: 'tool-hash',
-      argumentsHash: 'arguments-hash',
+      argumentsHash: 'ab'.repeat(32),
       arguments: { to: 'ann@example.com' },
       riskLevel: 'high',
       quorum: 1,
@@ -72,11 +73,10 @@ describe.each(DATABASES)('on %s', (name, start) => {
       store.decide(tenantId, id, { approve: true, by: 'boss', comment: 'fine' }),
     );
     await Promise.all(decisions);
-    const found = await database.db
-      .selectFrom('audit_records')
-      .selectAll()
-      .where('tenant_id', '=', tenantId)
-      .execute();
+    await new AuditChain(database).takeIn(100);
+    const { rows: found } = await sql`SELECT * FROM audit_trail WHERE tenant_id = ${tenantId}`.execute(
+      database.db,
+    );
     expect(found).toMatchObject([
       {
         kind: 'approval',

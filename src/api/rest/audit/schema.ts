@@ -3,12 +3,16 @@ import { z } from 'zod';
 import { AUDIT_KINDS } from '../../../ports/audit-sink.ts';
 import { afterPosition, between, filterText } from '../calls/history-query.ts';
 import { notes, who } from '../calls/schema.ts';
-import { pageShape, paging } from '../route/page.ts';
+import { pageShape, pageSize, paging } from '../route/page.ts';
 import { json, route } from '../route/route.ts';
 import { count, flag, named, number, oneOf, shape, text, time } from '../route/shapes.ts';
 
 export const AuditEntry = named('AuditEntry', () =>
   z.object({
+    seq: count(
+      'Its number in the chain of the tenant; null of a record of a version without a chain.',
+    ).nullable(),
+    hash: text('SHA-256 over the record, its place and the hash before it, in hex.').nullable(),
     event_id: text(),
     kind: oneOf(AUDIT_KINDS),
     at: time(),
@@ -44,10 +48,39 @@ export const listAuditRecords = route({
       tool: filterText('Only records of this function.'),
       outcome: filterText('Only records with this outcome.'),
       principal_id: filterText('Only records of this credential.'),
+      agent_id: filterText('Only records of this agent.'),
+      user_id: filterText('Only records of this user.'),
+      session_id: filterText('Only records of this session.'),
       ...between(),
       ...paging(afterPosition),
     }),
   ),
   answers: { 200: json('One page.', pageShape('AuditPage', 'records', AuditEntry)) },
+  problems: [400],
+});
+
+const MAX_SEQ = 9_007_199_254_740_991;
+const AFTER = 'must be a whole number from 0 on';
+
+export const exportAuditRecords = route({
+  operationId: 'exportAuditRecords',
+  method: 'get',
+  path: '/v1/audit/export',
+  tag: 'admin',
+  summary: 'Export the chain of audit records of the tenant, oldest first, to be checked offline',
+  description:
+    'Lines of JSON, as `ute audit verify` reads them. The number of the last line, `seq`, is the `after_seq` of the next request; fewer lines than asked for are the last ones.',
+  query: shape(() =>
+    z.object({
+      after_seq: z
+        .preprocess(
+          (said) => (typeof said === 'string' && /^\d{1,16}$/.test(said) ? Number(said) : said),
+          z.int(AFTER).min(0, AFTER).max(MAX_SEQ, AFTER).default(0),
+        )
+        .describe('Only records behind the one of this number.'),
+      page_size: pageSize(),
+    }),
+  ),
+  answers: { 200: { description: 'Lines of JSON.', content: { 'application/jsonl': shape(() => text()) } } },
   problems: [400],
 });

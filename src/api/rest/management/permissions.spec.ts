@@ -20,6 +20,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   getApproval: 'approvals:decide',
   decideApproval: 'approvals:decide',
   listCalls: 'calls:read',
+  exportAuditRecords: 'audit:read',
   listAuditRecords: 'audit:read',
   resolveCall: 'admin',
   listCircuits: 'platform:admin',

@@ -11,6 +11,7 @@ import { fewerIndexEntries } from './0008-fewer-index-entries.ts';
 import { peopleAndCallers } from './0009-people-and-callers.ts';
 import { gateways } from './0010-gateways.ts';
 import { apiKeys } from './0011-api-keys.ts';
+import { auditTrail } from './audit/0012-audit-trail.ts';
 import { keysOfSeveralTenants } from './0015-keys-of-several-tenants.ts';
 import { agents } from './0017-agents.ts';
 import { sessions } from './0019-sessions.ts';
@@ -28,6 +29,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009-people-and-callers': peopleAndCallers,
   '0010-gateways': gateways,
   '0011-api-keys': apiKeys,
+  '0012-audit-trail': auditTrail,
   '0015-keys-of-several-tenants': keysOfSeveralTenants,
   '0017-agents': agents,
   '0019-sessions': sessions,

@@ -1,0 +1,191 @@
+// AuditChain: the only writer of the audit trail. Whoever adds to the chain of a tenant holds the row that says where it ends.
+import { sql, type Transaction } from 'kysely';
+import { OWNER_LOST } from '../../calls/owner-lost.ts';
+import type { Database } from '../../postgres/database.ts';
+import type { Tables } from '../../postgres/tables.ts';
+import { chainLines, ownLine, type ChainEnd, type ChainedLines, type OwnLine } from './chain-lines.ts';
+import { LINE_FIELDS, OF_LINE, TRAIL_COLUMNS } from './trail-columns.ts';
+
+type Trx = Transaction<Tables>;
+
+export interface Appending {
+  /** None of them can be there already. */
+  readonly fresh?: boolean;
+  /** They tell of calls: rows of those that have ended go, and rows of those that have not are made. */
+  readonly ofCalls?: { readonly gateway: string };
+}
+
+export class AuditChain {
+  readonly #db: Database['db'];
+  /** Days that have a partition. */
+  readonly #days = new Set<string>();
+
+  constructor({ db }: Pick<Database, 'db'>) {
+    this.#db = db;
+  }
+
+  /** In one transaction. What is there already is left as it is. Throws SyntaxError for what is no record. */
+  async append(lines: readonly string[], appending: Appending): Promise<void> {
+    const own = lines.map(ownLine);
+    await this.#db.transaction().execute((trx) => this.#append(trx, own, appending));
+  }
+
+  /**
+   * Chains what statements have recorded on their own; what another replica is chaining at this moment is left to it.
+   * Gives how many there were.
+   */
+  takeIn(limit: number): Promise<number> {
+    return this.#db.transaction().execute(async (trx) => {
+      const { rows } = await sql<{ id: number; record: string }>`/* take_in_audit_records */
+        DELETE FROM audit_inbox WHERE id = ANY(ARRAY(
+          SELECT id FROM audit_inbox ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+        RETURNING id, record`.execute(trx);
+      const lines = rows.toSorted((one, other) => one.id - other.id).map(({ record }) => ownLine(record));
+      await this.#append(trx, lines, { fresh: true });
+      return rows.length;
+    });
+  }
+
+  /** The one that comes first in `takeIn`, out of the way: it cannot be chained. */
+  async discardFirst(): Promise<string | undefined> {
+    const { rows } = await sql<{ record: string }>`DELETE FROM audit_inbox
+      WHERE id = (SELECT id FROM audit_inbox ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING record`.execute(
+      this.#db,
+    );
+    return rows[0]?.record;
+  }
+
+  async #append(trx: Trx, given: readonly OwnLine[], { fresh, ofCalls }: Appending): Promise<void> {
+    if (given.length === 0) return;
+    const tenants = [...new Set(given.map(({ tenant }) => tenant))].toSorted();
+    const { ends, recordedAt } = await holdChains(trx, tenants);
+    // Whatever another has stored of these tenants is committed by now, and seen by the statements that follow.
+    const lines = fresh === true ? given : await notThere(trx, given);
+    if (lines.length === 0) return;
+    await this.#ensureDay(trx, recordedAt.slice(0, 10));
+    const chained = chainLines(lines, ends, recordedAt);
+    await storeStatement(chained, recordedAt).execute(trx);
+    const telling = ofCalls === undefined ? [] : lines.filter(tellsOfCall);
+    if (ofCalls !== undefined && telling.length > 0)
+      await callsStatement(telling, ofCalls.gateway).execute(trx);
+    await moveEnds(trx, ends, chained.ends, recordedAt);
+  }
+
+  async #ensureDay(trx: Trx, day: string): Promise<void> {
+    if (this.#days.has(day)) return;
+    await sql`SELECT audit_partition(${day}::date)`.execute(trx);
+    if (this.#days.size > 1) this.#days.clear();
+    this.#days.add(day);
+  }
+}
+
+interface Held {
+  readonly ends: ReadonlyMap<string, ChainEnd>;
+  readonly recordedAt: string;
+}
+
+/** In the order of their names: two writers cannot lock each other out. */
+async function holdChains(trx: Trx, tenants: readonly string[]): Promise<Held> {
+  const held = async () => {
+    const { rows } = await sql<{
+      tenant_id: string;
+      seq: number;
+      hash: string;
+      latest: Date;
+    }>`/* hold_audit_chains */
+      SELECT tenant_id, seq, encode(hash, 'hex') AS hash,
+        date_trunc('milliseconds', greatest(recorded_at, clock_timestamp())) AS latest
+      FROM audit_chains WHERE tenant_id = ANY(${tenants}::text[]) ORDER BY tenant_id FOR UPDATE`.execute(trx);
+    return rows;
+  };
+  let rows = await held();
+  if (rows.length < tenants.length) {
+    await sql`INSERT INTO audit_chains (tenant_id) SELECT unnest(${tenants}::text[]) ON CONFLICT DO NOTHING`.execute(
+      trx,
+    );
+    rows = await held();
+  }
+  // Later than anything in these chains, also where the clock of the database was set back.
+  const latest = Math.max(...rows.map((row) => row.latest.getTime()));
+  return {
+    ends: new Map(rows.map(({ tenant_id: tenant, seq, hash }) => [tenant, { seq, hash }])),
+    recordedAt: new Date(latest).toISOString(),
+  };
+}
+
+/** Without those that are in the trail, or twice among the lines. */
+async function notThere(trx: Trx, lines: readonly OwnLine[]): Promise<readonly OwnLine[]> {
+  const byId = new Map(lines.map((line) => [idsOf(line).eventId, line]));
+  const refs = [...byId.values()].map((line) => idsOf(line).ref);
+  const { rows } = await sql<{ event_id: string }>`
+    SELECT event_id FROM audit_trail WHERE coalesce(call_id, event_id) = ANY(${refs}::text[])
+      AND event_id = ANY(${[...byId.keys()]}::text[])`.execute(trx);
+  for (const { event_id: eventId } of rows) byId.delete(eventId);
+  return [...byId.values()];
+}
+
+function idsOf({ chained }: OwnLine): { readonly eventId: string; readonly ref: string } {
+  const said = JSON.parse(`${chained}}`) as { readonly event_id: string; readonly call_id?: string };
+  return { eventId: said.event_id, ref: said.call_id ?? said.event_id };
+}
+
+/** The records are JSON text already: the database reads them, and no JavaScript touches them again. */
+function storeStatement({ json, seqs, hashes }: ChainedLines, recordedAt: string) {
+  return sql`/* store_audit_records */
+    INSERT INTO audit_trail (${TRAIL_COLUMNS})
+    SELECT ${OF_LINE}, unnest, ${recordedAt}::timestamptz,
+      substring(${hashes}::bytea FROM (32 * ordinality - 31)::integer FOR 32)
+    FROM ROWS FROM (json_to_recordset(${json}::json) AS (${LINE_FIELDS}), unnest(${seqs}::bigint[])) WITH ORDINALITY`;
+}
+
+/** Of a call without an intent there is no other row. */
+function tellsOfCall({ chained }: OwnLine): boolean {
+  return chained.includes(',"intended":true') || chained.includes(',"kind":"intent"');
+}
+
+/**
+ * A call has a row of its own from its intent to its end, while somebody may have to tell how it ended; its end is in the
+ * audit trail. What a human has found out about it is not overruled.
+ */
+function callsStatement(lines: readonly OwnLine[], gateway: string) {
+  const json = `[${lines.map(({ text }) => text).join(',')}]`;
+  return sql`/* store_calls_of_audit */
+    WITH incoming AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${json}::json) AS record (${LINE_FIELDS})
+      WHERE call_kind = 'sync' AND tenant_id <> ''
+    ), ended AS (
+      DELETE FROM calls USING incoming
+      WHERE calls.id = incoming.call_id AND calls.tenant_id = incoming.tenant_id AND incoming.kind = 'outcome'
+        AND calls.kind = 'sync' AND (calls.finished_at IS NULL OR calls.reason = ${OWNER_LOST})
+    )
+    ${beginStatement(sql`at`, gateway)}
+      AND NOT EXISTS (SELECT FROM incoming AS later WHERE later.call_id = incoming.call_id AND later.kind = 'outcome')
+    ON CONFLICT (id) DO NOTHING`;
+}
+
+/** Of the intents in `incoming`; how long each may take counts from `since`. */
+export function beginStatement(since: ReturnType<typeof sql>, gateway: string) {
+  return sql`INSERT INTO calls (id, tenant_id, principal_id, agent_id, user_id, session_id, door, tool, tool_version, executor,
+      arguments_hash, kind, status, read_only, idempotent, partial_side_effects, attempts, registry_version, trace_id,
+      notes, created_at, started_at, deadline_at, owner)
+    SELECT call_id, tenant_id, coalesce(principal_id, ''), coalesce(agent_id, ''), coalesce(user_id, ''),
+      coalesce(session_id, ''), coalesce(door, ''), coalesce(tool, requested_tool, ''), coalesce(tool_version, ''),
+      coalesce(executor, ''), coalesce(arguments_hash, ''), call_kind, 'running', coalesce(read_only, false),
+      coalesce(idempotent, false), false, 0, coalesce(registry_version, ''), coalesce(trace_id, ''), notes, at, at,
+      ${since} + coalesce(remaining_ms, 0) * interval '1 millisecond', ${gateway}
+    FROM incoming WHERE kind = 'intent' AND call_kind = 'sync' AND tenant_id <> ''`;
+}
+
+async function moveEnds(
+  trx: Trx,
+  before: ReadonlyMap<string, ChainEnd>,
+  after: ReadonlyMap<string, ChainEnd>,
+  recordedAt: string,
+): Promise<void> {
+  const moved = [...after].filter(([tenant, { seq }]) => seq !== before.get(tenant)?.seq);
+  await sql`/* move_audit_chains */
+    UPDATE audit_chains AS c SET seq = m.seq, hash = decode(m.hash, 'hex'), recorded_at = ${recordedAt}
+    FROM unnest(${moved.map(([tenant]) => tenant)}::text[], ${moved.map(([, { seq }]) => seq)}::bigint[],
+      ${moved.map(([, { hash }]) => hash)}::text[]) AS m (tenant_id, seq, hash)
+    WHERE c.tenant_id = m.tenant_id`.execute(trx);
+}

@@ -1,0 +1,71 @@
+// Lines of the journal, each given its place in the chain of its tenant: without reading more of it than whose it is.
+import type { AuditRecord } from '../../../ports/audit-sink.ts';
+import { auditLine, partsOf } from '../audit-line.ts';
+import { chainHash } from '../../../lib/audit-chain/chained-record.ts';
+import { recordOf, type TrailRow } from './trail-columns.ts';
+
+/** Where a chain ends. */
+export interface ChainEnd {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export interface ChainedLines {
+  /** JSON: an array of the lines. */
+  readonly json: string;
+  readonly seqs: readonly number[];
+  /** 32 bytes for each. */
+  readonly hashes: Buffer;
+  readonly ends: ReadonlyMap<string, ChainEnd>;
+}
+
+export interface OwnLine {
+  readonly text: string;
+  readonly chained: string;
+  readonly tenant: string;
+}
+
+/** A line as this version writes it; one of an older version, or made by SQL, is written anew. Throws SyntaxError. */
+export function ownLine(line: string): OwnLine {
+  const parts = partsOf(line);
+  if (parts !== undefined) return { text: line, ...parts };
+  const text = auditLine(foreignRecord(JSON.parse(line) as TrailRow | null)).trimEnd();
+  const own = partsOf(text);
+  if (own === undefined) throw new SyntaxError(NO_RECORD);
+  return { text, ...own };
+}
+
+const NO_RECORD = 'this is no line of an audit journal';
+
+/** Of older versions nobody knows whether there was an intent: it is looked for. */
+function foreignRecord(row: TrailRow | null): AuditRecord {
+  const said = [row?.event_id, row?.kind, row?.tenant_id, row?.at];
+  if (
+    row === null ||
+    said.some((value) => typeof value !== 'string') ||
+    Number.isNaN(Date.parse(String(row.at)))
+  )
+    throw new SyntaxError(NO_RECORD);
+  const { intended, kind, call_kind: callKind } = row;
+  return { ...recordOf(row), intended: intended ?? (kind === 'outcome' && callKind === 'sync') };
+}
+
+export function chainLines(
+  lines: readonly OwnLine[],
+  from: ReadonlyMap<string, ChainEnd>,
+  recordedAt: string,
+): ChainedLines {
+  const ends = new Map(from);
+  const seqs: number[] = [];
+  const hashes = Buffer.allocUnsafe(32 * lines.length);
+  lines.forEach(({ chained, tenant }, index) => {
+    const last = ends.get(tenant);
+    if (last === undefined) throw new Error(`the chain of ${tenant} is not held`);
+    const seq = last.seq + 1;
+    const hash = chainHash(`${chained}}`, { previous: last.hash, recordedAt, seq, tenant });
+    hashes.write(hash, 32 * index, 'hex');
+    seqs.push(seq);
+    ends.set(tenant, { seq, hash });
+  });
+  return { json: `[${lines.map(({ text }) => text).join(',')}]`, seqs, hashes, ends };
+}

@@ -1,0 +1,99 @@
+// The columns of the audit trail: how a line of JSON becomes a row, and a row becomes the record that the chain covers.
+import { sql } from 'kysely';
+import type { AuditKind, AuditRecord } from '../../../ports/audit-sink.ts';
+
+/** Of json_to_recordset: the fields of a line. */
+export const LINE_FIELDS =
+  sql.raw(`agent_id text, arguments_hash text, at timestamptz, attempts integer, call_id text,
+  call_kind text, door text, duration_ms double precision, event_id text, executor text, idempotent boolean,
+  intended boolean, kind text, outcome text, partial_side_effects boolean, personal text, principal_id text,
+  read_only boolean, reason text, registry_version text, remaining_ms double precision, requested_tool text, tool text,
+  tool_version text, trace_id text, tenant_id text, notes jsonb, personal_salt text, session_id text, user_id text`);
+
+const SAME = `agent_id, at, attempts, call_id, call_kind, door, duration_ms, event_id, executor, idempotent, intended, kind,
+  outcome, partial_side_effects, principal_id, read_only, reason, registry_version, remaining_ms, requested_tool, tool,
+  tool_version, trace_id, tenant_id, notes, session_id, user_id`;
+
+export const TRAIL_COLUMNS = sql.raw(
+  `${SAME}, arguments_hash, personal_hash, personal_salt, seq, recorded_at, hash`,
+);
+/** In the same order, of `incoming`; what follows is the place in the chain. */
+export const OF_LINE = sql.raw(
+  `${SAME}, decode(arguments_hash, 'hex'), decode(personal, 'hex'), decode(personal_salt, 'hex')`,
+);
+
+/** A row as the record it was. Null where a field says nothing. */
+export interface TrailRow {
+  readonly seq: number;
+  readonly recorded_at: Date;
+  readonly hash: string;
+  readonly tenant_id: string;
+  readonly kind: AuditKind;
+  readonly at: Date;
+  readonly event_id: string;
+  readonly call_id: string | null;
+  readonly call_kind: 'sync' | 'async' | null;
+  readonly door: string | null;
+  readonly principal_id: string | null;
+  readonly agent_id: string | null;
+  readonly user_id: string | null;
+  readonly session_id: string | null;
+  readonly requested_tool: string | null;
+  readonly tool: string | null;
+  readonly tool_version: string | null;
+  readonly executor: string | null;
+  readonly outcome: string | null;
+  readonly reason: string | null;
+  readonly arguments_hash: string | null;
+  readonly read_only: boolean | null;
+  readonly idempotent: boolean | null;
+  readonly intended: boolean | null;
+  readonly partial_side_effects: boolean | null;
+  readonly attempts: number | null;
+  readonly duration_ms: number | null;
+  readonly remaining_ms: number | null;
+  readonly registry_version: string | null;
+  readonly trace_id: string | null;
+  readonly notes: AuditRecord['notes'] | null;
+  readonly personal_hash: string | null;
+  readonly personal_salt: string | null;
+}
+
+export const TRAIL_ROW = sql.raw(`${SAME}, seq, recorded_at, encode(hash, 'hex') AS hash,
+  encode(arguments_hash, 'hex') AS arguments_hash, encode(personal_hash, 'hex') AS personal_hash,
+  encode(personal_salt, 'hex') AS personal_salt`);
+
+/** Of a row, of a line of an older version, or of a record that SQL has made. */
+export function recordOf(row: Omit<TrailRow, 'seq' | 'recorded_at' | 'hash'>): AuditRecord {
+  const { notes, tool } = row;
+  return {
+    eventId: row.event_id,
+    kind: row.kind,
+    at: new Date(row.at).toISOString(),
+    callId: row.call_id ?? '',
+    callKind: row.call_kind ?? '',
+    door: row.door ?? '',
+    principal: row.principal_id ?? '',
+    tenant: row.tenant_id,
+    agent: row.agent_id ?? '',
+    user: row.user_id ?? '',
+    session: row.session_id ?? '',
+    requestedTool: row.requested_tool ?? tool ?? '',
+    tool: tool ?? '',
+    toolVersion: row.tool_version ?? '',
+    executor: row.executor ?? '',
+    outcome: row.outcome ?? '',
+    reason: row.reason ?? '',
+    argumentsHash: row.arguments_hash ?? '',
+    readOnly: row.read_only ?? false,
+    idempotent: row.idempotent ?? false,
+    intended: row.intended ?? false,
+    attempts: row.attempts ?? 0,
+    durationMs: row.duration_ms ?? 0,
+    remainingMs: row.remaining_ms ?? 0,
+    partialSideEffects: row.partial_side_effects ?? false,
+    registryVersion: row.registry_version ?? '',
+    traceId: row.trace_id ?? '',
+    ...(notes !== null && notes !== undefined && { notes }),
+  };
+}

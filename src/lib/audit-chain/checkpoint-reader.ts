@@ -1,0 +1,50 @@
+// CheckpointReader: a file of checkpoints, line by line; each signature is checked, those of one tenant are given.
+import type { KeyObject } from 'node:crypto';
+import { isSigned, keyIdOf, readCheckpoint, type Checkpoint } from './checkpoint.ts';
+import { found, type Finding } from './finding.ts';
+
+export type Lines = AsyncIterable<string>;
+
+export class CheckpointReader {
+  /** How many a record was held to. */
+  held = 0;
+  readonly #lines: AsyncIterator<string>;
+  readonly #keys: ReadonlyMap<string, KeyObject>;
+  #next: Checkpoint | Finding | undefined;
+  #lastSeq = 0;
+  #number = 0;
+
+  constructor(lines: Lines, keys: readonly KeyObject[]) {
+    this.#lines = lines[Symbol.asyncIterator]();
+    this.#keys = new Map(keys.map((key) => [keyIdOf(key), key]));
+  }
+
+  /** The next of the tenant, undefined: of any; or the first that cannot be believed, of whomever it says it is. Undefined at the end. */
+  async peek(tenant: string | undefined): Promise<Checkpoint | Finding | undefined> {
+    while (this.#next === undefined) {
+      const { done, value } = await this.#lines.next();
+      if (done === true) return undefined;
+      this.#number += 1;
+      const read = this.#read(value);
+      if ('damage' in read || tenant === undefined || read.tenant === tenant) this.#next = read;
+    }
+    return this.#next;
+  }
+
+  take(): void {
+    this.#next = undefined;
+  }
+
+  #read(line: string): Checkpoint | Finding {
+    const checkpoint = readCheckpoint(line);
+    const bad = (seq: number, why: string) =>
+      found('bad_signature', seq, `line ${this.#number} of the checkpoints ${why}`);
+    if (checkpoint === undefined) return bad(this.#lastSeq, 'is not as it was written');
+    const { seq, key } = checkpoint;
+    const publicKey = this.#keys.get(key);
+    if (publicKey === undefined) return bad(seq, `is signed by the key ${key}, which was not given`);
+    if (!isSigned(checkpoint, publicKey)) return bad(seq, 'is not what was signed');
+    this.#lastSeq = seq;
+    return checkpoint;
+  }
+}
