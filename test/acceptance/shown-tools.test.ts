@@ -1,7 +1,8 @@
 // Lists show a caller what it may call, by REST and by gRPC alike; what it is not shown is not there for it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { credentials, loadPackageDefinition, Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import { credentials, loadPackageDefinition, Metadata, status } from '@grpc/grpc-js';
+import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
@@ -101,12 +102,12 @@ it('a tool that is not shown is still refused as before, and no misspelt name br
   expect((await near(gateway.key('payer'))).body.error?.message).toContain('pay_out');
 });
 
-function ask<Answer>(method: string, message: object, key: string): Promise<Answer> {
+function ask<Answer>(method: 'ListTools' | 'GetTool', message: object, key: string): Promise<Answer> {
   const { client, metadata } = open(key);
   return new Promise<Answer>((resolve, reject) =>
-    client[method]!(message, metadata, (error: ServiceError | null, answer: Answer) => {
-      client['close']!();
-      if (error === null) resolve(answer);
+    client[method](message, metadata, (error, answer) => {
+      client.close();
+      if (error === null) resolve(answer as Answer);
       else reject(error);
     }),
   );
@@ -114,20 +115,28 @@ function ask<Answer>(method: string, message: object, key: string): Promise<Answ
 
 function firstOfWatch(key: string): Promise<readonly string[]> {
   const { client, metadata } = open(key);
-  const stream = client['WatchTools']!({}, metadata);
+  const stream = client.WatchTools({}, metadata);
   return new Promise((resolve, reject) => {
     stream.once('error', reject);
     stream.once('data', ({ snapshot }: { snapshot: { names: string[] } }) => {
       stream.on('error', () => undefined);
       stream.cancel();
-      client['close']!();
+      client.close();
       resolve(snapshot.names);
     });
   });
 }
 
-// eslint-disable-next-line typescript/no-explicit-any
-type Client = Record<string, (...args: unknown[]) => any>;
+type Unary = (
+  message: object,
+  metadata: Metadata,
+  done: (error: ServiceError | null, answer: unknown) => void,
+) => void;
+
+interface Client extends Readonly<Record<'ListTools' | 'GetTool', Unary>> {
+  WatchTools(message: object, metadata: Metadata): ClientReadableStream<object>;
+  close(): void;
+}
 
 function open(key: string) {
   const loaded = loadPackageDefinition(

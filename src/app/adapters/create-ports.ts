@@ -103,7 +103,7 @@ export async function createInfra(
     server,
     ...observed,
   });
-  const degraded = () => degradedOf({ ...kept, databaseWatch, server, coordination, keys });
+  const degraded = () => degradedOf({ ...kept, databaseWatch, server, coordination, keys, agents });
   const parts = { ...observed, database, server, databaseWatch, keys, agents, sessions };
   return { ports, ...parts, degraded, history, asyncParts, close };
 }
@@ -166,9 +166,10 @@ interface Watched {
   readonly coordination: Coordination;
   readonly auditSink: StoredAuditSink;
   readonly keys: Keys;
+  readonly agents: Agents;
 }
 
-function degradedOf({ databaseWatch, server, coordination, auditSink, keys }: Watched): Degraded {
+function degradedOf({ databaseWatch, server, coordination, auditSink, keys, agents }: Watched): Degraded {
   const { step } = server;
   const state = step === 'stopped' || step === 'running' ? 'away' : step;
   return {
@@ -185,6 +186,10 @@ function degradedOf({ databaseWatch, server, coordination, auditSink, keys }: Wa
     ...(keys.areUnread() && {
       api_keys:
         'the API keys of the database cannot be read: those that were known stay in force, and one that is revoked now may still be let in',
+    }),
+    ...(agents.followed.isAway && {
+      agents:
+        'the agents of the database cannot be read: what was configured stays in force, and a tool that is switched off for an agent now may still be called',
     }),
     ...(databaseWatch.isAway && {
       database: `the database is ${state}: API keys and agents stay as they were known, and calls that change something are refused until it is back`,

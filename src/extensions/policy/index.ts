@@ -11,7 +11,13 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { policyOptionsSchema, type PolicyOptions, type PolicyRule } from './options.ts';
-import { faultsOfPolicy, ToolPolicy, type Decision, type ExplainedDecision } from './tool-policy.ts';
+import {
+  faultsOfPolicy,
+  refusedTenants,
+  ToolPolicy,
+  type Decision,
+  type ExplainedDecision,
+} from './tool-policy.ts';
 
 interface Needs {
   readonly clock: Clock;
@@ -78,8 +84,8 @@ function createPolicy({ clock, log, metrics }: Needs): ToolExtension<PolicyOptio
       };
     },
     shownTo(fn, options) {
-      const rules = ToolPolicy.of(fn, options);
-      return rules?.mayHide === true ? ({ principal }) => !rules.hides(principal.tenantId) : undefined;
+      const isRefused = refusedTenants(fn, options);
+      return isRefused && (({ principal }) => !isRefused(principal.tenantId));
     },
   };
 }

@@ -29,6 +29,8 @@ export type RuleOutcome = 'true' | 'false' | 'error' | 'other tenants' | 'not as
 
 const NONE: Decision = { kind: 'none' };
 const ALWAYS = { value: true } as const;
+/** What stands there where a rule has no `when`. */
+const ALWAYS_TRUE = 'true';
 
 export class ToolPolicy {
   readonly #rules: readonly CompiledRule[];
@@ -95,18 +97,25 @@ export class ToolPolicy {
     }));
     return { decision, rules };
   }
+}
 
-  /** Some tenant may be refused every call. */
-  get mayHide(): boolean {
-    return this.#rules.some(({ rule, when }) => when === undefined && rule.decision === 'deny');
-  }
+/** Of which tenants a rule refuses every call, whatever its arguments are. Undefined: of none. */
+export function refusedTenants(
+  fn: ToolFunction,
+  options: PolicyOptions,
+): ((tenant: string) => boolean) | undefined {
+  const rules = rulesFor(fn, options);
+  if (!rules.some(refusesAlways)) return undefined;
+  const known = rules.map((rule) => ({ rule, isFor: globMatcher(rule.tenants ?? ['*']) }));
+  return (tenant) => {
+    const ofTenant = known.filter(({ isFor }) => isFor(tenant)).map(({ rule }) => rule);
+    const decides = ofTenant.find(({ when, decision }) => when === ALWAYS_TRUE || decision !== 'deny');
+    return decides !== undefined && refusesAlways(decides);
+  };
+}
 
-  /** True where a rule refuses every call of the tenant, whatever its arguments are. */
-  hides(tenant: string): boolean {
-    const ofTenant = this.#rules.filter(({ isFor }) => isFor === undefined || isFor(tenant));
-    const decides = ofTenant.find(({ rule, when }) => when === undefined || rule.decision !== 'deny');
-    return decides !== undefined && decides.when === undefined && decides.rule.decision === 'deny';
-  }
+function refusesAlways({ when, decision }: PolicyRule): boolean {
+  return when === ALWAYS_TRUE && decision === 'deny';
 }
 
 /** What a tool says of policies that only gateway.yaml may say, or that is not about its arguments. */
@@ -157,7 +166,7 @@ function variablesOf({ inputSchema }: ToolFunction): ReadonlyMap<string, CelType
 function compiled(rule: PolicyRule, fn: ToolFunction, variables: ReadonlyMap<string, CelType>): CompiledRule {
   const { tenants, when, name } = rule;
   const isFor = tenants === undefined ? undefined : globMatcher(tenants);
-  if (when === 'true') return { rule, isFor, when: undefined };
+  if (when === ALWAYS_TRUE) return { rule, isFor, when: undefined };
   try {
     return { rule, isFor, when: new Expression(when, variables) };
   } catch (error) {

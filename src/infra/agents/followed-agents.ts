@@ -9,8 +9,7 @@ import type { KnownAgent, KnownAgents } from '../../ports/agents/known-agents.ts
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
-import { tryFor } from '../../lib/timers/try-for.ts';
-import { every, type Repeated } from '../../lib/timers/every.ts';
+import { Followed } from '../postgres/followed.ts';
 
 export interface FollowedAgentsNeeds {
   readonly store: Pick<AgentStore, 'generation' | 'inForce'>;
@@ -21,11 +20,11 @@ export interface FollowedAgentsNeeds {
   readonly count: Gauge;
 }
 
-const LOOK_MS = 1_000;
-const JITTER = 0.2;
 const NEVER = -1;
-/** What a start waits for them. */
-const FIRST = { ms: 10_000, everyMs: LOOK_MS };
+const SAYS = {
+  away: 'the agents of the database cannot be read: what was configured stays in force, and a tool that is switched off for an agent now may still be called',
+  back: 'the agents of the database can be read again',
+};
 
 interface Agent extends KnownAgent {
   readonly tools: Map<string, AgentToolConfig>;
@@ -36,13 +35,11 @@ export class FollowedAgents implements KnownAgents {
   /** By agent and tenant: most calls name one agent of many tenants. */
   #agents: ReadonlyMap<string, Agent> = new Map();
   #generation = NEVER;
-  #isAway = false;
-  #stopped = false;
-  #looks: Repeated | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  readonly #followed: Followed;
 
   constructor(needs: FollowedAgentsNeeds) {
     this.#needs = needs;
+    this.#followed = new Followed({ ...needs, says: SAYS, look: (isStopped) => this.#look(isStopped) });
   }
 
   get isEmpty(): boolean {
@@ -55,7 +52,7 @@ export class FollowedAgents implements KnownAgents {
 
   /** They cannot be read: those from before stay in force. */
   get isAway(): boolean {
-    return this.#isAway;
+    return this.#followed.isAway;
   }
 
   find(tenantId: string, agent: string): KnownAgent | undefined {
@@ -63,35 +60,24 @@ export class FollowedAgents implements KnownAgents {
   }
 
   /** Resolves when they are known. Rejects where they cannot be read now: a start without them would let through what is switched off. */
-  async start(): Promise<void> {
-    if (this.#stopped) return;
-    await tryFor(this.#needs.clock, FIRST, () => this.#look());
-    const again = { ms: LOOK_MS, jitter: JITTER };
-    this.#looks = every(this.#needs.clock, again, () => this.check(), () => undefined); // prettier-ignore
+  start(): Promise<void> {
+    return this.#followed.start();
   }
 
-  /** A look under way is not waited for: its statement may hang, and what it finds is of no use any more. */
   stop(): void {
-    this.#stopped = true;
-    void this.#looks?.stop();
+    this.#followed.stop();
   }
 
-  /** Resolves when they are those of the database, if it can be asked. Never rejects. One look after the other. */
+  /** Resolves when they are those of the database, if it can be asked. Never rejects. */
   check(): Promise<void> {
-    this.#looking = this.#looking.then(() =>
-      this.#look().then(
-        () => this.#tell(undefined),
-        (error: unknown) => this.#tell(error),
-      ),
-    );
-    return this.#looking;
+    return this.#followed.check();
   }
 
-  async #look(): Promise<void> {
+  async #look(isStopped: () => boolean): Promise<void> {
     const { store, log, count } = this.#needs;
-    if (this.#stopped || (await store.generation()) === this.#generation) return;
+    if ((await store.generation()) === this.#generation) return;
     const found = await store.inForce(this.#generation);
-    if (this.#stopped) return;
+    if (isStopped()) return;
     const isFirst = this.#generation === NEVER;
     this.#agents = withChanges(this.#agents, found);
     this.#generation = found.generation;
@@ -101,20 +87,6 @@ export class FollowedAgents implements KnownAgents {
         { changed: found.changed.length, agents: this.#agents.size },
         'the agents of the database were changed',
       );
-  }
-
-  #tell(error: unknown): void {
-    const isAway = error !== undefined;
-    if (isAway === this.#isAway || this.#stopped) return;
-    this.#isAway = isAway;
-    const { log, unread } = this.#needs;
-    unread.set(isAway ? 1 : 0);
-    if (isAway)
-      log.error(
-        { err: error },
-        'the agents of the database cannot be read: what was configured stays in force, and a tool that is switched off for an agent now may still be called',
-      );
-    else log.info({}, 'the agents of the database can be read again');
   }
 }
 
