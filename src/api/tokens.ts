@@ -77,6 +77,8 @@ export interface Readiness {
   notReady(): string | undefined;
   /** What it does without now, by component, each with a sentence. */
   degraded(): JsonObject;
+  /** What the settings do without, by component, each with a sentence: no fault, and nothing that passes. */
+  notes(): JsonObject;
   /** What confines commands on this machine; undefined until it has been found out. */
   sandbox(): JsonObject | undefined;
   /** What executors tell of themselves, by name. */

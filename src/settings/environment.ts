@@ -10,6 +10,7 @@ interface Variable {
 export const SECRETS: ReadonlySet<string> = new Set([
   'UTE_REDIS_URL',
   'UTE_DATABASE_URL',
+  'UTE_DATABASE_OWNER_URL',
   'UTE_WEBHOOK_SECRET',
   'UTE_SECRETS_KEYS',
 ]);
@@ -41,6 +42,11 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
     ['database', 'url'],
     'text',
     'postgres:// URL of the records, instead of the embedded database under the data directory.',
+  ),
+  UTE_DATABASE_OWNER_URL: variable(
+    ['database', 'owner_url'],
+    'text',
+    'The same database as the role that owns its tables: audit records are append-only for the other.',
   ),
   UTE_WEBHOOK_SECRET: variable(
     ['webhooks', 'secret'],

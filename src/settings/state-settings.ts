@@ -30,24 +30,37 @@ export const redis = z.strictObject({
     ),
 });
 
-export const database = z.strictObject({
-  url: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
-    .optional()
-    .describe(
-      'Holds calls, approvals, schedules and audit. Without it, an embedded PostgreSQL under data_dir does.',
-    ),
-  pool_size: whole(1, 200).default(10),
-  ssl: z
-    .enum(['disable', 'require', 'verify-full'])
-    .default('disable')
-    .describe('require encrypts without checking who answers.'),
-  migrate: z
-    .boolean()
-    .default(true)
-    .describe('Brings the schema up to date at boot, under a lock. Otherwise: ute migrate.'),
-});
+export const database = z
+  .strictObject({
+    url: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+      .optional()
+      .describe(
+        'Holds calls, approvals, schedules and audit. Without it, an embedded PostgreSQL under data_dir does.',
+      ),
+    owner_url: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+      .optional()
+      .describe(
+        'The same database, as the role that owns the tables: migrates, drops old days and erases. The role of url then only adds audit records.',
+      ),
+    pool_size: whole(1, 200).default(10),
+    ssl: z
+      .enum(['disable', 'require', 'verify-full'])
+      .default('disable')
+      .describe('require encrypts without checking who answers.'),
+    migrate: z
+      .boolean()
+      .default(true)
+      .describe('Brings the schema up to date at boot, under a lock. Otherwise: ute migrate.'),
+  })
+  .refine(({ url, owner_url: owner }) => owner === undefined || url !== undefined, {
+    path: ['owner_url'],
+    message:
+      'needs database.url, of the role that adds records; the embedded database has two roles by itself',
+  });
 
 export const audit = z.strictObject({
   checkpoint_key_file: z

@@ -14,6 +14,7 @@ export function servedRoutes(): readonly string[] {
     readiness: {
       notReady: () => undefined,
       degraded: () => ({}),
+      notes: () => ({}),
       sandbox: () => undefined,
       executors: () => ({}),
     },

@@ -14,6 +14,7 @@ class Ports {}
 const READY = {
   notReady: () => undefined,
   degraded: () => ({}),
+  notes: () => ({}),
   sandbox: () => undefined,
   executors: () => ({}),
 };

@@ -151,7 +151,8 @@ describe('tampering with it is named', () => {
   });
 
   it('forked, where the database was written anew from a record on and every hash was made to fit', async () => {
-    const { db } = await gateway.service.infra.database.opened();
+    // Whoever has the owner's rights, that is, or the disk.
+    const { owner: db } = await gateway.service.infra.database.opened();
     const before = await sql<{ hash: string }>`SELECT encode(hash, 'hex') AS hash FROM audit_trail
       WHERE tenant_id = 'acme' AND seq = 13`.execute(db);
     await sql`UPDATE audit_trail SET outcome = 'forged' WHERE tenant_id = 'acme' AND seq = 13`.execute(db);

@@ -18,12 +18,14 @@ export class HealthController {
   ready(@Res() reply: FastifyReply): void {
     const reason = this.readiness.notReady();
     const degraded = this.readiness.degraded();
+    const notes = this.readiness.notes();
     const isDegraded = Object.keys(degraded).length > 0;
     reply.code(reason === undefined ? 200 : 503).send({
       ...(reason === undefined
         ? { status: isDegraded ? 'degraded' : 'ok' }
         : { status: 'unavailable', reason }),
       ...(isDegraded ? { degraded } : {}),
+      ...(Object.keys(notes).length > 0 ? { notes } : {}),
       sandbox: this.readiness.sandbox(),
       executors: this.readiness.executors(),
     });

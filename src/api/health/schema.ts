@@ -13,6 +13,10 @@ const Health = named('Health', () =>
       .record(z.string(), z.string())
       .optional()
       .describe('What it does without now: a sentence for each component of `ute_degraded`.'),
+    notes: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('What the settings do without, as long as they are so: a sentence for each component.'),
     sandbox: object('What confines commands on this machine.').optional(),
     executors: object('What executors tell of themselves, by name.').optional(),
   }),

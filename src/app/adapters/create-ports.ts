@@ -199,7 +199,7 @@ function degradedOf({ databaseWatch, server, coordination, auditSink, keys, agen
 
 /** Of a URL the password as well: libraries tell of what they could not read. */
 function secretsOfSettings({ database, redis, webhooks, secrets }: Settings): readonly string[] {
-  const urls = [database.url, redis.url].filter((url) => url !== undefined);
+  const urls = [database.url, database.owner_url, redis.url].filter((url) => url !== undefined);
   const passwords = urls.map((url) => URL.parse(url)?.password ?? '');
   const signing = [webhooks.secret, webhooks.previous_secret].filter((secret) => secret !== undefined);
   const keys =

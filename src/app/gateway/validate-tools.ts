@@ -92,7 +92,7 @@ function withoutServices(settings: Settings, dataDir: string): Settings {
     data_dir: dataDir,
     auth: { ...settings.auth, mode: 'none' },
     redis: { ...settings.redis, url: undefined },
-    database: { ...settings.database, url: undefined },
+    database: { ...settings.database, url: undefined, owner_url: undefined },
     recording: { ...settings.recording, enabled: false },
     log: { ...settings.log, level: 'silent' },
   };

@@ -9,6 +9,7 @@ import { MetricsServer } from '../../infra/telemetry/metrics-server.ts';
 import { startDemoUpstream, type DemoUpstream } from '../demo/demo-upstream.ts';
 import type { DoorParts, Doors } from './open-doors.ts';
 import { degradedTools, ServiceState } from './service-state.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface Service {
@@ -60,9 +61,7 @@ async function start(
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
-  const recordsEveryCall = infra.ports.auditSink.readOnlyMode === 'durable';
-  const degraded = () => ({ ...infra.degraded(), ...degradedTools(gateway.sync.status()) });
-  const state = new ServiceState({ executors: () => gateway.status(), degraded, recordsEveryCall });
+  const state = stateOf(infra, gateway);
   const probed = probeSandbox(infra, state, announce);
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
   const tools = gateway.sync.start();
@@ -96,6 +95,25 @@ async function start(
     infra,
     stop: once(() => stop({ settings, doors, metrics, gateway, asyncCalls, infra, state, demo })),
   };
+}
+
+function stateOf(infra: Infra, gateway: Gateway): ServiceState {
+  const notes = notesOf(infra);
+  return new ServiceState({
+    executors: () => gateway.status(),
+    degraded: () => ({ ...infra.degraded(), ...degradedTools(gateway.sync.status()) }),
+    notes: () => notes,
+    recordsEveryCall: infra.ports.auditSink.readOnlyMode === 'durable',
+  });
+}
+
+/** What the settings leave open: told in the log, too. */
+function notesOf({ database, log }: Infra): JsonObject {
+  if (database.isAppendOnly) return {};
+  const audit =
+    'audit records are not append-only: the role of database.url can change and delete them; set database.owner_url (docs/audit.md)';
+  log.warn({}, audit);
+  return { audit };
 }
 
 /** With what every replica knows of it in memory. */

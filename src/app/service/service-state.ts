@@ -10,6 +10,8 @@ export interface ServiceStateNeeds {
   readonly executors: () => JsonObject;
   /** What the gateway does without now. */
   readonly degraded: () => Degraded;
+  /** What its settings do without. */
+  readonly notes: () => JsonObject;
   /** Whether every call is refused without its audit record, those that only read too. */
   readonly recordsEveryCall: boolean;
 }
@@ -25,10 +27,12 @@ export class ServiceState {
   #sandbox: SandboxReport | undefined;
   readonly #needs: ServiceStateNeeds;
   readonly executors: () => JsonObject;
+  readonly notes: () => JsonObject;
 
   constructor(needs: ServiceStateNeeds) {
     this.#needs = needs;
     this.executors = needs.executors;
+    this.notes = needs.notes;
   }
 
   ready(): void {

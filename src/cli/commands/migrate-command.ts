@@ -10,7 +10,7 @@ export function addMigrateCommand(program: Command, io: CliIo, finish: (code: Ex
     .command('migrate')
     .summary('bring the database up to date')
     .description(
-      'Brings the PostgreSQL of UTE_DATABASE_URL (or database.url) up to date. Safe to run from several places at once.',
+      'Brings the PostgreSQL of UTE_DATABASE_URL (or database.url) up to date, as the role of UTE_DATABASE_OWNER_URL (or database.owner_url) where that is set, and gives the role of the former its rights. Safe to run from several places at once.',
     )
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: true }) => {
@@ -22,12 +22,12 @@ export function addMigrateCommand(program: Command, io: CliIo, finish: (code: Ex
 }
 
 async function migrate(io: CliIo): Promise<readonly string[]> {
-  const { url, pool_size: poolSize, ssl } = ownSettings(io).database;
+  const { url, owner_url: ownerUrl, pool_size: poolSize, ssl } = ownSettings(io).database;
   if (url === undefined)
     throw new CliFailure(
       EXIT.usage,
       'there is no database.url and no UTE_DATABASE_URL: an embedded database brings itself up to date',
     );
   const { Database } = await import('../../infra/postgres/database.ts');
-  return Database.migrateOnly({ kind: 'postgres', url, poolSize, ssl, migrate: true }, QUIET_LOG);
+  return Database.migrateOnly({ kind: 'postgres', url, ownerUrl, poolSize, ssl, migrate: true }, QUIET_LOG);
 }

@@ -14,7 +14,7 @@ export class SqlAuditTable implements AuditTable {
   readonly #gateway: string;
 
   /** `gateway`: whose calls they are, by its signs of life. */
-  constructor(database: Pick<Database, 'db'>, gateway: string) {
+  constructor(database: Pick<Database, 'db' | 'owner'>, gateway: string) {
     this.#db = database.db;
     this.#chain = new AuditChain(database);
     this.#gateway = gateway;

@@ -21,7 +21,7 @@ import type { Placement } from './placement.ts';
 import type { PostgresPackage } from './postgres-package.ts';
 import { accountForInitdb, type ServerUser } from './server-user.ts';
 
-/** The superuser: the gateway's own connections alone. */
+/** The superuser, who owns the gateway's tables: the gateway's own connections alone. */
 export const SUPERUSER = 'ute';
 /** The gateway's records; tools have databases of their own. */
 export const DATABASE = 'postgres';
@@ -201,9 +201,10 @@ function configuration(socketDir: string): string {
     listen_addresses: '',
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0600',
-    // What tools take up leaves the gateway its own: it is a superuser.
+    // What tools take up leaves the gateway its own: those of a superuser, and of the role that adds records.
     max_connections: 100,
-    superuser_reserved_connections: 30,
+    superuser_reserved_connections: 5,
+    reserved_connections: 25,
     shared_buffers: '32MB',
     maintenance_work_mem: '32MB',
     dynamic_shared_memory_type: 'mmap',

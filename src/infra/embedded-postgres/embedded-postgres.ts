@@ -26,6 +26,7 @@ import {
 import { findPostgres } from './postgres-package.ts';
 import { ServerProcess } from './server-process.ts';
 import { endStaleServer } from './stale-server.ts';
+import { writerLogin } from './writer-login.ts';
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
@@ -58,6 +59,7 @@ export class EmbeddedPostgres {
   readonly #runtime = runtimeFolder(this.#isRoot);
   readonly #listeners = new Set<(step: StartStep) => void>();
   #running: Promise<Running> | undefined;
+  #writer: Promise<PoolConfig> | undefined;
   #step: StartStep = 'stopped';
   #hasRecovered = false;
   #ending = false;
@@ -111,11 +113,21 @@ export class EmbeddedPostgres {
     };
   }
 
+  /** Connections of whoever adds the gateway's records. */
+  writerPool(): Promise<PoolConfig> {
+    if (this.#writer === undefined) {
+      this.#writer = this.pool().then(writerLogin);
+      this.#writer.catch(() => (this.#writer = undefined));
+    }
+    return this.#writer;
+  }
+
   /** In good order. */
   async stop(): Promise<void> {
     this.#ending = true;
     const running = await this.#running?.catch(() => undefined);
     this.#running = undefined;
+    this.#writer = undefined;
     if (running === undefined) return;
     await running.server.stop();
     rmSync(this.#runtime, { recursive: true, force: true });

@@ -20,7 +20,10 @@ function started() {
   const database = new CountedDatabase(
     {
       kind: 'embedded',
-      server: { pool: () => Promise.reject(new Error('away')) },
+      server: {
+        pool: () => Promise.reject(new Error('away')),
+        writerPool: () => Promise.reject(new Error('away')),
+      },
       poolSize: 1,
       migrate: true,
     },

@@ -10,7 +10,7 @@ import { reconcileCalls } from '../calls/reconcile-calls.ts';
 import { applyRetention, RETAINED_TABLES, type RetentionPeriods } from './retention.ts';
 
 export interface MaintenanceDeps {
-  readonly database: Pick<GatewayDatabase, 'db'>;
+  readonly database: Pick<GatewayDatabase, 'db' | 'owner'>;
   /** Whose signs of life these are. */
   readonly gateway: string;
   /** How far its journal is, see StoredAuditSink. */

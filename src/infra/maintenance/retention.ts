@@ -53,11 +53,11 @@ export const RETAINED_TABLES = kindsOf({
 }).map(({ table }) => table);
 
 /**
- * Until nothing is left that is too old, or its time is over; tables take turns, and each has at least one. Between two statements it rests for as
+ * As the owner of the tables, until nothing is left that is too old, or its time is over; tables take turns, and each has at least one. Between two statements it rests for as
  * long as the last one took: calls go first. One replica at a time; any other does nothing and gives an empty answer.
  */
 export async function applyRetention(
-  database: Pick<Database, 'db'>,
+  { owner: db }: Pick<Database, 'owner'>,
   periods: RetentionPeriods,
   { clock, withinMs, signal }: RetentionBounds,
 ): Promise<Retained> {
@@ -68,7 +68,7 @@ export async function applyRetention(
     const more: Kind[] = [];
     for (const kind of left) {
       const startedAt = clock.now();
-      const count = await deleteSome(database, kind);
+      const count = await deleteSome({ db }, kind);
       if (count > 0) deleted[kind.table] = (deleted[kind.table] ?? 0) + count;
       if (count < BATCH) continue;
       more.push(kind);
@@ -78,7 +78,7 @@ export async function applyRetention(
     if (clock.now() >= giveUpAt) break;
   }
   const overdue: Record<string, number> = {};
-  if (!signal.aborted) for (const kind of left) overdue[kind.table] = await overdueSeconds(database, kind);
+  if (!signal.aborted) for (const kind of left) overdue[kind.table] = await overdueSeconds({ db }, kind);
   return { deleted, overdue };
 }
 

@@ -5,7 +5,7 @@ import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
-import { watchConfigOf, type DatabaseSettings } from './database.ts';
+import { watchConfigOf, type DatabaseSettings } from './roles/connect-as.ts';
 
 export interface DatabaseWatchDeps {
   readonly settings: DatabaseSettings;

@@ -1,70 +1,43 @@
 // Database: the gateway's own records, on a PostgreSQL elsewhere or on the embedded one, by the same code.
-import { Kysely, PostgresDialect } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { Pool, types, type ClientConfig, type CustomTypesConfig, type PoolConfig } from 'pg';
+import type { Pool } from 'pg';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { EmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
-import { poolOptions, PostgresServer } from '../sql/database-server.ts';
 import { MIGRATIONS } from './migrations/index.ts';
-import { reasonOf, tellNotConnected } from './not-connected.ts';
-import { FOR_KEPT_PLANS, prepareNamedStatements } from './prepared-statements.ts';
-import { closeSilentConnections } from './silent-connections.ts';
+import { reasonOf } from './not-connected.ts';
+import { hasTwoRoles, poolOf, type DatabaseSettings } from './roles/connect-as.ts';
+import { OwnPool } from './roles/own-pool.ts';
+import { grantWriter, requireOwner, requireRights } from './roles/writer-role.ts';
 import type { Tables } from './tables.ts';
 
-export type DatabaseSettings = {
-  /** Brings the schema up to date when the database is opened; otherwise a schema that is behind is an error. */
-  readonly migrate: boolean;
-  readonly poolSize: number;
-} & (
-  | {
-      readonly kind: 'postgres';
-      readonly url: string;
-      readonly ssl: 'disable' | 'require' | 'verify-full';
-    }
-  /** Whoever made the server stops it. */
-  | { readonly kind: 'embedded'; readonly server: Pick<EmbeddedPostgres, 'pool'> }
-);
-
-const CONNECT_TIMEOUT_MS = 2_000;
-/** While it is opened, no call of a caller hangs on a single connection. */
-const FIRST_CONNECT_TIMEOUT_MS = 10_000;
-const CLOSE_WITHIN_MS = 1_000;
-/** The gateway's own statements are small: one that takes this long will not get better. */
-const STATEMENT_TIMEOUT_MS = 10_000;
-
 export class Database {
+  /** The writer's: adds audit records and changes none, where there are two roles. */
   readonly db: Kysely<Tables>;
   readonly pool: Pool;
-  readonly #cutOff: () => void;
+  /** The owner's of the tables: what ends records, chains those that wait, and signs. The same where there is one role. */
+  readonly owner: Kysely<Tables>;
+  readonly ownerPool: Pool;
+  readonly #writing: OwnPool;
+  readonly #owning: OwnPool | undefined;
 
-  private constructor(pool: PoolConfig, log: Log) {
-    this.pool = new Pool({
-      ...pool,
-      types: typeParsers,
-      connectionTimeoutMillis: FIRST_CONNECT_TIMEOUT_MS,
-    });
-    // Its message alone: pg hangs the whole connection on the error.
-    const lost = ({ message }: Error) =>
-      log.warn(
-        { reason: message },
-        'a connection to the database was lost: another one is opened when it is needed',
-      );
-    this.pool.on('error', lost);
-    // The pool listens to idle ones alone: the loss of any other would end the process.
-    this.pool.on('connect', (client) => client.on('error', lost));
-    this.#cutOff = closeSilentConnections(this.pool);
-    tellNotConnected(this.pool);
-    prepareNamedStatements(this.pool);
-    this.db = new Kysely({ dialect: new PostgresDialect({ pool: this.pool }) });
+  private constructor(writing: OwnPool, owning: OwnPool | undefined) {
+    this.#writing = writing;
+    this.#owning = owning;
+    this.db = writing.db;
+    this.pool = writing.pool;
+    const { db, pool } = owning ?? writing;
+    this.owner = db;
+    this.ownerPool = pool;
   }
 
   /** Connects and brings the schema up to date. Throws Error with a sentence for the operator. */
   static async open(settings: DatabaseSettings, log: Log): Promise<Database> {
-    const opened = new Database(await poolOf(settings), log);
+    const opened = await Database.#connect(settings, log);
     try {
       if (settings.migrate) await opened.migrate(log);
       else await opened.#requireCurrent();
-      opened.pool.options.connectionTimeoutMillis = CONNECT_TIMEOUT_MS;
+      opened.#writing.opened();
+      opened.#owning?.opened();
       return opened;
     } catch (error) {
       await opened.close();
@@ -74,7 +47,7 @@ export class Database {
 
   /** Brings the schema up to date and closes again. Returns what was done. */
   static async migrateOnly(settings: DatabaseSettings, log: Log): Promise<readonly string[]> {
-    const opened = new Database(await poolOf(settings), log);
+    const opened = await Database.#connect(settings, log);
     try {
       return await opened.migrate(log);
     } finally {
@@ -84,7 +57,7 @@ export class Database {
 
   /** Gives an empty database the schema of that migration, or checks that it has it. Throws Error where it has another. */
   static async migrateTo(settings: DatabaseSettings, last: string, log: Log): Promise<void> {
-    const opened = new Database(await poolOf(settings), log);
+    const opened = await Database.#connect(settings, log);
     try {
       const known = await opened.#migrator().getMigrations();
       const there = known.filter(({ executedAt }) => executedAt !== undefined).map(({ name }) => name);
@@ -99,22 +72,30 @@ export class Database {
     }
   }
 
-  /** Under a lock of the database's own: of many replicas that start at once, one does it. Returns what was done. */
+  static async #connect(settings: DatabaseSettings, log: Log): Promise<Database> {
+    const owning = hasTwoRoles(settings) ? new OwnPool(await poolOf(settings, 'owner'), log) : undefined;
+    return new Database(new OwnPool(await poolOf(settings, 'writer'), log), owning);
+  }
+
+  /**
+   * Under a lock of the database's own: of many replicas that start at once, one does it. Gives the writer its rights.
+   * Returns what was done.
+   */
   async migrate(log: Log): Promise<readonly string[]> {
+    const writer = await this.#writer().catch(failed);
+    if (writer !== undefined) await requireOwner(this.owner, writer);
     const { error, results = [] } = await this.#migrator().migrateToLatest();
-    if (error !== undefined) throw new Error(`the database cannot be migrated: ${reasonOf(error)}`);
+    if (error !== undefined) return failed(error);
     const done = results
       .filter(({ status }) => status === 'Success')
       .map(({ migrationName }) => migrationName);
     if (done.length > 0) log.info({ migrations: done }, 'database migrated');
+    if (writer !== undefined) await grantWriter(this.owner, writer);
     return done;
   }
 
-  /** Statements that run get a second to end: one that hangs must not keep the process. */
   async close(): Promise<void> {
-    const cutOff = setTimeout(this.#cutOff, CLOSE_WITHIN_MS);
-    await this.db.destroy().catch(() => {});
-    clearTimeout(cutOff);
+    await Promise.all([this.#writing.close(), this.#owning?.close()]);
   }
 
   async #requireCurrent(): Promise<void> {
@@ -126,11 +107,21 @@ export class Database {
     const missing = migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
     if (missing.length > 0)
       throw new Error(`the database's schema is behind: run "ute migrate" (missing: ${missing.join(', ')})`);
+    const writer = await this.#writer();
+    if (writer !== undefined) await requireOwner(this.owner, writer);
+    if (writer !== undefined) await requireRights(this.owner, writer);
+  }
+
+  /** Who writes, where that is not the owner. */
+  async #writer(): Promise<string | undefined> {
+    if (this.#owning === undefined) return undefined;
+    const { rows } = await sql<{ name: string }>`SELECT current_user AS name`.execute(this.db);
+    return rows[0]?.name;
   }
 
   #migrator(): Migrator {
     return new Migrator({
-      db: this.db,
+      db: this.owner,
       provider: { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) },
       migrationTableName: 'ute_migrations',
       migrationLockTableName: 'ute_migrations_lock',
@@ -138,35 +129,6 @@ export class Database {
   }
 }
 
-/** For work that takes as long as it takes. */
-export async function clientConfigOf(settings: DatabaseSettings): Promise<ClientConfig> {
-  const none = { statement_timeout: 0, query_timeout: 0, idle_in_transaction_session_timeout: 0 };
-  return { ...(await poolOf(settings)), ...none };
+function failed(error: unknown): never {
+  throw new Error(`the database cannot be migrated: ${reasonOf(error)}`, { cause: error });
 }
-
-/** One connection, on which every answer comes within that time or not at all. */
-export async function watchConfigOf(settings: DatabaseSettings, withinMs: number): Promise<PoolConfig> {
-  const times = { statement_timeout: withinMs, query_timeout: withinMs, connectionTimeoutMillis: withinMs };
-  return { ...(await poolOf(settings)), ...times, max: 1, idleTimeoutMillis: 0 };
-}
-
-async function poolOf(settings: DatabaseSettings): Promise<PoolConfig> {
-  const { poolSize } = settings;
-  const bounds = { poolSize, connectTimeoutMs: CONNECT_TIMEOUT_MS };
-  const pool =
-    settings.kind === 'postgres'
-      ? new PostgresServer({ kind: 'postgres', url: settings.url, ssl: settings.ssl, ...bounds }).config
-      : { ...poolOptions(bounds), ...(await settings.server.pool()) };
-  return {
-    ...pool,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: STATEMENT_TIMEOUT_MS + 2_000,
-    options: `${pool.options} ${FOR_KEPT_PLANS}`,
-  };
-}
-
-/** Counts fit a number; the rest is read as pg reads it. */
-const typeParsers: CustomTypesConfig = {
-  getTypeParser: (...wanted: Parameters<typeof types.getTypeParser>) =>
-    wanted[0] === types.builtins.INT8 ? Number : types.getTypeParser(...wanted),
-};

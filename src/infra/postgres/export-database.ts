@@ -8,7 +8,8 @@ import { z } from 'zod';
 import type { Log } from '../../ports/telemetry/log.ts';
 import { VERSION } from '../../version.ts';
 import { copyIn, copyOut } from './copy-tables.ts';
-import { clientConfigOf, Database, type DatabaseSettings } from './database.ts';
+import { Database } from './database.ts';
+import { clientConfigOf, type DatabaseSettings } from './roles/connect-as.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 
 const MANIFEST = 'manifest.json';

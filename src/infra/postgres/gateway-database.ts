@@ -5,7 +5,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { Database, type DatabaseSettings } from './database.ts';
+import { Database } from './database.ts';
+import { hasTwoRoles, type DatabaseSettings } from './roles/connect-as.ts';
 import type { Tables } from './tables.ts';
 
 /** After a failure, callers are refused for so long before the next try. */
@@ -17,6 +18,8 @@ const BOOT_WITHIN_MS = 20_000;
 export class GatewayDatabase {
   /** At once: its first statement opens the database, or waits until it is open. */
   readonly db: Kysely<Tables>;
+  /** As the owner of the tables, see Database. */
+  readonly owner: Kysely<Tables>;
   readonly #settings: DatabaseSettings;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -33,6 +36,13 @@ export class GatewayDatabase {
     this.#log = log;
     const pool = async () => (await this.opened()).pool;
     this.db = new Kysely({ dialect: new PostgresDialect({ pool }) });
+    const ownerPool = async () => (await this.opened()).ownerPool;
+    this.owner = new Kysely({ dialect: new PostgresDialect({ pool: ownerPool }) });
+  }
+
+  /** Whether whoever can log in as those who write cannot change audit records. */
+  get isAppendOnly(): boolean {
+    return hasTwoRoles(this.#settings);
   }
 
   get isOpen(): boolean {

@@ -3,12 +3,12 @@ import { readSandboxSettings, SANDBOX_DEFAULTS } from '../../lib/sandbox-setting
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { EmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts';
-import type { DatabaseSettings } from './database.ts';
+import type { DatabaseSettings } from './roles/connect-as.ts';
 
 export function databaseSettings({ database }: Settings, server: EmbeddedPostgres): DatabaseSettings {
-  const { url, pool_size: poolSize, ssl, migrate } = database;
+  const { url, owner_url: ownerUrl, pool_size: poolSize, ssl, migrate } = database;
   if (url === undefined) return { kind: 'embedded', server, poolSize, migrate: true };
-  return { kind: 'postgres', url, poolSize, ssl, migrate };
+  return { kind: 'postgres', url, ownerUrl, poolSize, ssl, migrate };
 }
 
 /** Nothing of it runs before it is asked for: a gateway with a database.url may never need it. */

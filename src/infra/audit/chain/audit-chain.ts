@@ -17,11 +17,14 @@ export interface Appending {
 
 export class AuditChain {
   readonly #db: Database['db'];
+  /** Who may only add records cannot take away those that wait. */
+  readonly #owner: Database['owner'];
   /** Days that have a partition. */
   readonly #days = new Set<string>();
 
-  constructor({ db }: Pick<Database, 'db'>) {
+  constructor({ db, owner }: Pick<Database, 'db' | 'owner'>) {
     this.#db = db;
+    this.#owner = owner;
   }
 
   /** In one transaction. What is there already is left as it is. Throws SyntaxError for what is no record. */
@@ -35,7 +38,7 @@ export class AuditChain {
    * Gives how many there were.
    */
   takeIn(limit: number): Promise<number> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.#owner.transaction().execute(async (trx) => {
       const { rows } = await sql<{ id: number; record: string }>`/* take_in_audit_records */
         DELETE FROM audit_inbox WHERE id = ANY(ARRAY(
           SELECT id FROM audit_inbox ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
@@ -50,7 +53,7 @@ export class AuditChain {
   async discardFirst(): Promise<string | undefined> {
     const { rows } = await sql<{ record: string }>`DELETE FROM audit_inbox
       WHERE id = (SELECT id FROM audit_inbox ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING record`.execute(
-      this.#db,
+      this.#owner,
     );
     return rows[0]?.record;
   }

@@ -21,7 +21,7 @@ const BATCH = 200;
 const LOCK = 7_274_303;
 
 export interface CheckpointDeps {
-  readonly database: Pick<Database, 'db'>;
+  readonly database: Pick<Database, 'owner'>;
   readonly key: SigningKey;
   readonly sink: CheckpointSink;
   readonly made: Counter;
@@ -50,7 +50,7 @@ export class Checkpoints {
     const { database, key, sink, made } = this.#deps;
     const { id, privateKey } = key;
     for (let count = BATCH; count === BATCH;)
-      count = await database.db.transaction().execute(async (trx) => {
+      count = await database.owner.transaction().execute(async (trx) => {
         const heads = await grownChains(trx, all);
         if (heads.length === 0) return 0;
         const checkpoints = heads.map(({ now, ...head }) =>
@@ -84,8 +84,10 @@ async function keep(trx: Transaction<Tables>, checkpoints: readonly Checkpoint[]
       SELECT * FROM json_to_recordset(${rows}::json)
         AS c (tenant text, seq bigint, hash text, at timestamptz, previous text, key text, signature text, id text)
     ), kept AS (
-      INSERT INTO audit_checkpoints (tenant_id, seq, hash, at, previous, key_id, signature)
-      SELECT tenant, seq, decode(hash, 'hex'), at, previous, key, decode(signature, 'hex') FROM made
+      INSERT INTO audit_checkpoints (tenant_id, seq, hash, at, previous, key_id, signature, position)
+      SELECT tenant, seq, decode(hash, 'hex'), at, previous, key, decode(signature, 'hex'),
+        row_number() OVER () + greatest((SELECT max(position) FROM audit_checkpoints), (SELECT max(position) FROM audit_sinks), 0)
+      FROM made
     )
     UPDATE audit_chains AS chain SET checkpoint_seq = made.seq, checkpoint_id = made.id, checkpointed_at = made.at
     FROM made WHERE chain.tenant_id = made.tenant`.execute(trx);

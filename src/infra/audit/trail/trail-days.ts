@@ -38,17 +38,17 @@ export async function makeDaysAhead({ db }: Pick<Database, 'db'>): Promise<void>
     FROM generate_series(0, ${AHEAD}::integer) AS n`.execute(db);
 }
 
-/** Whole days of which nothing is younger than that. Gives the days that went. */
+/** Whole days of which nothing is younger than that, by the owner of the tables. Gives the days that went. */
 export async function dropOldDays(
-  database: Pick<Database, 'db'>,
+  { owner: db }: Pick<Database, 'owner'>,
   keptMs: number,
 ): Promise<readonly string[]> {
   if (!Number.isFinite(keptMs)) return [];
-  const { rows } = await sql<{ now: Date }>`SELECT now() AS now`.execute(database.db);
+  const { rows } = await sql<{ now: Date }>`SELECT now() AS now`.execute(db);
   const oldest = (rows[0]?.now.getTime() ?? 0) - keptMs;
-  const old = (await trailDays(database)).filter((day) => startOf(day) + DAY_MS <= oldest);
+  const old = (await trailDays({ db })).filter((day) => startOf(day) + DAY_MS <= oldest);
   for (const day of old)
-    await database.db.transaction().execute(async (trx) => {
+    await db.transaction().execute(async (trx) => {
       // Who writes or reads goes first: it is tried again in a minute.
       await sql`SET LOCAL lock_timeout = '2s'`.execute(trx);
       await rememberEnds(trx, `audit_trail_${day}`);

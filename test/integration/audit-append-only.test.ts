@@ -1,0 +1,209 @@
+// Append-only audit records on a PostgreSQL: the role that adds them can neither change nor take away one.
+import { sql } from 'kysely';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { auditLine } from '../../src/infra/audit/audit-line.ts';
+import { SqlAuditTable } from '../../src/infra/audit/audit-table.ts';
+import { dropOldDays, makeDaysAhead, trailDays } from '../../src/infra/audit/trail/trail-days.ts';
+import { SystemClock } from '../../src/infra/clock/system-clock.ts';
+import { Database } from '../../src/infra/postgres/database.ts';
+import { MIGRATIONS } from '../../src/infra/postgres/migrations/index.ts';
+import { applyRetention } from '../../src/infra/maintenance/retention.ts';
+import type { DatabaseSettings } from '../../src/infra/postgres/roles/connect-as.ts';
+import { auditRecord } from '../helpers/audit-kit.ts';
+import { embeddedDatabase } from '../helpers/databases.ts';
+import { startPostgres, type Postgres } from '../helpers/postgres.ts';
+import { quietLog } from '../helpers/quiet-log.ts';
+
+const DAY = 86_400_000;
+const RECORDS = ['audit_trail', 'audit_records', 'audit_inbox', 'audit_checkpoints', 'audit_sinks'];
+
+let server: Postgres;
+beforeAll(async () => {
+  server = await startPostgres(`CREATE ROLE owner LOGIN; CREATE ROLE writer LOGIN; CREATE ROLE other LOGIN;
+    GRANT CREATE, USAGE ON SCHEMA public TO owner; ALTER DEFAULT PRIVILEGES FOR ROLE owner GRANT ALL ON TABLES TO writer`);
+});
+afterAll(() => server?.stop());
+
+const settings = (writer = 'writer', owner = 'owner', migrate = true) =>
+  ({
+    kind: 'postgres',
+    url: server.url(writer),
+    ownerUrl: server.url(owner),
+    ssl: 'disable',
+    poolSize: 3,
+    migrate,
+  }) satisfies DatabaseSettings;
+
+async function opened<T>(given: DatabaseSettings, use: (database: Database) => Promise<T>): Promise<T> {
+  const database = await Database.open(given, quietLog);
+  try {
+    return await use(database);
+  } finally {
+    await database.close();
+  }
+}
+
+const lineOf = (tenant = 'acme') => Buffer.from(auditLine(auditRecord({ tenant })));
+
+/** What the role is told when it tries. */
+async function tried(url: string, text: string): Promise<string> {
+  const pool = new Pool({ connectionString: url, max: 1 });
+  try {
+    await pool.query(text);
+    return 'done';
+  } catch (error) {
+    return `${(error as { code: string }).code} ${(error as Error).message}`;
+  } finally {
+    await pool.end();
+  }
+}
+
+describe('the role of database.url', () => {
+  it('adds records and reads them, and can neither change nor take away one, nor a day', async () => {
+    await opened(settings(), async (database) => {
+      await new SqlAuditTable(database, 'gateway').store(lineOf());
+      const { rows } = await sql`SELECT 1 FROM audit_trail`.execute(database.db);
+      expect(rows).toHaveLength(1);
+      const [today = ''] = await trailDays(database);
+      const parts = [`audit_trail_${today}`];
+      for (const table of [...RECORDS, ...parts, 'audit_chains']) {
+        const column = table === 'audit_sinks' ? 'name' : table === 'audit_inbox' ? 'record' : 'tenant_id';
+        for (const text of [
+          `UPDATE ${table} SET ${column} = 'x'`,
+          `DELETE FROM ${table}`,
+          `TRUNCATE ${table}`,
+          `DROP TABLE ${table}`,
+          `ALTER TABLE ${table} DISABLE TRIGGER ALL`,
+          `CREATE TRIGGER x BEFORE INSERT ON ${table} EXECUTE FUNCTION suppress_redundant_updates_trigger()`,
+        ])
+          expect(`${await tried(server.url('writer'), text)}: ${text}`).toMatch(/^42501 /);
+      }
+      for (const text of [
+        `ALTER TABLE audit_trail DETACH PARTITION ${parts[0]}`,
+        `INSERT INTO ${parts[0]} SELECT * FROM audit_trail`,
+        `UPDATE audit_chains SET dropped_seq = 9`,
+        'SET ROLE owner',
+        'CREATE TABLE public.x ()',
+        `CREATE FUNCTION to_char(date, text) RETURNS text LANGUAGE sql AS 'SELECT 1::text'`,
+        `INSERT INTO ute_migrations VALUES ('x', 'x')`,
+        `DROP FUNCTION audit_partition`,
+      ])
+        expect(`${await tried(server.url('writer'), text)}: ${text}`).toMatch(/^42501 /);
+      // All else is its work.
+      expect(await tried(server.url('writer'), `UPDATE calls SET owner = 'x'; DELETE FROM calls`)).toBe(
+        'done',
+      );
+    });
+  });
+
+  it('has days made ahead, and old ones are dropped, by the owner', async () => {
+    await opened(settings(), async (database) => {
+      await sql`SELECT audit_partition('2020-01-01')`.execute(database.db);
+      await makeDaysAhead(database);
+      expect(await tried(server.url('writer'), 'DELETE FROM audit_trail_20200101')).toMatch(/^42501 /);
+      expect(await dropOldDays(database, 365 * DAY)).toEqual(['20200101']);
+      const periods = { calls: 0, callEvents: 0, audit: 0, approvals: 0, revokedKeys: 0, sessions: 0 };
+      const signal = new AbortController().signal;
+      await sql`INSERT INTO audit_checkpoints (tenant_id, seq, hash, at, previous, key_id, signature)
+        VALUES ('old', 1, '', '2020-01-01', '', '', '')`.execute(database.owner);
+      const done = await applyRetention(database, periods, {
+        clock: new SystemClock(),
+        withinMs: 5_000,
+        signal,
+      });
+      expect(done.deleted).toMatchObject({ audit_checkpoints: 1 });
+    });
+  });
+
+  it('what waits to be chained is out of its reach, and is chained', async () => {
+    await opened(settings(), async (database) => {
+      await sql`INSERT INTO audit_inbox (record) VALUES (${lineOf('inbox').toString().trim()})`.execute(
+        database.db,
+      );
+      expect(await tried(server.url('writer'), 'SELECT * FROM audit_inbox')).toMatch(/^42501 /);
+      await new SqlAuditTable(database, 'gateway').takeIn(() => Promise.reject(new Error('refused')));
+      const { rows } = await sql`SELECT seq FROM audit_trail WHERE tenant_id = 'inbox'`.execute(database.db);
+      expect(rows).toEqual([{ seq: 1 }]);
+    });
+  });
+});
+
+describe('a start', () => {
+  const told = (given: DatabaseSettings) =>
+    opened(given, () => Promise.resolve('opened')).catch((error: Error) => error.message);
+
+  it('without migrations sees whether the rights are as they have to be', async () => {
+    await told(settings());
+    expect(await told(settings('writer', 'owner', false))).toBe('opened');
+    await server.sql('GRANT DELETE ON audit_trail TO PUBLIC');
+    expect(await told(settings('writer', 'owner', false))).toMatch(
+      /role "writer" of database.url must add .* it may DELETE on audit_trail .*Run "ute migrate"/,
+    );
+    const env = { UTE_DATABASE_URL: server.url('writer'), UTE_DATABASE_OWNER_URL: server.url('owner') };
+    const io = {
+      env,
+      cwd: '/',
+      fetch,
+      readStdin: () => Promise.resolve(''),
+      stdout: () => {},
+      stderr: () => {},
+    };
+    expect(await run(['migrate'], io)).toBe(0);
+    expect(await told(settings('writer', 'owner', false))).toBe('opened');
+  });
+
+  it('is refused where the two are no two roles, or the writer can become the owner', async () => {
+    expect(await told(settings('owner', 'owner'))).toContain('log in as the same role, "owner"');
+    expect(await told(settings('root_of_all', 'owner'))).toContain(
+      'it is a superuser, or a member of the role',
+    );
+    await server.sql('GRANT owner TO other');
+    expect(await told(settings('other', 'owner'))).toContain('it is a superuser, or a member of the role');
+    await server.sql('REVOKE owner FROM other');
+  });
+
+  it('is refused where the owner is none, with what to do', async () => {
+    expect(await told(settings('writer', 'other'))).toBe(
+      'the role "other" of database.owner_url does not own the table ute_migrations, which belongs to "owner": name that role in database.owner_url, and a new one in database.url (docs/audit.md, "Append-only")',
+    );
+    await server.sql('CREATE DATABASE empty');
+    const empty = (url: string) => url.replace(/postgres$/, 'empty');
+    const given = settings('writer', 'other');
+    expect(await told({ ...given, url: empty(given.url), ownerUrl: empty(given.ownerUrl) })).toContain(
+      'the role "other" of database.owner_url may not create tables in the schema',
+    );
+  });
+});
+
+it('a database of one role becomes one of two: its role is the owner then, and what it had recorded stays', async () => {
+  await server.sql('CREATE DATABASE upgraded OWNER owner');
+  const at = (role: string) => server.url(role).replace(/postgres$/, 'upgraded');
+  const one = { kind: 'postgres', url: at('owner'), ssl: 'disable', poolSize: 3, migrate: true } as const;
+  const before = Object.keys(MIGRATIONS).findLast((name) => name < '0029') ?? '';
+  await Database.migrateTo(one, before, quietLog);
+  await opened(one, async (database) => {
+    await new SqlAuditTable(database, 'gateway').store(lineOf());
+    expect(await tried(at('owner'), `UPDATE audit_trail SET outcome = 'ok'`)).toBe('done');
+  });
+  await opened({ ...one, url: at('writer'), ownerUrl: at('owner') }, async (database) => {
+    await new SqlAuditTable(database, 'gateway').store(lineOf());
+    const { rows } = await sql`SELECT seq FROM audit_trail ORDER BY seq`.execute(database.db);
+    expect(rows).toEqual([{ seq: 1 }, { seq: 2 }]);
+    expect(await tried(at('writer'), 'DELETE FROM audit_trail')).toMatch(/^42501 /);
+  });
+});
+
+it('the embedded database has two roles by itself', async () => {
+  const there = await embeddedDatabase();
+  try {
+    const database = await there.database.opened();
+    expect(there.database.isAppendOnly).toBe(true);
+    await new SqlAuditTable(database, 'gateway').store(lineOf());
+    for (const text of [`UPDATE audit_trail SET outcome = ''`, 'DELETE FROM audit_trail', 'SET ROLE ute'])
+      await expect(sql.raw(text).execute(database.db)).rejects.toMatchObject({ code: '42501' });
+  } finally {
+    await there.end();
+  }
+});
