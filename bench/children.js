@@ -21,8 +21,8 @@ export function startChild(script, ...args) {
   });
 }
 
-/** Starts the built gateway as an operator would, and waits until it is ready. */
-export async function startGateway({ tools, settings = {} }) {
+/** Starts the built gateway as an operator would, or another program of this folder, and waits until it is ready. */
+export async function startGateway({ tools, settings = {}, program }) {
   const dir = mkdtempSync(join(tmpdir(), 'ute-bench-'));
   const key = createApiKey();
   const [http, grpc, metrics] = await freePorts(3);
@@ -44,7 +44,8 @@ export async function startGateway({ tools, settings = {} }) {
     }),
   );
   const startedAt = performance.now();
-  const child = spawn(process.execPath, START, {
+  const run = program === undefined ? START : [...START.slice(0, -1), join(import.meta.dirname, program)];
+  const child = spawn(process.execPath, run, {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env.PATH, UTE_CONFIG: join(dir, 'gateway.yaml') },

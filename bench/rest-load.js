@@ -18,8 +18,8 @@ export async function shoot({ url, headers = {}, body }, limits) {
   return result;
 }
 
-export async function perSecond(request, duration = SECONDS) {
-  return (await shoot(request, { duration })).requests.average;
+export async function perSecond(request, duration = SECONDS, connections = 32) {
+  return (await shoot(request, { duration, connections })).requests.average;
 }
 
 /** Median of single requests, one after another, on a connection that is kept. */

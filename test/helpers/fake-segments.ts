@@ -58,8 +58,8 @@ export class FakeSegments implements SegmentStorage {
     this.files.set(path, file);
     return Promise.resolve({
       path,
-      append: (bytes: Uint8Array) => this.#append(file, Buffer.from(bytes).toString()),
-      sync: async () => {
+      append: async (bytes: Uint8Array) => {
+        await this.#append(file, Buffer.from(bytes).toString());
         await this.#stall;
         this.syncs += 1;
         file.synced = file.text.length;

@@ -30,7 +30,6 @@ describe('SegmentFolder', () => {
     for (const text of ['a\n', 'b\n']) {
       const file = await folder.create();
       await file.append(bytes(text));
-      await file.sync();
       await file.close();
     }
     expect(statSync(path).mode & 0o777).toBe(0o700);

@@ -23,12 +23,9 @@ interface Entry {
   readonly settle?: (error?: ToolFailure) => void;
 }
 
-/** While calls come one at a time, each is synced at once; when many come, they are gathered for so long. */
-const GATHER_MS = 2;
 /** While nobody waits for the disk: one write and one sync for the records of so much time. */
 const UNHURRIED_MS = 20;
 const GROUP_RECORDS = 256;
-const FEW = 4;
 const SEGMENT_BYTES = 1 << 20;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
@@ -47,8 +44,6 @@ export class AuditJournal {
   #current: OpenSegment | undefined;
   readonly #sealed = new SealedSegments();
   readonly #timer: GatherTimer;
-  /** Of the last group, those that somebody waited for. */
-  #lastGroup = 0;
   #failure: unknown;
   #retryMs = FIRST_RETRY_MS;
   #cycle: Promise<void> | undefined;
@@ -172,9 +167,12 @@ export class AuditJournal {
     else if (!this.#timer.isSet || (this.#timer.isUnhurried && entry.settle !== undefined)) this.#gather();
   }
 
+  /**
+   * No time is given to those who wait: what comes while a group is written is the next group, so that a slower disk gets
+   * larger ones by itself.
+   */
   #gather(): void {
     if (this.#waiting.every(({ settle }) => settle === undefined)) this.#timer.after(UNHURRIED_MS, true);
-    else if (this.#lastGroup > FEW) this.#timer.after(GATHER_MS);
     else this.#timer.soon();
   }
 
@@ -201,7 +199,6 @@ export class AuditJournal {
     } catch (error) {
       return this.#failed(group, error);
     }
-    this.#lastGroup = group.filter(({ settle }) => settle !== undefined).length;
     this.#failure = undefined;
     this.#retryMs = FIRST_RETRY_MS;
     for (const { bytes, settle } of group) {
@@ -218,7 +215,6 @@ export class AuditJournal {
     // Counted first: a part of it may arrive.
     segment.bytes += bytes.length;
     await segment.file.append(bytes);
-    await segment.file.sync();
     segment.records += group.length;
     if (segment.bytes >= SEGMENT_BYTES) await this.#endSegment();
   }

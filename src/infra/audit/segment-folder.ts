@@ -7,10 +7,8 @@ import { DataDirInUse, lockDataDir } from '../data-dir/data-dir-lock.ts';
 /** A file that is being written. */
 export interface SegmentFile {
   readonly path: string;
-  /** Writes all of it to the end of the file. */
+  /** Writes all of it to the end of the file. It outlives the machine when this resolves. */
   append(bytes: Uint8Array): Promise<void>;
-  /** What was appended outlives the machine. */
-  sync(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -36,7 +34,9 @@ export interface SegmentStorage {
   release(): void;
 }
 
-const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY;
+/** Where it exists, on Linux, a write that syncs as well: one turn of the event loop instead of two. */
+const DSYNC: number | undefined = constants.O_DSYNC;
+const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | (DSYNC ?? 0);
 const NAME = /^(\d{10})\.jsonl$/;
 const MAX_NEIGHBOURS = 64;
 const NEWLINE = 0x0a;
@@ -196,8 +196,8 @@ function fileOf(path: string, handle: FileHandle): SegmentFile {
         if (bytesWritten <= 0) throw new Error(`nothing could be written to ${path}`);
         offset += bytesWritten;
       }
+      if (DSYNC === undefined) await handle.datasync();
     },
-    sync: () => handle.datasync(),
     close: () => handle.close(),
   };
 }
