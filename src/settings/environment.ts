@@ -13,6 +13,8 @@ export const SECRETS: ReadonlySet<string> = new Set([
   'UTE_DATABASE_OWNER_URL',
   'UTE_WEBHOOK_SECRET',
   'UTE_SECRETS_KEYS',
+  'UTE_VAULT_TOKEN',
+  'UTE_VAULT_SECRET_ID',
 ]);
 
 /** UTE_CONFIG itself (the path of gateway.yaml) is read by the loader. */
@@ -57,6 +59,12 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
     ['secrets', 'keys'],
     'text',
     'Keys that the secrets of agents are encrypted with: id:base64,…; the first for new ones, the others to read.',
+  ),
+  UTE_VAULT_TOKEN: variable(['secrets', 'vault', 'token'], 'text', 'Token for the transit engine of Vault.'),
+  UTE_VAULT_SECRET_ID: variable(
+    ['secrets', 'vault', 'approle', 'secret_id'],
+    'text',
+    'Secret id for the AppRole login to Vault.',
   ),
   UTE_TLS_CERT_FILE: variable(['tls', 'cert_file'], 'text', 'PEM certificate chain for REST and gRPC.'),
   UTE_TLS_KEY_FILE: variable(['tls', 'key_file'], 'text', 'PEM private key for REST and gRPC.'),

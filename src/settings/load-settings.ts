@@ -9,6 +9,7 @@ import { fallenOut } from '../lib/tools-yaml/fallen-out.ts';
 import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable, SECRETS } from './environment.ts';
 import { positionOf, readSource, type Environment, type Source } from './settings-source.ts';
 import { modeProblems } from './call-rules.ts';
+import type { VaultSettings } from './secrets-settings.ts';
 import { settingsSchema, type Settings, type SettingsFile } from './settings-schema.ts';
 
 export class SettingsError extends Error {
@@ -217,9 +218,22 @@ function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string):
       checkpoint_key_file: file.audit.checkpoint_key_file && from(file.audit.checkpoint_key_file),
       checkpoint_file: file.audit.checkpoint_file && from(file.audit.checkpoint_file),
     },
+    secrets: { ...file.secrets, vault: file.secrets.vault && withVaultPaths(file.secrets.vault, from) },
     replay: file.replay && { ...file.replay, file: from(file.replay.file) },
     custom_executors: file.custom_executors.map((entry) => ({ ...entry, path: from(entry.path) })),
     custom_extensions: file.custom_extensions.map((entry) => ({ ...entry, path: from(entry.path) })),
+  };
+}
+
+function withVaultPaths(vault: VaultSettings, from: (path: string) => string): VaultSettings {
+  const { token_file: file, approle, kubernetes } = vault;
+  const { secret_id_file: secret } = approle ?? {};
+  return {
+    ...vault,
+    ...(file !== undefined && { token_file: from(file) }),
+    ...(approle !== undefined &&
+      secret !== undefined && { approle: { ...approle, secret_id_file: from(secret) } }),
+    ...(kubernetes !== undefined && { kubernetes: { ...kubernetes, jwt_file: from(kubernetes.jwt_file) } }),
   };
 }
 

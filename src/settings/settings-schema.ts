@@ -9,9 +9,9 @@ import {
   replay,
   retention,
   schedules,
-  secrets,
   webhooks,
 } from './state-settings.ts';
+import { secrets } from './secrets-settings.ts';
 import { auth } from './auth-settings.ts';
 import { budgets, modes, sessions } from './call-settings.ts';
 import { approvals } from './approval-settings.ts';

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../lib/text/duration.ts';
 import { egressFields } from '../lib/egress/egress.ts';
-import { readKeyList } from '../lib/secrets/key-list.ts';
 import { webhookKey } from '../lib/secrets/webhook-signature.ts';
 import { whole } from '../lib/settings/whole.ts';
 
@@ -117,19 +116,6 @@ export const webhooks = z.strictObject({
     .default(5_000)
     .describe('Before the second attempt; threefold before each further one, 4 hours at most.'),
   timeout_ms: whole(100, 60_000).default(10_000),
-});
-
-export const secrets = z.strictObject({
-  keys: z
-    .string()
-    .superRefine((list, context) => {
-      const keys = readKeyList(list);
-      if (typeof keys === 'string') context.addIssue(keys);
-    })
-    .optional()
-    .describe(
-      'Keys that the secrets of agents are encrypted with, 32 bytes in base64: id:key,id:key. The first is for new ones. Better in UTE_SECRETS_KEYS. Left out: files in data_dir/secret-keys, the first of them made at the first start.',
-    ),
 });
 
 const period = z

@@ -71,7 +71,7 @@ export async function createInfra(
   const { history, ports: kept } = callLog;
   const coordination = await openCoordination(settings, observed);
   const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
-  const agents = openAgents(settings, { ...observed, database });
+  const agents = await openAgents(settings, { ...observed, ...egress.ports, database });
   const sessions = openSessions(settings, { ...observed, database });
   const loopLag = new EventLoopLag(observed.clock);
   const { recordings, replaySource } = await openRecordings(settings, observed);
@@ -118,6 +118,7 @@ interface Looking {
 
 async function stopLooking({ agents, keys, sessions, databaseWatch, loopLag }: Looking): Promise<void> {
   agents.followed.stop();
+  agents.keyServices.stop();
   sessions.known.stop();
   await keys.stop();
   await databaseWatch.stop();
@@ -183,6 +184,9 @@ function degradedOf({ databaseWatch, server, coordination, auditSink, keys, agen
     ...(keys.awayIssuers() > 0 && {
       tokens: `issuers of tokens whose keys cannot be read: ${keys.awayIssuers()}; those that were known stay in force`,
     }),
+    ...(agents.keyServices.away().length > 0 && {
+      secrets: `the key service of the secrets is away (${agents.keyServices.away().join(', ')}): calls that need a secret whose key is not in memory are refused until it is back`,
+    }),
     ...(keys.areUnread() && {
       api_keys:
         'the API keys of the database cannot be read: those that were known stay in force, and one that is revoked now may still be let in',
@@ -204,8 +208,12 @@ function secretsOfSettings({ database, redis, webhooks, secrets }: Settings): re
   const signing = [webhooks.secret, webhooks.previous_secret].filter((secret) => secret !== undefined);
   const keys =
     secrets.keys === undefined ? [] : secrets.keys.split(',').map((key) => key.split(':')[1] ?? '');
+  const logins = [secrets.vault?.token, secrets.vault?.approle?.secret_id].filter(
+    (text) => text !== undefined,
+  );
   return [
     ...urls,
+    ...logins,
     ...passwords,
     ...passwords.map((password) => decodeURIComponent(password)),
     ...signing,

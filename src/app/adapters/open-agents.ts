@@ -4,10 +4,10 @@ import { FollowedAgents } from '../../infra/agents/followed-agents.ts';
 import { SqlAgentStore } from '../../infra/agents/sql-agent-store.ts';
 import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import { EnvelopeSealer } from '../../infra/secrets/envelope-sealer.ts';
-import { EnvironmentKeys } from '../../infra/secrets/environment-keys.ts';
-import { FileKeys } from '../../infra/secrets/file-keys.ts';
+import { openSecretKeys, type OpenedKeys } from '../../infra/secrets/open-secret-keys.ts';
 import type { AgentStore } from '../../ports/agents/agent-store.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { HttpClient } from '../../ports/egress/http-client.ts';
 import type { KeyProvider } from '../../ports/secrets/key-provider.ts';
 import type { SecretSealer } from '../../ports/secrets/secret-sealer.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -19,6 +19,8 @@ export interface Agents {
   /** To be started once the database is open. */
   readonly followed: FollowedAgents;
   readonly keys: KeyProvider;
+  /** Key services elsewhere, to be started as well. */
+  readonly keyServices: Pick<OpenedKeys, 'away' | 'start' | 'stop'>;
   readonly sealer: SecretSealer;
   /** For the path of calls. */
   readonly tools: AgentTools;
@@ -26,17 +28,19 @@ export interface Agents {
 
 export interface AgentsNeeds {
   readonly database: GatewayDatabase;
+  readonly http: HttpClient;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
 /** Throws Error where the keys for secrets cannot be used. */
-export function openAgents(settings: Settings, { database, clock, log, metrics }: AgentsNeeds): Agents {
+export async function openAgents(settings: Settings, needs: AgentsNeeds): Promise<Agents> {
+  const { database, clock, log, metrics } = needs;
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
   const store = new SqlAgentStore(database.db);
-  const { keys: list } = settings.secrets;
-  const keys = list === undefined ? new FileKeys(settings.data_dir, clock) : new EnvironmentKeys(list);
+  const keyServices = await openSecretKeys(settings, { ...needs, env: process.env });
+  const { keys } = keyServices;
   const followed = new FollowedAgents({
     store,
     clock,
@@ -48,5 +52,5 @@ export function openAgents(settings: Settings, { database, clock, log, metrics }
     count: gauge('ute_agents', 'Agents that are declared, of all tenants, as this replica knows them.'),
   });
   const sealer = new EnvelopeSealer(keys);
-  return { store, followed, keys, sealer, tools: new AgentTools(followed, sealer) };
+  return { store, followed, keys, keyServices, sealer, tools: new AgentTools(followed, sealer) };
 }

@@ -118,6 +118,7 @@ function notesOf({ database, log }: Infra): JsonObject {
 
 /** With what every replica knows of it in memory. */
 async function openDatabase({ database, keys, agents }: Infra): Promise<void> {
+  agents.keyServices.start();
   await database.openNow();
   await Promise.all([keys.start(), agents.followed.start()]);
 }

@@ -67,7 +67,7 @@ export class SecretKeys implements SecretKeyControl {
 
   async #resealed(secret: SealedSecret): Promise<ResealedSecret | undefined> {
     try {
-      const resealed = await this.#needs.sealer.rewrap(secret.sealed);
+      const resealed = await this.#needs.sealer.rewrap(secret.sealed, secret);
       return resealed === undefined ? undefined : { ...secret, resealed };
     } catch (error) {
       if (error instanceof ToolFailure) return undefined;

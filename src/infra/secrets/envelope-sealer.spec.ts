@@ -75,9 +75,9 @@ describe('EnvelopeSealer', () => {
     const old = await sealerOf(KEY_A).seal('a secret', PLACE);
     const both = sealerOf(`${KEY_B}, ${KEY_A}`);
     expect(await both.open(old, PLACE)).toBe('a secret');
-    const rewrapped = (await both.rewrap(old)) ?? '';
+    const rewrapped = (await both.rewrap(old, PLACE)) ?? '';
     expect(rewrapped).toMatch(/^v1\.b\./);
-    expect(await both.rewrap(rewrapped)).toBeUndefined();
+    expect(await both.rewrap(rewrapped, PLACE)).toBeUndefined();
     expect(await sealerOf(KEY_B).open(rewrapped, PLACE)).toBe('a secret');
     await expect(sealerOf(KEY_B).open(old, PLACE)).rejects.toMatchObject({
       type: 'UNAVAILABLE',

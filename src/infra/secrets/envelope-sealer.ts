@@ -23,7 +23,7 @@ export class EnvelopeSealer implements SecretSealer {
     const dataKey = newDataKey();
     try {
       const encrypted = encrypt(dataKey, Buffer.from(text, 'utf8'), placeText(place));
-      return writeSealed({ ...(await this.#keys.wrap(dataKey)), ...encrypted });
+      return writeSealed({ ...(await this.#keys.wrap(dataKey, place)), ...encrypted });
     } finally {
       dataKey.fill(0);
     }
@@ -31,7 +31,7 @@ export class EnvelopeSealer implements SecretSealer {
 
   async open(sealed: string, place: SecretPlace): Promise<string> {
     const read = readOrRefuse(sealed);
-    const dataKey = await this.#keys.unwrap(read);
+    const dataKey = await this.#keys.unwrap(read, place);
     try {
       const plain = decrypt(dataKey, read, placeText(place));
       if (plain !== undefined) return plain.toString('utf8');
@@ -41,13 +41,13 @@ export class EnvelopeSealer implements SecretSealer {
     throw unreadable();
   }
 
-  async rewrap(sealed: string): Promise<string | undefined> {
+  async rewrap(sealed: string, place: SecretPlace): Promise<string | undefined> {
     const read = readOrRefuse(sealed);
     const [current] = await this.#keys.keyIds();
     if (read.keyId === current) return undefined;
-    const dataKey = await this.#keys.unwrap(read);
+    const dataKey = await this.#keys.unwrap(read, place);
     try {
-      return writeSealed({ ...read, ...(await this.#keys.wrap(dataKey)) });
+      return writeSealed({ ...read, ...(await this.#keys.wrap(dataKey, place)) });
     } finally {
       dataKey.fill(0);
     }
@@ -67,7 +67,7 @@ function readOrRefuse(sealed: string): SealedText {
 }
 
 /** No name of one part can be taken for the end of it and the beginning of another. */
-function placeText({ tenantId, agent, tool, field }: SecretPlace): string {
+export function placeText({ tenantId, agent, tool, field }: SecretPlace): string {
   return ['v1', tenantId, agent, tool, field]
     .map((part) => encodeURIComponent(part.toWellFormed()))
     .join('|');

@@ -19,6 +19,10 @@ export abstract class KeyRing implements KeyProvider {
     return [current, ...older];
   }
 
+  reads(keyId: string): boolean {
+    return this.keys(keyId).has(keyId);
+  }
+
   async wrap(dataKey: Buffer): Promise<WrappedDataKey> {
     const [[keyId, key] = []] = this.keys();
     if (keyId === undefined || key === undefined) throw new Error('there is no key for secrets');

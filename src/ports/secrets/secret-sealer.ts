@@ -8,11 +8,11 @@ export interface SecretPlace {
   readonly field: string;
 }
 
-/** Every method rejects with ToolFailure UNAVAILABLE: SECRETS_KEY_MISSING or SECRET_UNREADABLE. */
+/** Every method rejects with ToolFailure UNAVAILABLE: SECRETS_KEY_MISSING, SECRETS_PROVIDER_AWAY or SECRET_UNREADABLE. */
 export interface SecretSealer {
   /** Under a new key of its own, each time. */
   seal(text: string, place: SecretPlace): Promise<string>;
   open(sealed: string, place: SecretPlace): Promise<string>;
   /** Wrapped by the current key. Undefined: it is already. */
-  rewrap(sealed: string): Promise<string | undefined>;
+  rewrap(sealed: string, place: SecretPlace): Promise<string | undefined>;
 }

@@ -7,7 +7,7 @@ const TAG = 'admin';
 
 const SecretKeys = named('SecretKeys', () =>
   z.object({
-    provider: oneOf(['file', 'environment']).describe('Where the keys are.'),
+    provider: oneOf(['file', 'environment', 'aws_kms', 'vault']).describe('Where the keys are.'),
     keys: list(
       z.object({
         key_id: text(),

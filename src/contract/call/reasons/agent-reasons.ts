@@ -10,6 +10,7 @@ export const AGENT_REASONS = {
   CONFIG_MISMATCH: row('VALIDATION', 'config or sensitive_config do not fit the config_schema of the tool: details.violations'),
   KEYS_ELSEWHERE: row('CONFLICT', 'the keys for secrets are in UTE_SECRETS_KEYS: only an operator can change them'),
   SECRETS_KEY_MISSING: row('UNAVAILABLE', 'this gateway does not have the key that a secret of the agent is encrypted with: details.key_id', { ranNothing: true, sparesUpstream: true }),
+  SECRETS_PROVIDER_AWAY: row('UNAVAILABLE', 'the key service of the secrets (AWS KMS, Vault) does not answer, or refuses: calls that need a secret cannot run now', { ranNothing: true, sparesUpstream: true }),
   SECRET_UNREADABLE: row('UNAVAILABLE', 'a secret of the agent cannot be decrypted: set it anew', { ranNothing: true, sparesUpstream: true }),
   TOOL_DISABLED_FOR_AGENT: row('PERMISSION_DENIED', 'the tool is switched off for this agent'),
   TOOL_NOT_CONFIGURED: row('PERMISSION_DENIED', 'the tool is not configured for this agent, or no longer as its config_schema asks'),
