@@ -11,6 +11,7 @@ import {
 } from '../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../test/helpers/fake-clock.ts';
 import { MemoryCallStore } from '../../test/helpers/memory-call-store.ts';
+import type { AskedApproval } from '../contract/call/asked-approval.ts';
 import type { AdmitRequest, Admission, Admitted } from '../contract/call/admission.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { acceptedOf, refusalOf } from '../core/settle.ts';
@@ -30,6 +31,7 @@ function setUp({ hasPlace = false, idempotent = false } = {}) {
   const log = recordingLog();
   const asked: AdmitRequest[] = [];
   const offered: string[] = [];
+  const asks: (readonly [call: string, approval: string])[] = [];
   const ran: ClaimedCall[] = [];
   const givenUp: boolean[] = [];
   const told: string[] = [];
@@ -46,6 +48,7 @@ function setUp({ hasPlace = false, idempotent = false } = {}) {
       door: 'rest',
       registryVersion: '1.0.0',
       traceId: '',
+      ...(request.arguments['awaits'] === true && { awaited: { id: 'approval-1' } as AskedApproval }),
       kept: async (at) => acceptedOf(call, at),
       failed: async (error) => refusalOf(call, error),
     };
@@ -53,6 +56,7 @@ function setUp({ hasPlace = false, idempotent = false } = {}) {
   };
   const calls = new AsyncCalls({
     store,
+    waiting: { keep: async (call, asked) => void asks.push([call.id, asked.id]) },
     caller: { admit },
     webhooks: {
       claim: async () => [],
@@ -92,7 +96,7 @@ function setUp({ hasPlace = false, idempotent = false } = {}) {
     store.rows.set(call.id, call);
     return call;
   };
-  return { store, calls, asked, offered, ran, givenUp, told, row, admit, woken: () => woken };
+  return { store, calls, asks, asked, offered, ran, givenUp, told, row, admit, woken: () => woken };
 }
 
 const lost = () => new AnswerLost('UNAVAILABLE', 'away', { reason: 'DATABASE_UNAVAILABLE' });
@@ -108,6 +112,18 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
+});
+
+describe('a call that a human has to approve first', () => {
+  it('is kept together with its approval, holds no slot, and is in nobody’s queue until it is decided', async () => {
+    const { store, calls, asks, asked, offered, ran, told, woken, admit } = setUp({ hasPlace: true });
+    await admit(requestOf());
+    expect(await calls.accept(requestOf({ arguments: { awaits: true } }))).toMatchObject({ ok: true });
+    expect(asked.at(-1)?.awaitsApproval).toBe(true);
+    expect([asks, store.rows.size, offered, ran]).toEqual([[[ID, 'approval-1']], 0, [], []]);
+    calls.decided(ID);
+    expect([offered, told, woken()]).toEqual([[ID], [`news ${ID}`], 1]);
+  });
 });
 
 describe('a call that is accepted', () => {

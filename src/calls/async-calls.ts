@@ -3,10 +3,8 @@ import type { Admitted, AdmitRequest } from '../contract/call/admission.ts';
 import { holds, type Principal } from '../contract/call/principal.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
 import { permissionMissing, shuttingDown, toolFailure } from '../contract/call/failure.ts';
-import type { ToolFailure } from '../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import { SharedSlots } from '../lib/concurrency/shared-slots.ts';
-import { AnswerLost } from '../ports/answer-lost.ts';
 import type { CallHints } from '../ports/calls/call-hints.ts';
 import type { CallQueue } from '../ports/calls/call-queue.ts';
 import type { CallStore, NewCall, StoredCall } from '../ports/calls/call-store.ts';
@@ -14,6 +12,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import { retryOutcomeOf } from '../ports/retry-outcome.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
+import type { WaitingCalls } from '../ports/calls/waiting-calls.ts';
 import type { DeadWebhook, WebhookStore } from '../ports/calls/webhook-store.ts';
 import type { CallbackRules } from '../webhooks/callback-rules.ts';
 import { newCallOf } from './accepted-request.ts';
@@ -21,11 +20,13 @@ import { authorizeRetry, type RetryWish } from './authorize-retry.ts';
 import { notFound, notRetried, tooManyFollowers } from './call-failures.ts';
 import type { ReservedSlot } from './queue-consumer.ts';
 import { keepAdmitted } from './keep-admitted.ts';
+import { isPerhapsKept, keepCall } from './keep-call.ts';
 import { endedWithout, type WriteEnvelope } from './ended-call.ts';
 import { followCall, type Followed } from './follow-call.ts';
 
 export interface AsyncCallsDeps {
   readonly store: CallStore;
+  readonly waiting: WaitingCalls;
   readonly caller: Pick<ToolCaller, 'admit'>;
   readonly webhooks: WebhookStore;
   readonly queue: CallQueue;
@@ -46,8 +47,6 @@ export interface AsyncCallsDeps {
 export type CalledFor = Pick<ToolContext, 'agentId' | 'userId' | 'sessionId'>;
 
 const MAX_FOLLOWERS = 1_000;
-/** A database that takes longer to fail than this is not asked twice while a caller waits. */
-const RETRY_WITHIN_MS = 2_000;
 
 export class AsyncCalls {
   readonly #deps: AsyncCallsDeps;
@@ -58,17 +57,26 @@ export class AsyncCalls {
     this.#deps = deps;
   }
 
-  /** The call passes everything but its executor, and is committed before anybody hears of it. Never throws. */
+  /**
+   * The call passes everything but its executor, and is committed before anybody hears of it; where a human has to approve
+   * it first, together with what that human is asked. Never throws.
+   */
   async accept(request: AdmitRequest, callbackUrl?: string): Promise<ToolResponse> {
-    const admission = await this.#deps.caller.admit(request);
+    const admission = await this.#deps.caller.admit({ ...request, awaitsApproval: true });
     return keepAdmitted(admission, (admitted) => this.#queue(admitted, callbackUrl));
   }
 
   async #queue(admitted: Admitted, callbackUrl: string | undefined): Promise<string> {
     const { queue, maxWaitMs, reserve } = this.#deps;
     const accepted = newCallOf(admitted, { maxWaitMs, callbackUrl });
+    const { awaited } = admitted;
+    if (awaited !== undefined) {
+      const { waiting, maxQueued, log } = this.#deps;
+      await keepCall(accepted, () => waiting.keep(accepted, awaited, maxQueued), log);
+      return `/v1/calls/${accepted.id}`;
+    }
     const slot = reserve(accepted);
-    await this.#keep(accepted, slot);
+    await this.#keepReserved(accepted, slot);
     // Nobody waits for the queue: the row is enough.
     if (slot === undefined) queue.offer(accepted.id);
     // Read back from its text: it runs as it was kept, here as on any other replica.
@@ -76,34 +84,13 @@ export class AsyncCalls {
     return `/v1/calls/${accepted.id}`;
   }
 
-  async #keep(call: NewCall, slot: ReservedSlot | undefined): Promise<void> {
-    try {
-      await this.#write(call, slot);
-    } catch (error) {
-      slot?.giveUp(error instanceof AnswerLost);
-      throw error instanceof AnswerLost ? acceptanceUnknown(call, error) : error;
-    }
-  }
-
-  /**
-   * The row is kept once, however often it is written: what failed after its commit is found to be there. Whatever the
-   * second try fails with, the first may have been committed.
-   */
-  async #write(call: NewCall, slot: ReservedSlot | undefined): Promise<void> {
+  async #keepReserved(call: NewCall, slot: ReservedSlot | undefined): Promise<void> {
     const { store, maxQueued, log } = this.#deps;
-    const write = () => store.accept(call, maxQueued, slot?.claim);
-    const askedAt = performance.now();
     try {
-      await write();
+      await keepCall(call, () => store.accept(call, maxQueued, slot?.claim), log);
     } catch (error) {
-      if (!(error instanceof AnswerLost) || performance.now() - askedAt > RETRY_WITHIN_MS) throw error;
-      log.warn(
-        { callId: call.id, err: error.cause },
-        'the database did not answer whether it accepted a call: it is asked again',
-      );
-      await write().catch(() => {
-        throw error;
-      });
+      slot?.giveUp(isPerhapsKept(error));
+      throw error;
     }
   }
 
@@ -183,6 +170,14 @@ export class AsyncCalls {
     return until(followCall(this.#deps, { tenantId, id, afterSeq, gone, drain: this.#drain.signal }), leave);
   }
 
+  /** Somebody has decided about a call that waited for it: it is to be run, or has ended. */
+  decided(callId: string): void {
+    const { queue, hints, wakeSender } = this.#deps;
+    queue.offer(callId);
+    hints.publish('news', callId);
+    wakeSender();
+  }
+
   dead(principal: Principal, limit: number, before?: string): Promise<readonly DeadWebhook[]> {
     return this.#deps.webhooks.dead(principal.tenantId, limit, before);
   }
@@ -222,20 +217,6 @@ function isFor(call: StoredCall, { agentId, userId, sessionId }: CalledFor): boo
 }
 
 const ID = /^[0-9a-f-]{36}$/;
-
-/** It may have been committed, and will run then: a caller that asks again without a key may have it run twice. */
-function acceptanceUnknown({ idempotent, readOnly }: NewCall, failure: AnswerLost): ToolFailure {
-  return toolFailure(
-    'ACCEPTANCE_UNKNOWN',
-    'The gateway cannot reach its database: whether it has accepted the call is not known.',
-    {
-      partialSideEffects: true,
-      retryable: idempotent || readOnly,
-      retryAfterMs: failure.retryAfterMs,
-      cause: failure.cause,
-    },
-  );
-}
 
 async function* until(events: AsyncIterable<Followed>, leave: () => void): AsyncIterable<Followed> {
   try {

@@ -50,6 +50,7 @@ export function showQueue(deps: GaugeDeps): () => void {
   });
   const show = async () => {
     const [state, counts] = await Promise.all([store.state(), webhooks.counts()]);
+    calls.with('waiting_approval').set(state.waitingApproval);
     calls.with('queued').set(state.queued);
     calls.with('running').set(state.running);
     oldest.set(state.oldestWaitingSeconds);

@@ -1,4 +1,5 @@
 // CallWorker: runs accepted calls through the core, each under a lease, and writes the one end that each has.
+import type { AdmittedCall } from '../contract/call/admitted-call.ts';
 import { isReason } from '../contract/call/reasons/is-reason.ts';
 import { randomUUID } from 'node:crypto';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
@@ -100,7 +101,8 @@ export class CallWorker {
 
   async #run(running: RunningCall): Promise<ToolResponse> {
     const { call, signal } = running;
-    const recorder = new EventRecorder(this.#deps.clock, await this.#eventsBefore(call), (events) =>
+    const admitted = admittedCallOf(call.id, call.request);
+    const recorder = new EventRecorder(this.#deps.clock, await this.#eventsBefore(call, admitted), (events) =>
       this.#deps.store.appendEvents(call.id, events).then(
         () => this.#deps.hints.publish('news', call.id),
         (error: unknown) =>
@@ -111,16 +113,15 @@ export class CallWorker {
       ),
     );
     try {
-      const admitted = admittedCallOf(call.id, call.request);
       return await this.#deps.caller.resume(admitted, { emit: recorder.emit, signal });
     } finally {
       await recorder.close();
     }
   }
 
-  /** A call that ran before has said something already, perhaps. */
-  async #eventsBefore({ id, claim }: ClaimedCall): Promise<number> {
-    return claim === 1 ? 0 : this.#deps.store.lastEvent(id);
+  /** Of a call that ran before, or waited for its approval, something is known already, perhaps. */
+  async #eventsBefore({ id, claim }: ClaimedCall, { runs }: AdmittedCall): Promise<number> {
+    return claim === 1 && runs === undefined ? 0 : this.#deps.store.lastEvent(id);
   }
 
   /**

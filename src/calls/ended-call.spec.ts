@@ -24,6 +24,8 @@ describe('a call without an answer of its own', () => {
     ['CANCELLED', 'CANCELLED', 'cancelled before it ran'],
     ['TIMEOUT', 'WAITED_TOO_LONG', 'waited for longer'],
     ['UNAVAILABLE', 'OWNER_LOST', 'was lost each time'],
+    ['PERMISSION_DENIED', 'APPROVAL_REJECTED', 'rejected by an approver'],
+    ['CONFLICT', 'APPROVAL_EXPIRED', 'Nobody decided'],
     ['OUTCOME_UNKNOWN', 'OWNER_LOST', 'whether the tool acted is not known'],
     ['VALIDATION', 'SCHEMA_MISMATCH', 'was refused when it was made'],
     ['NOT_FOUND', 'TOOL_NOT_FOUND', 'was refused when it was made'],

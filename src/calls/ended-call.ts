@@ -1,5 +1,6 @@
 // How a call ended: what its row says of an answer, and the answer that is given where nothing but the row is left.
 import { ERROR_TYPES, isErrorType } from '../contract/call/error-types.ts';
+import type { JsonObject } from '../contract/json.ts';
 import type { ToolRefusal, ToolResponse } from '../contract/call/tool-response.ts';
 import type { CallEnd, EndStatus, StoredCall } from '../ports/calls/call-store.ts';
 
@@ -30,11 +31,19 @@ function statusOf(response: ToolResponse): EndStatus {
 const MESSAGES: Readonly<Record<string, string>> = {
   CANCELLED: 'The call was cancelled before it ran.',
   WAITED_TOO_LONG: 'The call waited for longer than calls may, and was not run.',
+  APPROVAL_REJECTED: 'The call was rejected by an approver, and was not run.',
+  APPROVAL_EXPIRED: 'Nobody decided about the call in time, and it was not run.',
   OWNER_LOST: 'The replica that ran the call was lost each time.',
 };
 const UNKNOWN =
   'The replica that ran the call was lost: whether the tool acted is not known, and it was not run again.';
 const REFUSED = 'The call was refused when it was made, and was not run. The answer to it said why.';
+
+function decisionOf({ approval }: StoredCall): JsonObject {
+  if (approval === undefined) return {};
+  const { id, comment } = approval;
+  return { approval_id: id, ...(comment !== undefined && { comment }) };
+}
 
 /** Of a call that ended without an answer of its own. */
 export function endedWithout(call: StoredCall): ToolRefusal {
@@ -50,7 +59,7 @@ export function endedWithout(call: StoredCall): ToolRefusal {
       origin: ERROR_TYPES[type].origin,
       reason,
       retryAfterMs: null,
-      details: {},
+      details: reason === 'APPROVAL_REJECTED' || reason === 'APPROVAL_EXPIRED' ? decisionOf(call) : {},
     },
     meta: {
       callId: call.id,

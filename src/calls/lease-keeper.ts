@@ -110,10 +110,10 @@ export class LeaseKeeper {
       for (const { id, status } of await store.sweep(MAX_RUNS)) {
         log.warn(
           { callId: id, status },
-          'a call of a lost replica was settled: status says what became of it',
+          'a call was settled whose replica was lost, or that waited too long: status says what became of it',
         );
         if (status === 'queued') queue.offer(id);
-        else if (status !== 'running') series.ended(status);
+        else if (status !== 'running' && status !== 'waiting_approval') series.ended(status);
         hints.publish('news', id);
         ended();
       }

@@ -1,5 +1,5 @@
 // OpenAdmission: a call on its way to being admitted. Whoever keeps it does so while all that stands around the call waits.
-import type { Admission, Admitted } from '../contract/call/admission.ts';
+import type { Admission, Admitted, AdmitRequest } from '../contract/call/admission.ts';
 import type { AdmittedCall, Grant } from '../contract/call/admitted-call.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { Principal } from '../contract/call/principal.ts';
@@ -13,12 +13,14 @@ type AdmitPhase = Phase & { readonly kind: 'admit' };
 export class OpenAdmission implements AdmitPhase {
   readonly kind = 'admit';
   readonly terms?: JsonObject;
+  readonly awaitsApproval?: true;
   readonly #admitted = Promise.withResolvers<Omit<Admitted, 'kept' | 'failed'>>();
   /** Settles with where the call is kept. */
   readonly #keeping = Promise.withResolvers<string>();
 
-  constructor(terms: JsonObject | undefined) {
+  constructor({ terms, awaitsApproval }: Pick<AdmitRequest, 'terms' | 'awaitsApproval'>) {
     if (terms !== undefined) this.terms = terms;
+    if (awaitsApproval !== undefined) this.awaitsApproval = awaitsApproval;
   }
 
   /** Either the call has come through, or it has its answer. `response` never rejects. */
@@ -44,6 +46,7 @@ export class OpenAdmission implements AdmitPhase {
       door: request.door,
       registryVersion: snapshot.version,
       traceId: progress.traceId,
+      ...(progress.awaited !== undefined && { awaited: progress.awaited }),
     });
     return this.#keeping.promise;
   }
@@ -66,7 +69,7 @@ function admittedCall(call: ToolCall, fn: ToolFunction, principal: Principal): A
     context,
     ...(timeoutMs !== undefined && { timeoutMs }),
     toolHash: fn.spec.contentHash,
-    approved: confirmationToken !== undefined || isUnsafe(fn.spec.metadata),
+    approved: approvedFor !== undefined || confirmationToken !== undefined || isUnsafe(fn.spec.metadata),
     ...(approvedFor !== undefined && { runs: approvedFor }),
     grant: {
       principalId: principal.id,

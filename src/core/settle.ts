@@ -76,12 +76,14 @@ function success(
 
 /** Of a call that runs later; `at` tells where its end will be found. */
 export function acceptedOf(call: ToolCall, at: string): ToolSuccess {
+  const { awaited } = call.progress;
+  const approval = awaited && { id: awaited.id, expiresAt: new Date(awaited.expiresAt).toISOString() };
   return {
     ok: true,
     data: null,
     dataJson: 'null',
     intents: NO_INTENTS,
-    meta: { ...metaOf(call), acceptedAt: at },
+    meta: { ...metaOf(call), acceptedAt: at, ...(approval && { awaited: approval }) },
     rateLimits: call.progress.rateLimits,
   };
 }

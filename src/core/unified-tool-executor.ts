@@ -66,8 +66,8 @@ export class UnifiedToolExecutor implements ToolCaller {
     return this.#carry(request, RUN);
   }
 
-  admit({ terms, ...request }: AdmitRequest): Promise<Admission> {
-    const admission = new OpenAdmission(terms);
+  admit({ terms, awaitsApproval, ...request }: AdmitRequest): Promise<Admission> {
+    const admission = new OpenAdmission({ terms, awaitsApproval });
     return admission.outcome(this.#carry(request, admission));
   }
 

@@ -1,6 +1,6 @@
 // IdempotencyStore: which keyed call is under way and how the ended ones ended, so that none is run twice by mistake.
 import type { Intent } from '../contract/call/intent.ts';
-import type { ToolError, Truncation } from '../contract/call/tool-response.ts';
+import type { AwaitedApproval, ToolError, Truncation } from '../contract/call/tool-response.ts';
 
 /** One key for one tool, of one credential and of whom it speaks for. */
 export interface KeyScope {
@@ -42,6 +42,7 @@ export type StoredOutcome =
       readonly intents: readonly Intent[];
       readonly truncated?: Truncation;
       readonly acceptedAt?: string;
+      readonly awaited?: AwaitedApproval;
     }
   | { readonly ok: false; readonly error: ToolError };
 

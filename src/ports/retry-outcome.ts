@@ -6,7 +6,7 @@ type Ended = Pick<StoredCall, 'kind' | 'status' | 'idempotent' | 'readOnly' | 'p
 export function retryOutcomeOf(call: Ended, force: boolean): RetryOutcome {
   const { kind, status, idempotent, readOnly, partialSideEffects } = call;
   if (kind === 'sync') return 'not_async';
-  if (status === 'queued' || status === 'running') return 'not_ended';
+  if (status === 'waiting_approval' || status === 'queued' || status === 'running') return 'not_ended';
   if (status === 'succeeded') return 'succeeded';
   const mayHaveActed = partialSideEffects || status === 'outcome_unknown';
   return force || idempotent || readOnly || !mayHaveActed ? 'queued' : 'unsafe';

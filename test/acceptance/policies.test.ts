@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { acceptCall, acceptedId, callWhen } from '../helpers/async-client.ts';
+import { acceptCall, callIdOf, callWhen } from '../helpers/async-client.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { openDatabase } from '../helpers/open-database.ts';
 import { CASES, decisionOf, RULES, TOOLS_TEXT, type PolicyCase } from '../helpers/policy-table.ts';
@@ -56,7 +56,7 @@ async function throughDoor(door: Door, each: PolicyCase): Promise<string> {
 async function throughQueue(each: PolicyCase): Promise<string> {
   const target = gateway.key(each.tenant);
   const answer = await sendLater(target, each);
-  if (!answer.ok) return decisionOf(answer.error);
+  if (answer.error !== undefined) return decisionOf(answer.error);
   const { result } = await callWhen(target, answer.callId);
   return decisionOf({ ok: result?.ok === true, ...(result?.error as object | undefined) });
 }
@@ -74,11 +74,13 @@ async function sendLater({ url, key }: RestTarget, each: PolicyCase) {
   });
   const { ok, meta, error } = (await response.json()) as {
     ok: boolean;
-    meta: { call_id: string };
+    meta: { call_id: string; status?: string };
     error: { type: string; reason: string };
   };
-  if (ok) return { ok, callId: meta.call_id };
-  return { ok, error: { ok, ...error } };
+  if (meta.status === 'waiting_approval')
+    return { callId: '', error: { ok: false, reason: 'APPROVAL_REQUIRED' } };
+  if (ok) return { callId: meta.call_id, error: undefined };
+  return { callId: '', error: { ok, ...error } };
 }
 
 async function decisionsBy(ask: (each: PolicyCase) => Promise<string>): Promise<readonly string[]> {
@@ -237,12 +239,9 @@ describe('a decision', () => {
     const target = gateway.key('acme');
     const context = { mode: 'voice' };
     const asked = await acceptCall(target, 'pay', { amount: 300 }, { context });
-    const { details } = asked.body.error as unknown as { details: Record<string, string> };
-    await request(gateway.key('boss'), 'POST', `/v1/approvals/${details['approval_id']}/decision`, {
-      decision: 'approve',
-    });
-    const approved = { ...context, confirmation_token: details['confirmation_token'] };
-    const id = await acceptedId(target, 'pay', { amount: 300 }, { context: approved });
+    const { approval_id: approval } = asked.body.meta;
+    await request(gateway.key('boss'), 'POST', `/v1/approvals/${approval}/decision`, { decision: 'approve' });
+    const id = callIdOf(asked.body.meta);
     expect((await callWhen(target, id)).result).toMatchObject({ ok: true, data: { amount: 300 } });
   });
 

@@ -237,8 +237,7 @@ async function haveOwned(host: string): Promise<void> {
   const started = await request(acme, 'POST', '/v1/admin/recordings', { name: owned.recording });
   expect(started.status).toBe(200);
   const waits = await acceptCall(acme, 'guarded');
-  const details = waits.body.error as unknown as { details: { approval_id: string } };
-  owned.approval = details.details.approval_id;
+  owned.approval = waits.body.meta.approval_id ?? '';
   owned.call = await acceptedId(
     acme,
     'work',

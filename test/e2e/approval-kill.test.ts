@@ -6,12 +6,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { ask, decide, runsIn } from '../helpers/approval-kit.ts';
+import { acceptCall, acceptedId, callView, callWhen } from '../helpers/async-client.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { request, type Envelope, type RestTarget } from '../helpers/rest-client.ts';
 
 const HANDLER = `import { appendFileSync } from 'node:fs';
 export const execute = ({ note }) => appendFileSync(note, 'ran\\n');
 `;
+const HOLDER = 'export const execute = () => new Promise(() => undefined);\n';
 const [agentKey, bossKey] = [createApiKey(), createApiKey()];
 const keys = [
   { key: agentKey, roles: ['agent'], user: 'ann' },
@@ -38,7 +40,14 @@ beforeEach(() => {
     implementation_config: { handler: './act.js', trusted: true },
     metadata: { is_dangerous: true },
   };
-  writeFileSync(join(dir, 'tools.yaml'), stringify({ tools: [tool] }));
+  writeFileSync(join(dir, 'hold.js'), HOLDER);
+  const hold = {
+    ...tool,
+    name: 'hold',
+    implementation_config: { handler: './hold.js', trusted: true },
+    metadata: { read_only: true },
+  };
+  writeFileSync(join(dir, 'tools.yaml'), stringify({ tools: [tool, hold] }));
 });
 afterEach(async () => {
   await gateway?.end();
@@ -49,7 +58,7 @@ afterEach(async () => {
 async function restarted(): Promise<{ readonly agent: RestTarget; readonly boss: RestTarget }> {
   await gateway?.end();
   const loaders = [{ type: 'yaml-file', paths: [join(dir, 'tools.yaml')] }];
-  gateway = new GatewayProcess(dir, configured(dir, { loaders, auth: { keys } }));
+  gateway = new GatewayProcess(dir, configured(dir, { loaders, auth: { keys }, async: { concurrency: 1 } }));
   const { rest: url } = await gateway.ready();
   return { agent: { url, key: agentKey.text }, boss: { url, key: bossKey.text } };
 }
@@ -64,5 +73,22 @@ it('asked for, approved and used across three kills, the call runs once', async 
   };
   expect(await use(await restarted())).toMatchObject({ ok: true });
   expect(await use(await restarted())).toMatchObject({ error: { reason: 'APPROVAL_USED' } });
+  expect(runsIn(note)).toEqual(['ran']);
+}, 120_000);
+
+it('a call that waits for its approval outlives the kills before it is approved, and before it runs, and runs once', async () => {
+  const note = join(dir, 'waited');
+  const { body } = await acceptCall((await restarted()).agent, 'act', { note });
+  const { approval_id: id = '', call_id: call } = body.meta;
+  const { agent, boss } = await restarted();
+  // It has the only slot: the call cannot begin before the next kill.
+  const holding = await acceptedId(agent, 'hold', { note });
+  await callWhen(agent, holding, ({ status }) => status === 'running');
+  expect((await decide(boss, { id, token: '' })).body.status).toBe('used');
+  expect((await callView(agent, call)).status).toBe('queued');
+  expect(runsIn(note)).toEqual([]);
+  const again = await restarted();
+  expect(await callWhen(again.agent, call)).toMatchObject({ status: 'succeeded', attempts: 1 });
+  expect((await callView((await restarted()).agent, call)).status).toBe('succeeded');
   expect(runsIn(note)).toEqual(['ran']);
 }, 120_000);

@@ -53,6 +53,13 @@ export function toolsText(upstream = 'https://bank.example', token = 'first-toke
         metadata: danger,
         concurrency: { limit: 1, per: 'tool', max_queue: 0 },
       }),
+      tool('act_soon', {
+        tool_type: 'javascript',
+        input_schema: NOTED,
+        implementation_config: handler,
+        metadata: danger,
+        extensions: { approval: { ttl_ms: 1_000 } },
+      }),
       tool('note', {
         tool_type: 'javascript',
         input_schema: NOTED,
@@ -97,7 +104,9 @@ export interface ApprovalBench {
 }
 
 /** ann, bob and boss are people of acme; `service` is nobody's key, `operator` may retry and not call. */
-export async function startApprovalBench(): Promise<ApprovalBench> {
+export async function startApprovalBench(
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<ApprovalBench> {
   const dir = mkdtempSync(join(tmpdir(), 'ute-approvals-'));
   const write = (file: string, text: string) => writeFileSync(join(dir, file), text);
   mkdirSync(join(dir, 'python'));
@@ -129,6 +138,7 @@ export async function startApprovalBench(): Promise<ApprovalBench> {
       'Ann with what cannot be seen': person('a\u200bn\u00adn', ['approver']),
     },
     settings: {
+      ...settings,
       approvals: { allow_self_approval: false },
       executors: {
         python: { module_paths: [join(dir, 'python')], sandbox: 'off' },

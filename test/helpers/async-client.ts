@@ -17,6 +17,8 @@ export interface CallView {
 export interface AnswerMeta {
   readonly call_id: string;
   readonly call_url?: string;
+  /** Of a call that waits for it. */
+  readonly approval_id?: string;
 }
 
 export type Accepted = Sent<Envelope & { readonly meta: AnswerMeta & { readonly status?: string } }>;

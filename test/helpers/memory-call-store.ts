@@ -8,6 +8,7 @@ import type {
   ClaimedCall,
   FirstClaim,
   NewCall,
+  QueueState,
   RetryOutcome,
   StoredCall,
   StoredEvent,
@@ -103,8 +104,8 @@ export class MemoryCallStore implements CallStore {
     return (this.said.get(id) ?? []).filter(({ seq }) => seq > afterSeq).slice(0, limit);
   }
 
-  async state(): Promise<{ queued: number; running: number; oldestWaitingSeconds: number }> {
-    return { queued: 0, running: 0, oldestWaitingSeconds: 0 };
+  async state(): Promise<QueueState> {
+    return { waitingApproval: 0, queued: 0, running: 0, oldestWaitingSeconds: 0 };
   }
 
   /** Another replica has it now. */

@@ -79,7 +79,7 @@ describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
     });
   });
 
-  it('is refused at once like a direct call: unknown, wrong, not allowed, not approved', async () => {
+  it('is refused at once like a direct call: unknown, wrong, not allowed', async () => {
     expect(await acceptCall(agent, 'nothing')).toMatchObject({
       status: 404,
       body: { error: { type: 'NOT_FOUND' } },
@@ -90,16 +90,13 @@ describe.each(STORES)('an asynchronous call on %s', (_name, open) => {
     });
     expect(await acceptCall(targetOf(gateway, 'reader'), 'work')).toMatchObject({ status: 403 });
     expect(await acceptCall({ ...agent, key: 'none' }, 'work')).toMatchObject({ status: 401 });
-    expect(await acceptCall(agent, 'guarded')).toMatchObject({
-      status: 202,
-      body: { ok: false, error: { type: 'CONFIRMATION_REQUIRED' } },
-    });
   });
 
-  it('runs after its approval, which it uses up when it is accepted', async () => {
-    const asked = (await acceptCall(agent, 'guarded')).body as unknown as {
+  it('with an approval that was given before, uses that up when it is accepted', async () => {
+    const path = '/v1/tools/guarded/execute';
+    const { body: asked } = await request<{
       error: { details: { approval_id: string; confirmation_token: string } };
-    };
+    }>(agent, 'POST', path, { arguments: {} });
     const { approval_id: approval, confirmation_token: token } = asked.error.details;
     await request(targetOf(gateway), 'POST', `/v1/approvals/${approval}/decision`, { decision: 'approve' });
     const context = { confirmation_token: token };

@@ -109,7 +109,7 @@ describe('a call that runs later', () => {
     });
   });
 
-  it('is not accepted where a rule refuses or asks', async () => {
+  it('is not accepted where a rule refuses, and waits where one asks', async () => {
     const later = (note: string) =>
       sendTo<object>(
         targetOf(gateway, 'agent'),
@@ -119,7 +119,10 @@ describe('a call that runs later', () => {
         { prefer: 'respond-async' },
       );
     expect((await later(KEY)).body).toMatchObject({ error: { reason: 'CONTENT_REFUSED' } });
-    expect((await later('Project Falcon')).body).toMatchObject({ error: { type: 'CONFIRMATION_REQUIRED' } });
+    expect((await later('Project Falcon')).body).toMatchObject({
+      ok: true,
+      meta: { status: 'waiting_approval' },
+    });
   });
 });
 

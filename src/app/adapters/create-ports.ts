@@ -91,7 +91,8 @@ export async function createInfra(
     specs: new SqlSpecStore(database.db),
   };
   const { max_wait_ms: maxWaitMs } = settings.async;
-  const asyncParts = createAsyncParts({ ...coordination, ...observed, database, maxWaitMs });
+  const maxPending = settings.limits.max_pending_approvals;
+  const asyncParts = createAsyncParts({ ...coordination, ...observed, database, maxWaitMs, maxPending });
   const looking = { agents, keys, sessions, databaseWatch, loopLag };
   const close = closerOf({
     looking,

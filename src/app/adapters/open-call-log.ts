@@ -60,7 +60,8 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
   const retention = periodsOf(settings);
   const checkpoints = await openCheckpoints(settings, deps);
   const maxPending = settings.limits.max_pending_approvals;
-  const approvals = new SqlApprovalStore(database, { maxPending });
+  const maxWaitMs = settings.async.max_wait_ms;
+  const approvals = new SqlApprovalStore(database, { maxPending, maxWaitMs });
   const maintenance = new Maintenance({
     ...deps,
     gateway,

@@ -1,6 +1,7 @@
 // Admission: what becomes of a call that is to run later: it is admitted and can be kept, or it has its answer already.
 import type { ToolFunction } from '../tool/tool-function.ts';
 import type { JsonObject } from '../json.ts';
+import type { AskedApproval } from './asked-approval.ts';
 import type { AdmittedCall } from './admitted-call.ts';
 import type { ToolRequest } from './tool-call.ts';
 import type { ToolResponse } from './tool-response.ts';
@@ -9,6 +10,8 @@ import type { ToolResponse } from './tool-response.ts';
 export interface AdmitRequest extends Omit<ToolRequest, 'parent' | 'emit'> {
   /** On which it is to run, besides its arguments: part of what is approved, and of what an idempotency key stands for. */
   readonly terms?: JsonObject;
+  /** Whoever keeps it can keep it until a human has approved it. Left out: the call is refused until then. */
+  readonly awaitsApproval?: true;
 }
 
 export type Admission = Admitted | Answered;
@@ -31,6 +34,8 @@ export interface Admitted {
   readonly door: string;
   readonly registryVersion: string;
   readonly traceId: string;
+  /** It may not run before a human has approved this, and is to be kept together with it. */
+  readonly awaited?: AskedApproval;
   /** It is kept, and this address tells how it ends. */
   readonly kept: (at: string) => Promise<ToolResponse>;
   /** It could not be kept: ToolFailure, or anything else that went wrong. */

@@ -1,6 +1,7 @@
 // ToolCall: one running invocation. Immutable; an extension that changes it passes a copy to `next`.
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { AdmittedCall, Grant } from './admitted-call.ts';
+import type { AskedApproval } from './asked-approval.ts';
 import type { Credential, Principal } from './principal.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolFailure } from './tool-failure.ts';
@@ -42,12 +43,13 @@ export type LargeIntegers = readonly string[];
 
 /**
  * Which part of a call's way this is. `run`: all of it, at once. `admit`: as far as it can come without running, on terms of
- * its own where it has some (such as every day), which are part of what is approved. `resume`: the rest, later. `explain`:
+ * its own where it has some (such as every day), which are part of what is approved; with `awaitsApproval` it can be kept
+ * before a human has approved it. `resume`: the rest, later. `explain`:
  * nothing runs; whoever would decide tells how.
  */
 export type Phase =
   | { readonly kind: 'run' }
-  | { readonly kind: 'admit'; readonly terms?: JsonObject }
+  | { readonly kind: 'admit'; readonly terms?: JsonObject; readonly awaitsApproval?: true }
   | { readonly kind: 'resume'; readonly admitted: AdmittedCall }
   | Explaining;
 
@@ -153,8 +155,10 @@ export interface CallProgress {
   needsApproval?: true;
   /** The tool's operator does not trust what the tool answers. */
   untrusted?: true;
-  /** What runs, as a human approved it for this call. Set by approval. */
+  /** What runs, as a human approved it for this call, or is asked to. Set by approval. */
   approvedFor?: string;
+  /** The call may be kept, and run once a human has approved this. Set by approval. */
+  awaited?: AskedApproval;
   /** Awaited before the executor is first entered; a call that it rejects for does not run. Set by audit. */
   beforeExecution?: (call: ToolCall) => Promise<void>;
   /** What the call waits for, where nothing was done yet and that is known: said in place of TIMEOUT when its time is over. */

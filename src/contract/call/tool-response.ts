@@ -32,6 +32,14 @@ export interface ResponseMeta {
   readonly successor?: string;
   /** The call is accepted and runs later; this is where its end will be found. */
   readonly acceptedAt?: string;
+  /** It does so once a human has approved it. */
+  readonly awaited?: AwaitedApproval;
+}
+
+export interface AwaitedApproval {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
 }
 
 /** What a result budget left out. */

@@ -65,6 +65,24 @@ describe('approval', () => {
     expect(ran).toHaveLength(0);
   });
 
+  it('of a call that can be kept, it asks and passes it on: no token is told, and nothing is kept by itself', async () => {
+    const { call, ran, approvals } = setUp();
+    const phase = { kind: 'admit', awaitsApproval: true } as const;
+    expect(await call({ note_id: 'note-1' }, undefined, { phase })).toMatchObject({ ok: true });
+    const { awaited, approvedFor } = ran[0]!.progress;
+    expect(awaited).toMatchObject({ tool: 'delete_note', arguments: { note_id: 'note-1' }, quorum: 1 });
+    expect(approvedFor).toBe(awaited?.toolHash);
+    expect(await approvals.list('acme', { limit: 10 })).toEqual([]);
+  });
+
+  it('of a call that nobody keeps until then, it refuses as before', async () => {
+    const { call, ran } = setUp();
+    expect(await call({ note_id: 'n' }, undefined, { phase: { kind: 'admit' } })).toMatchObject({
+      error: { reason: 'APPROVAL_REQUIRED' },
+    });
+    expect(ran).toHaveLength(0);
+  });
+
   it('after the approval, the same call with the token runs once', async () => {
     const { ask, call, decide, ran } = setUp();
     const { id, token } = await ask({ note_id: 'note-1', also: [1, 2] });

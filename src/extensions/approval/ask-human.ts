@@ -7,7 +7,7 @@ import type { PreparedFunction } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import { SENSITIVE_MARK, sealSensitive } from '../../lib/secrets/sensitive-values.ts';
-import type { ApprovalStore, NewApproval } from '../../ports/approval-store.ts';
+import type { NewApproval } from '../../ports/approval-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 function maskedArguments(call: ToolCall, fn: ToolFunction): JsonObject {
@@ -37,7 +37,6 @@ export type BoundTo = Pick<
 >;
 
 export interface Asking {
-  readonly approvals: ApprovalStore;
   readonly clock: Clock;
   readonly ttlMs: number;
   readonly quorum: number;
@@ -45,19 +44,19 @@ export interface Asking {
   readonly executor: Pick<PreparedFunction, 'render'> | undefined;
 }
 
-/** Throws ToolFailure UNAVAILABLE where too many wait, or the database is away. The token is in nobody's hands but the caller's. */
+/** What is to be kept of it, and the token, which is in nobody's hands yet. */
 export async function askHuman(
-  { approvals, clock, ttlMs, quorum, groups, executor }: Asking,
+  { clock, ttlMs, quorum, groups, executor }: Asking,
   call: ToolCall,
   fn: ToolFunction,
   bound: BoundTo,
-) {
+): Promise<{ readonly asked: NewApproval; readonly token: string }> {
   const token = `ute_confirm_${randomBytes(32).toString('base64url')}`;
   const now = clock.wall();
   const { metadata } = fn.spec;
   const masked = maskedArguments(call, fn);
   const would = await rendered({ ...call, arguments: masked }, executor);
-  const approval = await approvals.create({
+  const asked: NewApproval = {
     ...bound,
     id: uuidv7(now),
     requestedByUser: call.principal?.userId ?? '',
@@ -72,6 +71,6 @@ export async function askHuman(
     sessionId: call.context.sessionId ?? '',
     createdAt: now,
     expiresAt: now + ttlMs,
-  });
-  return { approval, token };
+  };
+  return { asked, token };
 }

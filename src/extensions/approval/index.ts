@@ -2,19 +2,18 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { approvedPayload } from '../../contract/call/approved-payload.ts';
-import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, Layer, ToolExtension } from '../../contract/plugin.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
-import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { whatCallRuns, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import { isUnsafe } from '../../contract/tool/tool-spec.ts';
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import type { Approval, ApprovalStore, RedemptionResult } from '../../ports/approval-store.ts';
 import type { ApproverGroups } from '../../ports/approver-groups.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Metrics } from '../../ports/telemetry/metrics.ts';
-import { askHuman, type BoundTo } from './ask-human.ts';
+import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
+import { askHuman, type Asking, type BoundTo } from './ask-human.ts';
 import { whole } from '../../lib/settings/whole.ts';
 
 const optionsSchema = z.strictObject({
@@ -62,9 +61,11 @@ function createApproval({
     help: 'Approvals by event: requested, redeemed, or refused at redemption.',
     labels: ['event'],
   });
-  const requested = counted.with('requested');
-  const redeemed = counted.with('redeemed');
-  const refused = counted.with('refused');
+  const series = {
+    requested: counted.with('requested'),
+    redeemed: counted.with('redeemed'),
+    refused: counted.with('refused'),
+  };
   return {
     stage: 'tool',
     onFailure: 'deny',
@@ -73,34 +74,45 @@ function createApproval({
       refuseUnknown(groups, approverGroups);
       const needsHuman = mode === 'always' || (mode === 'unsafe_only' && isUnsafe(fn.spec.metadata));
       if (!needsHuman && fn.spec.mayNeedApproval !== true) return undefined;
+      const approve = approvedOnly(fn, { clock, ttlMs, quorum, groups, executor }, approvals, series);
       if (needsHuman) return approve;
       return function approveWhereAsked(call, next) {
         return call.progress.needsApproval === true ? approve(call, next) : next(call);
       };
-      async function approve(call: ToolCall, next: Next): Promise<ToolResponse> {
-        // Nothing is done that anybody would have to approve.
-        if (call.context.dryRun === true) return next(call);
-        const token = call.context.confirmationToken;
-        const runs = await whatCallRuns(call, fn);
-        if (token === undefined) {
-          if (runs === undefined) throw changing();
-          const asking = { approvals, clock, ttlMs, quorum, groups, executor };
-          const request = await askHuman(asking, call, fn, boundTo(call, fn, runs));
-          requested.add();
-          throw required(request.approval, request.token);
-        }
-        // What is changing now is not what was approved: no hash is empty.
-        const bound = boundTo(call, fn, runs ?? '');
-        const result = await approvals.redeem({ tokenHash: hash('sha256', token), ...bound });
-        if (!result.redeemed) {
-          refused.add();
-          throw notRedeemed(result);
-        }
-        redeemed.add();
-        call.progress.approvedFor = bound.toolHash;
-        return next(call);
-      }
     },
+  };
+}
+
+type Series = Readonly<Record<'requested' | 'redeemed' | 'refused', Counter>>;
+
+/** Passes on what a human has approved; and what is kept until one has. */
+function approvedOnly(fn: ToolFunction, asking: Asking, approvals: ApprovalStore, series: Series): Layer {
+  return async function approve(call, next) {
+    // Nothing is done that anybody would have to approve.
+    if (call.context.dryRun === true) return next(call);
+    const token = call.context.confirmationToken;
+    const runs = await whatCallRuns(call, fn);
+    if (token === undefined) {
+      if (runs === undefined) throw changing();
+      const { asked, token: made } = await askHuman(asking, call, fn, boundTo(call, fn, runs));
+      series.requested.add();
+      if (call.phase.kind !== 'admit' || call.phase.awaitsApproval !== true)
+        throw required(await approvals.create(asked), made);
+      // Nobody gets the token: the call is kept, and the decision itself has it run.
+      call.progress.awaited = asked;
+      call.progress.approvedFor = asked.toolHash;
+      return next(call);
+    }
+    // What is changing now is not what was approved: no hash is empty.
+    const bound = boundTo(call, fn, runs ?? '');
+    const result = await approvals.redeem({ tokenHash: hash('sha256', token), ...bound });
+    if (!result.redeemed) {
+      series.refused.add();
+      throw notRedeemed(result);
+    }
+    series.redeemed.add();
+    call.progress.approvedFor = bound.toolHash;
+    return next(call);
   };
 }
 
@@ -148,6 +160,7 @@ const WHY_NOT = {
   unknown: ['APPROVAL_UNKNOWN', 'The confirmation token is not known.'],
   expired: ['APPROVAL_EXPIRED', 'The approval has expired: call again without a token to ask anew.'],
   used: ['APPROVAL_USED', 'The approval was used already: it is good for one call.'],
+  cancelled: ['APPROVAL_UNKNOWN', 'The confirmation token is not known.'],
   other_call: [
     'APPROVAL_MISMATCH',
     'The approval is for another call: tool, arguments and caller must be the same.',

@@ -11,11 +11,12 @@ export async function replay(call: ToolCall, outcome: StoredOutcome): Promise<To
   call.progress.replayed = true;
   const { rateLimits } = call.progress;
   if (!outcome.ok) return { ok: false, error: outcome.error, meta: metaOf(call), rateLimits };
-  const { dataJson, intents, truncated, acceptedAt } = outcome;
+  const { dataJson, intents, truncated, acceptedAt, awaited } = outcome;
   const meta = {
     ...metaOf(call),
     ...(truncated !== undefined && { truncated }),
     ...(acceptedAt !== undefined && { acceptedAt }),
+    ...(awaited !== undefined && { awaited }),
   };
   return { ok: true, data: await parseOwn(dataJson), dataJson, intents, meta, rateLimits };
 }

@@ -101,6 +101,7 @@ function outcomeOf(response: ToolResponse): StoredOutcome {
     intents,
     ...(meta.truncated !== undefined && { truncated: meta.truncated }),
     ...(meta.acceptedAt !== undefined && { acceptedAt: meta.acceptedAt }),
+    ...(meta.awaited !== undefined && { awaited: meta.awaited }),
   };
 }
 

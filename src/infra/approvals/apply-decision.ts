@@ -13,7 +13,7 @@ export function applyDecision(approval: Approval, decision: ApprovalDecision): A
   if (status === 'expired' && approval.decidedBy === undefined)
     return { outcome: 'expired', approval, changed: false };
   if (status !== 'pending') {
-    const isSame = approve === approval.votes.length >= quorum;
+    const isSame = status !== 'cancelled' && approve === approval.votes.length >= quorum;
     return { outcome: isSame ? 'decided' : 'conflict', approval, changed: false };
   }
   const said = { decidedBy: by, ...(comment !== undefined && { comment }) };

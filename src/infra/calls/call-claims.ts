@@ -149,5 +149,13 @@ export async function sweepCalls(
     FROM late WHERE c.id = late.id AND c.status = 'queued'
     RETURNING ${ENDED}),
     ${RECORD_ENDS} SELECT id, claim, status FROM ended`.execute(db);
-  return [...lost.rows, ...late.rows];
+  const undecided = await sql<Claim & { status: CallStatus }>`
+    WITH late AS (
+      SELECT id FROM calls WHERE status = 'waiting_approval' AND deadline_at <= now()
+      ORDER BY id LIMIT ${SWEPT_AT_ONCE} FOR UPDATE SKIP LOCKED),
+    ended AS (UPDATE calls c SET status = 'failed', error_type = 'CONFLICT', reason = 'APPROVAL_EXPIRED', finished_at = now()
+    FROM late WHERE c.id = late.id AND c.status = 'waiting_approval'
+    RETURNING ${ENDED}),
+    ${RECORD_ENDS} SELECT id, claim, status FROM ended`.execute(db);
+  return [...lost.rows, ...late.rows, ...undecided.rows];
 }

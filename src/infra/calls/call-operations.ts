@@ -24,15 +24,23 @@ export async function getCall(db: Db, tenantId: string, id: string): Promise<Sto
   return row === undefined ? recordedCall(db, tenantId, id) : storedCallOf(row);
 }
 
+const WAITS = sql`status IN ('waiting_approval', 'queued')`;
+
+/** Its approval is locked first, as by whoever decides about it: neither can lock the other out. */
 export async function cancelCall(db: Db, tenantId: string, id: string): Promise<CancelOutcome | undefined> {
-  const { rows } = await sql<{ status: string }>`WITH ended AS (
+  const { rows } = await sql<{ status: string }>`WITH asked AS MATERIALIZED (
+      SELECT id FROM approvals WHERE call_id = ${id} AND tenant_id = ${tenantId} FOR UPDATE),
+    ended AS (
     UPDATE calls c SET cancel_requested = true,
-      error_type = CASE status WHEN 'queued' THEN 'CANCELLED' END,
-      reason = CASE status WHEN 'queued' THEN 'CANCELLED' END,
-      finished_at = CASE status WHEN 'queued' THEN now() END,
-      status = CASE status WHEN 'queued' THEN 'cancelled' ELSE status END
-    WHERE id = ${id} AND tenant_id = ${tenantId} AND kind <> 'sync' AND status IN ('queued', 'running')
+      error_type = CASE WHEN ${WAITS} THEN 'CANCELLED' END,
+      reason = CASE WHEN ${WAITS} THEN 'CANCELLED' END,
+      finished_at = CASE WHEN ${WAITS} THEN now() END,
+      status = CASE WHEN ${WAITS} THEN 'cancelled' ELSE status END
+    WHERE id = ${id} AND tenant_id = ${tenantId} AND kind <> 'sync' AND (${WAITS} OR status = 'running')
+      AND (SELECT count(*) FROM asked) >= 0
     RETURNING ${ENDED}),
+    closed AS (UPDATE approvals SET status = 'cancelled' FROM ended
+      WHERE call_id = ended.id AND approvals.status = 'pending' AND ended.status = 'cancelled'),
     ${RECORD_ENDS} SELECT status FROM ended`.execute(db);
   if (rows[0] !== undefined) return rows[0].status === 'cancelled' ? 'cancelled' : 'requested';
   return (await getCall(db, tenantId, id)) === undefined ? undefined : 'ended';
@@ -56,7 +64,7 @@ export async function retryCall(
         partial_side_effects = false, cancel_requested = false, started_at = NULL, finished_at = NULL,
         duration_ms = NULL, not_before = NULL, deadline_at = ${fromNow(maxWaitMs)},
         request = ${JSON.stringify({ call: request })}::jsonb,
-        notes = COALESCE(notes, '{}') || ${JSON.stringify({ retried_by: by })}::jsonb
+        notes = COALESCE(notes, '{}') - 'approval' || ${JSON.stringify({ retried_by: by })}::jsonb
       WHERE id = ${id} AND tenant_id = ${tenantId} AND kind <> 'sync'
         AND status IN ('failed', 'cancelled', 'outcome_unknown')
         AND (${force}::boolean OR idempotent OR read_only
@@ -126,12 +134,18 @@ export async function callEvents(
 }
 
 export async function queueState(db: Db): Promise<QueueState> {
-  const { rows } = await sql<{ queued: number; running: number; oldest: number | null }>`
+  const { rows } = await sql<{ queued: number; running: number; waiting: number; oldest: number | null }>`
     SELECT count(*) AS queued,
       (SELECT count(*) FROM calls WHERE kind <> 'sync' AND status = 'running') AS running,
+      (SELECT count(*) FROM calls WHERE status = 'waiting_approval') AS waiting,
       extract(epoch FROM now() - min(greatest(created_at, coalesce(not_before, created_at)))
         FILTER (WHERE not_before IS NULL OR not_before <= now()))::float8 AS oldest
     FROM calls WHERE kind <> 'sync' AND status = 'queued'`.execute(db);
   const [row] = rows;
-  return { queued: row?.queued ?? 0, running: row?.running ?? 0, oldestWaitingSeconds: row?.oldest ?? 0 };
+  return {
+    waitingApproval: row?.waiting ?? 0,
+    queued: row?.queued ?? 0,
+    running: row?.running ?? 0,
+    oldestWaitingSeconds: row?.oldest ?? 0,
+  };
 }

@@ -1,13 +1,14 @@
 // The rows of calls that run later: how one is written, and how it is read again.
 import { sql, type Kysely } from 'kysely';
 import { uuidv7 } from '../../lib/ids.ts';
-import type { FirstClaim, NewCall, StoredCall } from '../../ports/calls/call-store.ts';
+import type { CallApproval, FirstClaim, NewCall, StoredCall } from '../../ports/calls/call-store.ts';
 import { columns } from '../postgres/columns.ts';
 import { storable } from '../postgres/storable.ts';
 import type { Tables } from '../postgres/tables.ts';
 
 /** Of the priorities, each has so many ranks; those of a tenant count up from its class's first. */
 const RANKS = 600_000;
+export const LAST_RANK_OF_CLASS = RANKS;
 const CLASS = { high: 0, normal: 1, low: 2 } as const;
 
 export interface Acceptance {
@@ -16,6 +17,8 @@ export interface Acceptance {
   readonly maxQueued: number;
   /** It does not wait: this owner runs it as soon as it is written. */
   readonly claim?: FirstClaim | undefined;
+  /** It waits for that, and not in the queue: until it is decided, or expires. */
+  readonly approval?: CallApproval;
 }
 
 /**
@@ -35,7 +38,7 @@ export async function insertCalls(
     WITH incoming AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(calls.map(rowOf))}::json) AS r(
         place int, max_queued int, owner text, lease_ms float8, first_rank int, wait_ms float8, fire_ms float8,
-        webhook_id text, url text,
+        webhook_id text, url text, notes jsonb, until timestamptz,
         id text, tenant_id text, principal_id text, agent_id text, user_id text, session_id text, door text,
         tool text, tool_version text, executor text, arguments_hash text, kind text, read_only boolean,
         idempotent boolean, registry_version text, trace_id text, request jsonb, schedule_id text)
@@ -43,21 +46,22 @@ export async function insertCalls(
       SELECT tenant_id, count(*) AS calls FROM calls
       WHERE status = 'queued' AND kind <> 'sync' AND tenant_id = ANY(${tenants}::text[]) GROUP BY tenant_id
     ), placed AS MATERIALIZED (
-      SELECT i.*, i.owner IS NULL AS waits, coalesce(w.calls, 0) + count(*) FILTER (WHERE i.owner IS NULL)
+      SELECT i.*, i.owner IS NULL AS waits, i.until IS NOT NULL AS asks, coalesce(w.calls, 0) + count(*) FILTER (WHERE i.owner IS NULL)
         OVER (PARTITION BY i.tenant_id ORDER BY i.place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS ahead
       FROM incoming i LEFT JOIN waiting w USING (tenant_id)
     ), written AS (
       INSERT INTO calls (id, tenant_id, principal_id, agent_id, user_id, session_id, door, tool, tool_version,
         executor, arguments_hash, kind, status, read_only, idempotent, partial_side_effects, attempts,
         registry_version, trace_id, request, schedule_id, fire_time, created_at, deadline_at, queue_rank,
-        claim, owner, lease_expires_at, started_at)
+        claim, owner, lease_expires_at, started_at, notes)
       SELECT id, tenant_id, principal_id, agent_id, user_id, session_id, door, tool, tool_version,
-        executor, arguments_hash, kind, CASE WHEN waits THEN 'queued' ELSE 'running' END, read_only, idempotent, false,
+        executor, arguments_hash, kind, 
+        CASE WHEN asks THEN 'waiting_approval' WHEN waits THEN 'queued' ELSE 'running' END, read_only, idempotent, false,
         CASE WHEN waits THEN 0 ELSE 1 END,
         registry_version, trace_id, request, schedule_id, 'epoch'::timestamptz + fire_ms * interval '1 millisecond',
-        now(), now() + wait_ms * interval '1 millisecond', first_rank + least(ahead, ${RANKS - 1}::int),
+        now(), coalesce(until, now() + wait_ms * interval '1 millisecond'), first_rank + least(ahead, ${RANKS - 1}::int),
         CASE WHEN waits THEN 0 ELSE 1 END, owner, now() + lease_ms * interval '1 millisecond',
-        CASE WHEN NOT waits THEN now() END
+        CASE WHEN NOT waits THEN now() END, notes
       FROM placed WHERE NOT waits OR ahead < max_queued ORDER BY place
       ON CONFLICT DO NOTHING RETURNING id
     ), told AS (
@@ -69,7 +73,7 @@ export async function insertCalls(
   return new Set(rows.map(({ id }) => id));
 }
 
-function rowOf({ call, maxQueued, claim }: Acceptance, place: number) {
+function rowOf({ call, maxQueued, claim, approval }: Acceptance, place: number) {
   return {
     place,
     max_queued: maxQueued,
@@ -80,6 +84,8 @@ function rowOf({ call, maxQueued, claim }: Acceptance, place: number) {
     fire_ms: call.schedule?.fireTime,
     webhook_id: call.callbackUrl && uuidv7(Date.now()),
     url: call.callbackUrl,
+    notes: approval && { approval },
+    until: approval?.expires_at,
     id: call.id,
     tenant_id: storable(call.tenantId),
     principal_id: storable(call.principalId),
@@ -107,7 +113,8 @@ export function fromNow(ms: number) {
   return sql<Date>`now() + ${ms}::float8 * interval '1 millisecond'`;
 }
 
-export type StoredRow = Omit<StoredCall, 'request' | 'envelope'> & {
+export type StoredRow = Omit<StoredCall, 'request' | 'envelope' | 'approval'> & {
+  readonly approval: CallApproval | null;
   readonly request: string | null;
   readonly envelope: string | null;
 };
@@ -121,8 +128,13 @@ const NAMES = [
 
 /** Of `calls c`. The texts in its JSON are taken out of it by the database: read here, a large one would hold the event loop. */
 export const STORED_CALL = sql`${columns<StoredCall>(NAMES, 'c')}, c.attempts AS runs,
-  c.request ->> 'call' AS request, c.response ->> 'envelope' AS envelope`;
+  c.notes -> 'approval' AS approval, c.request ->> 'call' AS request, c.response ->> 'envelope' AS envelope`;
 
-export function storedCallOf({ envelope, request, ...call }: StoredRow): StoredCall {
-  return { ...call, ...(envelope !== null && { envelope }), ...(request !== null && { request }) };
+export function storedCallOf({ envelope, request, approval, ...call }: StoredRow): StoredCall {
+  return {
+    ...call,
+    ...(approval !== null && { approval }),
+    ...(envelope !== null && { envelope }),
+    ...(request !== null && { request }),
+  };
 }

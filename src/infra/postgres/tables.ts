@@ -25,7 +25,9 @@ export interface CallsTable {
   executor: string;
   arguments_hash: string;
   kind: 'sync' | 'async' | 'scheduled';
-  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'outcome_unknown';
+  /** `waiting_approval`: 0027-waiting-calls. */
+  status:
+    'waiting_approval' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'outcome_unknown';
   /** The error type of a call that did not succeed, and its reason. */
   error_type: string | null;
   reason: string | null;
@@ -52,7 +54,7 @@ export interface CallsTable {
   created_at: Instant;
   started_at: OptionalInstant;
   finished_at: OptionalInstant;
-  /** When an asynchronous call is no longer worth running. */
+  /** When an asynchronous call is no longer worth running; of one that waits for its approval, when that expires. */
   deadline_at: OptionalInstant;
   /** 0004-async. Of a queued call: lower runs first; and when it may. */
   queue_rank: number | null;

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../contract/json.ts';
 
 export const CALL_STATUSES = [
+  'waiting_approval',
   'queued',
   'running',
   'succeeded',
@@ -10,7 +11,7 @@ export const CALL_STATUSES = [
   'outcome_unknown',
 ] as const;
 export type CallStatus = (typeof CALL_STATUSES)[number];
-export type EndStatus = Exclude<CallStatus, 'queued' | 'running'>;
+export type EndStatus = Exclude<CallStatus, 'waiting_approval' | 'queued' | 'running'>;
 
 /** A call as it is accepted. Nothing in it is secret, whatever the caller's credential was. */
 export interface NewCall {
@@ -102,10 +103,20 @@ export interface StoredCall {
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
+  /** Of a call that had to wait until a human approved it. */
+  readonly approval?: CallApproval;
   /** JSON text of what a worker needs to run it; undefined where nothing was kept. Not for showing. */
   readonly request?: string;
   /** Of an asynchronous call that ended by an answer; without one, status, error type and reason say all there is. */
   readonly envelope?: string;
+}
+
+export interface CallApproval {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly expires_at: string;
+  /** What the approver wrote who rejected it. */
+  readonly comment?: string;
 }
 
 export interface StoredEvent {
@@ -116,6 +127,8 @@ export interface StoredEvent {
 }
 
 export interface QueueState {
+  /** For a human's decision. */
+  readonly waitingApproval: number;
   readonly queued: number;
   readonly running: number;
   readonly oldestWaitingSeconds: number;
@@ -157,12 +170,12 @@ export interface CallStore {
   giveBack(claim: Claim, delayMs: number): Promise<boolean>;
   /**
    * Of running calls whose owner is lost: runs those again that may run twice, at most `maxRuns` times; of the others
-   * nobody can tell. And ends what has waited too long. Gives what became of them.
+   * nobody can tell. And ends what has waited too long, in the queue or for its approval. Gives what became of them.
    */
   sweep(maxRuns: number): Promise<readonly (Claim & { readonly status: CallStatus })[]>;
   /** Undefined: the tenant has no such call. */
   get(tenantId: string, id: string): Promise<StoredCall | undefined>;
-  /** A queued call ends at once; a running one is asked to. Undefined: the tenant has no such call. */
+  /** A call that waits ends at once, and its approval is closed; a running one is asked to. Undefined: the tenant has no such call. */
   cancel(tenantId: string, id: string): Promise<CancelOutcome | undefined>;
   /**
    * An ended call back to queued, to be run as `again` says. `unsafe`: it may have acted and is not idempotent; `force`

@@ -1,15 +1,13 @@
 // Calls and sessions as protocol messages, from what REST shows of them: what is null there is left out here.
 import { camelCase } from '../../../lib/settings/camel-keys.ts';
 import type { StoredCall } from '../../../ports/calls/call-store.ts';
-import { wire } from '../../rest/route/wire.ts';
-import { CallFields } from '../../rest/calls/wire-call.ts';
+import { callFields } from '../../rest/calls/wire-call.ts';
 import { modeNumber } from '../interaction-mode.ts';
 import type { sessionFields, WireSession } from '../../session-view.ts';
 
 /** `result`: the envelope that it ended in, as JSON. */
 export function callMessage(call: StoredCall, result: string | undefined): object {
-  const fields = wire(CallFields, { ...call, attempts: call.runs });
-  return { ...messageOf(fields), ...(result !== undefined && { resultJson: Buffer.from(result) }) };
+  return { ...messageOf(callFields(call)), ...(result !== undefined && { resultJson: Buffer.from(result) }) };
 }
 
 export function sessionMessage(session: WireSession | ReturnType<typeof sessionFields>): object {

@@ -7,6 +7,7 @@ import { from, type Observable } from 'rxjs';
 import type { AsyncCalls } from '../../../calls/async-calls.ts';
 import { shuttingDown } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { AwaitedApproval } from '../../../contract/call/tool-response.ts';
 import type { AdmitRequest } from '../../../contract/call/admission.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { CallHistory } from '../../../ports/calls/call-history.ts';
@@ -58,7 +59,11 @@ export class CallRpcController {
       );
       const { acceptedAt = '' } = response.meta;
       const callId = acceptedAt.slice(acceptedAt.lastIndexOf('/') + 1);
-      return ENCODERS.StartCall({ ...messageWithoutData(answerTo(message, response)), callId });
+      return ENCODERS.StartCall({
+        ...messageWithoutData(answerTo(message, response)),
+        callId,
+        ...(response.ok && statusOf(response.meta.awaited)),
+      });
     });
   }
 
@@ -150,6 +155,11 @@ export class CallRpcController {
 }
 
 const NOBODY_WAITS = { timeoutMs: undefined };
+
+function statusOf(awaited: AwaitedApproval | undefined) {
+  if (awaited === undefined) return { status: 'accepted' };
+  return { status: 'waiting_approval', approvalId: awaited.id, approvalExpiresAt: awaited.expiresAt };
+}
 
 /** One that could not be read is refused already. */
 function hrefOf(url: string): string {

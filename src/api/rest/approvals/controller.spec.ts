@@ -42,7 +42,8 @@ describe('approvals', () => {
     store = new MemoryApprovals(new FakeClock(NOW));
     const approvals = { allowSelfApproval: false, requireReason: true, groups };
     const catalog = { snapshot: () => snapshotOf([], []) };
-    controller = new ApprovalsController(store, { approvals, maxParallelCalls: 1 }, catalog);
+    const calls = { decided: () => undefined };
+    controller = new ApprovalsController(store, { approvals, maxParallelCalls: 1 }, calls, catalog);
   });
 
   const decide = (body: unknown) =>

@@ -1,12 +1,13 @@
 // Approvals by REST: what waits, and the decision about it.
 import { Controller, Inject } from '@nestjs/common';
+import type { AsyncCalls } from '../../../calls/async-calls.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { decideApproval as decide } from '../../../core/decide-approval.ts';
 import type { Approval as Kept, ApprovalStore } from '../../../ports/approval-store.ts';
 import { showingHiddenIn } from '../../../lib/text/hidden-text.ts';
 import { whatRuns } from '../../../contract/tool/tool-function.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
-import { APPROVAL_STORE, DOOR_LIMITS, TOOL_CATALOG, type DoorLimits } from '../../tokens.ts';
+import { APPROVAL_STORE, ASYNC_CALLS, DOOR_LIMITS, TOOL_CATALOG, type DoorLimits } from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
@@ -19,6 +20,7 @@ export class ApprovalsController {
   constructor(
     @Inject(APPROVAL_STORE) private readonly approvals: ApprovalStore,
     @Inject(DOOR_LIMITS) private readonly limits: DoorLimits,
+    @Inject(ASYNC_CALLS) private readonly calls: Pick<AsyncCalls, 'decided'>,
     @Inject(TOOL_CATALOG) private readonly catalog: Pick<ToolCatalog, 'snapshot'>,
   ) {}
 
@@ -44,7 +46,10 @@ export class ApprovalsController {
   async decide({ principal, params, body }: Asked<typeof decideApproval>) {
     const { decision, comment } = body;
     const said = { approve: decision === 'approve', ...(comment !== undefined && { comment }) };
-    return wireApproval(await decide(this.approvals, principal, params.id, said, this.limits.approvals));
+    const decided = await decide(this.approvals, principal, params.id, said, this.limits.approvals);
+    const { callId, status } = decided;
+    if (callId !== undefined && status !== 'pending') this.calls.decided(callId);
+    return wireApproval(decided);
   }
 
   /** Whether something else would run now than when it was asked for: such an approval cannot be used any more. */
@@ -57,7 +62,16 @@ export class ApprovalsController {
 
 /** What an approver reads is what is there: a text that turns around or hides a part of itself shows how. */
 function wireApproval(approval: Kept) {
-  const { decidedBy = null, decidedAt, comment = null, createdAt, expiresAt, votes, would = null } = approval;
+  const {
+    decidedBy = null,
+    decidedAt,
+    comment = null,
+    createdAt,
+    expiresAt,
+    votes,
+    would = null,
+    callId = null,
+  } = approval;
   return showingHiddenIn(
     wire(Approval, {
       ...approval,
@@ -68,6 +82,7 @@ function wireApproval(approval: Kept) {
       comment,
       votes: votes.map(({ by, user = null, comment: said = null }) => ({ by, user, comment: said })),
       would,
+      callId,
     }),
   );
 }

@@ -51,6 +51,9 @@ export const Approval = named('Approval', () =>
     would: object(
       'What the call would do, as far as its executor can say so: final command, URL and body, or statement. Secrets and sensitive arguments are masked.',
     ).nullable(),
+    call_id: text(
+      'The accepted call that waits for it: approved, it runs by itself. null: whoever asked makes the call again.',
+    ).nullable(),
   }),
 );
 
@@ -126,7 +129,7 @@ export const decideApproval = route({
   params,
   body: { shape: Decision, example: { decision: 'approve' } },
   description:
-    'An approval that needs several people (`quorum`) stays `pending` until the last of them has approved it. One rejection ends it.',
+    'An approval that needs several people (`quorum`) stays `pending` until the last of them has approved it. One rejection ends it. Where a call waits for it (`call_id`), the decision has the call run, and the approval is `used` then; or it ends the call.',
   answers: { 200: json('The approval as decided.', Approval) },
   problems: [400, 404, 409],
 });

@@ -27,7 +27,7 @@ const params = { id: shape(() => z.string().max(256)) };
 
 export const CallStatus = named('CallStatus', () =>
   oneOf(CALL_STATUSES).describe(
-    '`outcome_unknown`: its process died before it told of the end. See POST /v1/calls/{id}/resolve.',
+    '`waiting_approval`: it runs by itself once a human has approved it. `outcome_unknown`: its process died before it told of the end. See POST /v1/calls/{id}/resolve.',
   ),
 );
 
@@ -86,6 +86,8 @@ export const CallView = named('CallView', () =>
     created_at: time(),
     started_at: time().nullable(),
     finished_at: time().nullable(),
+    approval_id: text('What a human had to approve before it could run.').nullable(),
+    approval_expires_at: time().nullable(),
     result: Envelope()
       .nullable()
       .describe(

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { errorRow } from '../../../contract/call/error-row.ts';
 import {
   ENVELOPE_VERSION,
+  type AwaitedApproval,
   type RateLimitState,
   type ResponseMeta,
   type ToolRefusal,
@@ -102,7 +103,19 @@ function wireMeta(meta: ResponseMeta) {
     untrusted: meta.untrusted,
     soft_limit_ms: meta.softLimitMs,
     successor: meta.successor,
-    ...(meta.acceptedAt !== undefined && { status: 'accepted', call_url: meta.acceptedAt }),
+    ...(meta.acceptedAt !== undefined && wireAccepted(meta.acceptedAt, meta.awaited)),
+  };
+}
+
+function wireAccepted(callUrl: string, awaited: AwaitedApproval | undefined) {
+  if (awaited === undefined) return { status: 'accepted', call_url: callUrl };
+  const { id, expiresAt } = awaited;
+  return {
+    status: 'waiting_approval',
+    call_url: callUrl,
+    approval_id: id,
+    approval_url: `/v1/approvals/${id}`,
+    approval_expires_at: expiresAt,
   };
 }
 

@@ -4,7 +4,9 @@ import type { CallQueue } from '../../../ports/calls/call-queue.ts';
 import type { CallStore } from '../../../ports/calls/call-store.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
+import type { WaitingCalls } from '../../../ports/calls/waiting-calls.ts';
 import type { WebhookStore } from '../../../ports/calls/webhook-store.ts';
+import { SqlWaitingCalls } from '../../approvals/waiting-calls.ts';
 import { databaseCallStore } from '../call-store.ts';
 import { dyingStore } from '../dying-store.ts';
 import type { GatewayDatabase } from '../../postgres/gateway-database.ts';
@@ -17,6 +19,7 @@ import { OwnCallQueue } from './own-call-queue.ts';
 
 export interface AsyncParts {
   readonly store: CallStore;
+  readonly waiting: WaitingCalls;
   readonly webhooks: WebhookStore;
   readonly queue: CallQueue;
   readonly hints: CallHints;
@@ -29,12 +32,16 @@ export interface AsyncPartsNeeds {
   readonly log: Log;
   /** How long a call may wait for its turn. */
   readonly maxWaitMs: number;
+  /** Of all tenants' calls, how many may wait for a human. */
+  readonly maxPending: number;
 }
 
-export function createAsyncParts({ database, redis, clock, log, maxWaitMs }: AsyncPartsNeeds): AsyncParts {
+export function createAsyncParts(needs: AsyncPartsNeeds): AsyncParts {
+  const { database, redis, clock, log, maxWaitMs, maxPending } = needs;
   const store = dyingStore(databaseCallStore(database, maxWaitMs), process.env);
+  const waiting = new SqlWaitingCalls(database, { maxPending });
   const webhooks = databaseWebhookStore(database);
   const queue = redis === undefined ? new OwnCallQueue() : new BullMqCallQueue({ redis, clock, log });
   const hints = redis === undefined ? new MemoryCallHints() : new RedisCallHints(redis, log);
-  return { store, webhooks, queue, hints };
+  return { store, waiting, webhooks, queue, hints };
 }

@@ -1,0 +1,11 @@
+// WaitingCalls: calls that are accepted before a human has approved them. The decision itself has them run, or ends them.
+import type { NewApproval } from '../approval-store.ts';
+import type { NewCall } from './call-store.ts';
+
+export interface WaitingCalls {
+  /**
+   * Call and approval, committed together when it resolves; kept once, however often it is asked for. Throws ToolFailure
+   * UNAVAILABLE (APPROVALS_FULL, DATABASE_UNAVAILABLE, AnswerLost among them) or CONCURRENCY_LIMIT (ASYNC_QUEUE_FULL).
+   */
+  keep(call: NewCall, approval: NewApproval, maxQueued: number): Promise<void>;
+}
