@@ -1,4 +1,5 @@
-// Two projects: unit specs beside their source (fast, no processes), and everything under test/ (real parts).
+// Three projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and test/deploy,
+// which `npm run test:deploy` runs alone: it installs packages, and needs programs that nothing else does.
 import { defineConfig } from 'vitest/config';
 
 /** Property tests run on a seed of their own, alike on every run; FC_SEED=<number> looks elsewhere. */
@@ -25,10 +26,21 @@ export default defineConfig({
           globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
           setupFiles,
           include: ['test/**/*.test.ts'],
+          exclude: ['test/deploy/**'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           // A busy machine takes seconds for what takes milliseconds elsewhere.
           expect: { poll: { timeout: 20_000 } },
+        },
+      },
+      {
+        test: {
+          name: 'deploy',
+          globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
+          setupFiles,
+          include: ['test/deploy/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 400_000,
         },
       },
     ],

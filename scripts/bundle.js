@@ -25,10 +25,26 @@ const OPTIONAL = [
   'pino-pretty',
 ];
 
-/** A module of the bundle that knows where the bundle is. */
+/**
+ * A module of the bundle that knows where the bundle is. What lies in a package is looked for where Node would look: where
+ * this program is itself installed as a package, the others lie beside it, and not in a folder of its own.
+ */
 const PLACE = 'bundle:place';
-const PLACE_CODE = `import { fileURLToPath } from 'node:url';
-export const urlOf = (file) => new URL(file, import.meta.url).href;
+const PLACE_CODE = `import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+const packages = /^(?:\\.\\.\\/)+node_modules\\/(.*)$/;
+const foldersAbove = (folder) => {
+  const above = new URL('../', folder);
+  return above.href === folder.href ? [folder] : [folder, ...foldersAbove(above)];
+};
+const folders = foldersAbove(new URL('./', import.meta.url));
+export const urlOf = (file) => {
+  const own = new URL(file, import.meta.url);
+  const inside = packages.exec(file)?.[1];
+  if (inside === undefined || existsSync(own)) return own.href;
+  const found = folders.map((folder) => new URL('node_modules/' + inside, folder)).find((each) => existsSync(each));
+  return (found ?? own).href;
+};
 export const pathOf = (file) => fileURLToPath(urlOf(file));`;
 
 const fromOut = (path) => JSON.stringify(relative(OUT, path).split(sep).join('/'));

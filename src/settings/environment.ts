@@ -19,10 +19,15 @@ export const SECRETS: ReadonlySet<string> = new Set([
 
 /** UTE_CONFIG itself (the path of gateway.yaml) is read by the loader. */
 export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
+  UTE_ROLE: variable(['role'], 'text', 'all, api or worker: what this process does.'),
   UTE_HOST: variable(['host'], 'text', 'Address that all doors listen on.'),
   UTE_HTTP_PORT: variable(['http', 'port'], 'integer', 'REST port; 0 takes a free one.'),
   UTE_GRPC_PORT: variable(['grpc', 'port'], 'integer', 'gRPC port; 0 takes a free one.'),
-  UTE_METRICS_PORT: variable(['metrics', 'port'], 'integer', 'Port of /metrics; 0 takes a free one.'),
+  UTE_METRICS_PORT: variable(
+    ['metrics', 'port'],
+    'integer',
+    'Port of /metrics and the probes; 0 takes a free one.',
+  ),
   UTE_DATA_DIR: variable(['data_dir'], 'text', 'Records, the first key, workspaces of sessions.'),
   UTE_AUTH: variable(['auth', 'mode'], 'text', 'api_keys, or none (only on loopback).'),
   UTE_TOOLS: variable(

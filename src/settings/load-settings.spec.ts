@@ -200,4 +200,18 @@ describe('loadSettings', () => {
     expect(() => (settings.http as { port: number }).port++).toThrow(TypeError);
     expect(() => (settings.auth.roles['clerk'] as string[]).push('*')).toThrow(TypeError);
   });
+
+  it.each(['api', 'worker'])('the role %s is for a database that others reach', (role) => {
+    const shared = `database: { url: 'postgres://host/ute' }\n`;
+    expect(load(shared, { UTE_ROLE: role }).role).toBe(role);
+    expect(problemsOf('', { UTE_ROLE: role })).toEqual([
+      expect.objectContaining({ path: 'role', message: expect.stringContaining('database.url') }),
+    ]);
+  });
+
+  it('a role that is not there is refused, with those that are', () => {
+    expect(problemsOf('role: scheduler\n')).toEqual([
+      expect.objectContaining({ path: 'role', line: 1, message: expect.stringContaining('"worker"') }),
+    ]);
+  });
 });

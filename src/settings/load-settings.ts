@@ -174,6 +174,10 @@ function contradictions(settings: SettingsFile, file: string, env: Environment):
     const message = 'is needed for auth.client_certificates: PEM of the CAs that sign them';
     problems.push({ file, path: 'tls.client_ca_file', message });
   }
+  if (settings.role !== 'all' && settings.database.url === undefined) {
+    const message = `"${settings.role}" is for one of several processes that share a database: set database.url or UTE_DATABASE_URL, or role all`;
+    problems.push({ file, path: 'role', message });
+  }
   if (settings.webhooks.allow_hosts !== undefined && settings.webhooks.secret === undefined) {
     const message = 'is needed to sign webhooks with: set it or UTE_WEBHOOK_SECRET to whsec_ and base64';
     problems.push({ file, path: 'webhooks.secret', message });

@@ -58,10 +58,20 @@ const limits = z.strictObject({
 });
 
 export const settingsSchema = z.strictObject({
+  role: z
+    .enum(['all', 'api', 'worker'])
+    .default('all')
+    .describe(
+      'What this process does. api serves REST and gRPC and leaves accepted calls, schedules and webhooks to others; worker runs those, and opens the metrics port alone. Both need database.url.',
+    ),
   host: z.string().min(1).default('127.0.0.1').describe('Address that all doors listen on.'),
   http: z.strictObject({ port: port.default(8080), docs: z.boolean().default(true) }).prefault({}),
   grpc: z.strictObject({ port: port.default(50_051), reflection: z.boolean().default(true) }).prefault({}),
-  metrics: z.strictObject({ port: port.default(9464) }).prefault({}),
+  metrics: z
+    .strictObject({
+      port: port.default(9464).describe('Serves /metrics, and the probes /livez and /readyz.'),
+    })
+    .prefault({}),
   tls: tls.optional().describe('TLS for REST and gRPC.'),
   data_dir: z
     .string()

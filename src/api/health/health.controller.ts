@@ -3,6 +3,7 @@ import { Controller, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ServesByHand } from '../rest/route/serves.ts';
 import { READINESS, type Readiness } from '../tokens.ts';
+import { readinessAnswer } from './readiness-answer.ts';
 import { livez, readyz } from './schema.ts';
 
 @Controller()
@@ -16,18 +17,7 @@ export class HealthController {
 
   @ServesByHand(readyz)
   ready(@Res() reply: FastifyReply): void {
-    const reason = this.readiness.notReady();
-    const degraded = this.readiness.degraded();
-    const notes = this.readiness.notes();
-    const isDegraded = Object.keys(degraded).length > 0;
-    reply.code(reason === undefined ? 200 : 503).send({
-      ...(reason === undefined
-        ? { status: isDegraded ? 'degraded' : 'ok' }
-        : { status: 'unavailable', reason }),
-      ...(isDegraded ? { degraded } : {}),
-      ...(Object.keys(notes).length > 0 ? { notes } : {}),
-      sandbox: this.readiness.sandbox(),
-      executors: this.readiness.executors(),
-    });
+    const { status, body } = readinessAnswer(this.readiness);
+    reply.code(status).send(body);
   }
 }

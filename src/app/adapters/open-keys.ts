@@ -76,7 +76,8 @@ export async function openKeys(settings: Settings, needs: KeysNeeds): Promise<Ke
       tokens?.start();
       await recorded.start();
       const hasAdmin = certificates?.hasAdmin === true || tokensAdminister(issuers, roles());
-      if (apiKeys?.hasAdmin === false && !hasAdmin) {
+      // Nobody shows a worker a key: one that it made would be of no use.
+      if (apiKeys?.hasAdmin === false && !hasAdmin && settings.role !== 'worker') {
         makeFirstKey(firstKeyPath(settings), (key) => announce(firstKeyNotice(key)));
         apiKeys.replace(inForce(), settings.auth.roles);
       }

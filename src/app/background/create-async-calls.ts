@@ -7,14 +7,14 @@ import { CallbackRules } from '../../webhooks/callback-rules.ts';
 import { WebhookSender } from '../../webhooks/webhook-sender.ts';
 import type { Schedules } from '../../schedules/schedules.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
-import { createSchedules } from './create-schedules.ts';
+import { createSchedules, type ScheduleService } from './create-schedules.ts';
 import type { Infra } from '../adapters/create-ports.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface AsyncService {
   readonly calls: AsyncCalls;
   readonly schedules: Schedules;
-  /** Begins to take calls: not before the tools are loaded. */
+  /** Begins to take calls, but in the role api: not before the tools are loaded. */
   start(): void;
   /** Takes no more, and sends followers away. What runs goes on. */
   drain(): void;
@@ -28,6 +28,7 @@ const CLOSE_WITHIN_MS = 2_000;
 export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gateway): AsyncService {
   const { ports, asyncParts } = infra;
   const { async: limits } = settings;
+  const runsCalls = settings.role !== 'api';
   const random = Math.random;
   const rules = new CallbackRules(settings.webhooks);
   const sender = new WebhookSender({
@@ -37,7 +38,9 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
     rules,
     envelopeOf: (call) => calls.envelopeOf(call) ?? 'null',
   });
-  const wakeSender = () => sender.wake();
+  const wakeSender = () => {
+    if (runsCalls) sender.wake();
+  };
   const calls: AsyncCalls = new AsyncCalls({
     ...ports,
     ...asyncParts,
@@ -46,20 +49,44 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
     rules,
     maxQueued: limits.max_queued_per_tenant,
     maxWaitMs: limits.max_wait_ms,
-    reserve: (call) => worker.reserve(call),
+    reserve: (call) => (runsCalls ? worker.reserve(call) : undefined),
     wakeSender,
   });
   const worker: CallWorker = createWorker(settings, infra, gateway, wakeSender);
-  let hide: () => void = () => undefined;
   const scheduled = createSchedules(settings, infra, gateway);
+  return serviceOf({
+    calls,
+    worker,
+    sender,
+    scheduled,
+    runsCalls,
+    show: () => showQueue({ ...ports, ...asyncParts }),
+  });
+}
+
+interface Parts {
+  readonly calls: AsyncCalls;
+  readonly worker: CallWorker;
+  readonly sender: WebhookSender;
+  readonly scheduled: ScheduleService;
+  readonly runsCalls: boolean;
+  /** Shows how long the queue is: in every role. */
+  readonly show: () => () => void;
+}
+
+function serviceOf({ calls, worker, sender, scheduled, runsCalls, show }: Parts): AsyncService {
+  let hide: () => void = () => undefined;
   return {
     calls,
     schedules: scheduled.schedules,
     start() {
-      worker.start();
-      scheduled.start();
-      sender.start();
-      hide = showQueue({ ...ports, ...asyncParts });
+      if (runsCalls) {
+        worker.start();
+        scheduled.start();
+        sender.start();
+      }
+      scheduled.show();
+      hide = show();
     },
     drain() {
       scheduled.drain();

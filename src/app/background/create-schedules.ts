@@ -11,6 +11,8 @@ export interface ScheduleService {
   readonly schedules: Schedules;
   /** Not before the tools are loaded. */
   start(): void;
+  /** How they stand, as a series: in every role. */
+  show(): void;
   /** Makes no more calls. */
   drain(): void;
   /** The tick under way has ended. */
@@ -42,8 +44,8 @@ export function createSchedules(settings: Settings, infra: Infra, gateway: Gatew
   const stop = () => (stopping ??= ticker.stop());
   return {
     schedules,
-    start() {
-      ticker.start();
+    start: () => ticker.start(),
+    show() {
       hide = showSchedules({ ...ports, store });
     },
     drain() {

@@ -1,10 +1,11 @@
 // What the program itself takes on its command line: nothing but a question. It is set up by files and the environment.
 import { VERSION } from '../../version.ts';
 
-const USAGE = `Usage: node dist/bundle/main.js
+const USAGE = `Usage: unified-tool-executor
 
 Serves the gateway until SIGTERM. It takes no arguments: settings come from config/gateway.yaml, or the file that
-UTE_CONFIG names, and from variables UTE_…; docs/reference/settings.md lists them all.
+UTE_CONFIG names, and from variables UTE_…; docs/reference/settings.md lists them all. In a folder without that file,
+npx unified-tool-executor serves the demo of the package; node dist/bundle/main.js the defaults.
 
   --help      this text
   --version   the version

@@ -21,8 +21,8 @@ async function main(): Promise<void> {
   process.on('SIGHUP', () => void reload(service));
   service.infra.log.info(
     {
-      rest: service.restUrl,
-      grpc: service.grpcAddress,
+      role: settings.role,
+      ...(service.restUrl !== '' && { rest: service.restUrl, grpc: service.grpcAddress }),
       metrics: service.metricsUrl,
       pipeline: orderOf(service),
     },

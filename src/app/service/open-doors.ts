@@ -28,7 +28,7 @@ export interface DoorParts {
 
 export interface Doors {
   /** Both take connections once this is settled; the ports are those in use. `restPort`: instead of the settings'. */
-  listen(restPort?: number): Promise<{ readonly rest: number; readonly grpc: number }>;
+  listen(restPort?: number): Promise<{ readonly rest?: number; readonly grpc?: number }>;
   /** What grpc.health.v1 answers. `false` is the start of the drain. */
   setServing(serving: boolean): void;
   /** Whether calls are worth sending here now; of a gateway that serves. */

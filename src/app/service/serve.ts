@@ -1,18 +1,19 @@
-// Serves the gateway: loads the tools, opens both doors and the metrics port, and stops them without losing a call.
-import { setImmediate as yieldToLoop, setTimeout as pause } from 'node:timers/promises';
+// Serves the gateway in its role: loads the tools, opens the doors and the metrics port, and stops them without losing a call.
 import { createAsyncCalls, type AsyncService } from '../background/create-async-calls.ts';
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts';
-import { openRecoveryServer } from '../../api/health/recovery-server.ts';
+import { readinessAnswer } from '../../api/health/readiness-answer.ts';
 import { createInfra, type Infra } from '../adapters/create-ports.ts';
 import { checkPorts } from '../../infra/http/free-ports.ts';
 import { MetricsServer } from '../../infra/telemetry/metrics-server.ts';
 import { startDemoUpstream, type DemoUpstream } from '../demo/demo-upstream.ts';
-import type { DoorParts, Doors } from './open-doors.ts';
+import { answerWhileRecovering, bootDoors } from './boot-doors.ts';
+import type { Doors } from './open-doors.ts';
 import { degradedTools, ServiceState } from './service-state.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface Service {
+  /** Empty in the role worker, as is the next. */
   readonly restUrl: string;
   readonly grpcAddress: string;
   readonly metricsUrl: string;
@@ -24,9 +25,6 @@ export interface Service {
 
 /** For the audit records of calls that took all of drain_ms. */
 const LEAST_SHIP_MS = 1_000;
-
-/** What tools get before the doors are loaded. Files are read by then; a source elsewhere is not waited for. */
-const HEAD_START_MS = 200;
 
 /**
  * `reread` gives the settings as they stand now, for keys that come and go. Throws LoadError, or Error with what kept it
@@ -75,7 +73,11 @@ async function start(
   ]);
   undo.push(() => doors.close());
   gateway.agreement.start();
-  const metrics = new MetricsServer(infra.metrics, settings.auth.mode === 'none');
+  const metrics = new MetricsServer({
+    metrics: infra.metrics,
+    readiness: () => readinessAnswer(state),
+    anonymous: settings.auth.mode === 'none',
+  });
   const metricsPort = await metrics.listen(settings.metrics.port, settings.host);
   undo.push(() => metrics.close());
   const ports = await doors.listen(await whileRecovering.end());
@@ -85,12 +87,8 @@ async function start(
   doors.setServing(true);
   const failed = (err: unknown) => infra.log.error({ err }, 'readiness could not be checked; tried again');
   state.onChange(infra.ports.clock, (isReady) => doors.setAccepting(isReady), failed);
-  const scheme = settings.tls === undefined ? 'http' : 'https';
-  const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   return {
-    restUrl: `${scheme}://${host}:${ports.rest}`,
-    grpcAddress: `${host}:${ports.grpc}`,
-    metricsUrl: `http://${host}:${metricsPort}/metrics`,
+    ...addressesOf(settings, { ...ports, metrics: metricsPort }),
     gateway,
     infra,
     stop: once(() => stop({ settings, doors, metrics, gateway, asyncCalls, infra, state, demo })),
@@ -116,48 +114,27 @@ function notesOf({ database, log }: Infra): JsonObject {
   return { audit };
 }
 
+interface OpenPorts {
+  readonly rest?: number;
+  readonly grpc?: number;
+  readonly metrics: number;
+}
+
+function addressesOf({ host, tls }: Settings, { rest, grpc, metrics }: OpenPorts) {
+  const scheme = tls === undefined ? 'http' : 'https';
+  const at = host.includes(':') ? `[${host}]` : host;
+  return {
+    restUrl: rest === undefined ? '' : `${scheme}://${at}:${rest}`,
+    grpcAddress: grpc === undefined ? '' : `${at}:${grpc}`,
+    metricsUrl: `http://${at}:${metrics}/metrics`,
+  };
+}
+
 /** With what every replica knows of it in memory. */
 async function openDatabase({ database, keys, agents }: Infra): Promise<void> {
   agents.keyServices.start();
   await database.openNow();
   await Promise.all([keys.start(), agents.followed.start()]);
-}
-
-/**
- * What tools start, such as a Python, gets ready on another core while this one is busy: so that goes first. The turns
- * are for what it takes to start it.
- */
-async function bootDoors(parts: DoorParts, underWay: Promise<unknown>): Promise<Doors> {
-  await Promise.race([underWay, pause(HEAD_START_MS, undefined, { ref: false })]);
-  await yieldToLoop();
-  const { prepareDoors } = await import('./open-doors.ts');
-  await yieldToLoop();
-  return prepareDoors(parts);
-}
-
-/**
- * A crash of the machine may leave the embedded database minutes of work: until that is done, the port tells how far it
- * is, and refuses calls. `end` gives the port that was used, which the doors then take.
- */
-function answerWhileRecovering(
-  settings: Settings,
-  { server }: Infra,
-): { end(): Promise<number | undefined> } {
-  let ended = false;
-  const opening = server.recovering().then(() => {
-    if (ended) return undefined;
-    return openRecoveryServer(settings, () => `the database is ${server.step}`);
-  });
-  opening.catch(() => undefined);
-  return {
-    async end() {
-      ended = true;
-      if (!server.hasRecovered) return undefined;
-      const opened = await opening;
-      await opened?.close();
-      return opened?.port;
-    },
-  };
 }
 
 /** Beside the start: it does not depend on what this finds. */

@@ -9,10 +9,13 @@ interface WantedPort {
 }
 
 /** Throws Error with a line for each port that cannot be had. */
-export async function checkPorts({ host, http, grpc, metrics }: Settings): Promise<void> {
-  const wanted = [
+export async function checkPorts({ role, host, http, grpc, metrics }: Settings): Promise<void> {
+  const doors = [
     { setting: 'http.port (UTE_HTTP_PORT)', port: http.port },
     { setting: 'grpc.port (UTE_GRPC_PORT)', port: grpc.port },
+  ];
+  const wanted = [
+    ...(role === 'worker' ? [] : doors),
     { setting: 'metrics.port (UTE_METRICS_PORT)', port: metrics.port },
   ];
   // 0 is any that is free.

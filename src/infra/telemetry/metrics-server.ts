@@ -1,5 +1,6 @@
-// The metrics port: /metrics for Prometheus and nothing else. No credential: keep it off public networks.
-import { createServer, type Server } from 'node:http';
+// The metrics port: /metrics for Prometheus and the probes /livez and /readyz, in every role. No credential, no TLS: keep it
+// off public networks.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { foreignRequest, namesHostTwice } from '../../lib/egress/foreign-request.ts';
 
@@ -7,29 +8,21 @@ export interface Exposition {
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
+export interface MetricsServerNeeds {
+  readonly metrics: Exposition;
+  /** What /readyz answers now. */
+  readonly readiness: () => { readonly status: number; readonly body: object };
+  /** Nobody shows a credential on this gateway, so pages of other origins are kept out here as well. */
+  readonly anonymous: boolean;
+}
+
 export class MetricsServer {
+  readonly #needs: MetricsServerNeeds;
   readonly #server: Server;
 
-  /** `anonymous`: nobody shows a credential on this gateway, so pages of other origins are kept out here as well. */
-  constructor(metrics: Exposition, anonymous: boolean) {
-    this.#server = createServer((request, response) => {
-      if (namesHostTwice(request)) {
-        response.writeHead(400).end();
-        return;
-      }
-      if (anonymous && foreignRequest(request.headers) !== undefined) {
-        response.writeHead(403).end();
-        return;
-      }
-      if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
-        response.writeHead(404).end();
-        return;
-      }
-      metrics.exposition().then(
-        ({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text),
-        () => response.writeHead(500).end(),
-      );
-    });
+  constructor(needs: MetricsServerNeeds) {
+    this.#needs = needs;
+    this.#server = createServer((request, response) => this.#answer(request, response));
   }
 
   /** The port in use. Rejects when it cannot be had. */
@@ -44,4 +37,25 @@ export class MetricsServer {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { metrics, readiness, anonymous } = this.#needs;
+    if (namesHostTwice(request)) return void response.writeHead(400).end();
+    if (anonymous && foreignRequest(request.headers) !== undefined) return void response.writeHead(403).end();
+    const path = request.method === 'GET' ? request.url?.split('?')[0] : undefined;
+    if (path === '/livez') return sendJson(response, 200, { status: 'ok' });
+    if (path === '/readyz') {
+      const { status, body } = readiness();
+      return sendJson(response, status, body);
+    }
+    if (path !== '/metrics') return void response.writeHead(404).end();
+    metrics.exposition().then(
+      ({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
