@@ -5,6 +5,7 @@ import type { JsonValue } from '../contract/json.ts';
  * `intent`: a call is about to enter its executor. `outcome`: a call has ended. `accepted`: it will run later, and have
  * records of its own then. `gap`: records of this tenant are missing, `notes.dropped` says how many. The others are
  * written by what decides: a human about an approval or an unknown outcome, the reconciler about a lost call.
+ * `erasure`: personal data of other records was erased, `notes.erased` says of which numbers.
  * `management`: somebody did something on the management side, or was refused; `notes` say what, and to what.
  */
 export const AUDIT_KINDS = [
@@ -16,6 +17,7 @@ export const AUDIT_KINDS = [
   'resolution',
   'reconciled',
   'management',
+  'erasure',
 ] as const;
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 

@@ -98,6 +98,7 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
 const MAKING = [
   'POST /v1/admin/recordings',
   'POST /v1/agents',
+  'POST /v1/audit/erasures',
   'POST /v1/execute',
   'POST /v1/keys',
   'POST /v1/policy/explain',

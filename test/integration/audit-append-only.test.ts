@@ -11,7 +11,8 @@ import { Database } from '../../src/infra/postgres/database.ts';
 import { MIGRATIONS } from '../../src/infra/postgres/migrations/index.ts';
 import { applyRetention } from '../../src/infra/maintenance/retention.ts';
 import type { DatabaseSettings } from '../../src/infra/postgres/roles/connect-as.ts';
-import { auditRecord } from '../helpers/audit-kit.ts';
+import { eraseUser } from '../../src/infra/audit/erasure/erase-user.ts';
+import { auditRecord, intentRecord } from '../helpers/audit-kit.ts';
 import { embeddedDatabase } from '../helpers/databases.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
@@ -127,6 +128,35 @@ describe('the role of database.url', () => {
       const { rows } = await sql`SELECT seq FROM audit_trail WHERE tenant_id = 'inbox'`.execute(database.db);
       expect(rows).toEqual([{ seq: 1 }]);
     });
+  });
+});
+
+it('what else is kept of a user goes where it has ended, and is left and counted where it is in use', async () => {
+  await opened(settings(), async (database) => {
+    const table = new SqlAuditTable(database, 'gateway');
+    const intents = [1, 2, 3].map(() => intentRecord({ tenant: 'erasing', user: 'zoe' }));
+    await table.intend([...intents, intentRecord({ tenant: 'erasing', user: 'joe' })].map(auditLine));
+    const [ended, unknown] = intents.map(({ callId }) => callId);
+    await sql`UPDATE calls SET status = 'failed', finished_at = now(), response = '{}' WHERE id = ${ended}`.execute(
+      database.db,
+    );
+    await sql`UPDATE calls SET status = 'outcome_unknown', finished_at = now() WHERE id = ${unknown}`.execute(
+      database.db,
+    );
+    for (const [id, user, status] of [['a1', 'zoe', 'used'], ['a2', 'zoe', 'pending'], ['a3', 'joe', 'used']])
+      await sql`INSERT INTO approvals (id, tenant_id, tool, tool_version, tool_hash, arguments_hash, arguments, arguments_bytes,
+          risk_level, requested_by, agent_id, user_id, session_id, token_hash, status, created_at, expires_at)
+        VALUES (${id}, 'erasing', 't', '1', '', '', '{}', 2, 'low', 'k', '', ${user}, '', ${id}, ${status}, now(),
+          now() + interval '1 hour')`.execute(database.db); // prettier-ignore
+    await table.takeIn(() => Promise.reject(new Error('refused')));
+    const erasure = { tenantId: 'erasing', userId: 'zoe', by: 'key' };
+    expect(await eraseUser(database, erasure)).toEqual({
+      records: 3, calls: 1, approvals: 1, sessions: 0, schedules: 0, inUse: 3,
+    }); // prettier-ignore
+    expect(await eraseUser(database, erasure)).toMatchObject({ records: 0, calls: 0, inUse: 3 });
+    const { rows } = await sql`SELECT user_id FROM calls WHERE tenant_id = 'erasing' UNION ALL
+      SELECT id FROM approvals WHERE tenant_id = 'erasing' ORDER BY 1`.execute(database.db);
+    expect(rows.map((row) => Object.values(row as object)[0])).toEqual(['a2', 'a3', 'joe', 'zoe', 'zoe']);
   });
 });
 

@@ -153,7 +153,10 @@ describe('tampering with it is named', () => {
   it('forked, where the database was written anew from a record on and every hash was made to fit', async () => {
     // Whoever has the owner's rights, that is, or the disk.
     const { owner: db } = await gateway.service.infra.database.opened();
-    const before = await sql<{ hash: string }>`SELECT encode(hash, 'hex') AS hash FROM audit_trail
+    const before = await sql<{
+      hash: string;
+      outcome: string;
+    }>`SELECT encode(hash, 'hex') AS hash, outcome FROM audit_trail
       WHERE tenant_id = 'acme' AND seq = 13`.execute(db);
     await sql`UPDATE audit_trail SET outcome = 'forged' WHERE tenant_id = 'acme' AND seq = 13`.execute(db);
     await exported('altered.jsonl');
@@ -170,6 +173,9 @@ describe('tampering with it is named', () => {
     );
     await exported('forked.jsonl');
     expect(await named(linesOf('forked.jsonl'))).toBe('1 forked: record 13');
+    const { hash: own = '', outcome = '' } = before.rows[0] ?? {};
+    await sql`UPDATE audit_trail SET hash = decode(${own}, 'hex'), outcome = ${outcome}
+      WHERE tenant_id = 'acme' AND seq = 13`.execute(db);
   });
 });
 
@@ -183,5 +189,68 @@ it('says in a sentence what it cannot do', async () => {
   expect(await exported('whole.jsonl')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('cannot be made') as string,
+  });
+});
+
+describe('a user who is erased', () => {
+  const call = (key: 'agent' | 'other', user: string) =>
+    request(targetOf(gateway, key), 'POST', '/v1/tools/change/execute', {
+      arguments: { n: 1 },
+      context: { user_id: user, session_id: `of-${user}` },
+    });
+  const all = async (name: string) => {
+    expect(await exported(name)).toMatchObject({ code: 0 });
+    return readFileSync(file(name), 'utf8');
+  };
+
+  it('is gone from records and calls, and the chain is whole and says so', async () => {
+    for (const [key, user] of [['agent', 'zoe'], ['agent', 'zoe'], ['agent', 'joe'], ['other', 'zoe']] as const)
+      await call(key, user); // prettier-ignore
+    expect(await all('before.jsonl')).toContain('zoe');
+    const { code, stdout } = await ute('erase', '--user', 'zoe');
+    expect(stdout).toBe('erased: 4 records, 0 calls, 0 approvals, 0 sessions, 0 schedules\n');
+    expect(code).toBe(0);
+    const after = await all('after.jsonl');
+    expect(after).not.toContain('zoe');
+    expect(after).toContain('"user_id":"joe"');
+    const told = await ute('verify', 'after.jsonl');
+    expect(told).toMatchObject({ code: 0 });
+    expect(told.stdout).toContain('note: the personal data of 4 records was erased, as the chain says');
+    expect((await ute('erase', '--user', 'zoe')).stdout).toContain('erased: 0 records');
+    const { rows } =
+      await sql`SELECT 1 FROM audit_trail WHERE user_id = 'zoe' AND tenant_id <> 'acme'`.execute(
+        gateway.service.infra.database.db,
+      );
+    expect(rows).toHaveLength(2);
+  });
+
+  it('is recorded, with who asked for it and not for whom', async () => {
+    const { body } = await request<{ records: { kind: string; principal_id: string; notes: object | null }[] }>(
+      targetOf(gateway), 'GET', '/v1/audit?page_size=20'); // prettier-ignore
+    const of = (kind: string) => body.records.filter((each) => each.kind === kind);
+    expect(of('erasure')).toMatchObject([
+      { notes: { erased: expect.stringMatching(/^\d+-\d+$/) as string } },
+    ]);
+    expect(of('management')[0]).toMatchObject({ notes: { action: 'audit.erase', target: '' } });
+    expect(of('erasure')[0]?.principal_id).toBe(of('management')[0]?.principal_id);
+  });
+
+  it('whose data somebody took away by SQL is damage', async () => {
+    const { owner } = await gateway.service.infra.database.opened();
+    await sql`UPDATE audit_trail SET user_id = NULL, session_id = NULL, personal_salt = NULL
+      WHERE tenant_id = 'acme' AND user_id = 'joe'`.execute(owner);
+    await all('taken.jsonl');
+    const { code, stdout } = await ute('verify', 'taken.jsonl');
+    expect(`${code} ${stdout}`).toMatch(
+      /^1 altered: record \d+: its personal data is gone, and no record behind it/,
+    );
+  });
+
+  it('may be nobody, and has to be named', async () => {
+    for (const body of [{}, { user_id: '' }, { user_id: 'a\0b' }, { user_id: 'x', tenant: 'other' }])
+      expect((await request(targetOf(gateway), 'POST', '/v1/audit/erasures', body)).status).toBe(400);
+    expect(
+      (await request(targetOf(gateway, 'agent'), 'POST', '/v1/audit/erasures', { user_id: 'joe' })).status,
+    ).toBe(403);
   });
 });

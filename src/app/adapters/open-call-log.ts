@@ -119,6 +119,14 @@ function withOwnCalls(history: CallHistory, sink: StoredAuditSink): CallHistory 
     // Page after page of it: what is shipped at the first is enough.
     exportChain: (tenantId, after, limit) =>
       (after === 0 ? shipped() : Promise.resolve()).then(() => history.exportChain(tenantId, after, limit)),
+    eraseUser: async (erasure) => {
+      // What is not chained yet is of that user, too.
+      await sink.ship();
+      const erased = await history.eraseUser(erasure);
+      // Its records are chained now, or in a moment.
+      await sink.takeIn().catch(() => undefined);
+      return erased;
+    },
     resolve: (tenantId, callId, resolution) =>
       shipped().then(() => history.resolve(tenantId, callId, resolution)),
   };

@@ -7,7 +7,8 @@ import type { Verdict } from '../../lib/audit-chain/verify-chain.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
 import { linesOf } from '../file-lines.ts';
-import { accepted } from '../gateway-answer.ts';
+import { isJsonObject, type JsonObject } from '../../contract/json.ts';
+import { accepted, asObject } from '../gateway-answer.ts';
 import { GatewayClient, reasonOf, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
 
 interface VerifyOptions {
@@ -22,7 +23,9 @@ type Finish = (code: ExitCode) => void;
 const PAGE = 1000;
 
 export function addAuditCommand(program: Command, io: CliIo, finish: Finish): void {
-  const audit = program.command('audit').summary('audit records: export a chain, check it offline');
+  const audit = program
+    .command('audit')
+    .summary('audit records: export a chain, check it offline, erase a user');
   withGatewayOptions(audit.command('export <file>'))
     .summary('write the chain of the tenant into a new file')
     .description(
@@ -35,6 +38,7 @@ export function addAuditCommand(program: Command, io: CliIo, finish: Finish): vo
       io.stdout(`${records} records${records === 0 ? '' : `, up to number ${last}`}\n`);
       finish(EXIT.ok);
     });
+  addErase(audit, io, finish);
   audit
     .command('verify <file>')
     .summary('check an exported chain, and name the first bad record')
@@ -56,6 +60,34 @@ export function addAuditCommand(program: Command, io: CliIo, finish: Finish): vo
       else io.stdout(textOf(verdict, options));
       finish(verdict.finding === undefined ? EXIT.ok : EXIT.failed);
     });
+}
+
+interface EraseOptions extends GatewayOptions {
+  readonly user: string;
+  readonly json?: true;
+}
+
+function addErase(audit: Command, io: CliIo, finish: Finish): void {
+  withGatewayOptions(audit.command('erase'))
+    .summary('erase what is kept of a user')
+    .description(
+      'Erases the personal data of a user of the tenant of the key: in audit records, which stay in their chain, and in calls, approvals, sessions and schedules that have ended. The key needs admin.',
+    )
+    .requiredOption('--user <id>', 'as calls named it')
+    .option('--json', 'print JSON')
+    .action(async (options: EraseOptions) => {
+      const gateway = await GatewayClient.open(options, io);
+      const answer = asObject(await gateway.send('POST', '/v1/audit/erasures', { user_id: options.user }));
+      io.stdout(options.json === true ? `${JSON.stringify(answer, null, 2)}\n` : erasedText(answer));
+      finish(EXIT.ok);
+    });
+}
+
+function erasedText({ erased, in_use: inUse }: JsonObject): string {
+  const parts = isJsonObject(erased) ? erased : {};
+  const counts = Object.entries(parts).map(([what, count]) => `${Number(count)} ${what}`);
+  const left = `left, because they are in use: ${Number(inUse)}; erase again when they have ended\n`;
+  return `erased: ${counts.join(', ')}\n${inUse === 0 ? '' : left}`;
 }
 
 async function exportTo(path: string, gateway: GatewayClient, after: number) {

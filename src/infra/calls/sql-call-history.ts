@@ -6,6 +6,8 @@ import type {
   CallFilter,
   CallHistory,
   CallSummary,
+  Erased,
+  Erasure,
   HistoryPage,
   HistoryQuery,
   Resolution,
@@ -17,6 +19,7 @@ import { columns } from '../postgres/columns.ts';
 import type { Database } from '../postgres/database.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 import { auditPage } from '../audit/trail/audit-page.ts';
+import { eraseUser } from '../audit/erasure/erase-user.ts';
 import { exportChain } from '../audit/trail/export-chain.ts';
 import { getCall } from './call-operations.ts';
 import { CALL_SUMMARY, callsPage } from './calls-page.ts';
@@ -26,12 +29,12 @@ const DAY_MS = 86_400_000;
 const MAX_AGE_MS = 36_500 * DAY_MS;
 
 export class SqlCallHistory implements CallHistory {
-  readonly #database: Pick<Database, 'db'>;
+  readonly #database: Pick<Database, 'db' | 'owner'>;
 
   readonly #callsKeptMs: number;
 
   /** `callsKeptMs`: for how long calls are in the history, which may be shorter than for their audit records. */
-  constructor(database: Pick<Database, 'db'>, callsKeptMs = 30 * DAY_MS) {
+  constructor(database: Pick<Database, 'db' | 'owner'>, callsKeptMs = 30 * DAY_MS) {
     this.#database = database;
     this.#callsKeptMs = callsKeptMs;
   }
@@ -47,6 +50,10 @@ export class SqlCallHistory implements CallHistory {
 
   exportChain(tenantId: string, after: number, limit: number): Promise<readonly string[]> {
     return withDatabase(() => exportChain(this.#database.db, tenantId, after, limit));
+  }
+
+  eraseUser(erasure: Erasure): Promise<Erased> {
+    return withDatabase(() => eraseUser(this.#database, erasure));
   }
 
   resolve(

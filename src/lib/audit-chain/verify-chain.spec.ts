@@ -68,7 +68,7 @@ describe('a chain that is whole', () => {
     const made = chainOf(10);
     const verdict = await check(made);
     expect(verdict).toEqual({
-      tenant: TENANT, records: 10, first: 1, last: 10, lastHash: hashAt(made, 10), checkpoints: 3, notes: [],
+      tenant: TENANT, records: 10, first: 1, last: 10, lastHash: hashAt(made, 10), checkpoints: 3, erased: 0, notes: [],
     }); // prettier-ignore
   });
 
@@ -90,6 +90,39 @@ describe('a chain that is whole', () => {
 
   it('of nothing at all is whole', async () => {
     expect(await check({ lines: [], checkpoints: [] })).toMatchObject({ records: 0 });
+  });
+});
+
+describe('personal data that was erased', () => {
+  const strip = (line = '') => line.replace(/"personal":\{"data":.*?,"salt":"[0-9a-f]{32}"\},/, '');
+  /** Four records with data of somebody; the last says that that of the second and the third was erased. */
+  const erased = (stripped: readonly number[], named = '2-3') => {
+    const lines: string[] = [];
+    let hash = FIRST_PREVIOUS;
+    for (let seq = 1; seq <= 4; seq += 1) {
+      const data = seq === 4 ? `{"notes":{"erased":"${named}"}}` : `{"user_id":"ann"}`;
+      const salt = seq.toString(16).padStart(32, '0');
+      const kind = seq === 4 ? 'erasure' : 'outcome';
+      const record = `{"event_id":"e-${seq}","kind":"${kind}","personal":"${personalHash(salt, data)}"}`;
+      const place = { previous: hash, recordedAt: '2026-01-31T12:00:00.000Z', seq, tenant: TENANT };
+      hash = chainHash(record, place);
+      const line = exportLine({ record, place, hash, personal: { salt, data } });
+      lines.push(stripped.includes(seq) ? strip(line) : line);
+    }
+    return check({ lines, checkpoints: [checkpointLine(checkpoint(4, hash)).trimEnd()] });
+  };
+
+  it('is no damage where a record behind it says so, and is told', async () => {
+    expect(await erased([2, 3])).toMatchObject({ records: 4, erased: 2, checkpoints: 1 });
+    const { finding: found, notes } = await erased([2, 3]);
+    expect(found).toBeUndefined();
+    expect(notes).toEqual(['the personal data of 2 records was erased, as the chain says']);
+  });
+
+  it('is damage where none says so, and where the record that did was erased itself', async () => {
+    expect((await erased([1, 2])).finding).toMatchObject({ damage: 'altered', seq: 1 });
+    expect((await erased([2, 3], '2')).finding).toMatchObject({ damage: 'altered', seq: 3 });
+    expect((await erased([2, 4])).finding).toMatchObject({ damage: 'altered', seq: 2 });
   });
 });
 

@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { chainHash, FIRST_PREVIOUS, personalHash } from './chained-record.ts';
 import { CheckpointReader, type Lines } from './checkpoint-reader.ts';
 import { found, type Finding } from './finding.ts';
+import { ErasedRecords } from './erased-records.ts';
 import { readExportLine, type ReadLine } from './export-line.ts';
 
 export interface Verdict {
@@ -14,6 +15,8 @@ export interface Verdict {
   readonly lastHash: string;
   /** Checkpoints that a record was held to. */
   readonly checkpoints: number;
+  /** Records whose personal data was erased, as records behind them say. */
+  readonly erased: number;
   readonly notes: readonly string[];
   readonly finding?: Finding;
 }
@@ -38,7 +41,7 @@ export async function verifyChain(evidence: Evidence): Promise<Verdict> {
       finding = await whatBecameOf(finding, walk.outOfOrder, evidence.lines());
     break;
   }
-  finding ??= await leftOver(readers, walk);
+  finding ??= (await leftOver(readers, walk)) ?? walk.erased.finding();
   return { ...walk.verdict(), checkpoints: sumOf(readers), ...(finding && { finding }) };
 }
 
@@ -47,6 +50,7 @@ class ChainWalk {
   #tenant = '';
   #records = 0;
   #first = 0;
+  readonly erased = new ErasedRecords();
   /** The last good one. */
   seq = 0;
   hash = FIRST_PREVIOUS;
@@ -83,6 +87,7 @@ class ChainWalk {
     }
     const finding = this.#wrong(line);
     if (finding !== undefined) return finding;
+    this.erased.read(line);
     this.#records += 1;
     this.seq = place.seq;
     this.hash = hash;
@@ -107,8 +112,11 @@ class ChainWalk {
     if (place.previous !== this.hash)
       return found('altered', seq, 'what it says of the record before it was changed');
     if (expected === '' && personal === undefined) return undefined;
-    if (personal === undefined)
-      return found('altered', seq, 'its personal data is gone, and was not erased on record');
+    if (personal === undefined) {
+      // A record behind it has to say so.
+      this.erased.add(seq);
+      return undefined;
+    }
     if (personalHash(personal.salt, personal.data) !== expected)
       return found('altered', seq, 'its personal data does not fit the hash in it');
     return undefined;
@@ -118,8 +126,9 @@ class ChainWalk {
     const notes: string[] = [];
     if (this.#first > 1)
       notes.push(`it begins with record ${this.#first}: those before it are not in the file and not checked`);
-    const [records, first, last] = [this.#records, this.#first, this.seq];
-    return { tenant: this.#tenant, records, first, last, lastHash: this.hash, notes };
+    const [records, first, last, erased] = [this.#records, this.#first, this.seq, this.erased.count];
+    if (erased > 0) notes.push(`the personal data of ${erased} records was erased, as the chain says`);
+    return { tenant: this.#tenant, records, first, last, lastHash: this.hash, erased, notes };
   }
 }
 

@@ -113,6 +113,26 @@ export type ResolveOutcome =
   | { readonly resolved: true; readonly call: CallSummary }
   | { readonly resolved: false; readonly status: CallStatus };
 
+/** What of a user is to go. */
+export interface Erasure {
+  readonly tenantId: string;
+  readonly userId: string;
+  /** Credential id of who asks for it. */
+  readonly by: string;
+}
+
+export interface Erased {
+  /** Audit records whose personal data went. */
+  readonly records: number;
+  /** Rows that went. */
+  readonly calls: number;
+  readonly approvals: number;
+  readonly sessions: number;
+  readonly schedules: number;
+  /** Rows that are left: they are still in use. */
+  readonly inUse: number;
+}
+
 /** Every method may throw ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE). */
 export interface CallHistory {
   /** What this process has answered before is in it. */
@@ -125,4 +145,6 @@ export interface CallHistory {
   exportChain(tenantId: string, after: number, limit: number): Promise<readonly string[]>;
   /** Ends an unknown outcome, once, together with its audit record. Undefined: the tenant has no such call. */
   resolve(tenantId: string, callId: string, resolution: Resolution): Promise<ResolveOutcome | undefined>;
+  /** Goes on where another has ended; each part is recorded together with what it erases. */
+  eraseUser(erasure: Erasure): Promise<Erased>;
 }

@@ -1,15 +1,16 @@
-// The audit trail by REST: the records of the caller's tenant, newest first.
+// The audit trail by REST: the records of the caller's tenant, newest first; and what is kept of a user, to be erased.
 import { Controller, Inject } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { CallHistory } from '../../../ports/calls/call-history.ts';
 import { CALL_HISTORY } from '../../tokens.ts';
 import { nextPage, pageOfHistory } from '../calls/history-query.ts';
+import { Recorded } from '../management/acts.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { encoded } from '../route/route.ts';
 import { Serves } from '../route/serves.ts';
 import { wire } from '../route/wire.ts';
-import { AuditEntry, exportAuditRecords, listAuditRecords } from './schema.ts';
+import { AuditEntry, eraseUser, exportAuditRecords, listAuditRecords } from './schema.ts';
 
 @Controller()
 export class AuditController {
@@ -33,5 +34,15 @@ export class AuditController {
     const lines = await this.history.exportChain(principal.tenantId, after, limit);
     reply.header('content-type', 'application/jsonl; charset=utf-8');
     return encoded(lines.map((line) => `${line}\n`).join(''));
+  }
+
+  /** What was erased is recorded with it; this record says who asked, and not for whom. */
+  @Serves(eraseUser)
+  @Requires('admin')
+  @Recorded('audit.erase')
+  async erase({ principal, body }: Asked<typeof eraseUser>) {
+    const { tenantId, id: by } = principal;
+    const { inUse, ...erased } = await this.history.eraseUser({ tenantId, userId: body.user_id, by });
+    return { erased, in_use: inUse };
   }
 }

@@ -5,7 +5,7 @@ import { afterPosition, between, filterText } from '../calls/history-query.ts';
 import { notes, who } from '../calls/schema.ts';
 import { pageShape, pageSize, paging } from '../route/page.ts';
 import { json, route } from '../route/route.ts';
-import { count, flag, named, number, oneOf, shape, text, time } from '../route/shapes.ts';
+import { count, flag, named, number, oneOf, shape, strictBody, text, time } from '../route/shapes.ts';
 
 export const AuditEntry = named('AuditEntry', () =>
   z.object({
@@ -59,6 +59,7 @@ export const listAuditRecords = route({
   problems: [400],
 });
 
+const MAX_USER = 256;
 const MAX_SEQ = 9_007_199_254_740_991;
 const AFTER = 'must be a whole number from 0 on';
 
@@ -82,5 +83,46 @@ export const exportAuditRecords = route({
     }),
   ),
   answers: { 200: { description: 'Lines of JSON.', content: { 'application/jsonl': shape(() => text()) } } },
+  problems: [400],
+});
+
+const ErasureRequest = named('ErasureRequest', () =>
+  strictBody('{"user_id": "…"}', {
+    user_id: z
+      .string('must be the id of a user of the tenant')
+      .min(1)
+      .max(MAX_USER)
+      .refine((id) => id.isWellFormed() && !id.includes('\0'), 'must be text without NUL')
+      .describe('As calls named it.'),
+  }),
+);
+
+const ErasureResult = named('ErasureResult', () =>
+  z.object({
+    erased: z.object({
+      records: count(
+        'Audit records whose `user_id`, `session_id` and `notes` went; they stay in their chain.',
+      ),
+      calls: count('Calls that had ended: arguments, results and what they said while they ran.'),
+      approvals: count(),
+      sessions: count(),
+      schedules: count(),
+    }),
+    in_use: count(
+      'Rows of the user that are left because they are still in use: calls that run or whose outcome is unknown, open approvals, live sessions and schedules. Ask again when they have ended.',
+    ),
+  }),
+);
+
+export const eraseUser = route({
+  operationId: 'eraseUserData',
+  method: 'post',
+  path: '/v1/audit/erasures',
+  tag: 'admin',
+  summary: 'Erase what is kept of a user of the tenant',
+  description:
+    'Audit records stay in their chain without the data of the person; records of kind `erasure` say which. It may be asked for again, and goes on where it was cut off.',
+  body: { shape: ErasureRequest, example: { user_id: 'ann' } },
+  answers: { 200: json('What went, and what is left.', ErasureResult) },
   problems: [400],
 });

@@ -23,6 +23,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   exportAuditRecords: 'audit:read',
   listAuditRecords: 'audit:read',
   resolveCall: 'admin',
+  eraseUserData: 'admin',
   listCircuits: 'platform:admin',
   isolateCircuit: 'platform:admin',
   resetCircuit: 'platform:admin',
