@@ -1,0 +1,51 @@
+// The tree of `ute`'s commands: what runs, what completion scripts complete and what the reference lists.
+import { Command } from 'commander';
+import { VERSION } from '../version.ts';
+import type { CliIo } from './cli-io.ts';
+import { addAgentsCommand } from './commands/agents-command.ts';
+import { addApprovalsCommand } from './commands/approvals-command.ts';
+import { addAuditCommand } from './commands/audit-command.ts';
+import { addCallCommand } from './commands/call-command.ts';
+import { addCompletionCommand } from './commands/completion-command.ts';
+import { addDatabaseCommand } from './commands/database-command.ts';
+import { addKeyCommand } from './commands/key-command.ts';
+import { addKeysCommand } from './commands/keys-command.ts';
+import { addMigrateCommand } from './commands/migrate-command.ts';
+import { addPolicyCommand } from './commands/policy-command.ts';
+import { addRecordCommand } from './commands/record-command.ts';
+import { addReplayCommand } from './commands/replay-command.ts';
+import { addSecretsCommand } from './commands/secrets-command.ts';
+import { addSessionsCommand } from './commands/sessions-command.ts';
+import { addToolsCommand } from './commands/tools-command.ts';
+import { addValidateCommand } from './commands/validate-command.ts';
+import type { ExitCode } from './exit-code.ts';
+
+const COMMANDS = [
+  addValidateCommand,
+  addToolsCommand,
+  addCallCommand,
+  addApprovalsCommand,
+  addKeyCommand,
+  addKeysCommand,
+  addSessionsCommand,
+  addPolicyCommand,
+  addAgentsCommand,
+  addSecretsCommand,
+  addMigrateCommand,
+  addDatabaseCommand,
+  addAuditCommand,
+  addRecordCommand,
+  addReplayCommand,
+  addCompletionCommand,
+];
+
+/** `finish` is told how a command has ended. Throws CommanderError for a usage that is none, and for help and version. */
+export function createProgram(io: CliIo, finish: (code: ExitCode) => void): Command {
+  const program = new Command('ute')
+    .description('The command line of UnifiedToolExecutor.')
+    .version(VERSION)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.stdout(text), writeErr: (text) => io.stderr(text) });
+  for (const add of COMMANDS) add(program, io, finish);
+  return program;
+}
