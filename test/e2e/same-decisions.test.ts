@@ -282,6 +282,24 @@ describe.each(STORES)('on %s', (_stores, open) => {
     });
   });
 
+  it('the details of a refusal are the same through both doors', async () => {
+    const refused = CASES.filter(
+      ([, asked, expected, , grpc]) => expected.ok === false && grpc !== OK && asked.timeoutMs === undefined,
+    );
+    const seen: string[] = [];
+    for (const [guarantee, { key, ...request }] of refused) {
+      const asked = { ...request, key: key === null ? undefined : (key ?? gateway.keys.agent.text) };
+      const [rest, grpc] = await Promise.all(doors.map((door) => door.call(asked)));
+      // Wrong fields of a request are a BadRequest there.
+      const { violations, ...others } = rest?.details ?? {};
+      const details =
+        rest?.type === 'VALIDATION' ? others : { ...others, ...(violations !== undefined && { violations }) };
+      expect([guarantee, grpc?.details ?? {}]).toEqual([guarantee, details]);
+      seen.push(...Object.keys(details));
+    }
+    expect(seen.length).toBeGreaterThan(0);
+  });
+
   describe('limits', () => {
     it('a rate limit counts calls of both doors together', async () => {
       const key = gateway.keys.agent.text;

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { credentials, loadPackageDefinition, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import protobuf from 'protobufjs';
+import { decodeStruct } from '../../src/api/grpc/struct/struct-codec.ts';
 import type { RunningGateway } from './running-gateway.ts';
 
 export interface DoorCall {
@@ -188,7 +189,7 @@ interface ErrorInfo {
   readonly metadata: Record<string, string>;
 }
 
-/** Type and reason travel in google.rpc.ErrorInfo. */
+/** Type and reason travel in google.rpc.ErrorInfo, the details in a Struct beside it. */
 export function decisionOfError(error: ServiceError): Decision {
   const [bytes] = error.metadata.get('grpc-status-details-bin');
   if (!Buffer.isBuffer(bytes)) return { ok: false, status: error.code, message: error.details };
@@ -197,6 +198,7 @@ export function decisionOfError(error: ServiceError): Decision {
   };
   const packed = status.details.find(({ type_url: url }) => url.endsWith('google.rpc.ErrorInfo'));
   if (packed === undefined) return { ok: false, status: error.code, message: error.details };
+  const struct = status.details.find(({ type_url: url }) => url.endsWith('google.protobuf.Struct'));
   const info = rpc.lookupType('google.rpc.ErrorInfo').decode(packed.value) as unknown as ErrorInfo;
   return {
     ok: false,
@@ -204,5 +206,6 @@ export function decisionOfError(error: ServiceError): Decision {
     message: error.details,
     type: info.metadata['type'],
     reason: info.reason,
+    ...(struct !== undefined && { details: decodeStruct(struct.value) }),
   };
 }

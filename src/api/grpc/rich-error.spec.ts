@@ -2,13 +2,15 @@
 import protobuf from 'protobufjs';
 import { describe, expect, it } from 'vitest';
 import { ERROR_TYPES, type ErrorType } from '../../contract/call/error-types.ts';
+import type { JsonValue } from '../../contract/json.ts';
 import type { ToolError } from '../../contract/call/tool-response.ts';
 import { statusCodeOf, statusOf } from './rich-error.ts';
+import { decodeStruct } from './struct/struct-codec.ts';
 import { PROTO_DIR } from './wire-types.ts';
 
 const root = new protobuf.Root();
 root.resolvePath = (_origin, target) => PROTO_DIR + target;
-root.loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto']);
+root.loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto', 'google/protobuf/struct.proto']);
 
 interface Status {
   readonly code: number;
@@ -37,7 +39,8 @@ function read(error: ToolError) {
   const details: Record<string, Record<string, unknown>> = {};
   for (const { type_url: typeUrl, value } of status.details) {
     const type = root.lookupType(typeUrl.slice('type.googleapis.com/'.length));
-    details[type.name] = type.toObject(type.decode(value), { longs: Number });
+    if (type.name === 'Struct') details['Struct'] = decodeStruct(value);
+    else details[type.name] = type.toObject(type.decode(value), { longs: Number });
   }
   return { code, text, status, details, bytes: bytes as Buffer };
 }
@@ -107,10 +110,35 @@ describe('rich errors', () => {
     expect(details['ResourceInfo']).toMatchObject({ resourceType: 'tool', resourceName: 'greet' });
   });
 
+  it('has the details as REST has them, the violations as BadRequest', () => {
+    const own = { approval_id: 'a-1', limit: 2, used: null, tools: ['x', { deep: true }] };
+    expect(read(errorOf({ type: 'NOT_FOUND', details: own })).details['Struct']).toEqual(own);
+    const violations = [{ pointer: '/a', message: 'must be a number' }];
+    const wrong = read(errorOf({ details: { violations, field: 'x' } })).details;
+    expect([wrong['Struct'], wrong['BadRequest']]).toEqual([
+      { field: 'x' },
+      { fieldViolations: [{ field: '/a', description: 'must be a number' }] },
+    ]);
+    expect(read(errorOf({ details: {} })).details).not.toHaveProperty('Struct');
+  });
+
+  it('leaves out a detail that does not fit in, or is too deep, and has the others', () => {
+    let deep: JsonValue = 1;
+    for (let level = 0; level < 100; level += 1) deep = [deep];
+    const details = { first: 1, large: 'x'.repeat(10_000), deep, last: 'l' };
+    expect(read(errorOf({ details })).details['Struct']).toEqual({ first: 1, last: 'l' });
+  });
+
   it('keeps the trailers below 8 kB, whatever the caller put into the message', () => {
     const hostile = '\ud800漢'.repeat(5000);
     const violations = Array.from({ length: 500 }, () => ({ pointer: hostile, message: hostile }));
-    const { bytes, text } = read(errorOf({ message: hostile, reason: hostile, details: { violations } }));
+    const { bytes, text } = read(
+      errorOf({
+        message: hostile,
+        reason: hostile,
+        details: { violations, note: 'n'.repeat(1_900), more: hostile },
+      }),
+    );
     const trailers = bytes.toString('base64').length + encodeURI(text).length;
     expect(trailers).toBeLessThan(8192);
   });

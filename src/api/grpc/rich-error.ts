@@ -7,6 +7,7 @@ import type { ErrorType } from '../../contract/call/error-types.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ResponseMeta, ToolError } from '../../contract/call/tool-response.ts';
+import { encodeStruct, StructError } from './struct/struct-codec.ts';
 import { encodeDetail, encodeStatus } from './wire-types.ts';
 
 const ERROR_DOMAIN = 'unified-tool-executor';
@@ -15,6 +16,11 @@ const ERROR_DOMAIN = 'unified-tool-executor';
 const MAX_MESSAGE_CHARS = 300;
 const MAX_TEXT_CHARS = 200;
 const MAX_VIOLATION_BYTES = 2000;
+/** Of the trailers of a status that has details; what is not theirs takes the rest of the 8 kB. */
+const MAX_TRAILER_CHARS = 7_600;
+const MAX_DETAILS_BYTES = 2_000;
+/** The type's name and the lengths around a detail. */
+const AROUND_BYTES = 64;
 
 type CallNames = Pick<ResponseMeta, 'callId' | 'tool'>;
 const NO_CALL: CallNames = { callId: '', tool: '' };
@@ -62,7 +68,10 @@ export function statusOf(error: ToolError, call: CallNames): GrpcStatus {
   const code = statusCodeOf(error);
   const message = cut(error.message, MAX_MESSAGE_CHARS);
   const metadata = new Metadata();
-  const status = encodeStatus({ code, message, details: detailsOf(error, call) });
+  const said = detailsOf(error, call);
+  const plain = encodeStatus({ code, message, details: said });
+  const own = detailsStruct(error, roomBeside(plain, message));
+  const status = own === undefined ? plain : encodeStatus({ code, message, details: [...said, own] });
   metadata.set('grpc-status-details-bin', Buffer.from(status));
   return { code, message, details: message, metadata };
 }
@@ -74,6 +83,37 @@ function detailsOf(error: ToolError, call: CallNames): Detail[] {
   if (QUOTAS.has(error.type)) details.push(quotaFailure(error));
   if (error.type === 'NOT_FOUND') details.push(resourceInfo(error, call));
   return details;
+}
+
+/** In base64, beside the message, which travels percent-encoded as well. */
+function roomBeside(status: Uint8Array, message: string): number {
+  const left = MAX_TRAILER_CHARS - encodeURI(message).length - Math.ceil(status.length / 3) * 4;
+  return Math.min(MAX_DETAILS_BYTES, Math.floor((left * 3) / 4) - AROUND_BYTES);
+}
+
+/** `details` of the error as REST has them, as a Struct. Members that do not fit in are left out; BadRequest has the violations. */
+function detailsStruct({ type, details }: ToolError, room: number): Detail | undefined {
+  const parts: Uint8Array[] = [];
+  let left = room;
+  for (const [name, value] of Object.entries(details)) {
+    if (value === undefined || (type === 'VALIDATION' && name === 'violations')) continue;
+    const part = structOf({ [name]: value });
+    if (part === undefined || part.length > left) continue;
+    parts.push(part);
+    left -= part.length;
+  }
+  if (parts.length === 0) return undefined;
+  // Fields of one message one after the other are the message of them all.
+  return { type_url: 'type.googleapis.com/google.protobuf.Struct', value: Buffer.concat(parts) };
+}
+
+function structOf(object: JsonObject): Uint8Array | undefined {
+  try {
+    return encodeStruct(object);
+  } catch (error) {
+    if (error instanceof StructError) return undefined;
+    throw error;
+  }
 }
 
 const QUOTAS: ReadonlySet<ErrorType> = new Set(['RATE_LIMIT', 'CONCURRENCY_LIMIT', 'BUDGET_EXCEEDED']);
