@@ -7,6 +7,7 @@ import type { CompiledTool } from '../../contract/tool/compiled-tool.ts';
 import { whatCallRuns, type ShownTo, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse, ToolResult, ToolSuccess } from '../../contract/call/tool-response.ts';
 import { isUnsafe } from '../../contract/tool/tool-spec.ts';
+import { SENSITIVE_MARK, sealSensitive } from '../../lib/secrets/sensitive-values.ts';
 import { inSlices } from '../../lib/concurrency/in-slices.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
@@ -69,7 +70,7 @@ function executorOf(fn: ToolFunction, prepared: PreparedFunction, deps: CompileD
     inflight.add(1);
     try {
       if (call.context.dryRun === true)
-        return await foreignSuccessOf(call, await runDry(call, prepared), maxResultBytes);
+        return await foreignSuccessOf(call, await runDry(call, fn, prepared), maxResultBytes);
       if (resultBudget !== undefined || call.context.cursor !== undefined) startOf(fn, call);
       const announcing = announced(call);
       if (announcing !== undefined) await announcing;
@@ -127,11 +128,12 @@ function announced(call: ToolCall): Promise<void> | undefined {
   return beforeExecution && raceCall(call, beforeExecution(call));
 }
 
-/** What the call would do, from the executor that would do it. */
-async function runDry(call: ToolCall, prepared: PreparedFunction): Promise<ToolResult> {
+/** What the call would do, from the executor that would do it. A mark stands for what the schema calls sensitive: answers are kept. */
+async function runDry(call: ToolCall, fn: ToolFunction, prepared: PreparedFunction): Promise<ToolResult> {
   if (prepared.render === undefined) {
     const message = 'This kind of tool cannot say what it would do: it has no dry run.';
     throw toolFailure('NO_DRY_RUN', message, { details: { field: 'dry_run' } });
   }
-  return { data: { dry_run: true, would: await prepared.render(call) } };
+  const masked = sealSensitive(fn.inputSchema, call.arguments, () => SENSITIVE_MARK).value;
+  return { data: { dry_run: true, would: await prepared.render({ ...call, arguments: masked }) } };
 }
