@@ -2,6 +2,8 @@
 import type { DecisionRules } from '../core/decide-approval.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
+import type { OAuthBrowser } from '../ports/oauth/oauth-control.ts';
+import type { Log } from '../ports/telemetry/log.ts';
 
 /** ports/tool-caller.ts */
 export const TOOL_CALLER = Symbol('ToolCaller');
@@ -15,6 +17,10 @@ export const MANAGEMENT_ACTS = Symbol('ManagementActs');
 export const KEY_CONTROL = Symbol('KeyControl');
 /** ports/agents/agent-control.ts */
 export const AGENT_CONTROL = Symbol('AgentControl');
+/** ports/oauth/oauth-control.ts */
+export const OAUTH_CONTROL = Symbol('OAuthControl');
+/** The part of browsers in it: `{ browser, log }`. */
+export const OAUTH_BROWSER = Symbol('OAuthBrowser');
 /** ports/agents/agent-control.ts, SecretKeyControl */
 export const SECRET_KEYS = Symbol('SecretKeys');
 /** Which tools an agent is offered: core/agents/agent-tools.ts */
@@ -49,6 +55,11 @@ export const SESSIONS = Symbol('Sessions');
 export const PIPELINE_VIEW = Symbol('PipelineView');
 /** Whether this process takes calls. */
 export const READINESS = Symbol('Readiness');
+
+export interface OAuthPages {
+  readonly browser: OAuthBrowser;
+  readonly log: Log;
+}
 
 export interface OfferedTools {
   /** Another one after every change of any agent. */

@@ -10,6 +10,14 @@ export interface SpecRules {
   readonly executors: ReadonlyMap<string, ExecutorPlugin<unknown, never>>;
   /** Those whose options a tool may set, by name. */
   readonly extensions: ReadonlyMap<string, ExtensionRules>;
+  /** Those of gateway.yaml, by name: tools that name one are given its tokens. Left out: there are none. */
+  readonly oauthProviders?: ReadonlyMap<string, OAuthProviderRules>;
+}
+
+export interface OAuthProviderRules {
+  readonly hosts: readonly string[];
+  /** Tools that run code may be given its tokens. */
+  readonly handlers: boolean;
 }
 
 export interface ExtensionRules {

@@ -15,6 +15,7 @@ import { secrets } from './secrets-settings.ts';
 import { auth } from './auth-settings.ts';
 import { budgets, modes, sessions } from './call-settings.ts';
 import { approvals } from './approval-settings.ts';
+import { oauth } from './oauth-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
 const port = whole(0, 65_535);
@@ -128,6 +129,7 @@ export const settingsSchema = z.strictObject({
     .describe('Calls and money of sessions, users, agents and tenants. Left out: nothing is counted.'),
   sessions: sessions.prefault({}).describe('Conversations that are declared by POST /v1/sessions.'),
   approvals: approvals.prefault({}),
+  oauth: oauth.prefault({}),
   redis: redis.prefault({}),
   database: database.prefault({}),
   retention: retention

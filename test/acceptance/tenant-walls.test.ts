@@ -79,6 +79,11 @@ const OF_A_TENANT: readonly TenantRoute[] = [
   ['PATCH /v1/agents/:agent/tools/:tool', 'agent', { is_enabled: false }],
   ['DELETE /v1/agents/:agent/tools/:tool', 'agent'],
   ['GET /v1/agents/:agent/tools/:tool/config-form', 'agent'],
+  ['GET /v1/agents/:agent/oauth', 'agent'],
+  ['POST /v1/agents/:agent/oauth/:provider/authorize', 'agent'],
+  ['POST /v1/agents/:agent/oauth/:provider/device', 'agent'],
+  ['POST /v1/agents/:agent/oauth/:provider/device/:flow', 'agent'],
+  ['DELETE /v1/agents/:agent/oauth/:provider', 'agent'],
   ['DELETE /v1/agents/:agent', 'agent'],
 ];
 /** Lists of what the caller's tenant has. */
@@ -126,6 +131,10 @@ const OF_EVERYBODY = [
   'GET /docs',
   'GET /docs/initializer.js',
   'GET /livez',
+  // Pages for browsers: what lets in is a link, and a state, that are good once (test/e2e/oauth.test.ts).
+  'GET /oauth/callback/:provider',
+  'GET /oauth/connect/:link',
+  'POST /oauth/connect/:link',
   'GET /openapi.json',
   'GET /readyz',
   'GET /v1/pipeline',
@@ -191,7 +200,9 @@ function asked(route: string, id: string): { method: string; path: string } {
   const [method = '', path = ''] = route.split(' ');
   return {
     method,
-    path: path.replace(/:(id|name|upstream|agent)/, encodeURIComponent(id)).replace(':tool', 'work'),
+    path: path
+      .replace(/:(id|name|upstream|agent)/, encodeURIComponent(id))
+      .replace(/:(tool|provider|flow)/g, 'work'),
   };
 }
 

@@ -10,6 +10,8 @@ import { DefinitionsController } from './definitions/controller.ts';
 import { DocsController } from './docs/controller.ts';
 import { ExecuteController } from './execute/controller.ts';
 import { KeysController } from './keys/controller.ts';
+import { OAuthController } from './oauth/controller.ts';
+import { OAuthPageController } from './oauth/page-controller.ts';
 import { PolicyController } from './policy/controller.ts';
 import { RecordingsController } from './recordings/controller.ts';
 import { ReplayController } from './recordings/replay-controller.ts';
@@ -31,6 +33,8 @@ export const REST_CONTROLLERS = [
   KeysController,
   PolicyController,
   AgentsController,
+  OAuthController,
+  OAuthPageController,
   AdminController,
   AuditController,
   SecretsController,

@@ -74,7 +74,19 @@ function createSandbox(
 }
 
 /** What belongs to the gateway itself. A tools file is none of it: it holds names of secrets, not secrets. */
-export function ownPaths({ data_dir, configFile, tls, audit }: Settings): readonly string[] {
+export function ownPaths({
+  data_dir,
+  configFile,
+  configDir,
+  tls,
+  audit,
+  oauth,
+}: Settings): readonly string[] {
   const { checkpoint_key_file: key, checkpoint_file: checkpoints } = audit;
-  return [data_dir, configFile, tls?.key_file, key, checkpoints].filter((path) => path !== undefined);
+  const clientSecrets = Object.values(oauth.providers).flatMap(({ client_secret: reference = '' }) => {
+    const file = /^\$\{file:([^}]+)\}$/.exec(reference)?.[1]?.trim();
+    return file === undefined ? [] : [resolve(configDir, file)];
+  });
+  const paths = [data_dir, configFile, tls?.key_file, key, checkpoints, ...clientSecrets];
+  return paths.filter((path) => path !== undefined);
 }

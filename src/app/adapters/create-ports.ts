@@ -8,9 +8,10 @@ import { EventLoopLag } from '../../infra/telemetry/event-loop-lag.ts';
 import { openFileTrustedDefinitions } from '../../infra/definitions/file-trusted-definitions.ts';
 import { createEgressAdapters } from './create-egress-adapters.ts';
 import { openCoordination, type Coordination } from './open-coordination.ts';
-import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { openCallLog, type CallLog } from './open-call-log.ts';
 import { openAgents, type Agents } from './open-agents.ts';
+import { degradedOf } from './degraded-components.ts';
+import { openOAuth, type OAuthParts } from './open-oauth.ts';
 import { openKeys, type Keys } from './open-keys.ts';
 import { openSessions, type SessionParts } from './open-sessions.ts';
 import { openRecordings } from '../../infra/recordings/open-recordings.ts';
@@ -46,6 +47,7 @@ export interface Infra {
   readonly asyncParts: AsyncParts;
   readonly keys: Keys;
   readonly agents: Agents;
+  readonly oauth: OAuthParts;
   readonly sessions: SessionParts;
   /**
    * Last of all: children gone, audit on disk, log lines out. What the audit journal holds is moved into the database for
@@ -72,6 +74,7 @@ export async function createInfra(
   const coordination = await openCoordination(settings, observed);
   const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
   const agents = await openAgents(settings, { ...observed, ...egress.ports, database });
+  const oauth = await openOAuth(settings, { ...observed, ...egress.ports, database, agents });
   const sessions = openSessions(settings, { ...observed, database });
   const loopLag = new EventLoopLag(observed.clock);
   const { recordings, replaySource } = await openRecordings(settings, observed);
@@ -93,33 +96,33 @@ export async function createInfra(
   const { max_wait_ms: maxWaitMs } = settings.async;
   const maxPending = settings.limits.max_pending_approvals;
   const asyncParts = createAsyncParts({ ...coordination, ...observed, database, maxWaitMs, maxPending });
-  const looking = { agents, keys, sessions, databaseWatch, loopLag };
-  const close = closerOf({
-    looking,
-    egress,
-    coordination,
-    recordings,
-    callLog,
-    database,
-    server,
-    ...observed,
-  });
-  const degraded = () => degradedOf({ ...kept, databaseWatch, server, coordination, keys, agents });
-  const parts = { ...observed, database, server, databaseWatch, keys, agents, sessions };
-  return { ports, ...parts, degraded, history, asyncParts, close };
+  const own = { database, server, databaseWatch, keys, agents, oauth };
+  const looking = { ...own, sessions, loopLag };
+  const close = closerOf({ looking, egress, coordination, recordings, callLog, ...own, ...observed });
+  const degraded = () => degradedOf({ ...kept, ...own, coordination });
+  return { ports, ...observed, ...own, sessions, degraded, history, asyncParts, close };
 }
 
 interface Looking {
   readonly agents: Agents;
+  readonly oauth: OAuthParts;
   readonly keys: Keys;
   readonly sessions: SessionParts;
   readonly databaseWatch: DatabaseWatch;
   readonly loopLag: EventLoopLag;
 }
 
-async function stopLooking({ agents, keys, sessions, databaseWatch, loopLag }: Looking): Promise<void> {
+async function stopLooking({
+  agents,
+  oauth,
+  keys,
+  sessions,
+  databaseWatch,
+  loopLag,
+}: Looking): Promise<void> {
   agents.followed.stop();
   agents.keyServices.stop();
+  await oauth.stop();
   sessions.known.stop();
   await keys.stop();
   await databaseWatch.stop();
@@ -159,46 +162,6 @@ function createOwnDatabase(settings: Settings, { clock, log, metrics }: Observat
     server,
     database: new GatewayDatabase(where, { clock, log }),
     databaseWatch: new DatabaseWatch({ settings: where, clock, log, degraded }),
-  };
-}
-
-interface Watched {
-  readonly databaseWatch: DatabaseWatch;
-  readonly server: EmbeddedPostgres;
-  readonly coordination: Coordination;
-  readonly auditSink: StoredAuditSink;
-  readonly keys: Keys;
-  readonly agents: Agents;
-}
-
-function degradedOf({ databaseWatch, server, coordination, auditSink, keys, agents }: Watched): Degraded {
-  const { step } = server;
-  const state = step === 'stopped' || step === 'running' ? 'away' : step;
-  return {
-    ...(coordination.isAway() && {
-      admission: 'Redis is unreachable: limits are enforced by each replica for itself until it is back',
-    }),
-    ...(auditSink.isRefusing && {
-      audit:
-        'the audit journal takes no records: its disk fails, or limits.max_audit_backlog_bytes is reached',
-    }),
-    ...(keys.awayIssuers() > 0 && {
-      tokens: `issuers of tokens whose keys cannot be read: ${keys.awayIssuers()}; those that were known stay in force`,
-    }),
-    ...(agents.keyServices.away().length > 0 && {
-      secrets: `the key service of the secrets is away (${agents.keyServices.away().join(', ')}): calls that need a secret whose key is not in memory are refused until it is back`,
-    }),
-    ...(keys.areUnread() && {
-      api_keys:
-        'the API keys of the database cannot be read: those that were known stay in force, and one that is revoked now may still be let in',
-    }),
-    ...(agents.followed.isAway && {
-      agents:
-        'the agents of the database cannot be read: what was configured stays in force, and a tool that is switched off for an agent now may still be called',
-    }),
-    ...(databaseWatch.isAway && {
-      database: `the database is ${state}: API keys and agents stay as they were known, and calls that change something are refused until it is back`,
-    }),
   };
 }
 

@@ -1,5 +1,4 @@
 // Agents and the keys of their secrets: what the database holds, followed while the gateway runs.
-import { AgentTools } from '../../core/agents/agent-tools.ts';
 import { FollowedAgents } from '../../infra/agents/followed-agents.ts';
 import { SqlAgentStore } from '../../infra/agents/sql-agent-store.ts';
 import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
@@ -22,8 +21,6 @@ export interface Agents {
   /** Key services elsewhere, to be started as well. */
   readonly keyServices: Pick<OpenedKeys, 'away' | 'start' | 'stop'>;
   readonly sealer: SecretSealer;
-  /** For the path of calls. */
-  readonly tools: AgentTools;
 }
 
 export interface AgentsNeeds {
@@ -52,5 +49,5 @@ export async function openAgents(settings: Settings, needs: AgentsNeeds): Promis
     count: gauge('ute_agents', 'Agents that are declared, of all tenants, as this replica knows them.'),
   });
   const sealer = new EnvelopeSealer(keys);
-  return { store, followed, keys, keyServices, sealer, tools: new AgentTools(followed, sealer) };
+  return { store, followed, keys, keyServices, sealer };
 }

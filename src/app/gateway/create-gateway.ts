@@ -57,6 +57,7 @@ export async function createGateway(
     custom.map(({ plugin }) => plugin).filter(({ name }) => toolStage.has(name)),
     ownExecutors,
     settings.extensions,
+    settings.oauth.providers,
   );
   const executors = createExecutors([...EXECUTORS, ...ownExecutors], settings, ports);
   const random = Math.random;

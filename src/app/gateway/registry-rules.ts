@@ -3,6 +3,7 @@ import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
 import { audit } from '../../extensions/audit/index.ts';
 import { TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
 import type { SpecRules } from '../../registry/checks/spec-validation.ts';
+import type { OAuthProviderRules } from '../../registry/spec-rules.ts';
 
 /**
  * Request-stage extensions run before the tool is known, so a tool cannot set their options. Audit alone looks at the
@@ -12,6 +13,7 @@ export function specRules(
   customToolExtensions: readonly AnyExtensionPlugin[] = [],
   customExecutors: readonly AnyExecutorPlugin[] = [],
   extensionDefaults: { readonly [extension: string]: { readonly [option: string]: unknown } } = {},
+  oauthProviders: { readonly [name: string]: OAuthProviderRules } = {},
 ): SpecRules {
   const extensions: readonly AnyExtensionPlugin[] = [audit, ...TOOL_EXTENSIONS, ...customToolExtensions];
   return {
@@ -19,5 +21,6 @@ export function specRules(
     extensions: new Map(
       extensions.map((plugin) => [plugin.name, { ...plugin, defaults: extensionDefaults[plugin.name] }]),
     ),
+    oauthProviders: new Map(Object.entries(oauthProviders)),
   };
 }

@@ -12,6 +12,8 @@ import {
   DOOR_LIMITS,
   KEY_CONTROL,
   MANAGEMENT_ACTS,
+  OAUTH_BROWSER,
+  OAUTH_CONTROL,
   OFFERED_TOOLS,
   PIPELINE_VIEW,
   RECORDINGS,
@@ -26,6 +28,7 @@ import {
   TOOL_CATALOG,
   type DoorLimits,
 } from '../../api/tokens.ts';
+import { AllSecrets } from '../../core/agents/all-secrets.ts';
 import { ManagedAgents } from '../../core/agents/managed-agents.ts';
 import { SecretKeys } from '../../core/agents/secret-keys.ts';
 import type { AsyncService } from '../background/create-async-calls.ts';
@@ -53,6 +56,19 @@ function sessionsOf({ sessions }: Settings, infra: Infra, { registry: catalog }:
   return new Sessions({ ...infra.sessions, catalog, admission, rules, clock, maxPerTenant });
 }
 
+function agentProviders({ agents, oauth, log }: Infra, { registry: catalog }: Gateway) {
+  const changed = () => agents.followed.check();
+  const retire = (tenantId: string, agent: string) => oauth.keeper.retire(tenantId, agent);
+  const store = new AllSecrets(agents.store, oauth.store);
+  return [
+    { provide: AGENT_CONTROL, useValue: new ManagedAgents({ ...agents, catalog, changed, retire }) },
+    { provide: OFFERED_TOOLS, useValue: oauth.agentTools },
+    { provide: OAUTH_CONTROL, useValue: oauth.control },
+    { provide: OAUTH_BROWSER, useValue: { browser: oauth.browser, log } },
+    { provide: SECRET_KEYS, useValue: new SecretKeys({ ...agents, store, changed }) },
+  ];
+}
+
 @Module({})
 export class GatewayModule {
   static register(
@@ -70,9 +86,6 @@ export class GatewayModule {
       },
     };
     const { authenticator, auditSink, clock, log } = infra.ports;
-    const changed = () => infra.agents.followed.check();
-    const agents = new ManagedAgents({ ...infra.agents, catalog: gateway.registry, changed });
-    const secretKeys = new SecretKeys({ ...infra.agents, changed });
     const acts = new ManagementActs(auditSink, clock, log);
     const providers = [
       { provide: MANAGEMENT_ACTS, useValue: acts },
@@ -85,9 +98,7 @@ export class GatewayModule {
       { provide: PIPELINE_VIEW, useValue: gateway.pipeline },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: KEY_CONTROL, useValue: infra.keys.control },
-      { provide: AGENT_CONTROL, useValue: agents },
-      { provide: SECRET_KEYS, useValue: secretKeys },
-      { provide: OFFERED_TOOLS, useValue: infra.agents.tools },
+      ...agentProviders(infra, gateway),
       { provide: TRUSTED_DEFINITIONS, useValue: infra.ports.trustedDefinitions },
       { provide: RECORDINGS, useValue: infra.ports.recordings },
       { provide: REPLAY_SOURCE, useValue: { source: infra.ports.replaySource } },

@@ -55,7 +55,7 @@ async function start(
   undo.push(async () => demo?.close());
   const infra = await createInfra(settings, announce, reread);
   undo.push(() => infra.close());
-  const gateway = await createGateway(settings, infra.ports, infra.agents.tools);
+  const gateway = await gatewayOf(settings, infra);
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
@@ -130,11 +130,17 @@ function addressesOf({ host, tls }: Settings, { rest, grpc, metrics }: OpenPorts
   };
 }
 
+async function gatewayOf(settings: Settings, { ports, oauth }: Infra): Promise<Gateway> {
+  const gateway = await createGateway(settings, ports, oauth.agentTools);
+  oauth.uses(gateway.registry);
+  return gateway;
+}
+
 /** With what every replica knows of it in memory. */
-async function openDatabase({ database, keys, agents }: Infra): Promise<void> {
+async function openDatabase({ database, keys, agents, oauth }: Infra): Promise<void> {
   agents.keyServices.start();
   await database.openNow();
-  await Promise.all([keys.start(), agents.followed.start()]);
+  await Promise.all([keys.start(), agents.followed.start(), oauth.known.start()]);
 }
 
 /** Beside the start: it does not depend on what this finds. */

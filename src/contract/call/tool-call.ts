@@ -117,6 +117,10 @@ export interface AgentTool {
   readonly revision: number;
   /** Undefined: there are no secrets. Decrypts them, for one attempt. Rejects with ToolFailure UNAVAILABLE. */
   readonly openSecrets: (() => Promise<JsonObject>) | undefined;
+  /** Their names. */
+  readonly secretFields: readonly string[];
+  /** Of a tool that is given the token of an account: its upstream did not take it. */
+  readonly tokenRefused?: () => void;
 }
 
 export interface CallScrubber {

@@ -6,6 +6,9 @@ type AuthType = NonNullable<ToolAuth['type']>;
 
 const secret = (title: string) => ({ type: 'string', minLength: 1, title, 'x-ute-sensitive': true });
 
+/** Where a tool finds the token of a connected account. */
+export const ACCESS_TOKEN = 'access_token';
+
 /** Their schemas. */
 export const CREDENTIALS: Readonly<Record<AuthType, JsonObject>> = {
   oauth2: { access_token: secret('Access token'), refresh_token: secret('Refresh token') },

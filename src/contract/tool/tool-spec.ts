@@ -127,6 +127,17 @@ export interface ToolAuth {
   readonly type?: 'oauth2' | 'api_key';
   /** For whoever obtains it: addresses, scopes, the provider's name. */
   readonly config: JsonObject;
+  /** Set: the gateway obtains it, and keeps it fresh. */
+  readonly managed?: ManagedAuth;
+}
+
+/** A credential by OAuth from a provider of gateway.yaml. */
+export interface ManagedAuth {
+  readonly provider: string;
+  /** Without these the tool is of no use. */
+  readonly scopes: readonly string[];
+  /** Patterns of the hosts that the token may be sent to. */
+  readonly hosts: readonly string[];
 }
 
 export interface ToolSpec {

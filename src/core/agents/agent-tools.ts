@@ -3,13 +3,15 @@ import { holds } from '../../contract/call/principal.ts';
 import { toolFailure, toolPermissionsMissing } from '../../contract/call/failure.ts';
 import type { Reason } from '../../contract/call/reasons/reasons.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { AgentTool, ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import type { AgentToolConfig } from '../../ports/agents/agent-store.ts';
 import type { KnownAgent, KnownAgents } from '../../ports/agents/known-agents.ts';
+import type { AgentTokens, TokenWanted } from '../../ports/oauth/agent-tokens.ts';
 import type { SecretSealer } from '../../ports/secrets/secret-sealer.ts';
+import { ACCESS_TOKEN } from '../../contract/tool/credentials.ts';
 import { configRulesOf } from './config-rules.ts';
 
 interface Whose {
@@ -20,12 +22,15 @@ interface Whose {
 export class AgentTools {
   readonly #agents: KnownAgents;
   readonly #sealer: Pick<SecretSealer, 'open'>;
+  readonly #tokens: AgentTokens | undefined;
   /** Of configurations that were found to fit another content of the tool: whether they fit this one. */
   readonly #fits = new WeakMap<AgentToolConfig, WeakMap<ToolSpec, Promise<boolean>>>();
 
-  constructor(agents: KnownAgents, sealer: Pick<SecretSealer, 'open'>) {
+  /** Without `tokens`, no tool is given the token of an account. */
+  constructor(agents: KnownAgents, sealer: Pick<SecretSealer, 'open'>, tokens?: AgentTokens) {
     this.#agents = agents;
     this.#sealer = sealer;
+    this.#tokens = tokens;
   }
 
   /**
@@ -97,13 +102,40 @@ export class AgentTools {
     return configRulesOf(spec)?.violations(configured.config, secrets, true).length === 0;
   }
 
-  #bound(call: ToolCall, fn: ToolFunction, configured: AgentToolConfig): ToolCall {
-    const { revision, sealed, config } = configured;
-    const sealer = this.#sealer;
-    const openSecrets = Object.keys(sealed).length === 0 ? undefined : () => openAll(sealer, configured);
+  #bound(call: ToolCall, fn: ToolFunction, configured: AgentToolConfig): ToolCall | Promise<ToolCall> {
+    const { revision, config } = configured;
+    const wanted = wantedOf(call, fn, configured);
+    if (wanted !== undefined && missingPermissions(call, fn).length > 0)
+      throw refused(call, fn, 'TOOL_NOT_CONFIGURED');
+    const agentTool = { revision, ...this.#secretsOf(configured, wanted) };
     call.progress.notes = { ...call.progress.notes, agent_config: revision };
-    return { ...call, config: { ...fn.configDefaults, ...config }, agentTool: { revision, openSecrets } };
+    const bound = { ...call, config: { ...fn.configDefaults, ...config }, agentTool };
+    const checked = wanted && this.#tokens?.check(wanted);
+    return checked === undefined ? bound : checked.then(() => bound);
   }
+
+  #secretsOf(configured: AgentToolConfig, wanted: TokenWanted | undefined): Omit<AgentTool, 'revision'> {
+    const [sealer, tokens] = [this.#sealer, this.#tokens];
+    const fields = Object.keys(configured.sealed);
+    if (wanted === undefined || tokens === undefined) {
+      const openSecrets = fields.length === 0 ? undefined : () => openAll(sealer, configured);
+      return { openSecrets, secretFields: fields };
+    }
+    return {
+      secretFields: [...fields, ACCESS_TOKEN],
+      openSecrets: async () => {
+        const own = await openAll(sealer, configured);
+        return { ...own, [ACCESS_TOKEN]: await tokens.token(wanted) };
+      },
+      tokenRefused: () => tokens.refused(wanted),
+    };
+  }
+}
+
+/** Undefined: the tool is given no token of an account. */
+function wantedOf({ principal }: ToolCall, { spec }: ToolFunction, { tenantId, agent }: AgentToolConfig) {
+  const auth = spec.auth?.managed;
+  return auth && { tenantId, agent, auth, principal };
 }
 
 const MESSAGES = {
@@ -115,15 +147,17 @@ const NO_LONGER_FITS =
 
 /** Who may not call the tool at all learns nothing of how it is configured. */
 function refused(
-  { principal }: ToolCall,
-  { spec }: ToolFunction,
+  call: ToolCall,
+  fn: ToolFunction,
   reason: keyof typeof MESSAGES,
   message: string = MESSAGES[reason],
 ): ToolFailure {
-  const missing = spec.metadata.permissions.filter(
-    (each) => principal === undefined || !holds(principal, each),
-  );
+  const missing = missingPermissions(call, fn);
   return missing.length > 0 ? toolPermissionsMissing(missing) : toolFailure(reason, message);
+}
+
+function missingPermissions({ principal }: ToolCall, { spec }: ToolFunction): string[] {
+  return spec.metadata.permissions.filter((each) => principal === undefined || !holds(principal, each));
 }
 
 export async function openAll(

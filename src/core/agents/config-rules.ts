@@ -33,6 +33,7 @@ function makeRules({ configSchema, auth }: ToolSpec): ConfigRules {
   const schema = wholeSchema(configSchema ?? { type: 'object' }, auth);
   const secretFields = sensitiveMembers(schema);
   const named = new Set(secretFields);
+  const isManaged = auth?.managed !== undefined;
   const isAnySecret = auth !== undefined && auth.type === undefined;
   const properties = propertiesOf(schema);
   const isSecret = (field: string) => named.has(field) || (isAnySecret && !Object.hasOwn(properties, field));
@@ -50,13 +51,14 @@ function makeRules({ configSchema, auth }: ToolSpec): ConfigRules {
       : [...told, { pointer: '/sensitive_config', message: 'must hold the credential' }];
   };
   const hash = canonicalHash([schema, isAnySecret]);
-  const isOptional = violations({}, {}, true).length === 0;
+  // An account is connected for an agent, whether there is anything else to set or not.
+  const isOptional = !isManaged && violations({}, {}, true).length === 0;
   return { schema, hash, isSecret, secretFields, isOptional, violations };
 }
 
 /** What nobody declared is refused, as in arguments, unless the schema itself says what becomes of it. */
 function wholeSchema(written: JsonSchema, auth: ToolSpec['auth']): JsonSchema {
-  const type = auth?.type;
+  const type = auth?.managed === undefined ? auth?.type : undefined;
   const required = Array.isArray(written['required']) ? written['required'] : [];
   const merged: JsonSchema = {
     ...written,

@@ -1,6 +1,6 @@
 // ManagedAgents: AgentControl over the database. What may be configured, and by whom, is decided here, for every way to ask.
 import { toolFailure } from '../../contract/call/failure.ts';
-import { holds, type Principal } from '../../contract/call/principal.ts';
+import type { Principal } from '../../contract/call/principal.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
@@ -20,6 +20,7 @@ import type {
 } from '../../ports/agents/agent-store.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import type { SecretSealer } from '../../ports/secrets/secret-sealer.ts';
+import { agentOf, tenantOf } from './agent-reach.ts';
 import { openAll } from './agent-tools.ts';
 import { configForm } from './config-form.ts';
 import { mergedEdit, sealedFor, type CurrentTool } from './edit-config.ts';
@@ -30,13 +31,13 @@ export interface ManagedAgentsNeeds {
   readonly catalog: Pick<ToolCatalog, 'snapshot'>;
   /** Makes a change be in force here. Never rejects. */
   readonly changed: () => Promise<void>;
+  /** Of an agent that is about to be deleted: gives what is to be done once it is. */
+  readonly retire?: (tenantId: string, agent: string) => Promise<() => void>;
 }
 
 /** Every replica holds them in memory: a tenant that takes all it may leaves room for others. */
 const AGENTS: AgentBounds = { perTenant: 2_000, inAll: 20_000 };
 const TOOLS: AgentBounds = { perTenant: 2_000, inAll: 20_000 };
-/** Who holds it reaches the agents of every tenant. */
-const PLATFORM = 'platform:admin';
 /** A change that names no revision is made anew on what another one has left. */
 const TRIES = 20;
 
@@ -78,7 +79,13 @@ export class ManagedAgents implements AgentControl {
 
   async delete(by: Principal, who: AgentWho, ifRevision: number | undefined): Promise<AgentRecord> {
     const agent = await this.get(by, who);
-    return this.#done((await this.#needs.store.deleteAgent(agent, ifRevision)) ?? agent, noAgent);
+    const retired = await this.#needs.retire?.(agent.tenantId, agent.name);
+    const deleted = await this.#done(
+      (await this.#needs.store.deleteAgent(agent, ifRevision)) ?? agent,
+      noAgent,
+    );
+    retired?.();
+    return deleted;
   }
 
   async tools(by: Principal, who: AgentWho): Promise<readonly AgentToolRecord[]> {
@@ -174,29 +181,6 @@ export class ManagedAgents implements AgentControl {
     await this.#needs.changed();
     return made;
   }
-}
-
-function agentOf(by: Principal, { tenant, agent }: AgentWho): { tenantId: string; name: string } {
-  const tenantId = tenantOf(by, tenant);
-  if (!by.agents.includes('*') && !by.agents.includes(agent))
-    throw toolFailure(
-      'AGENT_MISMATCH',
-      `The credential that asks may speak for ${by.agents.join(', ')}, and changes no other agent.`,
-      { details: { field: 'agent' } },
-    );
-  return { tenantId, name: agent };
-}
-
-function tenantOf(by: Principal, wanted: string | undefined): string {
-  const tenantId = wanted ?? by.tenantId;
-  if (tenantId === '')
-    throw toolFailure('TENANT_REQUIRED', 'This credential is of no tenant: name one with ?tenant=.', {
-      details: { field: 'tenant' },
-    });
-  if (tenantId === by.tenantId || holds(by, PLATFORM)) return tenantId;
-  throw toolFailure('TENANT_MISMATCH', `Agents of another tenant need the permission ${PLATFORM}.`, {
-    details: { field: 'tenant' },
-  });
 }
 
 function found<Record>(record: Record | undefined, missing: () => ToolFailure): Record {

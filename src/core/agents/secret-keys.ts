@@ -1,12 +1,12 @@
 // SecretKeys: SecretKeyControl. Which key has wrapped how many secrets, a new one, and the old secrets brought over to it.
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { RewrapReport, SecretKeyControl, SecretKeysReport } from '../../ports/agents/agent-control.ts';
-import type { AgentStore, ResealedSecret, SealedSecret } from '../../ports/agents/agent-store.ts';
+import type { ResealedSecret, SealedSecret, SealedSecretStore } from '../../ports/agents/agent-store.ts';
 import type { KeyProvider } from '../../ports/secrets/key-provider.ts';
 import type { SecretSealer } from '../../ports/secrets/secret-sealer.ts';
 
 export interface SecretKeysNeeds {
-  readonly store: Pick<AgentStore, 'secretsByKey' | 'wrappedByOthers' | 'replaceSealed'>;
+  readonly store: SealedSecretStore;
   readonly keys: KeyProvider;
   readonly sealer: Pick<SecretSealer, 'rewrap'>;
   /** Makes a change be in force here. Never rejects. */

@@ -16,7 +16,10 @@ function callWith(secrets: JsonObject) {
     opened += 1;
     return secrets;
   };
-  return { call: callOf({ agentTool: { revision: 1, openSecrets } }), opened: () => opened };
+  return {
+    call: callOf({ agentTool: { revision: 1, openSecrets, secretFields: Object.keys(secrets) } }),
+    opened: () => opened,
+  };
 }
 
 async function ran(execute: PreparedFunction['execute'], secrets: JsonObject = { token: SECRET }, more = {}) {
@@ -50,7 +53,9 @@ describe('withSecrets', () => {
 
   it('a key that is missing is the call’s failure, and the tool does not run', async () => {
     const missing = new ToolFailure('UNAVAILABLE', 'no', { reason: 'SECRETS_KEY_MISSING' });
-    const call = callOf({ agentTool: { revision: 1, openSecrets: () => Promise.reject(missing) } });
+    const call = callOf({
+      agentTool: { revision: 1, openSecrets: () => Promise.reject(missing), secretFields: ['token'] },
+    });
     let entered = false;
     const execute = async () => ((entered = true), { data: 1 });
     await expect(withSecrets({ execute }).execute(call, () => undefined)).rejects.toBe(missing);

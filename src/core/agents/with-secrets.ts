@@ -2,11 +2,14 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
 import type { CallEvent, CallScrubber, Emit, ToolCall } from '../../contract/call/tool-call.ts';
+import { statusReason } from '../../contract/call/reasons/status-reason.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { writeJson } from '../../lib/json/write-json.ts';
 import { callScrubber, SECRET_MARK, type SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import { secretParts } from '../../lib/secrets/secret-parts.ts';
+
+const UNAUTHORIZED = statusReason(401);
 
 /** Nothing is done for calls without secrets. */
 export function withSecrets(prepared: PreparedFunction): PreparedFunction {
@@ -37,6 +40,7 @@ async function runWithSecrets(
     const plain = prepared.yieldsPlainJson === true ? result : { ...result, data: asJson(result.data) };
     return await scrubber.jsonInSlices(plain);
   } catch (error) {
+    if (error instanceof ToolFailure && error.reason === UNAUTHORIZED) call.agentTool?.tokenRefused?.();
     throw error === call.signal.reason ? error : scrubbed(error, scrubber);
   } finally {
     events.end();
@@ -44,8 +48,8 @@ async function runWithSecrets(
 }
 
 /** What would be sent, a mark in the place of each secret. */
-async function renderMarked(prepared: PreparedFunction, call: ToolCall): Promise<JsonObject> {
-  const fields = Object.keys((await call.agentTool?.openSecrets?.()) ?? {});
+function renderMarked(prepared: PreparedFunction, call: ToolCall): JsonObject | Promise<JsonObject> {
+  const fields = call.agentTool?.secretFields ?? [];
   const sensitiveConfig = Object.fromEntries(fields.map((field) => [field, SECRET_MARK]));
   return prepared.render?.({ ...call, sensitiveConfig }) ?? {};
 }

@@ -24,6 +24,7 @@ import { renderRequest } from './request/render-request.ts';
 import { valuesFor } from './request/agent-values.ts';
 import { slotsOfOptions, slotsOfRequest } from './request/request-slots.ts';
 import { requestSender } from './send-request.ts';
+import { requireTokenHost, withAccountToken } from './account-token.ts';
 import { httpSettingsSchema, type HttpSettings } from './settings.ts';
 
 export type { HttpOptions } from './options-schema.ts';
@@ -57,13 +58,14 @@ class HttpExecutor implements Executor<HttpOptions> {
   }
 
   prepare({ function: fn, options, connection }: ExecutorTarget<HttpOptions>): PreparedFunction {
-    const request = requestOf(options, fn);
     const settings = settingsOf(options, connection);
     const base = settings && baseOf(settings);
+    const request = withAccountToken(requestOf(options, fn), base, fn.spec.auth?.managed);
     const parameters = parametersOf(fn);
     const integers = int64PlacesOf(fn.inputSchema);
     const compiled = compileRequest(request, base, parameters, integers);
     const masked = compileRequest(request, base && maskedBase(base), parameters, integers);
+    requireTokenHost(fn.spec.auth?.managed, new URL(compiled.origin));
     const egress = this.#egressOf(settings ?? options, new URL(compiled.origin), placeOf(options));
     const tokens = settings && this.#shareTokens(settings);
     const secrets = [...(settings === undefined ? [] : secretsOf(settings)), ...(connection?.secrets ?? [])];

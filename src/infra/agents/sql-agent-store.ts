@@ -149,6 +149,13 @@ export class SqlAgentStore implements AgentStore {
     });
   }
 
+  async touchTools(tenantId: string, agent: string, tools: readonly string[]): Promise<void> {
+    await this.#change(async (trx, revision) => {
+      await sql`UPDATE agent_tools SET revision = ${revision}, generation = ${revision} WHERE tenant_id = ${storable(tenantId)}
+        AND agent = ${storable(agent)} AND tool = ANY(${tools.map(storable)}::text[])`.execute(trx);
+    });
+  }
+
   secretsByKey(): Promise<readonly { readonly keyId: string; readonly secrets: number }[]> {
     return this.#rows(sql`SELECT split_part(value, '.', 2) AS "keyId", count(*) AS secrets
       FROM agent_tools, jsonb_each_text(sealed) GROUP BY 1 ORDER BY 1`);

@@ -74,8 +74,22 @@ export interface ResealedSecret extends SealedSecret {
   readonly resealed: string;
 }
 
+/** Secrets that a key of the operator's has wrapped, wherever they stand. */
+export interface SealedSecretStore {
+  /** How many secrets each key has wrapped. */
+  secretsByKey(): Promise<readonly { readonly keyId: string; readonly secrets: number }[]>;
+  /** Some of those that another key has wrapped, of all tenants, after the one given. */
+  wrappedByOthers(
+    keyId: string,
+    limit: number,
+    after: SealedSecret | undefined,
+  ): Promise<readonly SealedSecret[]>;
+  /** What they say stays the same, and so do the revisions; what was changed meanwhile is left alone. Gives how many. */
+  replaceSealed(changes: readonly ResealedSecret[]): Promise<number>;
+}
+
 /** Every method rejects with ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE) while the database is away. */
-export interface AgentStore {
+export interface AgentStore extends SealedSecretStore {
   /** Grows with every change. */
   generation(): Promise<number>;
   inForce(since: number): Promise<AgentsInForce>;
@@ -104,14 +118,6 @@ export interface AgentStore {
     ifRevision: IfRevision,
   ): Promise<AgentToolRecord | Unchanged>;
   deleteTool(which: AgentToolKey, ifRevision: IfRevision): Promise<Unchanged | undefined>;
-  /** How many secrets each key has wrapped. */
-  secretsByKey(): Promise<readonly { readonly keyId: string; readonly secrets: number }[]>;
-  /** Some of those that another key has wrapped, of all tenants, after the one given. */
-  wrappedByOthers(
-    keyId: string,
-    limit: number,
-    after: SealedSecret | undefined,
-  ): Promise<readonly SealedSecret[]>;
-  /** What they say stays the same, and so do the revisions; what was changed meanwhile is left alone. Gives how many. */
-  replaceSealed(changes: readonly ResealedSecret[]): Promise<number>;
+  /** Those of the agent that are there get another revision: what else they depend on was changed. */
+  touchTools(tenantId: string, agent: string, tools: readonly string[]): Promise<void>;
 }

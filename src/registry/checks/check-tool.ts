@@ -21,7 +21,7 @@ import { faultsOfPlainValues } from '../plain-values.ts';
 import type { CheckedTool, SpecRules } from '../spec-rules.ts';
 import { toolDeclarationSchema, type ToolDeclaration } from './tool-spec-schema.ts';
 import { agentFields } from './agents/agent-fields.ts';
-import { faultsOfAuth } from './agents/auth-fields.ts';
+import { faultsOfAuth, faultsOfProvider, managedAuthOf } from './agents/auth-fields.ts';
 
 /** Many times what the largest schemas hold; each further one would be looked at on the event loop. */
 const MOST_VALUES = 16_000;
@@ -43,7 +43,12 @@ export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCh
   const executor = checkOptions(shape, rules);
   const extensions = checkExtensions(declared.extensions ?? {}, rules);
   const ofMeaning = faultsOfMeaning(declared, foreign !== undefined);
-  const faults = [...ofShape, ...ofMeaning, ...executor.faults, ...extensions.faults];
+  const ofProvider = faultsOfProvider(
+    declared,
+    executorNameOf(declared.tool_type ?? ''),
+    rules.oauthProviders,
+  );
+  const faults = [...ofShape, ...ofMeaning, ...ofProvider, ...executor.faults, ...extensions.faults];
   const { options, connectionName } = executor;
   if (faults.length > 0)
     return { faults, uses: { connectionName, toolType: executorNameOf(declared.tool_type ?? '') } };
@@ -134,15 +139,23 @@ function faultsOfApproval(metadata: ToolDeclaration['metadata'] | undefined): re
 function checkOptions(shape: Shape, rules: SpecRules): ExecutorCheck {
   const { tool_type: toolType, implementation_config: config } = shape.declared;
   if (toolType === undefined) return { faults: [] };
-  return checkExecutor(toolType, config as JsonObject | undefined, parametersOf(shape), rules);
+  return checkExecutor(
+    toolType,
+    config as JsonObject | undefined,
+    parametersOf(shape, rules.oauthProviders),
+    rules,
+  );
 }
 
-function parametersOf({ declared, wrong }: Shape): Parameters | undefined {
+function parametersOf(
+  { declared, wrong }: Shape,
+  providers: SpecRules['oauthProviders'],
+): Parameters | undefined {
   if (wrong.has('actions') || wrong.has('input_schema')) return undefined;
   const { actions, input_schema: inputSchema } = declared;
   const isKnown = !['config_schema', 'auth', 'auth_type'].some((field) => wrong.has(field));
   const own = { actions, inputSchema: inputSchema as JsonSchema | undefined };
-  return isKnown ? { ...own, ofAgent: agentFields(declared) } : own;
+  return isKnown ? { ...own, ofAgent: agentFields(declared, providers) } : own;
 }
 
 interface ExtensionCheck {
@@ -176,7 +189,8 @@ function checkExtensions(declared: ToolDeclaration['extensions'], rules: SpecRul
 
 /** The content's hash stays that of the declaration: what is done to it here follows from it and from the gateway's settings. */
 function shaped(spec: ToolSpec, options: ExtensionCheck['options'], rules: SpecRules): ToolSpec {
-  let current = spec;
+  const managed = managedAuthOf(spec.auth, rules.oauthProviders);
+  let current = managed && spec.auth ? { ...spec, auth: { ...spec.auth, managed } } : spec;
   for (const extension of rules.extensions.values()) {
     if (extension.shape === undefined) continue;
     const own = options[extension.name] ?? extension.optionsSchema.parse(extension.defaults ?? {});

@@ -101,7 +101,7 @@ export const Envelope = named('Envelope', () =>
 
 const ACCEPTED = 202;
 /** Reasons inside a type that have a status of their own. */
-const OWN_STATUS = ['PAYLOAD_MISMATCH', 'UNSUPPORTED_MEDIA_TYPE'];
+const OWN_STATUS = ['PAYLOAD_MISMATCH', 'UNSUPPORTED_MEDIA_TYPE', 'NOT_CONNECTED'];
 export const LIMIT_HEADERS: readonly HeaderName[] = ['Deprecation', 'Link', 'RateLimit', 'RateLimit-Policy'];
 
 /** The answers of a call endpoint: one per HTTP status that the table holds, each with the types it stands for. */
@@ -110,7 +110,7 @@ export function envelopeAnswers(ok: Answer): { readonly [status: number]: Answer
     const headers = [...LIMIT_HEADERS];
     if (status === ACCEPTED || types.some((type) => ERROR_TYPES[type].retryable)) headers.push('Retry-After');
     if (types.includes('CONFIRMATION_REQUIRED')) headers.push('Location');
-    if (types.includes('AUTH')) headers.push('WWW-Authenticate');
+    if (status === 401) headers.push('WWW-Authenticate');
     const refused = `efused: ${types.join(', ')}.`;
     if (status !== ACCEPTED) return [status, json(`R${refused}`, Refusal, headers)] as const;
     return [status, json(`Accepted to run later, or r${refused}`, Envelope, headers)] as const;

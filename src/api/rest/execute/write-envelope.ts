@@ -126,10 +126,11 @@ function acceptedHeaders(reply: FastifyReply, callUrl: string): void {
 }
 
 function refusalHeaders(reply: FastifyReply, { error }: ToolRefusal): void {
-  reply.code(errorRow(error.type, error.origin, error.reason).http);
+  const { http } = errorRow(error.type, error.origin, error.reason);
+  reply.code(http);
   if (error.retryAfterMs !== null)
     reply.header('retry-after', String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
-  if (error.type === 'AUTH' && error.origin !== 'tool') reply.header('www-authenticate', 'Bearer');
+  if (http === 401) reply.header('www-authenticate', 'Bearer');
   const approvalUrl = error.type === 'CONFIRMATION_REQUIRED' ? error.details['approval_url'] : undefined;
   if (typeof approvalUrl === 'string') reply.header('location', approvalUrl);
 }

@@ -32,6 +32,8 @@ interface ActKind {
   readonly recordsItself?: boolean;
   /** Of a request that only asks what would be. */
   readonly unless?: (query: Readonly<Record<string, unknown>>) => boolean;
+  /** Of what the route answers: it was only a look. */
+  readonly unlessAnswered?: (answer: unknown) => boolean;
   /** Of what the route answers, where the path names nothing yet. */
   readonly targetOf?: (answer: unknown) => string;
 }
@@ -95,7 +97,7 @@ export class ManagementActs {
       // Asked first: nothing is done of which we already know that it cannot be recorded.
       if (act.urgent !== true) await this.#sink.ready();
       const result = await work();
-      if (act.recordsItself === true) return result;
+      if (act.recordsItself === true || act.unlessAnswered?.(result) === true) return result;
       const target = act.targetOf?.(result) ?? act.target;
       const recorded = this.#record(by, { ...act, target }, DONE);
       await (act.urgent === true ? recorded.catch(() => undefined) : recorded);

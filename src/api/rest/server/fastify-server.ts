@@ -3,6 +3,7 @@ import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
@@ -78,11 +79,14 @@ function refuseUnclearHosts(server: FastifyInstance): void {
 
 /** Before anything of it is read: a POST without a body needs no leave of the browser. */
 function refuseForeignRequests(server: FastifyInstance): void {
-  server.addHook('onRequest', async ({ headers, url }, reply) => {
+  server.addHook('onRequest', async ({ headers, method, url }, reply) => {
     const foreign = foreignRequest(headers);
     if (foreign === undefined) return;
     const { message, reason } = foreign;
-    sendProblem(reply, new ToolFailure('PERMISSION_DENIED', message, { reason }), url.split('?')[0] ?? '');
+    const failure = new ToolFailure('PERMISSION_DENIED', message, { reason });
+    // A human comes here from elsewhere, and back from the provider: links and states of these pages are good once.
+    if (isReason(failure, 'ORIGIN_DENIED') && method === 'GET' && url.startsWith('/oauth/')) return;
+    sendProblem(reply, failure, url.split('?')[0] ?? '');
     await reply;
   });
 }

@@ -3,6 +3,7 @@
 import { CONVERSATION_REASONS } from './conversation-reasons.ts';
 import { AGENT_REASONS } from './agent-reasons.ts';
 import { IDENTITY_REASONS } from './identity-reasons.ts';
+import { OAUTH_REASONS } from './oauth-reasons.ts';
 import { row, type ReasonRow } from './reason-row.ts';
 import { RESULT_REASONS } from './result-reasons.ts';
 
@@ -42,6 +43,7 @@ export const REASONS = {
   ...IDENTITY_REASONS,
 
   ...AGENT_REASONS,
+  ...OAUTH_REASONS,
   // Arguments.
   IDEMPOTENCY_KEYS_DIFFER: row('VALIDATION', 'header and context name different idempotency keys'),
   IDEMPOTENCY_KEY_MALFORMED: row('VALIDATION', 'an idempotency key is 1 to 255 printable ASCII characters'),

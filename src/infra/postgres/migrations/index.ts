@@ -18,6 +18,7 @@ import { sessions } from './0019-sessions.ts';
 import { approvers } from './0021-approvers.ts';
 import { waitingCalls } from './approvals/0027-waiting-calls.ts';
 import { auditAppendOnly } from './audit/0029-audit-append-only.ts';
+import { oauth } from './oauth/0030-oauth.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
@@ -38,4 +39,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0021-approvers': approvers,
   '0027-waiting-calls': waitingCalls,
   '0029-audit-append-only': auditAppendOnly,
+  '0030-oauth': oauth,
 };

@@ -1,0 +1,55 @@
+// What the gateway does without now, by component, each in a sentence for the operator.
+import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
+import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
+import type { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
+import type { Degraded } from '../../infra/telemetry/degraded-gauge.ts';
+import type { Agents } from './open-agents.ts';
+import type { Coordination } from './open-coordination.ts';
+import type { Keys } from './open-keys.ts';
+import type { OAuthParts } from './open-oauth.ts';
+
+export interface Watched {
+  readonly databaseWatch: DatabaseWatch;
+  readonly server: EmbeddedPostgres;
+  readonly coordination: Coordination;
+  readonly auditSink: StoredAuditSink;
+  readonly keys: Keys;
+  readonly agents: Agents;
+  readonly oauth: OAuthParts;
+}
+
+export function degradedOf(watched: Watched): Degraded {
+  const { databaseWatch, server, coordination, auditSink, keys, agents, oauth } = watched;
+  const { step } = server;
+  const state = step === 'stopped' || step === 'running' ? 'away' : step;
+  return {
+    ...(coordination.isAway() && {
+      admission: 'Redis is unreachable: limits are enforced by each replica for itself until it is back',
+    }),
+    ...(auditSink.isRefusing && {
+      audit:
+        'the audit journal takes no records: its disk fails, or limits.max_audit_backlog_bytes is reached',
+    }),
+    ...(keys.awayIssuers() > 0 && {
+      tokens: `issuers of tokens whose keys cannot be read: ${keys.awayIssuers()}; those that were known stay in force`,
+    }),
+    ...(agents.keyServices.away().length > 0 && {
+      secrets: `the key service of the secrets is away (${agents.keyServices.away().join(', ')}): calls that need a secret whose key is not in memory are refused until it is back`,
+    }),
+    ...(keys.areUnread() && {
+      api_keys:
+        'the API keys of the database cannot be read: those that were known stay in force, and one that is revoked now may still be let in',
+    }),
+    ...(agents.followed.isAway && {
+      agents:
+        'the agents of the database cannot be read: what was configured stays in force, and a tool that is switched off for an agent now may still be called',
+    }),
+    ...(oauth.known.isAway && {
+      accounts:
+        'the connected accounts of agents cannot be read: tokens that are known stay in use until they end, and one that is disconnected now may still be used',
+    }),
+    ...(databaseWatch.isAway && {
+      database: `the database is ${state}: API keys and agents stay as they were known, and calls that change something are refused until it is back`,
+    }),
+  };
+}
