@@ -37,7 +37,11 @@ const definitions = loadSync(
 );
 const rpcTypes = new protobuf.Root();
 rpcTypes.resolvePath = (_origin, target) => PROTO_DIR + target;
-rpcTypes.loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto']);
+rpcTypes.loadSync([
+  'google/rpc/status.proto',
+  'google/rpc/error_details.proto',
+  'google/protobuf/struct.proto',
+]);
 
 const TOOLS = 'unified_tool_executor.v1.ToolExecutorService';
 const HEALTH = 'grpc.health.v1.Health';

@@ -2,6 +2,8 @@
 // by calls, but by one probe.
 import { LRUCache } from 'lru-cache';
 import { toolFailure } from '../../../contract/call/failure.ts';
+import { isReason } from '../../../contract/call/reasons/is-reason.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { every, type Repeated } from '../../../lib/timers/every.ts';
 import { within } from '../../../lib/timers/within.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -153,7 +155,8 @@ export class RemoteKeys implements KeyProvider {
 
   #failureOf(error: unknown): unknown {
     if (error instanceof NotUnwrapped) return unreadable();
-    if (isOwn(error)) return error;
+    // It was thrown here.
+    if (error instanceof ToolFailure && isReason(error, 'SECRETS_PROVIDER_AWAY')) return error;
     if (error instanceof KeyRefused) {
       this.#needs.log.warn({ provider: this.kind, err: error }, 'the key service refused a request');
       return this.#away('refused the request');
@@ -193,9 +196,4 @@ export class RemoteKeys implements KeyProvider {
       );
     else log.info({ provider }, 'the key service of the secrets answers again');
   }
-}
-
-/** What this file has thrown itself. */
-function isOwn(error: unknown): boolean {
-  return (error as { reason?: unknown } | undefined)?.reason === 'SECRETS_PROVIDER_AWAY';
 }
