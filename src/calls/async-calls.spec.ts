@@ -11,7 +11,7 @@ import {
 } from '../../test/helpers/call-kit.ts';
 import { FakeClock, settled } from '../../test/helpers/fake-clock.ts';
 import { MemoryCallStore } from '../../test/helpers/memory-call-store.ts';
-import type { AskedApproval } from '../contract/call/asked-approval.ts';
+import type { AskedApproval } from '../contract/call/approval/asked-approval.ts';
 import type { AdmitRequest, Admission, Admitted } from '../contract/call/admission.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { acceptedOf, refusalOf } from '../core/settle.ts';

@@ -1,7 +1,7 @@
 // Admission: what becomes of a call that is to run later: it is admitted and can be kept, or it has its answer already.
 import type { ToolFunction } from '../tool/tool-function.ts';
 import type { JsonObject } from '../json.ts';
-import type { AskedApproval } from './asked-approval.ts';
+import type { AskedApproval } from './approval/asked-approval.ts';
 import type { AdmittedCall } from './admitted-call.ts';
 import type { ToolRequest } from './tool-call.ts';
 import type { ToolResponse } from './tool-response.ts';

@@ -1,7 +1,7 @@
 // ToolCall: one running invocation. Immutable; an extension that changes it passes a copy to `next`.
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { AdmittedCall, Grant } from './admitted-call.ts';
-import type { AskedApproval } from './asked-approval.ts';
+import type { AskedApproval } from './approval/asked-approval.ts';
 import type { Credential, Principal } from './principal.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolFailure } from './tool-failure.ts';

@@ -1,6 +1,6 @@
 // Asks a human about a call: what is kept of it until somebody has decided, and the token that redeems the decision.
 import { hash, randomBytes } from 'node:crypto';
-import { approvedPayload } from '../../contract/call/approved-payload.ts';
+import { approvedPayload } from '../../contract/call/approval/approved-payload.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';

@@ -1,7 +1,7 @@
 // approval: an unsafe call waits for a human. The token a caller gets back runs the same call once, after the decision.
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { approvedPayload } from '../../contract/call/approved-payload.ts';
+import { approvedPayload } from '../../contract/call/approval/approved-payload.ts';
 import type { ExtensionPlugin, Layer, ToolExtension } from '../../contract/plugin.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';

@@ -1,6 +1,6 @@
 // idempotency: a call with a key runs once; whoever sends the same key again gets the same outcome.
 import { z } from 'zod';
-import { approvedPayload } from '../../contract/call/approved-payload.ts';
+import { approvedPayload } from '../../contract/call/approval/approved-payload.ts';
 import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';

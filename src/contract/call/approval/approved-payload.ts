@@ -1,6 +1,6 @@
 // What a human's approval and an idempotency key stand for: the arguments, and the terms on which the call is to run.
-import type { JsonObject } from '../json.ts';
-import type { ToolCall } from './tool-call.ts';
+import type { JsonObject } from '../../json.ts';
+import type { ToolCall } from '../tool-call.ts';
 
 export function approvedPayload({
   arguments: args,

@@ -1,5 +1,5 @@
 // AskedApproval: what is kept of a call until a human has decided about it.
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../../json.ts';
 
 export interface AskedApproval {
   readonly id: string;
