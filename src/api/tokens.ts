@@ -51,6 +51,10 @@ export const ASYNC_CALLS = Symbol('AsyncCalls');
 export const SCHEDULES = Symbol('Schedules');
 /** sessions/sessions.ts */
 export const SESSIONS = Symbol('Sessions');
+/** ports/calls/running-calls.ts */
+export const RUNNING_CALLS = Symbol('RunningCalls');
+/** ports/telemetry/loop-lag.ts */
+export const LOOP_LAG = Symbol('LoopLag');
 /** The pipeline in force, as names. */
 export const PIPELINE_VIEW = Symbol('PipelineView');
 /** Whether this process takes calls. */
@@ -90,6 +94,8 @@ export interface Readiness {
   degraded(): JsonObject;
   /** What the settings do without, by component, each with a sentence: no fault, and nothing that passes. */
   notes(): JsonObject;
+  /** Database, Redis, queue, sandbox, loaders, audit and doors: what each is here, how it stands, and what follows. */
+  parts(): { readonly [name: string]: { kind: string; state: 'ok' | 'degraded' | 'away'; effect?: string } };
   /** What confines commands on this machine; undefined until it has been found out. */
   sandbox(): JsonObject | undefined;
   /** What executors tell of themselves, by name. */

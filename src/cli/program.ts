@@ -18,6 +18,8 @@ import { addSecretsCommand } from './commands/secrets-command.ts';
 import { addSessionsCommand } from './commands/sessions-command.ts';
 import { addToolsCommand } from './commands/tools-command.ts';
 import { addValidateCommand } from './commands/validate-command.ts';
+import { addDiagnoseCommand } from './operations/diagnose-command.ts';
+import { addTopCommand } from './operations/top-command.ts';
 import type { ExitCode } from './exit-code.ts';
 
 const COMMANDS = [
@@ -36,6 +38,8 @@ const COMMANDS = [
   addAuditCommand,
   addRecordCommand,
   addReplayCommand,
+  addTopCommand,
+  addDiagnoseCommand,
   addCompletionCommand,
 ];
 

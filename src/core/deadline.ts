@@ -25,6 +25,7 @@ export class Deadline {
   readonly #onCallerGone: () => void;
   #disarm: (() => void) | undefined;
   #giveUp: ((reason: ToolFailure) => void) | undefined;
+  #endsAt: number | undefined;
 
   /** Of the steps that have begun and not ended. */
   #innermost: Step | undefined;
@@ -49,10 +50,16 @@ export class Deadline {
     return this.#disarm !== undefined;
   }
 
+  /** By `Clock.now()`; undefined until it is armed. */
+  get endsAt(): number | undefined {
+    return this.#endsAt;
+  }
+
   /** Aborts with TIMEOUT after `remainingMs`, or with what `stalled` knows the call to wait for; no more when an earlier `arm` said. */
   arm(remainingMs: number, limitMs: number, stalled: () => ToolFailure | undefined = () => undefined): void {
     if (this.#over || this.signal.aborted) return;
     this.#disarm?.();
+    this.#endsAt = this.#clock.now() + remainingMs;
     this.#disarm = this.#clock.after(Math.max(0, remainingMs), () =>
       this.abort(stalled() ?? timedOut(limitMs)),
     );

@@ -219,10 +219,12 @@ describe('UnifiedToolExecutor', () => {
     const call = executor.execute(requestOf());
     await new Promise((resolve) => setImmediate(resolve));
     expect(executor.inFlight).toBe(1);
+    expect(executor.running()).toMatchObject([{ state: 'running', attempts: 1, ageMs: 0 }]);
     executor.abortAll();
     expect(await call).toMatchObject({ error: { type: 'UNAVAILABLE', reason: 'DRAINING' } });
     await executor.whenIdle();
     expect(executor.inFlight).toBe(0);
+    expect(executor.running()).toEqual([]);
     expect(metrics.values.get('inflight')).toBe(0);
   });
 

@@ -16,15 +16,17 @@ import type { Log } from '../ports/telemetry/log.ts';
 import type { SessionGate } from '../ports/sessions/session-gate.ts';
 import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
+import type { RunningCall, RunningCalls } from '../ports/calls/running-calls.ts';
 import type { BorrowedVersion, ToolVersions } from '../ports/registry/tool-versions.ts';
-import { uuidv7 } from '../lib/ids.ts';
 import type { AgentTools } from './agents/agent-tools.ts';
 import { buildPipeline, explaining, type NamedLayer } from './pipeline/build-pipeline.ts';
 import { CallExplanation } from './call-explanation.ts';
 import type { Canaries } from './versions/canaries.ts';
-import { Deadline, deadlineOf, raceCall, toolsOf, type TimedProgress } from './deadline.ts';
+import { Deadline, deadlineOf, raceCall, toolsOf } from './deadline.ts';
 import { noSuchTool } from './no-such-tool.ts';
 import { OpenAdmission } from './open-admission.ts';
+import { openCall } from './open-call.ts';
+import { runningCallOf } from './running-call.ts';
 import { pinOf, takePinned } from './versions/pinned-call.ts';
 import type { LoadShedder } from './resilience/load-shedder.ts';
 import { refusalOf } from './settle.ts';
@@ -47,11 +49,11 @@ export interface ExecutorDeps {
   readonly log: Log;
 }
 
-export class UnifiedToolExecutor implements ToolCaller {
+export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
   readonly #deps: ExecutorDeps;
   readonly #requestStage: Next;
   readonly #explainStage: Next;
-  readonly #running = new Set<Deadline>();
+  readonly #running = new Set<ToolCall>();
   #idle: (() => void) | undefined;
   #draining = false;
 
@@ -86,16 +88,16 @@ export class UnifiedToolExecutor implements ToolCaller {
     const { snapshots, clock, maxTimeoutMs } = this.#deps;
     const snapshot = snapshots.enter(request.parent?.snapshot);
     const deadline = new Deadline(clock, request);
-    this.#running.add(deadline);
+    const call = openCall(request, phase, { tools: snapshot, deadline }, clock.now(), maxTimeoutMs);
+    this.#running.add(call);
     try {
-      const call = openCall(request, phase, { tools: snapshot, deadline }, clock.now(), maxTimeoutMs);
       const response = phase.kind === 'explain' ? this.#explainStage(call) : this.#requestStage(call);
       // The tool, and with it its own limit, is mostly known by now. If not, something waits before that.
       if (!deadline.isArmed) deadline.arm(call.deadline - clock.now(), call.deadline - call.receivedAt);
       return await response;
     } finally {
       deadline.clear();
-      this.#running.delete(deadline);
+      this.#running.delete(call);
       snapshots.leave(snapshot);
       if (this.#running.size === 0) this.#idle?.();
     }
@@ -103,6 +105,11 @@ export class UnifiedToolExecutor implements ToolCaller {
 
   get inFlight(): number {
     return this.#running.size;
+  }
+
+  running(): readonly RunningCall[] {
+    // A set keeps the order in which calls came in.
+    return [...this.#running].map((call) => runningCallOf(call, this.#deps.clock));
   }
 
   /** From now on new calls are refused; those in flight go on. */
@@ -117,7 +124,7 @@ export class UnifiedToolExecutor implements ToolCaller {
 
   /** The end of the drain: every call still running is given up with UNAVAILABLE. */
   abortAll(): void {
-    for (const deadline of this.#running) deadline.abort(shuttingDown());
+    for (const call of this.#running) deadlineOf(call).abort(shuttingDown());
   }
 
   /** Between the stages: which tool, is it in service, and how long may it take. Never throws. */
@@ -203,48 +210,4 @@ function quarantined({ reason, message }: Quarantine): ToolFailure {
   return new ToolFailure('UNAVAILABLE', message, { reason, retryable: false });
 }
 
-function openCall(
-  request: ToolRequest,
-  phase: Phase,
-  held: Pick<TimedProgress, 'tools' | 'deadline'>,
-  now: number,
-  maxTimeoutMs: number,
-): ToolCall {
-  return {
-    id: phase.kind === 'resume' ? phase.admitted.callId : uuidv7(now),
-    request,
-    phase,
-    arguments: request.arguments,
-    largeIntegers: request.largeIntegers,
-    context: request.context,
-    config: NO_CONFIG,
-    sensitiveConfig: NO_CONFIG,
-    signal: held.deadline.signal,
-    receivedAt: now,
-    startedAt: performance.now(),
-    deadline: now + Math.min(request.timeoutMs ?? maxTimeoutMs, maxTimeoutMs),
-    snapshot: held.tools,
-    progress: newProgress(held),
-  };
-}
-
-function newProgress({ tools, deadline }: Pick<TimedProgress, 'tools' | 'deadline'>): TimedProgress {
-  return {
-    tools,
-    deadline,
-    leftAt: 0,
-    askedAt: 0,
-    attempts: 0,
-    executorEntered: false,
-    executorMs: 0,
-    cached: false,
-    replayed: false,
-    fallback: false,
-    degraded: [],
-    rateLimits: [],
-    traceId: '',
-  };
-}
-
-const NO_CONFIG = Object.freeze({});
 const RUN: Phase = Object.freeze({ kind: 'run' });

@@ -15,6 +15,7 @@ const READY = {
   notReady: () => undefined,
   degraded: () => ({}),
   notes: () => ({}),
+  parts: () => ({}),
   sandbox: () => undefined,
   executors: () => ({}),
 };

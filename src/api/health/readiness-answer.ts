@@ -19,6 +19,7 @@ export function readinessAnswer(readiness: Readiness): ProbeAnswer {
         : { status: 'unavailable', reason }),
       ...(isDegraded ? { degraded } : {}),
       ...(Object.keys(notes).length > 0 ? { notes } : {}),
+      parts: readiness.parts(),
       sandbox: readiness.sandbox(),
       executors: readiness.executors(),
     },

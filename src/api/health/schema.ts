@@ -5,6 +5,14 @@ import { named, object, oneOf, text } from '../rest/route/shapes.ts';
 
 const TAG = 'health';
 
+export const Part = named('Part', () =>
+  z.object({
+    kind: text('What it is in this gateway.').meta({ examples: ['embedded'] }),
+    state: oneOf(['ok', 'degraded', 'away']).describe('`away`: nothing can be done with it now.'),
+    effect: text('What it means for calls; left out where all is well.').optional(),
+  }),
+);
+
 const Health = named('Health', () =>
   z.object({
     status: oneOf(['ok', 'degraded', 'unavailable']),
@@ -17,6 +25,10 @@ const Health = named('Health', () =>
       .record(z.string(), z.string())
       .optional()
       .describe('What the settings do without, as long as they are so: a sentence for each component.'),
+    parts: z
+      .record(z.string(), Part())
+      .describe('database, redis, queue, sandbox, loaders, audit and doors.')
+      .optional(),
     sandbox: object('What confines commands on this machine.').optional(),
     executors: object('What executors tell of themselves, by name.').optional(),
   }),

@@ -20,6 +20,7 @@ import { SchedulesController } from './schedules/controller.ts';
 import { SecretsController } from './secrets/controller.ts';
 import { SessionsController } from './sessions/controller.ts';
 import { SpecsController } from './specs/controller.ts';
+import { StatusController } from './status/controller.ts';
 import { ToolsController } from './tools/controller.ts';
 import { WebhooksController } from './webhooks/controller.ts';
 
@@ -41,6 +42,7 @@ export const REST_CONTROLLERS = [
   DefinitionsController,
   CircuitsController,
   ReplicasController,
+  StatusController,
   WebhooksController,
   SpecsController,
   RecordingsController,

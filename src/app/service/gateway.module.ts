@@ -11,6 +11,7 @@ import {
   TRUSTED_DEFINITIONS,
   DOOR_LIMITS,
   KEY_CONTROL,
+  LOOP_LAG,
   MANAGEMENT_ACTS,
   OAUTH_BROWSER,
   OAUTH_CONTROL,
@@ -20,6 +21,7 @@ import {
   REGISTRY_CONTROL,
   REPLAY_SOURCE,
   REPLICA_VIEW,
+  RUNNING_CALLS,
   SCHEDULES,
   SECRET_KEYS,
   SESSIONS,
@@ -69,6 +71,18 @@ function agentProviders({ agents, oauth, log }: Infra, { registry: catalog }: Ga
   ];
 }
 
+function portsOf({ executor, registry, circuits, agreement, specs, pipeline }: Gateway) {
+  return [
+    { provide: TOOL_CALLER, useValue: executor },
+    { provide: RUNNING_CALLS, useValue: executor },
+    { provide: TOOL_CATALOG, useValue: registry },
+    { provide: CIRCUIT_CONTROL, useValue: circuits },
+    { provide: REPLICA_VIEW, useValue: agreement },
+    { provide: SPEC_CONTROL, useValue: specs },
+    { provide: PIPELINE_VIEW, useValue: pipeline },
+  ];
+}
+
 @Module({})
 export class GatewayModule {
   static register(
@@ -88,14 +102,10 @@ export class GatewayModule {
     const { authenticator, auditSink, clock, log } = infra.ports;
     const acts = new ManagementActs(auditSink, clock, log);
     const providers = [
+      ...portsOf(gateway),
       { provide: MANAGEMENT_ACTS, useValue: acts },
-      { provide: TOOL_CALLER, useValue: gateway.executor },
-      { provide: TOOL_CATALOG, useValue: gateway.registry },
+      { provide: LOOP_LAG, useValue: infra.ports.loopLag },
       { provide: REGISTRY_CONTROL, useValue: withKeys(gateway.sync, infra) },
-      { provide: CIRCUIT_CONTROL, useValue: gateway.circuits },
-      { provide: REPLICA_VIEW, useValue: gateway.agreement },
-      { provide: SPEC_CONTROL, useValue: gateway.specs },
-      { provide: PIPELINE_VIEW, useValue: gateway.pipeline },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: KEY_CONTROL, useValue: infra.keys.control },
       ...agentProviders(infra, gateway),

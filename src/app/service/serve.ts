@@ -59,7 +59,7 @@ async function start(
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
-  const state = stateOf(infra, gateway);
+  const state = stateOf(settings, infra, gateway);
   const probed = probeSandbox(infra, state, announce);
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
   const tools = gateway.sync.start();
@@ -95,12 +95,13 @@ async function start(
   };
 }
 
-function stateOf(infra: Infra, gateway: Gateway): ServiceState {
+function stateOf({ redis, database, role }: Settings, infra: Infra, gateway: Gateway): ServiceState {
   const notes = notesOf(infra);
   return new ServiceState({
     executors: () => gateway.status(),
     degraded: () => ({ ...infra.degraded(), ...degradedTools(gateway.sync.status()) }),
     notes: () => notes,
+    stores: { embedded: database.url === undefined, redis: redis.url !== undefined, role },
     recordsEveryCall: infra.ports.auditSink.readOnlyMode === 'durable',
   });
 }

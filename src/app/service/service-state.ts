@@ -1,6 +1,7 @@
 // ServiceState: what /readyz tells: whether this gateway takes calls, what it does without meanwhile, and what confines tools.
 import type { JsonObject } from '../../contract/json.ts';
 import type { Degraded } from '../../infra/telemetry/degraded-gauge.ts';
+import { partsOf, type Part, type Stores } from './parts.ts';
 import { every } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SandboxReport } from '../../ports/egress/sandbox.ts';
@@ -12,6 +13,7 @@ export interface ServiceStateNeeds {
   readonly degraded: () => Degraded;
   /** What its settings do without. */
   readonly notes: () => JsonObject;
+  readonly stores: Stores;
   /** Whether every call is refused without its audit record, those that only read too. */
   readonly recordsEveryCall: boolean;
 }
@@ -55,6 +57,11 @@ export class ServiceState {
 
   degraded(): Degraded {
     return this.#needs.degraded();
+  }
+
+  parts(): { readonly [name: string]: Part } {
+    const { stores } = this.#needs;
+    return partsOf({ stores, degraded: this.degraded(), sandbox: this.#sandbox, phase: this.#phase });
   }
 
   /** Tells when notReady changes, a second late at most, until the drain. */

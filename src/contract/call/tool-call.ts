@@ -134,6 +134,8 @@ export interface CallProgress {
   attempts: number;
   /** True from the moment the executor was entered. */
   executorEntered: boolean;
+  /** It asks for capacity under a limit, or waits for it. Set by admission. */
+  waiting?: boolean;
   /** Time spent inside the executor, all attempts together. */
   executorMs: number;
   cached: boolean;

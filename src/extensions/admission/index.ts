@@ -43,7 +43,9 @@ function createAdmission({ admission, callRules, clock, metrics }: Needs): ToolE
       return async function admit(call, next) {
         const budgets = budgetsFor?.(call) ?? NO_BUDGETS;
         if (!plan.limits && budgets.length === 0) return next(call);
+        call.progress.waiting = true;
         const decision = await admission.admit({ ...plan.requestFor(call), budgets }, call.signal);
+        call.progress.waiting = false;
         call.progress.rateLimits = decision.rates;
         if (!decision.granted) {
           if (decision.refusedBy === 'budget') series.spent.with(decision.rule).add();

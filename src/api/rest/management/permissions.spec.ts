@@ -79,6 +79,8 @@ const NEEDS: Readonly<Record<string, string>> = {
   startOAuthDevice: 'agents:connect',
   pollOAuthDevice: 'agents:connect',
   disconnectOAuth: 'agents:connect',
+  getStatus: 'platform:admin',
+  listRunningCalls: 'platform:admin',
   listSecretKeys: 'platform:admin',
   rotateSecretKey: 'platform:admin',
   rewrapSecrets: 'platform:admin',

@@ -1,0 +1,46 @@
+// What a bug report shows of the settings: whatever could be a secret is left out, wherever it stands.
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { shownSettings } from './shown-settings.ts';
+
+it('shows numbers, switches and words, and nothing of keys, headers and URLs but what they are', () => {
+  const { value, secrets } = shownSettings({
+    http: { port: 8080 },
+    database: { url: 'postgres://ute:pass%20word@db.internal:5432/ute?sslkey=abcdef1' },
+    redis: { url: undefined },
+    auth: { mode: 'keys', keys: [{ id: 'ops', secret_sha256: 'a'.repeat(64), tenant: 'acme' }] },
+    connections: { shop: { headers: { authorization: 'Bearer tok-123456' }, base_url: 'not a ://url' } },
+    webhooks: { signing_secret: 'hook-secret' },
+  });
+  expect(value).toEqual({
+    http: { port: 8080 },
+    database: { url: 'postgres://[hidden]:5432' },
+    redis: {},
+    auth: { mode: 'keys', keys: [{ id: 'ops', secret_sha256: '[hidden]', tenant: 'acme' }] },
+    connections: { shop: { headers: '[hidden]', base_url: '[hidden]' } },
+    webhooks: { signing_secret: '[hidden]' },
+  });
+  expect(secrets).toEqual(
+    expect.arrayContaining([
+      'pass word',
+      'ute',
+      'abcdef1',
+      'a'.repeat(64),
+      'Bearer tok-123456',
+      'hook-secret',
+    ]),
+  );
+});
+
+it('of what stands under a secret name, no text is shown at any depth', () => {
+  const name = fc.constantFrom('api_key', 'clientSecret', 'password', 'headers', 'token', 'env');
+  const canary = 'canary-51f2';
+  const { tie } = fc.letrec((again) => ({
+    tie: fc.oneof({ depthSize: 'small' }, fc.constant(canary), fc.dictionary(fc.string(), again('tie'))),
+  }));
+  fc.assert(
+    fc.property(name, tie, (under, value) => {
+      expect(JSON.stringify(shownSettings({ outer: { [under]: value } }).value)).not.toContain(canary);
+    }),
+  );
+});
