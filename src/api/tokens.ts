@@ -21,6 +21,8 @@ export const AGENT_CONTROL = Symbol('AgentControl');
 export const OAUTH_CONTROL = Symbol('OAuthControl');
 /** The part of browsers in it: `{ browser, log }`. */
 export const OAUTH_BROWSER = Symbol('OAuthBrowser');
+/** ports/assignments/assignment-control.ts */
+export const ASSIGNMENT_CONTROL = Symbol('AssignmentControl');
 /** ports/agents/agent-control.ts, SecretKeyControl */
 export const SECRET_KEYS = Symbol('SecretKeys');
 /** Which tools an agent is offered: core/agents/agent-tools.ts */

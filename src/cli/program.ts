@@ -16,6 +16,7 @@ import { addRecordCommand } from './commands/record-command.ts';
 import { addReplayCommand } from './commands/replay-command.ts';
 import { addSecretsCommand } from './commands/secrets-command.ts';
 import { addSessionsCommand } from './commands/sessions-command.ts';
+import { addAssignmentsCommand } from './commands/tools/assignments-command.ts';
 import { addToolsCommand } from './commands/tools-command.ts';
 import { addValidateCommand } from './commands/validate-command.ts';
 import { addDiagnoseCommand } from './operations/diagnose-command.ts';
@@ -32,6 +33,7 @@ const COMMANDS = [
   addSessionsCommand,
   addPolicyCommand,
   addAgentsCommand,
+  addAssignmentsCommand,
   addSecretsCommand,
   addMigrateCommand,
   addDatabaseCommand,

@@ -61,7 +61,7 @@ export function admissionOf({ phase }: ToolCall): OpenAdmission {
 function admittedCall(call: ToolCall, fn: ToolFunction, principal: Principal): AdmittedCall {
   const { confirmationToken, ...context } = call.context;
   const { timeoutMs } = call.request;
-  const { approvedFor } = call.progress;
+  const { approvedFor, versionSource } = call.progress;
   return {
     callId: call.id,
     tool: fn.name,
@@ -69,6 +69,8 @@ function admittedCall(call: ToolCall, fn: ToolFunction, principal: Principal): A
     context,
     ...(timeoutMs !== undefined && { timeoutMs }),
     toolHash: fn.spec.contentHash,
+    ...(versionSource !== undefined && { versionSource }),
+    keepsVersion: true,
     approved: approvedFor !== undefined || confirmationToken !== undefined || isUnsafe(fn.spec.metadata),
     ...(approvedFor !== undefined && { runs: approvedFor }),
     grant: {

@@ -110,6 +110,7 @@ describe('admit', () => {
       context: { sessionId: 's', tenantId: 'acme' },
       timeoutMs: 900,
       toolHash: 'c0ffee',
+      keepsVersion: true,
       approved: true,
       grant: { principalId: 'key00001', tenantId: 'acme', permissions: ['a', 'b'] },
     });

@@ -21,6 +21,7 @@ import type { BorrowedVersion, ToolVersions } from '../ports/registry/tool-versi
 import type { AgentTools } from './agents/agent-tools.ts';
 import { buildPipeline, explaining, type NamedLayer } from './pipeline/build-pipeline.ts';
 import { CallExplanation } from './call-explanation.ts';
+import type { AssignedVersions } from './versions/assigned-versions.ts';
 import type { Canaries } from './versions/canaries.ts';
 import { Deadline, deadlineOf, raceCall, toolsOf } from './deadline.ts';
 import { noSuchTool } from './no-such-tool.ts';
@@ -28,6 +29,7 @@ import { OpenAdmission } from './open-admission.ts';
 import { openCall } from './open-call.ts';
 import { runningCallOf } from './running-call.ts';
 import { pinOf, takePinned } from './versions/pinned-call.ts';
+import { noteVersion } from './versions/version-noted.ts';
 import type { LoadShedder } from './resilience/load-shedder.ts';
 import { refusalOf } from './settle.ts';
 
@@ -38,6 +40,8 @@ export interface ExecutorDeps {
   readonly versions?: ToolVersions;
   /** Left out: no session is declared. */
   readonly sessions?: SessionGate;
+  /** Left out: nobody is assigned a version. */
+  readonly assigned?: AssignedVersions;
   /** Left out: no tool is on trial. */
   readonly canaries?: Canaries;
   /** Left out: no agent has a configuration of its own. */
@@ -145,8 +149,10 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
       const limitMs = deadline - call.receivedAt;
       const remainingMs = deadline - this.#deps.clock.now();
       deadlineOf(call).arm(remainingMs, limitMs, () => call.progress.stalled?.());
+      resolved = this.#deps.assigned?.hold(resolved, fn) ?? resolved;
       const pin = pinOf(resolved, fn);
       if (pin !== undefined) {
+        noteVersion(resolved, fn.spec, pin);
         pinned = await takePinned(resolved, fn, pin, this.#deps.versions);
         tool = pinned.tool;
         call.progress.pinned = tool.function;
@@ -159,6 +165,7 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
         tool = trial;
         resolved = this.#instead(resolved, tool);
       }
+      noteVersion(resolved, tool.function.spec);
       const bound = this.#deps.agentTools?.bind(resolved, fn, tool.function);
       if (bound !== undefined) resolved = bound instanceof Promise ? await raceCall(call, bound) : bound;
       const response = await tool[call.phase.kind](resolved);

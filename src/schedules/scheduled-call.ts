@@ -1,6 +1,8 @@
 // The call of a schedule: what is kept of it when the schedule is made, and the row that each of its moments becomes.
 import type { Admitted } from '../contract/call/admission.ts';
+import type { AdmittedCall } from '../contract/call/admitted-call.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
+import { isAssigned } from '../contract/call/version-source.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { NewCall } from '../ports/calls/call-store.ts';
@@ -13,7 +15,7 @@ const MAX_REQUEST_BYTES = 64 * 1024;
 
 /** Throws ToolFailure PAYLOAD_TOO_LARGE. */
 export function scheduledCallOf(admitted: Admitted): ScheduledCall {
-  const call = { ...admitted.call, context: lasting(admitted.call.context) };
+  const call = eachTime(admitted.call);
   const kept = newCallOf({ ...admitted, call }, { maxWaitMs: 0 });
   const { tool, principalId, agentId, userId, sessionId, argumentsHash, request } = kept;
   const bytes = Buffer.byteLength(request);
@@ -22,6 +24,14 @@ export function scheduledCallOf(admitted: Admitted): ScheduledCall {
     throw toolFailure('SCHEDULE_TOO_LARGE', message);
   }
   return { tool, principalId, agentId, userId, sessionId, argumentsHash, request };
+}
+
+/** What is assigned is asked for at each run. What the caller or its session named holds for all of them. */
+function eachTime({ keepsVersion: _kept, versionSource, ...call }: AdmittedCall): AdmittedCall {
+  const context = lasting(call.context);
+  if (!isAssigned(versionSource))
+    return { ...call, ...(versionSource !== undefined && { versionSource }), context };
+  return { ...call, context: { ...context, toolVersion: undefined } };
 }
 
 /** What holds for every run; the rest was for this one moment. */

@@ -64,6 +64,7 @@ export class DeclaredSessions implements SessionGate {
   /** A caller that names a version itself gets that. */
   #withVersion(call: ToolCall, { spec }: ToolFunction, session: SessionRecord): ToolCall | Promise<ToolCall> {
     if (call.context.toolVersion !== undefined) return call;
+    call.progress.versionSource = 'session';
     const pin = this.#needs.tools.pinOf(session, call.snapshot, spec);
     if (pin instanceof Promise) return pin.then((found) => pinned(call, found));
     // What is accepted now may run when another version is in force.

@@ -1,4 +1,5 @@
 // SessionTools: which version of a tool is a session's: the one that was in force when it was declared.
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ToolSet } from '../contract/tool/tool-set.ts';
 import type { ToolSpec } from '../contract/tool/tool-spec.ts';
@@ -26,7 +27,8 @@ export class SessionTools {
     inForce: ToolSet,
     spec: ToolSpec,
   ): string | undefined | Promise<string | undefined> {
-    if (session.registryVersion === inForce.version) return undefined;
+    const isSame = session.registryHash === inForce.contentHash;
+    if (isSame && session.registryVersion === inForce.version) return undefined;
     const known = this.#sets.get(session.registryHash);
     if (known !== undefined) return pinAmong(known, inForce, spec);
     return this.#read(session.registryHash).then((tools) => pinAmong(tools, inForce, spec));
@@ -49,8 +51,16 @@ export class SessionTools {
   }
 }
 
-export function hashesOf(specs: readonly ToolSpec[]): ToolHashes {
-  return new Map(specs.map(({ name, contentHash }) => [name, contentHash]));
+/** What a session begins with: the tools in force, and in place of some the versions that are `assigned`. */
+export function heldBy(
+  { specs, contentHash }: Pick<ToolSet, 'specs' | 'contentHash'>,
+  assigned: ToolHashes,
+): { readonly tools: ToolHashes; readonly registryHash: string } {
+  const tools = new Map(specs.map((spec) => [spec.name, assigned.get(spec.name) ?? spec.contentHash]));
+  const isInForce = specs.every((spec) => tools.get(spec.name) === spec.contentHash);
+  if (isInForce) return { tools, registryHash: contentHash };
+  const lines = [...tools].map((each) => each.join(' ')).toSorted();
+  return { tools, registryHash: hash('sha256', ['assigned', ...lines].join('\n')) };
 }
 
 function pinAmong(

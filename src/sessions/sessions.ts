@@ -12,7 +12,7 @@ import type { SessionQuery, SessionRecord, SessionStore } from '../ports/session
 import { isDeclared, newSessionId } from './declared-session.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { ended, expired, notFound, tooMany } from './session-failures.ts';
-import { hashesOf } from './session-tools.ts';
+import { heldBy } from './session-tools.ts';
 
 export interface SessionDraft {
   readonly tenantId?: string | undefined;
@@ -44,6 +44,14 @@ export interface SessionsNeeds {
   readonly known: KnownSessions;
   readonly catalog: Pick<ToolCatalog, 'snapshot'>;
   readonly admission: Pick<AdmissionControl, 'spent'>;
+  /** Which versions of tools a session begins with, where that are not the ones in force. */
+  readonly assigned: {
+    ofSession(of: {
+      readonly tenantId: string;
+      readonly agentId?: string;
+      readonly userId?: string;
+    }): ReadonlyMap<string, string>;
+  };
   readonly rules: CallRules;
   readonly clock: Clock;
   readonly idleMs: number;
@@ -69,7 +77,13 @@ export class Sessions {
     const { store, known, catalog, clock, idleMs, maxAgeMs, maxPerTenant } = this.#needs;
     const { mode = null, ...said } = draft;
     const { tenantId = '', agentId = '', userId = '' } = boundTo(by, defined(said));
-    const { version, contentHash, specs } = catalog.snapshot();
+    const snapshot = catalog.snapshot();
+    const assigned = this.#needs.assigned.ofSession({
+      tenantId,
+      ...(agentId !== '' && { agentId }),
+      ...(userId !== '' && { userId }),
+    });
+    const { tools, registryHash } = heldBy(snapshot, assigned);
     const session = {
       id: newSessionId(clock.wall()),
       tenantId,
@@ -77,12 +91,12 @@ export class Sessions {
       agentId,
       userId,
       mode,
-      registryVersion: version,
-      registryHash: contentHash,
+      registryVersion: snapshot.version,
+      registryHash,
       idleMs,
       maxAgeMs,
     };
-    const record = await store.create(session, hashesOf(specs), maxPerTenant);
+    const record = await store.create(session, tools, maxPerTenant);
     if (record === undefined) throw tooMany(maxPerTenant);
     known.put(record);
     return this.#viewOf(record);

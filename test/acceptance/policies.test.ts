@@ -132,6 +132,7 @@ describe('an explanation', () => {
         { rule: 'known', outcome: 'not asked' },
         { rule: 'unknown', outcome: 'not asked' },
       ],
+      version: { tool: 'pay', version: '1.0.0', content_hash: expect.any(String), source: 'current' },
       refusal: null,
     });
   });

@@ -87,12 +87,15 @@ const OF_A_TENANT: readonly TenantRoute[] = [
   ['POST /v1/agents/:agent/oauth/:provider/device/:flow', 'agent'],
   ['DELETE /v1/agents/:agent/oauth/:provider', 'agent'],
   ['DELETE /v1/agents/:agent', 'agent'],
+  ['GET /v1/assignments/:tool/:kind/:subject', 'assigned'],
+  ['DELETE /v1/assignments/:tool/:kind/:subject', 'assigned'],
 ];
 /** Lists of what the caller's tenant has. */
 const LISTS: readonly (readonly [route: string, what: Owned])[] = [
   ['GET /v1/admin/recordings', 'recording'],
   ['GET /v1/admin/webhooks/dead', 'webhook'],
   ['GET /v1/agents', 'agent'],
+  ['GET /v1/assignments', 'assigned'],
   ['GET /v1/approvals', 'approval'],
   ['GET /v1/audit?kind=outcome', 'call'],
   ['GET /v1/audit/export', 'call'],
@@ -112,6 +115,7 @@ const MAKING = [
   'POST /v1/schedules',
   'POST /v1/sessions',
   'POST /v1/tools/:name/execute',
+  'PUT /v1/assignments/:tool/:kind/:subject',
   'rpc CreateSession',
   'rpc Execute',
   'rpc ExecuteStream',
@@ -152,7 +156,8 @@ const OF_EVERYBODY = [
 
 type PlatformRoute = readonly [route: string, body?: unknown];
 type TenantRoute = readonly [route: string, what: Owned, body?: unknown];
-type Owned = 'recording' | 'webhook' | 'approval' | 'call' | 'schedule' | 'session' | 'key' | 'agent';
+type Owned =
+  'recording' | 'webhook' | 'approval' | 'call' | 'schedule' | 'session' | 'key' | 'agent' | 'assigned';
 interface Problem {
   readonly code: string;
   readonly reason: string;
@@ -175,6 +180,7 @@ let platform: RestTarget;
 let acme: RestTarget;
 let umbrella: RestTarget;
 const owned: Record<Owned, string> = {
+  assigned: 'assigned-desk',
   recording: 'acme-1',
   webhook: '',
   approval: '',
@@ -189,7 +195,10 @@ const idOf = ({ key }: RestTarget) => key.slice('ute_live_'.length, 'ute_live_'.
 
 async function actsOf(target: RestTarget) {
   const { body } = await request<AuditPage>(target, 'GET', '/v1/audit?kind=management&page_size=500');
-  return body.records.map(({ principal_id: by, outcome, notes }) => ({ by, outcome, ...notes }));
+  return body.records.map(({ principal_id: by, outcome, notes }) => {
+    const { action, target: of } = notes ?? {};
+    return { by, outcome, action, target: of };
+  });
 }
 
 /** In an export of records stands also what a tenant has tried to get at, by the name that it gave itself. */
@@ -203,8 +212,9 @@ function asked(route: string, id: string): { method: string; path: string } {
   return {
     method,
     path: path
-      .replace(/:(id|name|upstream|agent)/, encodeURIComponent(id))
-      .replace(/:(tool|provider|flow)/g, 'work'),
+      .replace(/:(id|name|upstream|agent|subject)/, encodeURIComponent(id))
+      .replace(/:(tool|provider|flow)/g, 'work')
+      .replace(':kind', 'agent'),
   };
 }
 
@@ -264,6 +274,8 @@ async function haveOwned(host: string): Promise<void> {
   owned.key = (await request<{ id: string }>(acme, 'POST', '/v1/keys', made)).body.id;
   await request(acme, 'POST', '/v1/agents', { name: owned.agent });
   await request(acme, 'PUT', `/v1/agents/${owned.agent}/tools/work`, {});
+  const version = { version: '1.0.0', reason: 'walls' };
+  await request(acme, 'PUT', `/v1/assignments/work/agent/${owned.assigned}`, version);
   owned.session = (await request<{ id: string }>(acme, 'POST', '/v1/sessions', {})).body.id;
   const dead = async () =>
     (await request<{ webhooks: { id: string }[] }>(acme, 'GET', '/v1/admin/webhooks/dead')).body.webhooks[0]
@@ -335,6 +347,20 @@ describe('what one tenant has', () => {
     expect(configured.body).toMatchObject({ agent: owned.agent, is_enabled: true });
     const { body } = await request(acme, 'GET', '/v1/admin/recordings');
     expect(body).toMatchObject({ recordings: [{ name: owned.recording, status: 'running' }] });
+  });
+
+  it('gets no version of a tool assigned by the admin of another', async () => {
+    const body = { version: '1.0.0', reason: 'stolen' };
+    for (const path of ['/tenant/acme', '/agent/desk?tenant=acme', '/tenant/umbrella?tenant=acme']) {
+      const refused = await request<Problem>(umbrella, 'PUT', `/v1/assignments/work${path}`, body);
+      expect([path, refused.status, refused.body.reason]).toEqual([path, 403, 'TENANT_MISMATCH']);
+    }
+    const nobodys = await request<Problem>(platform, 'PUT', '/v1/assignments/work/user/ann', body);
+    expect([nobodys.status, nobodys.body.reason]).toEqual([400, 'TENANT_REQUIRED']);
+    const given = await request(platform, 'PUT', '/v1/assignments/work/user/uma?tenant=umbrella', body);
+    expect(given).toMatchObject({ status: 200, body: { tenant: 'umbrella', subject: 'uma' } });
+    const act = { by: idOf(platform), outcome: 'ok', action: 'assignments.put', target: 'work/user/uma' };
+    expect(await actsOf(umbrella)).toContainEqual(act);
   });
 
   it('is not recorded for the admin of another', async () => {

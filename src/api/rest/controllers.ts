@@ -3,6 +3,7 @@ import { HealthController } from '../health/health.controller.ts';
 import { AdminController } from './admin/controller.ts';
 import { AgentsController } from './agents/controller.ts';
 import { ApprovalsController } from './approvals/controller.ts';
+import { AssignmentsController } from './assignments/controller.ts';
 import { AuditController } from './audit/controller.ts';
 import { CallsController } from './calls/controller.ts';
 import { CircuitsController } from './circuits/controller.ts';
@@ -36,6 +37,7 @@ export const REST_CONTROLLERS = [
   AgentsController,
   OAuthController,
   OAuthPageController,
+  AssignmentsController,
   AdminController,
   AuditController,
   SecretsController,

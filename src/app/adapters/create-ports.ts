@@ -12,6 +12,7 @@ import { openCallLog, type CallLog } from './open-call-log.ts';
 import { openAgents, type Agents } from './open-agents.ts';
 import { degradedOf } from './degraded-components.ts';
 import { openOAuth, type OAuthParts } from './open-oauth.ts';
+import { openAssignments, type Assignments } from './open-assignments.ts';
 import { openKeys, type Keys } from './open-keys.ts';
 import { openSessions, type SessionParts } from './open-sessions.ts';
 import { openRecordings } from '../../infra/recordings/open-recordings.ts';
@@ -48,6 +49,7 @@ export interface Infra {
   readonly keys: Keys;
   readonly agents: Agents;
   readonly oauth: OAuthParts;
+  readonly assignments: Assignments;
   readonly sessions: SessionParts;
   /**
    * Last of all: children gone, audit on disk, log lines out. What the audit journal holds is moved into the database for
@@ -75,6 +77,7 @@ export async function createInfra(
   const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
   const agents = await openAgents(settings, { ...observed, ...egress.ports, database });
   const oauth = await openOAuth(settings, { ...observed, ...egress.ports, database, agents });
+  const assignments = openAssignments({ ...observed, database });
   const sessions = openSessions(settings, { ...observed, database });
   const loopLag = new EventLoopLag(observed.clock);
   const { recordings, replaySource } = await openRecordings(settings, observed);
@@ -96,7 +99,7 @@ export async function createInfra(
   const { max_wait_ms: maxWaitMs } = settings.async;
   const maxPending = settings.limits.max_pending_approvals;
   const asyncParts = createAsyncParts({ ...coordination, ...observed, database, maxWaitMs, maxPending });
-  const own = { database, server, databaseWatch, keys, agents, oauth };
+  const own = { database, server, databaseWatch, keys, agents, oauth, assignments };
   const looking = { ...own, sessions, loopLag };
   const close = closerOf({ looking, egress, coordination, recordings, callLog, ...own, ...observed });
   const degraded = () => degradedOf({ ...kept, ...own, coordination });
@@ -106,6 +109,7 @@ export async function createInfra(
 interface Looking {
   readonly agents: Agents;
   readonly oauth: OAuthParts;
+  readonly assignments: Assignments;
   readonly keys: Keys;
   readonly sessions: SessionParts;
   readonly databaseWatch: DatabaseWatch;
@@ -115,6 +119,7 @@ interface Looking {
 async function stopLooking({
   agents,
   oauth,
+  assignments,
   keys,
   sessions,
   databaseWatch,
@@ -123,6 +128,7 @@ async function stopLooking({
   agents.followed.stop();
   agents.keyServices.stop();
   await oauth.stop();
+  assignments.followed.stop();
   sessions.known.stop();
   await keys.stop();
   await databaseWatch.stop();

@@ -1,9 +1,11 @@
 // What the gateway does without now, by component, each in a sentence for the operator.
+import { ASSIGNMENTS_AWAY } from '../../infra/assignments/followed-assignments.ts';
 import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
 import type { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
 import type { Degraded } from '../../infra/telemetry/degraded-gauge.ts';
 import type { Agents } from './open-agents.ts';
+import type { Assignments } from './open-assignments.ts';
 import type { Coordination } from './open-coordination.ts';
 import type { Keys } from './open-keys.ts';
 import type { OAuthParts } from './open-oauth.ts';
@@ -16,10 +18,11 @@ export interface Watched {
   readonly keys: Keys;
   readonly agents: Agents;
   readonly oauth: OAuthParts;
+  readonly assignments: Assignments;
 }
 
 export function degradedOf(watched: Watched): Degraded {
-  const { databaseWatch, server, coordination, auditSink, keys, agents, oauth } = watched;
+  const { databaseWatch, server, coordination, auditSink, keys, agents, oauth, assignments } = watched;
   const { step } = server;
   const state = step === 'stopped' || step === 'running' ? 'away' : step;
   return {
@@ -48,6 +51,7 @@ export function degradedOf(watched: Watched): Degraded {
       accounts:
         'the connected accounts of agents cannot be read: tokens that are known stay in use until they end, and one that is disconnected now may still be used',
     }),
+    ...(assignments.followed.isAway && { assignments: ASSIGNMENTS_AWAY }),
     ...(databaseWatch.isAway && {
       database: `the database is ${state}: API keys and agents stay as they were known, and calls that change something are refused until it is back`,
     }),

@@ -2,6 +2,7 @@
 import type { PipelineView } from '../../api/tokens.ts';
 import { GatewayCompiler } from './compiler.ts';
 import type { AgentTools } from '../../core/agents/agent-tools.ts';
+import type { AssignedVersions } from '../../core/versions/assigned-versions.ts';
 import { Canaries } from '../../core/versions/canaries.ts';
 import { StepCalls } from '../../core/nested-calls.ts';
 import { LoadShedder, type ShedLimits } from '../../core/resilience/load-shedder.ts';
@@ -16,6 +17,7 @@ import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
 import { Pipeline } from './pipeline.ts';
 import type { CircuitControl } from '../../ports/circuit-control.ts';
 import type { SpecControl } from '../../ports/registry/spec-control.ts';
+import type { ToolVersions } from '../../ports/registry/tool-versions.ts';
 import type { OutsidePorts, Ports } from '../../ports/ports.ts';
 import { specRules } from './registry-rules.ts';
 import { ReplicaAgreement } from '../../registry/reload/replica-agreement.ts';
@@ -32,20 +34,29 @@ export interface Gateway {
   /** Told of the others once it is started, after the first load. */
   readonly agreement: ReplicaAgreement;
   readonly specs: SpecControl;
+  /** Those that are not in force. */
+  readonly versions: ToolVersions;
   /** What executors tell of themselves, by name. */
   status(): JsonObject;
   /** After the last call: stops watching, closes executors and extensions. */
   close(): Promise<void>;
 }
 
+/** What differs by who calls. */
+export interface PerCaller {
+  /** Left out: no agent has a configuration of its own. */
+  readonly agentTools?: AgentTools;
+  /** Left out: nobody is assigned a version. */
+  readonly assigned?: AssignedVersions;
+}
+
 /**
- * Throws Error with every reason why these settings cannot work. Without `agentTools`, no agent has a configuration of its own.
- * The registry is empty until `sync.start()`.
+ * Throws Error with every reason why these settings cannot work. The registry is empty until `sync.start()`.
  */
 export async function createGateway(
   settings: Settings,
   outside: OutsidePorts,
-  agentTools?: AgentTools,
+  perCaller: PerCaller = {},
 ): Promise<Gateway> {
   const steps = new StepCalls(outside.clock);
   const ports: Ports = { ...outside, nestedCalls: steps };
@@ -71,7 +82,7 @@ export async function createGateway(
     sessions: outside.sessionGate,
     versions,
     canaries: new Canaries(ports.metrics),
-    ...(agentTools && { agentTools }),
+    ...perCaller,
     maxTimeoutMs: settings.limits.max_timeout_ms,
     shedder: new LoadShedder(shedLimits(settings.limits), { ...ports, lag: ports.loopLag, random }),
     clock: ports.clock,
@@ -86,8 +97,8 @@ export async function createGateway(
     await Promise.allSettled([...executors.values()].map(async (each) => each.close?.()));
     await pipeline.close();
   }
-  const [status, view] = [() => statusOf(executors), pipeline.view];
-  return { executor, registry, sync, pipeline: view, circuits: upstreams, agreement, specs, status, close };
+  const own = { executor, pipeline: pipeline.view, circuits: upstreams, agreement };
+  return { ...own, registry, sync, specs, versions, status: () => statusOf(executors), close };
 }
 
 function statusOf(executors: ReadonlyMap<string, Executor<unknown>>): JsonObject {

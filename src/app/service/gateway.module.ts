@@ -4,6 +4,7 @@ import { ManagementActs } from '../../api/rest/management/acts.ts';
 import {
   AGENT_CONTROL,
   APPROVAL_STORE,
+  ASSIGNMENT_CONTROL,
   ASYNC_CALLS,
   AUTHENTICATOR,
   CALL_HISTORY,
@@ -33,6 +34,7 @@ import {
 import { AllSecrets } from '../../core/agents/all-secrets.ts';
 import { ManagedAgents } from '../../core/agents/managed-agents.ts';
 import { SecretKeys } from '../../core/agents/secret-keys.ts';
+import { ManagedAssignments } from '../../core/versions/managed-assignments.ts';
 import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import type { Infra } from '../adapters/create-ports.ts';
@@ -40,13 +42,13 @@ import { Sessions } from '../../sessions/sessions.ts';
 import type { RegistryControl } from '../../ports/registry/registry-control.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
-/** Who asks for a reload means the keys and agents as well. */
-function withKeys(sync: RegistryControl, { keys, agents }: Infra): RegistryControl {
+/** Who asks for a reload means the keys, agents and assigned versions as well. */
+function withKeys(sync: RegistryControl, { keys, agents, assignments }: Infra): RegistryControl {
   return {
     status: () => sync.status(),
     setDisabled: (name, disabled) => sync.setDisabled(name, disabled),
     reload: async () => {
-      await Promise.all([keys.check(), agents.followed.check()]);
+      await Promise.all([keys.check(), agents.followed.check(), assignments.followed.check()]);
       return sync.reload();
     },
   };
@@ -55,7 +57,13 @@ function withKeys(sync: RegistryControl, { keys, agents }: Infra): RegistryContr
 function sessionsOf({ sessions }: Settings, infra: Infra, { registry: catalog }: Gateway): Sessions {
   const { admission, callRules: rules, clock } = infra.ports;
   const maxPerTenant = sessions.max_per_tenant;
-  return new Sessions({ ...infra.sessions, catalog, admission, rules, clock, maxPerTenant });
+  const assigned = infra.assignments.versions;
+  return new Sessions({ ...infra.sessions, assigned, catalog, admission, rules, clock, maxPerTenant });
+}
+
+function assignmentsOf({ assignments }: Infra, { registry: catalog, versions }: Gateway): ManagedAssignments {
+  const changed = () => assignments.followed.check();
+  return new ManagedAssignments({ store: assignments.store, catalog, versions, changed });
 }
 
 function agentProviders({ agents, oauth, log }: Infra, { registry: catalog }: Gateway) {
@@ -109,6 +117,7 @@ export class GatewayModule {
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: KEY_CONTROL, useValue: infra.keys.control },
       ...agentProviders(infra, gateway),
+      { provide: ASSIGNMENT_CONTROL, useValue: assignmentsOf(infra, gateway) },
       { provide: TRUSTED_DEFINITIONS, useValue: infra.ports.trustedDefinitions },
       { provide: RECORDINGS, useValue: infra.ports.recordings },
       { provide: REPLAY_SOURCE, useValue: { source: infra.ports.replaySource } },

@@ -131,17 +131,19 @@ function addressesOf({ host, tls }: Settings, { rest, grpc, metrics }: OpenPorts
   };
 }
 
-async function gatewayOf(settings: Settings, { ports, oauth }: Infra): Promise<Gateway> {
-  const gateway = await createGateway(settings, ports, oauth.agentTools);
+async function gatewayOf(settings: Settings, { ports, oauth, assignments }: Infra): Promise<Gateway> {
+  const perCaller = { agentTools: oauth.agentTools, assigned: assignments.versions };
+  const gateway = await createGateway(settings, ports, perCaller);
   oauth.uses(gateway.registry);
   return gateway;
 }
 
 /** With what every replica knows of it in memory. */
-async function openDatabase({ database, keys, agents, oauth }: Infra): Promise<void> {
+async function openDatabase({ database, keys, agents, oauth, assignments }: Infra): Promise<void> {
   agents.keyServices.start();
   await database.openNow();
-  await Promise.all([keys.start(), agents.followed.start(), oauth.known.start()]);
+  const known = [keys.start(), agents.followed.start(), oauth.known.start(), assignments.followed.start()];
+  await Promise.all(known);
 }
 
 /** Beside the start: it does not depend on what this finds. */

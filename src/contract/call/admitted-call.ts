@@ -1,6 +1,7 @@
 // AdmittedCall: a call that may run later: who, what, which version, what was approved. Plain data, to be kept as JSON.
 import type { JsonObject } from '../json.ts';
 import type { ToolContext } from './tool-context.ts';
+import type { VersionSource } from './version-source.ts';
 
 /** It holds no credential and no token: who it is for is a name and permissions. */
 export interface AdmittedCall {
@@ -13,6 +14,10 @@ export interface AdmittedCall {
   readonly timeoutMs?: number;
   /** Content hash of the tool's definition then. */
   readonly toolHash: string;
+  /** Why its context names a version, where it does. */
+  readonly versionSource?: VersionSource;
+  /** What was assigned when it was accepted holds. Undefined: what is assigned when it runs. */
+  readonly keepsVersion?: true;
   /** Whether a human has approved it, or would have to today. */
   readonly approved: boolean;
   /** What would run, as it was when a human approved it. */

@@ -21,6 +21,7 @@ export function metaOf(call: ToolCall): ResponseMeta {
     ...(call.context.dryRun === true && DRY_RUN),
     ...(progress.recorded !== undefined && { recorded: progress.recorded }),
     ...(progress.untrusted === true && UNTRUSTED),
+    ...(progress.versionSource !== undefined && { versionSource: progress.versionSource }),
     ...(progress.successor !== undefined && { successor: progress.successor }),
   };
 }

@@ -8,6 +8,7 @@ import type { ToolFailure } from './tool-failure.ts';
 import type { ToolFunction } from '../tool/tool-function.ts';
 import type { ToolSet } from '../tool/tool-set.ts';
 import type { RateLimitState } from './tool-response.ts';
+import type { VersionSource } from './version-source.ts';
 
 /** What a door hands to the core. */
 export interface ToolRequest {
@@ -155,6 +156,8 @@ export interface CallProgress {
   successor?: string;
   /** Set when the call runs another version of its tool than the one in force. */
   pinned?: ToolFunction;
+  /** Why it runs the version that it runs. Undefined: because that is the one in force. */
+  versionSource?: VersionSource;
   /** What the audit record says besides, e.g. the sandbox that ran a command. */
   notes?: { readonly [name: string]: JsonValue };
   /** Set where a rule of the tool found something in this call that a human has to agree to. */
@@ -165,8 +168,8 @@ export interface CallProgress {
   approvedFor?: string;
   /** The call may be kept, and run once a human has approved this. Set by approval. */
   awaited?: AskedApproval;
-  /** Awaited before the executor is first entered; a call that it rejects for does not run. Set by audit. */
-  beforeExecution?: (call: ToolCall) => Promise<void>;
+  /** Awaited before the executor is first entered, where it gives a promise; a call that it rejects for does not run. Set by audit. */
+  beforeExecution?: (call: ToolCall) => Promise<void> | undefined;
   /** What the call waits for, where nothing was done yet and that is known: said in place of TIMEOUT when its time is over. */
   stalled?: () => ToolFailure | undefined;
   /** Who turned out to be calling, for the extensions outside auth. */

@@ -2,6 +2,7 @@
 import type { ErrorOrigin, ErrorType } from './error-types.ts';
 import type { Intent } from './intent.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { VersionSource } from './version-source.ts';
 
 export const ENVELOPE_VERSION = '1.0.0';
 
@@ -28,6 +29,8 @@ export interface ResponseMeta {
   readonly untrusted?: true;
   /** The call took longer than its mode likes it to: that many milliseconds. */
   readonly softLimitMs?: number;
+  /** Why that version ran, where it is not the one in force for everybody. */
+  readonly versionSource?: VersionSource;
   /** The call was made in a deprecated form: what to call instead. */
   readonly successor?: string;
   /** The call is accepted and runs later; this is where its end will be found. */

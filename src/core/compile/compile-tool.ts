@@ -124,8 +124,8 @@ function cutSuccess(whole: ToolSuccess, { data, truncated, dataJson }: WithinBud
 
 /** The last moment before the executor: what must be known of the call first is known, or it does not run. */
 function announced(call: ToolCall): Promise<void> | undefined {
-  const { beforeExecution } = call.progress;
-  return beforeExecution && raceCall(call, beforeExecution(call));
+  const announcing = call.progress.beforeExecution?.(call);
+  return announcing && raceCall(call, announcing);
 }
 
 /** What the call would do, from the executor that would do it. A mark stands for what the schema calls sensitive: answers are kept. */

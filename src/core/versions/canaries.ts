@@ -42,6 +42,7 @@ export class Canaries {
     this.#chosen.set(call.progress, { tool: spec.name, version: chosen ? 'canary' : 'stable' });
     if (!chosen) return undefined;
     call.progress.insteadOf = name;
+    call.progress.versionSource = 'canary';
     call.progress.notes = { ...call.progress.notes, canary_of: name };
     return trial;
   }

@@ -42,23 +42,23 @@ function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditO
       async function record(call, next) {
         const fn = call.snapshot.find(call.request.tool)?.function;
         const mode = modeFor(call, fn, gatewayMode, sink.readOnlyMode);
-        if (mode === 'best_effort') {
-          const response = await next(call);
-          sink.offer(() => outcomeOf(call, call.progress.pinned ?? fn, response, clock));
-          return response;
-        }
-        // Asked first: a tool must not act when we already know that the act cannot be recorded.
-        const ready = sink.ready();
-        if (ready !== undefined) await ready;
         let intended = false;
-        if (mode === 'strict')
-          call.progress.beforeExecution = (entering) => {
-            intended = true;
-            return sink.intend(intentOf(entering, clock));
-          };
+        const intend = (entering: ToolCall) => {
+          intended = true;
+          return sink.intend(intentOf(entering, clock));
+        };
+        if (mode === 'strict') call.progress.beforeExecution = intend;
+        // The version that is the session's, or is assigned, may change something where the one in force only reads.
+        else if (isForReading(fn, gatewayMode))
+          call.progress.beforeExecution = (entering) => (changes(entering) ? intend(entering) : undefined);
+        // Asked first: a tool must not act when we already know that the act cannot be recorded.
+        const ready = mode === 'best_effort' ? undefined : sink.ready();
+        if (ready !== undefined) await ready;
         const response = await next(call);
         const make = () => outcomeOf(call, call.progress.pinned ?? fn, response, clock, intended);
-        return recorded(sink, make, response);
+        if (mode !== 'best_effort' || intended) return recorded(sink, make, response);
+        sink.offer(make);
+        return response;
       },
   };
 }
@@ -77,6 +77,15 @@ function modeFor(
   const own = fn.spec.extensions['audit']?.['mode'] as AuditMode | undefined;
   const isReadOnly = fn.spec.metadata.readOnly && context.toolVersion === undefined;
   return own ?? gatewayMode ?? (isReadOnly ? readOnlyMode : 'strict');
+}
+
+/** Nobody has chosen the mode: it follows from what the version in force does. */
+function isForReading(fn: ToolFunction | undefined, gatewayMode: AuditMode | undefined): boolean {
+  return gatewayMode === undefined && fn?.spec.extensions['audit']?.['mode'] === undefined;
+}
+
+function changes({ function: fn }: ToolCall): boolean {
+  return fn?.spec.metadata.readOnly === false;
 }
 
 async function recorded(

@@ -4,7 +4,7 @@ import { permissionMissing } from '../../../contract/call/failure.ts';
 import { holds, type Principal } from '../../../contract/call/principal.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import { checkMetadataSize, credentialOf, tenantOf, type Connection } from '../execute/call-metadata.ts';
-import type { Admitted } from '../../rest/management/admitted.ts';
+import { admittedFor, type Admitted } from '../../rest/management/admitted.ts';
 
 /** One of the permissions; none: any credential will do, and the method asks for the rest. Rejects with ToolFailure. */
 export async function admittedBy(
@@ -21,6 +21,5 @@ export async function admittedBy(
   const [first] = permissions;
   if (first !== undefined && !permissions.some((each) => holds(principal, each)))
     throw permissionMissing(first);
-  const tenants = new Set([principal.tenantId]);
-  return { principal, tenants, affects: (tenantId) => void tenants.add(tenantId) };
+  return admittedFor(principal);
 }

@@ -102,6 +102,7 @@ function wireMeta(meta: ResponseMeta) {
     truncated: meta.truncated,
     untrusted: meta.untrusted,
     soft_limit_ms: meta.softLimitMs,
+    version_source: meta.versionSource,
     successor: meta.successor,
     ...(meta.acceptedAt !== undefined && wireAccepted(meta.acceptedAt, meta.awaited)),
   };

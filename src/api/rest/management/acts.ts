@@ -114,13 +114,13 @@ export class ManagementActs {
     await this.#record(by, act, { outcome: type, reason }).catch(() => undefined);
   }
 
-  async #record({ principal, tenants }: Admitted, act: Act, outcome: Outcome): Promise<void> {
+  async #record({ principal, tenants, notes: more }: Admitted, act: Act, outcome: Outcome): Promise<void> {
     const { action, target: whole, on, door = 'rest' } = act;
     const { id, userId = '' } = principal;
-    this.#log.info({ action, target: whole, by: id, ...outcome }, 'management operation');
+    this.#log.info({ action, target: whole, by: id, ...outcome, ...more }, 'management operation');
     const now = this.#clock.wall();
     const target = whole.slice(0, MAX_TARGET);
-    const notes: Record<string, JsonValue> = { action, target };
+    const notes: Record<string, JsonValue> = { ...more, action, target };
     const records = [...tenants].map((tenant) => ({
       ...NO_CALL,
       ...outcome,

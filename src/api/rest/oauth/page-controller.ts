@@ -8,7 +8,7 @@ import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { ConnectFor, OAuthBrowser } from '../../../ports/oauth/oauth-control.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import { MANAGEMENT_ACTS, OAUTH_BROWSER, type OAuthPages } from '../../tokens.ts';
-import type { Admitted } from '../management/admitted.ts';
+import { admittedFor, type Admitted } from '../management/admitted.ts';
 import type { ManagementActs } from '../management/acts.ts';
 import { ServesByHand } from '../route/serves.ts';
 import { beginConnect, connectPage, oauthCallback } from './page-schema.ts';
@@ -158,7 +158,7 @@ function sendPage(reply: FastifyReply, status: number, html: string, csp = pageC
 /** The record names who asked for the link: nobody else is known here. */
 function admittedAs({ createdBy, tenantId }: ConnectFor): Admitted {
   const principal: Principal = { id: createdBy, tenantId, agents: [], roles: [], permissions: new Set() };
-  return { principal, tenants: new Set([tenantId]), affects: () => undefined };
+  return admittedFor(principal);
 }
 
 function actOf({ agent, provider }: ConnectFor) {

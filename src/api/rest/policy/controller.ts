@@ -16,7 +16,7 @@ import { Serves } from '../route/serves.ts';
 import { credentialOf } from '../server/credential.ts';
 import { tenantBeside } from '../server/tenant-beside.ts';
 import type { WireOf } from '../route/shapes.ts';
-import { explainPolicy, PolicyDecision, type PolicyExplanation } from './schema.ts';
+import { ChosenVersion, explainPolicy, PolicyDecision, type PolicyExplanation } from './schema.ts';
 
 @Controller()
 export class PolicyController {
@@ -62,12 +62,14 @@ export class PolicyController {
 }
 
 function wireExplanation(tool: string, { refusal, told }: Explanation): WireOf<typeof PolicyExplanation> {
+  const version = told['version'] === undefined ? null : ChosenVersion().parse(told['version']);
   if (refusal !== undefined) {
     const { type, reason, message, details } = refusal.error;
-    return { tool, decision: 'refused', rule: null, rules: [], refusal: { type, reason, message, details } };
+    const shown = { type, reason, message, details };
+    return { tool, decision: 'refused', rule: null, rules: [], version, refusal: shown };
   }
   const { policy = NO_RULES } = told;
-  return { tool, ...PolicyDecision().parse(policy), refusal: null };
+  return { tool, ...PolicyDecision().parse(policy), version, refusal: null };
 }
 
 const NO_RULES = { decision: 'none', rule: null, rules: [] };

@@ -1,5 +1,6 @@
 // What policies would decide about a call, on the wire.
 import { z } from 'zod';
+import { VERSION_SOURCES } from '../../../contract/call/version-source.ts';
 import { ErrorTypes } from '../execute/envelope.ts';
 import { ToolContext } from '../execute/schema.ts';
 import { json, route } from '../route/route.ts';
@@ -42,10 +43,25 @@ export const PolicyDecision = shape(() =>
   }),
 );
 
+/** What the core tells of the version. */
+export const ChosenVersion = named('ChosenVersion', () =>
+  z.object({
+    tool: text('The tool that would run; another one where a canary does.'),
+    version: text('What its writer calls it; or as it was asked for, where it is gone.'),
+    content_hash: text().nullable(),
+    source: oneOf([...VERSION_SOURCES, 'current']).describe(
+      'Why: `call` or `session` name it, it is assigned to the `user`, `agent` or `tenant`, it is the `canary`, or the one in force.',
+    ),
+  }),
+);
+
 export const PolicyExplanation = named('PolicyExplanation', () =>
   z.object({
     tool: text('As it was asked for.'),
     ...PolicyDecision().shape,
+    version: ChosenVersion()
+      .nullable()
+      .describe('Null where the call would be refused before one is chosen.'),
     refusal: z
       .object({ type: ErrorTypes(), reason: text(), message: text(), details: object() })
       .nullable()

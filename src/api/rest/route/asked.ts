@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Principal } from '../../../contract/call/principal.ts';
+import type { JsonObject } from '../../../contract/json.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { bodyOf } from './json-text.ts';
 import type { Body, Route } from './route.ts';
@@ -20,13 +21,15 @@ export interface Asked<R extends Route> {
   readonly request: FastifyRequest;
   /** The act touches another tenant, too: it finds it in its own records. */
   readonly affects: (tenantId: string) => void;
+  /** What the record of the act says besides: no secret. */
+  readonly noting: (what: JsonObject) => void;
 }
 
 /** Throws ToolFailure VALIDATION with every violation, or what refused the body on its way in. */
 export function readAsked<R extends Route>(
   route: R,
   request: FastifyRequest,
-  by: Pick<Asked<R>, 'principal' | 'affects'>,
+  by: Pick<Asked<R>, 'principal' | 'affects' | 'noting'>,
 ): Asked<R> {
   const wrong: Violation[] = [...strayParameters(route, request)];
   const query = readQuery(route, request, wrong);
@@ -41,6 +44,13 @@ export function readAsked<R extends Route>(
 export function wrongQuery(route: Route, request: FastifyRequest): ToolFailure | undefined {
   const wrong = strayParameters(route, request);
   return wrong.length === 0 ? undefined : refused(wrong);
+}
+
+/** What stands in the path, for routes that hold it to a shape. Throws ToolFailure VALIDATION with every violation. */
+export function readPath<Of extends Shape>(of: Of, params: object): ValueOf<Of> {
+  const result = of().safeParse(params);
+  if (!result.success) throw refused(violationsOf(result.error.issues, [], ''));
+  return result.data as ValueOf<Of>;
 }
 
 const NONE: readonly Violation[] = [];

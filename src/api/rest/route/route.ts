@@ -11,6 +11,7 @@ export const TAGS = {
   schedules: 'Calls to come, once or again and again.',
   sessions: 'Declared conversations: for whom, in which mode, with which budgets.',
   keys: 'API keys: who may call, for whom and until when.',
+  assignments: 'Which version of a tool a tenant, an agent or a user gets.',
   agents: 'Agents, and what is configured for each of their tools.',
   admin: 'For operators.',
   specs: 'Definitions of tools, changed while the gateway runs.',

@@ -1,4 +1,4 @@
-// The reasons about agents, what is configured for their tools, and the secrets in it.
+// The reasons about agents, what is configured for their tools and the secrets in it, and which versions of tools are assigned to whom.
 import { row, type ReasonRow } from './reason-row.ts';
 
 // prettier-ignore
@@ -7,6 +7,8 @@ export const AGENT_REASONS = {
   AGENT_EXISTS: row('CONFLICT', 'the tenant has an agent of this name'),
   AGENT_NOT_FOUND: row('NOT_FOUND', 'the tenant has no agent of this name'),
   AGENT_TOOL_NOT_FOUND: row('NOT_FOUND', 'nothing is configured for this tool and agent'),
+  ASSIGNMENTS_FULL: row('UNAVAILABLE', 'there are as many assigned versions as the database may hold: delete some'),
+  ASSIGNMENT_NOT_FOUND: row('NOT_FOUND', 'no version of the tool is assigned to this tenant, agent or user'),
   CONFIG_MISMATCH: row('VALIDATION', 'config or sensitive_config do not fit the config_schema of the tool: details.violations'),
   KEYS_ELSEWHERE: row('CONFLICT', 'the keys for secrets are in UTE_SECRETS_KEYS: only an operator can change them'),
   SECRETS_KEY_MISSING: row('UNAVAILABLE', 'this gateway does not have the key that a secret of the agent is encrypted with: details.key_id', { ranNothing: true, sparesUpstream: true }),

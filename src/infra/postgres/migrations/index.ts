@@ -16,6 +16,7 @@ import { keysOfSeveralTenants } from './0015-keys-of-several-tenants.ts';
 import { agents } from './0017-agents.ts';
 import { sessions } from './0019-sessions.ts';
 import { approvers } from './0021-approvers.ts';
+import { toolAssignments } from './tools/0023-tool-assignments.ts';
 import { waitingCalls } from './approvals/0027-waiting-calls.ts';
 import { auditAppendOnly } from './audit/0029-audit-append-only.ts';
 import { oauth } from './oauth/0030-oauth.ts';
@@ -37,6 +38,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0017-agents': agents,
   '0019-sessions': sessions,
   '0021-approvers': approvers,
+  '0023-tool-assignments': toolAssignments,
   '0027-waiting-calls': waitingCalls,
   '0029-audit-append-only': auditAppendOnly,
   '0030-oauth': oauth,
