@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { parseInstant } from '../lib/schedule/instant.ts';
 import { isJsonObject, type JsonObject } from '../contract/json.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT } from './exit-code.ts';
@@ -32,7 +33,7 @@ export function addContextField(
 
 /** ISO 8601, with a time zone. */
 export function isTime(text: string): boolean {
-  return !Number.isNaN(Date.parse(text)) && /(?:Z|[+-]\d\d:\d\d)$/.test(text);
+  return parseInstant(text) !== undefined;
 }
 
 export function milliseconds(written: string): string {

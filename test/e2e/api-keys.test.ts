@@ -1,4 +1,6 @@
 // API keys in the database, through running gateways that share one: made, rotated, ended, and in force on three replicas.
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { sharedStores, type Stores } from '../helpers/stores.ts';
@@ -146,6 +148,89 @@ describe('a key of the database', () => {
     expect(new Set(acts)).toEqual(new Set(['keys.create', 'keys.revoke', 'keys.rotate']));
   });
 });
+
+describe('a request', () => {
+  it('that shows two credentials is refused at every door where they differ, and let in where they do not', async () => {
+    const [first, second] = [(await made({})).key, (await made({})).key];
+    for (const door of doors) {
+      const asked = { tool: 'no-such-tool', argumentsJson: '{}', key: first };
+      const told = async (key: string) =>
+        (await door.call({ ...asked, beside: { 'x-api-key': key } })).reason;
+      expect([door.name, await told(second)]).toEqual([door.name, 'CREDENTIALS_DIFFER']);
+      expect([door.name, await told('nothing')]).toEqual([door.name, 'CREDENTIALS_DIFFER']);
+      expect([door.name, await told(first)]).toEqual([door.name, 'TOOL_NOT_FOUND']);
+    }
+  });
+
+  it('that says authorization twice is refused where they differ, also on the management side', async () => {
+    const { key } = await made({}, boss());
+    const said = (...keys: readonly string[]) =>
+      new Promise<readonly [number, string]>((done, failed) => {
+        const headers = { authorization: keys.map((each) => `Bearer ${each}`) };
+        get(`${one.url}/v1/keys`, { headers } as object, (answer) => {
+          text(answer).then((body) => {
+            const { reason } = JSON.parse(body) as { readonly reason?: string };
+            done([answer.statusCode ?? 0, reason ?? '']);
+          }, failed);
+        }).on('error', failed);
+      });
+    expect(await said(boss(), key)).toEqual([401, 'CREDENTIALS_DIFFER']);
+    expect(await said(boss(), boss())).toEqual([200, '']);
+  });
+});
+
+describe('what an answer shows once', () => {
+  it('is kept by no cache, and is not answered again', async () => {
+    const post = (path: string, body: object, more: Record<string, string> = {}) =>
+      fetch(`${one.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${admin()}`, 'content-type': 'application/json', ...more },
+        body: JSON.stringify(body),
+      });
+    const wanted = { name: 'shown', roles: ['agent'] };
+    const created = await post('/v1/keys', wanted);
+    const { id } = (await created.json()) as { readonly id: string };
+    const rotated = await post(`/v1/keys/${id}/rotate`, {});
+    for (const answer of [created, rotated]) expect(answer.headers.get('cache-control')).toBe('no-store');
+    const again = { 'idempotency-key': 'once' };
+    for (const path of ['/v1/keys', `/v1/keys/${id}/rotate`]) {
+      const refused = await post(path, path === '/v1/keys' ? wanted : {}, again);
+      expect([refused.status, await refused.text()]).toEqual([
+        400,
+        expect.stringContaining('Idempotency-Key'),
+      ]);
+    }
+  });
+
+  it('is in no record: those say what was made, and for whom until when', async () => {
+    const expires = '2099-01-01T00:00:00.000Z';
+    const { id, key } = await made({ tenant: 'wayne', agents: ['desk'], expires_at: expires });
+    const rotated = await ask(admin(), 'POST', `/v1/keys/${id}/rotate`, {});
+    await ask(admin(), 'DELETE', `/v1/keys/${id}`);
+    const { body, text: whole } = await ask(admin(), 'GET', '/v1/audit?kind=management&page_size=1000');
+    const records = body['records'] as readonly { readonly notes: Record<string, unknown> | null }[];
+    const notes = records.flatMap((each) => (each.notes?.['target'] === id ? [each.notes] : []));
+    const what = { key_id: id, tenant: 'wayne', agents: ['desk'], roles: ['agent'], expires_at: expires };
+    for (const action of ['keys.create', 'keys.rotate', 'keys.revoke'])
+      expect(notes).toContainEqual(expect.objectContaining({ action, ...what }));
+    for (const secret of [key, String(rotated.body['key'])]) expect(whole).not.toContain(secret.slice(-20));
+  });
+});
+
+it.each(['2027-02-29T00:00:00Z', '2026-02-30T00:00:00Z', '2027-01-01T24:00:00Z'])(
+  'a key does not expire at %s, which is no time: its field is named',
+  async (time) => {
+    const wanted = { name: 'x', roles: ['agent'], expires_at: time };
+    const { status, body } = await ask(admin(), 'POST', '/v1/keys', wanted);
+    expect([status, body['violations']]).toEqual([
+      400,
+      [expect.objectContaining({ pointer: '/expires_at' })],
+    ]);
+    const { id } = await made({});
+    const changed = await ask(admin(), 'PATCH', `/v1/keys/${id}`, { expires_at: time });
+    expect([changed.status, changed.text]).toEqual([400, expect.stringContaining('/expires_at')]);
+  },
+);
 
 describe('nobody grants more than it has', () => {
   it("a tenant's admin makes keys of its tenant, and sees no others", async () => {

@@ -19,6 +19,8 @@ export interface Principal {
 /** What a caller presented, as found on the wire. */
 export type Credential =
   | { readonly kind: 'none' }
+  /** Two or more that say different things: nobody decides which of them counts. */
+  | { readonly kind: 'several' }
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'certificate'; readonly certificate: ClientCertificate };
 

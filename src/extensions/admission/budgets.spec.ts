@@ -17,6 +17,7 @@ import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { Next } from '../../contract/plugin.ts';
 import { refusalOf } from '../../core/settle.ts';
 import { MemoryAdmissionControl } from '../../infra/admission/memory/memory-admission-control.ts';
+import { budgetPlan } from './budget-plan.ts';
 import { admission } from './index.ts';
 
 const NOON = Date.parse('2026-11-23T12:00:00Z');
@@ -205,4 +206,25 @@ describe('budgets of money and calls', () => {
 
 it('a gateway without modes and budgets has no such step for a tool without limits', () => {
   expect(layerFor(setUp({}).extension, retrieval, {})).toBeUndefined();
+});
+
+describe('what the store is asked to count', () => {
+  const keysOf = (rules: Partial<CallRules>, context: ToolCall['context'], fn = paid) => {
+    const clock = new FakeClock(NOON);
+    const asked = budgetPlan(
+      fn,
+      { modes: new Map(), ...rules },
+      clock,
+    )?.(callOf({ context, deadline: clock.now() + 400 }));
+    return asked?.map(({ name }) => name);
+  };
+  const anybody = { tenantId: 'acme', userId: 'free-1', agentId: 'a', sessionId: 'free-2', turnId: 'free-3' };
+
+  it('is nothing for subjects without a budget, whatever names a caller thinks of', () => {
+    expect(keysOf({}, anybody)).toBeUndefined();
+    expect(keysOf({ budgets: budgets({ tenant: { calls: 9 } }) }, anybody)).toEqual(['tenant_calls']);
+    expect(keysOf({ budgets: budgets({ user: { cost: 9 } }) }, anybody, retrieval)).toBeUndefined();
+    expect(keysOf(modesOf(voice), { ...anybody, mode: 'text' }, retrieval)).toEqual([]);
+    expect(keysOf(modesOf(voice), { ...anybody, mode: 'voice' })).toBeUndefined();
+  });
 });

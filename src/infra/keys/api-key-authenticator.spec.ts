@@ -66,9 +66,11 @@ describe('ApiKeyAuthenticator', () => {
     expect(refusalOf(() => authenticator.authenticate(bearer(two.text))).reason).toBe('CREDENTIAL_INVALID');
   });
 
-  it('tells who shows nothing that a credential is needed', () => {
+  it('tells who shows nothing that a credential is needed, and who shows two that one is', () => {
     const authenticator = new ApiKeyAuthenticator([], {}, new FakeClock());
     expect(refusalOf(() => authenticator.authenticate(NO_CREDENTIAL)).reason).toBe('CREDENTIAL_MISSING');
+    const several = refusalOf(() => authenticator.authenticate({ kind: 'several' }));
+    expect([several.type, several.reason]).toEqual(['AUTH', 'CREDENTIALS_DIFFER']);
   });
 
   it('lets a key in until the moment it expires', () => {

@@ -86,6 +86,11 @@ export class ApiKeyAuthenticator implements Authenticator {
   }
 
   #identify(credential: Credential): Identity {
+    if (credential.kind === 'several')
+      throw refused(
+        'CREDENTIALS_DIFFER',
+        'The request shows two credentials that are not the same: send one, as Authorization: Bearer or as X-API-Key.',
+      );
     if (credential.kind !== 'bearer')
       throw refused(
         'CREDENTIAL_MISSING',

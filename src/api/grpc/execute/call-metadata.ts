@@ -4,6 +4,7 @@ import type { Credential } from '../../../contract/call/principal.ts';
 import { credentialOfPeer } from '../../client-certificate.ts';
 import type { ToolContext } from '../../../contract/call/tool-context.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
+import { shownCredential } from '../../shown-credential.ts';
 import { TENANT_KEY, tenantOrThrow } from '../../named-tenant.ts';
 
 /** grpc-js takes metadata of any size that HTTP/2 lets through. */
@@ -29,14 +30,11 @@ export type Connection = Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext
 
 /** An authorization of another scheme is a wrong credential, not a missing one. */
 export function credentialOf(metadata: Metadata, connection: Connection): Credential {
-  const authorization = textOf(metadata, 'authorization');
-  if (authorization !== undefined) {
-    const bearer = /^bearer +/i.exec(authorization);
-    return { kind: 'bearer', token: bearer === null ? '' : authorization.slice(bearer[0].length).trim() };
-  }
-  const key = textOf(metadata, 'x-api-key');
-  if (key !== undefined) return { kind: 'bearer', token: key };
-  return credentialOfPeer(connection.getAuthContext().sslPeerCertificate);
+  const authorizations = metadata.get('authorization').map(String);
+  const keys = metadata.get('x-api-key').map(String);
+  return (
+    shownCredential(authorizations, keys) ?? credentialOfPeer(connection.getAuthContext().sslPeerCertificate)
+  );
 }
 
 /** Throws ToolFailure VALIDATION. */

@@ -91,9 +91,11 @@ describe('reading a request', () => {
     expect(credential({ authorization: 'Bearer abc' })).toEqual({ kind: 'bearer', token: 'abc' });
     expect(credential({ authorization: 'bearer  abc ' })).toEqual({ kind: 'bearer', token: 'abc' });
     expect(credential({ 'x-api-key': 'abc' })).toEqual({ kind: 'bearer', token: 'abc' });
-    expect(credential({ authorization: 'Basic abc', 'x-api-key': 'abc' })).toEqual({
+    expect(credential({ authorization: 'Basic abc' })).toEqual({ kind: 'bearer', token: '' });
+    expect(credential({ authorization: 'Basic abc', 'x-api-key': 'abc' })).toEqual({ kind: 'several' });
+    expect(credential({ authorization: 'Bearer abc', 'x-api-key': 'abc' })).toEqual({
       kind: 'bearer',
-      token: '',
+      token: 'abc',
     });
     expect(credential({})).toEqual({ kind: 'none' });
   });

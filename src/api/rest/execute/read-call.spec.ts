@@ -16,14 +16,28 @@ describe('credentialOf', () => {
     [{ 'x-api-key': 'abc' }, { kind: 'bearer', token: 'abc' }],
     [{ authorization: 'Basic abc' }, { kind: 'bearer', token: '' }],
     [{ authorization: 'abc' }, { kind: 'bearer', token: '' }],
+    [{ authorization: 'Basic abc', 'x-api-key': 'good' }, { kind: 'several' }],
     [
-      { authorization: 'Basic abc', 'x-api-key': 'good' },
-      { kind: 'bearer', token: '' },
+      { authorization: 'Bearer abc', 'x-api-key': 'abc' },
+      { kind: 'bearer', token: 'abc' },
     ],
+    [{ authorization: 'Bearer abc', 'x-api-key': 'other' }, { kind: 'several' }],
+    [{ 'x-api-key': 'abc, other' }, { kind: 'several' }],
     [{}, { kind: 'none' }],
   ])('%j is %j', (headers, credential) => {
     expect(credentialOf({ headers })).toEqual(credential);
   });
+});
+
+it('an authorization that is said twice is one where both say the same', () => {
+  const said = (...each: readonly string[]) =>
+    credentialOf({
+      headers: { authorization: each[0] ?? '' },
+      raw: { rawHeaders: ['Host', 'authorization', ...each.flatMap((one) => ['Authorization', one])] },
+    });
+  expect(said('Bearer abc')).toEqual({ kind: 'bearer', token: 'abc' });
+  expect(said('Bearer abc', 'bearer  abc')).toEqual({ kind: 'bearer', token: 'abc' });
+  expect(said('Bearer abc', 'Bearer other')).toEqual({ kind: 'several' });
 });
 
 describe('readCall', () => {

@@ -8,6 +8,7 @@ import { Recorded } from '../management/acts.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { tokenOf } from '../route/page.ts';
+import { refused } from '../route/violations.ts';
 import { Serves } from '../route/serves.ts';
 import { wire } from '../route/wire.ts';
 import { ApiKey, changeKey, createKey, getKey, KEEP_MS, listKeys, revokeKey, rotateKey } from './schema.ts';
@@ -29,12 +30,14 @@ export class KeysController {
   @Serves(createKey)
   @Requires('keys:manage')
   @Recorded('keys.create', { targetOf: idOf })
-  async create({ principal, body, affects }: Asked<typeof createKey>, reply: FastifyReply) {
+  async create(asked: Asked<typeof createKey>, reply: FastifyReply) {
+    const { principal, body } = asked;
+    refuseIdempotencyKey(asked);
     const { name, tenant, tenants, agents = ['*'], user = null, roles, expires_at: expiresAt = null } = body;
     const draft = { name, tenant, tenants, agents, user, roles, expiresAt };
     const { record, text } = await this.keys.create(principal, draft);
-    touched(record, affects);
-    reply.header('location', `/v1/keys/${record.id}`);
+    touched(record, asked);
+    reply.header('location', `/v1/keys/${record.id}`).header('cache-control', NOT_KEPT);
     return { ...this.#wire(record), key: text };
   }
 
@@ -47,27 +50,32 @@ export class KeysController {
   @Serves(changeKey)
   @Requires('keys:manage')
   @Recorded('keys.expire')
-  async change({ principal, params, body, affects }: Asked<typeof changeKey>) {
+  async change(asked: Asked<typeof changeKey>) {
+    const { principal, params, body } = asked;
     const record = await this.keys.expire(principal, params.id, body.expires_at);
-    touched(record, affects);
+    touched(record, asked);
     return this.#wire(record);
   }
 
   @Serves(rotateKey)
   @Requires('keys:manage')
   @Recorded('keys.rotate')
-  async rotate({ principal, params, body, affects }: Asked<typeof rotateKey>) {
+  async rotate(asked: Asked<typeof rotateKey>, reply: FastifyReply) {
+    const { principal, params, body, noting } = asked;
+    refuseIdempotencyKey(asked);
     const keepMs = body?.keep_previous_ms ?? KEEP_MS;
     const { record, text } = await this.keys.rotate(principal, params.id, keepMs);
-    touched(record, affects);
+    touched(record, asked);
+    noting({ previous_expires_at: record.previousExpiresAt?.toISOString() ?? null });
+    reply.header('cache-control', NOT_KEPT);
     return { ...this.#wire(record), key: text };
   }
 
   @Serves(revokeKey)
   @Requires('keys:manage')
   @Recorded('keys.revoke')
-  async revoke({ principal, params, affects }: Asked<typeof revokeKey>): Promise<undefined> {
-    touched(await this.keys.revoke(principal, params.id), affects);
+  async revoke(asked: Asked<typeof revokeKey>): Promise<undefined> {
+    touched(await this.keys.revoke(asked.principal, asked.params.id), asked);
   }
 
   #wire(record: KeyRecord) {
@@ -83,8 +91,32 @@ function idOf(answer: unknown): string {
   return (answer as { readonly id: string }).id;
 }
 
-/** The tenants that it serves find the act in their own records. */
-function touched({ tenant, tenants }: KeyRecord, affects: (tenantId: string) => void): void {
+/** Of an answer that shows a secret: no cache on the way keeps it. */
+const NOT_KEPT = 'no-store';
+
+/** Nothing could give the first answer again: the text of a key is kept nowhere. Throws ToolFailure VALIDATION. */
+function refuseIdempotencyKey({ request }: Pick<Asked<typeof createKey>, 'request'>): void {
+  if (request.headers['idempotency-key'] === undefined) return;
+  const message =
+    'header Idempotency-Key is not taken here: the text of a key is kept nowhere, and cannot be answered again';
+  throw refused([{ pointer: '', message }]);
+}
+
+/** The tenants that it serves find the act in their own records, with what the key may do and not the key. */
+function touched(
+  record: KeyRecord,
+  { affects, noting }: Pick<Asked<typeof createKey>, 'affects' | 'noting'>,
+): void {
+  const { id, tenant, tenants, agents, user, roles, expiresAt } = record;
+  noting({
+    key_id: id,
+    tenant,
+    ...(tenants !== null && { tenants: [...tenants] }),
+    agents: [...agents],
+    ...(user !== null && { user }),
+    roles: [...roles],
+    expires_at: expiresAt?.toISOString() ?? null,
+  });
   if (tenant !== null) affects(tenant);
   for (const each of tenants ?? []) if (each !== ANY) affects(each);
 }

@@ -1,6 +1,7 @@
 // The pieces that declarations are made of: zod schemas that say in a sentence what they expect.
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
+import { parseInstant } from '../../../lib/schedule/instant.ts';
 import { didYouMean } from '../../../lib/text/did-you-mean.ts';
 
 /** Made when it is first asked for: most shapes are needed by the document alone, and a start waits for none. */
@@ -43,14 +44,13 @@ export const flag = (description?: string) => described(z.boolean('must be true 
 export const count = (description?: string) => described(z.int().min(0), description);
 export const number = () => z.number();
 export const time = () => z.string().meta({ format: 'date-time' });
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** A time that is said, with its offset; `expected`: what anything else is told. */
 export function moment(expected: string) {
   const said = z.string(expected).meta({ format: 'date-time' });
   return said.transform((text, context) => {
-    const time = new Date(INSTANT.test(text) ? text : Number.NaN);
-    if (!Number.isNaN(time.getTime())) return time;
+    const time = parseInstant(text);
+    if (time !== undefined) return time;
     context.addIssue(expected);
     return z.NEVER;
   });

@@ -2,21 +2,29 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Credential } from '../../../contract/call/principal.ts';
 import { credentialOfSocket } from '../../client-certificate.ts';
+import { shownCredential } from '../../shown-credential.ts';
 
 export interface Shown {
   readonly headers: IncomingHttpHeaders;
   readonly socket?: unknown;
+  /** The request as Node has it: of an authorization that is said twice, `headers` holds the first alone. */
+  readonly raw?: { readonly rawHeaders: readonly string[] };
 }
 
-export function credentialOf({ headers, socket }: Shown): Credential {
-  const { authorization } = headers;
-  if (authorization !== undefined) {
-    const space = authorization.indexOf(' ');
-    if (authorization.slice(0, space).toLowerCase() === 'bearer') {
-      return { kind: 'bearer', token: authorization.slice(space + 1).trim() };
-    }
-    return { kind: 'bearer', token: '' };
-  }
-  const key = headers['x-api-key'];
-  return typeof key === 'string' ? { kind: 'bearer', token: key } : credentialOfSocket(socket);
+const AUTHORIZATION = 'authorization';
+const NONE: readonly string[] = [];
+
+export function credentialOf({ headers, socket, raw }: Shown): Credential {
+  const { authorization, 'x-api-key': key } = headers;
+  const authorizations = authorization === undefined ? NONE : authorizationsOf(authorization, raw);
+  const keys = key === undefined ? NONE : [key].flat();
+  return shownCredential(authorizations, keys) ?? credentialOfSocket(socket);
+}
+
+function authorizationsOf(first: string, raw: Shown['raw']): readonly string[] {
+  if (raw === undefined) return [first];
+  return raw.rawHeaders.filter((_said, at, all) => {
+    const name = at % 2 === 1 ? all[at - 1] : undefined;
+    return name?.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION;
+  });
 }

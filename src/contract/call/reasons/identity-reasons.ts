@@ -3,6 +3,7 @@ import { row, type ReasonRow } from './reason-row.ts';
 
 // prettier-ignore
 export const IDENTITY_REASONS = {
+  CREDENTIALS_DIFFER: row('AUTH', 'the request shows two credentials that are not the same: send one'),
   CREDENTIAL_EXPIRED: row('AUTH', 'the key is past its expires_at, or the token past its time'),
   CREDENTIAL_INVALID: row('AUTH', 'the key is none of auth.keys and none of GET /v1/keys that is in force; the token is none of auth.issuers for this gateway'),
   CREDENTIAL_MISSING: row('AUTH', 'the call has no key, no token and no client certificate'),

@@ -1,0 +1,23 @@
+// The credential that headers or metadata show: one, or several that say the same.
+import type { Credential } from '../contract/call/principal.ts';
+
+/** HTTP joins what a header says twice. No credential holds a comma. */
+const JOINED = /, */;
+
+/** Undefined: none. An authorization of another scheme is a wrong credential, not a missing one. */
+export function shownCredential(
+  authorizations: readonly string[],
+  keys: readonly string[],
+): Credential | undefined {
+  const [first, ...others] = [
+    ...authorizations.map(bearerToken),
+    ...keys.flatMap((said) => said.split(JOINED)),
+  ];
+  if (first === undefined) return undefined;
+  return others.every((each) => each === first) ? { kind: 'bearer', token: first } : { kind: 'several' };
+}
+
+function bearerToken(said: string): string {
+  const bearer = /^bearer +/i.exec(said);
+  return bearer === null ? '' : said.slice(bearer[0].length).trim();
+}
