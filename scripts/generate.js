@@ -19,6 +19,7 @@ import { toolsFileSchema } from '../dist/registry/checks/config-schema.js';
 import { ENVIRONMENT, SECRETS } from '../dist/settings/environment.js';
 import { settingsSchema } from '../dist/settings/settings-schema.js';
 import { VERSION } from '../dist/version.js';
+import { chartFiles } from './chart-files.js';
 import { drawRooms } from './draw-rooms.js';
 
 const root = join(import.meta.dirname, '..');
@@ -191,6 +192,8 @@ const files = {
     EXECUTORS.map((plugin) => [`docs/reference/executor-${plugin.name}.md`, executorPage(plugin)]),
   ),
 };
+
+Object.assign(files, chartFiles(schemaOf(settingsSchema), files));
 
 const stale = [];
 for (const [file, text] of Object.entries(files)) {
