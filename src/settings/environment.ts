@@ -15,6 +15,8 @@ export const SECRETS: ReadonlySet<string> = new Set([
   'UTE_SECRETS_KEYS',
   'UTE_VAULT_TOKEN',
   'UTE_VAULT_SECRET_ID',
+  'UTE_AUDIT_WEBHOOK_SECRET',
+  'UTE_AUDIT_S3_SECRET_ACCESS_KEY',
 ]);
 
 /** UTE_CONFIG itself (the path of gateway.yaml) is read by the loader. */
@@ -54,6 +56,16 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
     ['database', 'owner_url'],
     'text',
     'The same database as the role that owns its tables: audit records are append-only for the other.',
+  ),
+  UTE_AUDIT_WEBHOOK_SECRET: variable(
+    ['audit', 'checkpoint_webhook', 'secret'],
+    'text',
+    'Signs messages with checkpoints of the audit trail.',
+  ),
+  UTE_AUDIT_S3_SECRET_ACCESS_KEY: variable(
+    ['audit', 'checkpoint_s3', 'secret_access_key'],
+    'text',
+    'Of the bucket that takes checkpoints of the audit trail.',
   ),
   UTE_WEBHOOK_SECRET: variable(
     ['webhooks', 'secret'],

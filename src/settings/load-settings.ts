@@ -50,11 +50,8 @@ function overlay(
     const known = ENVIRONMENT[name];
     if (known === undefined) {
       const near = didYouMean(name, Object.keys(ENVIRONMENT));
-      problems.push({
-        file: 'environment',
-        path: name,
-        message: `no such setting${near ? `; did you mean ${near}?` : ''}`,
-      });
+      const message = `no such setting${near ? `; did you mean ${near}?` : ''}`;
+      problems.push({ file: 'environment', path: name, message });
       continue;
     }
     const value = readVariable(known.kind, text);
@@ -219,6 +216,7 @@ function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string):
       client_ca_file: file.tls.client_ca_file && from(file.tls.client_ca_file),
     },
     audit: {
+      ...file.audit,
       checkpoint_key_file: file.audit.checkpoint_key_file && from(file.audit.checkpoint_key_file),
       checkpoint_file: file.audit.checkpoint_file && from(file.audit.checkpoint_file),
     },

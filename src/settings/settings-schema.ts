@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import {
   asyncCalls,
-  audit,
   database,
   recording,
   redis,
@@ -12,6 +11,7 @@ import {
   webhooks,
 } from './state-settings.ts';
 import { secrets } from './secrets-settings.ts';
+import { audit } from './audit-settings.ts';
 import { auth } from './auth-settings.ts';
 import { budgets, modes, sessions } from './call-settings.ts';
 import { approvals } from './approval-settings.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../lib/text/duration.ts';
 import { egressFields } from '../lib/egress/egress.ts';
-import { webhookKey } from '../lib/secrets/webhook-signature.ts';
+import { webhookSecret } from './audit-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
 export const redis = z.strictObject({
@@ -61,23 +61,6 @@ export const database = z
       'needs database.url, of the role that adds records; the embedded database has two roles by itself',
   });
 
-export const audit = z.strictObject({
-  checkpoint_key_file: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'PEM, a private Ed25519 key that signs checkpoints of the audit trail: one for all replicas. Without it, each makes its own, data_dir/audit-checkpoints.key.',
-    ),
-  checkpoint_file: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'The second place of checkpoints, one JSON a line, only ever added to; best on another machine. Without it, data_dir/audit-checkpoints.jsonl.',
-    ),
-});
-
 export const asyncCalls = z.strictObject({
   concurrency: whole(1, 1_000)
     .default(32)
@@ -98,10 +81,6 @@ export const schedules = z.strictObject({
     .default(1_000)
     .describe('Schedules of one tenant that have not finished; 0 = nobody may make any.'),
 });
-
-const webhookSecret = z
-  .string()
-  .refine((text) => webhookKey(text) !== undefined, 'must be whsec_ and at least 24 bytes in base64');
 
 export const webhooks = z.strictObject({
   ...egressFields,

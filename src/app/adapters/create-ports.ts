@@ -71,7 +71,7 @@ export async function createInfra(
   const observed = createObservation(settings);
   const { server, database, databaseWatch } = createOwnDatabase(settings, observed);
   const egress = createEgressAdapters(settings, { ...observed, server, alsoHidden });
-  const callLog = await openCallLog(settings, { ...observed, database });
+  const callLog = await openCallLog(settings, { ...observed, database, http: egress.ports.http });
   const { history, ports: kept } = callLog;
   const coordination = await openCoordination(settings, observed);
   const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
@@ -102,7 +102,7 @@ export async function createInfra(
   const own = { database, server, databaseWatch, keys, agents, oauth, assignments };
   const looking = { ...own, sessions, loopLag };
   const close = closerOf({ looking, egress, coordination, recordings, callLog, ...own, ...observed });
-  const degraded = () => degradedOf({ ...kept, ...own, coordination });
+  const degraded = () => degradedOf({ ...callLog, ...kept, ...own, coordination });
   return { ports, ...observed, ...own, sessions, degraded, history, asyncParts, close };
 }
 
@@ -172,10 +172,12 @@ function createOwnDatabase(settings: Settings, { clock, log, metrics }: Observat
 }
 
 /** Of a URL the password as well: libraries tell of what they could not read. */
-function secretsOfSettings({ database, redis, webhooks, secrets }: Settings): readonly string[] {
+function secretsOfSettings({ audit, database, redis, webhooks, secrets }: Settings): readonly string[] {
   const urls = [database.url, database.owner_url, redis.url].filter((url) => url !== undefined);
   const passwords = urls.map((url) => URL.parse(url)?.password ?? '');
-  const signing = [webhooks.secret, webhooks.previous_secret].filter((secret) => secret !== undefined);
+  const { checkpoint_webhook: hook, checkpoint_s3: s3 } = audit;
+  const signing = [webhooks.secret, webhooks.previous_secret, hook?.secret, hook?.previous_secret];
+  const stores = [s3?.secret_access_key, s3?.session_token];
   const keys =
     secrets.keys === undefined ? [] : secrets.keys.split(',').map((key) => key.split(':')[1] ?? '');
   const logins = [secrets.vault?.token, secrets.vault?.approle?.secret_id].filter(
@@ -186,7 +188,7 @@ function secretsOfSettings({ database, redis, webhooks, secrets }: Settings): re
     ...logins,
     ...passwords,
     ...passwords.map((password) => decodeURIComponent(password)),
-    ...signing,
+    ...[...signing, ...stores].filter((secret) => secret !== undefined),
     ...keys,
   ];
 }

@@ -6,6 +6,7 @@ import type { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
 import type { Degraded } from '../../infra/telemetry/degraded-gauge.ts';
 import type { Agents } from './open-agents.ts';
 import type { Assignments } from './open-assignments.ts';
+import type { CallLog } from './open-call-log.ts';
 import type { Coordination } from './open-coordination.ts';
 import type { Keys } from './open-keys.ts';
 import type { OAuthParts } from './open-oauth.ts';
@@ -15,6 +16,7 @@ export interface Watched {
   readonly server: EmbeddedPostgres;
   readonly coordination: Coordination;
   readonly auditSink: StoredAuditSink;
+  readonly checkpointsAway: CallLog['checkpointsAway'];
   readonly keys: Keys;
   readonly agents: Agents;
   readonly oauth: OAuthParts;
@@ -23,6 +25,7 @@ export interface Watched {
 
 export function degradedOf(watched: Watched): Degraded {
   const { databaseWatch, server, coordination, auditSink, keys, agents, oauth, assignments } = watched;
+  const checkpoints = watched.checkpointsAway();
   const { step } = server;
   const state = step === 'stopped' || step === 'running' ? 'away' : step;
   return {
@@ -33,6 +36,7 @@ export function degradedOf(watched: Watched): Degraded {
       audit:
         'the audit journal takes no records: its disk fails, or limits.max_audit_backlog_bytes is reached',
     }),
+    ...(checkpoints !== undefined && { audit_checkpoints: checkpoints }),
     ...(keys.awayIssuers() > 0 && {
       tokens: `issuers of tokens whose keys cannot be read: ${keys.awayIssuers()}; those that were known stay in force`,
     }),

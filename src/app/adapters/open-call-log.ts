@@ -6,12 +6,15 @@ import type { ApproverGroups } from '../../ports/approver-groups.ts';
 import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { HttpClient } from '../../ports/egress/http-client.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { SqlAuditTable } from '../../infra/audit/audit-table.ts';
 import { CheckpointFile } from '../../infra/audit/checkpoints/checkpoint-file.ts';
+import { CheckpointDelivery } from '../../infra/audit/checkpoints/checkpoint-delivery.ts';
+import { openSinks } from '../../infra/audit/checkpoints/open-sinks.ts';
 import { Checkpoints } from '../../infra/audit/checkpoints/checkpoints.ts';
 import { openSigningKey } from '../../infra/audit/checkpoints/signing-key.ts';
 import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
@@ -29,6 +32,8 @@ export interface CallLog {
     readonly approverGroups: ApproverGroups;
   };
   readonly history: CallHistory;
+  /** Which places take no checkpoints now, in a sentence. */
+  readonly checkpointsAway: () => string | undefined;
   /** Before the database is closed. What the journal holds is moved there for `withinMs` at most. */
   close(withinMs: number): Promise<void>;
 }
@@ -38,6 +43,7 @@ interface Deps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly http: HttpClient;
 }
 
 /** How long a look at the history waits for what is in the journal. */
@@ -59,9 +65,8 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
   });
   const retention = periodsOf(settings);
   const checkpoints = await openCheckpoints(settings, deps);
-  const maxPending = settings.limits.max_pending_approvals;
-  const maxWaitMs = settings.async.max_wait_ms;
-  const approvals = new SqlApprovalStore(database, { maxPending, maxWaitMs });
+  const { limits, async: later } = settings;
+  const waits = { maxPending: limits.max_pending_approvals, maxWaitMs: later.max_wait_ms };
   const maintenance = new Maintenance({
     ...deps,
     gateway,
@@ -72,14 +77,17 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
     random: Math.random,
   });
   maintenance.start();
+  const delivery = startDelivery(settings, deps);
   return {
     ports: {
       auditSink: sink,
-      approvals,
+      approvals: new SqlApprovalStore(database, waits),
       approverGroups: new ConfiguredGroups(settings.approvals.groups),
     },
     history: withOwnCalls(new SqlCallHistory(database, retention.calls), sink),
+    checkpointsAway: () => delivery.away(),
     async close(withinMs) {
+      delivery.stop();
       // A statement of it may hang: what it has not done is done by another gateway, or at the next start.
       void maintenance.stop();
       await sink
@@ -107,6 +115,14 @@ async function openCheckpoints(settings: Settings, { database, log, metrics }: D
     .with();
   const sink = new CheckpointFile(file ?? join(settings.data_dir, 'audit-checkpoints.jsonl'));
   return new Checkpoints({ database, key, sink, made });
+}
+
+/** To the places beside the file. */
+function startDelivery(settings: Settings, deps: Deps): CheckpointDelivery {
+  const sinks = openSinks(settings, deps);
+  const delivery = new CheckpointDelivery({ ...deps, sinks, random: Math.random });
+  delivery.start();
+  return delivery;
 }
 
 /** Whoever asks after a call finds it: what is still in the journal is moved first, as far as that takes no long time. */

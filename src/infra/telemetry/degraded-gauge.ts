@@ -2,11 +2,13 @@
 import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 
 /**
- * `admission`: limits without Redis. `audit`: a journal that takes no records. `database`: the gateway's own, away. `tools`: a
+ * `admission`: limits without Redis. `audit`: a journal that takes no records. `audit_checkpoints`: a place of theirs takes
+ * none. `database`: the gateway's own, away. `tools`: a
  * source of tools is away, and what is kept of it is in force. `tokens`: the keys of an issuer cannot be read. `secrets`: the key service is
  * away.
  */
-export type DegradedComponent = 'admission' | 'audit' | 'database' | 'secrets' | 'tokens' | 'tools';
+export type DegradedComponent =
+  'admission' | 'audit' | 'audit_checkpoints' | 'database' | 'secrets' | 'tokens' | 'tools';
 
 /** A sentence for the operator for each component that is degraded. */
 export type Degraded = { readonly [component in DegradedComponent]?: string };
