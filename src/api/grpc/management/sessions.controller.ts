@@ -27,14 +27,17 @@ export class SessionRpcController {
   @GrpcMethod(SERVICE, 'CreateSession')
   createSession(message: Readable<object>, metadata: Metadata, call: Connection): Promise<Uint8Array> {
     return answered(async () => {
-      const { principal } = await admittedBy(this.authenticator, metadata, call, 'tools:call');
+      const admitted = await admittedBy(this.authenticator, metadata, call, 'tools:call');
       const {
         agent_id: agentId,
         user_id: userId,
         tenant_id: tenantId,
         mode,
       } = readAs(NewSession, readable(message));
-      const view = await this.sessions.create(principal, { agentId, userId, tenantId, mode });
+      const act = { action: 'sessions.create', target: '', door: 'grpc', targetOf: idOf };
+      const view = await this.acts.perform(admitted, act, () =>
+        this.sessions.create(admitted.principal, { agentId, userId, tenantId, mode }),
+      );
       return ENCODERS.CreateSession({ session: sessionMessage(sessionWithBudgets(view)) });
     });
   }
@@ -111,6 +114,8 @@ export class SessionRpcController {
     });
   }
 }
+
+const idOf = (made: unknown) => (made as { readonly session: { readonly id: string } }).session.id;
 
 function readById(message: Readable<ByIdMessage>) {
   const { id, calledFor } = readable(message);

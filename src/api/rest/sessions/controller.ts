@@ -32,6 +32,7 @@ export class SessionsController {
 
   @Serves(createSession)
   @Requires('tools:call')
+  @Recorded('sessions.create', { targetOf: (answer) => (answer as { readonly id: string }).id })
   async create({ principal, body }: Asked<typeof createSession>, reply: FastifyReply) {
     const { agent_id: agentId, user_id: userId, tenant_id: tenantId, mode } = body;
     const view = await this.sessions.create(principal, { agentId, userId, tenantId, mode });
