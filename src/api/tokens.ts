@@ -30,6 +30,7 @@ export const OFFERED_TOOLS = Symbol('OfferedTools');
 /** Sizes and counts that the doors bound. */
 export const DOOR_LIMITS = Symbol('DoorLimits');
 /** ports/approval-store.ts */
+export const APPROVAL_FEED = Symbol('ApprovalFeed');
 export const APPROVAL_STORE = Symbol('ApprovalStore');
 /** ports/call-history.ts */
 export const CALL_HISTORY = Symbol('CallHistory');

@@ -8,6 +8,7 @@ import { signedHeaders } from '../lib/secrets/webhook-signature.ts';
 import type { DueWebhook } from '../ports/calls/webhook-store.ts';
 import type { HttpRequest, HttpResponse } from '../ports/egress/http-client.ts';
 import { CallbackRules, type CallbackSettings } from './callback-rules.ts';
+import { callMessage } from './call-message.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
 const KEY = Buffer.alloc(32, 7);
@@ -52,8 +53,8 @@ function setUp({
   const delivered: string[] = [];
   const failed: { id: string; attempt: number; error: string; next: unknown }[] = [];
   const claims: { limit: number; leaseMs: number }[] = [];
-  const sender = new WebhookSender({
-    webhooks: {
+  const sender = new WebhookSender<DueWebhook>({
+    outbox: {
       async claim(limit, leaseMs) {
         claims.push({ limit, leaseMs });
         if (claimHangs) return new Promise<never>(() => undefined);
@@ -62,9 +63,6 @@ function setUp({
       },
       delivered: async (id) => void delivered.push(id),
       failed: async (id, attempt, error, next) => void failed.push({ id, attempt, error, next }),
-      dead: async () => [],
-      redrive: async () => false,
-      counts: async () => ({ pending: 0, dead: 0 }),
     },
     http: {
       request(request) {
@@ -78,7 +76,9 @@ function setUp({
     log,
     metrics,
     random: () => 1,
-    envelopeOf: () => envelope,
+    bodyOf: ({ call }) => callMessage(call, envelope, clock.wall()),
+    about: ({ call }) => ({ callId: call.id }),
+    counted: { name: 'ute_webhook_deliveries_total', help: 'Attempts.' },
     rules: new CallbackRules({ ...SETTINGS, ...settings }),
   });
   const counted = (outcome: string) => metrics.values.get(`ute_webhook_deliveries_total{${outcome}}`) ?? 0;

@@ -1,9 +1,8 @@
-// WebhookSender: tells callbacks that their calls have ended: signed, tried again for hours, given up in the end and kept.
+// WebhookSender: sends the messages of an outbox: signed, tried again for hours, given up in the end and kept.
 import { isReason } from '../contract/call/reasons/is-reason.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { signedHeaders } from '../lib/secrets/webhook-signature.ts';
-import type { StoredCall } from '../ports/calls/call-store.ts';
 import { backoffMs } from '../lib/timers/backoff.ts';
 import { every, type Repeated } from '../lib/timers/every.ts';
 import { settledWithin } from '../lib/timers/settled-within.ts';
@@ -12,45 +11,43 @@ import type { Clock } from '../ports/clock.ts';
 import type { HttpClient } from '../ports/egress/http-client.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { Metrics } from '../ports/telemetry/metrics.ts';
-import type { DueWebhook, WebhookStore } from '../ports/calls/webhook-store.ts';
+import type { DueMessage, Outbox } from '../ports/calls/webhook-store.ts';
 import type { CallbackRules } from './callback-rules.ts';
 
-export interface SenderDeps {
-  readonly webhooks: WebhookStore;
+export interface SenderDeps<Due extends DueMessage> {
+  readonly outbox: Outbox<Due>;
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly random: () => number;
-  /** JSON text of the envelope a call ended in. */
-  readonly envelopeOf: (call: StoredCall) => string;
+  /** JSON text. */
+  readonly bodyOf: (due: Due) => string;
+  /** What log lines say of it, besides its id. */
+  readonly about: (due: Due) => Readonly<Record<string, string>>;
+  /** The series that counts its attempts by outcome. */
+  readonly counted: { readonly name: string; readonly help: string };
   readonly rules: CallbackRules;
 }
 
 const POLL_MS = 1_000;
 const AT_ONCE = 16;
-/** A longer result is left to be asked for. */
-const MAX_ENVELOPE_CHARS = 256 * 1024;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const DELAYS = { lastMs: 4 * 3_600_000, growth: 3, least: 0.5 };
 const GONE = 410;
 const STOP_WITHIN_MS = 1_000;
 
-export class WebhookSender {
-  readonly #deps: SenderDeps;
+export class WebhookSender<Due extends DueMessage> {
+  readonly #deps: SenderDeps<Due>;
   readonly #count: (outcome: 'delivered' | 'failed' | 'given_up') => void;
   readonly #stop = new AbortController();
   #polls: Repeated | undefined;
   #sending: Promise<void> | undefined;
   #again = false;
 
-  constructor(deps: SenderDeps) {
+  constructor(deps: SenderDeps<Due>) {
     this.#deps = deps;
-    const counter = deps.metrics.counter({
-      name: 'ute_webhook_deliveries_total',
-      help: 'Attempts to deliver a webhook, by outcome.',
-      labels: ['outcome'],
-    });
+    const counter = deps.metrics.counter({ ...deps.counted, labels: ['outcome'] });
     this.#count = (outcome) => counter.with(outcome).add();
   }
 
@@ -63,7 +60,7 @@ export class WebhookSender {
     this.#polls = every(clock, { ms: POLL_MS, jitter: 0.1, random }, () => this.wake(), failed);
   }
 
-  /** Some call has ended, perhaps one with a callback. */
+  /** Something has happened, perhaps with a message about it. */
   wake(): void {
     if (!this.#deps.rules.enabled || this.#stop.signal.aborted) return;
     this.#again = true;
@@ -78,11 +75,11 @@ export class WebhookSender {
   }
 
   async #sendAll(): Promise<void> {
-    const { webhooks, rules, log } = this.#deps;
+    const { outbox, rules, log } = this.#deps;
     try {
       while (this.#again && !this.#stop.signal.aborted) {
         this.#again = false;
-        const due = await webhooks.claim(AT_ONCE, rules.timeoutMs * 2);
+        const due = await outbox.claim(AT_ONCE, rules.timeoutMs * 2);
         if (due.length === AT_ONCE) this.#again = true;
         await Promise.all(due.map((each) => this.#deliver(each)));
       }
@@ -91,19 +88,19 @@ export class WebhookSender {
     }
   }
 
-  async #deliver(due: DueWebhook): Promise<void> {
-    const { webhooks, log } = this.#deps;
-    const about = { webhookId: due.id, callId: due.call.id, attempt: due.attempt };
+  async #deliver(due: Due): Promise<void> {
+    const { outbox, about: aboutOf, log } = this.#deps;
+    const about = { webhookId: due.id, ...aboutOf(due), attempt: due.attempt };
     const problem = await this.#send(due).catch(problemOf);
     if (this.#stop.signal.aborted && problem !== undefined) return;
     try {
       if (problem === undefined) {
-        await webhooks.delivered(due.id, due.attempt);
+        await outbox.delivered(due.id, due.attempt);
         this.#count('delivered');
         return log.debug(about, 'webhook delivered');
       }
       const givenUp = problem.final || due.attempt >= this.#deps.rules.maxAttempts;
-      await webhooks.failed(
+      await outbox.failed(
         due.id,
         due.attempt,
         problem.text,
@@ -126,17 +123,17 @@ export class WebhookSender {
   }
 
   /** Grows threefold, between half of it and all of it: those that failed together do not come back together. */
-  #delayMs({ attempt }: DueWebhook): number {
+  #delayMs({ attempt }: Due): number {
     const { random, rules } = this.#deps;
     return backoffMs({ ...DELAYS, firstMs: rules.baseDelayMs }, attempt - 1, random);
   }
 
-  async #send(due: DueWebhook): Promise<Problem | undefined> {
+  async #send(due: Due): Promise<Problem | undefined> {
     const { http, clock, rules } = this.#deps;
     const refused = rules.refusal(due.url);
     if (refused !== undefined) return { text: refused, final: true };
     const url = new URL(due.url);
-    const body = this.#bodyOf(due.call);
+    const body = this.#deps.bodyOf(due);
     const timestamp = Math.floor(clock.wall() / 1000);
     const late = new Error(`no answer within ${rules.timeoutMs} ms`);
     const limit = { ms: rules.timeoutMs, signal: this.#stop.signal, late };
@@ -158,20 +155,6 @@ export class WebhookSender {
     );
     if (status >= 200 && status < 300) return undefined;
     return { text: `answered ${status}`, final: status === GONE };
-  }
-
-  #bodyOf(call: StoredCall): string {
-    const { clock, envelopeOf } = this.#deps;
-    const head = JSON.stringify({
-      call_id: call.id,
-      call_url: `/v1/calls/${call.id}`,
-      tool: call.tool,
-      status: call.status,
-    });
-    const envelope = envelopeOf(call);
-    const result = envelope.length > MAX_ENVELOPE_CHARS ? 'null' : envelope;
-    const at = (call.finishedAt ?? new Date(clock.wall())).toISOString();
-    return `{"type":"call.ended","timestamp":"${at}","data":${head.slice(0, -1)},"result":${result}}}`;
   }
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildOpenApi } from '../../src/api/rest/openapi/document.ts';
-import { acceptCall, acceptedId, callWhen } from '../helpers/async-client.ts';
+import { acceptCall, acceptedId, callWhen, eventsOf } from '../helpers/async-client.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { servedRoutes } from '../helpers/nest-routes.ts';
 import { callTool, request, sendTo, type RestTarget } from '../helpers/rest-client.ts';
@@ -104,6 +104,8 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
   ['GET /v1/schedules', 'schedule'],
   ['GET /v1/sessions', 'session'],
 ];
+/** Streams of what happens in the caller's tenant. */
+const STREAMS = ['GET /v1/approvals/events'];
 /** Made in the caller's own tenant; what they say of another is refused, as the cases below show. */
 const MAKING = [
   'POST /v1/admin/recordings',
@@ -286,6 +288,7 @@ async function haveOwned(host: string): Promise<void> {
 it('every route that is served is in one of the tables here', () => {
   const listed = [
     ...[...OF_THE_PLATFORM, ...OF_A_TENANT, ...LISTS].map(([route]) => route.replace(/\?.*/, '')),
+    ...STREAMS,
     ...MAKING,
     ...BY_GRPC,
     ...OF_EVERYBODY,
@@ -334,6 +337,14 @@ describe('what one tenant has', () => {
     const { method, path } = asked(route, '');
     expect(listedIn((await request(acme, method, path)).body)).toContain(owned[what]);
     expect(listedIn((await request(umbrella, method, path)).body)).not.toContain(owned[what]);
+  });
+
+  it.each(STREAMS)('%s tells it to its own tenant alone', async (route) => {
+    const { path } = asked(route, '');
+    const told = async (who: RestTarget) =>
+      JSON.stringify(await eventsOf(who, path, { after: '0', enough: 1, withinMs: 1_000 }));
+    expect(await told(acme)).toContain(owned.approval);
+    expect(await told(umbrella)).toBe('[]');
   });
 
   it('is there still after all of that', async () => {

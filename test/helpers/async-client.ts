@@ -85,26 +85,47 @@ export interface SentEvent {
 
 /** Every event until the stream ends, or until `enough` were read: then it goes away. */
 export async function followEvents(
-  { url, key }: RestTarget,
+  target: RestTarget,
   id: string,
-  options: { readonly after?: string; readonly enough?: number } = {},
+  options: FollowOptions = {},
 ): Promise<readonly SentEvent[]> {
-  const { after, enough = Number.POSITIVE_INFINITY } = options;
+  return eventsOf(target, `/v1/calls/${id}/events`, options);
+}
+
+export interface FollowOptions {
+  readonly after?: string;
+  readonly enough?: number;
+  /** Then it goes away, however few there were. */
+  readonly withinMs?: number;
+}
+
+/** The same of any stream. */
+export async function eventsOf(
+  { url, key }: RestTarget,
+  path: string,
+  { after, enough = Number.POSITIVE_INFINITY, withinMs }: FollowOptions = {},
+): Promise<readonly SentEvent[]> {
   const gone = new AbortController();
-  const response = await fetch(`${url}/v1/calls/${id}/events`, {
+  const response = await fetch(`${url}${path}`, {
     headers: { authorization: `Bearer ${key}`, ...(after !== undefined && { 'last-event-id': after }) },
     signal: gone.signal,
   });
   if (response.status !== 200 || response.body === null) throw new Error(`no events: ${response.status}`);
   const events: SentEvent[] = [];
+  const late = withinMs === undefined ? undefined : setTimeout(() => gone.abort(), withinMs);
   let text = '';
-  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    const blocks = text.split('\n\n');
-    text = blocks.pop() ?? '';
-    events.push(...blocks.flatMap(eventOf));
-    if (events.length >= enough) break;
+  try {
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      events.push(...blocks.flatMap(eventOf));
+      if (events.length >= enough) break;
+    }
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
   }
+  clearTimeout(late);
   gone.abort();
   return events;
 }

@@ -1,11 +1,14 @@
 // `ute database export` and `import`: everything comes along, from any database into any other, or nothing does.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
+import { SqlApprovalNotices } from '../../src/infra/approvals/sql-approval-notices.ts';
+import { SqlApprovalStore } from '../../src/infra/approvals/sql-approval-store.ts';
+import { uuidv7 } from '../../src/lib/ids.ts';
 import { SqlAuditTable } from '../../src/infra/audit/audit-table.ts';
 import { auditLine } from '../../src/infra/audit/audit-line.ts';
 import { GatewayDatabase } from '../../src/infra/postgres/gateway-database.ts';
@@ -55,6 +58,29 @@ async function inDatabase<T>(dataDir: string, work: (database: GatewayDatabase) 
   }
 }
 
+const askApproval = ({ db }: GatewayDatabase) =>
+  new SqlApprovalStore({ db }, { maxPending: 10 }).create({
+    id: uuidv7(Date.now()),
+    tenantId: 'acme',
+    tool: 'act',
+    toolVersion: '1.0.0',
+    toolHash: '',
+    argumentsHash: '',
+    arguments: { awkward: AWKWARD },
+    riskLevel: 'high',
+    requestedBy: 'key',
+    requestedByUser: '',
+    agentId: '',
+    userId: '',
+    sessionId: '',
+    createdAt: Date.now(),
+    expiresAt: Date.now() + 600_000,
+    quorum: 1,
+    approverGroups: [],
+    tokenHash: randomUUID(),
+  });
+const eventsIn = ({ db }: GatewayDatabase) => new SqlApprovalNotices({ db }, [], 1_000).events('acme', 0, 10);
+
 const fill = (dataDir: string) =>
   inDatabase(dataDir, async (database) => {
     const table = new SqlAuditTable(database, 'owner');
@@ -67,6 +93,7 @@ const fill = (dataDir: string) =>
       auditLine(intentRecord({ callId: `open${n}`, tenant: 'acme', notes: { awkward: AWKWARD } })),
     );
     await table.store(Buffer.from([...lines, ...intents].join('')));
+    await askApproval(database);
   });
 
 const rowsOf = async ({ db }: GatewayDatabase) => [
@@ -89,7 +116,14 @@ it('moves every row of an embedded database into another one, and into a Postgre
     code: 0,
     stderr: '',
   });
-  expect(await inDatabase(to, rowsOf)).toEqual(before);
+  const [moved, events] = await inDatabase(to, async (database) => {
+    const rows = await rowsOf(database);
+    // What is numbered goes on behind what was brought.
+    await askApproval(database);
+    return [rows, await eventsIn(database)] as const;
+  });
+  expect(moved).toEqual(before);
+  expect(events.map(({ kind }) => kind)).toEqual(['asked', 'asked']);
   const elsewhere = await startPostgres();
   try {
     const env = { UTE_DATABASE_URL: elsewhere.url() };

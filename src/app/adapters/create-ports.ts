@@ -1,5 +1,6 @@
 // Makes every port's adapter: the embedded ones, or those on Redis and PostgreSQL where their URLs are set.
 import { join } from 'node:path';
+import type { ApprovalNotices } from '../../ports/approval-notices.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import { callRulesOf } from '../../settings/call-rules.ts';
@@ -44,6 +45,7 @@ export interface Infra {
   /** What the gateway does without now. */
   readonly degraded: () => Degraded;
   readonly history: CallHistory;
+  readonly approvalNotices: ApprovalNotices;
   /** What calls that run later need. */
   readonly asyncParts: AsyncParts;
   readonly keys: Keys;
@@ -72,7 +74,7 @@ export async function createInfra(
   const { server, database, databaseWatch } = createOwnDatabase(settings, observed);
   const egress = createEgressAdapters(settings, { ...observed, server, alsoHidden });
   const callLog = await openCallLog(settings, { ...observed, database, http: egress.ports.http });
-  const { history, ports: kept } = callLog;
+  const { history, approvalNotices, ports: kept } = callLog;
   const coordination = await openCoordination(settings, observed);
   const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
   const agents = await openAgents(settings, { ...observed, ...egress.ports, database });
@@ -98,12 +100,12 @@ export async function createInfra(
   };
   const { max_wait_ms: maxWaitMs } = settings.async;
   const maxPending = settings.limits.max_pending_approvals;
-  const asyncParts = createAsyncParts({ ...coordination, ...observed, database, maxWaitMs, maxPending });
+  const asyncParts = createAsyncParts({ ...coordination, ...observed, database, maxWaitMs, maxPending, hooks: settings.approvals.notify });
   const own = { database, server, databaseWatch, keys, agents, oauth, assignments };
   const looking = { ...own, sessions, loopLag };
   const close = closerOf({ looking, egress, coordination, recordings, callLog, ...own, ...observed });
   const degraded = () => degradedOf({ ...callLog, ...kept, ...own, coordination });
-  return { ports, ...observed, ...own, sessions, degraded, history, asyncParts, close };
+  return { ports, ...observed, ...own, sessions, degraded, history, approvalNotices, asyncParts, close };
 }
 
 interface Looking {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { parseDuration } from '../../lib/text/duration.ts';
 import type { ApproverGroups } from '../../ports/approver-groups.ts';
+import type { ApprovalNotices } from '../../ports/approval-notices.ts';
 import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -20,6 +21,7 @@ import { openSigningKey } from '../../infra/audit/checkpoints/signing-key.ts';
 import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import type { RetentionPeriods } from '../../infra/maintenance/retention.ts';
 import { ConfiguredGroups } from '../../infra/approvals/configured-groups.ts';
+import { SqlApprovalNotices } from '../../infra/approvals/sql-approval-notices.ts';
 import { SqlApprovalStore } from '../../infra/approvals/sql-approval-store.ts';
 import { SqlCallHistory } from '../../infra/calls/sql-call-history.ts';
 import { Maintenance } from '../../infra/maintenance/maintenance.ts';
@@ -34,6 +36,7 @@ export interface CallLog {
   readonly history: CallHistory;
   /** Which places take no checkpoints now, in a sentence. */
   readonly checkpointsAway: () => string | undefined;
+  readonly approvalNotices: ApprovalNotices;
   /** Before the database is closed. What the journal holds is moved there for `withinMs` at most. */
   close(withinMs: number): Promise<void>;
 }
@@ -65,8 +68,6 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
   });
   const retention = periodsOf(settings);
   const checkpoints = await openCheckpoints(settings, deps);
-  const { limits, async: later } = settings;
-  const waits = { maxPending: limits.max_pending_approvals, maxWaitMs: later.max_wait_ms };
   const maintenance = new Maintenance({
     ...deps,
     gateway,
@@ -81,9 +82,10 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
   return {
     ports: {
       auditSink: sink,
-      approvals: new SqlApprovalStore(database, waits),
+      approvals: approvalsOf(settings, database),
       approverGroups: new ConfiguredGroups(settings.approvals.groups),
     },
+    approvalNotices: noticesOf(settings, database),
     history: withOwnCalls(new SqlCallHistory(database, retention.calls), sink),
     checkpointsAway: () => delivery.away(),
     async close(withinMs) {
@@ -100,6 +102,19 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
         );
     },
   };
+}
+
+function approvalsOf({ limits, async, approvals }: Settings, database: GatewayDatabase): ApprovalStore {
+  const maxPending = limits.max_pending_approvals;
+  return new SqlApprovalStore(database, {
+    maxPending,
+    maxWaitMs: async.max_wait_ms,
+    hooks: approvals.notify,
+  });
+}
+
+function noticesOf({ approvals }: Settings, database: GatewayDatabase): ApprovalNotices {
+  return new SqlApprovalNotices(database, approvals.notify, approvals.expiring_before_ms);
 }
 
 /** Rejects if there is no key, and none can be made. */

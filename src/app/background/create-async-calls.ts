@@ -3,16 +3,21 @@ import { envelopeJson } from '../../api/rest/execute/write-envelope.ts';
 import { AsyncCalls } from '../../calls/async-calls.ts';
 import { asyncSeries, showQueue } from '../../calls/async-metrics.ts';
 import { CallWorker } from '../../calls/call-worker.ts';
+import type { ApprovalFeed } from '../../core/approval-feed.ts';
+import { callMessage } from '../../webhooks/call-message.ts';
 import { CallbackRules } from '../../webhooks/callback-rules.ts';
 import { WebhookSender } from '../../webhooks/webhook-sender.ts';
+import type { DueWebhook } from '../../ports/calls/webhook-store.ts';
 import type { Schedules } from '../../schedules/schedules.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
+import { createApprovalNotices, type ApprovalWord } from './create-approval-notices.ts';
 import { createSchedules, type ScheduleService } from './create-schedules.ts';
 import type { Infra } from '../adapters/create-ports.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface AsyncService {
   readonly calls: AsyncCalls;
+  readonly approvals: ApprovalFeed;
   readonly schedules: Schedules;
   /** Begins to take calls, but in the role api: not before the tools are loaded. */
   start(): void;
@@ -33,10 +38,12 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
   const rules = new CallbackRules(settings.webhooks);
   const sender = new WebhookSender({
     ...ports,
-    ...asyncParts,
+    outbox: asyncParts.webhooks,
     random,
     rules,
-    envelopeOf: (call) => calls.envelopeOf(call) ?? 'null',
+    bodyOf: ({ call }) => callMessage(call, calls.envelopeOf(call) ?? 'null', ports.clock.wall()),
+    about: ({ call }) => ({ callId: call.id }),
+    counted: { name: 'ute_webhook_deliveries_total', help: 'Attempts to deliver a webhook, by outcome.' },
   });
   const wakeSender = () => {
     if (runsCalls) sender.wake();
@@ -58,6 +65,7 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
     calls,
     worker,
     sender,
+    word: createApprovalNotices(settings, infra),
     scheduled,
     runsCalls,
     show: () => showQueue({ ...ports, ...asyncParts }),
@@ -67,23 +75,26 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
 interface Parts {
   readonly calls: AsyncCalls;
   readonly worker: CallWorker;
-  readonly sender: WebhookSender;
+  readonly sender: Pick<WebhookSender<DueWebhook>, 'start' | 'stop'>;
+  readonly word: ApprovalWord;
   readonly scheduled: ScheduleService;
   readonly runsCalls: boolean;
   /** Shows how long the queue is: in every role. */
   readonly show: () => () => void;
 }
 
-function serviceOf({ calls, worker, sender, scheduled, runsCalls, show }: Parts): AsyncService {
+function serviceOf({ calls, worker, sender, word, scheduled, runsCalls, show }: Parts): AsyncService {
   let hide: () => void = () => undefined;
   return {
     calls,
+    approvals: word.feed,
     schedules: scheduled.schedules,
     start() {
       if (runsCalls) {
         worker.start();
         scheduled.start();
         sender.start();
+        word.start();
       }
       scheduled.show();
       hide = show();
@@ -91,12 +102,13 @@ function serviceOf({ calls, worker, sender, scheduled, runsCalls, show }: Parts)
     drain() {
       scheduled.drain();
       calls.drain();
+      word.feed.drain();
       worker.drain();
     },
     async close() {
       hide();
       await Promise.all([scheduled.close(), worker.close(CLOSE_WITHIN_MS)]);
-      await sender.stop();
+      await Promise.all([sender.stop(), word.stop()]);
     },
   };
 }

@@ -3,6 +3,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { ManagementActs } from '../../api/rest/management/acts.ts';
 import {
   AGENT_CONTROL,
+  APPROVAL_FEED,
   APPROVAL_STORE,
   ASSIGNMENT_CONTROL,
   ASYNC_CALLS,
@@ -125,6 +126,7 @@ export class GatewayModule {
       { provide: SCHEDULES, useValue: asyncService.schedules },
       { provide: SESSIONS, useValue: sessionsOf(settings, infra, gateway) },
       { provide: CALL_HISTORY, useValue: infra.history },
+      { provide: APPROVAL_FEED, useValue: asyncService.approvals },
       { provide: APPROVAL_STORE, useValue: infra.ports.approvals },
       { provide: DOOR_LIMITS, useValue: limits },
     ];

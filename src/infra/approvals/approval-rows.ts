@@ -5,6 +5,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { Approval, NewApproval } from '../../ports/approval-store.ts';
 import { columns } from '../postgres/columns.ts';
 import type { Tables } from '../postgres/tables.ts';
+import { recordEvents, type ApprovalHook } from './approval-events.ts';
 
 export interface SqlApprovalLimits {
   /** Undecided at once, all tenants together; those that come in at the same moment may pass it. */
@@ -13,6 +14,8 @@ export interface SqlApprovalLimits {
   /** Arguments of undecided ones, in bytes of JSON. */
   readonly maxBytes?: number;
   readonly maxBytesPerTenant?: number;
+  /** Who is told what happens to an approval. */
+  readonly hooks?: readonly ApprovalHook[];
 }
 
 const DEFAULTS = { maxPendingPerTenant: 2_000, maxBytes: 64 << 20, maxBytesPerTenant: 16 << 20 };
@@ -33,17 +36,20 @@ export interface ApprovalRow extends Omit<
 
 const USABLE = sql`status IN ('pending', 'approved')`;
 // prettier-ignore
-const NAMES = [
+export const SEEN_NAMES = [
   'id', 'tenantId', 'tool', 'toolVersion', 'toolHash', 'argumentsHash', 'arguments', 'riskLevel', 'requestedBy',
   'requestedByUser', 'agentId', 'userId', 'sessionId', 'decidedBy', 'decidedAt', 'comment', 'createdAt', 'expiresAt',
   'quorum', 'approverGroups', 'votes', 'would', 'callId',
 ] as const;
-export const KEPT = columns<ApprovalRow>([...NAMES, 'status']);
+export const KEPT = columns<ApprovalRow>([...SEEN_NAMES, 'status']);
 /** As it stands now, whether or not the row says so yet. */
-export const SEEN = sql`${columns<ApprovalRow>(NAMES)},
-  CASE WHEN ${USABLE} AND expires_at <= now() THEN 'expired' ELSE status END AS status`;
+export function seenStatus(table: string) {
+  const [status, expires] = [sql.ref(`${table}.status`), sql.ref(`${table}.expires_at`)];
+  return sql`CASE WHEN ${status} IN ('pending', 'approved') AND ${expires} <= now() THEN 'expired' ELSE ${status} END`;
+}
+export const SEEN = sql`${columns<ApprovalRow>(SEEN_NAMES)}, ${seenStatus('approvals')} AS status`;
 
-/** In a transaction of whoever calls it, too. Throws ToolFailure UNAVAILABLE (APPROVALS_FULL). */
+/** In a transaction, and with the event that tells of it. Throws ToolFailure UNAVAILABLE (APPROVALS_FULL). */
 export async function insertApproval(
   db: Kysely<Tables>,
   { tokenHash, ...asked }: NewApproval,
@@ -54,7 +60,13 @@ export async function insertApproval(
   const text = JSON.stringify(asked.arguments);
   const would = asked.would === undefined ? null : JSON.stringify(asked.would);
   const bytes = Buffer.byteLength(text) + Buffer.byteLength(would ?? '');
-  const { maxPending, maxPendingPerTenant, maxBytes, maxBytesPerTenant } = { ...DEFAULTS, ...limits };
+  const {
+    maxPending,
+    maxPendingPerTenant,
+    maxBytes,
+    maxBytesPerTenant,
+    hooks = [],
+  } = { ...DEFAULTS, ...limits };
   const { rows } = await sql<ApprovalRow>`
     WITH waiting AS (
       SELECT count(*) AS pending, COALESCE(sum(arguments_bytes), 0) AS bytes,
@@ -73,8 +85,10 @@ export async function insertApproval(
     WHERE pending < ${maxPending} AND own_pending < ${maxPendingPerTenant}
       AND bytes + ${bytes} <= ${maxBytes} AND own_bytes + ${bytes} <= ${maxBytesPerTenant}
     RETURNING ${KEPT}`.execute(db);
-  if (rows[0] !== undefined) return approvalOf(rows[0]);
-  throw toolFailure('APPROVALS_FULL', 'Too many calls wait for approval: have some of them decided first.');
+  if (rows[0] === undefined)
+    throw toolFailure('APPROVALS_FULL', 'Too many calls wait for approval: have some of them decided first.');
+  await recordEvents(db, 'asked', [asked.id], hooks);
+  return approvalOf(rows[0]);
 }
 
 /** As decided now, by the database's own time. */

@@ -25,6 +25,7 @@ import {
   type ApprovalRow,
   type SqlApprovalLimits,
 } from './approval-rows.ts';
+import { recordEvents } from './approval-events.ts';
 import { endRejected, queueApproved } from './waiting-calls.ts';
 
 /** A row that changes between a refusal and the look at why is looked at again. */
@@ -46,7 +47,9 @@ export class SqlApprovalStore implements ApprovalStore {
   }
 
   create(asked: NewApproval): Promise<Approval> {
-    return withDatabase(() => insertApproval(this.#database.db, asked, this.#limits));
+    return withDatabase(() =>
+      this.#database.db.transaction().execute((trx) => insertApproval(trx, asked, this.#limits)),
+    );
   }
 
   async get(tenantId: string, id: string): Promise<Approval | undefined> {
@@ -86,6 +89,7 @@ export class SqlApprovalStore implements ApprovalStore {
           return { outcome: 'expired', approval: { ...approval, status: 'expired' } };
         const written = await updateApproval(settled).execute(trx);
         await recordDecision(approval, decision, comment).execute(trx);
+        if (settled.status !== 'pending') await recordEvents(trx, 'decided', [id], this.#limits.hooks ?? []);
         return { outcome, approval: written.rows[0] === undefined ? settled : approvalOf(written.rows[0]) };
       }),
     );

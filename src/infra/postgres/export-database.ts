@@ -114,6 +114,21 @@ async function importTable(
   const chunks = createReadStream(join(folder, `${name}.copy`));
   const copied = await copyIn(client, `COPY ${target(name, columns)} FROM STDIN`, chunks);
   if (copied !== rows) throw new Error(`${name}.copy holds ${copied} rows, and its manifest says ${rows}`);
+  await goOnCounting(client, name);
+}
+
+/** Where rows are numbered by the table itself: the next one comes behind those that were brought. */
+async function goOnCounting(client: Client, table: string): Promise<void> {
+  const { rows } = await client.query<{ column: string }>(
+    `SELECT attname::text AS column FROM pg_attribute WHERE attrelid = $1::regclass AND attidentity <> ''`,
+    [escapeIdentifier(table)],
+  );
+  for (const { column } of rows)
+    await client.query(
+      `SELECT setval(pg_get_serial_sequence($1, $2), last) FROM
+        (SELECT max(${escapeIdentifier(column)}) AS last FROM ${escapeIdentifier(table)}) AS brought WHERE last IS NOT NULL`,
+      [escapeIdentifier(table), column],
+    );
 }
 
 async function readManifest(folder: string): Promise<Manifest> {

@@ -42,8 +42,9 @@ describe('approvals', () => {
     store = new MemoryApprovals(new FakeClock(NOW));
     const approvals = { allowSelfApproval: false, requireReason: true, groups };
     const catalog = { snapshot: () => snapshotOf([], []) };
+    const feed = { follow: async () => Promise.reject(new Error('nobody follows')) };
     const calls = { decided: () => undefined };
-    controller = new ApprovalsController(store, { approvals, maxParallelCalls: 1 }, calls, catalog);
+    controller = new ApprovalsController(store, { approvals, maxParallelCalls: 1 }, calls, feed, catalog);
   });
 
   const decide = (body: unknown) =>

@@ -1,19 +1,29 @@
 // Approvals by REST: what waits, and the decision about it.
 import { Controller, Inject } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import type { AsyncCalls } from '../../../calls/async-calls.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ApprovalFeed } from '../../../core/approval-feed.ts';
 import { decideApproval as decide } from '../../../core/decide-approval.ts';
 import type { Approval as Kept, ApprovalStore } from '../../../ports/approval-store.ts';
 import { showingHiddenIn } from '../../../lib/text/hidden-text.ts';
 import { whatRuns } from '../../../contract/tool/tool-function.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
-import { APPROVAL_STORE, ASYNC_CALLS, DOOR_LIMITS, TOOL_CATALOG, type DoorLimits } from '../../tokens.ts';
+import {
+  APPROVAL_FEED,
+  APPROVAL_STORE,
+  ASYNC_CALLS,
+  DOOR_LIMITS,
+  TOOL_CATALOG,
+  type DoorLimits,
+} from '../../tokens.ts';
 import { Recorded } from '../management/acts.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { Serves } from '../route/serves.ts';
 import { wire } from '../route/wire.ts';
-import { decideApproval, getApproval, listApprovals, Approval } from './schema.ts';
+import { EventStream } from '../calls/event-stream.ts';
+import { decideApproval, followApprovals, getApproval, listApprovals, Approval } from './schema.ts';
 
 @Controller()
 export class ApprovalsController {
@@ -21,6 +31,7 @@ export class ApprovalsController {
     @Inject(APPROVAL_STORE) private readonly approvals: ApprovalStore,
     @Inject(DOOR_LIMITS) private readonly limits: DoorLimits,
     @Inject(ASYNC_CALLS) private readonly calls: Pick<AsyncCalls, 'decided'>,
+    @Inject(APPROVAL_FEED) private readonly feed: Pick<ApprovalFeed, 'follow'>,
     @Inject(TOOL_CATALOG) private readonly catalog: Pick<ToolCatalog, 'snapshot'>,
   ) {}
 
@@ -30,6 +41,23 @@ export class ApprovalsController {
     const { status, page_size: limit } = query;
     const found = await this.approvals.list(principal.tenantId, { status, limit });
     return { approvals: found.map(wireApproval) };
+  }
+
+  @Serves(followApprovals)
+  @Requires('approvals:decide')
+  async follow({ principal, query, headers }: Asked<typeof followApprovals>, reply: FastifyReply) {
+    const gone = new AbortController();
+    const { tenantId } = principal;
+    const terms = { tenantId, afterSeq: headers['Last-Event-ID'], group: query.group, gone: gone.signal };
+    const news = await this.feed.follow(terms);
+    const stream = new EventStream(reply);
+    stream.gone.addEventListener('abort', () => gone.abort(), { once: true });
+    for await (const each of news) {
+      if (each.kind === 'reconnect') await stream.send('reconnect', '{}');
+      else
+        await stream.send(each.event.kind, JSON.stringify(wireApproval(each.event.approval)), each.event.seq);
+    }
+    stream.close();
   }
 
   @Serves(getApproval)

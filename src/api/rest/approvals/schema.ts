@@ -109,6 +109,41 @@ export const listApprovals = route({
   problems: [400],
 });
 
+export const followApprovals = route({
+  operationId: 'followApprovals',
+  method: 'get',
+  path: '/v1/approvals/events',
+  tag: TAG,
+  summary: 'What happens to approvals, from now on or from Last-Event-ID on',
+  query: shape(() =>
+    z.object({ group: textOf(1, 64).optional().describe('Only those that members of this group may give.') }),
+  ),
+  headers: shape(() => z.object({ 'Last-Event-ID': eventId() })),
+  answers: {
+    200: {
+      description:
+        'Server-sent events: `asked`, `expiring` and `decided` (approved, rejected or cancelled), each with the approval as it ' +
+        'stands now. `reconnect`: this replica stops; come again with Last-Event-ID.',
+      content: { 'text/event-stream': shape(() => text()) },
+    },
+  },
+  sendsItself: true,
+  problems: [400],
+});
+
+function eventId() {
+  const number = z.int('must be the id of an event').min(0).max(Number.MAX_SAFE_INTEGER);
+  const read = (said: unknown) =>
+    typeof said !== 'string'
+      ? said
+      : said === ''
+        ? undefined
+        : /^\d{1,15}$/.test(said)
+          ? Number(said)
+          : Number.NaN;
+  return z.preprocess(read, number.optional());
+}
+
 export const getApproval = route({
   operationId: 'getApproval',
   method: 'get',

@@ -17,6 +17,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   disableTool: 'platform:admin',
   enableTool: 'platform:admin',
   listApprovals: 'approvals:decide',
+  followApprovals: 'approvals:decide',
   getApproval: 'approvals:decide',
   decideApproval: 'approvals:decide',
   listCalls: 'calls:read',

@@ -6,6 +6,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { WaitingCalls } from '../../../ports/calls/waiting-calls.ts';
 import type { WebhookStore } from '../../../ports/calls/webhook-store.ts';
+import type { ApprovalHook } from '../../approvals/approval-events.ts';
 import { SqlWaitingCalls } from '../../approvals/waiting-calls.ts';
 import { databaseCallStore } from '../call-store.ts';
 import { dyingStore } from '../dying-store.ts';
@@ -34,12 +35,14 @@ export interface AsyncPartsNeeds {
   readonly maxWaitMs: number;
   /** Of all tenants' calls, how many may wait for a human. */
   readonly maxPending: number;
+  /** Who is told of it. */
+  readonly hooks: readonly ApprovalHook[];
 }
 
 export function createAsyncParts(needs: AsyncPartsNeeds): AsyncParts {
-  const { database, redis, clock, log, maxWaitMs, maxPending } = needs;
+  const { database, redis, clock, log, maxWaitMs, maxPending, hooks } = needs;
   const store = dyingStore(databaseCallStore(database, maxWaitMs), process.env);
-  const waiting = new SqlWaitingCalls(database, { maxPending });
+  const waiting = new SqlWaitingCalls(database, { maxPending, hooks });
   const webhooks = databaseWebhookStore(database);
   const queue = redis === undefined ? new OwnCallQueue() : new BullMqCallQueue({ redis, clock, log });
   const hints = redis === undefined ? new MemoryCallHints() : new RedisCallHints(redis, log);

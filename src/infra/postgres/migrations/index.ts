@@ -18,6 +18,7 @@ import { sessions } from './0019-sessions.ts';
 import { approvers } from './0021-approvers.ts';
 import { toolAssignments } from './tools/0023-tool-assignments.ts';
 import { waitingCalls } from './approvals/0027-waiting-calls.ts';
+import { wordToApprovers } from './approvals/0027-word-to-approvers.ts';
 import { auditAppendOnly } from './audit/0029-audit-append-only.ts';
 import { oauth } from './oauth/0030-oauth.ts';
 
@@ -40,6 +41,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0021-approvers': approvers,
   '0023-tool-assignments': toolAssignments,
   '0027-waiting-calls': waitingCalls,
+  '0027-word-to-approvers': wordToApprovers,
   '0029-audit-append-only': auditAppendOnly,
   '0030-oauth': oauth,
 };
