@@ -4,14 +4,19 @@ import { holds, type Principal } from '../contract/call/principal.ts';
 import { isSamePerson } from '../lib/callers/same-person.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
+import { votesFor } from './approvals/delegate-vote.ts';
 import type { ApproverGroups } from '../ports/approver-groups.ts';
 import type { Approval, ApprovalStore } from '../ports/approval-store.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { VoteDelegations } from '../ports/vote-delegations.ts';
 
 export interface DecisionRules {
   readonly allowSelfApproval: boolean;
   /** A rejection says why. */
   readonly requireReason: boolean;
   readonly groups: ApproverGroups;
+  readonly delegations: VoteDelegations;
+  readonly clock: Pick<Clock, 'wall'>;
 }
 
 export interface Decision {
@@ -25,18 +30,23 @@ export async function decideApproval(
   approver: Principal,
   id: string,
   decision: Decision,
-  { allowSelfApproval, requireReason, groups }: DecisionRules,
+  rules: DecisionRules,
 ): Promise<Approval> {
+  const { allowSelfApproval, requireReason } = rules;
   if (!holds(approver, 'approvals:decide')) {
     throw toolFailure('PERMISSION_MISSING', 'Deciding needs the permission approvals:decide.');
   }
   const found = await approvals.get(approver.tenantId, id);
   if (found === undefined) throw notFound();
-  if (decision.approve) checkMember(approver, found, groups);
+  const forUser = decision.approve ? await checkMember(approver, found, rules) : undefined;
   if (decision.approve && !allowSelfApproval) checkOtherPerson(approver, found);
   if (decision.approve && found.quorum > 1) checkNamed(approver);
   if (!decision.approve && requireReason && !decision.comment?.trim()) throw withoutReason();
-  const by = { by: approver.id, ...(approver.userId !== undefined && { byUser: approver.userId }) };
+  const by = {
+    by: approver.id,
+    ...(approver.userId !== undefined && { byUser: approver.userId }),
+    ...(forUser !== undefined && { forUser }),
+  };
   const decided = await approvals.decide(approver.tenantId, id, { ...decision, ...by });
   if (decided === undefined) throw notFound();
   if (decided.outcome === 'decided' || decided.outcome === 'voted') return decided.approval;
@@ -64,8 +74,16 @@ function checkOtherPerson({ id, userId }: Principal, asked: Approval): void {
   checkNamed({ userId });
 }
 
-function checkMember(approver: Principal, { approverGroups }: Approval, groups: ApproverGroups): void {
-  if (approverGroups.length === 0 || groups.includes(approverGroups, approver)) return;
+/** Gives for whom they vote who are in none of the groups. */
+async function checkMember(
+  approver: Principal,
+  asked: Approval,
+  rules: DecisionRules,
+): Promise<string | undefined> {
+  const { approverGroups } = asked;
+  if (approverGroups.length === 0 || rules.groups.includes(approverGroups, approver)) return undefined;
+  const member = await votesFor(approver, asked, rules);
+  if (member !== undefined) return member;
   const message = `This call is approved by members of ${approverGroups.join(' or ')}.`;
   throw toolFailure('APPROVER_NOT_IN_GROUP', message, { details: { groups: [...approverGroups] } });
 }

@@ -21,6 +21,8 @@ export interface ApprovalVote {
   readonly by: string;
   /** The person whose credential it is, if it names one. */
   readonly user?: string;
+  /** The member of the group whose vote it is, where that is somebody else's. Both have voted then. */
+  readonly for?: string;
   readonly comment?: string;
 }
 
@@ -55,6 +57,8 @@ export interface ApprovalDecision {
   readonly by: string;
   /** The person whose credential it is, if it names one. */
   readonly byUser?: string;
+  /** Whose vote it is, where that was handed to them. */
+  readonly forUser?: string;
   readonly comment?: string;
 }
 

@@ -54,7 +54,7 @@ beforeAll(async () => {
     implementation_config: { handler: './act.js', trusted: true },
     extensions: { approval: { mode: 'always', ...approval } },
   });
-  const tools = [tool('act', {}), tool('pay', { groups: ['finance'] }), tool('soon', { ttl_ms: 4_000 })];
+  const tools = [tool('act', {}), tool('pay', { groups: ['finance'] }), tool('soon', { ttl_ms: 8_000 })];
   writeFileSync(join(dir, 'tools.yaml'), stringify({ tools }));
   receiver = createServer((incoming, answer) => {
     let body = '';
@@ -155,7 +155,7 @@ describe('a hook', () => {
   it('is told once that an approval expires soon', async () => {
     const asked = await ask(target('ann'), 'soon', {});
     await expect.poll(() => kindsOf('all', asked), POLL).toContain('approval.expiring');
-    await new Promise((done) => setTimeout(done, 2_500));
+    await new Promise((done) => setTimeout(done, 1_500));
     expect(kindsOf('all', asked)).toEqual(['approval.asked', 'approval.expiring']);
   }, 30_000);
 

@@ -72,6 +72,8 @@ beforeAll(async () => {
       bob: person('bob', ['approver']),
       acc: person('acc', ['accountant']),
       cfo: person('cfo', ['approver']),
+      'cfo calls': person('cfo', ['agent']),
+      'bob calls': person('bob', ['agent']),
       nobody: { tenant: 'acme', roles: ['accountant'] },
       stranger: { tenant: 'umbrella', roles: ['accountant'], user: 'eve' },
     },
@@ -174,6 +176,92 @@ describe('a call for a group of approvers', () => {
   });
 });
 
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+const handOn = (who: string, body: object) =>
+  request<{ id: string; reason: string; approver_groups: string[] }>(
+    gateway.key(who),
+    'POST',
+    '/v1/approvals/delegations',
+    body,
+  );
+const takeBack = async (who: string, id: string) =>
+  (await request(gateway.key(who), 'DELETE', `/v1/approvals/delegations/${id}`)).status;
+
+describe('a vote that was handed on', () => {
+  it('is given by the other, counts both once, and says for whom it was', async () => {
+    const handed = await handOn('cfo', { to: 'Bob', until: inHours(1) });
+    expect(handed).toMatchObject({ status: 201, body: { approver_groups: ['finance'] } });
+    const asked = await ask(agent, 'two_of_finance', { note: newNote() });
+    expect(await said('bob', asked)).toBe('pending');
+    expect(await said('cfo', asked)).toBe('pending');
+    expect(await said('bob', asked)).toBe('pending');
+    const path = `/v1/approvals/${asked.id}`;
+    const { body } = await request<{ votes: object[] }>(gateway.key('ann'), 'GET', path);
+    expect(body.votes).toMatchObject([{ user: 'bob', for: 'cfo' }]);
+    expect(await said('ann', asked)).toBe('APPROVER_NOT_IN_GROUP');
+    expect(await said('acc', asked)).toBe('approved');
+    expect(await takeBack('bob', handed.body.id)).toBe(404);
+    expect(await takeBack('cfo', handed.body.id)).toBe(204);
+    expect(await said('bob', await ask(agent, 'of_finance', { note: newNote() }))).toBe(
+      'APPROVER_NOT_IN_GROUP',
+    );
+    const admin = { url: gateway.url, key: gateway.keys.admin.text };
+    const records = await request<{ records: { notes: object }[] }>(admin, 'GET', '/v1/audit?page_size=100');
+    const notes = JSON.stringify(records.body.records.map(({ notes: told }) => told));
+    expect(notes).toMatch(/"action":"approvals.delegate"/);
+    expect(notes).toMatch(/"action":"approvals.revoke_delegation"/);
+    expect(notes).toMatch(/"decided_for_user":"cfo"/);
+  });
+
+  it('after the member has voted, is not counted again', async () => {
+    const { body } = await handOn('cfo', { to: 'bob', until: inHours(1) });
+    const asked = await ask(agent, 'two_of_finance', { note: newNote() });
+    expect(await said('cfo', asked)).toBe('pending');
+    expect(await said('bob', asked)).toBe('pending');
+    expect(await said('acc', asked)).toBe('approved');
+    await takeBack('cfo', body.id);
+  });
+
+  it('approves neither what the other nor what the member asks for', async () => {
+    const { body } = await handOn('cfo', { to: 'bob', until: inHours(1) });
+    const note = newNote();
+    expect(await said('bob', await ask(gateway.key('bob calls'), 'of_finance', { note }))).toBe(
+      'SELF_APPROVAL',
+    );
+    expect(await said('bob', await ask(gateway.key('cfo calls'), 'of_finance', { note }))).toBe(
+      'APPROVER_NOT_IN_GROUP',
+    );
+    await takeBack('cfo', body.id);
+  });
+
+  it('is not handed on a second time, and not by whoever has none', async () => {
+    const { body } = await handOn('cfo', { to: 'bob', until: inHours(1) });
+    for (const groups of [undefined, ['finance']])
+      expect(await handOn('bob', { to: 'ann', until: inHours(1), groups })).toMatchObject({
+        status: 403,
+        body: { reason: 'APPROVER_NOT_IN_GROUP' },
+      });
+    expect((await handOn('nobody', { to: 'ann', until: inHours(1) })).body.reason).toBe('APPROVER_UNKNOWN');
+    await takeBack('cfo', body.id);
+  });
+
+  it('counts from its begin on, and within three months', async () => {
+    const later = await handOn('cfo', { to: 'bob', from: inHours(1), until: inHours(2) });
+    expect(later.status).toBe(201);
+    expect(await said('bob', await ask(agent, 'of_finance', { note: newNote() }))).toBe(
+      'APPROVER_NOT_IN_GROUP',
+    );
+    for (const wrong of [
+      { to: 'bob', until: inHours(-1) },
+      { to: 'bob', until: inHours(24 * 93) },
+      { to: 'bob', from: inHours(3), until: inHours(2) },
+      { to: 'CFO', until: inHours(1) },
+    ])
+      expect((await handOn('cfo', wrong)).body.reason).toBe('MALFORMED_CALL');
+    await takeBack('cfo', later.body.id);
+  });
+});
+
 it('of fifty uses of one approval at once, over both doors, one runs', async () => {
   const note = newNote();
   const asked = await ask(agent, 'one', { note });
@@ -237,6 +325,10 @@ it('ute approvals lists, shows, approves and rejects', async () => {
   expect((await ute('ann', 'list', '--status', 'pending')).text).toMatch(
     new RegExp(`${id} +two +\\S+ +pending +0 of 2`),
   );
+  const handed = await ute('cfo', 'delegate', 'bob', '--until', inHours(1), '--groups', 'finance', '--json');
+  const { id: delegation } = JSON.parse(handed.text) as { id: string };
+  expect((await ute('ann', 'delegations')).text).toMatch(new RegExp(`${delegation} +cfo +bob +finance`));
+  expect(await ute('cfo', 'revoke-delegation', delegation)).toEqual({ code: 0, text: 'revoked\n' });
   expect((await ute('ann', 'show', id)).text).toContain(JSON.stringify(note));
   expect(await ute('ann', 'approve', id)).toEqual({ code: 0, text: 'pending (1 of 2)\n' });
   expect((await ute('bob', 'reject', id)).code).toBe(3);

@@ -55,6 +55,7 @@ const OF_A_TENANT: readonly TenantRoute[] = [
   ['POST /v1/admin/recordings/:name/stop', 'recording'],
   ['DELETE /v1/admin/recordings/:name', 'recording'],
   ['POST /v1/admin/webhooks/:id/redeliver', 'webhook'],
+  ['DELETE /v1/approvals/delegations/:id', 'delegation'],
   ['GET /v1/approvals/:id', 'approval'],
   ['POST /v1/approvals/:id/decision', 'approval', { decision: 'reject' }],
   ['GET /v1/calls/:id', 'call'],
@@ -97,6 +98,7 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
   ['GET /v1/agents', 'agent'],
   ['GET /v1/assignments', 'assigned'],
   ['GET /v1/approvals', 'approval'],
+  ['GET /v1/approvals/delegations', 'delegation'],
   ['GET /v1/audit?kind=outcome', 'call'],
   ['GET /v1/audit/export', 'call'],
   ['GET /v1/calls', 'call'],
@@ -110,6 +112,7 @@ const STREAMS = ['GET /v1/approvals/events'];
 const MAKING = [
   'POST /v1/admin/recordings',
   'POST /v1/agents',
+  'POST /v1/approvals/delegations',
   'POST /v1/audit/erasures',
   'POST /v1/execute',
   'POST /v1/keys',
@@ -159,7 +162,7 @@ const OF_EVERYBODY = [
 type PlatformRoute = readonly [route: string, body?: unknown];
 type TenantRoute = readonly [route: string, what: Owned, body?: unknown];
 type Owned =
-  'recording' | 'webhook' | 'approval' | 'call' | 'schedule' | 'session' | 'key' | 'agent' | 'assigned';
+  'recording' | 'webhook' | 'approval' | 'call' | 'schedule' | 'session' | 'key' | 'agent' | 'assigned' | 'delegation';
 interface Problem {
   readonly code: string;
   readonly reason: string;
@@ -191,6 +194,7 @@ const owned: Record<Owned, string> = {
   session: '',
   key: '',
   agent: 'acme-desk',
+  delegation: '',
 };
 
 const idOf = ({ key }: RestTarget) => key.slice('ute_live_'.length, 'ute_live_'.length + 8);
@@ -236,6 +240,7 @@ beforeAll(async () => {
       any: { tenants: '*', roles: ['admin'], user: 'any' },
     },
     settings: {
+      approvals: { allow_self_approval: true, groups: { desk: { users: ['ann'] } } },
       webhooks: {
         allow_hosts: [host],
         allow_private: ['127.0.0.0/8'],
@@ -272,6 +277,10 @@ async function haveOwned(host: string): Promise<void> {
   );
   await callWhen(acme, owned.call);
   owned.schedule = (await makeSchedule(acme, { schedule: 'daily 9am', tool: 'work' })).body.id;
+  const handed = { to: 'bob', until: new Date(Date.now() + 3_600_000).toISOString() };
+  owned.delegation = (
+    await request<{ id: string }>(acme, 'POST', '/v1/approvals/delegations', handed)
+  ).body.id;
   const made = { name: 'walls', roles: ['agent'] };
   owned.key = (await request<{ id: string }>(acme, 'POST', '/v1/keys', made)).body.id;
   await request(acme, 'POST', '/v1/agents', { name: owned.agent });

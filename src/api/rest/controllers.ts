@@ -4,6 +4,7 @@ import { AdminController } from './admin/controller.ts';
 import { AgentsController } from './agents/controller.ts';
 import { ApprovalsController } from './approvals/controller.ts';
 import { AssignmentsController } from './assignments/controller.ts';
+import { DelegationsController } from './approvals/delegations-controller.ts';
 import { AuditController } from './audit/controller.ts';
 import { CallsController } from './calls/controller.ts';
 import { CircuitsController } from './circuits/controller.ts';
@@ -30,6 +31,7 @@ export const REST_CONTROLLERS = [
   ToolsController,
   CallsController,
   ApprovalsController,
+  DelegationsController,
   SchedulesController,
   SessionsController,
   KeysController,

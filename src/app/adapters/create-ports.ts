@@ -1,6 +1,5 @@
 // Makes every port's adapter: the embedded ones, or those on Redis and PostgreSQL where their URLs are set.
 import { join } from 'node:path';
-import type { ApprovalNotices } from '../../ports/approval-notices.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import { callRulesOf } from '../../settings/call-rules.ts';
@@ -23,7 +22,11 @@ import { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import { SqlIdempotencyStore } from '../../infra/idempotency/sql-idempotency-store.ts';
 import { SqlSpecStore } from '../../infra/specs/sql-spec-store.ts';
 import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
-import { createAsyncParts, type AsyncParts } from '../../infra/calls/queue/async-parts.ts';
+import {
+  createAsyncParts,
+  type AsyncParts,
+  type AsyncPartsNeeds,
+} from '../../infra/calls/queue/async-parts.ts';
 import { SystemClock } from '../../infra/clock/system-clock.ts';
 import { degradedGauge, type Degraded } from '../../infra/telemetry/degraded-gauge.ts';
 import { PinoLog } from '../../infra/telemetry/pino-log.ts';
@@ -45,7 +48,7 @@ export interface Infra {
   /** What the gateway does without now. */
   readonly degraded: () => Degraded;
   readonly history: CallHistory;
-  readonly approvalNotices: ApprovalNotices;
+  readonly approvers: CallLog['approvers'];
   /** What calls that run later need. */
   readonly asyncParts: AsyncParts;
   readonly keys: Keys;
@@ -74,7 +77,7 @@ export async function createInfra(
   const { server, database, databaseWatch } = createOwnDatabase(settings, observed);
   const egress = createEgressAdapters(settings, { ...observed, server, alsoHidden });
   const callLog = await openCallLog(settings, { ...observed, database, http: egress.ports.http });
-  const { history, approvalNotices, ports: kept } = callLog;
+  const { history, approvers, ports: kept } = callLog;
   const coordination = await openCoordination(settings, observed);
   const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
   const agents = await openAgents(settings, { ...observed, ...egress.ports, database });
@@ -98,14 +101,24 @@ export async function createInfra(
     sessionGate: sessions.gate,
     specs: new SqlSpecStore(database.db),
   };
-  const { max_wait_ms: maxWaitMs } = settings.async;
-  const maxPending = settings.limits.max_pending_approvals;
-  const asyncParts = createAsyncParts({ ...coordination, ...observed, database, maxWaitMs, maxPending, hooks: settings.approvals.notify });
+  const asyncParts = asyncPartsOf(settings, { ...coordination, ...observed, database });
   const own = { database, server, databaseWatch, keys, agents, oauth, assignments };
   const looking = { ...own, sessions, loopLag };
   const close = closerOf({ looking, egress, coordination, recordings, callLog, ...own, ...observed });
   const degraded = () => degradedOf({ ...callLog, ...kept, ...own, coordination });
-  return { ports, ...observed, ...own, sessions, degraded, history, approvalNotices, asyncParts, close };
+  return { ports, ...observed, ...own, sessions, degraded, history, approvers, asyncParts, close };
+}
+
+function asyncPartsOf(
+  { async, limits, approvals }: Settings,
+  stores: Pick<AsyncPartsNeeds, 'database' | 'redis' | 'clock' | 'log'>,
+): AsyncParts {
+  return createAsyncParts({
+    ...stores,
+    maxWaitMs: async.max_wait_ms,
+    maxPending: limits.max_pending_approvals,
+    hooks: approvals.notify,
+  });
 }
 
 interface Looking {

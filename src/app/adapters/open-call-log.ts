@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseDuration } from '../../lib/text/duration.ts';
 import type { ApproverGroups } from '../../ports/approver-groups.ts';
 import type { ApprovalNotices } from '../../ports/approval-notices.ts';
+import type { VoteDelegations } from '../../ports/vote-delegations.ts';
 import type { ApprovalStore } from '../../ports/approval-store.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -22,6 +23,7 @@ import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import type { RetentionPeriods } from '../../infra/maintenance/retention.ts';
 import { ConfiguredGroups } from '../../infra/approvals/configured-groups.ts';
 import { SqlApprovalNotices } from '../../infra/approvals/sql-approval-notices.ts';
+import { SqlVoteDelegations } from '../../infra/approvals/sql-vote-delegations.ts';
 import { SqlApprovalStore } from '../../infra/approvals/sql-approval-store.ts';
 import { SqlCallHistory } from '../../infra/calls/sql-call-history.ts';
 import { Maintenance } from '../../infra/maintenance/maintenance.ts';
@@ -36,7 +38,8 @@ export interface CallLog {
   readonly history: CallHistory;
   /** Which places take no checkpoints now, in a sentence. */
   readonly checkpointsAway: () => string | undefined;
-  readonly approvalNotices: ApprovalNotices;
+  /** Who hears of approvals, and who votes for whom. */
+  readonly approvers: { readonly notices: ApprovalNotices; readonly delegations: VoteDelegations };
   /** Before the database is closed. What the journal holds is moved there for `withinMs` at most. */
   close(withinMs: number): Promise<void>;
 }
@@ -85,7 +88,7 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
       approvals: approvalsOf(settings, database),
       approverGroups: new ConfiguredGroups(settings.approvals.groups),
     },
-    approvalNotices: noticesOf(settings, database),
+    approvers: { notices: noticesOf(settings, database), delegations: new SqlVoteDelegations(database) },
     history: withOwnCalls(new SqlCallHistory(database, retention.calls), sink),
     checkpointsAway: () => delivery.away(),
     async close(withinMs) {

@@ -13,10 +13,10 @@ export interface ApprovalWord {
   stop(): Promise<void>;
 }
 
-const REMIND_MS = 2_000;
+const REMIND_MS = 1_000;
 
 /** Throws Error where gateway.yaml names a hook that webhooks may not go to. */
-export function createApprovalNotices(settings: Settings, { ports, approvalNotices }: Infra): ApprovalWord {
+export function createApprovalNotices(settings: Settings, { ports, approvers }: Infra): ApprovalWord {
   const { notify } = settings.approvals;
   const rules = new CallbackRules(settings.webhooks);
   for (const [index, { url }] of notify.entries()) {
@@ -29,7 +29,7 @@ export function createApprovalNotices(settings: Settings, { ports, approvalNotic
   const mails = new Map(notify.map(({ name, email }) => [name, email]));
   const sender = new WebhookSender({
     ...ports,
-    outbox: approvalNotices,
+    outbox: approvers.notices,
     random: Math.random,
     rules,
     bodyOf: (due) => approvalMessage(due, mails.get(due.hook) ?? []),
@@ -41,13 +41,13 @@ export function createApprovalNotices(settings: Settings, { ports, approvalNotic
   });
   let reminders: Repeated | undefined;
   return {
-    feed: new ApprovalFeed({ notices: approvalNotices, clock: ports.clock }),
+    feed: new ApprovalFeed({ notices: approvers.notices, clock: ports.clock }),
     start() {
       const { clock, log } = ports;
       const failed = (error: unknown) =>
         log.warn({ err: error }, 'approvals that expire soon could not be looked for: it is tried again');
       const period = { ms: REMIND_MS, jitter: 0.1 };
-      reminders = every(clock, period, async () => void (await approvalNotices.remind()), failed);
+      reminders = every(clock, period, async () => void (await approvers.notices.remind()), failed);
       if (notify.length > 0) sender.start();
     },
     async stop() {

@@ -33,6 +33,7 @@ import {
   type DoorLimits,
 } from '../../api/tokens.ts';
 import { AllSecrets } from '../../core/agents/all-secrets.ts';
+import type { DecisionRules } from '../../core/decide-approval.ts';
 import { ManagedAgents } from '../../core/agents/managed-agents.ts';
 import { SecretKeys } from '../../core/agents/secret-keys.ts';
 import { ManagedAssignments } from '../../core/versions/managed-assignments.ts';
@@ -92,6 +93,16 @@ function portsOf({ executor, registry, circuits, agreement, specs, pipeline }: G
   ];
 }
 
+function decisionRulesOf({ approvals }: Settings, { ports, approvers }: Infra): DecisionRules {
+  return {
+    allowSelfApproval: approvals.allow_self_approval,
+    requireReason: approvals.require_reason,
+    groups: ports.approverGroups,
+    delegations: approvers.delegations,
+    clock: ports.clock,
+  };
+}
+
 @Module({})
 export class GatewayModule {
   static register(
@@ -102,11 +113,7 @@ export class GatewayModule {
   ): DynamicModule {
     const limits: DoorLimits = {
       maxParallelCalls: settings.limits.max_parallel_calls,
-      approvals: {
-        allowSelfApproval: settings.approvals.allow_self_approval,
-        requireReason: settings.approvals.require_reason,
-        groups: infra.ports.approverGroups,
-      },
+      approvals: decisionRulesOf(settings, infra),
     };
     const { authenticator, auditSink, clock, log } = infra.ports;
     const acts = new ManagementActs(auditSink, clock, log);

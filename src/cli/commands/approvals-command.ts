@@ -7,8 +7,9 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { asObject } from '../gateway-answer.ts';
 import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
 import { table } from '../table.ts';
+import { addDelegationCommands } from './delegation-commands.ts';
 
-interface JsonOption extends GatewayOptions {
+export interface JsonOption extends GatewayOptions {
   readonly json?: true;
 }
 
@@ -47,6 +48,7 @@ export function addApprovalsCommand(program: Command, io: CliIo, finish: (code: 
       tell(shown(found), found, options);
     },
   );
+  addDelegationCommands(add, io, tell);
   for (const decision of ['approve', 'reject'] as const)
     add(`${decision} <id>`, `${decision} the call`)
       .option('--comment <text>', 'why; the caller of a rejected call is told')

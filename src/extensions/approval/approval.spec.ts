@@ -176,16 +176,31 @@ describe('approval', () => {
     );
   });
 
-  it('applies by mode: to none, to unsafe tools, or to all', () => {
+  describe('applies by mode, and by risk from a level on', () => {
     const clock = new FakeClock(0);
     const approvals = new MemoryApprovals(clock);
     const extension = approval.create({ approverGroups, approvals, clock, metrics: recordingMetrics() });
-    const safe = functionOf();
-    const applies = (mode: 'never' | 'unsafe_only' | 'always') =>
-      [safe, dangerous].map((fn) => layerFor(extension, fn, { ...OPTIONS, mode }) !== undefined);
-    expect(applies('never')).toEqual([false, false]);
-    expect(applies('unsafe_only')).toEqual([false, true]);
-    expect(applies('always')).toEqual([true, true]);
+    const tools = {
+      low: functionOf(),
+      medium: functionOf({ metadata: { riskLevel: 'medium' } }),
+      high: functionOf({ metadata: { riskLevel: 'high' } }),
+      critical: functionOf({ metadata: { riskLevel: 'critical' } }),
+      dangerous,
+      asking: functionOf({ metadata: { requiresApproval: true } }),
+    };
+    it.each([
+      ['never', 'low', []],
+      ['unsafe_only', 'low', ['high', 'critical', 'dangerous', 'asking']],
+      ['always', 'critical', ['low', 'medium', 'high', 'critical', 'dangerous', 'asking']],
+      ['by_risk', 'low', ['low', 'medium', 'high', 'critical', 'dangerous', 'asking']],
+      ['by_risk', 'medium', ['medium', 'high', 'critical', 'dangerous', 'asking']],
+      ['by_risk', 'high', ['high', 'critical', 'dangerous', 'asking']],
+      ['by_risk', 'critical', ['critical', 'asking']],
+    ] as const)('%s from %s: %j', (mode, from, expected) => {
+      const options = { ...OPTIONS, mode, from_risk: from };
+      const held = Object.entries(tools).filter(([, fn]) => layerFor(extension, fn, options) !== undefined);
+      expect(held.map(([name]) => name)).toEqual(expected);
+    });
   });
 });
 

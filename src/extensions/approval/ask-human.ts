@@ -4,6 +4,7 @@ import { approvedPayload } from '../../contract/call/approval/approved-payload.t
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
+import type { RiskLevel, ToolMetadata } from '../../contract/tool/tool-spec.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import { SENSITIVE_MARK, sealSensitive } from '../../lib/secrets/sensitive-values.ts';
@@ -28,6 +29,11 @@ async function rendered(
     // It is said when the call runs.
     return undefined;
   }
+}
+
+/** What is dangerous is of high risk at least, whatever it says. */
+export function riskOf({ isDangerous, riskLevel }: ToolMetadata): RiskLevel {
+  return isDangerous && riskLevel !== 'critical' ? 'high' : riskLevel;
 }
 
 /** What an approval is good for. */
@@ -67,7 +73,7 @@ export async function askHuman(
     ...(would !== undefined && { would }),
     quorum,
     approverGroups: groups,
-    riskLevel: metadata.isDangerous && metadata.riskLevel === 'low' ? 'high' : metadata.riskLevel,
+    riskLevel: riskOf(metadata),
     sessionId: call.context.sessionId ?? '',
     createdAt: now,
     expiresAt: now + ttlMs,

@@ -7,21 +7,27 @@ import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { whatCallRuns, type ToolFunction } from '../../contract/tool/tool-function.ts';
-import { isUnsafe } from '../../contract/tool/tool-spec.ts';
+import { isUnsafe, RISK_LEVELS, type ToolMetadata } from '../../contract/tool/tool-spec.ts';
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import type { Approval, ApprovalStore, RedemptionResult } from '../../ports/approval-store.ts';
 import type { ApproverGroups } from '../../ports/approver-groups.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
-import { askHuman, type Asking, type BoundTo } from './ask-human.ts';
+import { askHuman, riskOf, type Asking, type BoundTo } from './ask-human.ts';
 import { whole } from '../../lib/settings/whole.ts';
 
 const optionsSchema = z.strictObject({
   mode: z
-    .enum(['never', 'unsafe_only', 'always'])
+    .enum(['never', 'unsafe_only', 'by_risk', 'always'])
     .default('unsafe_only')
     .describe(
-      'Which tools need a human: none, those that are dangerous, need approval or are of high risk, or all.',
+      'Which tools need a human: none; those that are dangerous, need approval or are of high risk; those of `from_risk` and above; or all.',
+    ),
+  from_risk: z
+    .enum(RISK_LEVELS)
+    .default('high')
+    .describe(
+      'With mode by_risk: the least risk_level that needs a human. A dangerous tool has high at least; one that says requires_approval needs one always.',
     ),
   ttl_ms: whole(1_000, 7 * 86_400_000)
     .default(900_000)
@@ -70,9 +76,10 @@ function createApproval({
     stage: 'tool',
     onFailure: 'deny',
     phases: ['admit'],
-    prepare(fn, { mode, ttl_ms: ttlMs, quorum, groups }, executor) {
+    prepare(fn, options, executor) {
+      const { ttl_ms: ttlMs, quorum, groups } = options;
       refuseUnknown(groups, approverGroups);
-      const needsHuman = mode === 'always' || (mode === 'unsafe_only' && isUnsafe(fn.spec.metadata));
+      const needsHuman = isForHumans(fn.spec.metadata, options);
       if (!needsHuman && fn.spec.mayNeedApproval !== true) return undefined;
       const approve = approvedOnly(fn, { clock, ttlMs, quorum, groups, executor }, approvals, series);
       if (needsHuman) return approve;
@@ -81,6 +88,12 @@ function createApproval({
       };
     },
   };
+}
+
+function isForHumans(metadata: ToolMetadata, { mode, from_risk: from }: ApprovalOptions): boolean {
+  if (mode === 'never' || mode === 'always') return mode === 'always';
+  if (mode === 'unsafe_only') return isUnsafe(metadata);
+  return metadata.requiresApproval || RISK_LEVELS.indexOf(riskOf(metadata)) >= RISK_LEVELS.indexOf(from);
 }
 
 type Series = Readonly<Record<'requested' | 'redeemed' | 'refused', Counter>>;

@@ -27,11 +27,18 @@ export function applyDecision(approval: Approval, decision: ApprovalDecision): A
   return { outcome: 'decided', approval: decided, changed: true };
 }
 
-function voteOf({ by, byUser, comment }: ApprovalDecision): ApprovalVote {
-  return { by, ...(byUser !== undefined && { user: byUser }), ...(comment !== undefined && { comment }) };
+function voteOf({ by, byUser, forUser, comment }: ApprovalDecision): ApprovalVote {
+  const whose = {
+    ...(byUser !== undefined && { user: byUser }),
+    ...(forUser !== undefined && { for: forUser }),
+  };
+  return { by, ...whose, ...(comment !== undefined && { comment }) };
 }
 
-/** A person may have many keys. */
-function isSameVoter(vote: ApprovalVote, { by, byUser }: ApprovalDecision): boolean {
-  return vote.by === by || isSamePerson(vote.user, byUser);
+/** A person may have many keys; and a vote that is given for another is given by both. */
+function isSameVoter(vote: ApprovalVote, { by, byUser, forUser }: ApprovalDecision): boolean {
+  const people = [byUser, forUser];
+  return (
+    vote.by === by || people.some((name) => isSamePerson(vote.user, name) || isSamePerson(vote.for, name))
+  );
 }

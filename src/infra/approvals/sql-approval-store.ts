@@ -141,12 +141,13 @@ export class SqlApprovalStore implements ApprovalStore {
 /** The outcome of a vote that is not the last one is `pending`. */
 function recordDecision(
   { tenantId, id, status, quorum, votes }: Approval,
-  { by, byUser }: Decision,
+  { by, byUser, forUser }: Decision,
   comment: string | undefined,
 ): RawBuilder<unknown> {
   const notes = JSON.stringify({
     approval_id: id,
     ...(byUser !== undefined && { decided_by_user: byUser }),
+    ...(forUser !== undefined && { decided_for_user: forUser }),
     ...(comment !== undefined && { comment }),
     ...(quorum > 1 && { approvals: votes.length, needed: quorum }),
   });

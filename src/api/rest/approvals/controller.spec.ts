@@ -1,7 +1,8 @@
 // Approvals by REST: decisions are read strictly, stay in the approver's tenant, and are not the requester's own.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/helpers/fake-clock.ts';
-import { ask } from '../../../../test/helpers/management-kit.ts';
+import { ask, only } from '../../../../test/helpers/management-kit.ts';
+import type { VoteDelegations } from '../../../ports/vote-delegations.ts';
 import { MemoryApprovals } from '../../../../test/helpers/memory-approvals.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { NewApproval } from '../../../ports/approval-store.ts';
@@ -40,7 +41,13 @@ describe('approvals', () => {
 
   beforeEach(() => {
     store = new MemoryApprovals(new FakeClock(NOW));
-    const approvals = { allowSelfApproval: false, requireReason: true, groups };
+    const approvals = {
+      allowSelfApproval: false,
+      requireReason: true,
+      groups,
+      delegations: only<VoteDelegations>({ list: async () => [] }),
+      clock: new FakeClock(NOW),
+    };
     const catalog = { snapshot: () => snapshotOf([], []) };
     const feed = { follow: async () => Promise.reject(new Error('nobody follows')) };
     const calls = { decided: () => undefined };

@@ -108,7 +108,12 @@ function wireApproval(approval: Kept) {
       decidedBy,
       decidedAt: decidedAt === undefined ? null : new Date(decidedAt),
       comment,
-      votes: votes.map(({ by, user = null, comment: said = null }) => ({ by, user, comment: said })),
+      votes: votes.map(({ by, user = null, for: whose = null, comment: said = null }) => ({
+        by,
+        user,
+        for: whose,
+        comment: said,
+      })),
       would,
       callId,
     }),

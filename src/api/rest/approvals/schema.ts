@@ -23,7 +23,12 @@ const params = { id: shape(() => z.string().max(256)) };
 const ApprovalStatus = named('ApprovalStatus', () => oneOf(APPROVAL_STATUSES));
 
 const Vote = named('ApprovalVote', () =>
-  z.object({ by: text('The credential.'), user: text().nullable(), comment: text().nullable() }),
+  z.object({
+    by: text('The credential.'),
+    user: text().nullable(),
+    for: text('The member of the group whose vote it is, where it was handed to them.').nullable(),
+    comment: text().nullable(),
+  }),
 );
 
 export const Approval = named('Approval', () =>

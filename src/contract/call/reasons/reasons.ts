@@ -64,6 +64,7 @@ export const REASONS = {
   APPROVAL_EXPIRED: row(['VALIDATION', 'CONFLICT'], 'the approval is past its time'),
   APPROVAL_MISMATCH: row('VALIDATION', 'the token was given for another call'),
   APPROVAL_NOT_FOUND: row('NOT_FOUND', 'there is no approval of this id'),
+  DELEGATION_NOT_FOUND: row('NOT_FOUND', 'there is no delegation of a vote of this id that could be revoked'),
   APPROVAL_PENDING: row('CONFIRMATION_REQUIRED', 'a human has to approve the call: details.approval_id'),
   APPROVAL_REJECTED: row('PERMISSION_DENIED', 'an approver rejected the call'),
   APPROVAL_REQUIRED: row('CONFIRMATION_REQUIRED', 'the token does not approve this call'),

@@ -19,6 +19,7 @@ import { approvers } from './0021-approvers.ts';
 import { toolAssignments } from './tools/0023-tool-assignments.ts';
 import { waitingCalls } from './approvals/0027-waiting-calls.ts';
 import { wordToApprovers } from './approvals/0027-word-to-approvers.ts';
+import { voteDelegations } from './approvals/0027-x-vote-delegations.ts';
 import { auditAppendOnly } from './audit/0029-audit-append-only.ts';
 import { oauth } from './oauth/0030-oauth.ts';
 
@@ -42,6 +43,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0023-tool-assignments': toolAssignments,
   '0027-waiting-calls': waitingCalls,
   '0027-word-to-approvers': wordToApprovers,
+  '0027-x-vote-delegations': voteDelegations,
   '0029-audit-append-only': auditAppendOnly,
   '0030-oauth': oauth,
 };
