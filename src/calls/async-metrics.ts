@@ -5,17 +5,14 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { Metrics } from '../ports/telemetry/metrics.ts';
 import type { WebhookStore } from '../ports/calls/webhook-store.ts';
+import { DEFERRED_SERIES } from '../ports/telemetry/series/deferred.ts';
 
 export interface AsyncSeries {
   ended(status: EndStatus): void;
 }
 
 export function asyncSeries(metrics: Metrics): AsyncSeries {
-  const ended = metrics.counter({
-    name: 'ute_async_calls_ended_total',
-    help: 'Asynchronous calls by how they ended, counted by the replica that saw it.',
-    labels: ['status'],
-  });
+  const ended = metrics.counter(DEFERRED_SERIES.ute_async_calls_ended_total);
   return { ended: (status) => ended.with(status).add() };
 }
 
@@ -32,22 +29,9 @@ const LOOK_MS = 5_000;
 /** Asks the rows every few seconds; every replica shows the same. The returned function ends it. */
 export function showQueue(deps: GaugeDeps): () => void {
   const { store, webhooks, metrics, clock, log } = deps;
-  const calls = metrics.gauge({
-    name: 'ute_async_calls',
-    help: 'Asynchronous calls that wait or run, over all replicas.',
-    labels: ['status'],
-  });
-  const oldest = metrics
-    .gauge({
-      name: 'ute_job_oldest_waiting_seconds',
-      help: 'How long the call has waited that is first to be run.',
-    })
-    .with();
-  const messages = metrics.gauge({
-    name: 'ute_webhooks',
-    help: 'Webhooks of ended calls: still to be delivered, and given up.',
-    labels: ['status'],
-  });
+  const calls = metrics.gauge(DEFERRED_SERIES.ute_async_calls);
+  const oldest = metrics.gauge(DEFERRED_SERIES.ute_job_oldest_waiting_seconds).with();
+  const messages = metrics.gauge(DEFERRED_SERIES.ute_webhooks);
   const show = async () => {
     const [state, counts] = await Promise.all([store.state(), webhooks.counts()]);
     calls.with('waiting_approval').set(state.waitingApproval);

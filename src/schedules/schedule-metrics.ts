@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
 import type { Counter, Histogram, Labelled, Metrics } from '../ports/telemetry/metrics.ts';
 import type { ScheduleStore } from '../ports/calls/schedule-store.ts';
+import { DEFERRED_SERIES } from '../ports/telemetry/series/deferred.ts';
 
 export interface ScheduleSeries {
   readonly runs: Labelled<Counter>;
@@ -11,17 +12,9 @@ export interface ScheduleSeries {
 }
 
 export function scheduleSeries(metrics: Metrics): ScheduleSeries {
-  const runs = metrics.counter({
-    name: 'ute_schedule_runs_total',
-    help: 'Moments that schedules were due, by what became of them; missed counts each gap once. By the replica that saw to it.',
-    labels: ['outcome'],
-  });
+  const runs = metrics.counter(DEFERRED_SERIES.ute_schedule_runs_total);
   for (const outcome of ['fired', 'missed', 'skipped_overlap', 'dropped', 'broken']) runs.with(outcome);
-  const lag = metrics.histogram({
-    name: 'ute_schedule_lag_seconds',
-    help: 'From the moment that a schedule is due until its call is there.',
-    buckets: [0.25, 0.5, 1, 2, 5, 15, 60, 300, 3_600],
-  });
+  const lag = metrics.histogram(DEFERRED_SERIES.ute_schedule_lag_seconds);
   return { runs, lag: lag.with() };
 }
 
@@ -36,11 +29,7 @@ const LOOK_MS = 30_000;
 
 /** Every replica shows the same. The returned function ends it. */
 export function showSchedules({ store, metrics, clock, log }: CountsDeps): () => void {
-  const gauge = metrics.gauge({
-    name: 'ute_schedules',
-    help: 'Schedules over all replicas: enabled; failing, whose last run did not succeed; overdue, due for over a minute.',
-    labels: ['state'],
-  });
+  const gauge = metrics.gauge(DEFERRED_SERIES.ute_schedules);
   const show = async () => {
     const { enabled, failing, overdue } = await store.counts();
     gauge.with('enabled').set(enabled);

@@ -11,6 +11,7 @@ import type { KeyProvider } from '../../ports/secrets/key-provider.ts';
 import type { SecretSealer } from '../../ports/secrets/secret-sealer.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface Agents {
@@ -34,7 +35,6 @@ export interface AgentsNeeds {
 /** Throws Error where the keys for secrets cannot be used. */
 export async function openAgents(settings: Settings, needs: AgentsNeeds): Promise<Agents> {
   const { database, clock, log, metrics } = needs;
-  const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
   const store = new SqlAgentStore(database.db);
   const keyServices = await openSecretKeys(settings, { ...needs, env: process.env });
   const { keys } = keyServices;
@@ -42,11 +42,8 @@ export async function openAgents(settings: Settings, needs: AgentsNeeds): Promis
     store,
     clock,
     log,
-    unread: gauge(
-      'ute_agents_unread',
-      '1 while the agents of the database cannot be read: what was configured stays in force.',
-    ),
-    count: gauge('ute_agents', 'Agents that are declared, of all tenants, as this replica knows them.'),
+    unread: metrics.gauge(ACCESS_SERIES.ute_agents_unread).with(),
+    count: metrics.gauge(ACCESS_SERIES.ute_agents).with(),
   });
   const sealer = new EnvelopeSealer(keys);
   return { store, followed, keys, keyServices, sealer };

@@ -28,6 +28,7 @@ import { SqlApprovalStore } from '../../infra/approvals/sql-approval-store.ts';
 import { SqlCallHistory } from '../../infra/calls/sql-call-history.ts';
 import { Maintenance } from '../../infra/maintenance/maintenance.ts';
 import { requireWritable } from '../../infra/data-dir/writable-data-dir.ts';
+import { RECORDS_SERIES } from '../../ports/telemetry/series/records.ts';
 
 export interface CallLog {
   readonly ports: {
@@ -125,12 +126,7 @@ async function openCheckpoints(settings: Settings, { database, log, metrics }: D
   const { checkpoint_key_file: named, checkpoint_file: file } = settings.audit;
   const keyFile = named ?? join(settings.data_dir, 'audit-checkpoints.key');
   const key = await openSigningKey(keyFile, named === undefined, log);
-  const made = metrics
-    .counter({
-      name: 'ute_audit_checkpoints_total',
-      help: 'Signed checkpoints of audit chains that were kept.',
-    })
-    .with();
+  const made = metrics.counter(RECORDS_SERIES.ute_audit_checkpoints_total).with();
   const sink = new CheckpointFile(file ?? join(settings.data_dir, 'audit-checkpoints.jsonl'));
   return new Checkpoints({ database, key, sink, made });
 }

@@ -5,6 +5,7 @@ import type { KeyControl } from '../../ports/keys/key-control.ts';
 import type { HttpClient } from '../../ports/egress/http-client.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/api-key-authenticator.ts';
 import { makeFirstKey } from '../../infra/keys/first-key.ts';
@@ -124,21 +125,9 @@ function openRecorded(
     authenticator,
     clock,
     log,
-    unread: gaugeOf(
-      metrics,
-      'ute_api_keys_unread',
-      '1 while the API keys of the database cannot be read: those that were known stay in force.',
-    ),
-    count: gaugeOf(
-      metrics,
-      'ute_api_keys',
-      'API keys of the database that are not revoked, as this replica knows them.',
-    ),
+    unread: metrics.gauge(ACCESS_SERIES.ute_api_keys_unread).with(),
+    count: metrics.gauge(ACCESS_SERIES.ute_api_keys).with(),
   });
-}
-
-function gaugeOf(metrics: Metrics, name: string, help: string) {
-  return metrics.gauge({ name, help }).with();
 }
 
 function firstKeyNotice(key: string): string {

@@ -19,6 +19,7 @@ import type { OAuthBrowser, OAuthControl } from '../../ports/oauth/oauth-control
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import type { Agents } from './open-agents.ts';
 
@@ -54,20 +55,13 @@ export async function openOAuth(settings: Settings, needs: OAuthNeeds): Promise<
   const publicUrl = settings.oauth.public_url === undefined ? undefined : new URL(settings.oauth.public_url);
   const store = new SqlConnectionStore(database.db);
   const flows = new SqlFlowStore(database.db);
-  const known = new FollowedConnections({ store, clock, log, unread: unreadGauge(metrics) });
+  const unread = metrics.gauge(ACCESS_SERIES.ute_oauth_connections_unread).with();
+  const known = new FollowedConnections({ store, clock, log, unread });
   let catalog: Pick<ToolCatalog, 'snapshot'> | undefined;
   const scopes = new WantedScopes({ agents: agents.followed, specs: () => catalog?.snapshot().specs ?? [] });
   const links = new ConnectLinks({ flows, providers, scopes, clock, publicUrl });
-  const refreshes = counter(
-    metrics,
-    'ute_oauth_refreshes_total',
-    'Refreshes of tokens of connected accounts: refreshed, needs_reauth, failed, lost (another replica was first).',
-  );
-  const connects = counter(
-    metrics,
-    'ute_oauth_connections_total',
-    'Accounts that were to be connected for agents: connected, refused, failed.',
-  );
+  const refreshes = metrics.counter(ACCESS_SERIES.ute_oauth_refreshes_total);
+  const connects = metrics.counter(ACCESS_SERIES.ute_oauth_connections_total);
   const refresh = new TokenRefresh({ store, known, sealer, clock, log, outcomes: refreshes, random });
   const tokens = new ConnectedTokens({ known, providers, refresh, links, sealer, clock });
   const changed = () => agents.followed.check();
@@ -86,13 +80,4 @@ export async function openOAuth(settings: Settings, needs: OAuthNeeds): Promise<
       await refresh.stop();
     },
   };
-}
-
-function counter(metrics: Metrics, name: string, help: string) {
-  return metrics.counter({ name, help, labels: ['provider', 'outcome'] });
-}
-
-function unreadGauge(metrics: Metrics) {
-  const help = '1 while connected accounts of agents cannot be read: tokens that are known stay in use.';
-  return metrics.gauge({ name: 'ute_oauth_connections_unread', help }).with();
 }

@@ -11,6 +11,7 @@ import { KnownSessions } from '../../sessions/known-sessions.ts';
 import { DeclaredSessions } from '../../sessions/session-gate.ts';
 import { SessionTools } from '../../sessions/session-tools.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 
 export interface SessionParts {
   readonly store: SessionStore;
@@ -30,12 +31,7 @@ interface Needs {
 
 export function openSessions({ sessions }: Settings, { database, clock, log, metrics }: Needs): SessionParts {
   const store = new SqlSessionStore(database.db);
-  const unread = metrics
-    .gauge({
-      name: 'ute_sessions_unread',
-      help: '1 while sessions cannot be read from the database: those that were known stay as they were.',
-    })
-    .with();
+  const unread = metrics.gauge(ACCESS_SERIES.ute_sessions_unread).with();
   const known = new KnownSessions({ store, clock, log, unread });
   // It asks nothing before a session is known.
   known.start();

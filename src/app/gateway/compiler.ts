@@ -9,8 +9,7 @@ import type { Pipeline } from './pipeline.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
-
-const EXECUTOR_BUCKETS = [0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+import { CALLS_SERIES } from '../../ports/telemetry/series/calls.ts';
 
 export class GatewayCompiler implements ToolCompiler {
   readonly #pipeline: Pipeline;
@@ -55,20 +54,10 @@ export class GatewayCompiler implements ToolCompiler {
 }
 
 function executorSeries(metrics: Metrics) {
-  const labels = ['executor'];
   return {
-    inflight: metrics.gauge({ name: 'ute_inflight_calls', help: 'Calls inside an executor now.', labels }),
-    retries: metrics.counter({ name: 'ute_retries_total', help: 'Second and later attempts.', labels }),
-    exhausted: metrics.counter({
-      name: 'ute_retry_budget_exhausted_total',
-      help: 'Retries that were not made because too much failed before.',
-      labels,
-    }),
-    seconds: metrics.histogram({
-      name: 'ute_executor_duration_seconds',
-      help: 'Time of one attempt inside an executor.',
-      labels,
-      buckets: EXECUTOR_BUCKETS,
-    }),
+    inflight: metrics.gauge(CALLS_SERIES.ute_inflight_calls),
+    retries: metrics.counter(CALLS_SERIES.ute_retries_total),
+    exhausted: metrics.counter(CALLS_SERIES.ute_retry_budget_exhausted_total),
+    seconds: metrics.histogram(CALLS_SERIES.ute_executor_duration_seconds),
   };
 }

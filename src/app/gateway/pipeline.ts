@@ -19,6 +19,7 @@ import type { Ports } from '../../ports/ports.ts';
 import type { Histogram } from '../../ports/telemetry/metrics.ts';
 import { positionOf, readSource } from '../../settings/settings-source.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
+import { CALLS_SERIES } from '../../ports/telemetry/series/calls.ts';
 
 type Stage = 'request' | 'tool';
 
@@ -29,8 +30,6 @@ interface Step<Each extends Extension<unknown> = Extension<unknown>> {
   readonly options: unknown;
   readonly seconds: Histogram;
 }
-
-const STAGE_BUCKETS = [0.000_01, 0.000_05, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.1, 1, 10];
 
 export class Pipeline {
   readonly request: readonly NamedLayer[];
@@ -141,14 +140,7 @@ function refuseToolRules({ extensions, configFile }: Settings): void {
 
 function newStep(plugin: AnyExtensionPlugin, settings: Settings, ports: Ports): Step {
   const extension = plugin.create(ports);
-  const seconds = ports.metrics
-    .histogram({
-      name: 'ute_pipeline_stage_duration_seconds',
-      help: 'Time spent in each step of the pipeline itself, without what it wraps.',
-      labels: ['stage'],
-      buckets: STAGE_BUCKETS,
-    })
-    .with(plugin.name);
+  const seconds = ports.metrics.histogram(CALLS_SERIES.ute_pipeline_stage_duration_seconds).with(plugin.name);
   return { plugin, extension, options: optionsOf(plugin, settings), seconds };
 }
 

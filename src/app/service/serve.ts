@@ -1,13 +1,12 @@
 // Serves the gateway in its role: loads the tools, opens the doors and the metrics port, and stops them without losing a call.
 import { createAsyncCalls, type AsyncService } from '../background/create-async-calls.ts';
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts';
-import { readinessAnswer } from '../../api/health/readiness-answer.ts';
 import { createInfra, type Infra } from '../adapters/create-ports.ts';
 import { checkPorts } from '../../infra/http/free-ports.ts';
-import { MetricsServer } from '../../infra/telemetry/metrics-server.ts';
 import { startDemoUpstream, type DemoUpstream } from '../demo/demo-upstream.ts';
 import { answerWhileRecovering, bootDoors } from './boot-doors.ts';
 import type { Doors } from './open-doors.ts';
+import { openMetrics, type MetricsDoor } from './open-metrics.ts';
 import { degradedTools, ServiceState } from './service-state.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
@@ -73,12 +72,7 @@ async function start(
   ]);
   undo.push(() => doors.close());
   gateway.agreement.start();
-  const metrics = new MetricsServer({
-    metrics: infra.metrics,
-    readiness: () => readinessAnswer(state),
-    anonymous: settings.auth.mode === 'none',
-  });
-  const metricsPort = await metrics.listen(settings.metrics.port, settings.host);
+  const metrics = await openMetrics(settings, infra, state);
   undo.push(() => metrics.close());
   const ports = await doors.listen(await whileRecovering.end());
   asyncCalls.start();
@@ -88,7 +82,7 @@ async function start(
   const failed = (err: unknown) => infra.log.error({ err }, 'readiness could not be checked; tried again');
   state.onChange(infra.ports.clock, (isReady) => doors.setAccepting(isReady), failed);
   return {
-    ...addressesOf(settings, { ...ports, metrics: metricsPort }),
+    ...addressesOf(settings, { ...ports, metrics: metrics.port }),
     gateway,
     infra,
     stop: once(() => stop({ settings, doors, metrics, gateway, asyncCalls, infra, state, demo })),
@@ -169,7 +163,7 @@ async function probeSandbox(
 interface Running {
   readonly settings: Settings;
   readonly doors: Doors;
-  readonly metrics: MetricsServer;
+  readonly metrics: MetricsDoor;
   readonly gateway: Gateway;
   readonly asyncCalls: AsyncService;
   readonly infra: Infra;

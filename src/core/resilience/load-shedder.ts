@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { LoopLag } from '../../ports/telemetry/loop-lag.ts';
 import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
+import { LIMITS_SERIES } from '../../ports/telemetry/series/limits.ts';
 
 export interface ShedLimits {
   readonly maxInflightCalls: number;
@@ -45,11 +46,7 @@ export class LoadShedder {
 
   constructor(limits: ShedLimits, deps: ShedDeps) {
     this.#deps = deps;
-    const shed = deps.metrics.counter({
-      name: 'ute_shed_calls_total',
-      help: 'Calls refused because the gateway had too much to do, by priority of the tool.',
-      labels: ['priority'],
-    });
+    const shed = deps.metrics.counter(LIMITS_SERIES.ute_shed_calls_total);
     const level = (priority: CallPriority): Level => ({
       slots: Math.max(1, Math.floor(limits.maxInflightCalls * SHARES[priority])),
       lagMs: limits.shedAtLagMs * BEARABLE_LAG[priority],

@@ -5,6 +5,7 @@ import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { RetryBudget } from './retry-budget.ts';
+import { CALLS_SERIES } from '../../ports/telemetry/series/calls.ts';
 
 export interface UpstreamDeps {
   readonly clock: Clock;
@@ -34,11 +35,7 @@ export class Upstreams implements CircuitControl {
 
   constructor(deps: UpstreamDeps) {
     this.#deps = deps;
-    this.#gauge = deps.metrics.gauge({
-      name: 'ute_circuit_state',
-      help: 'Circuit breaker of an upstream: 0 closed, 1 half-open, 2 open or isolated.',
-      labels: ['upstream'],
-    });
+    this.#gauge = deps.metrics.gauge(CALLS_SERIES.ute_circuit_state);
   }
 
   /** The one breaker of this upstream, for every tool that calls it. */

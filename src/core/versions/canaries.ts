@@ -8,6 +8,7 @@ import type { Canary } from '../../contract/tool/tool-spec.ts';
 import { mayCall } from '../../lib/callers/may-call.ts';
 import type { Counter, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
 import { toolsOf } from '../deadline.ts';
+import { CALLS_SERIES } from '../../ports/telemetry/series/calls.ts';
 
 export class Canaries {
   readonly #counted: Labelled<Counter>;
@@ -18,11 +19,7 @@ export class Canaries {
   >();
 
   constructor(metrics: Metrics) {
-    this.#counted = metrics.counter({
-      name: 'ute_canary_calls_total',
-      help: 'Calls of tools that have another one on trial, by which of both ran and how it ended.',
-      labels: ['tool', 'version', 'outcome'],
-    });
+    this.#counted = metrics.counter(CALLS_SERIES.ute_canary_calls_total);
   }
 
   /**

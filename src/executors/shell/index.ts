@@ -19,6 +19,7 @@ import { LineEmitter } from './line-emitter.ts';
 import { shellOptionsSchema, type CommandOptions, type ShellOptions } from './options-schema.ts';
 import { readOutcome } from './read-outcome.ts';
 import { shellSettingsSchema, type ShellSettings } from './settings.ts';
+import { TOOLS_SERIES } from '../../ports/telemetry/series/tools.ts';
 
 export interface ShellNeeds {
   readonly sandbox: Sandbox;
@@ -58,11 +59,7 @@ class ShellExecutor implements Executor<ShellOptions> {
     this.#needs = needs;
     const { maxParallel: slots, maxQueue } = needs.settings;
     this.#slots = new SlotQueue({ slots, maxQueue, queueFull });
-    this.#runs = needs.metrics.counter({
-      name: 'ute_sandbox_runs_total',
-      help: 'Commands run in the sandbox, by back end and how they ended.',
-      labels: ['backend', 'ended'],
-    });
+    this.#runs = needs.metrics.counter(TOOLS_SERIES.ute_sandbox_runs_total);
   }
 
   prepare({ function: fn, options }: ExecutorTarget<ShellOptions>): PreparedFunction {

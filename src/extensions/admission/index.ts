@@ -40,6 +40,7 @@ function createAdmission({ admission, callRules, clock, metrics }: Needs): ToolE
       const budgetsFor = budgetPlan(fn, callRules, clock);
       if (!plan.limits && budgetsFor === undefined) return undefined;
       const inUse = plan.leases ? series.inUse.with(fn.spec.name) : undefined;
+      if (plan.slots !== undefined) series.limit.with(fn.spec.name).set(plan.slots);
       return async function admit(call, next) {
         const budgets = budgetsFor?.(call) ?? NO_BUDGETS;
         if (!plan.limits && budgets.length === 0) return next(call);

@@ -8,6 +8,8 @@ export interface LimitPlan {
   /** False: nothing is limited. */
   readonly limits: boolean;
   readonly leases: boolean;
+  /** Of the narrowest concurrency limit; undefined: there is none. */
+  readonly slots: number | undefined;
   /** A lost slot ends the call. */
   readonly cancelsWhenLost: boolean;
   requestFor(call: ToolCall): AdmissionRequest;
@@ -39,6 +41,7 @@ export function planOf(fn: ToolFunction): LimitPlan {
   return {
     limits: rates.length + all.length > 0,
     leases: all.length > 0,
+    slots: all.length === 0 ? undefined : Math.min(...all.map(({ rule }) => rule.limit)),
     cancelsWhenLost:
       (spec.concurrency ?? []).some(({ onLeaseLost }) => onLeaseLost === 'cancel') ||
       (connectionLimit !== undefined && !readOnly),

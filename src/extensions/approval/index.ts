@@ -15,6 +15,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
 import { askHuman, riskOf, type Asking, type BoundTo } from './ask-human.ts';
 import { whole } from '../../lib/settings/whole.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 
 const optionsSchema = z.strictObject({
   mode: z
@@ -62,11 +63,7 @@ function createApproval({
   clock,
   metrics,
 }: Needs): ToolExtension<ApprovalOptions> {
-  const counted = metrics.counter({
-    name: 'ute_approvals_total',
-    help: 'Approvals by event: requested, redeemed, or refused at redemption.',
-    labels: ['event'],
-  });
+  const counted = metrics.counter(ACCESS_SERIES.ute_approvals_total);
   const series = {
     requested: counted.with('requested'),
     redeemed: counted.with('redeemed'),

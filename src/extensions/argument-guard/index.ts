@@ -7,7 +7,7 @@ import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { ExtensionPlugin, Layer, ToolExtension } from '../../contract/plugin.ts';
 import { atOnce, inSlices } from '../../lib/concurrency/in-slices.ts';
-import { FINDINGS, findingCounts, type CountFindings } from '../../lib/content-guard/finding-counts.ts';
+import { findingCounts, type CountFindings } from '../../lib/content-guard/finding-counts.ts';
 import { guardJson, JsonRefused, type GuardedJson } from '../../lib/content-guard/guard-json.ts';
 import { maxCharacters } from '../../lib/content-guard/options.ts';
 import { argumentRules, checkedRules, faultsOf, type Rule } from '../../lib/content-guard/rules.ts';
@@ -15,6 +15,7 @@ import { fromPointer } from '../../lib/json/json-pointer.ts';
 import { isLargeJson } from '../../lib/large-json/write-json.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 
 const optionsSchema = z.strictObject({
   rules: argumentRules.describe('What is looked for in arguments, and what becomes of a call that has it.'),
@@ -38,7 +39,7 @@ export const argumentGuard: ExtensionPlugin<ArgumentGuardOptions, Needs> = {
 };
 
 function createArgumentGuard({ log, metrics }: Needs): ToolExtension<ArgumentGuardOptions> {
-  const countsOf = findingCounts(metrics.counter(FINDINGS), 'arguments');
+  const countsOf = findingCounts(metrics.counter(ACCESS_SERIES.ute_guard_findings_total), 'arguments');
   return {
     stage: 'tool',
     onFailure: 'deny',

@@ -12,6 +12,7 @@ import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { fallbackOptionsSchema, faultsOfFallback, hasFallback, type FallbackOptions } from './options.ts';
 import { compileAnswer } from './safe-answer.ts';
+import { CALLS_SERIES } from '../../ports/telemetry/series/calls.ts';
 
 interface Needs {
   readonly clock: Clock;
@@ -29,11 +30,7 @@ export const fallback: ExtensionPlugin<FallbackOptions, Needs> = {
 };
 
 function createFallback({ clock, log, metrics }: Needs): ToolExtension<FallbackOptions> {
-  const counter = metrics.counter({
-    name: 'ute_fallbacks_total',
-    help: 'Safe answers given, by tool and by the type of the error that each stood in for.',
-    labels: ['tool', 'type'],
-  });
+  const counter = metrics.counter(CALLS_SERIES.ute_fallbacks_total);
   return {
     stage: 'tool',
     // A safe answer that cannot be made leaves the error as it is.

@@ -16,6 +16,7 @@ import { LEASE_MS } from './held-keys.ts';
 import { KeyedRuns } from './keyed-runs.ts';
 import { stateAfterWaiting } from './wait-for-end.ts';
 import { whole } from '../../lib/settings/whole.ts';
+import { CALLS_SERIES } from '../../ports/telemetry/series/calls.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const EVENTS = ['begun', 'rerun', 'replayed', 'in_flight', 'other_payload', 'unknown'] as const;
@@ -49,11 +50,7 @@ function createIdempotency({
   log,
   metrics,
 }: Needs): ToolExtension<IdempotencyOptions> {
-  const counted = metrics.counter({
-    name: 'ute_idempotency_total',
-    help: 'Calls with an idempotency key, by what became of them.',
-    labels: ['event'],
-  });
+  const counted = metrics.counter(CALLS_SERIES.ute_idempotency_total);
   const counters = new Map<Event, Counter>(EVENTS.map((event) => [event, counted.with(event)]));
   const runs = new KeyedRuns(store, clock, log);
   async function keyed(call: ToolCall, next: Next, scope: KeyScope, claim: KeyClaim): Promise<ToolResponse> {

@@ -12,6 +12,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { limitsOf, type ModeLimits } from './mode-limits.ts';
+import { LIMITS_SERIES } from '../../ports/telemetry/series/limits.ts';
 
 const optionsSchema = z.strictObject({});
 interface Needs {
@@ -30,16 +31,8 @@ export const modes: ExtensionPlugin<z.infer<typeof optionsSchema>, Needs> = {
 };
 
 function createModes({ callRules, clock, log, metrics }: Needs): ToolExtension<object> {
-  const refused = metrics.counter({
-    name: 'ute_mode_refusals_total',
-    help: 'Calls of tools that gateway.yaml does not allow in their mode.',
-    labels: ['mode'],
-  });
-  const overSoft = metrics.counter({
-    name: 'ute_soft_limit_exceeded_total',
-    help: 'Calls that took longer than the soft limit of their mode.',
-    labels: ['mode', 'tool'],
-  });
+  const refused = metrics.counter(LIMITS_SERIES.ute_mode_refusals_total);
+  const overSoft = metrics.counter(LIMITS_SERIES.ute_soft_limit_exceeded_total);
 
   async function inTime(call: ToolCall, next: Next, limits: ModeLimits, tool: string): Promise<ToolResponse> {
     const { mode, softMs = Number.POSITIVE_INFINITY } = limits;

@@ -18,6 +18,7 @@ import {
   type Decision,
   type ExplainedDecision,
 } from './tool-policy.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 
 interface Needs {
   readonly clock: Clock;
@@ -38,11 +39,7 @@ export const policy: ExtensionPlugin<PolicyOptions, Needs> = {
 };
 
 function createPolicy({ clock, log, metrics }: Needs): ToolExtension<PolicyOptions> {
-  const counter = metrics.counter({
-    name: 'ute_policy_decisions_total',
-    help: 'Decisions of policy rules, by rule and decision: as the rule says, or error, which refuses the call.',
-    labels: ['rule', 'decision'],
-  });
+  const counter = metrics.counter(ACCESS_SERIES.ute_policy_decisions_total);
   const undecided = counter.with('', 'none');
 
   function note(call: ToolCall, decision: Decision): void {

@@ -11,6 +11,7 @@ import { parseOwn } from '../../lib/large-json/parse-json.ts';
 import { sensitiveHider } from '../../lib/secrets/sensitive-values.ts';
 import type { Counter, Metrics } from '../../ports/telemetry/metrics.ts';
 import type { NearestCall, RecordedCall, ReplaySource, ReplayAnswer } from '../../ports/recordings.ts';
+import { RECORDS_SERIES } from '../../ports/telemetry/series/records.ts';
 
 interface Needs {
   /** Undefined: this gateway calls its tools. */
@@ -68,11 +69,7 @@ function createReplay(source: ReplaySource, metrics: Metrics): ToolExtension<obj
 }
 
 function countersOf(metrics: Metrics): { readonly [Outcome in 'answered' | 'called' | 'refused']: Counter } {
-  const counted = metrics.counter({
-    name: 'ute_replayed_calls_total',
-    help: 'Calls of a gateway that replays: answered from the recording, refused, or called all the same.',
-    labels: ['outcome'],
-  });
+  const counted = metrics.counter(RECORDS_SERIES.ute_replayed_calls_total);
   return {
     answered: counted.with('answered'),
     called: counted.with('called'),

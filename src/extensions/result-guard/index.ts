@@ -8,7 +8,7 @@ import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../contract/call
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
 import { inSlices, isLarge, yieldToLoop } from '../../lib/concurrency/in-slices.ts';
-import { FINDINGS, findingCounts, type CountFindings } from '../../lib/content-guard/finding-counts.ts';
+import { findingCounts, type CountFindings } from '../../lib/content-guard/finding-counts.ts';
 import { guardCause } from '../../lib/content-guard/guard-cause.ts';
 import { guardJson, JsonRefused } from '../../lib/content-guard/guard-json.ts';
 import { maxCharacters } from '../../lib/content-guard/options.ts';
@@ -22,6 +22,7 @@ import {
 import { stringifyInSlices } from '../../lib/large-json/write-json.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 
 const optionsSchema = z.strictObject({
   rules: resultRules.describe('What is looked for in results, and what becomes of a result that has it.'),
@@ -43,7 +44,7 @@ export const resultGuard: ExtensionPlugin<ResultGuardOptions, Needs> = {
 };
 
 function createResultGuard({ log, metrics }: Needs): ToolExtension<ResultGuardOptions> {
-  const countsOf = findingCounts(metrics.counter(FINDINGS), 'result');
+  const countsOf = findingCounts(metrics.counter(ACCESS_SERIES.ute_guard_findings_total), 'result');
   return {
     stage: 'tool',
     onFailure: 'deny',

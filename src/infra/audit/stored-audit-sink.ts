@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Counter, Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
+import { RECORDS_SERIES } from '../../ports/telemetry/series/records.ts';
 import { degradedGauge } from '../telemetry/degraded-gauge.ts';
 import { AuditJournal } from './audit-journal.ts';
 import { auditLine } from './audit-line.ts';
@@ -219,18 +220,13 @@ interface Counts {
 }
 
 function countsOf(metrics: Metrics): Counts {
-  const counter = (name: string, help: string) => metrics.counter({ name, help }).with();
-  const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
   return {
-    accepted: counter('ute_audit_records_total', 'Audit records that were kept.'),
-    dropped: counter('ute_audit_dropped_total', 'Audit records that could not be kept.'),
-    refused: counter('ute_audit_refused_calls_total', 'Calls refused because they could not be recorded.'),
-    rejected: counter(
-      'ute_audit_rejected_total',
-      'Audit records that the database refuses; see rejected.jsonl.',
-    ),
+    accepted: metrics.counter(RECORDS_SERIES.ute_audit_records_total).with(),
+    dropped: metrics.counter(RECORDS_SERIES.ute_audit_dropped_total).with(),
+    refused: metrics.counter(RECORDS_SERIES.ute_audit_refused_calls_total).with(),
+    rejected: metrics.counter(RECORDS_SERIES.ute_audit_rejected_total).with(),
     degraded: degradedGauge(metrics, 'audit'),
-    pending: gauge('ute_audit_pending_records', 'Audit records that are not in the database yet.'),
-    lag: gauge('ute_audit_lag_seconds', 'Age of the oldest audit record that is not in the database yet.'),
+    pending: metrics.gauge(RECORDS_SERIES.ute_audit_pending_records).with(),
+    lag: metrics.gauge(RECORDS_SERIES.ute_audit_lag_seconds).with(),
   };
 }

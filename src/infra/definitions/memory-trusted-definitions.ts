@@ -11,6 +11,7 @@ import {
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 import { afterListing, approved, type PinnedServer } from './pinned-server.ts';
+import { TOOLS_SERIES } from '../../ports/telemetry/series/tools.ts';
 
 export interface TrustedDefinitionsDeps {
   readonly clock: Clock;
@@ -33,11 +34,7 @@ export class MemoryTrustedDefinitions implements TrustedDefinitions {
     this.#deps = deps;
     this.#keep = keep;
     this.#servers = new Map(kept.map((each) => [each.server, each]));
-    const gauge = deps.metrics.gauge({
-      name: 'ute_tool_definitions',
-      help: 'Definitions of tools on MCP servers by how they stand to what was agreed to.',
-      labels: ['state'],
-    });
+    const gauge = deps.metrics.gauge(TOOLS_SERIES.ute_tool_definitions);
     this.#gauges = DEFINITION_STATES.map((state) => [state, gauge.with(state)]);
   }
 

@@ -8,6 +8,7 @@ import { dropOldDays, makeDaysAhead } from '../audit/trail/trail-days.ts';
 import { forgetGateways, GATEWAY_LEASE_MS, tellAlive } from './gateway-beats.ts';
 import { reconcileCalls } from '../calls/reconcile-calls.ts';
 import { applyRetention, RETAINED_TABLES, type RetentionPeriods } from './retention.ts';
+import { RECORDS_SERIES } from '../../ports/telemetry/series/records.ts';
 
 export interface MaintenanceDeps {
   readonly database: Pick<GatewayDatabase, 'db' | 'owner'>;
@@ -47,27 +48,10 @@ export class Maintenance {
   constructor(deps: MaintenanceDeps) {
     this.#deps = deps;
     const { metrics } = deps;
-    this.#reconciled = metrics.counter({
-      name: 'ute_calls_reconciled_total',
-      help: 'Calls whose process died, by the status they were given.',
-      labels: ['status'],
-    });
-    this.#deleted = metrics.counter({
-      name: 'ute_retention_deleted_total',
-      help: 'Rows deleted because they were older than the retention settings allow.',
-      labels: ['table'],
-    });
-    this.#daysDropped = metrics
-      .counter({
-        name: 'ute_audit_days_dropped_total',
-        help: 'Days of the audit trail dropped because they were older than the retention settings allow.',
-      })
-      .with();
-    this.#overdue = metrics.gauge({
-      name: 'ute_retention_overdue_seconds',
-      help: 'By how much the oldest row has outlived the retention settings, where it cannot keep up; else 0.',
-      labels: ['table'],
-    });
+    this.#reconciled = metrics.counter(RECORDS_SERIES.ute_calls_reconciled_total);
+    this.#deleted = metrics.counter(RECORDS_SERIES.ute_retention_deleted_total);
+    this.#daysDropped = metrics.counter(RECORDS_SERIES.ute_audit_partitions_dropped_total).with();
+    this.#overdue = metrics.gauge(RECORDS_SERIES.ute_retention_overdue_seconds);
     for (const table of RETAINED_TABLES) this.#overdue.with(table).set(0);
     for (const status of ['outcome_unknown', 'failed']) this.#reconciled.with(status);
   }

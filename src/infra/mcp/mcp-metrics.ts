@@ -1,5 +1,6 @@
 // What operators see of MCP servers: connections by state, attempts to connect by outcome, messages nobody asked for.
 import type { Counter, Gauge, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
+import { TOOLS_SERIES } from '../../ports/telemetry/series/tools.ts';
 
 export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'failing';
 export type Transport = 'stdio' | 'http';
@@ -13,30 +14,14 @@ export interface McpMetrics {
 }
 
 export function defineMcpMetrics(metrics: Metrics): McpMetrics {
-  const connections: Labelled<Gauge> = metrics.gauge({
-    name: 'ute_mcp_connections',
-    help: 'MCP servers that tools or loaders hold, by transport and by the state of the connection.',
-    labels: ['transport', 'state'],
-  });
+  const connections: Labelled<Gauge> = metrics.gauge(TOOLS_SERIES.ute_mcp_connections);
   return {
     moved: (transport, from, to) => {
       if (from !== undefined) connections.with(transport, from).add(-1);
       if (to !== undefined) connections.with(transport, to).add(1);
     },
-    connects: metrics.counter({
-      name: 'ute_mcp_connects_total',
-      help: 'Attempts to start or reach an MCP server, by outcome (ok, failed).',
-      labels: ['transport', 'outcome'],
-    }),
-    lost: metrics.counter({
-      name: 'ute_mcp_connections_lost_total',
-      help: 'Connections to MCP servers that ended although the gateway did not end them.',
-      labels: ['transport'],
-    }),
-    violations: metrics.counter({
-      name: 'ute_mcp_unexpected_messages_total',
-      help: 'Messages of MCP servers that nobody asked for, by kind.',
-      labels: ['kind'],
-    }),
+    connects: metrics.counter(TOOLS_SERIES.ute_mcp_connects_total),
+    lost: metrics.counter(TOOLS_SERIES.ute_mcp_connections_lost_total),
+    violations: metrics.counter(TOOLS_SERIES.ute_mcp_unexpected_messages_total),
   };
 }

@@ -1,6 +1,7 @@
 // GatewayDatabase: the gateway's own database. What uses it may be made before it is open.
 import { pause } from '../../lib/timers/pause.ts';
 import { Kysely, PostgresDialect } from 'kysely';
+import type { Pool } from 'pg';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
@@ -24,7 +25,7 @@ export class GatewayDatabase {
   readonly #clock: Clock;
   readonly #log: Log;
   #opening: Promise<Database> | undefined;
-  #isOpen = false;
+  #opened: Database | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
   /** Why it could not be opened the last time. */
   #failure: unknown;
@@ -46,7 +47,12 @@ export class GatewayDatabase {
   }
 
   get isOpen(): boolean {
-    return this.#isOpen;
+    return this.#opened !== undefined;
+  }
+
+  /** Undefined while it is not open. */
+  get pool(): Pool | undefined {
+    return this.#opened?.pool;
   }
 
   /** The database once it is open. Throws ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE) where it cannot be opened; a later call tries again. */
@@ -81,13 +87,13 @@ export class GatewayDatabase {
     this.#ended = true;
     const opened = await this.#opening?.catch(() => undefined);
     await opened?.close();
-    this.#isOpen = false;
+    this.#opened = undefined;
   }
 
   async #open(): Promise<Database> {
     try {
       const opened = await Database.open(this.#settings, this.#log);
-      this.#isOpen = true;
+      this.#opened = opened;
       return opened;
     } catch (error) {
       this.#opening = undefined;

@@ -15,6 +15,7 @@ import type {
 import { RecordingFolder } from './recording-folder.ts';
 import { RunningRecording } from './running-recording.ts';
 import { FileSeal } from './seal-key.ts';
+import { RECORDS_SERIES } from '../../ports/telemetry/series/records.ts';
 
 /** Recordings at the same time. */
 const MAX_RUNNING = 16;
@@ -54,10 +55,8 @@ export class FileRecordings implements Recordings {
     this.#folder = new RecordingFolder(folder);
     this.#seal = new FileSeal(sealPath(folder));
     const { metrics } = deps;
-    this.#kept = metrics
-      .counter({ name: 'ute_recorded_calls_total', help: 'Calls kept in a recording.' })
-      .with();
-    this.#active = metrics.gauge({ name: 'ute_recordings_active', help: 'Recordings that go on.' }).with();
+    this.#kept = metrics.counter(RECORDS_SERIES.ute_recorded_calls_total).with();
+    this.#active = metrics.gauge(RECORDS_SERIES.ute_recordings_active).with();
   }
 
   /** Mends what a crash has left. Rejects where the folder cannot be read. */

@@ -6,6 +6,7 @@ import type { HttpClient } from '../../ports/egress/http-client.ts';
 import type { KeyProvider } from '../../ports/secrets/key-provider.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { degradedGauge } from '../telemetry/degraded-gauge.ts';
 import { EnvironmentKeys } from './environment-keys.ts';
@@ -79,11 +80,7 @@ function remotesOf(
   services: readonly KeyService[],
   { clock, log, metrics }: SecretKeysNeeds,
 ): readonly RemoteKeys[] {
-  const requests = metrics.counter({
-    name: 'ute_key_service_requests_total',
-    help: 'Requests to the key service of the secrets, by provider and outcome: answered or failed.',
-    labels: ['provider', 'outcome'],
-  });
+  const requests = metrics.counter(ACCESS_SERIES.ute_key_service_requests_total);
   const gauge = degradedGauge(metrics, 'secrets');
   const awayKinds = new Set<string>();
   const bounds = { cacheMs: secrets.cache_s * 1_000, cacheKeys: secrets.cache_keys };

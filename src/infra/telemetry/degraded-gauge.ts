@@ -1,5 +1,6 @@
 // ute_degraded: which components do without what they have when all is well; /readyz tells of the same components in words.
 import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
+import { PROCESS_SERIES } from '../../ports/telemetry/series/process.ts';
 
 /**
  * `admission`: limits without Redis. `audit`: a journal that takes no records. `audit_checkpoints`: a place of theirs takes
@@ -14,13 +15,7 @@ export type DegradedComponent =
 export type Degraded = { readonly [component in DegradedComponent]?: string };
 
 export function degradedGauge(metrics: Metrics, component: DegradedComponent): Gauge {
-  const gauge = metrics
-    .gauge({
-      name: 'ute_degraded',
-      help: '1 while a component does without what it has when all is well: Redis, the database, a disk, a source of tools.',
-      labels: ['component'],
-    })
-    .with(component);
+  const gauge = metrics.gauge(PROCESS_SERIES.ute_degraded).with(component);
   gauge.set(0);
   return gauge;
 }

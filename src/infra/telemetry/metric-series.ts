@@ -4,7 +4,7 @@ import type { Counter, Gauge, Histogram, Labelled } from '../../ports/telemetry/
 /** Something with a value under one set of labels. */
 export interface Series {
   /** Its lines in Prometheus' text format. `labels` is as it stands between the braces, escaped, maybe empty. */
-  text(name: string, labels: string): string;
+  text(name: string, labels: string, withExemplars?: boolean): string;
 }
 
 /** What takes the place of a label value that is one too many. */
@@ -45,9 +45,10 @@ export class SeriesFamily<S extends Series> implements Labelled<S> {
     return this.#series.size < this.#limits.maxSeries ? this.#add(kept) : this.#overflow();
   }
 
-  text(): string {
+  text(withExemplars = false): string {
     let text = '';
-    for (const { labels, series } of this.#series.values()) text += series.text(this.#metric, labels);
+    for (const { labels, series } of this.#series.values())
+      text += series.text(this.#metric, labels, withExemplars);
     return text;
   }
 
@@ -110,36 +111,55 @@ export class HistogramSeries implements Histogram, Series {
   /** One more than bounds: the last counts what is above them all. */
   readonly #counts: Float64Array;
   #sum = 0;
+  /** By bucket, the last call whose trace is known. */
+  #exemplars: (Exemplar | undefined)[] | undefined;
 
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
-  observe(value: number): void {
+  observe(value: number, traceId = ''): void {
     if (!Number.isFinite(value)) return;
     const bounds = this.#bounds;
     let bucket = 0;
     while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket += 1;
     this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
     this.#sum += value;
+    if (traceId !== '') (this.#exemplars ??= [])[bucket] = { traceId, value, at: Date.now() };
   }
 
-  text(name: string, labels: string): string {
+  text(name: string, labels: string, withExemplars = false): string {
     const before = labels === '' ? '' : `${labels},`;
     let text = '';
     let count = 0;
     for (const [bucket, inBucket] of this.#counts.entries()) {
       count += inBucket;
       const bound = this.#bounds[bucket] ?? '+Inf';
-      text += line(`${name}_bucket`, `${before}le="${bound}"`, count);
+      const exemplar = withExemplars ? exemplarText(this.#exemplars?.[bucket]) : '';
+      text += line(`${name}_bucket`, `${before}le="${bound}"`, count, exemplar);
     }
     return text + line(`${name}_sum`, labels, this.#sum) + line(`${name}_count`, labels, count);
   }
 }
 
-function line(name: string, labels: string, value: number): string {
-  return labels === '' ? `${name} ${numberText(value)}\n` : `${name}{${labels}} ${numberText(value)}\n`;
+function line(name: string, labels: string, value: number, exemplar = ''): string {
+  const series = labels === '' ? name : `${name}{${labels}}`;
+  return `${series} ${numberText(value)}${exemplar}\n`;
+}
+
+/** One measurement with the trace that it was made in. */
+interface Exemplar {
+  readonly traceId: string;
+  readonly value: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+function exemplarText(exemplar: Exemplar | undefined): string {
+  if (exemplar === undefined) return '';
+  const { traceId, value, at } = exemplar;
+  return ` # {trace_id="${escaped(traceId)}"} ${numberText(value)} ${at / 1000}`;
 }
 
 function numberText(value: number): string {

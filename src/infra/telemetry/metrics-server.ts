@@ -4,8 +4,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { foreignRequest, namesHostTwice } from '../../lib/egress/foreign-request.ts';
 
+/** As Prometheus asks for it, before the older format. */
+const OPEN_METRICS = /^[^,]*application\/openmetrics-text(?:;[^,]*)?/;
+
 export interface Exposition {
-  exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
+  exposition(
+    format: 'text' | 'openmetrics',
+  ): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
 export interface MetricsServerNeeds {
@@ -49,7 +54,8 @@ export class MetricsServer {
       return sendJson(response, status, body);
     }
     if (path !== '/metrics') return void response.writeHead(404).end();
-    metrics.exposition().then(
+    const format = OPEN_METRICS.test(request.headers.accept ?? '') ? 'openmetrics' : 'text';
+    metrics.exposition(format).then(
       ({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text),
       () => response.writeHead(500).end(),
     );

@@ -42,6 +42,24 @@ describe('PrometheusMetrics', () => {
     });
   });
 
+  it('writes OpenMetrics with the trace of the last call of each bucket, and says the same of counters', async () => {
+    const metrics = new PrometheusMetrics();
+    metrics.counter({ name: 'ute_calls_total', help: 'Calls.' }).with().add();
+    const seconds = metrics.histogram({ name: 'ute_seconds', help: 'Time.', buckets: [1] }).with();
+    seconds.observe(0.5, 'ab12');
+    seconds.observe(7);
+    metrics.collectProcessMetrics();
+    const { contentType, text } = await metrics.exposition('openmetrics');
+    expect(contentType).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+    expect(text).toMatch(/^# HELP ute_calls Calls\.\n# TYPE ute_calls counter\nute_calls_total 1\n/);
+    expect(text).toMatch(/^ute_seconds_bucket\{le="1"\} 1 # \{trace_id="ab12"\} 0\.5 \d+(?:\.\d+)?$/m);
+    expect(text).toMatch(/^ute_seconds_bucket\{le="\+Inf"\} 2$/m);
+    expect(text).toMatch(/^# TYPE process_cpu_seconds counter\nprocess_cpu_seconds_total /m);
+    expect(text).toMatch(/\n# EOF\n$/);
+    expect(text).not.toMatch(/\n\n/);
+    expect((await metrics.exposition()).text).toContain('# TYPE process_cpu_seconds_total counter');
+  });
+
   it('counts any observations like a plain model: cumulative buckets, sum and count', async () => {
     const anyBuckets = fc.uniqueArray(fc.integer({ min: -50, max: 50 }), { minLength: 1, maxLength: 8 });
     await fc.assert(

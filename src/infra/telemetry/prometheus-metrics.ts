@@ -29,9 +29,11 @@ interface Defined {
 
 /** The names that prom-client gives to what it knows of the process. */
 const PROCESS_METRIC = /^(process|nodejs)_/;
+/** Gauges with the name of a counter, which say no more than those of the same name without _total. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
-const DEFAULT_LIMITS: SeriesLimits = { maxSeries: 10_000, maxLabelValues: { tool: 500 } };
+const DEFAULT_LIMITS: SeriesLimits = { maxSeries: 10_000, maxLabelValues: { tool: 500, tenant: 500 } };
 
 /**
  * Calls are counted here and not in prom-client's own metrics. Those hash the labels on every change, at 300 to
@@ -62,17 +64,25 @@ export class PrometheusMetrics implements Metrics {
 
   /** Adds what prom-client knows of the process: CPU, memory, event loop lag, garbage collection. Once is enough. */
   collectProcessMetrics(): void {
-    if (this.#process.getMetricsAsArray().length === 0) collectDefaultMetrics({ register: this.#process });
+    if (this.#process.getMetricsAsArray().length > 0) return;
+    collectDefaultMetrics({ register: this.#process });
+    for (const name of MISNAMED) this.#process.removeSingleMetric(name);
   }
 
-  async exposition(): Promise<{ contentType: string; text: string }> {
+  /** OpenMetrics has exemplars: the trace of a call that fell into a bucket. Prometheus asks for it by itself. */
+  async exposition(format: 'text' | 'openmetrics' = 'text'): Promise<{ contentType: string; text: string }> {
+    const isOpen = format === 'openmetrics';
     let text = '';
     for (const { head, family } of this.#defined.values()) {
-      text += head + family.text();
+      text += isOpen ? inOpenMetrics(head) + family.text(true) : head + family.text();
       // Calls move on between two metrics.
       await yieldToLoop();
     }
-    if (this.#process.getMetricsAsArray().length > 0) text += await this.#process.metrics();
+    if (this.#process.getMetricsAsArray().length > 0) {
+      const ofProcess = await this.#process.metrics();
+      text += isOpen ? inOpenMetrics(ofProcess) : ofProcess;
+    }
+    if (isOpen) return { contentType: Registry.OPENMETRICS_CONTENT_TYPE, text: `${text}# EOF\n` };
     return { contentType: this.#process.contentType, text };
   }
 
@@ -95,6 +105,16 @@ export class PrometheusMetrics implements Metrics {
     this.#defined.set(name, { fingerprint, family, head: headOf(type, name, help) });
     return family;
   }
+}
+
+/**
+ * There, a counter's name is without _total in what is said of it, and no line is empty. Not by prom-client's own writer, which
+ * renames its counters for good.
+ */
+function inOpenMetrics(text: string): string {
+  return text
+    .replaceAll(/^# HELP (\S+)_total (.*\n# TYPE \1)_total counter$/gm, '# HELP $1 $2 counter')
+    .replaceAll(/\n{2,}/g, '\n');
 }
 
 function headOf(type: MetricType, name: string, help: string): string {

@@ -10,6 +10,7 @@ import { fetchKeys } from './fetch-keys.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { TokenAuthenticator } from './token-authenticator.ts';
 import { TokenVerifier } from './token-verifier.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 
 export interface TokensNeeds {
   readonly http: HttpClient;
@@ -32,11 +33,7 @@ export interface Tokens {
 export function openTokens(issuers: readonly IssuerSettings[], needs: TokensNeeds): Tokens {
   const { http, clock, log, metrics, roles } = needs;
   for (const issuer of issuers) requireRoles(issuer, roles());
-  const unread = metrics.gauge({
-    name: 'ute_issuer_keys_unread',
-    help: '1 while the keys of an issuer of tokens cannot be read: those that were known stay in force.',
-    labels: ['issuer'],
-  });
+  const unread = metrics.gauge(ACCESS_SERIES.ute_issuer_keys_unread);
   const degraded = degradedGauge(metrics, 'tokens');
   const awayCount = () => all.filter(({ isAway }) => isAway).length;
   const keysOf = (issuer: IssuerSettings) =>

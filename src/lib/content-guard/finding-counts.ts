@@ -8,13 +8,6 @@ interface Counted {
   with(...labels: string[]): { add(amount?: number): void };
 }
 
-/** The series: of both directions, which are defined alike. */
-export const FINDINGS = {
-  name: 'ute_guard_findings_total',
-  help: 'What rules about content found in arguments and results.',
-  labels: ['tool', 'direction', 'detector', 'action'],
-};
-
 /** Counts what one function's rules found, and gives it as it stands in a log line and an audit note. */
 export type CountFindings = (counts: ReadonlyMap<Rule, number>) => { [rule: string]: number };
 

@@ -1,9 +1,16 @@
 // Metrics: counters, gauges and histograms. Labels are bound once, at load; the returned handle is cheap.
 
 export interface Metrics {
-  counter(definition: MetricDefinition): Labelled<Counter>;
-  gauge(definition: MetricDefinition): Labelled<Gauge>;
-  histogram(definition: MetricDefinition & { readonly buckets: readonly number[] }): Labelled<Histogram>;
+  counter(definition: MetricDefinition & OfType<'counter'>): Labelled<Counter>;
+  gauge(definition: MetricDefinition & OfType<'gauge'>): Labelled<Gauge>;
+  histogram(
+    definition: MetricDefinition & OfType<'histogram'> & { readonly buckets: readonly number[] },
+  ): Labelled<Histogram>;
+}
+
+/** The gateway's own definitions, in series/, say what they are: one that is asked for as something else does not compile. */
+interface OfType<Type extends string> {
+  readonly type?: Type;
 }
 
 export interface MetricDefinition {
@@ -26,5 +33,6 @@ export interface Gauge {
   add(amount: number): void;
 }
 export interface Histogram {
-  observe(value: number): void;
+  /** `traceId`: of the call that was measured, so that a number leads to its trace. */
+  observe(value: number, traceId?: string): void;
 }

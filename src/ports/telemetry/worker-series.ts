@@ -1,5 +1,6 @@
 // Series of the executors that keep worker processes: the same names, told apart by their executor.
 import type { Counter, Gauge, Labelled, Metrics } from './metrics.ts';
+import { TOOLS_SERIES } from './series/tools.ts';
 
 export interface WorkerSeries {
   /** Worker processes that are ready. */
@@ -9,15 +10,7 @@ export interface WorkerSeries {
 }
 
 export function workerSeries(metrics: Metrics, executor: string): WorkerSeries {
-  const workers = metrics.gauge({
-    name: 'ute_executor_workers',
-    help: 'Worker processes that are ready, by executor.',
-    labels: ['executor'],
-  });
-  const restarts = metrics.counter({
-    name: 'ute_executor_worker_restarts_total',
-    help: 'Worker processes that ended and were replaced, by executor and reason.',
-    labels: ['executor', 'reason'],
-  });
+  const workers = metrics.gauge(TOOLS_SERIES.ute_executor_workers);
+  const restarts = metrics.counter(TOOLS_SERIES.ute_executor_worker_restarts_total);
   return { workers: workers.with(executor), restarts };
 }

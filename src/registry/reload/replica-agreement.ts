@@ -16,6 +16,7 @@ import {
 import type { ReplicaView } from '../../ports/registry/replica-view.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import { hashOfSpecs } from '../tool-spec-registry.ts';
+import { TOOLS_SERIES } from '../../ports/telemetry/series/tools.ts';
 
 export interface AgreementDeps {
   readonly hints: RegistryHints;
@@ -52,15 +53,8 @@ export class ReplicaAgreement implements ReplicaView {
     const { metrics } = deps;
     this.#deps = deps;
     this.#self = { id: this.id, version: '', hash: '' };
-    this.#count = metrics
-      .gauge({ name: 'ute_replicas', help: 'Replicas that live, this one included.' })
-      .with();
-    this.#disagreement = metrics
-      .gauge({
-        name: 'ute_registry_disagreement',
-        help: '1 while another replica holds other tools than this one.',
-      })
-      .with();
+    this.#count = metrics.gauge(TOOLS_SERIES.ute_replicas).with();
+    this.#disagreement = metrics.gauge(TOOLS_SERIES.ute_registry_disagreement).with();
   }
 
   /** After the first load. */

@@ -7,6 +7,9 @@ import type { Database } from '../../../src/infra/postgres/database.ts';
 import { SqlApprovalStore } from '../../../src/infra/approvals/sql-approval-store.ts';
 import type { NewApproval } from '../../../src/ports/approval-store.ts';
 import { DATABASES, type TestDatabase } from '../../helpers/databases.ts';
+import { showWaitingApprovals } from '../../../src/infra/approvals/waiting-approvals.ts';
+import { recordingLog, recordingMetrics } from '../../helpers/call-kit.ts';
+import { FakeClock } from '../../helpers/fake-clock.ts';
 import { describeApprovalStore } from './approval-store.suite.ts';
 
 describe.each(DATABASES)('on %s', (name, start) => {
@@ -32,6 +35,26 @@ describe.each(DATABASES)('on %s', (name, start) => {
     }),
     25,
   );
+
+  it('tells operators how many wait, and how many are about to expire', async () => {
+    const metrics = recordingMetrics();
+    const clock = new FakeClock();
+    const deps = { database: there.database, metrics, clock, log: recordingLog() };
+    const shown = async () => {
+      const end = showWaitingApprovals(deps);
+      await clock.advance(15_000);
+      await expect.poll(() => metrics.values.get('ute_approval_oldest_pending_seconds')).toBeDefined();
+      end();
+      return ['ute_approvals_pending', 'ute_approvals_expiring'].map((name) => metrics.values.get(name) ?? 0);
+    };
+    const [pending = 0, expiring = 0] = await shown();
+    metrics.values.clear();
+    const store = new SqlApprovalStore(database, { maxPending: 100_000 });
+    await store.create(approvalOf({ expiresAt: Date.now() + 3_600_000 }));
+    await store.create(approvalOf());
+    await store.create(approvalOf({ expiresAt: Date.now() - 1 }));
+    expect(await shown()).toEqual([pending + 2, expiring + 1]);
+  });
 
   function approvalOf(changes: Partial<NewApproval> = {}): NewApproval {
     const now = Date.now();

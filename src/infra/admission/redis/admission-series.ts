@@ -1,6 +1,7 @@
 // The numbers of shared admission: whether it does without its store, and leases that were lost.
 import type { Counter, Gauge, Metrics } from '../../../ports/telemetry/metrics.ts';
 import { degradedGauge } from '../../telemetry/degraded-gauge.ts';
+import { LIMITS_SERIES } from '../../../ports/telemetry/series/limits.ts';
 
 export interface AdmissionSeries {
   readonly degraded: Gauge;
@@ -8,11 +9,6 @@ export interface AdmissionSeries {
 }
 
 export function admissionSeries(metrics: Metrics): AdmissionSeries {
-  const lost = metrics
-    .counter({
-      name: 'ute_lease_lost_total',
-      help: 'Concurrency leases of running calls that another call may have got.',
-    })
-    .with();
+  const lost = metrics.counter(LIMITS_SERIES.ute_lease_lost_total).with();
   return { degraded: degradedGauge(metrics, 'admission'), lost };
 }
