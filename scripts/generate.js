@@ -21,6 +21,7 @@ import { settingsSchema } from '../dist/settings/settings-schema.js';
 import { VERSION } from '../dist/version.js';
 import { chartFiles } from './chart-files.js';
 import { drawRooms } from './draw-rooms.js';
+import { dashboardFiles } from './observability/write-dashboards.js';
 import { metricsPage } from './observability/metrics-page.js';
 import { alertRules, recordingRules } from './observability/write-rules.js';
 
@@ -191,6 +192,7 @@ const files = {
   'docs/reference/extensions.md': extensionsPage(),
   'docs/reference/loaders.md': loadersPage(),
   'docs/reference/metrics.md': metricsPage(NOTE, table),
+  ...dashboardFiles(),
   'deploy/prometheus/alerts.yaml': alertRules(),
   'deploy/prometheus/slo.yaml': recordingRules(),
   ...Object.fromEntries(
