@@ -1,4 +1,5 @@
 // WebhookSender: what becomes of a message by what the other side answers, and what a stop leaves for the next replica.
+import { DEFERRED_SERIES } from '../ports/telemetry/series/deferred.ts';
 import { describe, expect, it } from 'vitest';
 import { storedCall } from '../../test/helpers/async-kit.ts';
 import { recordingLog, recordingMetrics } from '../../test/helpers/call-kit.ts';
@@ -78,7 +79,7 @@ function setUp({
     random: () => 1,
     bodyOf: ({ call }) => callMessage(call, envelope, clock.wall()),
     about: ({ call }) => ({ callId: call.id }),
-    counted: { name: 'ute_webhook_deliveries_total', help: 'Attempts.' },
+    counted: DEFERRED_SERIES.ute_webhook_deliveries_total,
     rules: new CallbackRules({ ...SETTINGS, ...settings }),
   });
   const counted = (outcome: string) => metrics.values.get(`ute_webhook_deliveries_total{${outcome}}`) ?? 0;

@@ -10,7 +10,7 @@ import { within } from '../lib/timers/within.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { HttpClient } from '../ports/egress/http-client.ts';
 import type { Log } from '../ports/telemetry/log.ts';
-import type { Metrics } from '../ports/telemetry/metrics.ts';
+import type { MetricDefinition, Metrics } from '../ports/telemetry/metrics.ts';
 import type { DueMessage, Outbox } from '../ports/calls/webhook-store.ts';
 import type { CallbackRules } from './callback-rules.ts';
 
@@ -26,7 +26,7 @@ export interface SenderDeps<Due extends DueMessage> {
   /** What log lines say of it, besides its id. */
   readonly about: (due: Due) => Readonly<Record<string, string>>;
   /** The series that counts its attempts by outcome. */
-  readonly counted: { readonly name: string; readonly help: string };
+  readonly counted: MetricDefinition;
   readonly rules: CallbackRules;
 }
 
@@ -47,7 +47,7 @@ export class WebhookSender<Due extends DueMessage> {
 
   constructor(deps: SenderDeps<Due>) {
     this.#deps = deps;
-    const counter = deps.metrics.counter({ ...deps.counted, labels: ['outcome'] });
+    const counter = deps.metrics.counter(deps.counted);
     this.#count = (outcome) => counter.with(outcome).add();
   }
 

@@ -162,7 +162,16 @@ const OF_EVERYBODY = [
 type PlatformRoute = readonly [route: string, body?: unknown];
 type TenantRoute = readonly [route: string, what: Owned, body?: unknown];
 type Owned =
-  'recording' | 'webhook' | 'approval' | 'call' | 'schedule' | 'session' | 'key' | 'agent' | 'assigned' | 'delegation';
+  | 'recording'
+  | 'webhook'
+  | 'approval'
+  | 'call'
+  | 'schedule'
+  | 'session'
+  | 'key'
+  | 'agent'
+  | 'assigned'
+  | 'delegation';
 interface Problem {
   readonly code: string;
   readonly reason: string;

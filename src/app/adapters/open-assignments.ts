@@ -1,4 +1,5 @@
 // Assigned versions of tools: what the database holds, followed while the gateway runs.
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 import { AssignedVersions } from '../../core/versions/assigned-versions.ts';
 import { FollowedAssignments } from '../../infra/assignments/followed-assignments.ts';
 import { SqlAssignmentStore } from '../../infra/assignments/sql-assignment-store.ts';
@@ -24,20 +25,13 @@ export interface AssignmentsNeeds {
 }
 
 export function openAssignments({ database, clock, log, metrics }: AssignmentsNeeds): Assignments {
-  const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
   const store = new SqlAssignmentStore(database.db);
   const followed = new FollowedAssignments({
     store,
     clock,
     log,
-    unread: gauge(
-      'ute_assignments_unread',
-      '1 while the assigned versions of tools cannot be read: those that were known stay in force.',
-    ),
-    count: gauge(
-      'ute_assignments',
-      'Assigned versions of tools, of all tenants, as this replica knows them.',
-    ),
+    unread: metrics.gauge(ACCESS_SERIES.ute_assignments_unread).with(),
+    count: metrics.gauge(ACCESS_SERIES.ute_assignments).with(),
   });
   return { store, followed, versions: new AssignedVersions(followed) };
 }

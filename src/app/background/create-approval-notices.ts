@@ -1,4 +1,5 @@
 // Assembles what tells approvers: messages to the hooks of gateway.yaml, and the reminder of what expires soon.
+import { DEFERRED_SERIES } from '../../ports/telemetry/series/deferred.ts';
 import { ApprovalFeed } from '../../core/approval-feed.ts';
 import { every, type Repeated } from '../../lib/timers/every.ts';
 import { approvalMessage } from '../../webhooks/approval-message.ts';
@@ -34,10 +35,7 @@ export function createApprovalNotices(settings: Settings, { ports, approvers }: 
     rules,
     bodyOf: (due) => approvalMessage(due, mails.get(due.hook) ?? []),
     about: ({ hook, kind, approval: { id } }) => ({ hook, event: kind, approvalId: id }),
-    counted: {
-      name: 'ute_approval_notices_total',
-      help: 'Attempts to tell a hook of gateway.yaml about an approval, by outcome.',
-    },
+    counted: DEFERRED_SERIES.ute_approval_notices_total,
   });
   let reminders: Repeated | undefined;
   return {

@@ -1,4 +1,5 @@
 // Assembles what runs calls later: the doors' side, the worker, the webhooks, the schedules. Everything it needs is made already.
+import { DEFERRED_SERIES } from '../../ports/telemetry/series/deferred.ts';
 import { envelopeJson } from '../../api/rest/execute/write-envelope.ts';
 import { AsyncCalls } from '../../calls/async-calls.ts';
 import { asyncSeries, showQueue } from '../../calls/async-metrics.ts';
@@ -43,7 +44,7 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
     rules,
     bodyOf: ({ call }) => callMessage(call, calls.envelopeOf(call) ?? 'null', ports.clock.wall()),
     about: ({ call }) => ({ callId: call.id }),
-    counted: { name: 'ute_webhook_deliveries_total', help: 'Attempts to deliver a webhook, by outcome.' },
+    counted: DEFERRED_SERIES.ute_webhook_deliveries_total,
   });
   const wakeSender = () => {
     if (runsCalls) sender.wake();

@@ -1,4 +1,5 @@
 // CheckpointDelivery: takes checkpoints from the database to other places, each at its own pace, again and again until they are there.
+import { RECORDS_SERIES } from '../../../ports/telemetry/series/records.ts';
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { checkpointLine, type Checkpoint } from '../../../lib/audit-chain/checkpoint.ts';
@@ -126,16 +127,9 @@ export class CheckpointDelivery {
 }
 
 function instrumentsOf(metrics: Metrics) {
-  const counter = (name: string, help: string) => metrics.counter({ name, help, labels: ['sink'] });
   return {
-    sent: counter(
-      'ute_audit_checkpoints_sent_total',
-      'Audit checkpoints that a sink beside the file has taken.',
-    ),
-    failures: counter(
-      'ute_audit_checkpoint_failures_total',
-      'Messages with audit checkpoints that a sink did not take.',
-    ),
+    sent: metrics.counter(RECORDS_SERIES.ute_audit_checkpoints_sent_total),
+    failures: metrics.counter(RECORDS_SERIES.ute_audit_checkpoint_failures_total),
     degraded: degradedGauge(metrics, 'audit_checkpoints'),
   };
 }

@@ -2,6 +2,14 @@
 import { named } from './series-definition.ts';
 
 export const ACCESS_SERIES = named({
+  ute_assignments_unread: {
+    type: 'gauge',
+    help: '1 while the assigned versions of tools cannot be read: those that were known stay in force.',
+  },
+  ute_assignments: {
+    type: 'gauge',
+    help: 'Assigned versions of tools, of all tenants, as this replica knows them.',
+  },
   ute_sessions_unread: {
     type: 'gauge',
     help: '1 while sessions cannot be read from the database: those that were known stay as they were.',

@@ -36,6 +36,11 @@ export const DEFERRED_SERIES = named({
     help: 'Schedules over all replicas: enabled; failing, whose last run did not succeed; overdue, due for over a minute.',
     labels: ['state'],
   },
+  ute_approval_notices_total: {
+    type: 'counter',
+    help: 'Attempts to tell a hook of gateway.yaml about an approval, by outcome.',
+    labels: ['outcome'],
+  },
   ute_webhook_deliveries_total: {
     type: 'counter',
     help: 'Attempts to deliver a webhook, by outcome.',

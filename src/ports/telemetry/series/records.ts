@@ -2,6 +2,16 @@
 import { named } from './series-definition.ts';
 
 export const RECORDS_SERIES = named({
+  ute_audit_checkpoints_sent_total: {
+    type: 'counter',
+    help: 'Audit checkpoints that a sink beside the file has taken.',
+    labels: ['sink'],
+  },
+  ute_audit_checkpoint_failures_total: {
+    type: 'counter',
+    help: 'Messages with audit checkpoints that a sink did not take.',
+    labels: ['sink'],
+  },
   ute_audit_checkpoints_total: {
     type: 'counter',
     help: 'Signed checkpoints of audit chains that were kept.',
