@@ -44,7 +44,18 @@ const MAY_IMPORT = {
     instead: 'The registry is handed what it needs (rules, executors, compile) by app/gateway.',
   },
   api: {
-    to: ['contract', 'ports', 'core', 'calls', 'schedules', 'sessions', 'webhooks', 'formats', 'lib'],
+    to: [
+      'contract',
+      'ports',
+      'core',
+      'calls',
+      'schedules',
+      'sessions',
+      'webhooks',
+      'formats',
+      'lib',
+      'version',
+    ],
     instead: 'Doors translate and call core through a port; inject it by a token of api/tokens.ts.',
   },
   cli: {

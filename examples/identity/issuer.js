@@ -7,9 +7,9 @@ const HEADER = { alg: 'ES256', kid: 'trial', typ: 'at+jwt' };
 const { publicKey, privateKey } = await generateKeyPair('ES256');
 const keys = [{ ...(await exportJWK(publicKey)), kid: HEADER.kid, alg: HEADER.alg, use: 'sig' }];
 
-createServer(async (request, response) => {
-  const { pathname, searchParams } = new URL(request.url, ISSUER);
-  if (pathname === '/keys') return response.end(JSON.stringify({ keys }));
+async function answer(url) {
+  const { pathname, searchParams } = new URL(url, ISSUER);
+  if (pathname === '/keys') return JSON.stringify({ keys });
   const claims = { org: searchParams.get('org'), groups: searchParams.getAll('group') };
   const token = new SignJWT(claims)
     .setProtectedHeader(HEADER)
@@ -18,5 +18,9 @@ createServer(async (request, response) => {
     .setSubject(searchParams.get('user') ?? '')
     .setIssuedAt()
     .setExpirationTime('5m');
-  return response.end(await token.sign(privateKey));
+  return token.sign(privateKey);
+}
+
+createServer((request, response) => {
+  void answer(request.url).then((text) => response.end(text));
 }).listen(8097, 'localhost');

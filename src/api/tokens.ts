@@ -29,7 +29,7 @@ export const SECRET_KEYS = Symbol('SecretKeys');
 export const OFFERED_TOOLS = Symbol('OfferedTools');
 /** Sizes and counts that the doors bound. */
 export const DOOR_LIMITS = Symbol('DoorLimits');
-/** ports/approval-store.ts */
+/** ports/approvals/approval-store.ts */
 export const APPROVAL_FEED = Symbol('ApprovalFeed');
 export const APPROVAL_STORE = Symbol('ApprovalStore');
 /** ports/call-history.ts */

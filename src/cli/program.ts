@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import type { CliIo } from './cli-io.ts';
-import { addAgentsCommand } from './commands/agents-command.ts';
+import { addAgentsCommand } from './commands/agents/agents-command.ts';
 import { addApprovalsCommand } from './commands/approvals-command.ts';
 import { addAuditCommand } from './commands/audit-command.ts';
 import { addCallCommand } from './commands/call-command.ts';

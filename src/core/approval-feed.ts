@@ -2,7 +2,7 @@
 import { shuttingDown, toolFailure } from '../contract/call/failure.ts';
 import { SharedSlots } from '../lib/concurrency/shared-slots.ts';
 import { pause } from '../lib/timers/pause.ts';
-import type { ApprovalEvent, ApprovalNotices } from '../ports/approval-notices.ts';
+import type { ApprovalEvent, ApprovalNotices } from '../ports/approvals/approval-notices.ts';
 import type { Clock } from '../ports/clock.ts';
 
 export type ApprovalNews =

@@ -5,10 +5,10 @@ import { isSamePerson } from '../lib/callers/same-person.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { votesFor } from './approvals/delegate-vote.ts';
-import type { ApproverGroups } from '../ports/approver-groups.ts';
-import type { Approval, ApprovalStore } from '../ports/approval-store.ts';
+import type { ApproverGroups } from '../ports/approvals/approver-groups.ts';
+import type { Approval, ApprovalStore } from '../ports/approvals/approval-store.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { VoteDelegations } from '../ports/vote-delegations.ts';
+import type { VoteDelegations } from '../ports/approvals/vote-delegations.ts';
 
 export interface DecisionRules {
   readonly allowSelfApproval: boolean;

@@ -1,8 +1,8 @@
 // Ports: everything a plugin may ask for. A plugin's create() picks what it needs and gets nothing else to see.
 import type { CallRules } from '../contract/rules/call-rules.ts';
 import type { AdmissionControl } from './admission-control.ts';
-import type { ApproverGroups } from './approver-groups.ts';
-import type { ApprovalStore } from './approval-store.ts';
+import type { ApproverGroups } from './approvals/approver-groups.ts';
+import type { ApprovalStore } from './approvals/approval-store.ts';
 import type { AuditSink } from './audit-sink.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Clock } from './clock.ts';

@@ -1,7 +1,7 @@
 // The body of a message about an approval: what its approvers are shown, and the same as a mail where the hook sends mails.
 import { showingHiddenIn } from '../lib/text/hidden-text.ts';
-import type { DueNotice } from '../ports/approval-notices.ts';
-import type { Approval } from '../ports/approval-store.ts';
+import type { DueNotice } from '../ports/approvals/approval-notices.ts';
+import type { Approval } from '../ports/approvals/approval-store.ts';
 
 /** More of the arguments, or of what they would do, is left to be asked for. */
 const MOST_CHARS = 64 * 1024;

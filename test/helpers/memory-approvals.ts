@@ -9,7 +9,7 @@ import type {
   NewApproval,
   Redemption,
   RedemptionResult,
-} from '../../src/ports/approval-store.ts';
+} from '../../src/ports/approvals/approval-store.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 
 interface Kept {

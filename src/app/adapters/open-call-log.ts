@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { parseDuration } from '../../lib/text/duration.ts';
-import type { ApproverGroups } from '../../ports/approver-groups.ts';
-import type { ApprovalNotices } from '../../ports/approval-notices.ts';
-import type { VoteDelegations } from '../../ports/vote-delegations.ts';
-import type { ApprovalStore } from '../../ports/approval-store.ts';
+import type { ApproverGroups } from '../../ports/approvals/approver-groups.ts';
+import type { ApprovalNotices } from '../../ports/approvals/approval-notices.ts';
+import type { VoteDelegations } from '../../ports/approvals/vote-delegations.ts';
+import type { ApprovalStore } from '../../ports/approvals/approval-store.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HttpClient } from '../../ports/egress/http-client.ts';

@@ -1,7 +1,7 @@
 // `ute approvals`: calls that wait for a human, on a running gateway: list, show, approve, reject.
 import { Option, type Command } from 'commander';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { APPROVAL_STATUSES } from '../../ports/approval-store.ts';
+import { APPROVAL_STATUSES } from '../../ports/approvals/approval-store.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { asObject } from '../gateway-answer.ts';

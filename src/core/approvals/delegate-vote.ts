@@ -3,10 +3,10 @@ import { holds, type Principal } from '../../contract/call/principal.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { isSamePerson } from '../../lib/callers/same-person.ts';
 import { uuidv7 } from '../../lib/ids.ts';
-import type { Approval } from '../../ports/approval-store.ts';
-import type { ApproverGroups } from '../../ports/approver-groups.ts';
+import type { Approval } from '../../ports/approvals/approval-store.ts';
+import type { ApproverGroups } from '../../ports/approvals/approver-groups.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { VoteDelegation, VoteDelegations } from '../../ports/vote-delegations.ts';
+import type { VoteDelegation, VoteDelegations } from '../../ports/approvals/vote-delegations.ts';
 
 export interface DelegationWish {
   readonly to: string;

@@ -8,7 +8,7 @@ import type { RiskLevel, ToolMetadata } from '../../contract/tool/tool-spec.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import { SENSITIVE_MARK, sealSensitive } from '../../lib/secrets/sensitive-values.ts';
-import type { NewApproval } from '../../ports/approval-store.ts';
+import type { NewApproval } from '../../ports/approvals/approval-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 function maskedArguments(call: ToolCall, fn: ToolFunction): JsonObject {

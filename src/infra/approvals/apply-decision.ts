@@ -1,6 +1,11 @@
 // What a decision makes of an approval as it stands now: one state machine for every store.
 import { isSamePerson } from '../../lib/callers/same-person.ts';
-import type { Approval, ApprovalDecision, ApprovalVote, DecisionResult } from '../../ports/approval-store.ts';
+import type {
+  Approval,
+  ApprovalDecision,
+  ApprovalVote,
+  DecisionResult,
+} from '../../ports/approvals/approval-store.ts';
 
 /** `changed`: what is to be written. Its `decidedAt` is the store's own time, where it is decided. */
 export interface Applied extends DecisionResult {

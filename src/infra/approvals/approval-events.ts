@@ -1,6 +1,6 @@
 // What has happened to an approval, written in the transaction in which it happens; and with it the messages that are due.
 import { sql, type Kysely } from 'kysely';
-import type { ApprovalEventKind } from '../../ports/approval-notices.ts';
+import type { ApprovalEventKind } from '../../ports/approvals/approval-notices.ts';
 import type { Tables } from '../postgres/tables.ts';
 
 /** Where gateway.yaml wants messages about approvals to go. */

@@ -2,7 +2,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { JsonObject } from '../../contract/json.ts';
-import type { Approval, NewApproval } from '../../ports/approval-store.ts';
+import type { Approval, NewApproval } from '../../ports/approvals/approval-store.ts';
 import { columns } from '../postgres/columns.ts';
 import type { Tables } from '../postgres/tables.ts';
 import { recordEvents, type ApprovalHook } from './approval-events.ts';

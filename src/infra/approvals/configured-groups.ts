@@ -1,7 +1,7 @@
 // ConfiguredGroups: groups of approvers as gateway.yaml names them, by role and by user.
 import type { Principal } from '../../contract/call/principal.ts';
 import { isSamePerson } from '../../lib/callers/same-person.ts';
-import type { ApproverGroups } from '../../ports/approver-groups.ts';
+import type { ApproverGroups } from '../../ports/approvals/approver-groups.ts';
 
 interface Members {
   readonly roles: readonly string[];

@@ -5,7 +5,7 @@ import type {
   ApprovalEventKind,
   ApprovalNotices,
   DueNotice,
-} from '../../ports/approval-notices.ts';
+} from '../../ports/approvals/approval-notices.ts';
 import { columns } from '../postgres/columns.ts';
 import type { Database } from '../postgres/database.ts';
 import { withDatabase } from '../postgres/database-failures.ts';

@@ -10,7 +10,7 @@ import type {
   NewApproval,
   Redemption,
   RedemptionResult,
-} from '../../ports/approval-store.ts';
+} from '../../ports/approvals/approval-store.ts';
 import type { Database } from '../postgres/database.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 import type { Tables } from '../postgres/tables.ts';

@@ -1,6 +1,6 @@
 // SqlVoteDelegations: VoteDelegations as rows; they stay after their end, for whoever asks who could vote then.
 import { sql, type RawBuilder } from 'kysely';
-import type { VoteDelegation, VoteDelegations } from '../../ports/vote-delegations.ts';
+import type { VoteDelegation, VoteDelegations } from '../../ports/approvals/vote-delegations.ts';
 import { columns } from '../postgres/columns.ts';
 import type { Database } from '../postgres/database.ts';
 import { withDatabase } from '../postgres/database-failures.ts';

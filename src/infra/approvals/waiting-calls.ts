@@ -1,7 +1,7 @@
 // SqlWaitingCalls: WaitingCalls as rows; and what a decision makes of such a call, in the transaction that decides.
 import { sql, type Kysely } from 'kysely';
 import { toolFailure } from '../../contract/call/failure.ts';
-import type { Approval, NewApproval } from '../../ports/approval-store.ts';
+import type { Approval, NewApproval } from '../../ports/approvals/approval-store.ts';
 import type { NewCall } from '../../ports/calls/call-store.ts';
 import type { WaitingCalls } from '../../ports/calls/waiting-calls.ts';
 import { appendCallEvents } from '../calls/call-operations.ts';

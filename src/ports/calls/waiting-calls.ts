@@ -1,5 +1,5 @@
 // WaitingCalls: calls that are accepted before a human has approved them. The decision itself has them run, or ends them.
-import type { NewApproval } from '../approval-store.ts';
+import type { NewApproval } from '../approvals/approval-store.ts';
 import type { NewCall } from './call-store.ts';
 
 export interface WaitingCalls {

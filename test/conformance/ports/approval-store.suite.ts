@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ApprovalStore, NewApproval, Redemption } from '../../../src/ports/approval-store.ts';
+import type { ApprovalStore, NewApproval, Redemption } from '../../../src/ports/approvals/approval-store.ts';
 
 export interface ApprovalHarness {
   readonly store: ApprovalStore;

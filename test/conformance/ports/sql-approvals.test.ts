@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditChain } from '../../../src/infra/audit/chain/audit-chain.ts';
 import type { Database } from '../../../src/infra/postgres/database.ts';
 import { SqlApprovalStore } from '../../../src/infra/approvals/sql-approval-store.ts';
-import type { NewApproval } from '../../../src/ports/approval-store.ts';
+import type { NewApproval } from '../../../src/ports/approvals/approval-store.ts';
 import { DATABASES, type TestDatabase } from '../../helpers/databases.ts';
 import { showWaitingApprovals } from '../../../src/infra/approvals/waiting-approvals.ts';
 import { recordingLog, recordingMetrics } from '../../helpers/call-kit.ts';

@@ -2,10 +2,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/helpers/fake-clock.ts';
 import { ask, only } from '../../../../test/helpers/management-kit.ts';
-import type { VoteDelegations } from '../../../ports/vote-delegations.ts';
+import type { VoteDelegations } from '../../../ports/approvals/vote-delegations.ts';
 import { MemoryApprovals } from '../../../../test/helpers/memory-approvals.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
-import type { NewApproval } from '../../../ports/approval-store.ts';
+import type { NewApproval } from '../../../ports/approvals/approval-store.ts';
 import { ConfiguredGroups } from '../../../infra/approvals/configured-groups.ts';
 import { snapshotOf } from '../../../registry/tool-spec-registry.ts';
 import { ApprovalsController } from './controller.ts';

@@ -5,7 +5,7 @@ import type { AsyncCalls } from '../../../calls/async-calls.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ApprovalFeed } from '../../../core/approval-feed.ts';
 import { decideApproval as decide } from '../../../core/decide-approval.ts';
-import type { Approval as Kept, ApprovalStore } from '../../../ports/approval-store.ts';
+import type { Approval as Kept, ApprovalStore } from '../../../ports/approvals/approval-store.ts';
 import { showingHiddenIn } from '../../../lib/text/hidden-text.ts';
 import { whatRuns } from '../../../contract/tool/tool-function.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';

@@ -1,6 +1,6 @@
 // Approvals on the wire: what waits for a human, and the decision about it.
 import { z } from 'zod';
-import { APPROVAL_STATUSES } from '../../../ports/approval-store.ts';
+import { APPROVAL_STATUSES } from '../../../ports/approvals/approval-store.ts';
 import { json, route } from '../route/route.ts';
 import { pageSize } from '../route/page.ts';
 import {

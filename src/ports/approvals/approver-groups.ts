@@ -1,5 +1,5 @@
 // ApproverGroups: who may approve what, as the operator has named it.
-import type { Principal } from '../contract/call/principal.ts';
+import type { Principal } from '../../contract/call/principal.ts';
 
 export interface ApproverGroups {
   readonly names: readonly string[];

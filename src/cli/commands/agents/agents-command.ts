@@ -1,12 +1,12 @@
 // `ute agents`: the agents of a running gateway, and what is configured for each of their tools.
 import type { Command } from 'commander';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { readArguments } from '../arguments.ts';
-import type { CliIo } from '../cli-io.ts';
-import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
-import { accepted, asObject } from '../gateway-answer.ts';
-import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
-import { table } from '../table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
+import { readArguments } from '../../arguments.ts';
+import type { CliIo } from '../../cli-io.ts';
+import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
+import { accepted, asObject } from '../../gateway-answer.ts';
+import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../../gateway-client.ts';
+import { table } from '../../table.ts';
 
 interface AgentOptions extends GatewayOptions {
   readonly json?: true;

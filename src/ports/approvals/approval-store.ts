@@ -1,5 +1,5 @@
 // ApprovalStore: calls that wait for a human's decision, each bound to its exact arguments.
-import type { AskedApproval } from '../contract/call/approval/asked-approval.ts';
+import type { AskedApproval } from '../../contract/call/approval/asked-approval.ts';
 
 export const APPROVAL_STATUSES = ['pending', 'approved', 'rejected', 'expired', 'used', 'cancelled'] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];

@@ -1,5 +1,5 @@
 // ApprovalNotices: what has happened to approvals, in order, and the messages about it that are due to hooks.
-import type { Outbox } from './calls/webhook-store.ts';
+import type { Outbox } from '../calls/webhook-store.ts';
 import type { Approval } from './approval-store.ts';
 
 export const APPROVAL_EVENTS = ['asked', 'expiring', 'decided'] as const;
