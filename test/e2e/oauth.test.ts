@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { run } from '../../src/cli/run.ts';
 import { CLIENT, startAccounts, TestBrowser, type AccountsProvider } from '../helpers/oidc-accounts.ts';
 import { request, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
@@ -368,6 +369,37 @@ describe('as time goes by', () => {
     await request(boss, 'POST', '/v1/agents', { name: agent });
     await request(boss, 'PUT', `/v1/agents/${agent}/tools/list_events`, {});
     expect((await called(agent)).body.error?.reason).toBe('NOT_CONNECTED');
+  });
+});
+
+describe('on the command line', () => {
+  async function ute(...argv: readonly string[]) {
+    let [stdout, stderr] = ['', ''];
+    const code = await run([...argv, '--url', boss.url, '--key', boss.key], {
+      cwd: '.',
+      env: {},
+      fetch,
+      stdout: (text) => void (stdout += text),
+      stderr: (text) => void (stderr += text),
+      readStdin: () => Promise.resolve(''),
+    });
+    return { code, stdout, stderr };
+  }
+
+  it('an account is connected by a link, looked at, and disconnected', async () => {
+    const agent = await declared();
+    const { code, stdout } = await ute('agents', 'connect', agent, 'local');
+    const [link = '', note] = stdout.split('\n');
+    expect([code, note]).toEqual([0, expect.stringContaining('Whoever opens it chooses the account')]);
+    const browser = new TestBrowser();
+    const done = await browser.send('GET', await wentThrough(browser, link));
+    expect(done.status).toBe(200);
+    expect((await ute('agents', 'accounts', agent)).stdout).toMatch(/local\s+connected\s+\S*calendar\.read/);
+    expect((await ute('agents', 'disconnect', agent, 'local')).stdout).toContain(
+      'deleted, and revoked there',
+    );
+    expect(await ute('agents', 'disconnect', agent, 'local')).toMatchObject({ code: 3 });
+    expect((await ute('agents', 'connect', agent, 'none')).stderr).toContain('there: local, twin');
   });
 });
 

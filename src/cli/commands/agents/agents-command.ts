@@ -7,6 +7,7 @@ import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
 import { accepted, asObject } from '../../gateway-answer.ts';
 import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../../gateway-client.ts';
 import { table } from '../../table.ts';
+import { addAccounts } from './agent-accounts.ts';
 
 interface AgentOptions extends GatewayOptions {
   readonly json?: true;
@@ -30,9 +31,9 @@ const TOOLS = ['TOOL', 'STATE', 'CONFIG', 'SECRETS', 'UPDATED'] as const;
 export function addAgentsCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
   const agents = program
     .command('agents')
-    .summary('agents, and the configuration of their tools')
+    .summary('agents, the configuration of their tools, and their accounts')
     .description(
-      'Agents of a running gateway, and what is configured for each of their tools. A change is in force on every replica within five seconds.',
+      'Agents of a running gateway, what is configured for each of their tools, and the accounts that they act with. A change is in force on every replica within five seconds.',
     );
   const add: Add = (usage, summary) =>
     withGatewayOptions(agents.command(usage))
@@ -46,6 +47,7 @@ export function addAgentsCommand(program: Command, io: CliIo, finish: (code: Exi
   };
   addAgents(add, io, tell);
   addTools(add, io, tell);
+  addAccounts(add, io, tell);
 }
 
 function addAgents(add: Add, io: CliIo, tell: Tell): void {
