@@ -26,6 +26,8 @@ const SECRETS = [
   'webhookSecret',
   'vaultToken',
   'vaultSecretId',
+  'auditWebhookSecret',
+  'auditS3SecretAccessKey',
   'auditCheckpointKey',
 ];
 const secrets = Object.fromEntries(SECRETS.map((name) => [name, text()]));
@@ -108,8 +110,18 @@ function valuesSchema({ $schema, ...gateway }) {
   return { $schema, title, ...own({ ...VALUES, config: gateway }) };
 }
 
-/** `gateway`: the JSON Schema of gateway.yaml; `files`: what else is generated, by path. */
-export function chartFiles(gateway, files) {
+/** The same schema, where these settings need not be given: they come from the environment. */
+function withoutRequired(schema, paths) {
+  const copy = structuredClone(schema);
+  for (const path of paths) {
+    const parent = path.slice(0, -1).reduce((at, key) => at?.properties?.[key], copy);
+    if (parent?.required) parent.required = parent.required.filter((name) => name !== path.at(-1));
+  }
+  return copy;
+}
+
+/** `gateway`: the JSON Schema of gateway.yaml, `secrets` the paths of those in it; `files`: what else is generated, by path. */
+export function chartFiles(gateway, secrets, files) {
   const monitoring = Object.entries(files)
     .map(([path, content]) => [
       /^deploy\/(prometheus|grafana)\/[^/]+\.(?:yaml|json)$/.exec(path)?.[1],
@@ -119,7 +131,7 @@ export function chartFiles(gateway, files) {
     .filter(([folder]) => folder !== undefined)
     .map(([folder, path, content]) => [`${CHART}/files/${folder}/${basename(path)}`, content]);
   return {
-    [`${CHART}/values.schema.json`]: `${JSON.stringify(valuesSchema(gateway), null, 2)}\n`,
+    [`${CHART}/values.schema.json`]: `${JSON.stringify(valuesSchema(withoutRequired(gateway, secrets)), null, 2)}\n`,
     ...Object.fromEntries(monitoring),
   };
 }

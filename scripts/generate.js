@@ -200,7 +200,8 @@ const files = {
   ),
 };
 
-Object.assign(files, chartFiles(schemaOf(settingsSchema), files));
+const secretPaths = [...SECRETS].map((name) => ENVIRONMENT[name].path);
+Object.assign(files, chartFiles(schemaOf(settingsSchema), secretPaths, files));
 
 const stale = [];
 for (const [file, text] of Object.entries(files)) {

@@ -2,7 +2,7 @@
 // is refused in words; and the commands of `helm test` are true of a gateway that runs.
 import { spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ import {
   type KubernetesObject,
   type Values,
 } from './chart-kit.ts';
-import { SECRETS, VARIANTS } from './values-variants.ts';
+import { SECRETS, VARIANTS, WEBHOOK_SECRET } from './values-variants.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CHART = join(ROOT, 'deploy/helm/unified-tool-executor');
@@ -112,12 +112,8 @@ function validated(
       if (!value?.startsWith('/run/secrets/ute/')) continue;
       const key = value.slice('/run/secrets/ute/'.length);
       env[name] = join(dir, 'secrets', key);
-      const named = {
-        'redis-url': 'redisUrl',
-        'secrets-keys': 'secretsKeys',
-        'webhook-secret': 'webhookSecret',
-      }[key];
-      writeFileSync(env[name], given[named ?? 'databaseUrl'] ?? '');
+      const secret = key.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+      writeFileSync(env[name], given[secret] ?? SECRETS.values.databaseUrl);
     }
     // The only file that gateway.yaml itself names: of a key that signs.
     for (const [, name = ''] of gatewayYaml.matchAll(/\/run\/secrets\/ute\/(\S+)/g)) {
@@ -248,6 +244,29 @@ describe('the chart', () => {
   });
 });
 
+it('brings the rules and dashboards of deploy/, every one as it is there', () => {
+  const objects = objectsOf(VARIANTS['watched by the Prometheus operator'] ?? {});
+  const rules = only(objects, 'PrometheusRule').map(({ spec }) => spec as unknown);
+  const files = (folder: string, ending: string) =>
+    readdirSync(join(ROOT, 'deploy', folder)).filter((name) => name.endsWith(ending));
+  const inDeploy = (folder: string, name: string) => readFileSync(join(ROOT, 'deploy', folder, name), 'utf8');
+  expect(rules).toEqual(
+    files('prometheus', '.yaml').map((name) => parse(inDeploy('prometheus', name)) as unknown),
+  );
+  const shown = only(objects, 'ConfigMap').filter(
+    ({ metadata }) => metadata.labels?.['grafana_dashboard'] === '1',
+  );
+  const dashboards = Object.fromEntries(
+    shown.flatMap(({ data }) => Object.entries(data as Record<string, string>)),
+  );
+  expect(Object.keys(dashboards)).toEqual(files('grafana', '.json'));
+  for (const [name, text] of Object.entries(dashboards)) {
+    expect(JSON.parse(text)).toEqual(JSON.parse(inDeploy('grafana', name)));
+    // What a ConfigMap may hold.
+    expect(Buffer.byteLength(text)).toBeLessThan(1 << 20);
+  }
+});
+
 it('the notes say how to ask whether it is well, and what is left open', () => {
   const notes = notesOf({ secrets: SECRETS, journal: { persistent: false } });
   for (const part of [
@@ -314,7 +333,15 @@ describe('what cannot work is refused in words', () => {
     [
       'a secret in the settings',
       { secrets: SECRETS, config: { redis: { url: 'redis://x' } } },
-      /does not belong into a ConfigMap/,
+      /config\.redis\.url: a secret does not belong into a ConfigMap/,
+    ],
+    [
+      'one that lies deeper',
+      {
+        secrets: SECRETS,
+        config: { audit: { checkpoint_webhook: { url: 'https://h', secret: WEBHOOK_SECRET } } },
+      },
+      /config\.audit\.checkpoint_webhook\.secret: a secret does not belong/,
     ],
     ['a setting that is not there', { secrets: SECRETS, config: { limit: {} } }, /limit/],
     [

@@ -67,7 +67,7 @@ describe('the compose file', () => {
     const mounted = services.flatMap(([, { volumes = [] }]) =>
       volumes.map((volume) => volume.split(':')[0] ?? ''),
     );
-    const folders = mounted.filter((path) => path.startsWith('./'));
+    const folders = mounted.filter((path) => path.startsWith('.'));
     expect(folders.filter((path) => !existsSync(resolve(FOLDER, path)))).toEqual([]);
     const named = services.flatMap(([, { secrets = [] }]) => secrets);
     expect(named.filter((name) => !(name in file.secrets))).toEqual([]);

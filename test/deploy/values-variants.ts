@@ -3,6 +3,8 @@ import type { Values } from './chart-kit.ts';
 
 const KEYS = `first:${Buffer.alloc(32, 7).toString('base64')}`;
 
+export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+
 export const SECRETS = {
   values: { redisUrl: 'redis://redis', databaseUrl: 'postgres://ute:secret@db/ute', secretsKeys: KEYS },
 };
@@ -71,7 +73,9 @@ export const VARIANTS: Readonly<Record<string, Values>> = {
       values: {
         ...SECRETS.values,
         databaseOwnerUrl: 'postgres://owner:secret@db/ute',
-        webhookSecret: `whsec_${Buffer.alloc(24, 1).toString('base64')}`,
+        webhookSecret: WEBHOOK_SECRET,
+        auditWebhookSecret: WEBHOOK_SECRET,
+        auditS3SecretAccessKey: 'an-access-key',
         auditCheckpointKey: '-----BEGIN PRIVATE KEY-----\n',
       },
     },
@@ -83,6 +87,13 @@ export const VARIANTS: Readonly<Record<string, Values>> = {
         ],
       },
       limits: { max_inflight_calls: 500 },
+      audit: {
+        checkpoint_webhook: {
+          url: 'https://audit.example.com/checkpoints',
+          allow_hosts: ['audit.example.com'],
+        },
+        checkpoint_s3: { bucket: 'checkpoints', access_key_id: 'someone' },
+      },
       database: { pool_size: 20, ssl: 'verify-full' },
       webhooks: { allow_hosts: ['hooks.example.com'] },
     },

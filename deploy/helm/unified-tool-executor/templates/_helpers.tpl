@@ -59,8 +59,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- range $door := list "http" "grpc" }}
 {{- if hasKey (default dict (get $.Values.config $door)) "port" }}{{ fail (printf "config.%s.port: the chart sets it; see service.%sPort" $door $door) }}{{ end -}}
 {{- end -}}
-{{- range $pair := list (list "redis" "url" "redisUrl") (list "database" "url" "databaseUrl") (list "database" "owner_url" "databaseOwnerUrl") (list "secrets" "keys" "secretsKeys") (list "webhooks" "secret" "webhookSecret") }}
-{{- if hasKey (default dict (get $.Values.config (index $pair 0))) (index $pair 1) }}{{ fail (printf "config.%s.%s: a secret does not belong into a ConfigMap; see secrets.values.%s and secrets.existingSecret" (index $pair 0) (index $pair 1) (index $pair 2)) }}{{ end -}}
+{{- range $path, $name := dict "redis.url" "redisUrl" "database.url" "databaseUrl" "database.owner_url" "databaseOwnerUrl" "secrets.keys" "secretsKeys" "webhooks.secret" "webhookSecret" "audit.checkpoint_webhook.secret" "auditWebhookSecret" "audit.checkpoint_s3.secret_access_key" "auditS3SecretAccessKey" }}
+{{- $at := $.Values.config -}}
+{{- range $part := splitList "." $path }}{{ $at = ternary (get (ternary $at dict (kindIs "map" $at)) $part) "" (kindIs "map" $at) }}{{ end -}}
+{{- if $at }}{{ fail (printf "config.%s: a secret does not belong into a ConfigMap; see secrets.values.%s and secrets.existingSecret" $path $name) }}{{ end -}}
 {{- end -}}
 {{- $given := include "ute.secrets" . | fromYaml -}}
 {{- if eq .Values.stores "external" -}}
@@ -77,7 +79,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{/* The secrets that are given to the gateway, by name, each with its key in the Secret and its variable. */}}
 {{- define "ute.secrets" -}}
-{{- $variables := dict "redisUrl" "UTE_REDIS_URL_FILE" "databaseUrl" "UTE_DATABASE_URL_FILE" "databaseOwnerUrl" "UTE_DATABASE_OWNER_URL_FILE" "secretsKeys" "UTE_SECRETS_KEYS_FILE" "webhookSecret" "UTE_WEBHOOK_SECRET_FILE" "vaultToken" "UTE_VAULT_TOKEN_FILE" "vaultSecretId" "UTE_VAULT_SECRET_ID_FILE" "auditCheckpointKey" "" -}}
+{{- $variables := dict "redisUrl" "UTE_REDIS_URL_FILE" "databaseUrl" "UTE_DATABASE_URL_FILE" "databaseOwnerUrl" "UTE_DATABASE_OWNER_URL_FILE" "secretsKeys" "UTE_SECRETS_KEYS_FILE" "webhookSecret" "UTE_WEBHOOK_SECRET_FILE" "vaultToken" "UTE_VAULT_TOKEN_FILE" "vaultSecretId" "UTE_VAULT_SECRET_ID_FILE" "auditWebhookSecret" "UTE_AUDIT_WEBHOOK_SECRET_FILE" "auditS3SecretAccessKey" "UTE_AUDIT_S3_SECRET_ACCESS_KEY_FILE" "auditCheckpointKey" "" -}}
 {{- $stores := list "redisUrl" "databaseUrl" "databaseOwnerUrl" -}}
 {{- range $name, $variable := $variables }}
 {{- $isGiven := ternary (get $.Values.secrets.keys $name) (get $.Values.secrets.values $name) (ne $.Values.secrets.existingSecret "") }}
