@@ -91,6 +91,11 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
     'PEM CA that clients must be signed by.',
   ),
   UTE_LOG_LEVEL: variable(['log', 'level'], 'text', 'debug, info, warn, error or silent.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: variable(
+    ['telemetry', 'otlp_endpoint'],
+    'text',
+    'Base URL of a collector that takes OTLP over HTTP.',
+  ),
   UTE_DRAIN_MS: variable(
     ['shutdown', 'drain_ms'],
     'integer',

@@ -15,6 +15,7 @@ import { audit } from './audit-settings.ts';
 import { auth } from './auth-settings.ts';
 import { budgets, modes, sessions } from './call-settings.ts';
 import { approvals } from './approval-settings.ts';
+import { telemetry } from './telemetry-settings.ts';
 import { oauth } from './oauth-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
@@ -146,6 +147,7 @@ export const settingsSchema = z.strictObject({
   log: z
     .strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') })
     .prefault({}),
+  telemetry: telemetry.prefault({}).describe('OpenTelemetry: traces, metrics and logs by OTLP.'),
   demo: z
     .strictObject({ upstream: z.boolean().default(false) })
     .prefault({})

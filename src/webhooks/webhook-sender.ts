@@ -6,6 +6,7 @@ import { signedHeaders } from '../lib/secrets/webhook-signature.ts';
 import { backoffMs } from '../lib/timers/backoff.ts';
 import { every, type Repeated } from '../lib/timers/every.ts';
 import { settledWithin } from '../lib/timers/settled-within.ts';
+import type { TraceContext } from '../lib/trace/trace-context.ts';
 import { within } from '../lib/timers/within.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { HttpClient } from '../ports/egress/http-client.ts';
@@ -23,6 +24,8 @@ export interface SenderDeps<Due extends DueMessage> {
   readonly random: () => number;
   /** JSON text. */
   readonly bodyOf: (due: Due) => string;
+  /** The trace that it is part of, for its headers. */
+  readonly traceOf?: (due: Due) => TraceContext | undefined;
   /** What log lines say of it, besides its id. */
   readonly about: (due: Due) => Readonly<Record<string, string>>;
   /** The series that counts its attempts by outcome. */
@@ -145,6 +148,7 @@ export class WebhookSender<Due extends DueMessage> {
         headers: {
           'content-type': 'application/json',
           'user-agent': 'unified-tool-executor',
+          ...this.#deps.traceOf?.(due),
           ...signedHeaders({ id: due.id, timestamp, body }, rules.keys),
         },
         body,

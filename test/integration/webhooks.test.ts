@@ -65,7 +65,9 @@ describe('a webhook', () => {
   const callback = (path = '/done') => ({ callback: { url: `http://${host}${path}` } });
 
   it('says how a call ended, signed so that only the operator can have sent it', async () => {
-    const id = await acceptedId(agent, 'work', { answer: 'told' }, callback('/done?x=1'));
+    const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
+    const beside = { ...callback('/done?x=1'), context: { traceparent } };
+    const id = await acceptedId(agent, 'work', { answer: 'told' }, beside);
     await expect.poll(() => received.length, POLL).toBe(1);
     const [{ path, headers, body } = { path: '', headers: {}, body: '' }] = received;
     expect(path).toBe('/done?x=1');
@@ -84,6 +86,7 @@ describe('a webhook', () => {
     );
     expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(30);
     expect(headers['authorization']).toBeUndefined();
+    expect(headers['traceparent']).toBe(traceparent);
   });
 
   it('is tried again under the same id until it is taken; a redirect is not followed', async () => {

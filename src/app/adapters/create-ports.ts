@@ -15,6 +15,7 @@ import { openOAuth, type OAuthParts } from './open-oauth.ts';
 import { openAssignments, type Assignments } from './open-assignments.ts';
 import { openKeys, type Keys } from './open-keys.ts';
 import { openSessions, type SessionParts } from './open-sessions.ts';
+import { openObservation, type Observation } from './open-observation.ts';
 import { openRecordings } from '../../infra/recordings/open-recordings.ts';
 import { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
@@ -27,10 +28,9 @@ import {
   type AsyncParts,
   type AsyncPartsNeeds,
 } from '../../infra/calls/queue/async-parts.ts';
-import { SystemClock } from '../../infra/clock/system-clock.ts';
 import { degradedGauge, type Degraded } from '../../infra/telemetry/degraded-gauge.ts';
-import { PinoLog } from '../../infra/telemetry/pino-log.ts';
-import { PrometheusMetrics } from '../../infra/telemetry/prometheus-metrics.ts';
+import type { PinoLog } from '../../infra/telemetry/pino-log.ts';
+import type { PrometheusMetrics } from '../../infra/telemetry/prometheus-metrics.ts';
 
 /** Of a start that failed. */
 const CLOSE_WITHIN_MS = 5_000;
@@ -73,7 +73,7 @@ export async function createInfra(
   reread: (() => Settings) | undefined,
   alsoHidden: readonly string[] = [],
 ): Promise<Infra> {
-  const observed = createObservation(settings);
+  const { flush, ...observed } = await openObservation(settings);
   const { server, database, databaseWatch } = createOwnDatabase(settings, observed);
   const egress = createEgressAdapters(settings, { ...observed, server, alsoHidden });
   const callLog = await openCallLog(settings, { ...observed, database, http: egress.ports.http });
@@ -104,7 +104,7 @@ export async function createInfra(
   const asyncParts = asyncPartsOf(settings, { ...coordination, ...observed, database });
   const own = { database, server, databaseWatch, keys, agents, oauth, assignments };
   const looking = { ...own, sessions, loopLag };
-  const close = closerOf({ looking, egress, coordination, recordings, callLog, ...own, ...observed });
+  const close = closerOf({ looking, egress, coordination, recordings, callLog, flush, ...own });
   const degraded = () => degradedOf({ ...callLog, ...kept, ...own, coordination });
   return { ports, ...observed, ...own, sessions, degraded, history, approvers, asyncParts, close };
 }
@@ -158,11 +158,11 @@ interface Opened {
   readonly callLog: CallLog;
   readonly database: GatewayDatabase;
   readonly server: EmbeddedPostgres;
-  readonly log: PinoLog;
+  readonly flush: () => Promise<void>;
 }
 
 /** In the order in which they need each other. */
-function closerOf({ looking, egress, coordination, recordings, callLog, database, server, log }: Opened) {
+function closerOf({ looking, egress, coordination, recordings, callLog, database, server, flush }: Opened) {
   return async (withinMs = CLOSE_WITHIN_MS): Promise<void> => {
     await stopLooking(looking);
     await egress.close();
@@ -171,7 +171,7 @@ function closerOf({ looking, egress, coordination, recordings, callLog, database
     await callLog.close(withinMs);
     await database.close();
     await server.stop();
-    await log.flush();
+    await flush();
   };
 }
 
@@ -184,36 +184,4 @@ function createOwnDatabase(settings: Settings, { clock, log, metrics }: Observat
     database: new GatewayDatabase(where, { clock, log }),
     databaseWatch: new DatabaseWatch({ settings: where, clock, log, degraded }),
   };
-}
-
-/** Of a URL the password as well: libraries tell of what they could not read. */
-function secretsOfSettings({ audit, database, redis, webhooks, secrets }: Settings): readonly string[] {
-  const urls = [database.url, database.owner_url, redis.url].filter((url) => url !== undefined);
-  const passwords = urls.map((url) => URL.parse(url)?.password ?? '');
-  const { checkpoint_webhook: hook, checkpoint_s3: s3 } = audit;
-  const signing = [webhooks.secret, webhooks.previous_secret, hook?.secret, hook?.previous_secret];
-  const stores = [s3?.secret_access_key, s3?.session_token];
-  const keys =
-    secrets.keys === undefined ? [] : secrets.keys.split(',').map((key) => key.split(':')[1] ?? '');
-  const logins = [secrets.vault?.token, secrets.vault?.approle?.secret_id].filter(
-    (text) => text !== undefined,
-  );
-  return [
-    ...urls,
-    ...logins,
-    ...passwords,
-    ...passwords.map((password) => decodeURIComponent(password)),
-    ...[...signing, ...stores].filter((secret) => secret !== undefined),
-    ...keys,
-  ];
-}
-
-type Observation = ReturnType<typeof createObservation>;
-
-function createObservation(settings: Settings) {
-  const log = PinoLog.create({ level: settings.log.level });
-  log.hide(secretsOfSettings(settings));
-  const metrics = new PrometheusMetrics();
-  metrics.collectProcessMetrics();
-  return { clock: new SystemClock(), log, metrics };
 }

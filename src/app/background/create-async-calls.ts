@@ -7,6 +7,7 @@ import { CallWorker } from '../../calls/call-worker.ts';
 import type { ApprovalFeed } from '../../core/approval-feed.ts';
 import { callMessage } from '../../webhooks/call-message.ts';
 import { CallbackRules } from '../../webhooks/callback-rules.ts';
+import { traceOfCall } from '../../webhooks/trace-of-call.ts';
 import { WebhookSender } from '../../webhooks/webhook-sender.ts';
 import type { DueWebhook } from '../../ports/calls/webhook-store.ts';
 import type { Schedules } from '../../schedules/schedules.ts';
@@ -43,6 +44,7 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
     random,
     rules,
     bodyOf: ({ call }) => callMessage(call, calls.envelopeOf(call) ?? 'null', ports.clock.wall()),
+    traceOf: ({ call }) => traceOfCall(call),
     about: ({ call }) => ({ callId: call.id }),
     counted: DEFERRED_SERIES.ute_webhook_deliveries_total,
   });

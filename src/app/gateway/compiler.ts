@@ -5,6 +5,7 @@ import type { Upstreams } from '../../core/resilience/upstreams.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
 import type { CompiledTool, ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { attemptSpans } from '../../infra/telemetry/spans.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { Ports } from '../../ports/ports.ts';
@@ -40,6 +41,7 @@ export class GatewayCompiler implements ToolCompiler {
         retries: retries.with(toolType),
         exhausted: exhausted.with(toolType),
         seconds: seconds.with(toolType),
+        ...(this.#settings.telemetry.otlp_endpoint !== undefined && { spans: attemptSpans }),
       },
       inflight: inflight.with(toolType),
       log,

@@ -15,6 +15,7 @@ import type { CustomExtension } from '../custom/custom-extensions.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
 import { describeProblem } from '../../lib/text/describe-problem.ts';
 import { didYouMean } from '../../lib/text/did-you-mean.ts';
+import { extensionSpan } from '../../infra/telemetry/spans.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { Histogram } from '../../ports/telemetry/metrics.ts';
 import { positionOf, readSource } from '../../settings/settings-source.ts';
@@ -29,6 +30,7 @@ interface Step<Each extends Extension<unknown> = Extension<unknown>> {
   /** The gateway's. */
   readonly options: unknown;
   readonly seconds: Histogram;
+  readonly took?: NamedLayer['took'];
 }
 
 export class Pipeline {
@@ -141,7 +143,10 @@ function refuseToolRules({ extensions, configFile }: Settings): void {
 function newStep(plugin: AnyExtensionPlugin, settings: Settings, ports: Ports): Step {
   const extension = plugin.create(ports);
   const seconds = ports.metrics.histogram(CALLS_SERIES.ute_pipeline_stage_duration_seconds).with(plugin.name);
-  return { plugin, extension, options: optionsOf(plugin, settings), seconds };
+  const { name } = plugin;
+  const took = (from: number, to: number) => extensionSpan(name, from, to);
+  const traced = settings.telemetry.otlp_endpoint !== undefined;
+  return { plugin, extension, options: optionsOf(plugin, settings), seconds, ...(traced && { took }) };
 }
 
 /** Who wrote rules about content, or of modes, relies on them. */
@@ -156,10 +161,10 @@ function isOfTool(step: Step): step is Step<ToolExtension<unknown>> {
   return step.extension.stage === 'tool';
 }
 
-function named({ plugin, extension, seconds }: Step, layer: Layer | undefined): readonly NamedLayer[] {
+function named({ plugin, extension, seconds, took }: Step, layer: Layer | undefined): readonly NamedLayer[] {
   if (layer === undefined) return [];
   const { onFailure, explains = false } = extension;
-  return [{ name: plugin.name, onFailure, layer, seconds, explains }];
+  return [{ name: plugin.name, onFailure, layer, seconds, explains, ...(took !== undefined && { took }) }];
 }
 
 function optionsOf(plugin: AnyExtensionPlugin, settings: Settings, own: JsonObject = {}): unknown {

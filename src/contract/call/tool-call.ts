@@ -150,6 +150,8 @@ export interface CallProgress {
   degraded: string[];
   rateLimits: readonly RateLimitState[];
   traceId: string;
+  /** False: nobody keeps the spans of this call, so that its trace id leads to nothing. */
+  traceKept?: boolean;
   /** Of the slot that the call holds under a limit: greater than that of whoever held one before. Decimal digits. */
   fencingToken?: string;
   /** Set when the call came in a deprecated form: the function that it was turned into. */

@@ -26,6 +26,8 @@ export interface NamedLayer {
   readonly layer: Layer;
   /** Gets the seconds spent in the layer itself, without what it wraps. */
   readonly seconds: Histogram;
+  /** Told of each stretch of time that the layer itself took, by performance.now(). */
+  readonly took?: (from: number, to: number) => void;
   /** The extension's. */
   readonly explains?: boolean;
 }
@@ -107,6 +109,7 @@ export class Crossing implements Step {
     this.#over = true;
     this.#ended = true;
     this.#layer.seconds.observe((this.#askedAt - this.#enteredAt) / 1000);
+    this.#layer.took?.(this.#enteredAt, this.#askedAt);
     this.#deadline?.remove(this);
     return answer;
   }
@@ -165,9 +168,16 @@ export class Crossing implements Step {
     // The last to be left before it was the one inside.
     const insideMs = this.#inside === undefined ? 0 : Math.max(0, leftAt(this.#call) - this.#askedAt);
     this.#layer.seconds.observe((now - this.#enteredAt - insideMs) / 1000);
+    if (this.#layer.took !== undefined) this.#tellTook(this.#layer.took, now);
     stampLeft(this.#call, now);
     this.#deadline?.leave(this);
     this.#resolve?.(response);
+  }
+
+  #tellTook(took: (from: number, to: number) => void, now: number): void {
+    if (this.#inside === undefined) return took(this.#enteredAt, now);
+    took(this.#enteredAt, this.#askedAt);
+    took(Math.max(this.#askedAt, leftAt(this.#call)), now);
   }
 
   #ignored(): void {

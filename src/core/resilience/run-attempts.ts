@@ -7,6 +7,7 @@ import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { pause } from '../../lib/timers/pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Counter, Histogram } from '../../ports/telemetry/metrics.ts';
+import type { AttemptSpans } from '../../ports/telemetry/attempt-spans.ts';
 import { raceCall } from '../deadline.ts';
 import { REFUSED, type CircuitBreaker } from './circuit-breaker.ts';
 import { judgeAttempt } from './judge-attempt.ts';
@@ -23,6 +24,7 @@ export interface AttemptDeps {
   /** Counts the retries that the budget did not allow. */
   readonly exhausted: Counter;
   readonly seconds: Histogram;
+  readonly spans?: AttemptSpans;
 }
 
 /**
@@ -63,7 +65,7 @@ async function oneAttempt(
   { spec }: ToolFunction,
   prepared: PreparedFunction,
   emit: Emit,
-  { circuit, clock, seconds }: AttemptDeps,
+  { circuit, clock, seconds, spans }: AttemptDeps,
   pass = REFUSED,
 ): Promise<ToolResult> {
   const { progress } = call;
@@ -72,7 +74,8 @@ async function oneAttempt(
   const beganAt = circuit === undefined ? 0 : clock.now();
   const startedAt = performance.now();
   try {
-    const result = await raceCall(call, prepared.execute(call, emit));
+    const execute = (inside: ToolCall) => prepared.execute(inside, emit);
+    const result = await raceCall(call, spans === undefined ? execute(call) : spans.around(call, execute));
     circuit?.settle(pass, 'answered');
     return result;
   } catch (error) {

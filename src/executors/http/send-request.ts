@@ -4,6 +4,7 @@ import type { PreparedFunction } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
+import { traceHeaders } from '../../lib/trace/trace-context.ts';
 import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EgressPolicy, HttpClient, HttpResponse } from '../../ports/egress/http-client.ts';
@@ -85,13 +86,14 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
 }
 
 function toldOf(
-  { deadline, progress }: ToolCall,
+  { context, deadline, progress }: ToolCall,
   tells: Sending['tells'],
   now: number,
 ): FilledRequest['headers'] {
   const left = tells.deadline ? Math.max(1, Math.floor(deadline - now)) : undefined;
   const token = tells.fencingToken ? progress.fencingToken : undefined;
   return {
+    ...traceHeaders(context),
     ...(left !== undefined && { 'x-request-timeout-ms': String(left) }),
     ...(token !== undefined && { 'x-ute-fencing-token': token }),
   };

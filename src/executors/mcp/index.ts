@@ -15,7 +15,7 @@ import { cleanFailure } from './clean-failure.ts';
 import { mcpOptionsSchema, type McpOptions } from './options-schema.ts';
 import { readResult, type ResultKind } from './read-result.ts';
 import { SharedServers, type ServerLease } from './shared-servers.ts';
-import { traceMeta } from './trace-meta.ts';
+import { traceHeaders } from '../../lib/trace/trace-context.ts';
 
 export interface McpNeeds {
   readonly mcpServers: McpServers;
@@ -98,7 +98,7 @@ async function execute(
   const { signal } = call;
   try {
     if (hash !== undefined) await definitions.check(tool, hash, signal);
-    const meta = traceMeta(call.context);
+    const meta = traceHeaders(call.context);
     const result = await server.callTool({
       tool,
       arguments: call.arguments,

@@ -24,6 +24,7 @@ import { pythonSettingsSchema, type PythonSettings } from './settings.ts';
 import { checkSignature, readChecked, type Signature } from './signature.ts';
 import type { WorkerKind } from './pool/worker-kind.ts';
 import { WorkerKinds } from './pool/worker-kinds.ts';
+import { traceHeaders } from '../../lib/trace/trace-context.ts';
 
 export interface PythonNeeds {
   readonly spawner: ProcessSpawner;
@@ -228,6 +229,7 @@ function contextMember(signature: Signature | undefined, call: ToolCall): string
     user_id: userId ?? null,
     tenant_id: call.principal?.tenantId ?? tenantId ?? null,
     mode: mode ?? null,
+    ...traceHeaders(call.context),
     config: call.config,
     sensitive_config: call.sensitiveConfig,
   };

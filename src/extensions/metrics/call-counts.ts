@@ -28,7 +28,9 @@ export class CallCounts {
   /** `seconds`: all of the call; `cost`: as declared, 0 where it did not run. */
   count(call: ToolCall, response: ToolResponse, seconds: number, cost: number): void {
     const { progress } = call;
-    this.#define.overhead.observe(seconds - progress.executorMs / 1000, progress.traceId);
+    // An exemplar has to lead somewhere.
+    const traceId = progress.traceKept === false ? '' : progress.traceId;
+    this.#define.overhead.observe(seconds - progress.executorMs / 1000, traceId);
     if (cost > 0) this.#define.cost.with(response.meta.tool).add(cost);
     const tool = response.meta.tool || UNKNOWN;
     const executor = response.meta.executor || 'none';
@@ -36,7 +38,7 @@ export class CallCounts {
     if (response.meta.acceptedAt !== undefined)
       return this.#define.calls.with(tool, executor, 'accepted').add();
     const series = this.#seriesOf(tool, executor);
-    series.seconds.observe(seconds, progress.traceId);
+    series.seconds.observe(seconds, traceId);
     if (response.ok) {
       series.ok.add();
       series.bytes.observe(response.dataJson.length);

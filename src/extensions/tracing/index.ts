@@ -5,47 +5,107 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
-  type Attributes,
+  TraceFlags,
   type Context,
   type Span,
+  type Tracer,
 } from '@opentelemetry/api';
 import { z } from 'zod';
 import type { ExtensionPlugin, Next, RequestExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
-import type { ToolResponse } from '../../contract/call/tool-response.ts';
+import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
+import { traceContextOf } from '../../lib/trace/trace-context.ts';
+import { FAILED_CALL } from '../../ports/telemetry/span-attributes.ts';
+import { atEnd, atStart, contentOf } from './call-attributes.ts';
 
-const optionsSchema = z.strictObject({});
+const optionsSchema = z.strictObject({
+  content: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Spans hold arguments and results (gen_ai.tool.call.arguments, .result), without the values that schemas mark as sensitive, cut at 4096 characters. Whoever reads traces reads them.',
+    ),
+});
+type TracingOptions = z.infer<typeof optionsSchema>;
 
-export const tracing: ExtensionPlugin<z.infer<typeof optionsSchema>, object> = {
+export const tracing: ExtensionPlugin<TracingOptions, object> = {
   name: 'tracing',
   summary: 'An OpenTelemetry span for every call, child of the caller’s traceparent.',
   optionsSchema,
   create: () => createTracing(),
 };
 
-function createTracing(): RequestExtension<object> {
+function createTracing(): RequestExtension<TracingOptions> {
   const tracer = trace.getTracer('unified-tool-executor');
   return {
     stage: 'request',
     onFailure: 'continue',
-    prepare: () =>
+    prepare: ({ content }) =>
       function traceCall(call, next) {
         const parent = callersContext(call);
         const span = tracer.startSpan(
-          `execute_tool ${call.request.tool}`,
+          nameOf(call),
           { kind: SpanKind.INTERNAL, attributes: atStart(call) },
           parent,
         );
-        call.progress.traceId = traceIdOf(span, call);
-        return span.isRecording() ? inside(span, parent, call, next) : next(call);
+        const own = span.spanContext();
+        call.progress.traceId = own.traceId;
+        if (own.traceId === NO_TRACE_ID) {
+          call.progress.traceId = callersTraceId(call);
+          return next(call);
+        }
+        call.progress.traceKept = (own.traceFlags & TraceFlags.SAMPLED) !== 0;
+        // From here on the call's trace context is that of its span: for what is called, and for what runs later.
+        const inside = { ...call, context: { ...call.context, ...traceContextOf(own) } };
+        return span.isRecording()
+          ? record(span, inside, next, content)
+          : recordFailure({ tracer, span, parent }, inside, next);
       },
   };
 }
 
-async function inside(span: Span, parent: Context, call: ToolCall, next: Next): Promise<ToolResponse> {
-  const response = await context.with(trace.setSpan(parent, span), next, undefined, call);
-  finish(span, response);
+const nameOf = ({ request }: ToolCall) => `execute_tool ${request.tool.slice(0, 200)}`;
+
+async function record(span: Span, call: ToolCall, next: Next, content: boolean): Promise<ToolResponse> {
+  const response = await context.with(trace.setSpan(context.active(), span), next, undefined, call);
+  span.setAttributes(atEnd(call, response));
+  if (content) span.setAttributes(contentOf(call, response));
+  if (!response.ok) fail(span, response);
+  span.end();
   return response;
+}
+
+interface Unrecorded {
+  readonly tracer: Tracer;
+  readonly span: Span;
+  readonly parent: Context;
+}
+
+/** Of the calls that are not sampled, those that fail have a span all the same: made when that is known. */
+async function recordFailure(
+  { tracer, span: unrecorded, parent }: Unrecorded,
+  call: ToolCall,
+  next: Next,
+): Promise<ToolResponse> {
+  const response = await next(call);
+  if (response.ok || response.error.type === 'CONFIRMATION_REQUIRED') return response;
+  const hasParent = trace.getSpanContext(parent) !== undefined;
+  const startTime = performance.timeOrigin + call.startedAt;
+  const attributes = { ...atStart(call), [FAILED_CALL]: true };
+  const span = tracer.startSpan(
+    nameOf(call),
+    { startTime, attributes },
+    hasParent ? parent : trace.setSpan(parent, unrecorded),
+  );
+  span.setAttributes(atEnd(call, response));
+  fail(span, response);
+  span.end();
+  return response;
+}
+
+function fail(span: Span, { error }: ToolRefusal): void {
+  span.setAttribute('error.type', error.type);
+  span.setStatus({ code: SpanStatusCode.ERROR, message: error.reason });
 }
 
 function callersContext(call: ToolCall) {
@@ -58,34 +118,6 @@ const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const NO_TRACE_ID = '0'.repeat(32);
 
 /** Without an SDK there is no span to name, but the caller's own trace id still leads to the call. */
-function traceIdOf(span: Span, call: ToolCall): string {
-  const { traceId } = span.spanContext();
-  if (traceId !== NO_TRACE_ID) return traceId;
-  const { traceparent } = call.context;
+function callersTraceId({ context: { traceparent } }: ToolCall): string {
   return traceparent === undefined ? '' : (TRACEPARENT.exec(traceparent)?.[1] ?? '');
-}
-
-function atStart(call: ToolCall): Attributes {
-  const attributes: Attributes = {
-    'gen_ai.operation.name': 'execute_tool',
-    'gen_ai.tool.name': call.request.tool,
-    'gen_ai.tool.call.id': call.id,
-  };
-  if (call.context.sessionId !== undefined) attributes['gen_ai.conversation.id'] = call.context.sessionId;
-  return attributes;
-}
-
-function finish(span: Span, response: ToolResponse): void {
-  span.setAttributes({
-    'gen_ai.tool.type': 'extension',
-    'ute.executor': response.meta.executor,
-    'ute.tool.version': response.meta.toolVersion,
-    'ute.attempts': response.meta.attempts,
-    'ute.cache.hit': response.meta.cached,
-  });
-  if (!response.ok) {
-    span.setAttribute('error.type', response.error.type);
-    span.setStatus({ code: SpanStatusCode.ERROR, message: response.error.reason });
-  }
-  span.end();
 }

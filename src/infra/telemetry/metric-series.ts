@@ -1,8 +1,24 @@
 // The series of one metric: values bound to labels once, cheap to change, read out when Prometheus asks.
 import type { Counter, Gauge, Histogram, Labelled } from '../../ports/telemetry/metrics.ts';
 
+/** One series as it stands; of a histogram `value` is the sum, and `counts` has one more than `bounds`. */
+export interface ReadSeries {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+}
+
+export interface ReadMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly series: readonly ReadSeries[];
+}
+
 /** Something with a value under one set of labels. */
 export interface Series {
+  read(): Omit<ReadSeries, 'labels'>;
   /** Its lines in Prometheus' text format. `labels` is as it stands between the braces, escaped, maybe empty. */
   text(name: string, labels: string, withExemplars?: boolean): string;
 }
@@ -22,7 +38,10 @@ export class SeriesFamily<S extends Series> implements Labelled<S> {
   readonly #labelNames: readonly string[];
   readonly #limits: SeriesLimits;
   readonly #make: () => S;
-  readonly #series = new Map<string, { readonly labels: string; readonly series: S }>();
+  readonly #series = new Map<
+    string,
+    { readonly values: readonly string[]; readonly labels: string; readonly series: S }
+  >();
   readonly #seen = new Map<string, Set<string>>();
 
   constructor(metric: string, labelNames: readonly string[], limits: SeriesLimits, make: () => S) {
@@ -52,6 +71,13 @@ export class SeriesFamily<S extends Series> implements Labelled<S> {
     return text;
   }
 
+  read(): readonly ReadSeries[] {
+    return [...this.#series.values()].map(({ values, series }) => ({
+      labels: Object.fromEntries(this.#labelNames.map((name, index) => [name, values[index] ?? ''])),
+      ...series.read(),
+    }));
+  }
+
   #bounded(label: string, value: string): string {
     const limit = this.#limits.maxLabelValues[label];
     if (limit === undefined) return value;
@@ -72,10 +98,12 @@ export class SeriesFamily<S extends Series> implements Labelled<S> {
       .map((name, index) => `${name}="${escaped(values[index] ?? '')}"`)
       .join(',');
     const series = this.#make();
-    this.#series.set(JSON.stringify(values), { labels, series });
+    this.#series.set(JSON.stringify(values), { values, labels, series });
     return series;
   }
 }
+
+const NONE: readonly number[] = [];
 
 /** Telemetry never fails a call: a number that makes no sense is left out, not thrown. */
 export class CounterSeries implements Counter, Series {
@@ -83,6 +111,10 @@ export class CounterSeries implements Counter, Series {
 
   add(amount = 1): void {
     if (amount > 0 && amount < Number.POSITIVE_INFINITY) this.#value += amount;
+  }
+
+  read() {
+    return { value: this.#value, bounds: NONE, counts: NONE };
   }
 
   text(name: string, labels: string): string {
@@ -99,6 +131,10 @@ export class GaugeSeries implements Gauge, Series {
 
   add(amount: number): void {
     if (Number.isFinite(amount)) this.#value += amount;
+  }
+
+  read() {
+    return { value: this.#value, bounds: NONE, counts: NONE };
   }
 
   text(name: string, labels: string): string {
@@ -127,6 +163,10 @@ export class HistogramSeries implements Histogram, Series {
     this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
     this.#sum += value;
     if (traceId !== '') (this.#exemplars ??= [])[bucket] = { traceId, value, at: Date.now() };
+  }
+
+  read() {
+    return { value: this.#sum, bounds: this.#bounds, counts: [...this.#counts] };
   }
 
   text(name: string, labels: string, withExemplars = false): string {

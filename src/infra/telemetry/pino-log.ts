@@ -11,10 +11,21 @@ export interface LogDestination extends DestinationStream {
   flush(done: (error?: Error) => void): void;
 }
 
+/** A line as it is written: secrets are hidden in it. */
+export interface LogLine {
+  readonly level: Exclude<LogLevel, 'silent'>;
+  readonly fields: LogFields;
+  readonly message: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
 export interface PinoLogOptions {
   readonly level: LogLevel;
   /** Stands in for stdout. */
   readonly destination?: LogDestination;
+  /** Gets each line that is written, too. */
+  readonly alsoTo?: (line: LogLine) => void;
 }
 
 /** Lines gather up to this size, and at most this long, before they are written. */
@@ -23,13 +34,10 @@ const GATHER_MS = 100;
 /** A reader of stdout who has stopped costs lines, not the gateway's memory. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-interface Line {
+interface Line extends LogLine {
   readonly logger: Logger;
-  readonly level: Exclude<LogLevel, 'silent'>;
-  readonly fields: LogFields;
-  readonly message: string;
-  /** Epoch milliseconds. */
-  readonly at: number;
+  /** Of the logger, hidden already. */
+  readonly bound: LogFields;
 }
 
 /** Lines wait here for the end of the event loop's turn: no call waits while its line is put into words. */
@@ -38,12 +46,14 @@ class Backlog {
   /** When the line that is being written was logged, as the member that pino puts into it. */
   time = '';
   readonly #destination: DestinationStream;
+  readonly #alsoTo: PinoLogOptions['alsoTo'];
   #writing = Number.NaN;
   #lines: Line[] = [];
   #text = '';
 
-  constructor(destination: DestinationStream) {
+  constructor(destination: DestinationStream, alsoTo: PinoLogOptions['alsoTo']) {
     this.#destination = destination;
+    this.#alsoTo = alsoTo;
   }
 
   /** Where pino writes each line to. */
@@ -64,10 +74,13 @@ class Backlog {
   drain(): void {
     const lines = this.#lines;
     this.#lines = [];
-    for (const { logger, level, fields, message, at } of lines) {
+    for (const { logger, bound, level, fields, message, at } of lines) {
       if (at !== this.#writing) this.#setTime(at);
       const { scrubber } = this.secrets;
-      logger[level](scrubber.json(hideSecrets(fields)), scrubber.text(message));
+      const shown = scrubber.json(hideSecrets(fields));
+      const text = scrubber.text(message);
+      logger[level](shown, text);
+      this.#alsoTo?.({ level, fields: { ...bound, ...shown }, message: text, at });
     }
     this.#pass();
   }
@@ -96,16 +109,18 @@ export class PinoLog implements Log {
   readonly #logger: Logger;
   readonly #destination: LogDestination;
   readonly #backlog: Backlog;
+  readonly #bound: LogFields;
 
-  private constructor(logger: Logger, destination: LogDestination, backlog: Backlog) {
+  private constructor(logger: Logger, destination: LogDestination, backlog: Backlog, bound: LogFields = {}) {
     this.#logger = logger;
+    this.#bound = bound;
     this.#destination = destination;
     this.#backlog = backlog;
   }
 
-  static create({ level, destination }: PinoLogOptions): PinoLog {
+  static create({ level, destination, alsoTo }: PinoLogOptions): PinoLog {
     const target = destination ?? stdout();
-    const backlog = new Backlog(target);
+    const backlog = new Backlog(target, alsoTo);
     // Before pino's own exit hook, which writes what it has by then.
     if (destination === undefined) process.prependOnceListener('exit', () => backlog.drain());
     const options: LoggerOptions = {
@@ -137,7 +152,8 @@ export class PinoLog implements Log {
 
   child(fields: LogFields): PinoLog {
     const shown = this.#backlog.secrets.scrubber.json(hideSecrets(fields));
-    return new PinoLog(this.#logger.child(shown), this.#destination, this.#backlog);
+    const bound = { ...this.#bound, ...shown };
+    return new PinoLog(this.#logger.child(shown), this.#destination, this.#backlog, bound);
   }
 
   hide(secrets: readonly string[]): void {
@@ -152,7 +168,7 @@ export class PinoLog implements Log {
 
   #add(level: Line['level'], fields: LogFields, message: string): void {
     if (!this.#logger.isLevelEnabled(level)) return;
-    this.#backlog.add({ logger: this.#logger, level, fields, message, at: Date.now() });
+    this.#backlog.add({ logger: this.#logger, bound: this.#bound, level, fields, message, at: Date.now() });
   }
 }
 

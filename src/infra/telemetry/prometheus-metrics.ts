@@ -14,6 +14,7 @@ import {
   GaugeSeries,
   HistogramSeries,
   SeriesFamily,
+  type ReadMetric,
   type Series,
   type SeriesLimits,
 } from './metric-series.ts';
@@ -23,6 +24,8 @@ type HistogramDefinition = MetricDefinition & { readonly buckets: readonly numbe
 
 interface Defined {
   readonly fingerprint: string;
+  readonly type: MetricType;
+  readonly help: string;
   readonly head: string;
   readonly family: SeriesFamily<Series>;
 }
@@ -69,6 +72,12 @@ export class PrometheusMetrics implements Metrics {
     for (const name of MISNAMED) this.#process.removeSingleMetric(name);
   }
 
+  /** As they stand, for those who send them elsewhere. What prom-client knows of the process is not among them. */
+  *read(): Generator<ReadMetric> {
+    for (const [name, { type, help, family }] of this.#defined)
+      yield { name, help, type, series: family.read() };
+  }
+
   /** OpenMetrics has exemplars: the trace of a call that fell into a bucket. Prometheus asks for it by itself. */
   async exposition(format: 'text' | 'openmetrics' = 'text'): Promise<{ contentType: string; text: string }> {
     const isOpen = format === 'openmetrics';
@@ -102,7 +111,7 @@ export class PrometheusMetrics implements Metrics {
     checkNames(name, labels, type);
     checkBuckets(name, buckets, type);
     const family = new SeriesFamily(name, labels, this.#limits, make);
-    this.#defined.set(name, { fingerprint, family, head: headOf(type, name, help) });
+    this.#defined.set(name, { fingerprint, type, help, family, head: headOf(type, name, help) });
     return family;
   }
 }
