@@ -31,6 +31,20 @@ function problemsOf(text: string, env: Environment = {}) {
 }
 
 describe('loadSettings', () => {
+  it('takes the collector from the variable that OpenTelemetry has for it, and leaves other variables alone', () => {
+    const endpoint = 'http://collector:4318';
+    const { telemetry } = load('', {
+      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      OTEL_SERVICE_NAME: 'mine',
+      HOME: '/',
+    });
+    expect(telemetry.otlp_endpoint).toBe(endpoint);
+    expect(load('').telemetry.otlp_endpoint).toBeUndefined();
+    expect(problemsOf('', { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })).toMatchObject([
+      { message: expect.stringContaining('http or https URL') },
+    ]);
+  });
+
   it('needs no file: the defaults are closed to the outside and ask for keys', () => {
     const settings = loadSettings({}, dir);
     expect(settings).toMatchObject({

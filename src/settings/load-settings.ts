@@ -46,7 +46,9 @@ function overlay(
 ): Record<string, unknown> {
   const merged = structuredClone(values);
   for (const [name, text] of Object.entries(withSecretsRead(env, problems))) {
-    if (!name.startsWith('UTE_') || text === undefined || FOREIGN_VARIABLES.has(name)) continue;
+    // Others are everybody's; those of ours that are of other names are in the table.
+    const isOurs = name.startsWith('UTE_') || Object.hasOwn(ENVIRONMENT, name);
+    if (!isOurs || text === undefined || FOREIGN_VARIABLES.has(name)) continue;
     const known = ENVIRONMENT[name];
     if (known === undefined) {
       const near = didYouMean(name, Object.keys(ENVIRONMENT));
