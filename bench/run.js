@@ -18,6 +18,7 @@ import { shell } from './shell.js';
 import { sql } from './sql.js';
 import { starts } from './starts.js';
 import { sustained } from './sustained.js';
+import { telemetry } from './telemetry.js';
 import { waiting } from './waiting.js';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -254,7 +255,7 @@ async function tenThousand() {
   );
 }
 
-const calls = { rest, grpc, pipeline, policy, python, startUp, tenThousand, shell, sql, http, mcp };
+const calls = { rest, grpc, pipeline, policy, python, startUp, tenThousand, shell, sql, http, mcp, telemetry };
 const state = { shared, admission, sessionTrips, waiting, asynchronous, starts, replicas };
 /** Too long for every run: only by name. */
 const long = { sustained };
