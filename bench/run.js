@@ -255,7 +255,20 @@ async function tenThousand() {
   );
 }
 
-const calls = { rest, grpc, pipeline, policy, python, startUp, tenThousand, shell, sql, http, mcp, telemetry };
+const calls = {
+  rest,
+  grpc,
+  pipeline,
+  policy,
+  python,
+  startUp,
+  tenThousand,
+  shell,
+  sql,
+  http,
+  mcp,
+  telemetry,
+};
 const state = { shared, admission, sessionTrips, waiting, asynchronous, starts, replicas };
 /** Too long for every run: only by name. */
 const long = { sustained };

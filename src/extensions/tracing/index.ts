@@ -43,11 +43,7 @@ function createTracing(): RequestExtension<TracingOptions> {
     prepare: ({ content }) =>
       function traceCall(call, next) {
         const parent = callersContext(call);
-        const span = tracer.startSpan(
-          nameOf(call),
-          { kind: SpanKind.INTERNAL, attributes: atStart(call) },
-          parent,
-        );
+        const span = tracer.startSpan(nameOf(call), { kind: SpanKind.INTERNAL }, parent);
         const own = span.spanContext();
         call.progress.traceId = own.traceId;
         if (own.traceId === NO_TRACE_ID) {
@@ -67,6 +63,7 @@ function createTracing(): RequestExtension<TracingOptions> {
 const nameOf = ({ request }: ToolCall) => `execute_tool ${request.tool.slice(0, 200)}`;
 
 async function record(span: Span, call: ToolCall, next: Next, content: boolean): Promise<ToolResponse> {
+  span.setAttributes(atStart(call));
   const response = await context.with(trace.setSpan(context.active(), span), next, undefined, call);
   span.setAttributes(atEnd(call, response));
   if (content) span.setAttributes(contentOf(call, response));
