@@ -1,14 +1,15 @@
 // startTelemetry: the OpenTelemetry SDK, where an endpoint is set. Traces, metrics and logs by OTLP over HTTP, behind the calls.
-import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/api';
+import { diag, DiagLogLevel, logs } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, resourceFromAttributes, type Resource } from '@opentelemetry/resources';
-import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
-import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchLogRecordProcessor, type LogRecordProcessor } from '@opentelemetry/sdk-logs';
+import { PeriodicExportingMetricReader, type IMetricReader } from '@opentelemetry/sdk-metrics';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import { BatchSpanProcessor, type SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { ReadMetric } from '../metric-series.ts';
 import type { LogLine } from '../pino-log.ts';
@@ -39,23 +40,32 @@ export interface Telemetry {
 /** Spans and lines that wait to be sent; the next ones are dropped. */
 const MAX_WAITING = 8_192;
 const COMPLAIN_EVERY_MS = 60_000;
+const NAME = 'unified-tool-executor';
 
 export function startTelemetry(options: TelemetryOptions, read: () => Iterable<ReadMetric>): Telemetry {
-  const { traces, metrics, logs, version } = options;
-  const own = { 'service.name': 'unified-tool-executor', 'service.version': version };
+  const { traces, metrics, logs: takesLines, version } = options;
+  const own = { 'service.name': NAME, 'service.version': version };
   const resource = resourceFromAttributes(own)
     .merge(defaultResource())
     .merge(resourceFromAttributes(named(own)));
-  const closers: (() => Promise<void>)[] = [];
-  if (traces) closers.push(startTraces(options, resource));
-  if (metrics) closers.push(startMetrics(options, resource, read));
-  const logger = logs ? logsTo(options, resource, closers) : undefined;
+  const sdk = new NodeSDK({
+    resource,
+    // Nothing else about the machine is sent, nothing is patched, and nothing comes from variables that name no endpoint.
+    autoDetectResources: false,
+    instrumentations: [],
+    contextManager: new AsyncLocalStorageContextManager(),
+    textMapPropagator: new W3CTraceContextPropagator(),
+    sampler: new ErrorSampler(options.sampleRatio),
+    spanProcessors: traces ? [spansTo(options)] : [],
+    metricReaders: metrics ? [seriesTo(options, resource, read)] : [],
+    logRecordProcessors: takesLines ? [linesTo(options)] : [],
+  });
+  sdk.start();
+  const logger = takesLines ? logs.getLogger(NAME, version) : undefined;
   return {
     takeLine: logger === undefined ? undefined : (line) => emitLine(logger, line),
     complainTo,
-    async close() {
-      await Promise.allSettled(closers.map(async (close) => close()));
-    },
+    close: () => sdk.shutdown().catch(() => undefined),
   };
 }
 
@@ -67,50 +77,33 @@ function named(own: Record<string, string>): Record<string, string> {
 
 const urlOf = ({ endpoint }: TelemetryOptions, what: string) => `${endpoint.replace(/\/+$/, '')}/v1/${what}`;
 
-function startTraces(options: TelemetryOptions, resource: Resource): () => Promise<void> {
-  const exporter = new OTLPTraceExporter({ url: urlOf(options, 'traces') });
-  const provider = new TracerProvider({
-    resource,
-    sampler: new ErrorSampler(options.sampleRatio),
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter,
-        maxQueueSize: MAX_WAITING,
-        scheduledDelayMillis: options.exportEveryMs,
-      }),
-    ],
+function spansTo(options: TelemetryOptions): SpanProcessor {
+  return new BatchSpanProcessor({
+    exporter: new OTLPTraceExporter({ url: urlOf(options, 'traces') }),
+    maxQueueSize: MAX_WAITING,
+    scheduledDelayMillis: options.exportEveryMs,
   });
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-  trace.setGlobalTracerProvider(provider);
-  return () => provider.shutdown();
 }
 
-function startMetrics(
+function seriesTo(
   options: TelemetryOptions,
   resource: Resource,
   read: () => Iterable<ReadMetric>,
-): () => Promise<void> {
-  const reader = new PeriodicExportingMetricReader({
+): IMetricReader {
+  return new PeriodicExportingMetricReader({
     exporter: new OTLPMetricExporter({ url: urlOf(options, 'metrics') }),
     exportIntervalMillis: options.exportEveryMs,
     exportTimeoutMillis: options.exportEveryMs,
     metricProducers: [new SeriesProducer(read, resource)],
   });
-  const provider = new MeterProvider({ resource, readers: [reader] });
-  return () => provider.shutdown();
 }
 
-function logsTo(options: TelemetryOptions, resource: Resource, closers: (() => Promise<void>)[]) {
-  const exporter = new OTLPLogExporter({ url: urlOf(options, 'logs') });
-  const processor = new BatchLogRecordProcessor({
-    exporter,
+function linesTo(options: TelemetryOptions): LogRecordProcessor {
+  return new BatchLogRecordProcessor({
+    exporter: new OTLPLogExporter({ url: urlOf(options, 'logs') }),
     maxQueueSize: MAX_WAITING,
     scheduledDelayMillis: options.exportEveryMs,
   });
-  const provider = new LoggerProvider({ resource, processors: [processor] });
-  closers.push(() => provider.shutdown());
-  return provider.getLogger('unified-tool-executor', options.version);
 }
 
 /** Once a minute at most: each line is something to send as well. */
