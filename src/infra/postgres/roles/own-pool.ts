@@ -16,6 +16,7 @@ export class OwnPool {
   readonly db: Kysely<Tables>;
   readonly pool: Pool;
   readonly #cutOff: () => void;
+  #closing = false;
 
   constructor(config: PoolConfig, log: Log) {
     this.pool = new Pool({
@@ -24,11 +25,14 @@ export class OwnPool {
       connectionTimeoutMillis: FIRST_CONNECT_TIMEOUT_MS,
     });
     // Its message alone: pg hangs the whole connection on the error.
-    const lost = ({ message }: Error) =>
+    const lost = ({ message }: Error) => {
+      // The embedded server stops right behind the pool and ends what is still being closed: nothing is lost.
+      if (this.#closing) return;
       log.warn(
         { reason: message },
         'a connection to the database was lost: another one is opened when it is needed',
       );
+    };
     this.pool.on('error', lost);
     // The pool listens to idle ones alone: the loss of any other would end the process.
     this.pool.on('connect', (client) => client.on('error', lost));
@@ -45,6 +49,7 @@ export class OwnPool {
 
   /** Statements that run get a second to end: one that hangs must not keep the process. */
   async close(): Promise<void> {
+    this.#closing = true;
     const cutOff = setTimeout(this.#cutOff, CLOSE_WITHIN_MS);
     await this.db.destroy().catch(() => {});
     clearTimeout(cutOff);
