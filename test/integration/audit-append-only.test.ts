@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { auditLine } from '../../src/infra/audit/audit-line.ts';
 import { SqlAuditTable } from '../../src/infra/audit/audit-table.ts';
+import { isDataError } from '../../src/infra/audit/audit-shipper.ts';
+import { exportChain } from '../../src/infra/audit/trail/export-chain.ts';
 import { dropOldDays, makeDaysAhead, trailDays } from '../../src/infra/audit/trail/trail-days.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { Database } from '../../src/infra/postgres/database.ts';
@@ -22,7 +24,8 @@ const RECORDS = ['audit_trail', 'audit_records', 'audit_inbox', 'audit_checkpoin
 
 let server: Postgres;
 beforeAll(async () => {
-  server = await startPostgres(`CREATE ROLE owner LOGIN; CREATE ROLE writer LOGIN; CREATE ROLE other LOGIN;
+  server =
+    await startPostgres(`CREATE ROLE owner LOGIN; CREATE ROLE writer LOGIN; CREATE ROLE other LOGIN; CREATE ROLE admin SUPERUSER; CREATE ROLE changer;
     GRANT CREATE, USAGE ON SCHEMA public TO owner; ALTER DEFAULT PRIVILEGES FOR ROLE owner GRANT ALL ON TABLES TO writer`);
 });
 afterAll(() => server?.stop());
@@ -101,7 +104,7 @@ describe('the role of database.url', () => {
 
   it('has days made ahead, and old ones are dropped, by the owner', async () => {
     await opened(settings(), async (database) => {
-      await sql`SELECT audit_partition('2020-01-01')`.execute(database.db);
+      await sql`SELECT audit_partition('2020-01-01')`.execute(database.owner);
       await makeDaysAhead(database);
       expect(await tried(server.url('writer'), 'DELETE FROM audit_trail_20200101')).toMatch(/^42501 /);
       expect(await dropOldDays(database, 365 * DAY)).toEqual(['20200101']);
@@ -115,6 +118,33 @@ describe('the role of database.url', () => {
         signal,
       });
       expect(done.deleted).toMatchObject({ audit_checkpoints: 1 });
+    });
+  });
+
+  it('makes no day that hides the others, or that is long past, and moves no record out of the trail', async () => {
+    await opened(settings(), async (database) => {
+      const table = new SqlAuditTable(database, 'gateway');
+      await table.store(lineOf('hidden'));
+      const days = await trailDays(database);
+      for (const day of ['30000-01-01', '2020-01-01', '0044-03-15 BC', 'infinity', '9999-12-31'])
+        expect(await tried(server.url('writer'), `SELECT audit_partition('${day}')`)).toMatch(
+          /^(42501|22008) /,
+        );
+      expect(await tried(server.url('writer'), `SELECT audit_partition_of('30000-01-01')`)).toMatch(
+        /^42501 /,
+      );
+      // One that an earlier version let it make.
+      await sql`CREATE TABLE audit_trail_300000101 PARTITION OF audit_trail
+        FOR VALUES FROM ('30000-01-01') TO ('30000-01-02')`.execute(database.owner);
+      expect(await trailDays(database)).toEqual(days);
+      expect(await exportChain(database.db, 'hidden', 0, 10)).toHaveLength(1);
+      expect(await dropOldDays(database, 365 * DAY)).toEqual([]);
+      await sql`DROP TABLE audit_trail_300000101`.execute(database.owner);
+      // The end of a chain is its to move. What comes next is kept back then, and not put aside as a bad record.
+      await sql`UPDATE audit_chains SET seq = 0 WHERE tenant_id = 'hidden'`.execute(database.db);
+      const refused = await table.store(lineOf('hidden')).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: '23505' });
+      expect(isDataError(refused)).toBe(false);
     });
   });
 
@@ -192,6 +222,29 @@ describe('a start', () => {
     await server.sql('GRANT owner TO other');
     expect(await told(settings('other', 'owner'))).toContain('it is a superuser, or a member of the role');
     await server.sql('REVOKE owner FROM other');
+  });
+
+  it.each([
+    [
+      'GRANT CREATE ON DATABASE postgres TO',
+      'REVOKE CREATE ON DATABASE postgres FROM',
+      'it may CREATE in the database',
+    ],
+    ['GRANT admin TO', 'REVOKE admin FROM', 'it is a member of the role admin'],
+    [
+      'GRANT pg_execute_server_program TO',
+      'REVOKE pg_execute_server_program FROM',
+      'member of the role pg_execute',
+    ],
+    ['GRANT changer TO', 'REVOKE changer FROM', 'it may DELETE on audit_trail'],
+  ])('is refused where the writer gets at records by a detour: %s', async (grant, revoke, why) => {
+    await told(settings());
+    await server.sql('ALTER ROLE writer NOINHERIT; GRANT DELETE ON audit_trail TO changer');
+    await server.sql(`${grant} writer`);
+    expect(await told(settings('writer', 'owner', false))).toContain(why);
+    expect(await told(settings())).toContain(why);
+    await server.sql(`${revoke} writer`);
+    expect(await told(settings('writer', 'owner', false))).toBe('opened');
   });
 
   it('is refused where the owner is none, with what to do', async () => {

@@ -165,5 +165,6 @@ export class AuditShipper {
 export function isDataError(error: unknown): boolean {
   if (error instanceof SyntaxError) return true;
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && /^(22|23|54)/.test(code);
+  // A number that is taken: somebody has moved the end of the chain, or added behind it. Nothing is wrong with the record.
+  return typeof code === 'string' && code !== '23505' && /^(22|23|54)/.test(code);
 }

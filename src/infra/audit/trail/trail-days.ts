@@ -8,11 +8,13 @@ const AHEAD = 7;
 /** Each table and each of its indexes is locked by who reads it: no statement reads more days than that. */
 const AT_ONCE = 16;
 
-/** As PostgreSQL names them: 20260131, oldest first. */
+/** As PostgreSQL names them: 20260131, oldest first. One of a year of five digits would stand among others, and hide them. */
 export async function trailDays({ db }: Pick<Database, 'db'>): Promise<readonly string[]> {
   const { rows } = await sql<{ day: string }>`
     SELECT right(c.relname, 8) AS day FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'audit_trail'::regclass ORDER BY c.relname`.execute(db);
+    WHERE i.inhparent = 'audit_trail'::regclass AND c.relname ~ '^audit_trail_[0-9]{8}$' ORDER BY c.relname`.execute(
+    db,
+  );
   return rows.map(({ day }) => day);
 }
 

@@ -21,6 +21,7 @@ import { waitingCalls } from './approvals/0027-waiting-calls.ts';
 import { wordToApprovers } from './approvals/0027-word-to-approvers.ts';
 import { voteDelegations } from './approvals/0027-x-vote-delegations.ts';
 import { auditAppendOnly } from './audit/0029-audit-append-only.ts';
+import { auditDays } from './audit/0031-audit-days.ts';
 import { oauth } from './oauth/0030-oauth.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -46,4 +47,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0027-x-vote-delegations': voteDelegations,
   '0029-audit-append-only': auditAppendOnly,
   '0030-oauth': oauth,
+  '0031-audit-days': auditDays,
 };

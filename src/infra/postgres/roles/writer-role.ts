@@ -28,8 +28,21 @@ interface Table {
   readonly name: string;
   /** A day of the audit trail: reached through the trail alone. */
   readonly part: boolean;
-  /** What the writer holds of ROWS and CHANGES, on the table or on a column. */
+  /** What the writer holds of ROWS. */
   readonly held: readonly string[];
+  /** What it, or a role that it may become, holds of CHANGES, on the table or on a column. */
+  readonly reached: readonly string[];
+}
+
+interface Said {
+  readonly is_owner: boolean;
+  readonly moves_start: boolean;
+  readonly makes_parts: boolean;
+  readonly creates: boolean;
+  /** A schema that has the owner's name comes first in the owner's search_path. */
+  readonly makes_schemas: boolean;
+  /** A role that the writer may become, of those for which no right on a table counts. */
+  readonly powerful: string | null;
 }
 
 const rightsOf = ({ name, part }: Table): readonly string[] => (part ? [] : (RIGHTS[name] ?? ROWS));
@@ -37,22 +50,30 @@ const rightsOf = ({ name, part }: Table): readonly string[] => (part ? [] : (RIG
 /** What keeps `writer` from its work, or lets it change records; empty where all is well. Whoever asks has to own the tables. */
 export async function wrongRights(db: Db, writer: string): Promise<readonly string[]> {
   const wrong: string[] = [];
-  const { rows } = await sql<Record<'is_owner' | 'moves_start' | 'makes_parts' | 'creates', boolean>>`
+  const { rows } = await sql<Said>`
     SELECT pg_has_role(${writer}, current_user, 'MEMBER') AS is_owner,
       has_column_privilege(${writer}, 'audit_chains', 'dropped_seq', 'UPDATE') AS moves_start,
       has_function_privilege(${writer}, 'audit_partition(date)', 'EXECUTE') AS makes_parts,
-      has_schema_privilege(${writer}, current_schema(), 'CREATE') AS creates`.execute(db);
+      has_schema_privilege(${writer}, current_schema(), 'CREATE') AS creates,
+      has_database_privilege(${writer}, current_database(), 'CREATE') AS makes_schemas,
+      (SELECT min(r.rolname) FROM pg_roles r
+        WHERE (r.rolsuper OR r.rolname IN ('pg_execute_server_program', 'pg_write_server_files')) AND r.rolname <> ${writer}
+          AND pg_has_role(${writer}, r.oid, 'MEMBER')) AS powerful`.execute(db);
   const [said] = rows;
   if (said?.is_owner === true) wrong.push('it is a superuser, or a member of the role of database.owner_url');
   if (said?.moves_start === true) wrong.push('it may UPDATE all of audit_chains');
+  if (said?.is_owner === false && said.powerful !== null)
+    wrong.push(`it is a member of the role ${said.powerful}, which can do anything on the server`);
   if (said?.makes_parts === false) wrong.push('it may not EXECUTE audit_partition(date)');
   if (said?.creates === true) wrong.push('it may CREATE in the schema');
+  if (said?.makes_schemas === true)
+    wrong.push('it may CREATE in the database, where a schema of its own could stand before the tables');
   for (const table of await tablesFor(db, writer)) {
     const rights = rightsOf(table);
     const isClosed = table.part || table.name in RIGHTS;
     const missing = rights.filter((right) => !table.held.includes(right));
     const excess = CHANGES.filter(
-      (right) => isClosed && table.held.includes(right) && !rights.includes(right),
+      (right) => isClosed && table.reached.includes(right) && !rights.includes(right),
     );
     if (missing.length > 0) wrong.push(`it may not ${missing.join(', ')} on ${table.name}`);
     if (excess.length > 0) wrong.push(`it may ${excess.join(', ')} on ${table.name}`);
@@ -60,13 +81,20 @@ export async function wrongRights(db: Db, writer: string): Promise<readonly stri
   return wrong;
 }
 
+/** What roles hold that it may become by SET ROLE counts, too: has_table_privilege knows only of what is inherited. */
 async function tablesFor(db: Db, writer: string): Promise<readonly Table[]> {
   const { rows } = await sql<Table>`
+    WITH became AS MATERIALIZED (
+      SELECT array_agg(r.oid) AS roles FROM pg_roles r WHERE pg_has_role(${writer}, r.oid, 'MEMBER'))
     SELECT c.relname AS name, c.relispartition AS part, ARRAY(
-      SELECT right_of FROM unnest(${[...ROWS, ...CHANGES]}::text[]) AS right_of
+      SELECT right_of FROM unnest(${ROWS}::text[]) AS right_of
       WHERE has_table_privilege(${writer}, c.oid, right_of)
-        OR (right_of = 'UPDATE' AND has_any_column_privilege(${writer}, c.oid, right_of))) AS held
-    FROM pg_class c JOIN pg_class own ON own.oid = to_regclass('ute_migrations')
+        OR (right_of = 'UPDATE' AND has_any_column_privilege(${writer}, c.oid, right_of))) AS held, ARRAY(
+      SELECT right_of FROM unnest(${CHANGES}::text[]) AS right_of
+      WHERE EXISTS (SELECT FROM unnest(became.roles) AS one
+        WHERE has_table_privilege(one, c.oid, right_of)
+          OR (right_of = 'UPDATE' AND has_any_column_privilege(one, c.oid, right_of)))) AS reached
+    FROM became, pg_class c JOIN pg_class own ON own.oid = to_regclass('ute_migrations')
     WHERE c.relkind IN ('r', 'p') AND c.relnamespace = own.relnamespace AND c.relowner = own.relowner
     ORDER BY c.relname`.execute(db);
   return rows;
