@@ -21,7 +21,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
  * Texts of tools and names of keys may come from elsewhere: no control character reaches the terminal, none that is hidden
  * or turns the direction does so unseen, and none pushes the columns behind it out of sight.
  */
-function printable(cell: string): string {
+export function printable(cell: string): string {
   const shown = Array.from(showingHidden(cell.replaceAll(/\p{Cc}/gu, ' ')));
   return shown.length <= MAX_CELL ? shown.join('') : `${shown.slice(0, MAX_CELL - 1).join('')}…`;
 }

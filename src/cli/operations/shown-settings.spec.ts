@@ -44,3 +44,46 @@ it('of what stands under a secret name, no text is shown at any depth', () => {
     }),
   );
 });
+
+it('shows no text of what programs, logins and queries of loaders and connections are given, whatever it is called', () => {
+  const canary = 'canary-51f2';
+  const places: readonly unknown[] = [
+    { secrets: { vault: { approle: { role_id: canary, secret_id: canary } } } },
+    { audit: { checkpoint_s3: { access_key_id: canary } } },
+    { loaders: [{ args: ['--api-key', canary], command: ['node', `--token=${canary}`] }] },
+    { loaders: [{ auth: { type: 'basic', username: canary, value: canary } }] },
+    { loaders: [{ env: [{ name: 'A', value: canary }], headers: [{ name: 'b', value: canary }] }] },
+    { credentials: [[canary]] },
+    {
+      shop: {
+        query: { q: canary },
+        cookies: { c: canary },
+        tokens: [canary],
+        key1: canary,
+        passphrase: canary,
+      },
+    },
+    {
+      shop: { dsn: canary, note: `Server=x;Password=${canary}`, login: `//u:${canary}@host/x`, jwt: canary },
+    },
+    { shop: { allow_hosts: [`${canary}.example.com`] } },
+  ];
+  for (const place of places) {
+    const { value, secrets } = shownSettings(place);
+    expect(JSON.stringify(value)).not.toContain(canary);
+    expect(secrets.join(' ')).toContain(canary);
+  }
+});
+
+it('names of hosts, and what stands in the path of a URL, are looked for in the rest of the report', () => {
+  const { secrets } = shownSettings({
+    database: { url: 'postgres://db.internal/ute' },
+    audit: { checkpoint_webhook: { url: 'https://hooks.example.com/services/T0123456789abc' } },
+    secrets: { keys: 'k1:first-key-of-all,k2:second-key-of-all' },
+    loaders: [{ url: 'http://127.0.0.1:8080/tools' }],
+  });
+  expect(secrets).toEqual(
+    expect.arrayContaining(['db.internal', 'hooks.example.com', 'T0123456789abc', 'second-key-of-all']),
+  );
+  expect(secrets).not.toContain('127.0.0.1');
+});

@@ -51,3 +51,16 @@ it('shows as many calls as fit on a screen, and how many more there are', () => 
   const many = Array.from({ length: 45 }, (_, index) => ({ ...CALL, call_id: `c${index}` }));
   expect(frameOf(frame(many))).toContain('and 5 more');
 });
+
+it('nothing that a gateway says of itself reaches the terminal as a command', () => {
+  const status = {
+    ...STATUS,
+    version: '1\u001b[2J',
+    replica: 'r\nfake',
+    parts: { 'p\u009b31m': { state: '\u202e' } },
+  };
+  // oxlint-disable-next-line no-control-regex
+  expect(frameOf({ status, running: { calls: [] } })).not.toMatch(
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]|\nfake/,
+  );
+});

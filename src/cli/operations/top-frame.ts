@@ -1,6 +1,6 @@
 // One look of `ute top` as text: a line about the gateway, one about what it uses, and a table of calls.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { table } from '../table.ts';
+import { printable, table } from '../table.ts';
 
 export interface Frame {
   /** As /v1/admin/status answers. */
@@ -26,7 +26,7 @@ export function frameOf({ status, running }: Frame, before?: Frame): string {
 function headline(status: JsonObject): string {
   const troubles = Object.entries(at(status, 'parts') ?? {})
     .filter(([, part]) => at(part, 'state') !== 'ok')
-    .map(([name, part]) => `${name} ${text(at(part, 'state'))}`);
+    .map(([name, part]) => `${printable(name)} ${text(at(part, 'state'))}`);
   const state = [text(status['status']), ...troubles].join(', ');
   return `gateway ${text(status['version'])}  replica ${text(status['replica'])}  up ${age(number(status['uptime_s']) * 1_000)}  ${state}`;
 }
@@ -77,5 +77,5 @@ function number(value: JsonValue | undefined): number {
 }
 
 function text(value: JsonValue | undefined): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return typeof value === 'string' || typeof value === 'number' ? printable(String(value)) : '';
 }
