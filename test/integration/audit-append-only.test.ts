@@ -190,6 +190,25 @@ it('what else is kept of a user goes where it has ended, and is left and counted
   });
 });
 
+it('what somebody did as an operator stays on record, also where he erases himself', async () => {
+  await opened(settings(), async (database) => {
+    const of = { tenant: 'operated', user: 'ann', callId: '' };
+    const act = auditRecord({ ...of, kind: 'management', notes: { action: 'audit.erase', target: 'x' } });
+    await new SqlAuditTable(database, 'gateway').store(
+      Buffer.from(auditLine(act) + auditLine(auditRecord({ ...of, eventId: 'of-a-call' }))),
+    );
+    const erasure = { tenantId: 'operated', userId: 'ann', by: 'key' };
+    expect(await eraseUser(database, erasure)).toMatchObject({ records: 1 });
+    const { rows } =
+      await sql`SELECT kind, user_id, notes FROM audit_trail WHERE tenant_id = 'operated' AND user_id IS NOT NULL`.execute(
+        database.db,
+      );
+    expect(rows).toEqual([
+      { kind: 'management', user_id: 'ann', notes: { action: 'audit.erase', target: 'x' } },
+    ]);
+  });
+});
+
 describe('a start', () => {
   const told = (given: DatabaseSettings) =>
     opened(given, () => Promise.resolve('opened')).catch((error: Error) => error.message);
