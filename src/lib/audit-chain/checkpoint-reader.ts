@@ -8,6 +8,8 @@ export type Lines = AsyncIterable<string>;
 export class CheckpointReader {
   /** How many a record was held to. */
   held = 0;
+  /** How many stood behind one of a later record, so that their own had gone by. */
+  passed = 0;
   readonly #lines: AsyncIterator<string>;
   readonly #keys: ReadonlyMap<string, KeyObject>;
   #next: Checkpoint | Finding | undefined;

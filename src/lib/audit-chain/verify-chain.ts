@@ -42,7 +42,22 @@ export async function verifyChain(evidence: Evidence): Promise<Verdict> {
     break;
   }
   finding ??= (await leftOver(readers, walk)) ?? walk.erased.finding();
-  return { ...walk.verdict(), checkpoints: sumOf(readers), ...(finding && { finding }) };
+  const verdict = walk.verdict();
+  const notes = [...verdict.notes, ...notesOn(readers)];
+  return { ...verdict, notes, checkpoints: sumOf(readers), ...(finding && { finding }) };
+}
+
+/** A chain that was written anew under another name, or a fork, would pass by them. */
+function notesOn(readers: readonly CheckpointReader[]): readonly string[] {
+  const notes: string[] = [];
+  const passed = readers.reduce((sum, reader) => sum + reader.passed, 0);
+  if (readers.length > 0 && sumOf(readers) === 0)
+    notes.push('no record was held to a checkpoint: none of those given is of a record of this tenant here');
+  if (passed > 0)
+    notes.push(
+      `${passed} checkpoints stand behind one of a later record and were not checked: give each file with a --checkpoints of its own`,
+    );
+  return notes;
 }
 
 /** What the walk has seen last. */
@@ -142,7 +157,10 @@ async function heldTo(readers: readonly CheckpointReader[], walk: ChainWalk): Pr
       if (next.seq > walk.seq) break;
       reader.take();
       const known = next.seq === walk.seq ? walk.hash : next.seq === walk.first - 1 ? walk.before : undefined;
-      if (known === undefined) continue;
+      if (known === undefined) {
+        if (next.seq >= walk.first) reader.passed += 1;
+        continue;
+      }
       reader.held += 1;
       if (known !== next.hash)
         return found('forked', next.seq, `a checkpoint of ${next.at} is of another history`);
