@@ -145,6 +145,14 @@ describe('the role of database.url', () => {
       const refused = await table.store(lineOf('hidden')).catch((error: unknown) => error);
       expect(refused).toMatchObject({ code: '23505' });
       expect(isDataError(refused)).toBe(false);
+      for (const at of ['9000-01-01', '20000-01-01']) {
+        await sql`UPDATE audit_chains SET seq = 1, recorded_at = ${at} WHERE tenant_id = 'hidden'`.execute(
+          database.db,
+        );
+        const kept = await table.store(lineOf('hidden')).catch((error: unknown) => error);
+        expect(kept).toBeInstanceOf(Error);
+        expect(isDataError(kept)).toBe(false);
+      }
     });
   });
 

@@ -110,9 +110,15 @@ async function holdChains(trx: Trx, tenants: readonly string[]): Promise<Held> {
   }
   // Later than anything in these chains, also where the clock of the database was set back.
   const latest = Math.max(...rows.map((row) => row.latest.getTime()));
+  const recordedAt = new Date(latest).toISOString();
+  // Not the fault of a record, which would be put aside for it.
+  if (!/^\d{4}-/.test(recordedAt))
+    throw new Error(
+      `audit_chains says ${recordedAt}: somebody has changed recorded_at of one of these tenants`,
+    );
   return {
     ends: new Map(rows.map(({ tenant_id: tenant, seq, hash }) => [tenant, { seq, hash }])),
-    recordedAt: new Date(latest).toISOString(),
+    recordedAt,
   };
 }
 
