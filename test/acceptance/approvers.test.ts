@@ -187,6 +187,19 @@ const handOn = (who: string, body: object) =>
 const takeBack = async (who: string, id: string) =>
   (await request(gateway.key(who), 'DELETE', `/v1/approvals/delegations/${id}`)).status;
 
+it('an id that no approval can have is one that there is not', async () => {
+  for (const method of ['GET', 'POST']) {
+    const [path, body] = method === 'GET' ? ['', undefined] : ['/decision', { decision: 'approve' }];
+    const answer = await request<{ reason: string }>(
+      gateway.key('ann'),
+      method,
+      `/v1/approvals/%00${path}`,
+      body,
+    );
+    expect(answer).toMatchObject({ status: 404, body: { reason: 'APPROVAL_NOT_FOUND' } });
+  }
+});
+
 describe('a vote that was handed on', () => {
   it('is given by the other, counts both once, and says for whom it was', async () => {
     const handed = await handOn('cfo', { to: 'Bob', until: inHours(1) });
@@ -220,6 +233,16 @@ describe('a vote that was handed on', () => {
     expect(await said('bob', asked)).toBe('pending');
     expect(await said('acc', asked)).toBe('approved');
     await takeBack('cfo', body.id);
+  });
+
+  it('of two members is that of the one who has not voted', async () => {
+    const handed = [];
+    for (const who of ['acc', 'cfo'])
+      handed.push([who, await handOn(who, { to: 'bob', until: inHours(1) })] as const);
+    const asked = await ask(agent, 'two_of_finance', { note: newNote() });
+    expect(await said('cfo', asked)).toBe('pending');
+    expect(await said('bob', asked)).toBe('approved');
+    for (const [who, { body }] of handed) expect(await takeBack(who, body.id)).toBe(204);
   });
 
   it('approves neither what the other nor what the member asks for', async () => {
@@ -256,6 +279,8 @@ describe('a vote that was handed on', () => {
       { to: 'bob', until: inHours(24 * 93) },
       { to: 'bob', from: inHours(3), until: inHours(2) },
       { to: 'CFO', until: inHours(1) },
+      { to: ' \u200b', until: inHours(1) },
+      { to: 'bob\r\ncfo', until: inHours(1) },
     ])
       expect((await handOn('cfo', wrong)).body.reason).toBe('MALFORMED_CALL');
     await takeBack('cfo', later.body.id);

@@ -71,7 +71,7 @@ function replicaOn(each: SqlConnectionStore) {
 
 describe('replicas', () => {
   it('refresh a connection once, however many ask, and all know the new token', async () => {
-    const connection = await store().connect(await draft(), 'boss');
+    const connection = await store().connect(await draft(), 'boss', new Date());
     if (connection === undefined) throw new Error('there is no agent');
     const provider = new RotatingProvider();
     const replicas = stores.map(replicaOn);
@@ -91,7 +91,7 @@ describe('replicas', () => {
   });
 
   it('know of what another one has changed, taken away and made anew', async () => {
-    await store().connect(await draft(), 'boss');
+    await store().connect(await draft(), 'boss', new Date());
     const { known } = replicaOn(stores[1] as SqlConnectionStore);
     await known.start();
     try {
@@ -99,12 +99,28 @@ describe('replicas', () => {
       const until = (is: () => boolean) => expect.poll(is, { timeout: 10_000, interval: 50 }).toBe(true);
       await store().delete(KEY);
       await until(() => known.peek(KEY) === null);
-      await store().connect(await draft({ scopes: ['more'] }), 'boss');
+      await store().connect(await draft({ scopes: ['more'] }), 'boss', new Date());
       await until(() => known.peek(KEY)?.connection.scopes[0] === 'more');
     } finally {
       known.stop();
     }
   });
+});
+
+it('an account that was asked for an agent is not that of another agent of its name', async () => {
+  const key = { ...KEY, agent: 'once' };
+  const declare = () =>
+    agents.createAgent({ tenantId: 'acme', name: 'once', description: '', createdBy: 'op' }, PLENTY);
+  const ask = { ...key, idHash: 'once', kind: 'link' as const, providerKey: 'k1', scopes: [], sealed: null };
+  await declare();
+  const flow = await flows.create({ ...ask, createdBy: 'boss', intervalMs: 0 }, HOUR_MS, 100);
+  if (flow === 'full' || flow === 'missing') throw new Error(flow);
+  expect(await store().connect(await draft(key), 'boss', flow.createdAt)).toMatchObject(key);
+  await agents.deleteAgent({ tenantId: 'acme', name: 'once' }, undefined);
+  await new Promise((next) => setTimeout(next, 5));
+  await declare();
+  expect(await store().connect(await draft(key), 'boss', flow.createdAt)).toBeUndefined();
+  expect(await store().find(key)).toBeUndefined();
 });
 
 describe('a flow', () => {
@@ -160,7 +176,7 @@ describe('a flow', () => {
 
 it('tokens are brought over to another key as secrets of tools are, and a refresh under way still stores its own', async () => {
   const by = (key: string) => ({ access_token: `v1.${key}.w.n.a.t`, refresh_token: `v1.${key}.w.n.r.t` });
-  const made = await store().connect(await draft({ sealed: by('old') }), 'boss');
+  const made = await store().connect(await draft({ sealed: by('old') }), 'boss', new Date());
   const all = new AllSecrets(agents, store());
   const wrapped = await all.wrappedByOthers('new', 1, undefined);
   const rest = await all.wrappedByOthers('new', 10, wrapped.at(-1));

@@ -42,6 +42,9 @@ export async function delegateVote(
       'APPROVER_UNKNOWN',
       'This key names no user, so that nobody can tell whose vote it is.',
     );
+  // Nobody is named by what cannot be seen.
+  if (!isSamePerson(to, to) || /\p{Cc}/u.test(to))
+    throw wrong('/to', 'must name a person in plain characters');
   if (isSamePerson(to, userId)) throw wrong('/to', 'must be another person');
   const now = clock.wall();
   const startsAt = from ?? new Date(now);
@@ -90,21 +93,23 @@ export async function revokeDelegation(
 
 /**
  * For whom an approver who is in none of the groups may vote about this approval; undefined: for nobody. Neither for whoever
- * asked, nor for whom the call is made.
+ * asked, nor for whom the call is made; and rather for somebody whose vote is not counted yet.
  */
 export async function votesFor(
   approver: Principal,
-  { approverGroups, requestedByUser, userId }: Approval,
+  { approverGroups, requestedByUser, userId, votes }: Approval,
   { delegations, groups }: Omit<DelegationRules, 'clock'>,
 ): Promise<string | undefined> {
   const inForce = await delegations.list(approver.tenantId, true);
-  const usable = inForce.find(({ fromUser, fromRoles, toUser, approverGroups: handed }) => {
+  const usable = inForce.filter(({ fromUser, fromRoles, toUser, approverGroups: handed }) => {
     const both = handed.filter((name) => approverGroups.includes(name));
     const isStillMember = groups.includes(both, { ...approver, roles: fromRoles, userId: fromUser });
     const asked = isSamePerson(fromUser, requestedByUser) || isSamePerson(fromUser, userId);
     return isSamePerson(toUser, approver.userId) && isStillMember && !asked;
   });
-  return usable?.fromUser;
+  const hasVoted = (name: string) =>
+    votes.some(({ user, for: whose }) => isSamePerson(user, name) || isSamePerson(whose, name));
+  return (usable.find(({ fromUser }) => !hasVoted(fromUser)) ?? usable[0])?.fromUser;
 }
 
 function wrong(pointer: string, message: string) {

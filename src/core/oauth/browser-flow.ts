@@ -86,7 +86,7 @@ export class BrowserFlow implements OAuthBrowser {
       const verifier = await sealer.open(flow.sealed ?? '', secretPlaceOf(flow, `verifier ${hashOf(state)}`));
       const redirectUri = this.#redirectUri(provider);
       const granted = await provider.exchange({ parameters, state, redirectUri, verifier });
-      const made = await keeper.keep(who, provider, granted, { asked: flow.scopes, by: flow.createdBy });
+      const made = await keeper.keep(who, provider, granted, flow);
       keeper.told(who, 'connected');
       const wanted = scopes.toolsOf(who).flatMap(({ auth }) => auth?.managed?.scopes ?? []);
       return { ...who, missingScopes: missingOf([...new Set(wanted)], made.scopes) };

@@ -2,6 +2,7 @@
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { AgentStore } from '../../ports/agents/agent-store.ts';
 import type { Connection, ConnectionKey, ConnectionStore } from '../../ports/oauth/connection-store.ts';
+import type { Flow } from '../../ports/oauth/flow-store.ts';
 import type { KnownConnections } from '../../ports/oauth/known-connections.ts';
 import type { GrantedTokens, OAuthProvider, OAuthProviders } from '../../ports/oauth/oauth-provider.ts';
 import type { SecretSealer } from '../../ports/secrets/secret-sealer.ts';
@@ -39,15 +40,19 @@ export class KeepConnection {
     key: ConnectionKey,
     provider: OAuthProvider,
     granted: GrantedTokens,
-    { asked, by }: { readonly asked: readonly string[]; readonly by: string },
+    flow: Pick<Flow, 'scopes' | 'createdBy' | 'createdAt'>,
+    by = flow.createdBy,
   ): Promise<Connection> {
     const { store, sealer, known, links, log, random } = this.#needs;
     const { tenantId, agent } = key;
-    const tokens = await sealedTokens(sealer, key, granted, { asked }, random);
+    const tokens = await sealedTokens(sealer, key, granted, { asked: flow.scopes }, random);
     const draft = { tenantId, agent, provider: provider.name, providerKey: provider.key, ...tokens };
-    const made = await store.connect(draft, by);
-    if (made === undefined)
-      throw toolFailure('AGENT_NOT_FOUND', 'The tenant has no agent of this name any more.');
+    const made = await store.connect(draft, by, flow.createdAt);
+    if (made === undefined) {
+      // Kept nowhere: nobody could take them back later.
+      await provider.revoke(granted.refreshToken ?? granted.accessToken).catch(() => false);
+      throw toolFailure('AGENT_NOT_FOUND', 'The agent that the account was asked for is not there any more.');
+    }
     known.put(made);
     links.forget(key);
     await this.#touch(key);

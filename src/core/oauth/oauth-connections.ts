@@ -94,7 +94,7 @@ export class OAuthConnections implements OAuthControl {
       const status = answer.code === 'expired_token' ? ('expired' as const) : ('denied' as const);
       return { ...key, status, problem: answer.code };
     }
-    await this.#needs.keeper.keep(key, provider, answer, { asked: flow.scopes, by: by.id });
+    await this.#needs.keeper.keep(key, provider, answer, flow, by.id);
     this.#needs.keeper.told(key, 'connected');
     return { ...key, status: 'connected' as const, problem: '' };
   }

@@ -116,6 +116,12 @@ describe('the authorization request', () => {
 });
 
 describe('the exchange of a code', () => {
+  it('takes no scope that RFC 6749 does not know: people read them in terminals', async () => {
+    const { exchange, answers } = kit();
+    answers.push({ ...TOKEN, scope: 'a \u001b[2J \u202eb \u0000 c\n "d" e' });
+    expect((await exchange({ iss: ISSUER })).scopes).toEqual(['a', 'e']);
+  });
+
   it('shows the verifier and the redirect URI, and gives the tokens', async () => {
     const { exchange, asked, answers } = kit();
     answers.push({ ...TOKEN, refresh_token: 'r', scope: 'a b' });
@@ -232,6 +238,15 @@ describe('the device flow', () => {
       intervalS: 5,
       expiresInS: 1_800,
     });
+  });
+
+  it('writes addresses as URLs are written: nothing in them turns text around or moves a cursor', async () => {
+    const { client, answers } = kit();
+    const uri = 'https://id.example.com/\u001b[2Ja\nb\u202ec';
+    answers.push({ ...started, verification_uri: uri, verification_uri_complete: uri });
+    const shown = await client.startDevice([]);
+    for (const each of [shown?.verificationUri, shown?.verificationUriComplete])
+      expect(each).toBe('https://id.example.com/%1B[2Jab%E2%80%AEc');
   });
 
   it.each([

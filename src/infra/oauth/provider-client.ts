@@ -231,8 +231,9 @@ function deviceGrant(answer: oauth.DeviceAuthorizationResponse): DeviceGrant {
   return {
     deviceCode: answer.device_code,
     userCode: answer.user_code,
-    verificationUri: uri,
-    verificationUriComplete: complete,
+    // As a URL writes it: what turns text around or moves a terminal's cursor is percent-encoded.
+    verificationUri: new URL(uri).href,
+    verificationUriComplete: complete && new URL(complete).href,
     expiresInS: Math.min(Math.max(1, answer.expires_in), MOST_DEVICE_LIFE_S),
     intervalS: Math.min(Math.max(LEAST_DEVICE_INTERVAL_S, interval ?? 0), MOST_DEVICE_INTERVAL_S),
   };

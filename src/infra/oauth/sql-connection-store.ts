@@ -53,13 +53,14 @@ export class SqlConnectionStore implements ConnectionStore {
       WHERE tenant_id = ${storable(tenantId)} AND agent = ${storable(agent)} ORDER BY provider`);
   }
 
-  async connect(draft: ConnectionDraft, by: string): Promise<Connection | undefined> {
+  async connect(draft: ConnectionDraft, by: string, askedAt: Date): Promise<Connection | undefined> {
     const { tenantId, agent, provider, providerKey, scopes, sealed, expiresInMs, refreshInMs } = draft;
     const [row] = await this.#rows<Connection>(sql`
       INSERT INTO oauth_connections (tenant_id, agent, provider, provider_key, state, scopes, sealed, expires_at, refresh_at, connected_by)
       SELECT tenant_id, name, ${storable(provider)}, ${providerKey}, 'connected', ${list(scopes)}, ${JSON.stringify(sealed)}::jsonb,
         ${later(expiresInMs)}, ${later(refreshInMs)}, ${storable(by)}
       FROM agents WHERE tenant_id = ${storable(tenantId)} AND name = ${storable(agent)}
+        AND date_trunc('milliseconds', created_at) <= ${askedAt}::timestamptz
       ON CONFLICT (tenant_id, agent, provider) DO UPDATE SET provider_key = EXCLUDED.provider_key, state = EXCLUDED.state,
         scopes = EXCLUDED.scopes, sealed = EXCLUDED.sealed, expires_at = EXCLUDED.expires_at, refresh_at = EXCLUDED.refresh_at,
         version = EXCLUDED.version, refreshing_until = NULL, problem = '', connected_at = now(),

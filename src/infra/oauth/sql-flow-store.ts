@@ -8,7 +8,7 @@ import type { Tables } from '../postgres/tables.ts';
 
 // prettier-ignore
 const FLOW = columns<Flow>([
-  'idHash', 'kind', 'tenantId', 'agent', 'provider', 'providerKey', 'scopes', 'sealed', 'createdBy', 'intervalMs', 'expiresAt',
+  'idHash', 'kind', 'tenantId', 'agent', 'provider', 'providerKey', 'scopes', 'sealed', 'createdBy', 'intervalMs', 'createdAt', 'expiresAt',
 ]);
 const MOST_DELETED = 1_000;
 const ms = (count: number) => sql`${count}::double precision * interval '1 millisecond'`;

@@ -8,6 +8,8 @@ import { GrantRefused, type GrantedTokens } from '../../ports/oauth/oauth-provid
 const MOST_TOKEN_CHARACTERS = 16_384;
 const MOST_LIFE_S = 366 * 86_400;
 const MOST_SCOPES = 500;
+/** RFC 6749, 3.3: people read them on pages and in terminals. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,512}$/;
 /** It goes into a header: nothing in it may end one. */
 const TOKEN = /^[\x21-\x7e]+$/;
 const CODE = /^[A-Za-z0-9_.-]{1,64}$/;
@@ -39,7 +41,7 @@ export function grantedTokens(answer: oauth.TokenEndpointResponse): GrantedToken
 }
 
 export function scopesOf(text: string): readonly string[] {
-  const scopes = text.split(/[ ,]+/).filter((each) => each.length > 0 && each.length <= 512);
+  const scopes = text.split(/[ ,]+/).filter((each) => SCOPE.test(each));
   return [...new Set(scopes)].slice(0, MOST_SCOPES);
 }
 

@@ -45,8 +45,11 @@ export interface ConnectionStore extends SealedSecretStore {
   ): Promise<readonly (ConnectionKey & { readonly version: number })[]>;
   /** By provider. */
   ofAgent(tenantId: string, agent: string): Promise<readonly Connection[]>;
-  /** In place of what was there. Undefined: there is no such agent. */
-  connect(draft: ConnectionDraft, by: string): Promise<Connection | undefined>;
+  /**
+   * In place of what was there. Undefined: there is no such agent, or another one has its name since `askedAt`: whoever agreed
+   * did so for the former.
+   */
+  connect(draft: ConnectionDraft, by: string, askedAt: Date): Promise<Connection | undefined>;
   delete(key: ConnectionKey): Promise<Connection | undefined>;
   /** The right to refresh it, for so long, of one replica alone. False: another one has it, or it was changed. */
   claim(key: ConnectionKey, version: number, leaseMs: number): Promise<boolean>;

@@ -14,6 +14,7 @@ export interface FlowDraft extends ConnectionKey {
 }
 
 export interface Flow extends FlowDraft {
+  readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
