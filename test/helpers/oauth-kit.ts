@@ -168,5 +168,5 @@ export class RotatingProvider implements OAuthProvider {
   exchange = () => Promise.reject(new Error('not here'));
   startDevice = () => Promise.reject(new Error('not here'));
   pollDevice = () => Promise.reject(new Error('not here'));
-  revoke = () => Promise.resolve(true);
+  revoke: OAuthProvider['revoke'] = () => Promise.resolve(true);
 }

@@ -70,6 +70,21 @@ describe('a refresh', () => {
     expect(outcomes).toEqual(['refreshed']);
   });
 
+  it('of an account that is disconnected meanwhile has its token revoked as well', async () => {
+    const { provider, replica, row, store } = kit();
+    const before = row();
+    const revoked: string[] = [];
+    provider.revoke = async (token: string) => revoked.push(token) > 0;
+    const refresh = provider.refresh.bind(provider);
+    provider.refresh = async (token: string) => {
+      const granted = await refresh(token);
+      store.row = undefined;
+      return granted;
+    };
+    expect(await replica().refresh(before, provider)).toBeNull();
+    expect(revoked).toEqual(['refresh-2']);
+  });
+
   it('of a replica that died is made by another when the lease is over', async () => {
     const { provider, replica, row, store } = kit();
     await store.claim(row(), row().version, 60_000);

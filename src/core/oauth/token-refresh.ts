@@ -117,7 +117,10 @@ export class TokenRefresh {
       await store.release(connection, version, problemOf(error)).catch(() => undefined);
       throw error;
     }
-    return this.#stored(connection, granted);
+    const known = await this.#stored(connection, granted);
+    // Disconnected meanwhile: what was revoked then was the token before this one.
+    if (known === null) await provider.revoke(granted.refreshToken ?? granted.accessToken).catch(() => false);
+    return known;
   }
 
   /**
