@@ -1,6 +1,7 @@
 // ApiModule: the doors. They translate, call the core, and translate back.
 import { Module, type DynamicModule } from '@nestjs/common';
 import { GrpcHealth } from './grpc/grpc-health.ts';
+import { ApprovalRpcController } from './grpc/management/approvals.controller.ts';
 import { CallRpcController } from './grpc/management/calls.controller.ts';
 import { SessionRpcController } from './grpc/management/sessions.controller.ts';
 import { ToolExecutorController } from './grpc/tool-executor.controller.ts';
@@ -15,7 +16,12 @@ export interface ApiOptions {
   readonly docs: boolean;
 }
 
-const GRPC_CONTROLLERS = [ToolExecutorController, CallRpcController, SessionRpcController] as const;
+const GRPC_CONTROLLERS = [
+  ToolExecutorController,
+  CallRpcController,
+  SessionRpcController,
+  ApprovalRpcController,
+] as const;
 
 @Module({})
 export class ApiModule {

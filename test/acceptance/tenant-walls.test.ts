@@ -126,13 +126,16 @@ const MAKING = [
   'rpc ExecuteStream',
   'rpc StartCall',
 ];
-/** Over gRPC what one tenant has is not there for another, or is its own alone: test/e2e/sessions-grpc.test.ts. */
+/** Over gRPC what one tenant has is not there for another, or is its own alone: e2e/sessions-grpc.test.ts, approvals-grpc.test.ts. */
 const BY_GRPC = [
   'rpc BeginTurn',
   'rpc CancelCall',
+  'rpc DecideApproval',
   'rpc EndSession',
+  'rpc GetApproval',
   'rpc GetCall',
   'rpc GetSession',
+  'rpc ListApprovals',
   'rpc ListCalls',
   'rpc ListSessions',
   'rpc WatchCall',

@@ -71,6 +71,11 @@ export interface WatchCallMessage extends ByIdMessage {
   readonly afterSeq: number;
 }
 
+export interface DecisionMessage extends ByIdMessage {
+  readonly decision: string;
+  readonly comment: string;
+}
+
 const root = loadRoot();
 
 export const REQUESTS = {
@@ -89,6 +94,9 @@ export const REQUESTS = {
   ListSessions: reader<object>('ListSessionsRequest'),
   BeginTurn: reader<ByIdMessage>('BeginTurnRequest'),
   EndSession: reader<ByIdMessage>('EndSessionRequest'),
+  ListApprovals: reader<object>('ListApprovalsRequest'),
+  GetApproval: reader<ByIdMessage>('GetApprovalRequest'),
+  DecideApproval: reader<DecisionMessage>('DecideApprovalRequest'),
 };
 
 export const encodeExecuteResponse = writer('ExecuteResponse');
@@ -97,7 +105,7 @@ export const encodeListResponse = writer('ListToolsResponse');
 export const encodeGetResponse = writer('GetToolResponse');
 export const encodeWatchEvent = writer('WatchToolsResponse');
 
-/** Answers of calls that run later, and of sessions. */
+/** Answers of calls that run later, of sessions and of approvals. */
 export const ENCODERS = {
   StartCall: writer('StartCallResponse'),
   GetCall: writer('GetCallResponse'),
@@ -109,6 +117,9 @@ export const ENCODERS = {
   ListSessions: writer('ListSessionsResponse'),
   BeginTurn: writer('BeginTurnResponse'),
   EndSession: writer('EndSessionResponse'),
+  ListApprovals: writer('ListApprovalsResponse'),
+  GetApproval: writer('GetApprovalResponse'),
+  DecideApproval: writer('DecideApprovalResponse'),
 };
 
 export const encodeStatus = writer('google.rpc.Status');

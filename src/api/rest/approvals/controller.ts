@@ -2,13 +2,10 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { AsyncCalls } from '../../../calls/async-calls.ts';
-import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ApprovalFeed } from '../../../core/approval-feed.ts';
-import { decideApproval as decide } from '../../../core/decide-approval.ts';
-import type { Approval as Kept, ApprovalStore } from '../../../ports/approvals/approval-store.ts';
-import { showingHiddenIn } from '../../../lib/text/hidden-text.ts';
-import { whatRuns } from '../../../contract/tool/tool-function.ts';
+import type { ApprovalStore } from '../../../ports/approvals/approval-store.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import { approvalFields, decided, oneApproval, type ApprovalPorts } from '../../approval-view.ts';
 import {
   APPROVAL_FEED,
   APPROVAL_STORE,
@@ -21,9 +18,8 @@ import { Recorded } from '../management/acts.ts';
 import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { Serves } from '../route/serves.ts';
-import { wire } from '../route/wire.ts';
 import { EventStream } from '../calls/event-stream.ts';
-import { decideApproval, followApprovals, getApproval, listApprovals, Approval } from './schema.ts';
+import { decideApproval, followApprovals, getApproval, listApprovals } from './schema.ts';
 
 @Controller()
 export class ApprovalsController {
@@ -40,7 +36,7 @@ export class ApprovalsController {
   async list({ principal, query }: Asked<typeof listApprovals>) {
     const { status, page_size: limit } = query;
     const found = await this.approvals.list(principal.tenantId, { status, limit });
-    return { approvals: found.map(wireApproval) };
+    return { approvals: found.map(approvalFields) };
   }
 
   @Serves(followApprovals)
@@ -55,67 +51,30 @@ export class ApprovalsController {
     for await (const each of news) {
       if (each.kind === 'reconnect') await stream.send('reconnect', '{}');
       else
-        await stream.send(each.event.kind, JSON.stringify(wireApproval(each.event.approval)), each.event.seq);
+        await stream.send(
+          each.event.kind,
+          JSON.stringify(approvalFields(each.event.approval)),
+          each.event.seq,
+        );
     }
     stream.close();
   }
 
   @Serves(getApproval)
   @Requires('approvals:decide')
-  async get({ principal, params }: Asked<typeof getApproval>) {
-    const found = await this.approvals.get(principal.tenantId, params.id);
-    if (found === undefined) throw toolFailure('APPROVAL_NOT_FOUND', 'There is no approval of this id.');
-    return { ...wireApproval(found), tool_changed: await this.#isChanged(found) };
+  get({ principal, params }: Asked<typeof getApproval>) {
+    return oneApproval(this.#ports, principal.tenantId, params.id);
   }
 
   @Serves(decideApproval)
   @Requires('approvals:decide')
   @Recorded('approvals.decide', { recordsItself: true })
-  async decide({ principal, params, body }: Asked<typeof decideApproval>) {
-    const { decision, comment } = body;
-    const said = { approve: decision === 'approve', ...(comment !== undefined && { comment }) };
-    const decided = await decide(this.approvals, principal, params.id, said, this.limits.approvals);
-    const { callId, status } = decided;
-    if (callId !== undefined && status !== 'pending') this.calls.decided(callId);
-    return wireApproval(decided);
+  decide({ principal, params, body }: Asked<typeof decideApproval>) {
+    return decided(this.#ports, principal, params.id, body);
   }
 
-  /** Whether something else would run now than when it was asked for: such an approval cannot be used any more. */
-  async #isChanged({ tool, toolHash }: Kept): Promise<boolean> {
-    const snapshot = this.catalog.snapshot();
-    const fn = snapshot.find(tool)?.function;
-    return fn === undefined || (await whatRuns(fn, snapshot)) !== toolHash;
+  get #ports(): ApprovalPorts {
+    const { approvals, limits, calls, catalog } = this;
+    return { approvals, rules: limits.approvals, calls, catalog };
   }
-}
-
-/** What an approver reads is what is there: a text that turns around or hides a part of itself shows how. */
-function wireApproval(approval: Kept) {
-  const {
-    decidedBy = null,
-    decidedAt,
-    comment = null,
-    createdAt,
-    expiresAt,
-    votes,
-    would = null,
-    callId = null,
-  } = approval;
-  return showingHiddenIn(
-    wire(Approval, {
-      ...approval,
-      createdAt: new Date(createdAt),
-      expiresAt: new Date(expiresAt),
-      decidedBy,
-      decidedAt: decidedAt === undefined ? null : new Date(decidedAt),
-      comment,
-      votes: votes.map(({ by, user = null, for: whose = null, comment: said = null }) => ({
-        by,
-        user,
-        for: whose,
-        comment: said,
-      })),
-      would,
-      callId,
-    }),
-  );
 }

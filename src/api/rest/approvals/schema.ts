@@ -72,7 +72,7 @@ const OneApproval = named('OneApproval', () =>
 
 const ApprovalList = named('ApprovalList', () => z.object({ approvals: list(Approval()) }));
 
-const Decision = named('Decision', () =>
+export const Decision = named('Decision', () =>
   strictBody('{"decision": "approve" | "reject"}', {
     decision: oneOf(['approve', 'reject']),
     comment: textOf(0, 2000).optional(),
@@ -98,18 +98,20 @@ export const awaitsApproval = json(
   ['Location'],
 );
 
+export const approvalsQuery = shape(() =>
+  z.object({
+    status: ApprovalStatus().optional().describe('Only those that stand so.'),
+    page_size: pageSize(),
+  }),
+);
+
 export const listApprovals = route({
   operationId: 'listApprovals',
   method: 'get',
   path: '/v1/approvals',
   tag: TAG,
   summary: 'List approvals, newest first',
-  query: shape(() =>
-    z.object({
-      status: ApprovalStatus().optional().describe('Only those that stand so.'),
-      page_size: pageSize(),
-    }),
-  ),
+  query: approvalsQuery,
   answers: { 200: json('The approvals.', ApprovalList) },
   problems: [400],
 });
