@@ -16,6 +16,7 @@ import { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { SqlAuditTable } from '../../infra/audit/audit-table.ts';
 import { CheckpointFile } from '../../infra/audit/checkpoints/checkpoint-file.ts';
 import { CheckpointDelivery } from '../../infra/audit/checkpoints/checkpoint-delivery.ts';
+import { historyWithJournal } from './history-with-journal.ts';
 import { openSinks } from '../../infra/audit/checkpoints/open-sinks.ts';
 import { Checkpoints } from '../../infra/audit/checkpoints/checkpoints.ts';
 import { openSigningKey } from '../../infra/audit/checkpoints/signing-key.ts';
@@ -53,9 +54,6 @@ interface Deps {
   readonly http: HttpClient;
 }
 
-/** How long a look at the history waits for what is in the journal. */
-const SHIP_WITHIN_MS = 5_000;
-
 /** Before anything else is written: rejects if data_dir, or the audit journal in it, cannot be. */
 export async function openCallLog(settings: Settings, deps: Deps): Promise<CallLog> {
   requireWritable(settings.data_dir);
@@ -90,7 +88,7 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
       approverGroups: new ConfiguredGroups(settings.approvals.groups),
     },
     approvers: { notices: noticesOf(settings, database), delegations: new SqlVoteDelegations(database) },
-    history: withOwnCalls(new SqlCallHistory(database, retention.calls), sink),
+    history: historyWithJournal(new SqlCallHistory(database, retention.calls), sink),
     checkpointsAway: () => delivery.away(),
     async close(withinMs) {
       delivery.stop();
@@ -137,29 +135,6 @@ function startDelivery(settings: Settings, deps: Deps): CheckpointDelivery {
   const delivery = new CheckpointDelivery({ ...deps, sinks, random: Math.random });
   delivery.start();
   return delivery;
-}
-
-/** Whoever asks after a call finds it: what is still in the journal is moved first, as far as that takes no long time. */
-function withOwnCalls(history: CallHistory, sink: StoredAuditSink): CallHistory {
-  // A list that lacks the newest rows is better than none.
-  const shipped = () => sink.shipWithin(SHIP_WITHIN_MS);
-  return {
-    calls: (tenantId, query) => shipped().then(() => history.calls(tenantId, query)),
-    audit: (tenantId, query) => shipped().then(() => history.audit(tenantId, query)),
-    // Page after page of it: what is shipped at the first is enough.
-    exportChain: (tenantId, after, limit) =>
-      (after === 0 ? shipped() : Promise.resolve()).then(() => history.exportChain(tenantId, after, limit)),
-    eraseUser: async (erasure) => {
-      // What is not chained yet is of that user, too.
-      await sink.ship();
-      const erased = await history.eraseUser(erasure);
-      // Its records are chained now, or in a moment.
-      await sink.takeIn().catch(() => undefined);
-      return erased;
-    },
-    resolve: (tenantId, callId, resolution) =>
-      shipped().then(() => history.resolve(tenantId, callId, resolution)),
-  };
 }
 
 function periodsOf({ retention }: Settings): RetentionPeriods {
