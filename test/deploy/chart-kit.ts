@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
-// eslint-disable-next-line import/no-relative-packages
 import { PROGRAMS } from './programs/build.js';
 
 const CHART = resolve(import.meta.dirname, '../../deploy/helm/unified-tool-executor');
