@@ -172,6 +172,8 @@ export interface CallProgress {
   awaited?: AskedApproval;
   /** Awaited before the executor is first entered, where it gives a promise; a call that it rejects for does not run. Set by audit. */
   beforeExecution?: (call: ToolCall) => Promise<void> | undefined;
+  /** What it is about to do is on record. Set by audit. */
+  isIntended?: true;
   /** What the call waits for, where nothing was done yet and that is known: said in place of TIMEOUT when its time is over. */
   stalled?: () => ToolFailure | undefined;
   /** Who turned out to be calling, for the extensions outside auth. */

@@ -43,10 +43,9 @@ export function outcomeOf(
   fn: ToolFunction | undefined,
   response: ToolResponse,
   clock: Clock,
-  intended = false,
 ): AuditRecord {
   const { meta } = response;
-  const { caller } = call.progress;
+  const { caller, isIntended = false } = call.progress;
   const error = response.ok ? undefined : response.error;
   const accepted = response.ok && call.phase.kind === 'admit';
   const effects = meta.tool === '' ? undefined : fn?.spec.metadata;
@@ -57,7 +56,7 @@ export function outcomeOf(
     callKind: rowOf(call, accepted),
     readOnly: effects?.readOnly ?? true,
     idempotent: effects?.idempotent ?? true,
-    intended,
+    intended: isIntended,
     tool: meta.tool,
     toolVersion: meta.toolVersion,
     executor: meta.executor,

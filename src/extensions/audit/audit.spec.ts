@@ -4,6 +4,7 @@ import {
   callOf,
   echoNext,
   functionOf,
+  layerFor,
   outcomeOf,
   principalOf,
   requestOf,
@@ -127,6 +128,16 @@ describe('audit', () => {
     const { sink, how } = sinkOf();
     await through(extensionOf(sink), callFor(fn), coreNext().next, options(said));
     expect(how).toEqual(expected);
+  });
+
+  it('what a call leaves to be done before its executor holds nothing of the call', async () => {
+    const layer = layerFor(extensionOf(sinkOf().sink), READER, options())!;
+    const calls = [callFor(READER), callFor(READER)];
+    for (const call of calls) await layer(call, coreNext().next);
+    // One function for all calls, and no closure of each: that would keep its answer for as long as its progress.
+    const [first, second] = calls.map(({ progress }) => progress.beforeExecution);
+    expect(first).toBeTypeOf('function');
+    expect(second).toBe(first);
   });
 
   it('nothing runs whose intent cannot be committed', async () => {

@@ -35,28 +35,29 @@ export const audit: ExtensionPlugin<AuditOptions, Needs> = {
 };
 
 function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditOptions> {
+  // Made once: a closure of each call would keep that call's request and response for as long as anything keeps its progress.
+  const intend = (call: ToolCall) => {
+    call.progress.isIntended = true;
+    return sink.intend(intentOf(call, clock));
+  };
+  const intendChange = (call: ToolCall) => (changes(call) ? intend(call) : undefined);
   return {
     stage: 'request',
     onFailure: 'deny',
     prepare: ({ mode: gatewayMode }) =>
       async function record(call, next) {
+        const { progress } = call;
         const fn = call.snapshot.find(call.request.tool)?.function;
         const mode = modeFor(call, fn, gatewayMode, sink.readOnlyMode);
-        let intended = false;
-        const intend = (entering: ToolCall) => {
-          intended = true;
-          return sink.intend(intentOf(entering, clock));
-        };
-        if (mode === 'strict') call.progress.beforeExecution = intend;
+        if (mode === 'strict') progress.beforeExecution = intend;
         // The version that is the session's, or is assigned, may change something where the one in force only reads.
-        else if (isForReading(fn, gatewayMode))
-          call.progress.beforeExecution = (entering) => (changes(entering) ? intend(entering) : undefined);
+        else if (isForReading(fn, gatewayMode)) progress.beforeExecution = intendChange;
         // Asked first: a tool must not act when we already know that the act cannot be recorded.
         const ready = mode === 'best_effort' ? undefined : sink.ready();
         if (ready !== undefined) await ready;
         const response = await next(call);
-        const make = () => outcomeOf(call, call.progress.pinned ?? fn, response, clock, intended);
-        if (mode !== 'best_effort' || intended) return recorded(sink, make, response);
+        const make = () => outcomeOf(call, progress.pinned ?? fn, response, clock);
+        if (mode !== 'best_effort' || progress.isIntended === true) return recorded(sink, make, response);
         sink.offer(make);
         return response;
       },
