@@ -75,6 +75,14 @@ async function verified(lines: readonly string[], checkpoints = checkpointFile()
   return ute(...args);
 }
 
+it('is not said to be whole where checkpoints were given, and none is of a record of it', async () => {
+  const { code, stdout } = await verified(whole, '');
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/^not held to any checkpoint: 13 records.*\nnote: no record was held/s),
+  ]);
+});
+
 it('is whole as it is, page by page, with the checkpoints of the file beside the database', async () => {
   expect(whole).toHaveLength(8 + 4 + 1);
   const { code, stdout } = await verified(whole);
@@ -208,7 +216,7 @@ describe('a user who is erased', () => {
       await call(key, user); // prettier-ignore
     expect(await all('before.jsonl')).toContain('zoe');
     const { code, stdout } = await ute('erase', '--user', 'zoe');
-    expect(stdout).toBe('erased: 4 records, 0 calls, 0 approvals, 0 sessions, 0 schedules\n');
+    expect(stdout).toBe('erased: 4 records, 0 calls, 0 approvals, 0 sessions, 0 schedules, 0 accounts\n');
     expect(code).toBe(0);
     const after = await all('after.jsonl');
     expect(after).not.toContain('zoe');

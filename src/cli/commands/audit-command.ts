@@ -43,7 +43,7 @@ export function addAuditCommand(program: Command, io: CliIo, finish: Finish): vo
     .command('verify <file>')
     .summary('check an exported chain, and name the first bad record')
     .description(
-      'Reads an export once, without any gateway, and ends with 1 and the first bad record where it is not whole. Checkpoints, kept where nobody who can change records can change them, show what was changed and hashed anew, and a missing end.',
+      'Reads an export once, without any gateway, and ends with 1 and the first bad record where it is not whole, or with 1 where no record was held to any of the checkpoints given. Checkpoints, kept where nobody who can change records can change them, show what was changed and hashed anew, and a missing end.',
     )
     .option('--checkpoints <file>', 'what audit.checkpoint_file holds; may be repeated', addTo, [])
     .option('--public-key <file>', 'PEM, whose signatures are good; may be repeated', addTo, [])
@@ -58,7 +58,7 @@ export function addAuditCommand(program: Command, io: CliIo, finish: Finish): vo
       const verdict = await verify(resolve(io.cwd, file), options, io);
       if (options.json === true) io.stdout(`${JSON.stringify(verdict, null, 2)}\n`);
       else io.stdout(textOf(verdict, options));
-      finish(verdict.finding === undefined ? EXIT.ok : EXIT.failed);
+      finish(isShownWhole(verdict, options) ? EXIT.ok : EXIT.failed);
     });
 }
 
@@ -150,6 +150,11 @@ async function keyOf(path: string): Promise<KeyObject> {
   }
 }
 
+/** Checkpoints that are of no record here show nothing: whoever gave them wanted more than that the file fits itself. */
+function isShownWhole(verdict: Verdict, { checkpoints }: Pick<VerifyOptions, 'checkpoints'>): boolean {
+  return verdict.finding === undefined && (checkpoints.length === 0 || verdict.checkpoints > 0);
+}
+
 function textOf(verdict: Verdict, { checkpoints }: VerifyOptions): string {
   const { tenant, records, first, last, lastHash, notes, finding } = verdict;
   if (finding !== undefined)
@@ -158,7 +163,8 @@ function textOf(verdict: Verdict, { checkpoints }: VerifyOptions): string {
     checkpoints.length === 0 ? 'no checkpoints were given' : `${verdict.checkpoints} checkpoints hold`;
   const what =
     records === 0 ? 'no records' : `${records} records of ${JSON.stringify(tenant)}, ${first} to ${last}`;
-  return `whole: ${what}; ${held}; last hash ${lastHash}\n${notes.map((note) => `note: ${note}\n`).join('')}`;
+  const word = isShownWhole(verdict, { checkpoints }) ? 'whole' : 'not held to any checkpoint';
+  return `${word}: ${what}; ${held}; last hash ${lastHash}\n${notes.map((note) => `note: ${note}\n`).join('')}`;
 }
 
 function addTo(value: string, before: readonly string[]): readonly string[] {

@@ -59,11 +59,14 @@ export async function dropOldDays(
   return old;
 }
 
-/** What the next record of each chain is chained to: without it, nobody could check that one. */
+/**
+ * What the next record of each chain is chained to: without it, nobody could check that one. Of numbers that the chain has reached: a
+ * row that somebody put there with a larger one is no record of it.
+ */
 async function rememberEnds(trx: Transaction<Tables>, day: string): Promise<void> {
   await sql`UPDATE audit_chains AS chain SET dropped_seq = latest.seq, dropped_hash = latest.hash
     FROM (SELECT c.tenant_id, last.seq, last.hash FROM audit_chains AS c CROSS JOIN LATERAL (
-        SELECT seq, hash FROM ${sql.table(day)} AS r WHERE r.tenant_id = c.tenant_id ORDER BY seq DESC LIMIT 1) AS last) AS latest
+        SELECT seq, hash FROM ${sql.table(day)} AS r WHERE r.tenant_id = c.tenant_id AND r.seq <= c.seq ORDER BY seq DESC LIMIT 1) AS last) AS latest
     WHERE chain.tenant_id = latest.tenant_id AND latest.seq > chain.dropped_seq`.execute(trx);
 }
 
