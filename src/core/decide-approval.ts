@@ -5,6 +5,7 @@ import { isSamePerson } from '../lib/callers/same-person.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { votesFor } from './approvals/delegate-vote.ts';
+import type { ApproverPeople } from '../ports/approvals/approver-people.ts';
 import type { ApproverGroups } from '../ports/approvals/approver-groups.ts';
 import type { Approval, ApprovalStore } from '../ports/approvals/approval-store.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -16,6 +17,7 @@ export interface DecisionRules {
   readonly requireReason: boolean;
   readonly groups: ApproverGroups;
   readonly delegations: VoteDelegations;
+  readonly people: ApproverPeople;
   readonly clock: Pick<Clock, 'wall'>;
 }
 

@@ -1,5 +1,6 @@
 // What gateway.yaml may say about who decides.
 import { z } from 'zod';
+import { endpoint } from './oauth-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
 const names = z.array(z.string().min(1).max(200)).max(1_000);
@@ -20,6 +21,11 @@ const name = () =>
 const hook = z.strictObject({
   name: name().describe('Stays the same when the URL changes: messages under way go to the new one.'),
   url: z.string().min(1).max(2_048).describe('Its host must be one of webhooks.allow_hosts.'),
+  tenants: z
+    .array(z.string().min(1).max(200))
+    .max(1_000)
+    .default([])
+    .describe('Only approvals of these tenants; none: of all.'),
   groups: z
     .array(z.string())
     .max(20)
@@ -53,6 +59,12 @@ export const approvals = z
       .max(20)
       .default([])
       .describe('Hooks that are told of approvals, by signed messages.'),
+    public_url: endpoint
+      .refine((text) => !text.includes('?'), 'must have no query')
+      .optional()
+      .describe(
+        'Where approvers reach this gateway: links in messages begin with it. Left out: that of oauth, and without one they are paths.',
+      ),
     expiring_before_ms: whole(1_000, 86_400_000)
       .default(300_000)
       .describe('How long before its end an approval is told as expiring; at most a quarter of its time.'),

@@ -11,7 +11,8 @@ const OWN_PARAMETERS = new Set(
   ).split(' '),
 );
 
-const endpoint = z
+/** https, or http on loopback. */
+export const endpoint = z
   .string()
   .max(2_048)
   .superRefine((text, context) => {

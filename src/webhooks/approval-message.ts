@@ -8,20 +8,28 @@ const MOST_CHARS = 64 * 1024;
 
 const SUBJECTS = { asked: 'Approval needed', expiring: 'Approval expires soon', decided: 'Approval decided' };
 
-/** `to`: whom a hook that sends mails writes to. JSON text; sensitive arguments are masked since they were kept. */
-export function approvalMessage({ kind, at, approval }: DueNotice, to: readonly string[]): string {
+export interface MessageTo {
+  /** Whom a hook that sends mails writes to. */
+  readonly mails: readonly string[];
+  /** Links begin with it; undefined: they are paths. */
+  readonly publicUrl: string | undefined;
+}
+
+/** JSON text; sensitive arguments are masked since they were kept. */
+export function approvalMessage({ kind, at, approval }: DueNotice, { mails, publicUrl }: MessageTo): string {
+  const url = `${publicUrl?.replace(/\/$/, '') ?? ''}/v1/approvals/${approval.id}`;
   const data = showingHiddenIn({
-    ...fieldsOf(approval),
-    ...(to.length > 0 && { email: mailOf(kind, approval, to) }),
+    ...fieldsOf(approval, url),
+    ...(mails.length > 0 && { email: { to: [...mails], ...mailOf(kind, approval, url) } }),
   });
   return JSON.stringify({ type: `approval.${kind}`, timestamp: at.toISOString(), data });
 }
 
-function fieldsOf(approval: Approval) {
+function fieldsOf(approval: Approval, url: string) {
   const { arguments: args, would = null, decidedBy = null, comment = null, callId = null } = approval;
   return {
     approval_id: approval.id,
-    approval_url: urlOf(approval),
+    approval_url: url,
     tenant_id: approval.tenantId,
     status: approval.status,
     tool: approval.tool,
@@ -47,18 +55,14 @@ function bounded<Value>(value: Value): Value | null {
   return JSON.stringify(value).length > MOST_CHARS ? null : value;
 }
 
-function urlOf({ id }: Approval): string {
-  return `/v1/approvals/${id}`;
-}
-
 /** Plain text on purpose: nothing that a caller chose can be markup. It holds no arguments: mails are kept and passed on. */
-function mailOf(kind: DueNotice['kind'], approval: Approval, to: readonly string[]) {
+function mailOf(kind: DueNotice['kind'], approval: Approval, url: string) {
   const { tool, status, riskLevel, expiresAt, quorum, votes } = approval;
   const lines = [
     `Tool: ${tool} (risk: ${riskLevel})`,
     `Status: ${status}, approved by ${votes.length} of ${quorum}`,
     `Expires: ${new Date(expiresAt).toISOString()}`,
-    `Look at it and decide: ${urlOf(approval)}`,
+    `Look at it and decide: ${url}`,
   ];
-  return { to: [...to], subject: `${SUBJECTS[kind]}: ${tool}`, text: `${lines.join('\n')}\n` };
+  return { subject: `${SUBJECTS[kind]}: ${tool}`, text: `${lines.join('\n')}\n` };
 }

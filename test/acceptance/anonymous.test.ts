@@ -66,6 +66,36 @@ describe('without credentials', () => {
     expect((await send(gateway.service.metricsUrl, 'GET', headers())).status).toBe(403);
   });
 
+  it.each<[string, Record<string, string>]>([
+    ['a picture', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }],
+    ['a fetch', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
+    [
+      'a fetch that says its origin',
+      { origin: 'https://evil.example', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+    ],
+    ['a frame', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }],
+    ['a browser that says the site alone', { 'sec-fetch-site': 'same-site' }],
+  ])('%s of another site reaches no page of OAuth either', async (_what, headers) => {
+    for (const path of ['/oauth/connect/x', '/oauth/callback/x?state=y', '/oauth/callback/../../v1/tools']) {
+      const { status, text } = await send(`${gateway.url}${path}`, 'GET', headers);
+      expect([path, status, JSON.parse(text)]).toMatchObject([path, 403, { reason: 'ORIGIN_DENIED' }]);
+    }
+  });
+
+  it('a human who follows a link of another site is shown the page of OAuth, and may not post from there', async () => {
+    const headers = {
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-dest': 'document',
+    };
+    expect((await send(`${gateway.url}/oauth/connect/x`, 'GET', headers)).status).toBe(404);
+    expect((await send(`${gateway.url}/oauth/callback/x`, 'GET', headers)).status).toBe(400);
+    expect((await send(`${gateway.url}/oauth/connect/x`, 'POST', headers)).status).toBe(403);
+    expect((await send(`${gateway.url}/v1/tools`, 'GET', headers)).status).toBe(403);
+    const foreign = { ...headers, host: `evil.example:${port()}` };
+    expect((await send(`${gateway.url}/oauth/callback/x`, 'GET', foreign)).status).toBe(403);
+  });
+
   it.each<[string, () => Record<string, string>]>([
     ['a client that is no browser', () => ({})],
     ['localhost by its name', () => ({ host: `localhost:${port()}` })],

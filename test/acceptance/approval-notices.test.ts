@@ -76,8 +76,10 @@ beforeAll(async () => {
     settings: {
       approvals: {
         groups: { finance: { users: ['cfo'] } },
+        public_url: 'https://tools.example.com/gateway/',
         notify: [
           hook('all'),
+          hook('umbrella', { tenants: ['umbrella', 'hooli'] }),
           hook('finance', { groups: ['finance'], events: ['asked'], email: ['cfo@example.com'] }),
         ],
       },
@@ -95,6 +97,7 @@ beforeAll(async () => {
     more: {
       ann: person('ann', ['agent']),
       boss: person('boss', ['approver']),
+      eve: { tenant: 'umbrella', roles: ['agent'], user: 'eve' },
       cfo: person('cfo', ['approver']),
     },
   });
@@ -125,7 +128,7 @@ describe('a hook', () => {
     expect(first?.data).toMatchObject({
       tool: 'act',
       tenant_id: 'acme',
-      approval_url: `/v1/approvals/${asked.id}`,
+      approval_url: `https://tools.example.com/gateway/v1/approvals/${asked.id}`,
     });
     expect(last?.data).toMatchObject({ status: 'approved' });
     expect(first?.data).not.toHaveProperty('email');
@@ -143,8 +146,18 @@ describe('a hook', () => {
       email: { to: string[]; subject: string; text: string };
     };
     expect(email).toMatchObject({ to: ['cfo@example.com'], subject: 'Approval needed: pay' });
-    expect(email.text).toContain(`/v1/approvals/${pay.id}`);
+    expect(email.text).toContain(`https://tools.example.com/gateway/v1/approvals/${pay.id}`);
     expect(email.text).not.toContain('two');
+  });
+
+  it('of some tenants is told of theirs alone', async () => {
+    const [theirs, others] = [
+      await ask(target('eve'), 'act', { note: 'one' }),
+      await ask(target('ann'), 'act', { note: 'two' }),
+    ];
+    await expect.poll(() => [...kindsOf('all', theirs), ...kindsOf('all', others)], POLL).toHaveLength(2);
+    await expect.poll(() => kindsOf('umbrella', theirs), POLL).toEqual(['approval.asked']);
+    expect(kindsOf('umbrella', others)).toEqual([]);
   });
 
   it('that fails is told again', async () => {

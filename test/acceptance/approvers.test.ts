@@ -226,6 +226,34 @@ describe('a vote that was handed on', () => {
     expect(notes).toMatch(/"decided_for_user":"cfo"/);
   });
 
+  it('is good while one of the keys of the member may decide, whichever, and no longer', async () => {
+    const admin = { url: gateway.url, key: gateway.keys.admin.text };
+    const newKey = async (roles: readonly string[]) => {
+      const made = { name: 'vera', tenant: 'acme', user: 'vera', roles };
+      const { body } = await request<{ id: string; key: string }>(admin, 'POST', '/v1/keys', made);
+      return body;
+    };
+    const [first, second] = [await newKey(['accountant']), await newKey(['accountant'])];
+    const vera = { url: gateway.url, key: first.key };
+    const wish = { to: 'bob', until: inHours(1) };
+    const handed = await request(vera, 'POST', '/v1/approvals/delegations', wish);
+    expect(handed).toMatchObject({ status: 201, body: { from_user: 'vera' } });
+    const revoke = ({ id }: { id: string }) => request(admin, 'DELETE', `/v1/keys/${id}`);
+    const bobSays = async () => said('bob', await ask(agent, 'of_finance', { note: newNote() }));
+    expect(await bobSays()).toBe('approved');
+    await revoke(first);
+    expect(await bobSays()).toBe('approved');
+    await revoke(second);
+    expect(await bobSays()).toBe('APPROVER_NOT_IN_GROUP');
+    // Neither a key that may not decide, nor one of another role, brings it back.
+    await newKey(['agent']);
+    await newKey(['approver']);
+    expect(await bobSays()).toBe('APPROVER_NOT_IN_GROUP');
+    const last = await newKey(['accountant']);
+    expect(await bobSays()).toBe('approved');
+    await revoke(last);
+  });
+
   it('after the member has voted, is not counted again', async () => {
     const { body } = await handOn('cfo', { to: 'bob', until: inHours(1) });
     const asked = await ask(agent, 'two_of_finance', { note: newNote() });

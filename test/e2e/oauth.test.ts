@@ -88,6 +88,7 @@ beforeAll(async () => {
     },
     more: {
       boss: { tenant: 'acme', roles: ['admin'] },
+      ann: { tenant: 'acme', roles: ['admin'], user: 'ann' },
       caller: { tenant: 'acme', roles: ['agent'] },
       other: { tenant: 'umbrella', roles: ['admin'] },
     },
@@ -359,7 +360,44 @@ describe('as time goes by', () => {
       body: { revoked: true },
     });
     expect((await called(agent)).body.error?.reason).toBe('NOT_CONNECTED');
+    // The link that this call was told.
+    expect(await request(boss, 'DELETE', pathOf(agent, '/local'))).toMatchObject({
+      status: 200,
+      body: { revoked: false, flows: 1 },
+    });
     expect((await request(boss, 'DELETE', pathOf(agent, '/local'))).status).toBe(404);
+  });
+
+  it('an account that is disconnected while its code is being exchanged does not come back connected', async () => {
+    const [agent, browser] = [await declared(), new TestBrowser()];
+    const back = await wentThrough(browser, await linkFor(agent));
+    const revoked = accounts.revocations();
+    const held = accounts.holdTokens();
+    const exchange = browser.send('GET', back);
+    await held.asked;
+    const ended = await request(boss, 'DELETE', pathOf(agent, '/local'));
+    expect(ended).toMatchObject({ status: 200, body: { revoked: false, flows: 1 } });
+    held.release();
+    expect((await exchange).status).toBe(400);
+    expect(await listed(agent)).toEqual([]);
+    // Nobody could take back later what is kept nowhere.
+    expect(accounts.revocations()).toBe(revoked + 1);
+  });
+
+  it('an erased user leaves no account connected that they connected, and others keep theirs', async () => {
+    const [agent, left] = [await declared(), await declared()];
+    const revoked = accounts.revocations();
+    const link = await linkFor(agent, 'local', gateway.key('ann'));
+    const browser = new TestBrowser();
+    expect((await browser.send('GET', await wentThrough(browser, link))).status).toBe(200);
+    await connected(left);
+    const erased = await request(boss, 'POST', '/v1/audit/erasures', { user_id: 'ann' });
+    expect(erased).toMatchObject({ status: 200, body: { erased: { accounts: 1 } } });
+    expect([await listed(agent), (await listed(left)).length]).toEqual([[], 1]);
+    expect(accounts.revocations()).toBe(revoked + 1);
+    expect((await called(agent)).body.error?.reason).toBe('NOT_CONNECTED');
+    const again = await request(boss, 'POST', '/v1/audit/erasures', { user_id: 'ann' });
+    expect(again).toMatchObject({ body: { erased: { accounts: 0 } } });
   });
 
   it('goes with its agent: one of the same name has none', async () => {

@@ -14,6 +14,10 @@ export interface AccountsProvider {
   denyWith: string | undefined;
   /** Requests to its token endpoint so far. */
   readonly tokenRequests: () => number;
+  /** Tokens that it was asked to take back so far. */
+  readonly revocations: () => number;
+  /** The next request to its token endpoint is answered only once it is released; `asked`: it is there. */
+  holdTokens(): { readonly asked: Promise<void>; release(): void };
   /** Whatever was granted is void from now on. */
   revokeAll(): Promise<void>;
   close(): Promise<void>;
@@ -50,7 +54,8 @@ export async function startAccounts(redirectUris: readonly string[]): Promise<Ac
     default: new (issuer: string, settings: object) => Provider;
   };
   const grants: Grant[] = [];
-  let tokenRequests = 0;
+  let [tokenRequests, revocations] = [0, 0];
+  let held: { readonly asked: () => void; readonly released: Promise<void> } | undefined;
   const provider = new Made(url, {
     jwks: { keys: [signing] },
     clients: [
@@ -87,6 +92,12 @@ export async function startAccounts(redirectUris: readonly string[]): Promise<Ac
     url,
     denyWith: undefined,
     tokenRequests: () => tokenRequests,
+    revocations: () => revocations,
+    holdTokens() {
+      const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      held = { asked: asked.resolve, released: released.promise };
+      return { asked: asked.promise, release: released.resolve };
+    },
     async revokeAll() {
       for (const grant of grants.splice(0)) await grant.destroy();
     },
@@ -96,7 +107,15 @@ export async function startAccounts(redirectUris: readonly string[]): Promise<Ac
     },
   };
   server.on('request', (request, response) => {
-    if (request.url?.startsWith('/token')) tokenRequests += 1;
+    const isToken = request.url === '/token';
+    if (isToken) tokenRequests += 1;
+    if (request.url?.startsWith('/token/revocation') === true) revocations += 1;
+    if (isToken && held !== undefined) {
+      const { asked, released } = held;
+      held = undefined;
+      asked();
+      return void released.then(() => answer(request, response));
+    }
     if (request.url?.startsWith('/interaction/') !== true) return answer(request, response);
     const { denyWith } = accounts;
     const result =

@@ -189,7 +189,7 @@ it('what else is kept of a user goes where it has ended, and is left and counted
     await table.takeIn(() => Promise.reject(new Error('refused')));
     const erasure = { tenantId: 'erasing', userId: 'zoe', by: 'key' };
     expect(await eraseUser(database, erasure)).toEqual({
-      records: 3, calls: 1, approvals: 1, sessions: 0, schedules: 0, inUse: 3,
+      records: 3, calls: 1, approvals: 1, sessions: 0, schedules: 0, accounts: 0, inUse: 3,
     }); // prettier-ignore
     expect(await eraseUser(database, erasure)).toMatchObject({ records: 0, calls: 0, inUse: 3 });
     const { rows } = await sql`SELECT user_id FROM calls WHERE tenant_id = 'erasing' UNION ALL

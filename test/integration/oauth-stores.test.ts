@@ -54,6 +54,30 @@ async function draft(changes: Partial<ConnectionDraft> = {}): Promise<Connection
   };
 }
 
+const BOSS = { id: 'boss', userId: 'ann' };
+let agreed = 0;
+
+/** By a flow of its own, as everything that is agreed to. */
+async function connected(changes: Partial<ConnectionDraft> = {}) {
+  const made = await draft(changes);
+  const flow = `agreed-${(agreed += 1)}`;
+  await flows.create(
+    {
+      ...KEY,
+      idHash: flow,
+      kind: 'link',
+      providerKey: 'k1',
+      scopes: [],
+      sealed: null,
+      createdBy: 'boss',
+      intervalMs: 0,
+    },
+    HOUR_MS,
+    100,
+  );
+  return store().connect(made, BOSS, flow);
+}
+
 function replicaOn(each: SqlConnectionStore) {
   const known = new FollowedConnections({ store: each, clock, log: quietLog, unread });
   const outcomes = { with: () => ({ add: () => undefined }) };
@@ -71,7 +95,7 @@ function replicaOn(each: SqlConnectionStore) {
 
 describe('replicas', () => {
   it('refresh a connection once, however many ask, and all know the new token', async () => {
-    const connection = await store().connect(await draft(), 'boss', new Date());
+    const connection = await connected();
     if (connection === undefined) throw new Error('there is no agent');
     const provider = new RotatingProvider();
     const replicas = stores.map(replicaOn);
@@ -91,7 +115,7 @@ describe('replicas', () => {
   });
 
   it('know of what another one has changed, taken away and made anew', async () => {
-    await store().connect(await draft(), 'boss', new Date());
+    await connected();
     const { known } = replicaOn(stores[1] as SqlConnectionStore);
     await known.start();
     try {
@@ -99,7 +123,7 @@ describe('replicas', () => {
       const until = (is: () => boolean) => expect.poll(is, { timeout: 10_000, interval: 50 }).toBe(true);
       await store().delete(KEY);
       await until(() => known.peek(KEY) === null);
-      await store().connect(await draft({ scopes: ['more'] }), 'boss', new Date());
+      await connected({ scopes: ['more'] });
       await until(() => known.peek(KEY)?.connection.scopes[0] === 'more');
     } finally {
       known.stop();
@@ -115,11 +139,9 @@ it('an account that was asked for an agent is not that of another agent of its n
   await declare();
   const flow = await flows.create({ ...ask, createdBy: 'boss', intervalMs: 0 }, HOUR_MS, 100);
   if (flow === 'full' || flow === 'missing') throw new Error(flow);
-  expect(await store().connect(await draft(key), 'boss', flow.createdAt)).toMatchObject(key);
   await agents.deleteAgent({ tenantId: 'acme', name: 'once' }, undefined);
-  await new Promise((next) => setTimeout(next, 5));
   await declare();
-  expect(await store().connect(await draft(key), 'boss', flow.createdAt)).toBeUndefined();
+  expect(await store().connect(await draft(key), BOSS, flow.idHash)).toBeUndefined();
   expect(await store().find(key)).toBeUndefined();
 });
 
@@ -149,6 +171,35 @@ describe('a flow', () => {
     expect(taken.filter((each) => each !== undefined)).toHaveLength(1);
   });
 
+  it('whose code is being exchanged ends with the account that is disconnected meanwhile', async () => {
+    const { idHash } = await started('s-exchanged');
+    expect(await flows.take('s-exchanged', 'b1', 'id')).toMatchObject({ idHash });
+    expect(await flows.find(idHash)).toBeUndefined();
+    expect((await store().delete(KEY)).flows).toBeGreaterThan(0);
+    expect(await store().connect(await draft(), BOSS, idHash)).toBeUndefined();
+    expect(await store().find(KEY)).toBeUndefined();
+  });
+
+  it('connects once, and either all of it is there or nothing, whoever disconnects at the same moment', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { idHash } = await started(`s-race-${round}`);
+      const made = await draft();
+      const [first, second] = await Promise.all([
+        store().connect(made, BOSS, idHash),
+        store().connect(made, BOSS, idHash),
+        store().delete(KEY),
+      ]);
+      expect([first, second].filter((each) => each !== undefined).length).toBeLessThanOrEqual(1);
+      expect(await store().find(KEY)).toBeUndefined();
+    }
+  });
+
+  it('and its account are found by the person who began it, and by nobody of that name elsewhere', async () => {
+    await flows.create(flow({ createdByUser: 'zoe' }), 60_000, 100);
+    expect(await store().ofUser('acme', 'zoe')).toEqual([KEY]);
+    expect(await store().ofUser('umbrella', 'zoe')).toEqual([]);
+  });
+
   it("is nobody's in another browser, of another provider, or when its time is over", async () => {
     await started('s2');
     expect(await flows.take('s2', 'b2', 'id')).toBeUndefined();
@@ -176,7 +227,7 @@ describe('a flow', () => {
 
 it('tokens are brought over to another key as secrets of tools are, and a refresh under way still stores its own', async () => {
   const by = (key: string) => ({ access_token: `v1.${key}.w.n.a.t`, refresh_token: `v1.${key}.w.n.r.t` });
-  const made = await store().connect(await draft({ sealed: by('old') }), 'boss', new Date());
+  const made = await connected({ sealed: by('old') });
   const all = new AllSecrets(agents, store());
   const wrapped = await all.wrappedByOthers('new', 1, undefined);
   const rest = await all.wrappedByOthers('new', 10, wrapped.at(-1));

@@ -11,6 +11,7 @@ import { openCoordination, type Coordination } from './open-coordination.ts';
 import { openCallLog, type CallLog } from './open-call-log.ts';
 import { openAgents, type Agents } from './open-agents.ts';
 import { degradedOf } from './degraded-components.ts';
+import { historyWithAccounts } from './history-with-accounts.ts';
 import { openOAuth, type OAuthParts } from './open-oauth.ts';
 import { openAssignments, type Assignments } from './open-assignments.ts';
 import { openKeys, type Keys } from './open-keys.ts';
@@ -77,7 +78,7 @@ export async function createInfra(
   const { server, database, databaseWatch } = createOwnDatabase(settings, observed);
   const egress = createEgressAdapters(settings, { ...observed, server, alsoHidden });
   const callLog = await openCallLog(settings, { ...observed, database, http: egress.ports.http });
-  const { history, approvers, ports: kept } = callLog;
+  const { approvers, ports: kept } = callLog;
   const coordination = await openCoordination(settings, observed);
   const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
   const agents = await openAgents(settings, { ...observed, ...egress.ports, database });
@@ -106,6 +107,7 @@ export async function createInfra(
   const looking = { ...own, sessions, loopLag };
   const close = closerOf({ looking, egress, coordination, recordings, callLog, flush, ...own });
   const degraded = () => degradedOf({ ...callLog, ...kept, ...own, coordination });
+  const history = historyWithAccounts(callLog.history, oauth.keeper);
   return { ports, ...observed, ...own, sessions, degraded, history, approvers, asyncParts, close };
 }
 

@@ -11,6 +11,7 @@ import type { KeyProvider } from '../../ports/secrets/key-provider.ts';
 import type { SecretSealer } from '../../ports/secrets/secret-sealer.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { unreadGauge } from '../../infra/telemetry/degraded-gauge.ts';
 import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
@@ -42,7 +43,7 @@ export async function openAgents(settings: Settings, needs: AgentsNeeds): Promis
     store,
     clock,
     log,
-    unread: metrics.gauge(ACCESS_SERIES.ute_agents_unread).with(),
+    unread: unreadGauge(metrics, metrics.gauge(ACCESS_SERIES.ute_agents_unread).with(), 'agents'),
     count: metrics.gauge(ACCESS_SERIES.ute_agents).with(),
   });
   const sealer = new EnvelopeSealer(keys);

@@ -1,4 +1,5 @@
 // Assigned versions of tools: what the database holds, followed while the gateway runs.
+import { unreadGauge } from '../../infra/telemetry/degraded-gauge.ts';
 import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 import { AssignedVersions } from '../../core/versions/assigned-versions.ts';
 import { FollowedAssignments } from '../../infra/assignments/followed-assignments.ts';
@@ -30,7 +31,7 @@ export function openAssignments({ database, clock, log, metrics }: AssignmentsNe
     store,
     clock,
     log,
-    unread: metrics.gauge(ACCESS_SERIES.ute_assignments_unread).with(),
+    unread: unreadGauge(metrics, metrics.gauge(ACCESS_SERIES.ute_assignments_unread).with(), 'assignments'),
     count: metrics.gauge(ACCESS_SERIES.ute_assignments).with(),
   });
   return { store, followed, versions: new AssignedVersions(followed) };

@@ -1,15 +1,18 @@
 // Who is let in: keys of gateway.yaml, or the first key, and those of the database; each followed while the gateway runs.
+import type { ApproverPeople } from '../../ports/approvals/approver-people.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyControl } from '../../ports/keys/key-control.ts';
 import type { HttpClient } from '../../ports/egress/http-client.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { unreadGauge } from '../../infra/telemetry/degraded-gauge.ts';
 import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/api-key-authenticator.ts';
 import { makeFirstKey } from '../../infra/keys/first-key.ts';
 import { CertificateAuthenticator } from '../../infra/certificates/certificate-authenticator.ts';
+import { PeopleByCredential } from '../../infra/identity/people-by-credential.ts';
 import { AnyAuthenticator } from '../../infra/identity/any-authenticator.ts';
 import { KeyReload } from '../../infra/keys/key-reload.ts';
 import { firstKeyPath, keysInForce } from '../../infra/keys/keys-in-force.ts';
@@ -24,6 +27,7 @@ import type { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 export interface Keys {
   readonly authenticator: Authenticator;
   readonly control: KeyControl;
+  readonly people: ApproverPeople;
   /**
    * Once the database is open: resolves when its keys are known, and there is one that can make others. Rejects where they
    * cannot be read, or a key cannot be made.
@@ -68,8 +72,10 @@ export async function openKeys(settings: Settings, needs: KeysNeeds): Promise<Ke
     reread === undefined || apiKeys === undefined
       ? undefined
       : new KeyReload({ settings, reread, authenticator: apiKeys, certificates, clock, log });
+  const authenticator = authenticatorOf(apiKeys, tokens?.authenticator, certificates);
   return {
-    authenticator: authenticatorOf(apiKeys, tokens?.authenticator, certificates),
+    authenticator,
+    people: new PeopleByCredential(authenticator, apiKeys),
     control,
     areUnread: () => recorded.isAway,
     awayIssuers: () => tokens?.awayCount() ?? 0,
@@ -125,7 +131,7 @@ function openRecorded(
     authenticator,
     clock,
     log,
-    unread: metrics.gauge(ACCESS_SERIES.ute_api_keys_unread).with(),
+    unread: unreadGauge(metrics, metrics.gauge(ACCESS_SERIES.ute_api_keys_unread).with(), 'api_keys'),
     count: metrics.gauge(ACCESS_SERIES.ute_api_keys).with(),
   });
 }

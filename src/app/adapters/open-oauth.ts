@@ -19,6 +19,7 @@ import type { OAuthBrowser, OAuthControl } from '../../ports/oauth/oauth-control
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { unreadGauge } from '../../infra/telemetry/degraded-gauge.ts';
 import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import type { Agents } from './open-agents.ts';
@@ -55,7 +56,8 @@ export async function openOAuth(settings: Settings, needs: OAuthNeeds): Promise<
   const publicUrl = settings.oauth.public_url === undefined ? undefined : new URL(settings.oauth.public_url);
   const store = new SqlConnectionStore(database.db);
   const flows = new SqlFlowStore(database.db);
-  const unread = metrics.gauge(ACCESS_SERIES.ute_oauth_connections_unread).with();
+  const gauge = metrics.gauge(ACCESS_SERIES.ute_oauth_connections_unread).with();
+  const unread = unreadGauge(metrics, gauge, 'accounts');
   const known = new FollowedConnections({ store, clock, log, unread });
   let catalog: Pick<ToolCatalog, 'snapshot'> | undefined;
   const scopes = new WantedScopes({ agents: agents.followed, specs: () => catalog?.snapshot().specs ?? [] });

@@ -28,12 +28,13 @@ export function createApprovalNotices(settings: Settings, { ports, approvers }: 
       );
   }
   const mails = new Map(notify.map(({ name, email }) => [name, email]));
+  const publicUrl = settings.approvals.public_url ?? settings.oauth.public_url;
   const sender = new WebhookSender({
     ...ports,
     outbox: approvers.notices,
     random: Math.random,
     rules,
-    bodyOf: (due) => approvalMessage(due, mails.get(due.hook) ?? []),
+    bodyOf: (due) => approvalMessage(due, { mails: mails.get(due.hook) ?? [], publicUrl }),
     about: ({ hook, kind, approval: { id } }) => ({ hook, event: kind, approvalId: id }),
     counted: DEFERRED_SERIES.ute_approval_notices_total,
   });

@@ -93,12 +93,13 @@ function portsOf({ executor, registry, circuits, agreement, specs, pipeline }: G
   ];
 }
 
-function decisionRulesOf({ approvals }: Settings, { ports, approvers }: Infra): DecisionRules {
+function decisionRulesOf({ approvals }: Settings, { ports, approvers, keys }: Infra): DecisionRules {
   return {
     allowSelfApproval: approvals.allow_self_approval,
     requireReason: approvals.require_reason,
     groups: ports.approverGroups,
     delegations: approvers.delegations,
+    people: keys.people,
     clock: ports.clock,
   };
 }

@@ -5,6 +5,7 @@ import { isSamePerson } from '../../lib/callers/same-person.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import type { Approval } from '../../ports/approvals/approval-store.ts';
 import type { ApproverGroups } from '../../ports/approvals/approver-groups.ts';
+import type { ApproverPeople } from '../../ports/approvals/approver-people.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { VoteDelegation, VoteDelegations } from '../../ports/approvals/vote-delegations.ts';
 
@@ -20,6 +21,7 @@ export interface DelegationWish {
 export interface DelegationRules {
   readonly delegations: VoteDelegations;
   readonly groups: ApproverGroups;
+  readonly people: ApproverPeople;
   readonly clock: Pick<Clock, 'wall'>;
 }
 
@@ -34,7 +36,7 @@ const MOST_PER_TENANT = 1_000;
 export async function delegateVote(
   giver: Principal,
   { to, groups: wanted, from, until }: DelegationWish,
-  { delegations, groups, clock }: DelegationRules,
+  { delegations, groups, clock }: Omit<DelegationRules, 'people'>,
 ): Promise<VoteDelegation> {
   const { userId } = giver;
   if (userId === undefined)
@@ -64,6 +66,7 @@ export async function delegateVote(
       tenantId: giver.tenantId,
       fromUser: userId,
       fromRoles: [...giver.roles],
+      fromToken: tokenOf(giver),
       toUser: to,
       approverGroups: [...named],
       startsAt,
@@ -98,18 +101,28 @@ export async function revokeDelegation(
 export async function votesFor(
   approver: Principal,
   { approverGroups, requestedByUser, userId, votes }: Approval,
-  { delegations, groups }: Omit<DelegationRules, 'clock'>,
+  { delegations, groups, people }: Omit<DelegationRules, 'clock'>,
 ): Promise<string | undefined> {
   const inForce = await delegations.list(approver.tenantId, true);
-  const usable = inForce.filter(({ fromUser, fromRoles, toUser, approverGroups: handed }) => {
+  const usable = inForce.filter((delegation) => {
+    const { fromUser, toUser, approverGroups: handed } = delegation;
+    if (!isSamePerson(toUser, approver.userId)) return false;
+    if (isSamePerson(fromUser, requestedByUser) || isSamePerson(fromUser, userId)) return false;
     const both = handed.filter((name) => approverGroups.includes(name));
-    const isStillMember = groups.includes(both, { ...approver, roles: fromRoles, userId: fromUser });
-    const asked = isSamePerson(fromUser, requestedByUser) || isSamePerson(fromUser, userId);
-    return isSamePerson(toUser, approver.userId) && isStillMember && !asked;
+    // A vote is that of a person, and of no key: it is theirs to give as long as one of their credentials may decide.
+    return people
+      .now(delegation)
+      .some((member) => holds(member, 'approvals:decide') && groups.includes(both, member));
   });
   const hasVoted = (name: string) =>
     votes.some(({ user, for: whose }) => isSamePerson(user, name) || isSamePerson(whose, name));
   return (usable.find(({ fromUser }) => !hasVoted(fromUser)) ?? usable[0])?.fromUser;
+}
+
+function tokenOf({ token, agents, userId }: Principal) {
+  return token === undefined
+    ? null
+    : { groups: token.groups, agents, ...(userId !== undefined && { userId }) };
 }
 
 function wrong(pointer: string, message: string) {

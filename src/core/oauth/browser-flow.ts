@@ -12,6 +12,7 @@ import type {
 } from '../../ports/oauth/oauth-control.ts';
 import { GrantRefused, type OAuthProvider, type OAuthProviders } from '../../ports/oauth/oauth-provider.ts';
 import type { SecretSealer } from '../../ports/secrets/secret-sealer.ts';
+import { SharedTurns } from '../../lib/concurrency/shared-turns.ts';
 import { at, hashOf } from './connect-links.ts';
 import type { KeepConnection } from './keep-connection.ts';
 import { missingOf, type WantedScopes } from './wanted-scopes.ts';
@@ -25,11 +26,14 @@ export interface BrowserFlowNeeds {
   readonly keeper: KeepConnection;
 }
 
+/** Requests to providers at once, of all tenants: a provider that hangs is waited for by one tenant, and not by all. */
+const MOST_ASKING = 32;
 /** 32 random bytes, as every link, state and cookie of ours has them. */
 const RANDOM = /^[A-Za-z0-9_-]{43}$/;
 
 export class BrowserFlow implements OAuthBrowser {
   readonly #needs: BrowserFlowNeeds;
+  readonly #asking = new SharedTurns(MOST_ASKING);
   readonly publicUrl: URL | undefined;
 
   constructor(needs: BrowserFlowNeeds) {
@@ -44,12 +48,14 @@ export class BrowserFlow implements OAuthBrowser {
     return { tenantId, agent, provider, scopes };
   }
 
-  async begin(link: string, browser: string): Promise<URL | undefined> {
+  async begin(link: string, browser: string, found: () => void): Promise<URL | undefined> {
     const { flow, provider } = (await this.#open(link)) ?? {};
     if (flow === undefined || provider === undefined || !RANDOM.test(browser)) return undefined;
     const [state, verifier] = [randomText(), randomText()];
     const redirectUri = this.#redirectUri(provider);
-    const url = await provider.authorizationUrl({ redirectUri, state, verifier, scopes: flow.scopes });
+    found();
+    const wanted = { redirectUri, state, verifier, scopes: flow.scopes };
+    const url = await this.#asking.run(flow.tenantId, () => provider.authorizationUrl(wanted));
     const stateHash = hashOf(state);
     const sealed = await this.#needs.sealer.seal(verifier, secretPlaceOf(flow, `verifier ${stateHash}`));
     const started = await this.#needs.flows.start(flow.idHash, {
@@ -72,7 +78,8 @@ export class BrowserFlow implements OAuthBrowser {
     if (flow === undefined || flow.providerKey !== provider.key) return undefined;
     const { tenantId, agent, createdBy } = flow;
     const who = { tenantId, agent, provider: name, createdBy };
-    return record(who, () => this.#connect(flow, who, provider, { parameters, state }));
+    const connect = () => this.#connect(flow, who, provider, { parameters, state });
+    return record(who, () => this.#asking.run(tenantId, connect));
   }
 
   async #connect(
@@ -81,7 +88,7 @@ export class BrowserFlow implements OAuthBrowser {
     provider: OAuthProvider,
     { parameters, state }: { readonly parameters: URLSearchParams; readonly state: string },
   ): Promise<ConnectEnd> {
-    const { sealer, keeper, scopes } = this.#needs;
+    const { flows, sealer, keeper, scopes } = this.#needs;
     try {
       const verifier = await sealer.open(flow.sealed ?? '', secretPlaceOf(flow, `verifier ${hashOf(state)}`));
       const redirectUri = this.#redirectUri(provider);
@@ -91,6 +98,7 @@ export class BrowserFlow implements OAuthBrowser {
       const wanted = scopes.toolsOf(who).flatMap(({ auth }) => auth?.managed?.scopes ?? []);
       return { ...who, missingScopes: missingOf([...new Set(wanted)], made.scopes) };
     } catch (error) {
+      await flows.end(flow.idHash).catch(() => false);
       const isRefused = error instanceof GrantRefused;
       keeper.told(who, isRefused ? 'refused' : 'failed');
       if (!isRefused) throw error;

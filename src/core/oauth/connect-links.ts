@@ -69,6 +69,7 @@ export class ConnectLinks {
       providerKey: provider.key,
       scopes,
       createdBy: by.id,
+      createdByUser: by.userId ?? null,
     };
     const flow = await this.#needs.flows.create(draft, lifeMs, MOST_FLOWS);
     if (flow === 'missing') throw toolFailure('AGENT_NOT_FOUND', 'The tenant has no agent of this name.');

@@ -1,7 +1,12 @@
 // KeepConnection: what a provider has granted becomes the agent's connection, in force here at once; and the end of one.
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { AgentStore } from '../../ports/agents/agent-store.ts';
-import type { Connection, ConnectionKey, ConnectionStore } from '../../ports/oauth/connection-store.ts';
+import type {
+  ConnectedBy,
+  Connection,
+  ConnectionKey,
+  ConnectionStore,
+} from '../../ports/oauth/connection-store.ts';
 import type { Flow } from '../../ports/oauth/flow-store.ts';
 import type { KnownConnections } from '../../ports/oauth/known-connections.ts';
 import type { GrantedTokens, OAuthProvider, OAuthProviders } from '../../ports/oauth/oauth-provider.ts';
@@ -13,7 +18,7 @@ import { openToken, sealedTokens } from './seal-tokens.ts';
 import type { WantedScopes } from './wanted-scopes.ts';
 
 export interface KeepConnectionNeeds {
-  readonly store: Pick<ConnectionStore, 'connect' | 'delete' | 'ofAgent'>;
+  readonly store: Pick<ConnectionStore, 'connect' | 'delete' | 'ofAgent' | 'ofUser'>;
   readonly agents: Pick<AgentStore, 'touchTools'>;
   /** Makes a change of agents be in force here. Never rejects. */
   readonly changed: () => Promise<void>;
@@ -40,40 +45,54 @@ export class KeepConnection {
     key: ConnectionKey,
     provider: OAuthProvider,
     granted: GrantedTokens,
-    flow: Pick<Flow, 'scopes' | 'createdBy' | 'createdAt'>,
-    by = flow.createdBy,
+    flow: Flow,
+    by: ConnectedBy = { id: flow.createdBy, userId: flow.createdByUser },
   ): Promise<Connection> {
     const { store, sealer, known, links, log, random } = this.#needs;
     const { tenantId, agent } = key;
     const tokens = await sealedTokens(sealer, key, granted, { asked: flow.scopes }, random);
     const draft = { tenantId, agent, provider: provider.name, providerKey: provider.key, ...tokens };
-    const made = await store.connect(draft, by, flow.createdAt);
+    const made = await store.connect(draft, by, flow.idHash);
     if (made === undefined) {
       // Kept nowhere: nobody could take them back later.
       await provider.revoke(granted.refreshToken ?? granted.accessToken).catch(() => false);
-      throw toolFailure('AGENT_NOT_FOUND', 'The agent that the account was asked for is not there any more.');
+      throw toolFailure(
+        'FLOW_NOT_FOUND',
+        'This authorization has ended meanwhile: its agent was deleted, or its account disconnected.',
+      );
     }
     known.put(made);
     links.forget(key);
     await this.#touch(key);
     log.info(
-      { tenant: tenantId, agent, provider: provider.name, by },
+      { tenant: tenantId, agent, provider: provider.name, by: by.id },
       'an account was connected for an agent',
     );
     return made;
   }
 
-  /** Undefined: there was none. */
-  async end(key: ConnectionKey): Promise<{ readonly revoked: boolean } | undefined> {
-    const { store, known, log } = this.#needs;
-    const ended = await store.delete(key);
+  /** With all that is under way to connect it. Undefined: there was neither. */
+  async end(key: ConnectionKey): Promise<{ readonly revoked: boolean; readonly flows: number } | undefined> {
+    const { store, known, links, log } = this.#needs;
+    const { connection, flows } = await store.delete(key);
     known.drop(key);
-    if (ended === undefined) return undefined;
+    links.forget(key);
+    if (connection === undefined) return flows === 0 ? undefined : { revoked: false, flows };
     await this.#touch(key);
     const { tenantId, agent, provider } = key;
-    const revoked = await this.#revoked(ended);
-    log.info({ tenant: tenantId, agent, provider, revoked }, 'an account was disconnected from an agent');
-    return { revoked };
+    const revoked = await this.#revoked(connection);
+    log.info(
+      { tenant: tenantId, agent, provider, revoked, flows },
+      'an account was disconnected from an agent',
+    );
+    return { revoked, flows };
+  }
+
+  /** All that this person has connected, or is about to. Gives how many accounts that were. */
+  async endOfUser(tenantId: string, userId: string): Promise<number> {
+    const keys = await this.#needs.store.ofUser(tenantId, userId);
+    for (const key of keys) await this.end(key);
+    return keys.length;
   }
 
   /** Of an agent that is about to be deleted: what is left to be done once it is. */

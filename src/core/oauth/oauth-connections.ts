@@ -87,14 +87,14 @@ export class OAuthConnections implements OAuthControl {
     if (answer === 'slow_down') await flows.slowDown(flow.idHash, SLOWER_MS);
     if (answer === 'pending' || answer === 'slow_down')
       return { ...key, status: 'pending' as const, problem: '' };
-    if (!(await flows.end(flow.idHash)))
-      throw toolFailure('FLOW_NOT_FOUND', 'This device flow has ended meanwhile.');
     if (answer instanceof GrantRefused) {
+      if (!(await flows.end(flow.idHash)))
+        throw toolFailure('FLOW_NOT_FOUND', 'This device flow has ended meanwhile.');
       this.#needs.keeper.told(key, 'refused');
       const status = answer.code === 'expired_token' ? ('expired' as const) : ('denied' as const);
       return { ...key, status, problem: answer.code };
     }
-    await this.#needs.keeper.keep(key, provider, answer, flow, by.id);
+    await this.#needs.keeper.keep(key, provider, answer, flow, by);
     this.#needs.keeper.told(key, 'connected');
     return { ...key, status: 'connected' as const, problem: '' };
   }
@@ -105,7 +105,10 @@ export class OAuthConnections implements OAuthControl {
     const key = { tenantId, agent, provider: who.provider };
     const ended = await this.#needs.keeper.end(key);
     if (ended === undefined)
-      throw toolFailure('OAUTH_NOT_CONNECTED', 'The agent has no account connected at this provider.');
+      throw toolFailure(
+        'OAUTH_NOT_CONNECTED',
+        'The agent has no account connected at this provider, and none is about to be.',
+      );
     return { ...key, ...ended };
   }
 

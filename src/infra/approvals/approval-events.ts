@@ -9,6 +9,8 @@ export interface ApprovalHook {
   readonly url: string;
   /** Only about approvals that members of any of these may give; none: about all. */
   readonly groups: readonly string[];
+  /** Only about approvals of these; none: of all. */
+  readonly tenants: readonly string[];
   readonly events: readonly ApprovalEventKind[];
 }
 
@@ -24,7 +26,7 @@ export async function recordEvents(
 ): Promise<number> {
   if (which.length === 0) return 0;
   const told = hooks.filter(({ events }) => events.includes(kind));
-  const wanted = JSON.stringify(told.map(({ name, groups }) => ({ name, groups })));
+  const wanted = JSON.stringify(told.map(({ name, groups, tenants }) => ({ name, groups, tenants })));
   await sql`SELECT pg_advisory_xact_lock(${LOCK})`.execute(trx);
   const { rows } = await sql`
     WITH happened AS (
@@ -35,9 +37,11 @@ export async function recordEvents(
       INSERT INTO approval_notices (id, event_seq, hook)
       SELECT gen_random_uuid()::text, h.seq, w.name
       FROM happened h JOIN approvals a ON a.id = h.approval_id,
-        json_to_recordset(${wanted}::json) AS w(name text, groups json)
-      WHERE json_array_length(w.groups) = 0
-        OR EXISTS (SELECT 1 FROM json_array_elements_text(w.groups) g WHERE g = ANY(a.approver_groups))
+        json_to_recordset(${wanted}::json) AS w(name text, groups json, tenants json)
+      WHERE (json_array_length(w.groups) = 0
+          OR EXISTS (SELECT 1 FROM json_array_elements_text(w.groups) g WHERE g = ANY(a.approver_groups)))
+        AND (json_array_length(w.tenants) = 0
+          OR EXISTS (SELECT 1 FROM json_array_elements_text(w.tenants) t WHERE t = a.tenant_id))
     )
     SELECT seq FROM happened`.execute(trx);
   return rows.length;

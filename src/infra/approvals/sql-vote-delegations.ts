@@ -1,32 +1,38 @@
 // SqlVoteDelegations: VoteDelegations as rows; they stay after their end, for whoever asks who could vote then.
 import { sql, type RawBuilder } from 'kysely';
 import type { VoteDelegation, VoteDelegations } from '../../ports/approvals/vote-delegations.ts';
+import { OneByOne } from '../../lib/concurrency/one-by-one.ts';
 import { columns } from '../postgres/columns.ts';
 import type { Database } from '../postgres/database.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 
 // prettier-ignore
 const NAMES = columns<VoteDelegation>([
-  'id', 'tenantId', 'fromUser', 'fromRoles', 'toUser', 'approverGroups', 'startsAt', 'endsAt', 'createdBy', 'createdAt',
+  'id', 'tenantId', 'fromUser', 'fromRoles', 'fromToken', 'toUser', 'approverGroups', 'startsAt', 'endsAt', 'createdBy', 'createdAt',
 ]);
 const OPEN = sql`revoked_at IS NULL AND ends_at > now()`;
 
 export class SqlVoteDelegations implements VoteDelegations {
   readonly #database: Pick<Database, 'db'>;
+  /** By tenant: a burst of one holds one connection, and not all of them. */
+  readonly #making = new OneByOne();
 
   constructor(database: Pick<Database, 'db'>) {
     this.#database = database;
   }
 
-  async create(made: Omit<VoteDelegation, 'createdAt'>, most: number): Promise<VoteDelegation | undefined> {
-    const { id, tenantId, fromUser, fromRoles, toUser, approverGroups, startsAt, endsAt, createdBy } = made;
-    const [row] = await this.#rows(sql<VoteDelegation>`
-      INSERT INTO approval_delegations (id, tenant_id, from_user, from_roles, to_user, approver_groups, starts_at, ends_at, created_by)
-      SELECT ${id}, ${tenantId}, ${fromUser}, ${fromRoles}::text[], ${toUser}, ${approverGroups}::text[],
-        ${startsAt}::timestamptz, ${endsAt}::timestamptz, ${createdBy}
-      WHERE (SELECT count(*) FROM approval_delegations WHERE tenant_id = ${tenantId} AND ${OPEN}) < ${most}
-      RETURNING ${NAMES}`);
-    return row;
+  create(made: Omit<VoteDelegation, 'createdAt'>, most: number): Promise<VoteDelegation | undefined> {
+    return this.#making.run(made.tenantId, () =>
+      withDatabase(() =>
+        this.#database.db.transaction().execute(async (trx) => {
+          // Replicas wait for each other here: the bound holds whoever comes at once.
+          await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`delegations of ${made.tenantId}`}, 0))`.execute(
+            trx,
+          );
+          return (await insert(made, most).execute(trx)).rows[0];
+        }),
+      ),
+    );
   }
 
   list(tenantId: string, inForce = false): Promise<readonly VoteDelegation[]> {
@@ -50,4 +56,25 @@ export class SqlVoteDelegations implements VoteDelegations {
   #rows<Row>(statement: RawBuilder<Row>): Promise<readonly Row[]> {
     return withDatabase(async () => (await statement.execute(this.#database.db)).rows);
   }
+}
+
+function insert(made: Omit<VoteDelegation, 'createdAt'>, most: number): RawBuilder<VoteDelegation> {
+  const {
+    id,
+    tenantId,
+    fromUser,
+    fromRoles,
+    fromToken,
+    toUser,
+    approverGroups,
+    startsAt,
+    endsAt,
+    createdBy,
+  } = made;
+  return sql<VoteDelegation>`
+      INSERT INTO approval_delegations (id, tenant_id, from_user, from_roles, from_token, to_user, approver_groups, starts_at, ends_at, created_by)
+      SELECT ${id}, ${tenantId}, ${fromUser}, ${fromRoles}::text[], ${fromToken === null ? null : JSON.stringify(fromToken)}::jsonb, ${toUser}, ${approverGroups}::text[],
+        ${startsAt}::timestamptz, ${endsAt}::timestamptz, ${createdBy}
+      WHERE (SELECT count(*) FROM approval_delegations WHERE tenant_id = ${tenantId} AND ${OPEN}) < ${most}
+      RETURNING ${NAMES}`;
 }

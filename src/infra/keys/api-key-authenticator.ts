@@ -10,6 +10,7 @@ import {
 } from '../../contract/call/principal.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { parseApiKey, sameHash } from '../../lib/secrets/api-key.ts';
+import { isSamePerson } from '../../lib/callers/same-person.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { KeyRecord } from '../../ports/keys/key-store.ts';
@@ -83,6 +84,18 @@ export class ApiKeyAuthenticator implements Authenticator {
         'The credential that made the call does not serve its tenant any more.',
       );
     return inTenant(identity, tenantId);
+  }
+
+  /** Who calls with the keys of the tenant that name this person and are good now. */
+  ofPerson(tenantId: string, userId: string): readonly Principal[] {
+    const now = this.#clock.wall();
+    const known = new Map([...this.#recorded, ...this.#configured]);
+    return [...known.values()]
+      .filter(({ identity, expiresAt }) => {
+        const isTheirs = isSamePerson(identity.principal.userId, userId);
+        return isTheirs && expiresAt > now && stillServes(identity, tenantId);
+      })
+      .map(({ identity }) => inTenant(identity, tenantId));
   }
 
   #identify(credential: Credential): Identity {

@@ -5,7 +5,9 @@ import type {
   Connection,
   ConnectionDraft,
   ConnectionKey,
+  ConnectedBy,
   ConnectionStore,
+  Disconnected,
   RenewedTokens,
 } from '../../ports/oauth/connection-store.ts';
 import { columns } from '../postgres/columns.ts';
@@ -53,28 +55,56 @@ export class SqlConnectionStore implements ConnectionStore {
       WHERE tenant_id = ${storable(tenantId)} AND agent = ${storable(agent)} ORDER BY provider`);
   }
 
-  async connect(draft: ConnectionDraft, by: string, askedAt: Date): Promise<Connection | undefined> {
-    const { tenantId, agent, provider, providerKey, scopes, sealed, expiresInMs, refreshInMs } = draft;
-    const [row] = await this.#rows<Connection>(sql`
-      INSERT INTO oauth_connections (tenant_id, agent, provider, provider_key, state, scopes, sealed, expires_at, refresh_at, connected_by)
-      SELECT tenant_id, name, ${storable(provider)}, ${providerKey}, 'connected', ${list(scopes)}, ${JSON.stringify(sealed)}::jsonb,
-        ${later(expiresInMs)}, ${later(refreshInMs)}, ${storable(by)}
-      FROM agents WHERE tenant_id = ${storable(tenantId)} AND name = ${storable(agent)}
-        AND date_trunc('milliseconds', created_at) <= ${askedAt}::timestamptz
+  connect(
+    draft: ConnectionDraft,
+    { id, userId }: ConnectedBy,
+    flow: string,
+  ): Promise<Connection | undefined> {
+    const { providerKey, scopes, sealed, expiresInMs, refreshInMs } = draft;
+    const { tenantId, agent } = draft;
+    const made = sql<Connection>`
+      WITH agreed AS (DELETE FROM oauth_flows WHERE id_hash = ${flow} AND ${only(draft)} RETURNING tenant_id, agent, provider)
+      INSERT INTO oauth_connections (tenant_id, agent, provider, provider_key, state, scopes, sealed, expires_at, refresh_at,
+        connected_by, connected_by_user)
+      SELECT tenant_id, agent, provider, ${providerKey}, 'connected', ${list(scopes)}, ${JSON.stringify(sealed)}::jsonb,
+        ${later(expiresInMs)}, ${later(refreshInMs)}, ${storable(id)}, ${userId ? storable(userId) : null}::text
+      FROM agreed
       ON CONFLICT (tenant_id, agent, provider) DO UPDATE SET provider_key = EXCLUDED.provider_key, state = EXCLUDED.state,
         scopes = EXCLUDED.scopes, sealed = EXCLUDED.sealed, expires_at = EXCLUDED.expires_at, refresh_at = EXCLUDED.refresh_at,
         version = EXCLUDED.version, refreshing_until = NULL, problem = '', connected_at = now(),
-        connected_by = EXCLUDED.connected_by, refreshed_at = NULL
-      RETURNING ${CONNECTION}`);
-    return row;
+        connected_by = EXCLUDED.connected_by, connected_by_user = EXCLUDED.connected_by_user, refreshed_at = NULL
+      RETURNING ${CONNECTION}`;
+    return withDatabase(() =>
+      this.#db.transaction().execute(async (trx) => {
+        // Before its flows, as whoever deletes the agent does: neither waits for the other in a circle.
+        await sql`SELECT FROM agents WHERE tenant_id = ${storable(tenantId)} AND name = ${storable(agent)} FOR KEY SHARE`.execute(
+          trx,
+        );
+        return (await made.execute(trx)).rows[0];
+      }),
+    );
   }
 
-  async delete(key: ConnectionKey): Promise<Connection | undefined> {
-    return (
-      await this.#rows<Connection>(
-        sql`DELETE FROM oauth_connections WHERE ${only(key)} RETURNING ${CONNECTION}`,
-      )
-    )[0];
+  /** Flows first, as `connect` does: whoever is connecting is waited for, and what it made goes; or it finds its flow gone. */
+  delete(key: ConnectionKey): Promise<Disconnected> {
+    return withDatabase(() =>
+      this.#db.transaction().execute(async (trx) => {
+        const flows = await sql`DELETE FROM oauth_flows WHERE id_hash IN
+          (SELECT id_hash FROM oauth_flows WHERE ${only(key)} ORDER BY id_hash FOR UPDATE)`.execute(trx);
+        const { rows } =
+          await sql<Connection>`DELETE FROM oauth_connections WHERE ${only(key)} RETURNING ${CONNECTION}`.execute(
+            trx,
+          );
+        return { connection: rows[0], flows: Number(flows.numAffectedRows ?? 0n) };
+      }),
+    );
+  }
+
+  ofUser(tenantId: string, userId: string): Promise<readonly ConnectionKey[]> {
+    const [tenant, user] = [storable(tenantId), storable(userId)];
+    return this.#rows(sql`SELECT tenant_id AS "tenantId", agent, provider FROM oauth_connections
+        WHERE tenant_id = ${tenant} AND connected_by_user = ${user}
+      UNION SELECT tenant_id, agent, provider FROM oauth_flows WHERE tenant_id = ${tenant} AND created_by_user = ${user}`);
   }
 
   async claim(key: ConnectionKey, version: number, leaseMs: number): Promise<boolean> {

@@ -1,6 +1,7 @@
 // SqlFlowStore: FlowStore on PostgreSQL. All times are the database's own; what is over is deleted by whoever makes another.
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Flow, FlowDraft, FlowStart, FlowStore } from '../../ports/oauth/flow-store.ts';
+import { OneByOne } from '../../lib/concurrency/one-by-one.ts';
 import { columns } from '../postgres/columns.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 import { storable } from '../postgres/storable.ts';
@@ -8,20 +9,30 @@ import type { Tables } from '../postgres/tables.ts';
 
 // prettier-ignore
 const FLOW = columns<Flow>([
-  'idHash', 'kind', 'tenantId', 'agent', 'provider', 'providerKey', 'scopes', 'sealed', 'createdBy', 'intervalMs', 'createdAt', 'expiresAt',
+  'idHash', 'kind', 'tenantId', 'agent', 'provider', 'providerKey', 'scopes', 'sealed', 'createdBy', 'createdByUser', 'intervalMs', 'createdAt',
+  'expiresAt',
 ]);
 const MOST_DELETED = 1_000;
+/** For the provider's answer and what is made of it, whenever the link would have ended. */
+const EXCHANGE_MS = 120_000;
 const ms = (count: number) => sql`${count}::double precision * interval '1 millisecond'`;
 
 export class SqlFlowStore implements FlowStore {
   readonly #db: Kysely<Tables>;
+  /** By tenant: a burst of one holds one connection, and not all of them. */
+  readonly #making = new OneByOne();
 
   constructor(db: Kysely<Tables>) {
     this.#db = db;
   }
 
   create(draft: FlowDraft, lifeMs: number, most: number): Promise<Flow | 'full' | 'missing'> {
+    return this.#making.run(draft.tenantId, () => this.#create(draft, lifeMs, most));
+  }
+
+  #create(draft: FlowDraft, lifeMs: number, most: number): Promise<Flow | 'full' | 'missing'> {
     const { idHash, kind, agent, provider, providerKey, scopes, sealed, createdBy, intervalMs } = draft;
+    const user = draft.createdByUser ? storable(draft.createdByUser) : null;
     const tenant = storable(draft.tenantId);
     return withDatabase(() =>
       this.#db.transaction().execute(async (trx) => {
@@ -37,9 +48,9 @@ export class SqlFlowStore implements FlowStore {
           WHERE tenant_id = ${tenant}`.execute(trx);
         if ((counted[0]?.found ?? 0) >= most) return 'full' as const;
         const { rows } = await sql<Flow>`
-          INSERT INTO oauth_flows (id_hash, kind, tenant_id, agent, provider, provider_key, scopes, sealed, created_by, interval_ms, expires_at)
+          INSERT INTO oauth_flows (id_hash, kind, tenant_id, agent, provider, provider_key, scopes, sealed, created_by, created_by_user, interval_ms, expires_at)
           SELECT ${idHash}, ${kind}, tenant_id, name, ${storable(provider)}, ${providerKey}, ${scopes.map(storable)}::text[], ${sealed}::text,
-            ${storable(createdBy)}, ${Math.round(intervalMs)}::bigint, now() + ${ms(lifeMs)}
+            ${storable(createdBy)}, ${user}::text, ${Math.round(intervalMs)}::bigint, now() + ${ms(lifeMs)}
           FROM agents WHERE tenant_id = ${tenant} AND name = ${storable(agent)} RETURNING ${FLOW}`.execute(
           trx,
         );
@@ -60,8 +71,10 @@ export class SqlFlowStore implements FlowStore {
   }
 
   async take(stateHash: string, browserHash: string, provider: string): Promise<Flow | undefined> {
-    const [row] = await this.#rows<Flow>(sql`DELETE FROM oauth_flows WHERE state_hash = ${stateHash}
-      AND browser_hash = ${browserHash} AND provider = ${storable(provider)} AND expires_at > now() RETURNING ${FLOW}`);
+    const [row] = await this.#rows<Flow>(sql`UPDATE oauth_flows
+      SET state_hash = NULL, browser_hash = NULL, taken_at = now(), expires_at = now() + ${ms(EXCHANGE_MS)}
+      WHERE state_hash = ${stateHash} AND browser_hash = ${browserHash} AND provider = ${storable(provider)} AND expires_at > now()
+      RETURNING ${FLOW}`);
     return row;
   }
 
@@ -89,5 +102,5 @@ export class SqlFlowStore implements FlowStore {
 }
 
 function open(idHash: string): RawBuilder<unknown> {
-  return sql`id_hash = ${idHash} AND expires_at > now()`;
+  return sql`id_hash = ${idHash} AND expires_at > now() AND taken_at IS NULL`;
 }

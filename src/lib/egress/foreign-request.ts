@@ -47,6 +47,15 @@ export function foreignRequest(headers: IncomingHttpHeaders): ForeignRequest | u
   };
 }
 
+/**
+ * A human comes from elsewhere, by a link or back from a provider: the browser itself opens a page, and no page sees what it
+ * holds. A picture, a script, a frame or a fetch of another site's page says so.
+ */
+export function opensPage(headers: IncomingHttpHeaders): boolean {
+  if (headers.origin !== undefined) return false;
+  return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+}
+
 function isSameOrigin(origin: string, host: URL): boolean {
   const url = URL.parse(origin);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;

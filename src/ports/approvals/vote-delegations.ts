@@ -1,10 +1,14 @@
 // VoteDelegations: who votes for whom about approvals, and until when. None is ever followed to another one.
+import type { TokenGrant } from '../../contract/call/admitted-call.ts';
+
 export interface VoteDelegation {
   readonly id: string;
   readonly tenantId: string;
   /** The member of the groups whose vote it is, and the roles that made them one when it was made. */
   readonly fromUser: string;
   readonly fromRoles: readonly string[];
+  /** What their token said then, where it was one. */
+  readonly fromToken: TokenGrant | null;
   /** The person who votes instead. */
   readonly toUser: string;
   readonly approverGroups: readonly string[];

@@ -129,6 +129,8 @@ export interface Erased {
   readonly approvals: number;
   readonly sessions: number;
   readonly schedules: number;
+  /** Accounts at providers that the user connected: their tokens are deleted, and revoked where the provider takes them back. */
+  readonly accounts: number;
   /** Rows that are left: they are still in use. */
   readonly inUse: number;
 }

@@ -34,6 +34,19 @@ export interface Connection extends ConnectionDraft {
   readonly problem: string;
 }
 
+export interface ConnectedBy {
+  /** Credential id. */
+  readonly id: string;
+  readonly userId?: string | null | undefined;
+}
+
+export interface Disconnected {
+  /** Undefined: there was none. */
+  readonly connection: Connection | undefined;
+  /** Authorizations that were under way. */
+  readonly flows: number;
+}
+
 export type RenewedTokens = Pick<ConnectionDraft, 'scopes' | 'sealed' | 'expiresInMs' | 'refreshInMs'>;
 
 /** Every method rejects with ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE) while the database is away. */
@@ -46,11 +59,14 @@ export interface ConnectionStore extends SealedSecretStore {
   /** By provider. */
   ofAgent(tenantId: string, agent: string): Promise<readonly Connection[]>;
   /**
-   * In place of what was there. Undefined: there is no such agent, or another one has its name since `askedAt`: whoever agreed
-   * did so for the former.
+   * In place of what was there, and the end of the flow by which it was agreed to. Undefined: the flow is not there any more. It
+   * went with its agent, or with the account that was disconnected meanwhile.
    */
-  connect(draft: ConnectionDraft, by: string, askedAt: Date): Promise<Connection | undefined>;
-  delete(key: ConnectionKey): Promise<Connection | undefined>;
+  connect(draft: ConnectionDraft, by: ConnectedBy, flow: string): Promise<Connection | undefined>;
+  /** Whatever is under way to connect it ends as well. */
+  delete(key: ConnectionKey): Promise<Disconnected>;
+  /** Accounts that this person has connected, and those that are under way to be. */
+  ofUser(tenantId: string, userId: string): Promise<readonly ConnectionKey[]>;
   /** The right to refresh it, for so long, of one replica alone. False: another one has it, or it was changed. */
   claim(key: ConnectionKey, version: number, leaseMs: number): Promise<boolean>;
   /** Undefined: it was changed meanwhile. */

@@ -10,6 +10,8 @@ export interface FlowDraft extends ConnectionKey {
   /** Of a device flow: its code, sealed. */
   readonly sealed: string | null;
   readonly createdBy: string;
+  /** The person of that credential, where it names one. */
+  readonly createdByUser?: string | null;
   readonly intervalMs: number;
 }
 
@@ -34,7 +36,10 @@ export interface FlowStore {
   find(idHash: string): Promise<Flow | undefined>;
   /** A later start takes the place of an earlier one. Undefined as of `find`. */
   start(idHash: string, start: FlowStart): Promise<Flow | undefined>;
-  /** Ends it: whoever asks second finds nothing. By state, browser and provider together. */
+  /**
+   * By state, browser and provider together, and once: whoever asks second finds nothing. Its row stays, found by nobody else, until
+   * its account is connected (`ConnectionStore.connect`), or it is ended.
+   */
   take(stateHash: string, browserHash: string, provider: string): Promise<Flow | undefined>;
   /** Of a device flow: true for one of all who ask within its interval, which is longer by `slowerMs` from then on. */
   claimPoll(idHash: string): Promise<boolean>;

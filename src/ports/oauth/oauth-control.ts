@@ -47,8 +47,14 @@ export interface OAuthControl {
     who: ConnectionWho,
     flow: string,
   ): Promise<ConnectionKey & { readonly status: DeviceState; readonly problem: string }>;
-  /** `revoked`: the provider has taken the tokens back as well. */
-  disconnect(by: Principal, who: ConnectionWho): Promise<ConnectionKey & { readonly revoked: boolean }>;
+  /**
+   * Whatever is under way to connect it ends as well: `flows` says how many. `revoked`: the provider has taken the tokens back
+   * too.
+   */
+  disconnect(
+    by: Principal,
+    who: ConnectionWho,
+  ): Promise<ConnectionKey & { readonly revoked: boolean; readonly flows: number }>;
 }
 
 /** What a human is asked to agree to. */
@@ -79,8 +85,8 @@ export interface OAuthBrowser {
   readonly publicUrl: URL | undefined;
   /** Undefined: there is no such link, or its time is over. */
   page(link: string): Promise<LinkPage | undefined>;
-  /** Where the provider asks for consent. Undefined as of `page`. */
-  begin(link: string, browser: string): Promise<URL | undefined>;
+  /** Where the provider asks for consent. Undefined as of `page`. `found`: there is such a link, and the provider is asked now. */
+  begin(link: string, browser: string, found: () => void): Promise<URL | undefined>;
   /**
    * Undefined: nobody waits for this: it was used, is too late, or began in another browser. Rejects with ToolFailure AUTH
    * (NOT_CONNECTED) where the human or the provider said no: `details.code` is a word of RFC 6749, or `other`. `record` is

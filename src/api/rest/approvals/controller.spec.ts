@@ -46,6 +46,7 @@ describe('approvals', () => {
       requireReason: true,
       groups,
       delegations: only<VoteDelegations>({ list: async () => [] }),
+      people: { now: () => [] },
       clock: new FakeClock(NOW),
     };
     const catalog = { snapshot: () => snapshotOf([], []) };

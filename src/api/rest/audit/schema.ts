@@ -107,6 +107,9 @@ const ErasureResult = named('ErasureResult', () =>
       approvals: count(),
       sessions: count(),
       schedules: count(),
+      accounts: count(
+        'Accounts at providers that the user connected: disconnected, and revoked there where that is taken.',
+      ),
     }),
     in_use: count(
       'Rows of the user that are left because they are still in use: calls that run or whose outcome is unknown, open approvals, live sessions and schedules. Ask again when they have ended.',

@@ -37,17 +37,14 @@ export class OAuthController {
   @Requires(CONNECT)
   @Recorded('agents.oauth.authorize')
   async authorize(asked: Asked<typeof authorize>) {
-    const link = await this.oauth.authorize(asked.principal, whoOf(asked));
-    asked.affects(link.tenantId);
-    return wire(OAuthLink, link);
+    return wire(OAuthLink, await affecting(asked, this.oauth.authorize(asked.principal, whoOf(asked))));
   }
 
   @Serves(startDevice)
   @Requires(CONNECT)
   @Recorded('agents.oauth.device')
   async device(asked: Asked<typeof startDevice>) {
-    const started = await this.oauth.device(asked.principal, whoOf(asked));
-    asked.affects(started.tenantId);
+    const started = await affecting(asked, this.oauth.device(asked.principal, whoOf(asked)));
     const { verificationUriComplete = null, ...rest } = started;
     return wire(OAuthDevice, { ...rest, verificationUriComplete });
   }
@@ -56,18 +53,16 @@ export class OAuthController {
   @Requires(CONNECT)
   @Recorded('agents.oauth.connect', { targetOf: targetOfPoll, unlessAnswered: isPending })
   async poll(asked: Asked<typeof pollDevice>) {
-    const state = await this.oauth.pollDevice(asked.principal, whoOf(asked), asked.params.flow);
-    asked.affects(state.tenantId);
-    return wire(OAuthDeviceStatus, state);
+    const state = this.oauth.pollDevice(asked.principal, whoOf(asked), asked.params.flow);
+    return wire(OAuthDeviceStatus, await affecting(asked, state));
   }
 
   @Serves(disconnect)
   @Requires(CONNECT)
   @Recorded('agents.oauth.disconnect')
   async disconnect(asked: Asked<typeof disconnect>) {
-    const ended = await this.oauth.disconnect(asked.principal, whoOf(asked));
-    asked.affects(ended.tenantId);
-    return wire(OAuthDisconnected, ended);
+    const ended = this.oauth.disconnect(asked.principal, whoOf(asked));
+    return wire(OAuthDisconnected, await affecting(asked, ended));
   }
 }
 
@@ -78,6 +73,16 @@ interface OfProvider {
 
 function whoOf({ params, query }: OfProvider) {
   return { tenant: query.tenant, agent: params.agent, provider: params.provider };
+}
+
+/** The record of the act is that of the tenant whose account it is. */
+async function affecting<Done extends { readonly tenantId: string }>(
+  asked: { affects(tenant: string): void },
+  doing: Promise<Done>,
+): Promise<Done> {
+  const done = await doing;
+  asked.affects(done.tenantId);
+  return done;
 }
 
 function isPending(answer: unknown): boolean {

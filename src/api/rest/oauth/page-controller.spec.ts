@@ -14,6 +14,7 @@ const COOKIE = '__Host-ute_oauth';
 let app: NestFastifyApplication;
 let begun: string[];
 let gate: Promise<void>;
+let provider: Promise<void>;
 
 const browser: OAuthBrowser = {
   publicUrl: new URL('https://tools.example.com/gateway'),
@@ -21,8 +22,10 @@ const browser: OAuthBrowser = {
     await gate;
     return { tenantId: 'acme', agent: 'desk', provider: 'id', scopes: ['read'] };
   },
-  async begin(_link, shown) {
+  async begin(_link, shown, found) {
     begun.push(shown);
+    found();
+    await provider;
     return new URL('https://id.example.com/authorize?state=x');
   },
   finish: async () => undefined,
@@ -35,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 beforeEach(() => {
-  [begun, gate] = [[], Promise.resolve()];
+  [begun, gate, provider] = [[], Promise.resolve(), Promise.resolve()];
 });
 
 const open = (cookie?: string) => app.inject({ url: LINK, headers: cookie === undefined ? {} : { cookie } });
@@ -85,4 +88,17 @@ it('so many are looked up at once, and whoever comes then is told to come again'
   opened.resolve();
   const statuses = (await Promise.all(all)).map(({ statusCode }) => statusCode);
   expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array.from({ length: 32 }, () => 200), 503]);
+});
+
+it('whoever waits for a provider keeps nobody else from a page', async () => {
+  const answered = Promise.withResolvers<void>();
+  provider = answered.promise;
+  const headers = { cookie: `${COOKIE}=${ONE}`, origin: 'https://tools.example.com' };
+  const all = Array.from({ length: 64 }, () => press(headers));
+  await expect.poll(() => begun.length, { timeout: 10_000, interval: 5 }).toBe(64);
+  expect((await open()).statusCode).toBe(200);
+  answered.resolve();
+  expect((await Promise.all(all)).map(({ statusCode }) => statusCode)).toEqual(
+    Array.from({ length: 64 }, () => 303),
+  );
 });

@@ -34,7 +34,7 @@ export class OAuthPageController {
   readonly #browser: OAuthBrowser;
   readonly #log: Log;
   readonly #acts: ManagementActs;
-  #underWay = 0;
+  #lookingUp = 0;
 
   constructor(
     @Inject(OAUTH_BROWSER) { browser, log }: OAuthPages,
@@ -58,10 +58,10 @@ export class OAuthPageController {
 
   @ServesByHand(beginConnect)
   begin(@Req() request: LinkRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.#answer(reply, async () => {
+    return this.#answer(reply, async (found) => {
       const browser = this.#cookieOf(request);
       if (browser === undefined || !this.#isOwnPage(request)) return sendPage(reply, 403, foreignHtml());
-      const url = await this.#browser.begin(request.params.link, browser);
+      const url = await this.#browser.begin(request.params.link, browser, found);
       if (url === undefined) return sendPage(reply, 404, goneHtml());
       headersOf(reply, pageCsp()).code(303).header('location', url.href).send('');
     });
@@ -69,31 +69,40 @@ export class OAuthPageController {
 
   @ServesByHand(oauthCallback)
   callback(@Req() request: CallbackRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.#answer(reply, async () => {
+    return this.#answer(reply, async (found) => {
       const at = request.url.indexOf('?');
       const parameters = new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1));
       const { provider } = request.params;
       const browser = this.#cookieOf(request);
-      const ended = await this.#browser.finish({ provider, parameters, browser }, (who, work) =>
-        this.#acts.perform(admittedAs(who), actOf(who), work),
-      );
+      const ended = await this.#browser.finish({ provider, parameters, browser }, (who, work) => {
+        found();
+        return this.#acts.perform(admittedAs(who), actOf(who), work);
+      });
       if (ended === undefined) return sendPage(reply, 400, goneHtml());
       sendPage(reply, 200, connectedPageHtml(ended, ended.missingScopes));
     });
   }
 
-  async #answer(reply: FastifyReply, work: () => Promise<void>): Promise<void> {
-    if (this.#underWay >= MOST_AT_ONCE) return sendPage(reply, 503, laterHtml());
-    this.#underWay += 1;
+  /** `work` is told `found` to say that a link or a state was found: from then on it is its tenant's, and holds up nobody. */
+  async #answer(reply: FastifyReply, work: (found: () => void) => Promise<void>): Promise<void> {
+    if (this.#lookingUp >= MOST_AT_ONCE) return sendPage(reply, 503, laterHtml());
+    this.#lookingUp += 1;
+    let isFound = false;
+    const found = () => {
+      if (!isFound) this.#lookingUp -= 1;
+      isFound = true;
+    };
     try {
-      await work();
+      await work(found);
     } catch (error) {
       if (error instanceof ToolFailure && isReason(error, 'NOT_CONNECTED'))
         return sendPage(reply, 400, refusedPageHtml(codeOf(error)));
+      if (error instanceof ToolFailure && isReason(error, 'FLOW_NOT_FOUND'))
+        return sendPage(reply, 400, goneHtml());
       this.#log.error({ err: error }, 'an account could not be connected');
       sendPage(reply, 503, laterHtml());
     } finally {
-      this.#underWay -= 1;
+      found();
     }
   }
 

@@ -56,6 +56,7 @@ export const OAuthDisconnected = named('OAuthDisconnected', () =>
     agent: text(),
     provider: text(),
     revoked: flag('The provider has taken the tokens back as well. They are deleted here either way.'),
+    flows: count('Authorizations that were under way, and have ended with it.'),
   }),
 );
 
@@ -118,7 +119,7 @@ export const disconnect = route({
   path: '/v1/agents/{agent}/oauth/{provider}',
   tag: TAG,
   summary:
-    'Disconnect an account: its tokens are deleted here, and revoked at the provider where that takes them back',
+    'Disconnect an account: its tokens are deleted here, and revoked at the provider where that takes them back; links and device codes for it end',
   params: agentAndProvider,
   query,
   answers: { 200: json('Disconnected.', OAuthDisconnected) },

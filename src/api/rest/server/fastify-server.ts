@@ -9,7 +9,7 @@ import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import { swaggerAssetsDir } from '../docs/docs-page.ts';
 import { takeJsonBodies } from './json-body.ts';
-import { foreignRequest, namesHostTwice } from '../../../lib/egress/foreign-request.ts';
+import { foreignRequest, namesHostTwice, opensPage } from '../../../lib/egress/foreign-request.ts';
 import { KnownRoutes } from './known-routes.ts';
 import { answerUnparsed, answerUnrouted } from './malformed-request.ts';
 import { ProblemFilter, sendProblem } from './problem.ts';
@@ -85,7 +85,8 @@ function refuseForeignRequests(server: FastifyInstance): void {
     const { message, reason } = foreign;
     const failure = new ToolFailure('PERMISSION_DENIED', message, { reason });
     // A human comes here from elsewhere, and back from the provider: links and states of these pages are good once.
-    if (isReason(failure, 'ORIGIN_DENIED') && method === 'GET' && url.startsWith('/oauth/')) return;
+    const isOnItsWay = method === 'GET' && url.startsWith('/oauth/') && opensPage(headers);
+    if (isReason(failure, 'ORIGIN_DENIED') && isOnItsWay) return;
     sendProblem(reply, failure, url.split('?')[0] ?? '');
     await reply;
   });

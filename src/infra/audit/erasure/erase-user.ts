@@ -22,7 +22,7 @@ const READ_AT_ONCE = 20_000;
  * that run, approvals that wait, sessions and schedules that live) is left, and counted.
  */
 export async function eraseUser({ owner: db }: Pick<Database, 'owner'>, erasure: Erasure): Promise<Erased> {
-  const erased = { records: 0, calls: 0, approvals: 0, sessions: 0, schedules: 0, inUse: 0 };
+  const erased = { records: 0, calls: 0, approvals: 0, sessions: 0, schedules: 0, accounts: 0, inUse: 0 };
   for (const day of await trailDays({ db }))
     for (const window of windowsOf([day])) erased.records += await eraseDay(db, window, erasure);
   erased.records += await untilNone(() => eraseOldRecords(db, erasure));

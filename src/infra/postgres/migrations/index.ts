@@ -20,9 +20,11 @@ import { toolAssignments } from './tools/0023-tool-assignments.ts';
 import { waitingCalls } from './approvals/0027-waiting-calls.ts';
 import { wordToApprovers } from './approvals/0027-word-to-approvers.ts';
 import { voteDelegations } from './approvals/0027-x-vote-delegations.ts';
+import { delegationTokens } from './approvals/0032-delegation-tokens.ts';
 import { auditAppendOnly } from './audit/0029-audit-append-only.ts';
 import { auditDays } from './audit/0031-audit-days.ts';
 import { oauth } from './oauth/0030-oauth.ts';
+import { oauthFlowsTaken } from './oauth/0032-oauth-flows-taken.ts';
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-calls': calls,
@@ -48,4 +50,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0029-audit-append-only': auditAppendOnly,
   '0030-oauth': oauth,
   '0031-audit-days': auditDays,
+  '0032-delegation-tokens': delegationTokens,
+  '0032-oauth-flows-taken': oauthFlowsTaken,
 };
