@@ -217,6 +217,19 @@ describe('a flow', () => {
     expect(await flows.create(flow({ tenantId: 'umbrella' }), 60_000, 1)).toBe('missing');
   });
 
+  it('for an agent that is deleted at this moment is one of an agent that is not there', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const gone = { tenantId: 'acme', name: `gone-${round}` };
+      await agents.createAgent({ ...gone, description: '', createdBy: 'op' }, PLENTY);
+      const makes = Array.from({ length: 5 }, async () =>
+        flows.create(flow({ agent: gone.name }), 60_000, 1_000),
+      );
+      const [, ...made] = await Promise.all([agents.deleteAgent(gone, undefined), ...makes]);
+      expect(made.filter((each) => each === 'full')).toEqual([]);
+      expect(await flows.create(flow({ agent: gone.name }), 60_000, 1_000)).toBe('missing');
+    }
+  });
+
   it('of a device is asked after by one of all who ask within its interval', async () => {
     const device = flow({ kind: 'device', intervalMs: 60_000 });
     await flows.create(device, 60_000, 100);

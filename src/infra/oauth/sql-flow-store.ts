@@ -51,9 +51,8 @@ export class SqlFlowStore implements FlowStore {
           INSERT INTO oauth_flows (id_hash, kind, tenant_id, agent, provider, provider_key, scopes, sealed, created_by, created_by_user, interval_ms, expires_at)
           SELECT ${idHash}, ${kind}, tenant_id, name, ${storable(provider)}, ${providerKey}, ${scopes.map(storable)}::text[], ${sealed}::text,
             ${storable(createdBy)}, ${user}::text, ${Math.round(intervalMs)}::bigint, now() + ${ms(lifeMs)}
-          FROM agents WHERE tenant_id = ${tenant} AND name = ${storable(agent)} RETURNING ${FLOW}`.execute(
-          trx,
-        );
+          FROM agents WHERE tenant_id = ${tenant} AND name = ${storable(agent)} FOR KEY SHARE
+          RETURNING ${FLOW}`.execute(trx);
         return rows[0] ?? ('missing' as const);
       }),
     );
