@@ -60,7 +60,7 @@ export function admissionOf({ phase }: ToolCall): OpenAdmission {
 
 function admittedCall(call: ToolCall, fn: ToolFunction, principal: Principal): AdmittedCall {
   const { confirmationToken, ...context } = call.context;
-  const { timeoutMs } = call.request;
+  const { timeoutMs, providerCallId } = call.request;
   const { approvedFor, versionSource } = call.progress;
   return {
     callId: call.id,
@@ -68,6 +68,7 @@ function admittedCall(call: ToolCall, fn: ToolFunction, principal: Principal): A
     arguments: call.arguments,
     context,
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(providerCallId !== undefined && { providerCallId }),
     toolHash: fn.spec.contentHash,
     ...(versionSource !== undefined && { versionSource }),
     keepsVersion: true,

@@ -78,8 +78,15 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
   }
 
   resume(admitted: AdmittedCall, watched: Pick<ToolRequest, 'emit' | 'signal'> = {}): Promise<ToolResponse> {
-    const { tool, arguments: args, context, timeoutMs } = admitted;
-    const request = { ...watched, tool, arguments: args, context, timeoutMs, credential: NO_CREDENTIAL };
+    const { tool, arguments: args, context, timeoutMs, providerCallId } = admitted;
+    const asked = {
+      tool,
+      arguments: args,
+      context,
+      timeoutMs,
+      ...(providerCallId !== undefined && { providerCallId }),
+    };
+    const request = { ...watched, ...asked, credential: NO_CREDENTIAL };
     return this.#carry({ ...request, door: 'queue' }, { kind: 'resume', admitted });
   }
 

@@ -1,10 +1,10 @@
 // Provider tools: a list of functions in the form that a model provider's SDK, MCP or a system prompt takes.
 import type { JsonValue } from '../contract/json.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import { anthropicTools } from './anthropic.ts';
-import { geminiTools } from './gemini.ts';
+import { anthropicTools } from './anthropic/tools.ts';
+import { geminiTools } from './gemini/tools.ts';
 import { mcpTools } from './mcp.ts';
-import { openAiResponsesTools, openAiTools } from './openai.ts';
+import { openAiResponsesTools, openAiTools } from './openai/tools.ts';
 import { promptText } from './prompt.ts';
 import type { FormatWriter } from './tool-format.ts';
 

@@ -10,6 +10,7 @@ export interface AdmittedCall {
   /** As validation passed them on. */
   readonly arguments: JsonObject;
   readonly context: ToolContext;
+  readonly providerCallId?: string;
   /** The caller's own limit for the run, milliseconds. */
   readonly timeoutMs?: number;
   /** Content hash of the tool's definition then. */

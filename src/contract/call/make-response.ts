@@ -23,6 +23,7 @@ export function metaOf(call: ToolCall): ResponseMeta {
     ...(progress.untrusted === true && UNTRUSTED),
     ...(progress.versionSource !== undefined && { versionSource: progress.versionSource }),
     ...(progress.successor !== undefined && { successor: progress.successor }),
+    ...(call.request.providerCallId !== undefined && { providerCallId: call.request.providerCallId }),
   };
 }
 

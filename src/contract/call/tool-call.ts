@@ -32,6 +32,8 @@ export interface ToolRequest {
   readonly parent?: ParentCall;
   /** Set by a door that could not read the arguments: the core refuses the call with it, behind auth and audit. */
   readonly refusal?: ToolFailure;
+  /** The id that a model's provider gave the call, where it came in that provider's form: the answer names it. */
+  readonly providerCallId?: string;
   /** How long the caller would wait for the end of a call with the same idempotency key that is under way. */
   readonly waitMs?: number;
 }

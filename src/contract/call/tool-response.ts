@@ -33,6 +33,8 @@ export interface ResponseMeta {
   readonly versionSource?: VersionSource;
   /** The call was made in a deprecated form: what to call instead. */
   readonly successor?: string;
+  /** The id that a model's provider gave the call: by it the answer is matched to what the model asked for. */
+  readonly providerCallId?: string;
   /** The call is accepted and runs later; this is where its end will be found. */
   readonly acceptedAt?: string;
   /** It does so once a human has approved it. */

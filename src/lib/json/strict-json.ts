@@ -1,6 +1,7 @@
 // Strict JSON: refuses, typed and placed, what a hostile body can do to those who read it after JSON.parse.
 import { scanJson, type LargeInteger } from './json-scanner.ts';
 import { toPointer } from './json-pointer.ts';
+import { syntaxFault } from './syntax-fault.ts';
 import {
   DEFAULT_JSON_LIMITS,
   faultOfKey,
@@ -54,8 +55,8 @@ function quoted(text: string, found: readonly LargeInteger[]): string {
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw syntaxError(error, text);
+  } catch {
+    throw new StrictJsonError('SYNTAX', 'is not valid JSON', '', syntaxFault(text));
   }
 }
 
@@ -134,15 +135,6 @@ function stepOf({ keys, next }: Frame): string | number {
 
 function refusal({ reason, message }: Fault, frames: readonly Frame[]): StrictJsonError {
   return new StrictJsonError(reason, message, toPointer(frames.map(stepOf)));
-}
-
-function syntaxError(error: unknown, text: string): StrictJsonError {
-  // V8 quotes the text around the error: only the position is taken from its message.
-  const message = error instanceof Error ? error.message : '';
-  const position = /at position (\d+)/.exec(message)?.[1];
-  const offset = position === undefined ? undefined : Number(position);
-  const atEnd = message.includes('end of JSON input') ? text.length : undefined;
-  return new StrictJsonError('SYNTAX', 'is not valid JSON', '', offset ?? atEnd);
 }
 
 function limitsOf(limits: Partial<JsonLimits> | undefined): JsonLimits {

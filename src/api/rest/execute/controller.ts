@@ -51,7 +51,7 @@ export class ExecuteController {
     const { value, largeIntegers } = readable(executeTools, request);
     const calls = (await this.#strangerOf(env)) ?? this.#callsOf(value);
     if (calls instanceof ToolFailure) {
-      await sendEnvelope(reply, await this.caller.execute(readCall('', calls, env)));
+      await sendEnvelope(reply, await this.caller.execute(readCall(undefined, calls, env)));
       return;
     }
     const responses = await Promise.all(
@@ -89,12 +89,10 @@ export class ExecuteController {
 }
 
 function readEntry(entry: unknown, index: number, env: CallEnvironment, largeIntegers: LargeIntegers) {
-  const tool = isJsonObject(entry) ? entry['tool'] : undefined;
   const prefix = `/calls/${index}`;
   const own = largeIntegers.filter((pointer) => pointer.startsWith(`${prefix}/`));
   const inside = own.map((pointer) => pointer.slice(prefix.length));
-  if (typeof tool === 'string') return readCall(tool, entry, ofEntry(env, index), inside);
-  return readCall('', invalid(`/calls/${index}/tool`, 'must be the name of a tool'), env);
+  return readCall(undefined, entry, ofEntry(env, index), inside);
 }
 
 /** One key stands for the whole list: each entry has its own part of it. */

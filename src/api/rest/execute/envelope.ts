@@ -55,6 +55,9 @@ const Meta = named('Meta', () =>
     soft_limit_ms: count('The call took longer than its mode likes it to: longer than this.').optional(),
     version_source: versionSource(),
     successor: text('The call was made in a deprecated form: the function to call instead.').optional(),
+    provider_call_id: text(
+      "The id that a call in a provider's form came with: its answer belongs to that call of the model.",
+    ).optional(),
     status: z
       .enum(['accepted', 'waiting_approval'])
       .optional()

@@ -8,10 +8,10 @@ import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { agreedContext } from '../../agreed-context.ts';
 import { namedTenant, TENANT_KEY } from '../../named-tenant.ts';
 import { readContext } from '../../read-context.ts';
-import { refuseLargeIntegers } from '../route/json-text.ts';
 import { invalid } from '../route/violations.ts';
 import { credentialOf, type Shown } from '../server/credential.ts';
 import { readPrefer, type Preferences } from './prefer.ts';
+import { readForm } from './read-form.ts';
 
 const NO_ARGUMENTS: JsonObject = Object.freeze({});
 
@@ -66,52 +66,53 @@ function asText(header: string | string[] | undefined): string | undefined {
 }
 
 /**
- * One call out of a body: `{arguments, context}`. `parsed` is a JSON value of any kind, or what refused it;
- * `largeIntegers` are pointers into it.
+ * One call out of a body: `{arguments, context}`, or the form of the provider whose model asked for it. `parsed` is a JSON
+ * value of any kind, or what refused it; `largeIntegers` are pointers into it. `tool` is undefined where the body has to name it.
  */
 export function readCall(
-  tool: string,
+  tool: string | undefined,
   parsed: unknown,
   env: CallEnvironment,
   largeIntegers: LargeIntegers = [],
 ): ToolRequest {
-  const base = { tool, credential: env.credential, door: 'rest', whenGone: env.whenGone };
+  const base = { credential: env.credential, door: 'rest', whenGone: env.whenGone };
   try {
     if (parsed instanceof ToolFailure) throw parsed;
     if (!isJsonObject(parsed)) throw invalid('', 'must be an object: {"arguments": {…}, "context": {…}}');
     if (env.wrongTenant !== undefined) throw env.wrongTenant;
     if (Number.isNaN(env.timeoutMs))
       throw invalid('', 'header X-Request-Timeout-Ms must be a whole number of milliseconds above 0');
-    refuseUnknown(parsed);
-    const { arguments: args = NO_ARGUMENTS } = parsed;
-    if (!isJsonObject(args)) throw invalid('/arguments', 'must be an object');
+    const form = readForm(tool, parsed, largeIntegers);
     const traced = stripUndefined(env.traced);
     const context = agreedContext(readContext(parsed['context']), traced, 'header');
     const { waitMs } = env.prefer;
-    refuseLargeIntegers(largeIntegers.filter((pointer) => !pointer.startsWith(IN_ARGUMENTS)));
-    const large = largeIntegers.map((pointer) => pointer.slice(IN_ARGUMENTS.length - 1));
     const request = {
       ...base,
-      arguments: args,
-      ...(large.length > 0 && { largeIntegers: large }),
+      tool: form.tool,
+      arguments: form.arguments,
+      ...(form.largeIntegers.length > 0 && { largeIntegers: form.largeIntegers }),
+      ...(form.providerCallId !== undefined && { providerCallId: form.providerCallId }),
+      ...(form.refusal !== undefined && { refusal: form.refusal }),
       context,
       timeoutMs: env.timeoutMs,
     };
     return waitMs === undefined ? request : { ...request, waitMs };
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
-    return { ...base, arguments: NO_ARGUMENTS, context: env.traced, refusal: error };
+    return {
+      ...base,
+      tool: tool ?? toolIn(parsed),
+      arguments: NO_ARGUMENTS,
+      context: env.traced,
+      refusal: error,
+    };
   }
 }
 
-const IN_ARGUMENTS = '/arguments/';
-const CALL_KEYS = new Set(['arguments', 'context', 'tool']);
-
-function refuseUnknown(body: JsonObject): void {
-  for (const key in body) {
-    if (!CALL_KEYS.has(key))
-      throw invalid(`/${key}`, 'is not a field of a call; expected arguments and context');
-  }
+/** Also of a call that cannot be read: the audit trail says what it was about. */
+function toolIn(parsed: unknown): string {
+  const { tool } = isJsonObject(parsed) ? parsed : {};
+  return typeof tool === 'string' ? tool : '';
 }
 
 function stripUndefined(context: ToolContext): ToolContext {

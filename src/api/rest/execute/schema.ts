@@ -1,36 +1,14 @@
 // Calls on the wire. Their bodies are read by hand (read-call.ts): every call passes there, and a refusal of one is a call.
 import { z } from 'zod';
-import { INTERACTION_MODES } from '../../../contract/tool/tool-spec.ts';
 import { json, route } from '../route/route.ts';
-import { flag, list, named, object, oneOf, shape, strictBody, text } from '../route/shapes.ts';
+import { list, named, object, shape, strictBody, text } from '../route/shapes.ts';
 import { ToolName } from '../tools/schema.ts';
 import { Envelope, envelopeAnswers, LIMIT_HEADERS } from './envelope.ts';
 import { callHeaders, preferHeader } from './headers.ts';
+import { ProviderCall } from './provider-forms.ts';
+import { ToolContext } from './tool-context.ts';
 
 const TAG = 'calls';
-
-const field = (description: string) => z.string().min(1).max(512).optional().describe(description);
-
-export const ToolContext = named('ToolContext', () =>
-  z.strictObject({
-    session_id: field('The conversation the call belongs to.'),
-    agent_id: field('The agent the call is made for; the credential must be allowed to speak for it.'),
-    user_id: field('The user the call is made for.'),
-    tenant_id: field('Must be the tenant of the credential.'),
-    business_id: field('Another name for tenant_id.'),
-    mode: oneOf(INTERACTION_MODES).optional(),
-    turn_id: field('The turn of the conversation.'),
-    idempotency_key: field('As the header Idempotency-Key.'),
-    confirmation_token: field('Redeems an approval of exactly this call.'),
-    dry_run: flag('Asks what the call would do, without doing it.').optional(),
-    cursor: field('From meta.truncated of an earlier answer: go on after its last item.'),
-    tool_version: field(
-      'The version of the tool to run: its content_hash, or its version. The one in force when left out.',
-    ),
-    traceparent: field('W3C trace context; the header of this name comes first.'),
-    tracestate: field('W3C trace state.'),
-  }),
-);
 
 const Callback = named('Callback', () =>
   z.strictObject({
@@ -43,12 +21,17 @@ const callFields = () => ({
   context: ToolContext().optional(),
 });
 
-const CallRequest = named('CallRequest', () =>
+const OwnCall = named('OwnCall', () =>
   strictBody('{"arguments": {…}, "context": {…}}', { ...callFields(), callback: Callback().optional() }),
 );
 
+/** The model's own call as it came, or the gateway's form. */
+const CallRequest = named('CallRequest', () => z.union([OwnCall(), ProviderCall()]));
+
 const BatchCall = named('BatchCall', () => z.strictObject({ tool: text(), ...callFields() }));
-const BatchRequest = named('BatchRequest', () => z.object({ calls: z.array(BatchCall()).min(1) }));
+const BatchRequest = named('BatchRequest', () =>
+  z.object({ calls: z.array(z.union([BatchCall(), ProviderCall()])).min(1) }),
+);
 const BatchResponse = named('BatchResponse', () =>
   z.object({ responses: list(Envelope()).describe('In the order of the calls.') }),
 );
@@ -60,7 +43,8 @@ export const executeTool = route({
   tag: TAG,
   summary: 'Call one tool',
   description:
-    'Always answers with an envelope. A tool that ran and reports an error itself answers 200, `ok: false`.',
+    'Always answers with an envelope. A tool that ran and reports an error itself answers 200, `ok: false`. A call in the ' +
+    'form of OpenAI, Anthropic, Gemini or LangChain is taken as it came; it names the same tool.',
   params: { name: ToolName },
   headers: shape(() => callHeaders().extend({ Prefer: preferHeader() })),
   body: {
@@ -78,7 +62,8 @@ export const executeTools = route({
   summary: 'Call several tools at once',
   description:
     'The calls run in parallel, each with an envelope of its own; the order is kept. A body that holds no list ' +
-    'of calls is refused as one.',
+    'of calls is refused as one. What a model asked for is taken as it came: `tool_calls` of OpenAI or LangChain, ' +
+    '`tool_use` blocks of Anthropic, `functionCall` parts of Gemini.',
   headers: shape(callHeaders),
   body: { shape: BatchRequest, example: { calls: [{ tool: 'calculate_sum', arguments: { a: 1, b: 2 } }] } },
   answers: envelopeAnswers(json('One envelope per call.', BatchResponse)),

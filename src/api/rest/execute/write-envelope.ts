@@ -104,6 +104,7 @@ function wireMeta(meta: ResponseMeta) {
     soft_limit_ms: meta.softLimitMs,
     version_source: meta.versionSource,
     successor: meta.successor,
+    provider_call_id: meta.providerCallId,
     ...(meta.acceptedAt !== undefined && wireAccepted(meta.acceptedAt, meta.awaited)),
   };
 }

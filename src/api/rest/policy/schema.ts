@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { VERSION_SOURCES } from '../../../contract/call/version-source.ts';
 import { ErrorTypes } from '../execute/envelope.ts';
-import { ToolContext } from '../execute/schema.ts';
+import { ToolContext } from '../execute/tool-context.ts';
 import { json, route } from '../route/route.ts';
 import { list, named, object, oneOf, shape, strictBody, text, textOf } from '../route/shapes.ts';
 

@@ -15,6 +15,7 @@ const spares = { sparesUpstream: true };
 export const REASONS = {
   // The request: nobody has looked at a tool yet.
   ACTION_MISSING: row('NOT_FOUND', 'the tool is called by its actions: the message names them'),
+  ARGUMENTS_NOT_JSON: row('VALIDATION', 'the arguments of a call in a provider\'s form are no JSON: details.position says where'),
   BAD_REQUEST: row('VALIDATION', 'the request cannot be read as HTTP'),
   CLIENT_GONE: row('CANCELLED', 'the connection was closed before the body had arrived'),
   DUPLICATE_KEY: row('VALIDATION', 'an object has one key twice'),

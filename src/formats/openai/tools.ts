@@ -1,8 +1,8 @@
 // OpenAI: tools as Chat Completions takes them, and as the Responses API takes them (flat, `strict` always said).
-import type { JsonObject } from '../contract/json.ts';
-import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import { toProviderSchema } from './provider-schema.ts';
-import { describe, type FormatRequest } from './tool-format.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { toProviderSchema } from '../provider-schema.ts';
+import { describe, type FormatRequest } from '../tool-format.ts';
 
 export function openAiTools(request: FormatRequest): JsonObject[] {
   return request.functions.map((fn) => {

@@ -1,7 +1,7 @@
 // Anthropic: tools as the Messages API takes them.
-import type { JsonObject } from '../contract/json.ts';
-import { toProviderSchema } from './provider-schema.ts';
-import { describe, type FormatRequest } from './tool-format.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { toProviderSchema } from '../provider-schema.ts';
+import { describe, type FormatRequest } from '../tool-format.ts';
 
 export function anthropicTools(request: FormatRequest): JsonObject[] {
   return request.functions.map((fn) => {
