@@ -63,7 +63,7 @@ describe('readProviderCall', () => {
     expect(refusal).toMatchObject({
       type: 'VALIDATION',
       reason: 'ARGUMENTS_NOT_JSON',
-      details: { position: 9, violations: [{ pointer: '/function/arguments/city' }] },
+      details: { position: 9, violations: [{ pointer: '/function/arguments' }] },
     });
   });
 

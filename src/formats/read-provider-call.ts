@@ -88,7 +88,8 @@ function notAcceptable({ reason, pointer, message }: StrictJsonError, text: stri
   return new ToolFailure('VALIDATION', `The arguments are not acceptable JSON: ${where}.`, {
     reason: reason === 'SYNTAX' ? 'ARGUMENTS_NOT_JSON' : reason,
     details: {
-      violations: [{ pointer: `${at}${pointer}`, message: where }],
+      // Inside a text that is no JSON there are no members yet.
+      violations: [{ pointer: position === undefined ? `${at}${pointer}` : at, message: where }],
       ...(position !== undefined && { position }),
     },
   });
