@@ -57,18 +57,20 @@ function breakingPorts() {
   return { ports: anything as Ports, breakAll: () => void (state.broken = true) };
 }
 
-const READ_BY_CORE: ReadonlySet<PropertyKey> = new Set(['sessionId', 'dryRun']);
+/** What the core itself reads of a call's context, and of its request, to write an answer's meta. */
+const READ_BY_CORE: ReadonlySet<PropertyKey> = new Set(['sessionId', 'dryRun', 'providerCallId']);
 
 /** A call at which whatever looks closer than the core does trips. */
 function trappedCall(): ToolCall {
   const trap = (): never => {
     throw new TypeError('a defect');
   };
-  const context = new Proxy({}, { get: (_target, name) => (READ_BY_CORE.has(name) ? undefined : trap()) });
+  const trapped = () =>
+    new Proxy({}, { get: (_target, name) => (READ_BY_CORE.has(name) ? undefined : trap()) });
   const permissions = new Proxy(new Set<string>(), { get: trap });
-  const call = callOf({ function: BUSY, context, principal: principalOf({ permissions }) });
-  for (const name of ['arguments', 'request'] as const)
-    Object.defineProperty(call, name, { get: trap, enumerable: true });
+  const call = callOf({ function: BUSY, context: trapped(), principal: principalOf({ permissions }) });
+  Object.defineProperty(call, 'arguments', { get: trap, enumerable: true });
+  Object.defineProperty(call, 'request', { value: trapped(), enumerable: true });
   // For one that does nothing but set it.
   Object.defineProperty(call.progress, 'untrusted', { get: () => undefined, set: trap });
   return call;
