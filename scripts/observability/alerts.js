@@ -178,6 +178,14 @@ export const ALERTS = {
       '{{ $labels.instance }} does not know of the latest changes of keys, agents or sessions',
       'What was known stays in force: a key that is revoked now is still let in.',
     ),
+    alert(
+      'UteDegraded',
+      'ticket',
+      'ute_degraded{component!~"admission|audit|database|tokens|tools|api_keys|agents"} == 1',
+      '10m',
+      '{{ $labels.instance }} does without a part of it: {{ $labels.component }}',
+      'GET /readyz says what is missing and what follows for calls.',
+    ),
   ],
   upstreams: [
     alert(

@@ -246,6 +246,14 @@ describe('over a gateway under load', () => {
     expect(data.activeTargets).toMatchObject([{ health: 'up', lastError: '' }]);
   });
 
+  it('what it scrapes is clean: names, units and help', async () => {
+    const input = await (await fetch(gateway.service.metricsUrl)).text();
+    expect(input).toContain('ute_build_info');
+    const checked = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
+    expect(checked.stdout + checked.stderr).toBe('');
+    expect(checked.status).toBe(0);
+  });
+
   it('every query has an answer, but for those about what this gateway does not do', async () => {
     const silent = new Set<string>();
     for (const { where, expr } of QUERIES.filter(({ uid }) => uid !== 'ute-others')) {

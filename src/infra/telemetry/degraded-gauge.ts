@@ -8,18 +8,20 @@ import { PROCESS_SERIES } from '../../ports/telemetry/series/process.ts';
  * source of tools is away, and what is kept of it is in force. `tokens`: the keys of an issuer cannot be read. `secrets`: the key service is
  * away. `accounts`, `agents`, `api_keys`, `assignments`: rows of the database that each replica follows cannot be read.
  */
-export type DegradedComponent =
-  | 'accounts'
-  | 'admission'
-  | 'agents'
-  | 'api_keys'
-  | 'assignments'
-  | 'audit'
-  | 'audit_checkpoints'
-  | 'database'
-  | 'secrets'
-  | 'tokens'
-  | 'tools';
+export const DEGRADED_COMPONENTS = [
+  'accounts',
+  'admission',
+  'agents',
+  'api_keys',
+  'assignments',
+  'audit',
+  'audit_checkpoints',
+  'database',
+  'secrets',
+  'tokens',
+  'tools',
+] as const;
+export type DegradedComponent = (typeof DEGRADED_COMPONENTS)[number];
 
 /** A sentence for the operator for each component that is degraded. */
 export type Degraded = { readonly [component in DegradedComponent]?: string };
