@@ -233,17 +233,69 @@ describe('names', () => {
 });
 
 describe('risk', () => {
-  it('annotations do not lower it, and destructiveHint raises it', async () => {
+  it('a tool destroys until it says otherwise, and a hint that is not trusted decides nothing but that', async () => {
     const specs = await firstSight([
-      toolOf('reads', { annotations: { readOnlyHint: true, idempotentHint: true, destructiveHint: false } }),
+      toolOf('silent'),
+      toolOf('reads', { annotations: { readOnlyHint: true, idempotentHint: true } }),
+      toolOf('adds', { annotations: { destructiveHint: false } }),
       toolOf('deletes', { annotations: { destructiveHint: true } }),
+      toolOf('contradicts', { annotations: { destructiveHint: true, readOnlyHint: true } }),
+      toolOf('lies', { annotations: { destructiveHint: 'false', readOnlyHint: 1 } }),
     ]);
-    expect(specs.get('files.reads')?.metadata).toMatchObject({
-      readOnly: false,
-      idempotent: false,
-      riskLevel: 'low',
+    expect(
+      [...specs].map(([name, { metadata }]) => [
+        name,
+        metadata.riskLevel,
+        metadata.readOnly,
+        metadata.idempotent,
+      ]),
+    ).toEqual([
+      ['files.silent', 'high', false, false],
+      ['files.reads', 'low', false, false],
+      ['files.adds', 'low', false, false],
+      ['files.deletes', 'high', false, false],
+      ['files.contradicts', 'high', false, false],
+      ['files.lies', 'high', false, false],
+    ]);
+  });
+
+  it('a server that is trusted more may say nothing, but not that it destroys', async () => {
+    const specs = await firstSight(
+      [toolOf('silent'), toolOf('deletes', { annotations: { destructiveHint: true } })],
+      {
+        unannotated_risk: 'medium',
+      },
+    );
+    expect([...specs.values()].map(({ metadata }) => metadata.riskLevel)).toEqual(['medium', 'high']);
+  });
+
+  it('the operator has the last word on tools by name and glob', async () => {
+    const specs = await firstSight([toolOf('read_a'), toolOf('read_b'), toolOf('write'), toolOf('secret')], {
+      overrides: {
+        'read_*': { read_only: true, modes: ['text'], timeout_ms: 1_000 },
+        read_b: { description: 'Reads b.', rate_limits: [{ per: 'agent', rate: 5, period: '1m' }] },
+        write: { requires_approval: true, risk_level: 'critical' },
+        secret: { off: true },
+      },
     });
-    expect(specs.get('files.deletes')?.metadata).toMatchObject({ riskLevel: 'high' });
+    expect([...specs.keys()]).toEqual(['files.read_a', 'files.read_b', 'files.write']);
+    expect(specs.get('files.read_a')).toMatchObject({
+      timeoutMs: 1_000,
+      metadata: { riskLevel: 'low', readOnly: true, modes: ['text'] },
+    });
+    expect(specs.get('files.read_b')).toMatchObject({
+      description: 'Reads b.',
+      rateLimits: [{ per: 'agent', rate: 5, periodMs: 60_000 }],
+    });
+    expect(specs.get('files.write')?.metadata).toMatchObject({
+      riskLevel: 'critical',
+      requiresApproval: true,
+    });
+  });
+
+  it('an entry of overrides that fits nothing is told', async () => {
+    await firstSight([toolOf('read')], { overrides: { reed: { off: true } } });
+    expect(bench.log.lines.map(({ fields }) => fields['tool'])).toContain('reed');
   });
 
   it('trusted annotations do not undo what the operator says', async () => {

@@ -74,6 +74,7 @@ async function started(origin: string) {
     type: 'mcp-server',
     name: 'telling',
     url: '${env:TEST_MCP_URL}',
+    unannotated_risk: 'low',
     allow_private: ['127.0.0.0/8'],
     allow_ports: ['1-65535'],
   };

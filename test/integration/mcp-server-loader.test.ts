@@ -61,6 +61,7 @@ async function start(loader: object): Promise<{ readonly admin: RestTarget; read
 const changing = (more: object = {}) => ({
   type: 'mcp-server',
   name: 'sums',
+  unannotated_risk: 'low',
   ...nodeServer(join(FIXTURES, 'changing.js'), [file], { readable: [FIXTURES, dir] }),
   ...more,
 });

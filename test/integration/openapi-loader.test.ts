@@ -171,8 +171,38 @@ describe('a document of 3.1 in YAML', () => {
     expect(toolNamed(loaded, 'removePet')).toMatchObject({
       input_schema: { properties: { pet_id: { type: 'string' } }, required: ['pet_id'] },
       implementation_config: { url: `${origin}/live/api/pets/{pet_id}`, method: 'DELETE' },
-      metadata: { read_only: false, idempotent: true },
+      metadata: { read_only: false, idempotent: true, risk_level: 'high' },
     });
+    expect(toolNamed(loaded, 'listPets')['metadata']).not.toHaveProperty('risk_level');
+  });
+
+  it('takes what the operator says of its tools by name, id, or method and path', async () => {
+    const loaded = await bench.load(PETS, {
+      base_url: 'https://pets.example.com',
+      prefix: 'zoo_',
+      overrides: {
+        'DELETE *': { risk_level: 'critical', requires_approval: true },
+        'zoo_post_*': { read_only: true, timeout_ms: 100, description: 'Looks pets up.' },
+        listPets: { off: true },
+      },
+    });
+    bench.checked(loaded);
+    expect(toolNames(loaded)).toEqual(['zoo_post_pets', 'zoo_removePet']);
+    expect(toolNamed(loaded, 'zoo_removePet')).toMatchObject({
+      metadata: { risk_level: 'critical', requires_approval: true },
+    });
+    expect(toolNamed(loaded, 'zoo_post_pets')).toMatchObject({
+      description: 'Looks pets up.',
+      timeout_ms: 100,
+      metadata: { read_only: true, idempotent: true, category: 'retrieval' },
+    });
+  });
+
+  it('is refused where an entry of overrides fits no operation', async () => {
+    const overrides = { 'DELETE /pet/*': { off: true } };
+    const { problems, tools } = await bench.load(PETS, { base_url: 'https://pets.example.com', overrides });
+    expect(tools).toEqual([]);
+    expect(problems[0]?.message).toContain('the option overrides names "DELETE /pet/*"');
   });
 
   it.each<[string, JsonObject, string[]]>([

@@ -7,6 +7,7 @@ import { SourceAway, type KeptTools } from '../../contract/tool/source-away.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { Slices } from '../../lib/concurrency/in-slices.ts';
 import { AWAY } from '../../lib/files/poll-content.ts';
+import { overrideFor } from '../../lib/overrides/tool-overrides.ts';
 import { parseDuration } from '../../lib/text/duration.ts';
 import { ForeignSchemas } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import { LateError, within } from '../../lib/timers/within.ts';
@@ -132,14 +133,14 @@ class McpServerLoader implements Loader {
   ): Promise<LoadedTools> {
     const { name, pin } = this.#options;
     const screen = (id: string, definition: JsonObject) => round.screen(id, definition);
-    const { definitions, leftOut } = await readListing(listing.tools, this.#options, screen);
+    const { definitions, leftOut, unused } = await readListing(listing.tools, this.#options, screen);
     const { trustedDefinitions } = this.#needs;
     const records = await trustedDefinitions.record({
       server: name,
       definitions,
       pinFirst: pin === 'on_first_use',
     });
-    this.#reporter.listing(leftOut, records);
+    this.#reporter.listing(leftOut, records, unused);
     return this.#toolsOf(opened, records, round);
   }
 
@@ -154,6 +155,7 @@ class McpServerLoader implements Loader {
       await slices.next();
       const { pinned, state } = record;
       if (pinned === undefined || state === 'gone') continue;
+      if (overrideFor(this.#options.overrides, [record.remoteName]).off === true) continue;
       const screened = await round.screen(pinned.hash, pinned.definition);
       this.#reporter.screened(record, screened);
       if ('refused' in screened) continue;

@@ -1,23 +1,11 @@
 // Options: what an entry `type: mcp-server` of gateway.yaml may say: about the tools, and about the server as a connection does.
 import { z } from 'zod';
+import { INTERACTION_MODES, RISK_LEVELS } from '../../contract/tool/tool-spec.ts';
+import { permissionList, toolOverrides } from '../../lib/overrides/tool-overrides.ts';
 import { parseDuration } from '../../lib/text/duration.ts';
 import { mcpConnectionSchema } from '../../lib/mcp/mcp-connection.ts';
 
 const globs = z.array(z.string().min(1).max(128));
-
-const permissions = z.array(
-  z.string().regex(/^\S+$/, { error: 'Expected a permission such as files:read.' }),
-);
-
-const toolFields = {
-  risk_level: z.enum(['low', 'medium', 'high', 'critical']).optional(),
-  is_dangerous: z.boolean().optional(),
-  requires_approval: z.boolean().optional(),
-  read_only: z.boolean().optional(),
-  idempotent: z.boolean().optional(),
-  permissions: permissions.optional(),
-  timeout_ms: z.int().min(1).max(600_000).optional(),
-};
 
 const ownFields = {
   name: z
@@ -44,7 +32,16 @@ const ownFields = {
   trust_annotations: z
     .boolean()
     .default(false)
-    .describe('Believe readOnlyHint and idempotentHint. Without it, annotations only ever raise the risk.'),
+    .describe(
+      'Believe readOnlyHint and idempotentHint: such tools may be retried, and their answers cached. Without it, all that ' +
+        'annotations decide is the risk.',
+    ),
+  unannotated_risk: z
+    .enum(RISK_LEVELS)
+    .default('high')
+    .describe(
+      'risk_level of tools that do not say whether they destroy anything. To the protocol they do; lower it for a server that you know.',
+    ),
   required: z
     .boolean()
     .default(true)
@@ -59,15 +56,14 @@ const ownFields = {
     })
     .default('5m')
     .describe('How often to ask the server for its list, besides whenever it says that it changed.'),
-  permissions: permissions.default([]).describe('What a caller must hold for any of these tools.'),
+  permissions: permissionList.default([]).describe('What a caller must hold for any of these tools.'),
   tags: z.array(z.string().min(1)).default([]).describe('Tags of every tool.'),
   timeout_ms: z.int().min(1).max(600_000).optional().describe('timeout_ms of every tool.'),
-  overrides: z
-    .record(z.string().min(1), z.strictObject(toolFields))
-    .default({})
-    .describe(
-      "What the operator knows of single tools, by the server's names: risk, effects, permissions, timeout.",
-    ),
+  overrides: toolOverrides({
+    riskLevels: RISK_LEVELS,
+    modes: INTERACTION_MODES,
+    matches: "the server's names of its tools",
+  }),
 };
 
 /** The fields of a connection of type mcp, not looked at before their references are resolved. */

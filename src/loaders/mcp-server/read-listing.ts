@@ -1,6 +1,7 @@
 // From a server's list to definitions that can be pinned: by name, size, filters, and what a schema may be.
 import type { JsonObject } from '../../contract/json.ts';
 import { Slices } from '../../lib/concurrency/in-slices.ts';
+import { overrideFor, unusedOverrides } from '../../lib/overrides/tool-overrides.ts';
 import { globMatcher } from '../../lib/text/glob.ts';
 import { showingHidden } from '../../lib/text/hidden-text.ts';
 import { definitionHash } from '../../lib/mcp/mcp-definition.ts';
@@ -19,6 +20,8 @@ export interface ReadListing {
   readonly definitions: readonly ListedDefinition[];
   /** Not even recorded: there is no name to call them by. */
   readonly leftOut: readonly LeftOut[];
+  /** Entries of `overrides` that fit no tool of the list. */
+  readonly unused: readonly string[];
 }
 
 /** By the hash of a definition, so that the same one is looked at once. */
@@ -33,7 +36,7 @@ export async function readListing(
   options: McpServerOptions,
   screen: Screen,
 ): Promise<ReadListing> {
-  const { include = ['*'], exclude, prefix = `${options.name}.` } = options;
+  const { include = ['*'], exclude, overrides, prefix = `${options.name}.` } = options;
   const [isIncluded, isExcluded] = [globMatcher(include), globMatcher(exclude)];
   const times = new Map<string, number>();
   for (const { name } of tools) times.set(name, (times.get(name) ?? 0) + 1);
@@ -51,9 +54,11 @@ export async function readListing(
     await slices.next();
     const { name } = tool;
     if (!times.has(name) || !isIncluded(name) || isExcluded(name)) continue;
+    if (overrideFor(overrides, [name]).off === true) continue;
     definitions.push({ tool: prefix + name, remoteName: name, seen: await seenOf(tool, screen) });
   }
-  return { definitions, leftOut };
+  const names = tools.map(({ name }) => [name]);
+  return { definitions, leftOut, unused: unusedOverrides(overrides, names) };
 }
 
 /** On one line, and readable. */

@@ -14,6 +14,8 @@ const WORDS: { readonly [S in DefinitionState]: string } = {
   gone: 'a tool is not offered any more',
 };
 
+const UNUSED = 'an entry of overrides fits no tool: check its name';
+
 export class Reporter {
   readonly #log: Log;
   readonly #screened = new Map<string, string>();
@@ -23,8 +25,13 @@ export class Reporter {
     this.#log = log;
   }
 
-  listing(leftOut: readonly LeftOut[], records: readonly DefinitionRecord[]): void {
+  listing(
+    leftOut: readonly LeftOut[],
+    records: readonly DefinitionRecord[],
+    unusedOverrides: readonly string[] = [],
+  ): void {
     const lines = [
+      ...unusedOverrides.map((tool) => ({ tool, reason: 'the server lists no such tool', words: UNUSED })),
       ...leftOut.map(({ tool, reason }) => ({ tool, reason, words: 'a tool of an MCP server was left out' })),
       ...records.flatMap(({ tool, state, seen }) => {
         const reason = seen === undefined ? undefined : 'refused' in seen ? seen.refused : seen.hash;

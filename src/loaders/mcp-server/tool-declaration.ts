@@ -1,8 +1,9 @@
 // From a pinned definition to the declaration of a tool: the server's words, the operator's rules.
 import { hash } from 'node:crypto';
-import type { JsonObject } from '../../contract/json.ts';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import type { ForeignDefinition, Quarantine } from '../../contract/tool/tool-spec.ts';
+import { declaredBy, overrideFor, type ToolOverride } from '../../lib/overrides/tool-overrides.ts';
 import type { DefinitionRecord, PinnedDefinition } from '../../ports/registry/trusted-definitions.ts';
 import type { McpServerOptions } from './options.ts';
 import type { ScreenedDefinition } from './screen-definition.ts';
@@ -12,8 +13,6 @@ const CHANGED: Quarantine = {
   message: 'The server defines this tool otherwise than was approved; an operator has to look at it.',
 };
 
-type Override = McpServerOptions['overrides'][string];
-
 export function declarationOf(
   record: DefinitionRecord,
   pinned: PinnedDefinition,
@@ -22,10 +21,8 @@ export function declarationOf(
   baseDir: string,
 ): RawDeclaration {
   const { name, overrides, timeout_ms: common } = options;
-  const override: Override = Object.hasOwn(overrides, record.remoteName)
-    ? (overrides[record.remoteName] ?? {})
-    : {};
-  const timeout = override.timeout_ms ?? common;
+  const override = overrideFor(overrides, [record.remoteName]);
+  const said = declaredBy(override);
   const foreign: ForeignDefinition = {
     server: name,
     ...(record.state === 'changed' && { quarantine: CHANGED }),
@@ -37,27 +34,38 @@ export function declarationOf(
     input_schema: screened.inputSchema,
     ...(screened.outputSchema && { output_schema: screened.outputSchema }),
     implementation_config: { connection: name, tool: record.remoteName, definition_hash: pinned.hash },
-    metadata: metadataOf(screened.annotations, override, options),
-    ...(timeout !== undefined && { timeout_ms: timeout }),
+    metadata: { ...metadataOf(screened.annotations, override, options), ...said.metadata },
+    ...(common !== undefined && { timeout_ms: common }),
+    ...said.fields,
   };
   const contentHash = hash('sha256', JSON.stringify([value, foreign]));
   return { value, contentHash, baseDir, foreign, locate: () => ({ file: `mcp-server:${name}` }) };
 }
 
-/** The operator's word first. Of the server's, what raises the risk is taken, and what lowers it only on trust. */
+/** What the server says of a tool, as far as it is believed; the operator's own words go over it. */
 function metadataOf(
   annotations: JsonObject,
-  { timeout_ms: _timeout, permissions: own, ...override }: Override,
-  { permissions, tags, trust_annotations: trusted }: McpServerOptions,
+  { read_only: saidToRead }: ToolOverride,
+  { permissions, tags, trust_annotations: trusted, unannotated_risk: unannotated }: McpServerOptions,
 ): JsonObject {
-  const said = (hint: string) => annotations[hint] === true;
-  const reads = trusted && said('readOnlyHint');
+  const says = (hint: string) => annotations[hint] === true;
+  const reads = trusted && says('readOnlyHint');
+  const risk =
+    says('readOnlyHint') || saidToRead === true ? harmlessUnless(says('destructiveHint')) : undefined;
   return {
-    permissions: [...(own ?? permissions)],
+    permissions: [...permissions],
     tags: [...tags],
-    ...(said('destructiveHint') && { risk_level: 'high' }),
+    risk_level: risk ?? riskBy(annotations['destructiveHint'], unannotated),
     ...(reads && { read_only: true }),
-    ...((reads || (trusted && said('idempotentHint'))) && { idempotent: true }),
-    ...(override as JsonObject),
+    ...((reads || (trusted && says('idempotentHint'))) && { idempotent: true }),
   };
+}
+
+/** To the protocol a tool destroys until it says otherwise. */
+function riskBy(destroys: JsonValue | undefined, unannotated: string): string {
+  return typeof destroys === 'boolean' ? harmlessUnless(destroys) : unannotated;
+}
+
+function harmlessUnless(destroys: boolean): string {
+  return destroys ? 'high' : 'low';
 }

@@ -1,7 +1,8 @@
 // A whole document into declarations, with a list of what was left out and why. Pure: reads nothing but its input.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../../contract/json.ts';
-import { listOperations, wantedOperations, type Operation } from './document/list-operations.ts';
+import { overrideFor, unusedOverrides } from '../../lib/overrides/tool-overrides.ts';
+import { listOperations, namesOf, wantedOperations, type Operation } from './document/list-operations.ts';
 import { operationLines } from './document/operation-lines.ts';
 import { toolOf, type ToolNeeds } from './operation-tool.ts';
 import type { OpenApiOptions } from './options.ts';
@@ -55,23 +56,47 @@ export function convertDocument({ text, documentUrl, options }: ConvertRequest):
   const { operations: all, unreadable } = listOperations(root);
   if (all.length > MOST_OPERATIONS)
     return nothing([{ message: `has ${all.length} operations; expected at most ${MOST_OPERATIONS}` }]);
-  const { operations, problems } = wantedOperations(all, options);
+  const { operations: named, problems } = wantedOperations(all, options);
+  const { operations, names, unused } = switchedOn(named, options);
   const leftOut: LeftOut[] = unreadable.map(({ label, place, reason }) => ({
     operation: label,
     place: pointerOf(place),
     reason,
   }));
-  if (problems.length > 0) return nothing(problems.map((message) => ({ message })));
-  const made = convertAll(operations, text, { root, documentUrl, options });
+  if (problems.length + unused.length > 0)
+    return nothing([...problems, ...unused].map((message) => ({ message })));
+  const made = convertAll({ operations, names }, text, { root, documentUrl, options });
   const converted = { ...made, leftOut: [...leftOut, ...made.leftOut] };
   return { ...converted, problems: problemsOf(converted, options) };
 }
 
+interface NamedOperations {
+  readonly operations: readonly Operation[];
+  /** Of the tools, in the same order. */
+  readonly names: readonly string[];
+}
+
+/** Without those that an override switches off. A name does not depend on which others are on. */
+function switchedOn(
+  all: readonly Operation[],
+  { prefix, overrides }: OpenApiOptions,
+): NamedOperations & { readonly unused: readonly string[] } {
+  const names = toolNames(all, prefix);
+  const known = all.map((operation, index) => [names[index] ?? '', ...namesOf(operation)]);
+  const isOn = (index: number) => overrideFor(overrides, known[index] ?? []).off !== true;
+  return {
+    operations: all.filter((_, index) => isOn(index)),
+    names: names.filter((_, index) => isOn(index)),
+    unused: unusedOverrides(overrides, known).map(
+      (pattern) => `the option overrides names ${shown(pattern)}, which fits no operation`,
+    ),
+  };
+}
+
 type Made = Omit<Converted, 'problems'>;
 
-function convertAll(operations: readonly Operation[], text: string, needs: ToolNeeds): Made {
+function convertAll({ operations, names }: NamedOperations, text: string, needs: ToolNeeds): Made {
   const lines = operationLines(text, operations);
-  const names = toolNames(operations, needs.options.prefix);
   const taken = new Set<string>();
   const tools: ConvertedTool[] = [];
   const leftOut: LeftOut[] = [];

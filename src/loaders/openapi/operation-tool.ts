@@ -1,10 +1,11 @@
 // From one operation to the declaration of an http tool, or to the reason why it cannot be one.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { lintSchema } from '../../lib/json-schema/lint/schema-linter.ts';
+import { declaredBy, overrideFor, type ToolOverride } from '../../lib/overrides/tool-overrides.ts';
 import { Arguments } from './arguments.ts';
 import { baseOf } from './base-url.ts';
 import { SchemaConverter, TooLarge } from './convert-schema.ts';
-import type { Operation } from './document/list-operations.ts';
+import { namesOf, type Operation } from './document/list-operations.ts';
 import { METHODS, type OpenApiOptions } from './options.ts';
 import { addParameters, pathNames, type RequestParts } from './parameters.ts';
 import { addBody, type RequestBody } from './request-body.ts';
@@ -68,14 +69,17 @@ function atDepth(
     const at = problem.path.length === 0 ? 'its arguments' : shown(problem.path.join('.'));
     throw new TooLarge(`has a schema that cannot be checked safely: ${at} ${problem.message}`);
   }
+  const override = overrideFor(options.overrides, [name, ...namesOf(operation)]);
+  const said = declaredBy(override);
   const value: JsonObject = {
     name,
     ...textsOf(operation),
     tool_type: 'http',
     input_schema: inputSchema,
     implementation_config: requestOf(operation, base, parts, body, options),
-    metadata: metadataOf(operation, options),
+    metadata: { ...metadataOf(operation, override, options), ...said.metadata },
     ...(options.timeout_ms !== undefined && { timeout_ms: options.timeout_ms }),
+    ...said.fields,
   };
   return { value, note: body.note };
 }
@@ -90,14 +94,20 @@ function textsOf({ value, method, path }: Operation): { readonly description: st
   return { description: paragraph.slice(0, LONGEST_DESCRIPTION).toWellFormed() + deprecated };
 }
 
-function metadataOf({ method, value, tags }: Operation, { permissions }: OpenApiOptions): JsonObject {
-  const reads = method === 'GET' || method === 'HEAD';
+function metadataOf(
+  { method, value, tags }: Operation,
+  { read_only: saidToRead }: ToolOverride,
+  { permissions }: OpenApiOptions,
+): JsonObject {
+  const reads = saidToRead ?? (method === 'GET' || method === 'HEAD');
   const { description } = value;
   const isTold = typeof description === 'string' && /\S/.test(description);
   return {
     category: reads ? 'retrieval' : 'action',
     read_only: reads,
-    idempotent: reads || method === 'PUT' || method === 'DELETE',
+    idempotent: reads || method === 'GET' || method === 'HEAD' || method === 'PUT' || method === 'DELETE',
+    // What is deleted does not come back: a human has the last word, unless the operator says otherwise.
+    ...(method === 'DELETE' && !reads && { risk_level: 'high' }),
     tags: [...tags],
     permissions: [...permissions],
     ...(isTold && { documentation: description.trim().slice(0, LONGEST_DOCUMENTATION).toWellFormed() }),

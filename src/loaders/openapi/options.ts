@@ -1,6 +1,8 @@
 // Options: what an entry `type: openapi` of gateway.yaml may say.
 import { z } from 'zod';
+import { INTERACTION_MODES, RISK_LEVELS } from '../../contract/tool/tool-spec.ts';
 import { egressFields, egressOf, portProblem, type EgressFields } from '../../lib/egress/egress.ts';
+import { toolOverrides } from '../../lib/overrides/tool-overrides.ts';
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
@@ -63,6 +65,11 @@ export const optionsSchema = z
       .default([])
       .describe('What a caller must hold for any of these tools.'),
     timeout_ms: z.int().min(1).max(600_000).optional().describe('timeout_ms of every tool.'),
+    overrides: toolOverrides({
+      riskLevels: RISK_LEVELS,
+      modes: INTERACTION_MODES,
+      matches: 'the name of the tool, the operationId, or method and path such as "DELETE /users/*"',
+    }),
     strict: z
       .boolean()
       .default(false)

@@ -1,6 +1,6 @@
 // What an operator may write for one tool: shapes, bounds, defaults and the words that the reference page shows.
 import { z } from 'zod';
-import { parseDuration } from '../../lib/text/duration.ts';
+import { limitScope, onStoreFailure, rateLimit } from '../../lib/overrides/limit-fields.ts';
 import { canarySchema } from './canary-schema.ts';
 import { authFields } from './agents/auth-fields.ts';
 import { metadata, sentence } from './metadata-schema.ts';
@@ -11,11 +11,6 @@ const name = z
   .describe('What agents call.');
 const jsonSchema = z.record(z.string(), z.unknown());
 const milliseconds = (most: number) => z.int().min(0).max(most);
-const scope = z
-  .enum(['tool', 'tenant', 'agent', 'user'])
-  .default('tool')
-  .describe('Whom it counts: everybody together (tool), or each tenant, agent or user apart.');
-
 const retries = z.strictObject({
   max_attempts: z.int().min(1).max(10).describe('Attempts in all, the first included.'),
   base_delay_ms: milliseconds(600_000)
@@ -37,16 +32,9 @@ const slots = {
     .describe('Longest wait for a slot. As timeout_ms when left out.'),
 };
 
-const onStoreFailure = z
-  .enum(['local', 'open', 'closed'])
-  .optional()
-  .describe(
-    "Without Redis: local = the replica's share of the limit, open = no limit (only read_only tools), closed = no calls. Left out: local, and closed for unsafe tools.",
-  );
-
 const concurrency = z.strictObject({
   ...slots,
-  per: scope,
+  per: limitScope,
   on_store_failure: onStoreFailure,
   on_lease_lost: z
     .enum(['cancel', 'continue'])
@@ -60,29 +48,6 @@ const concurrency = z.strictObject({
 export const connectionLimitSchema = z
   .strictObject(slots)
   .describe('How many calls of all tools together run over this connection.');
-
-const rateLimit = z.strictObject({
-  per: scope,
-  rate: z.int().min(1).max(1_000_000_000).describe('Calls per period.'),
-  period: z
-    .string()
-    .refine(
-      (text) => parseDuration(text) !== undefined,
-      'expected a duration such as 500ms, 10s, 1m, 1h or 1d',
-    )
-    .describe('Duration such as 500ms, 10s, 1m, 1h or 1d.'),
-  burst: z
-    .int()
-    .min(1)
-    .max(1_000_000_000)
-    .optional()
-    .describe('Calls that may come at once. As rate when left out.'),
-  on_store_failure: onStoreFailure,
-  mode: z
-    .enum(['enforce', 'shadow'])
-    .default('enforce')
-    .describe('shadow counts whom it would refuse and refuses nobody.'),
-});
 
 const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object', 'datetime'] as const;
 

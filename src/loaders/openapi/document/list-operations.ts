@@ -95,7 +95,8 @@ export function wantedOperations(operations: readonly Operation[], options: Open
   };
 }
 
-function namesOf({ id, method, path }: Operation): readonly string[] {
+/** What an entry of gateway.yaml may call it. */
+export function namesOf({ id, method, path }: Operation): readonly string[] {
   return [...(id === undefined ? [] : [id]), `${method} ${path}`];
 }
 
