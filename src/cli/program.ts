@@ -4,7 +4,7 @@ import { VERSION } from '../version.ts';
 import type { CliIo } from './cli-io.ts';
 import { addAgentsCommand } from './commands/agents/agents-command.ts';
 import { addApprovalsCommand } from './commands/approvals-command.ts';
-import { addAuditCommand } from './commands/audit-command.ts';
+import { addAuditCommand } from './commands/audit/audit-command.ts';
 import { addCallCommand } from './commands/call-command.ts';
 import { addCompletionCommand } from './commands/completion-command.ts';
 import { addDatabaseCommand } from './commands/database-command.ts';

@@ -1,5 +1,5 @@
-// Three replicas as an operator runs them, over real Redis and PostgreSQL: what a session has holds over them, one of them killed in the
-// middle of its calls. And what a call of a session with budgets costs Redis, counted at the server.
+// Three replicas as an operator runs them, over real Redis and PostgreSQL: what a session has, and the end of a key, hold over them, one of
+// them killed in the middle of its calls. And what a call of a session with budgets costs Redis, counted at the server.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -8,21 +8,25 @@ import { stringify } from 'yaml';
 import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { GatewayProcess } from '../helpers/gateway-process.ts';
+import { metricValue } from '../helpers/rest-client.ts';
 import { sharedStores, type Stores } from '../helpers/stores.ts';
 
 const TOOLS = resolve(import.meta.dirname, '../../examples/sessions/tools.yaml');
+const PATH = '/v1/tools/get_faqs/execute';
 const LIMIT = 12;
 
 interface Answer {
   readonly ok?: boolean;
   readonly id?: string;
+  readonly key?: string;
   readonly error?: { readonly type: string; readonly reason: string };
 }
 
 let dir: string;
 let stores: Stores;
-let replicas: readonly GatewayProcess[];
-let urls: readonly string[];
+const replicas: GatewayProcess[] = [];
+const urls: string[] = [];
+const metrics: string[] = [];
 const { text: key, id, secretHash } = createApiKey();
 
 beforeAll(async () => {
@@ -43,25 +47,39 @@ beforeAll(async () => {
       per_tenant: { calls: 100_000 },
     },
   };
-  replicas = [0, 1, 2].map((index) => {
+  for (const index of [0, 1, 2]) {
     const folder = join(dir, String(index));
     mkdirSync(folder);
     writeFileSync(join(folder, 'gateway.yaml'), stringify({ ...settings, data_dir: join(folder, 'data') }));
-    return new GatewayProcess(folder, { UTE_CONFIG: join(folder, 'gateway.yaml') });
-  });
-  urls = (await Promise.all(replicas.map((each) => each.ready(120_000)))).map(({ rest }) => rest);
+  }
+  await Promise.all([0, 1, 2].map(started));
 }, 180_000);
 
 afterAll(async () => {
-  await Promise.all((replicas ?? []).map((each) => each.end()));
+  await Promise.all(replicas.map((each) => each.end()));
   await stores?.stop();
   rmSync(dir, { recursive: true, force: true });
 });
 
-async function ask(replica: number, method: string, path: string, body?: object): Promise<Answer> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+/** In its own folder: a replica that was killed comes back as the same. */
+async function started(index: number): Promise<void> {
+  const folder = join(dir, String(index));
+  const replica = new GatewayProcess(folder, { UTE_CONFIG: join(folder, 'gateway.yaml') });
+  replicas[index] = replica;
+  ({ rest: urls[index], metrics: metrics[index] } = await replica.ready(120_000));
+}
+
+async function ask(
+  replica: number,
+  method: string,
+  path: string,
+  body?: object,
+  by: string = key,
+): Promise<Answer> {
+  const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' };
   const said = body === undefined ? {} : { body: JSON.stringify(body) };
-  return (await (await fetch(`${urls[replica]}${path}`, { method, headers, ...said })).json()) as Answer;
+  const text = await (await fetch(`${urls[replica]}${path}`, { method, headers, ...said })).text();
+  return JSON.parse(text === '' ? '{}' : text) as Answer;
 }
 
 const declared = async () =>
@@ -69,7 +87,7 @@ const declared = async () =>
 
 function call(replica: number, session: string, slowMs = 0): Promise<Answer> {
   const body = { arguments: { topic: 'x', slow_ms: slowMs }, context: { session_id: session } };
-  return ask(replica, 'POST', '/v1/tools/get_faqs/execute', body);
+  return ask(replica, 'POST', PATH, body);
 }
 
 describe('three replicas', () => {
@@ -117,10 +135,30 @@ describe('three replicas', () => {
       error: { type: 'BUDGET_EXCEEDED', reason: 'BUDGET_SPENT' },
     });
     await ask(0, 'DELETE', `/v1/sessions/${session}`);
-    await eventually(async () =>
-      expect(await call(1, session)).toMatchObject({
-        error: { type: 'SESSION_INACTIVE', reason: 'SESSION_ENDED' },
-      }),
-    );
+    const ended = { error: { type: 'SESSION_INACTIVE', reason: 'SESSION_ENDED' } };
+    await eventually(async () => expect(await call(1, session)).toMatchObject(ended));
+    await started(2);
+    expect(await call(2, session)).toMatchObject(ended);
+  });
+
+  it('a key that is revoked while one of them is killed is refused by the others, and by that one from its start on', async () => {
+    const wish = { name: 'leaver', roles: ['agent'], tenant: 'acme' };
+    const made = await ask(0, 'POST', '/v1/keys', wish);
+    const { key: leaver = '' } = made;
+    const said = (replica: number, slowMs = 0) =>
+      ask(replica, 'POST', PATH, { arguments: { topic: 'x', slow_ms: slowMs } }, leaver);
+    for (const replica of [0, 1, 2])
+      await eventually(async () => expect(await said(replica)).toMatchObject({ ok: true }));
+    const lost = said(2, 5_000).catch(() => 'gone' as const);
+    const inside = async () => metricValue(metrics[2] ?? '', 'ute_inflight_calls{executor="javascript"}');
+    await eventually(async () => expect(await inside()).toBe(1));
+    replicas[2]?.signal('SIGKILL');
+    expect(await lost).toBe('gone');
+    const refused = { error: { type: 'AUTH', reason: 'CREDENTIAL_INVALID' } };
+    await ask(0, 'DELETE', `/v1/keys/${made.id}`);
+    expect(await said(0)).toMatchObject(refused);
+    await eventually(async () => expect(await said(1)).toMatchObject(refused));
+    await started(2);
+    expect(await said(2)).toMatchObject(refused);
   });
 });

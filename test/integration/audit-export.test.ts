@@ -124,6 +124,29 @@ it('finds records by the user and the session, too', async () => {
   expect(await found('session_id=s-1&user_id=ann&agent_id=nobody')).toEqual([]);
 });
 
+it('is looked through on the command line, as a table and as JSON', async () => {
+  const all = await ute('list', '--limit', '500');
+  expect(all.stdout).toMatch(/^SEQ +AT +KIND +BY +USER +WHAT +OUTCOME +REASON\n/);
+  expect(all.stdout).toMatch(/\n13 +\S+ +outcome +\S+ +ann +look +ok/);
+  const changes = await ute('list', '--tool', 'change', '--kind', 'outcome', '--json');
+  expect(JSON.parse(changes.stdout)).toHaveLength(4);
+  const found = async (...filter: readonly string[]) => {
+    const { code, stdout, stderr } = await ute('list', '--json', ...filter);
+    const tools = (JSON.parse(stdout) as { tool: string }[]).map(({ tool }) => tool);
+    return { code, tools, stderr };
+  };
+  expect(await found('--user', 'ann', '--session', 's-1')).toEqual({ code: 0, tools: ['look'], stderr: '' });
+  expect(await found('--from', '2099-01-01T00:00:00Z')).toMatchObject({ tools: [] });
+  expect(await found('--to', '2000-01-01T00:00:00Z')).toMatchObject({ tools: [] });
+  expect(await found('--call', 'no-such-call')).toMatchObject({ tools: [] });
+  expect(await found('--limit', '1', '--outcome', 'ok')).toMatchObject({
+    tools: ['look'],
+    stderr: 'these are the newest 1; --limit shows more\n',
+  });
+  expect(await ute('list', '--kind', 'nonsense')).toMatchObject({ code: 2 });
+  expect(await ute('list', '--from', 'soon')).toMatchObject({ code: 3 });
+});
+
 describe('tampering with it is named', () => {
   const named = async (lines: readonly string[], checkpoints?: string) => {
     const { code, stdout } = await verified(lines, checkpoints);

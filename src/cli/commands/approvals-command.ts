@@ -1,11 +1,12 @@
 // `ute approvals`: calls that wait for a human, on a running gateway: list, show, approve, reject.
 import { Option, type Command } from 'commander';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { APPROVAL_STATUSES } from '../../ports/approvals/approval-store.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { asObject } from '../gateway-answer.ts';
 import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { newest, withLimit, type LimitOption } from '../pages.ts';
 import { table } from '../table.ts';
 import { addDelegationCommands } from './delegation-commands.ts';
 
@@ -33,13 +34,13 @@ export function addApprovalsCommand(program: Command, io: CliIo, finish: (code: 
     io.stdout(json ? `${JSON.stringify(value, null, 2)}\n` : text);
     finish(EXIT.ok);
   };
-  add('list', 'list them, newest first')
+  withLimit(add('list', 'list them, newest first'))
     .addOption(new Option('--status <status>', 'only those that stand so').choices([...APPROVAL_STATUSES]))
-    .action(async (options: JsonOption & { readonly status?: string }) => {
+    .action(async (options: JsonOption & LimitOption & { readonly status?: string }) => {
       const gateway = await GatewayClient.open(options, io);
-      const found = asObject(await gateway.get('/v1/approvals', { status: options.status }));
-      const listed = Array.isArray(found['approvals']) ? found['approvals'].filter(isJsonObject) : [];
-      tell(table(HEAD, listed.map(rowOf)), listed, options);
+      const query = { status: options.status };
+      const found = await newest(gateway, { path: '/v1/approvals', items: 'approvals', query }, options, io);
+      tell(table(HEAD, found.map(rowOf)), [...found], options);
     });
   add('show <id>', 'show one: who asked, what would run, who has approved').action(
     async (id: string, options: JsonOption) => {

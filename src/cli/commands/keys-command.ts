@@ -1,12 +1,13 @@
 // `ute keys`: the API keys in the database of a running gateway: list, create, rotate, expire, revoke.
 import { InvalidArgumentError, type Command } from 'commander';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { parseDuration } from '../../lib/text/duration.ts';
 import { isTime } from '../arguments.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
 import { accepted, asObject } from '../gateway-answer.ts';
 import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { allPages } from '../pages.ts';
 import { table } from '../table.ts';
 
 interface JsonOption extends GatewayOptions {
@@ -56,7 +57,11 @@ function addList(add: Add, io: CliIo, tell: Tell): void {
   add('list', 'list them; none shows its secret')
     .option('--tenant <name>', 'only keys of this tenant')
     .action(async (options: JsonOption & { readonly tenant?: string }) => {
-      const found = await allPages(await GatewayClient.open(options, io), options.tenant);
+      const found = await allPages(await GatewayClient.open(options, io), {
+        path: '/v1/keys',
+        items: 'keys',
+        query: { tenant: options.tenant },
+      });
       tell(table(HEAD, found.map(rowOf)), [...found], options);
     });
 }
@@ -119,19 +124,6 @@ function draftOf({ name, role, tenant, tenants, platform, agent, user, expires }
     ...(user !== undefined && { user }),
     ...(expires !== undefined && { expires_at: expires }),
   };
-}
-
-async function allPages(gateway: GatewayClient, tenant: string | undefined): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = [];
-  let pageToken: string | undefined;
-  do {
-    const page = asObject(await gateway.get('/v1/keys', { tenant, page_token: pageToken }));
-    const { keys, next_page_token: next } = page;
-    if (Array.isArray(keys)) found.push(...keys.filter(isJsonObject));
-    // A token that repeats would never end.
-    pageToken = typeof next === 'string' && next !== '' && next !== pageToken ? next : undefined;
-  } while (pageToken !== undefined);
-  return found;
 }
 
 /** The text first, where there is one: it is what has to be copied now. */

@@ -6,6 +6,7 @@ import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { asObject } from '../gateway-answer.ts';
 import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { newest, withLimit, type LimitOption } from '../pages.ts';
 import { table } from '../table.ts';
 
 interface JsonOption extends GatewayOptions {
@@ -24,7 +25,6 @@ type Tell = (text: string, value: JsonValue, options: JsonOption) => void;
 const HEAD = ['ID', 'STATE', 'MODE', 'AGENT', 'USER', 'TURN', 'CREATED'] as const;
 const BUDGETS = ['BUDGET', 'USED', 'LIMIT', 'FREE AT'] as const;
 const CALLS = ['ID', 'TOOL', 'STATUS', 'ERROR', 'CREATED'] as const;
-const MOST_CALLS = '100';
 
 export function addSessionsCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
   const sessions = program
@@ -65,16 +65,15 @@ function addCreate(add: Add, io: CliIo, tell: Tell): void {
 }
 
 function addList(add: Add, io: CliIo, tell: Tell): void {
-  add('list', 'list them, newest first')
+  withLimit(add('list', 'list them, newest first'))
     .option('--agent <name>', 'only sessions for this agent')
     .option('--user <name>', 'only sessions for this user')
     .option('--active', 'only sessions that are not over')
-    .action(async (options: WhoOptions & { readonly active?: true }) => {
+    .action(async (options: WhoOptions & LimitOption & { readonly active?: true }) => {
       const { agent, user, active } = options;
       const gateway = await GatewayClient.open(options, io);
       const query = { agent_id: agent, user_id: user, active: active === true ? 'true' : undefined };
-      const { sessions } = asObject(await gateway.get('/v1/sessions', query));
-      const found = listOf(sessions);
+      const found = await newest(gateway, { path: '/v1/sessions', items: 'sessions', query }, options, io);
       tell(table(HEAD, found.map(rowOf)), [...found], options);
     });
 }
@@ -96,11 +95,10 @@ function addOne(add: Add, io: CliIo, tell: Tell): void {
 }
 
 function addCalls(add: Add, io: CliIo, tell: Tell): void {
-  add('calls <id>', 'the calls of a session, newest first').action(
-    async (id: string, options: JsonOption) => {
+  withLimit(add('calls <id>', 'the calls of a session, newest first')).action(
+    async (id: string, options: JsonOption & LimitOption) => {
       const gateway = await GatewayClient.open(options, io);
-      const { calls } = asObject(await gateway.get(`${pathOf(id)}/calls`, { page_size: MOST_CALLS }));
-      const found = listOf(calls);
+      const found = await newest(gateway, { path: `${pathOf(id)}/calls`, items: 'calls' }, options, io);
       const rows = found.map(({ id: call, tool, status, error_type: error, created_at: at }) =>
         [call, tool, status, error, at].map(word),
       );

@@ -1,11 +1,12 @@
 // `ute tools`: lists the tools of a running gateway, or exports them for an LLM provider.
 import { Option, type Command } from 'commander';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { TOOL_FORMATS } from '../../formats/to-provider-tools.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { accepted, asObject, parse } from '../gateway-answer.ts';
+import { accepted, parse } from '../gateway-answer.ts';
 import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { allPages } from '../pages.ts';
 import { table } from '../table.ts';
 
 interface ToolsOptions extends GatewayOptions {
@@ -31,7 +32,7 @@ export function addToolsCommand(program: Command, io: CliIo, finish: (code: Exit
 async function tools(options: ToolsOptions, io: CliIo): Promise<ExitCode> {
   const gateway = await GatewayClient.open(options, io);
   if (options.format === undefined) {
-    const found = await allPages(gateway, options);
+    const found = await allPages(gateway, { path: '/v1/tools', items: 'tools', query: filterOf(options) });
     io.stdout(
       options.json
         ? `${JSON.stringify(found, null, 2)}\n`
@@ -45,19 +46,6 @@ async function tools(options: ToolsOptions, io: CliIo): Promise<ExitCode> {
   const exported = format === 'prompt' ? undefined : parse(text);
   io.stdout(exported === undefined ? text : `${JSON.stringify(exported, null, 2)}\n`);
   return EXIT.ok;
-}
-
-async function allPages(gateway: GatewayClient, options: ToolsOptions): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = [];
-  let pageToken: string | undefined;
-  do {
-    const page = asObject(await gateway.get('/v1/tools', { ...filterOf(options), page_token: pageToken }));
-    const { tools: entries, next_page_token: next } = page;
-    if (Array.isArray(entries)) found.push(...entries.filter(isJsonObject));
-    // A token that repeats would never end.
-    pageToken = typeof next === 'string' && next !== '' && next !== pageToken ? next : undefined;
-  } while (pageToken !== undefined);
-  return found;
 }
 
 function filterOf({ type, tag }: ToolsOptions) {

@@ -6,6 +6,7 @@ import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
 import { accepted, asObject } from '../../gateway-answer.ts';
 import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../../gateway-client.ts';
+import { allPages } from '../../pages.ts';
 import { table } from '../../table.ts';
 import { addAccounts } from './agent-accounts.ts';
 
@@ -52,7 +53,11 @@ export function addAgentsCommand(program: Command, io: CliIo, finish: (code: Exi
 
 function addAgents(add: Add, io: CliIo, tell: Tell): void {
   add('list', 'list them').action(async (options: AgentOptions) => {
-    const found = await allPages(await GatewayClient.open(options, io), options.tenant);
+    const found = await allPages(await GatewayClient.open(options, io), {
+      path: '/v1/agents',
+      items: 'agents',
+      query: { tenant: options.tenant },
+    });
     tell(table(AGENTS, found.map(agentRow)), [...found], options);
   });
   add('create <agent>', 'declare an agent: it calls the tools that are configured for it, and no others')
@@ -139,19 +144,6 @@ async function editOf(
     ...(config !== undefined && { config: await readArguments(config, io) }),
     ...(secrets !== undefined && { sensitive_config: await readArguments(secrets, io) }),
   };
-}
-
-async function allPages(gateway: GatewayClient, tenant: string | undefined): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = [];
-  let pageToken: string | undefined;
-  do {
-    const page = asObject(await gateway.get('/v1/agents', { tenant, page_token: pageToken }));
-    const { agents, next_page_token: next } = page;
-    if (Array.isArray(agents)) found.push(...agents.filter(isJsonObject));
-    // A token that repeats would never end.
-    pageToken = typeof next === 'string' && next !== '' && next !== pageToken ? next : undefined;
-  } while (pageToken !== undefined);
-  return found;
 }
 
 function agentRow({ name, tenant, description, updated_at: updated }: JsonObject): readonly string[] {

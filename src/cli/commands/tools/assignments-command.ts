@@ -1,10 +1,11 @@
 // `ute assignments`: which versions of tools a running gateway gives to tenants, agents and users in place of those in force.
 import type { Command } from 'commander';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
+import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
 import { accepted, asObject } from '../../gateway-answer.ts';
 import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../../gateway-client.ts';
+import { allPages } from '../../pages.ts';
 import { table } from '../../table.ts';
 
 interface Options extends GatewayOptions {
@@ -48,7 +49,11 @@ function addList(add: Add, io: CliIo, tell: Tell): void {
   add('list', 'list them, newest first')
     .option('--tool <name>', 'only of this one')
     .action(async (options: Options & { readonly tool?: string }) => {
-      const found = await allPages(await GatewayClient.open(options, io), options);
+      const found = await allPages(await GatewayClient.open(options, io), {
+        path: '/v1/assignments',
+        items: 'assignments',
+        query: { tenant: options.tenant, tool: options.tool },
+      });
       tell(table(HEAD, found.map(rowOf)), [...found], options);
     });
 }
@@ -90,22 +95,6 @@ function subjectOf({ agent, user, tenant }: SubjectOptions): readonly [kind: str
   if (user !== undefined) return ['user', user];
   if (tenant !== undefined) return ['tenant', tenant];
   throw new CliFailure(EXIT.usage, 'whose is it? --agent, --user, or --tenant alone for a whole tenant');
-}
-
-async function allPages(
-  gateway: GatewayClient,
-  { tenant, tool }: Options & { readonly tool?: string },
-): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = [];
-  let pageToken: string | undefined;
-  do {
-    const page = asObject(await gateway.get('/v1/assignments', { tenant, tool, page_token: pageToken }));
-    const { assignments, next_page_token: next } = page;
-    if (Array.isArray(assignments)) found.push(...assignments.filter(isJsonObject));
-    // A token that repeats would never end.
-    pageToken = typeof next === 'string' && next !== '' && next !== pageToken ? next : undefined;
-  } while (pageToken !== undefined);
-  return found;
 }
 
 function rowOf(record: JsonObject): readonly string[] {

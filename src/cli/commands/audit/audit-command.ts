@@ -1,15 +1,16 @@
-// `ute audit export` and `verify`: the chain of audit records as a file, and whether it is whole, without any gateway.
+// `ute audit`: the records of a tenant: list, export as a file, whether that is whole, without any gateway; and erase a user.
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
-import type { Verdict } from '../../lib/audit-chain/verify-chain.ts';
-import type { CliIo } from '../cli-io.ts';
-import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
-import { linesOf } from '../file-lines.ts';
-import { isJsonObject, type JsonObject } from '../../contract/json.ts';
-import { accepted, asObject } from '../gateway-answer.ts';
-import { GatewayClient, reasonOf, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import type { Verdict } from '../../../lib/audit-chain/verify-chain.ts';
+import type { CliIo } from '../../cli-io.ts';
+import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
+import { linesOf } from '../../file-lines.ts';
+import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
+import { accepted, asObject } from '../../gateway-answer.ts';
+import { addAuditList } from './audit-list.ts';
+import { GatewayClient, reasonOf, withGatewayOptions, type GatewayOptions } from '../../gateway-client.ts';
 
 interface VerifyOptions {
   readonly publicKey: readonly string[];
@@ -25,7 +26,8 @@ const PAGE = 1000;
 export function addAuditCommand(program: Command, io: CliIo, finish: Finish): void {
   const audit = program
     .command('audit')
-    .summary('audit records: export a chain, check it offline, erase a user');
+    .summary('audit records: list them, export a chain, check it offline, erase a user');
+  addAuditList(audit, io, finish);
   withGatewayOptions(audit.command('export <file>'))
     .summary('write the chain of the tenant into a new file')
     .description(
@@ -131,7 +133,7 @@ async function verify(path: string, options: VerifyOptions, io: CliIo): Promise<
       '--checkpoints needs --public-key: without it, anybody could have made them',
     );
   const publicKeys = await Promise.all(publicKey.map((each) => keyOf(resolve(io.cwd, each))));
-  const { verifyChain } = await import('../../lib/audit-chain/verify-chain.ts');
+  const { verifyChain } = await import('../../../lib/audit-chain/verify-chain.ts');
   return verifyChain({
     lines: () => linesOf(path),
     checkpoints: checkpoints.map((each) => () => linesOf(resolve(io.cwd, each))),
