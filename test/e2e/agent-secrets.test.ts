@@ -1,17 +1,21 @@
 // A canary in every place where a secret may go, said by tools and upstreams in every way that they have: it comes out nowhere. In the
-// program as it is run, so that its log, its files and its database are looked through too.
+// program as it is run, so that its log, its traces, its files, its Redis and its database are looked through too.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { credentials, loadPackageDefinition, Metadata } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { acceptedId, callWhen, followEvents } from '../helpers/async-client.ts';
+import { Canaries } from '../helpers/canaries.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { configured, GatewayProcess, type Doors } from '../helpers/gateway-process.ts';
+import { nodeServer } from '../helpers/mcp-kit.ts';
+import { OtlpReceiver } from '../helpers/otlp-receiver.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
+import { startRedis, type RedisServer } from '../helpers/redis.ts';
 import { sendTo, type Envelope, type RestTarget } from '../helpers/rest-client.ts';
+import { TellingUpstream } from '../helpers/telling-upstream.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 import { forged, signed, signingKey, type SigningKey } from '../helpers/token-kit.ts';
 
@@ -23,23 +27,36 @@ const AGENT = 'desk';
 const KEY = createApiKey();
 const WRONG_KEY = createApiKey();
 const AUDIENCE = 'https://tools.example.com';
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 /** By the place that it is put into. Tokens and keys are added as they are made. */
-const CANARIES = new Map([
-  ['sensitive_config of an agent', CANARY],
-  ['argument marked x-ute-sensitive', 'cAnary-arg+8g/"r%42&=Yy8<no>'],
-  ['base_url of a connection, by ${env:}', 'cAnaryBase-4kTq9ZwX2mB7'],
-  ['header of a connection, by ${file:}', 'cAnaryHead+5/hTq8"%x&=Uu7'],
-  ['password of database.url', 'cAnaryPass-6jRt7YvC3nD8'],
-  ['secret of webhooks', Buffer.from('cAnaryHook-7lPw6XbN4vS9-and-more').toString('base64')],
-  ['token of Vault', 'hvs.cAnaryVault-8mKe5CqF6zA1'],
-  ['API key', secretOf(KEY)],
-  ['API key that nobody has', secretOf(WRONG_KEY)],
-]);
-const canary = (place: string) => CANARIES.get(place) ?? '';
+const canaries = new Canaries({
+  'sensitive_config of an agent': CANARY,
+  'argument marked x-ute-sensitive': 'cAnary-arg+8g/"r%42&=Yy8<no>',
+  'base_url of a connection, by ${env:}': 'cAnaryBase-4kTq9ZwX2mB7',
+  'header of a connection, by ${file:}': 'cAnaryHead+5/hTq8"%x&=Uu7',
+  'environment of an MCP server': 'cAnaryMcp-3qLs8WvB5xJ9',
+  'access token of an account': 'cAnaryAccess-5wMz7KfR8tQ3',
+  'refresh token of an account': 'cAnaryRefresh-8xNb4LgT6uH2',
+  'client_secret of a provider': 'cAnaryClient2jFd9SpE7yV4',
+  'password of database.url': 'cAnaryPass-6jRt7YvC3nD8',
+  'password of redis.url': 'cAnaryRedis-9vHk3GsU5bW6',
+  'header for the collector': 'cAnaryOtlp-7cQy2MtA4eZ8',
+  'secret of webhooks': base64('cAnaryHook-7lPw6XbN4vS9-and-more'),
+  'former secret of webhooks': base64('cAnaryOldHook-4rGx8JnK2mF5-and-more'),
+  'secret of checkpoints': base64('cAnaryMark-3tBv7DqC9wL6-and-more'),
+  'secret_access_key of S3': 'cAnaryS3-6nWj5RzY8hP2kX4',
+  'token of Vault': 'hvs.cAnaryVault-8mKe5CqF6zA1',
+  'API key': secretOf(KEY),
+  'API key that nobody has': secretOf(WRONG_KEY),
+});
+const canary = (place: string) => canaries.of(place);
+const expectNone = (where: string, text: string) => canaries.expectNone(where, text);
 const ROOT = resolve(import.meta.dirname, '../..');
 
 let dir: string;
-let upstream: Server;
+let upstream: TellingUpstream;
+let receiver: OtlpReceiver;
+let redis: RedisServer;
 let signer: SigningKey;
 let postgres: Postgres;
 let gateway: GatewayProcess;
@@ -47,40 +64,8 @@ let doors: Doors;
 let target: RestTarget;
 /** Whatever came over the wire. */
 const heard: string[] = [];
-
-/** Every way in which a text may hold it, made here anew. */
-function formsOf(text: string): readonly string[] {
-  const bytes = Buffer.from(text);
-  const aligned = [0, 1, 2].flatMap((offset) => {
-    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
-    const inner = encoded.slice(offset === 0 ? 0 : 4, -4);
-    return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
-  });
-  const json = JSON.stringify(text).slice(1, -1);
-  return [
-    text,
-    json,
-    JSON.stringify(json).slice(1, -1),
-    encodeURIComponent(text),
-    encodeURIComponent(text).toLowerCase(),
-    bytes.toString('hex'),
-    ...aligned,
-    // Half of it is too much, too.
-    text.slice(0, 12),
-    text.slice(-12),
-  ];
-}
-
-const forms = new Map<string, readonly string[]>();
-
-function expectNone(where: string, text: string): void {
-  for (const [place, secret] of CANARIES) {
-    const known = forms.get(place) ?? formsOf(secret);
-    forms.set(place, known);
-    const found = known.filter((form) => text.includes(form));
-    expect([where, place, found]).toEqual([where, place, []]);
-  }
-}
+/** By the stream of approvals. */
+let told = '';
 
 /** What of a key's text is no name. */
 function secretOf({ text, id }: { readonly text: string; readonly id: string }): string {
@@ -116,6 +101,12 @@ function ownTools(folder: string): string {
     allow_private: ['127.0.0.0/8'],
     allow_ports: ['1-65535'],
   };
+  const server = {
+    type: 'mcp',
+    ...nodeServer(join(ROOT, 'test/fixtures/mcp/suite-server.js'), [], {
+      env: { API_KEY: '${env:CANARY_MCP}' },
+    }),
+  };
   const how = { type: 'object', properties: { how: { type: 'string' } } };
   const card = { type: 'string', maxLength: 40, 'x-ute-sensitive': true };
   const pay = (name: string, more: object = {}) => ({
@@ -139,11 +130,45 @@ function ownTools(folder: string): string {
         query: { how: '{how}' },
       },
     },
+    {
+      name: 'kept_answer',
+      description: 'Its answer is kept for who asks again.',
+      tool_type: 'http',
+      input_schema: how,
+      implementation_config: {
+        connection: 'secretive',
+        method: 'GET',
+        path: '/echo',
+        query: { how: '{how}' },
+      },
+      metadata: { read_only: true },
+      extensions: { cache: { ttl_ms: 60_000, scope: 'tenant' } },
+    },
+    {
+      name: 'with_account',
+      description: 'Acts with an account.',
+      tool_type: 'http',
+      auth: { type: 'oauth2', provider: 'local', scopes: ['things.read'] },
+      input_schema: how,
+      implementation_config: {
+        connection: 'secretive',
+        method: 'GET',
+        path: '/echo',
+        query: { how: '{how}' },
+      },
+    },
+    {
+      name: 'over_mcp',
+      description: 'A server that says what is in its environment.',
+      tool_type: 'mcp',
+      input_schema: { type: 'object' },
+      implementation_config: { connection: 'server', tool: 'failing' },
+    },
     pay('pay'),
     pay('pay_guarded', { metadata: { requires_approval: true } }),
   ];
   const file = join(folder, 'own-tools.yaml');
-  writeFileSync(file, JSON.stringify({ connections: { secretive }, tools }));
+  writeFileSync(file, JSON.stringify({ connections: { secretive, server }, tools }));
   return file;
 }
 
@@ -208,36 +233,21 @@ function textsIn(value: unknown): string {
 beforeAll(async () => {
   signer = await signingKey('k');
   dir = tempDir();
-  upstream = createServer((asked, answer) => {
-    let body = '';
-    asked.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    asked.on('end', () => {
-      if (asked.url === '/jwks') {
-        answer.end(JSON.stringify({ keys: [signer.jwk] }));
-        return;
-      }
-      const fails = asked.url?.includes('how=t') === true;
-      answer.writeHead(fails ? 500 : 200, { 'content-type': 'application/json' });
-      const { 'x-token': token } = asked.headers;
-      answer.end(
-        JSON.stringify({
-          token,
-          said: { path: asked.url, headers: asked.headers },
-          encoded: Buffer.from(`${asked.url}|${String(asked.headers['x-own'])}`).toString('base64'),
-          url: encodeURIComponent(String(token)),
-          body,
-          code: Buffer.from(body).toString('base64'),
-        }),
-      );
-    });
-  });
-  await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done));
+  const tokens = {
+    access_token: canary('access token of an account'),
+    refresh_token: canary('refresh token of an account'),
+  };
+  [upstream, receiver, redis] = await Promise.all([
+    TellingUpstream.start({ keys: [signer.jwk], tokens }),
+    OtlpReceiver.start(),
+    startRedis(['--rdbcompression', 'no']),
+  ]);
+  await redis.client.config('SET', 'requirepass', canary('password of redis.url'));
   postgres = await startPostgres();
-  const { port } = upstream.address() as AddressInfo;
-  const issuer = `http://127.0.0.1:${port}`;
+  const { port, url: issuer } = upstream;
   const claims = { iss: issuer, aud: AUDIENCE };
-  CANARIES.set('token of an issuer', await signed(signer, Date.now(), { claims }));
-  CANARIES.set(
+  canaries.add('token of an issuer', await signed(signer, Date.now(), { claims }));
+  canaries.add(
     'token that nobody signed',
     forged({ alg: 'ES256', kid: 'k' }, { ...claims, jti: 'cAnary' }, 'cAnaryJwt-9nLd4DgH5yP2'),
   );
@@ -267,18 +277,57 @@ beforeAll(async () => {
       ],
     },
     database: { url: databaseUrl.href },
-    webhooks: { allow_hosts: ['127.0.0.1'], secret: `whsec_${canary('secret of webhooks')}`, ...reach },
+    redis: { url: `redis://:${canary('password of redis.url')}@127.0.0.1:${redis.port}` },
+    telemetry: { otlp_endpoint: receiver.url, export_interval_ms: 100 },
+    extensions: { tracing: { content: true } },
+    webhooks: {
+      allow_hosts: ['127.0.0.1'],
+      secret: `whsec_${canary('secret of webhooks')}`,
+      previous_secret: `whsec_${canary('former secret of webhooks')}`,
+      ...reach,
+    },
+    oauth: {
+      providers: {
+        local: {
+          authorization_endpoint: `${issuer}/provider/authorize`,
+          token_endpoint: `${issuer}/provider/token`,
+          device_authorization_endpoint: `${issuer}/provider/device`,
+          client_id: 'gateway',
+          client_secret: '${env:CANARY_CLIENT}',
+          hosts: [`127.0.0.1:${port}`],
+          allow_private: ['127.0.0.0/8'],
+          allow_ports: ['1-65535'],
+        },
+      },
+    },
+    audit: {
+      checkpoint_webhook: {
+        url: `${issuer}/checkpoints`,
+        secret: `whsec_${canary('secret of checkpoints')}`,
+        ...reach,
+      },
+      checkpoint_s3: {
+        endpoint: issuer,
+        bucket: 'bucket',
+        access_key_id: 'AKIACANARY',
+        secret_access_key: canary('secret_access_key of S3'),
+        ...reach,
+      },
+    },
     // Beside the local keys: it is no Vault, and the log says so.
     secrets: { vault: { address: issuer, key: 'ute', ...reach } },
     loaders: [{ type: 'yaml-file', paths: [join(ROOT, 'test/fixtures/agents/tools.yaml'), own] }],
     executors: { python: { module_paths: [join(ROOT, 'test/fixtures/python')] } },
-    approvals: { allow_self_approval: true },
+    approvals: { allow_self_approval: true, notify: [{ name: 'hook', url: `${issuer}/hook` }] },
     log: { level: 'debug' },
   });
   gateway = new GatewayProcess(dir, {
     ...env,
     TEST_AGENTS_PORT: String(port),
     CANARY_BASE_URL: `${issuer}/${canary('base_url of a connection, by ${env:}')}`,
+    CANARY_MCP: canary('environment of an MCP server'),
+    CANARY_CLIENT: canary('client_secret of a provider'),
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=${canary('header for the collector')}`,
     UTE_VAULT_TOKEN: canary('token of Vault'),
   });
   doors = await gateway.ready();
@@ -289,16 +338,35 @@ beforeAll(async () => {
     const put = await ask('PUT', path, { sensitive_config: { token: CANARY } });
     if (put.status !== 200) throw new Error(JSON.stringify(put.body));
   }
-  for (const tool of ['over_connection', 'pay', 'pay_guarded'])
+  for (const tool of ['over_connection', 'kept_answer', 'with_account', 'over_mcp', 'pay', 'pay_guarded'])
     await ask('PUT', `/v1/agents/${AGENT}/tools/${tool}`, {});
+  void listenToApprovals().catch(() => undefined);
 }, 120_000);
 
 afterAll(async () => {
   await gateway?.end();
   await postgres?.stop();
   upstream?.close();
+  receiver?.close();
+  await redis?.stop();
   removeDir(dir);
 });
+
+/** Until the gateway ends. */
+async function listenToApprovals(): Promise<void> {
+  const stream = await fetch(`${doors.rest}/v1/approvals/events`, {
+    headers: { authorization: `Bearer ${KEY.text}` },
+  });
+  const decoder = new TextDecoder();
+  for await (const chunk of stream.body ?? []) told += decoder.decode(chunk, { stream: true });
+}
+
+/** Everything in Redis: names, and what they hold as Redis itself writes it to a disk. */
+async function everythingInRedis(): Promise<string> {
+  const names = await redis.client.keys('*');
+  const held = await Promise.all(names.map((name) => redis.client.dumpBuffer(name)));
+  return [...names, ...held.map((each) => each?.toString('latin1') ?? '')].join('\n');
+}
 
 /** What a tool says while it runs, as the stream has it. */
 function partialOf(message: object): string {
@@ -370,6 +438,37 @@ describe('a secret', () => {
     for (const text of heard) expectNone('over_connection', text);
   });
 
+  it('of an MCP server, an account or an answer that is kept comes back in nothing', async () => {
+    const path = `/v1/agents/${AGENT}/oauth/local/device`;
+    const { flow } = (await ask<{ flow: string }>('POST', path)).body;
+    // Not before the provider's interval is over.
+    await eventually(async () => (await ask('POST', `${path}/${flow}`)).body['status'] === 'connected');
+    expect(upstream.clients.join()).toContain(
+      base64(`gateway:${canary('client_secret of a provider')}`).replace(/=+$/, ''),
+    );
+    const [own, kept, served] = ['with_account', 'kept_answer', 'over_mcp'];
+    const answers: [tool: string, how: string | undefined, answer: RegExp][] = [
+      [own, '', /"ok":true.*\[secret\]/],
+      [kept, '', /"ok":true.*\[secret\]/],
+      [kept, '', /"cached":true/],
+      [served, undefined, /no such luck with \[secret\]/],
+      [own, 'throw', /"ok":false/],
+      [kept, 'throw', /"ok":false/],
+    ];
+    for (const [tool, how, answer] of answers) {
+      const args = how === undefined ? {} : { how };
+      expect(JSON.stringify((await call(tool, args)).body)).toMatch(answer);
+      await overGrpc('Execute', tool, args);
+      await call(tool, args, { dry_run: true });
+    }
+    await call('leaky_js', { how: 'kept' }, { idempotency_key: 'kept-1' });
+    expect((await call('leaky_js', { how: 'kept' }, { idempotency_key: 'kept-1' })).body).toMatchObject({
+      meta: { replayed: true },
+    });
+    await ask('GET', `/v1/agents/${AGENT}/oauth`);
+    for (const text of heard) expectNone('accounts, kept answers and MCP', text);
+  });
+
   it('of an argument is in no answer, refusal, approval or webhook', async () => {
     const card = canary('argument marked x-ute-sensitive');
     expect((await call('pay', { card })).body.ok).toBe(true);
@@ -382,7 +481,7 @@ describe('a secret', () => {
     await ask('GET', `/v1/approvals/${id}`);
     await ask('GET', '/v1/approvals?page_size=100');
     const callback = {
-      callback: { url: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/hook` },
+      callback: { url: `${upstream.url}/hook` },
     };
     const accepted = await acceptedId(target, 'pay', { card }, { context: { agent_id: AGENT }, ...callback });
     heard.push(JSON.stringify(await callWhen(target, accepted)));
@@ -436,9 +535,39 @@ describe('a secret', () => {
     for (const text of heard) expectNone('the wire', text);
   });
 
-  it('is in no metric, log line, file or row', async () => {
-    const metrics = await (await fetch(doors.metrics)).text();
-    expectNone('metrics', metrics);
+  it('is in no message to a hook and in no event of the stream of approvals', async () => {
+    await eventually(() => {
+      const hooks = upstream.messages.filter(({ path }) => path === '/hook').map(({ body }) => body);
+      expect(hooks.filter((body) => body.includes('approval.decided'))).not.toEqual([]);
+      expect(hooks.filter((body) => body.includes('"call_id"'))).not.toEqual([]);
+      expect(told).toMatch(/event: decided/);
+    });
+    for (const { path, body } of upstream.messages) expectNone(path, body);
+    expectNone('stream of approvals', told);
+  });
+
+  it('is in no span, point or line that a collector gets, also where spans hold arguments and results', async () => {
+    await eventually(() => {
+      const names = receiver.spans.map(({ name }) => name);
+      for (const tool of [...TOOLS, 'over_connection', 'with_account', 'kept_answer', 'over_mcp', 'pay'])
+        expect(names).toContain(`execute_tool ${tool}`);
+      expect(receiver.lines.length).toBeGreaterThan(0);
+      expect(receiver.points.length).toBeGreaterThan(0);
+    });
+    const contents = receiver.spans.map(({ attributes }) => attributes['gen_ai.tool.call.result']);
+    expect(contents.join()).toContain('[secret]');
+    for (const { path, bytes } of receiver.messages) expectNone(path, bytes.toString('utf8'));
+  });
+
+  it('is in no metric, and nowhere in Redis', async () => {
+    expectNone('metrics', await (await fetch(doors.metrics)).text());
+    const held = await everythingInRedis();
+    // The answer that was kept is there.
+    expect(held).toContain('[secret]');
+    expectNone('Redis', held);
+  });
+
+  it('is in no log line, file or row', async () => {
     const tables = await postgres.sql(
       `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
     );
@@ -468,6 +597,7 @@ describe('a secret', () => {
     const files = filesUnder(join(dir, 'data'));
     expect(files.some((path) => path.includes('secret-keys'))).toBe(true);
     for (const path of files) expectNone(path, readFileSync(path, 'latin1'));
+    for (const { path, body } of upstream.messages) expectNone(path, body);
     expect(statSync(join(dir, 'data/secret-keys/k000001.key')).mode & 0o777).toBe(0o600);
   });
 });

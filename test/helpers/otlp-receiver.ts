@@ -64,6 +64,8 @@ type Wire = { readonly [field: string]: any };
 export class OtlpReceiver {
   readonly spans: ReceivedSpan[] = [];
   readonly lines: ReceivedLine[] = [];
+  /** All of them as they came. */
+  readonly messages: { readonly path: string; readonly bytes: Buffer }[] = [];
   /** Of the last message that came. */
   points: ReceivedPoint[] = [];
   readonly #server: Server;
@@ -101,6 +103,7 @@ export class OtlpReceiver {
   }
 
   #take(path: string, body: Buffer): void {
+    this.messages.push({ path, bytes: body });
     if (path === '/v1/traces') this.spans.push(...inside(body, 'Traces', 'spans').map(spanOf));
     else if (path === '/v1/logs') this.lines.push(...inside(body, 'Logs', 'records').map(lineOf));
     else if (path === '/v1/metrics') this.points = inside(body, 'Metrics', 'metrics').flatMap(pointsOf);

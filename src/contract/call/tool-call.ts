@@ -137,6 +137,8 @@ export interface CallProgress {
   attempts: number;
   /** True from the moment the executor was entered. */
   executorEntered: boolean;
+  /** What the executor was entered with: valid, with defaults, and masked where rules say so. */
+  enteredWith?: JsonObject;
   /** It asks for capacity under a limit, or waits for it. Set by admission. */
   waiting?: boolean;
   /** Time spent inside the executor, all attempts together. */

@@ -71,6 +71,7 @@ async function oneAttempt(
   const { progress } = call;
   progress.attempts += 1;
   progress.executorEntered = true;
+  progress.enteredWith = call.arguments;
   const beganAt = circuit === undefined ? 0 : clock.now();
   const startedAt = performance.now();
   try {

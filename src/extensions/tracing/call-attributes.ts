@@ -1,6 +1,7 @@
 // What a span says of its call. Arguments and results are in it only where an operator has asked for them.
 import type { Attributes } from '@opentelemetry/api';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { JsonValue } from '../../contract/json.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { secretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import { SENSITIVE_MARK, sealSensitive } from '../../lib/secrets/sensitive-values.ts';
@@ -42,20 +43,25 @@ export function atEnd({ progress }: ToolCall, { meta, ...response }: ToolRespons
   };
 }
 
-/** What was hidden of the arguments is hidden where the result repeats it, too. */
+/**
+ * The arguments that the tool was given, and no others: what was refused before may hold a sensitive value where no schema
+ * marks it, or what a rule masks. What was hidden of them is hidden wherever else it stands, too.
+ */
 export function contentOf(
-  { snapshot, progress, arguments: args }: ToolCall,
+  { snapshot, progress, arguments: asked }: ToolCall,
   response: ToolResponse,
 ): Attributes {
   // Out here the call itself does not know its tool yet.
   const fn = progress.pinned ?? snapshot.find(response.meta.tool)?.function;
   if (fn === undefined) return {};
-  const given = sealSensitive(fn.inputSchema, args, () => SENSITIVE_MARK);
-  const attributes: Attributes = { [TOOL_ARGUMENTS]: cut(JSON.stringify(given.value)) };
-  if (!response.ok) return attributes;
+  const { enteredWith } = progress;
+  const given = sealSensitive(fn.inputSchema, enteredWith ?? asked, () => SENSITIVE_MARK);
+  const scrubber = secretScrubber(given.secrets);
+  const shown = (value: JsonValue) => cut(scrubber.text(JSON.stringify(value)));
+  const args: Attributes = enteredWith === undefined ? {} : { [TOOL_ARGUMENTS]: shown(given.value) };
+  if (!response.ok) return args;
   const got = sealSensitive(fn.outputSchema ?? {}, response.data, () => SENSITIVE_MARK);
-  attributes[TOOL_RESULT] = cut(secretScrubber(given.secrets).text(JSON.stringify(got.value)));
-  return attributes;
+  return { ...args, [TOOL_RESULT]: shown(got.value) };
 }
 
 const cut = (text: string) => text.slice(0, MAX_CONTENT_CHARACTERS);

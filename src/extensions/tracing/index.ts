@@ -23,7 +23,7 @@ const optionsSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Spans hold arguments and results (gen_ai.tool.call.arguments, .result), without the values that schemas mark as sensitive, cut at 4096 characters. Whoever reads traces reads them.',
+      'Spans hold the arguments that tools were given, and results (gen_ai.tool.call.arguments, .result), without the values that schemas mark as sensitive, cut at 4096 characters. Whoever reads traces reads them.',
     ),
 });
 type TracingOptions = z.infer<typeof optionsSchema>;
