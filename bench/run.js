@@ -1,4 +1,5 @@
-// `npm run bench`: what a call costs, each figure beside its baseline from the same run, and against its target.
+// `npm run bench`: what a call costs, each figure beside its baseline from the same run, and against its target. Parts by their names:
+// `npm run bench -- rest grpc`, or `-- governance` for what policies, sessions, records and the check of them cost.
 // Rounds of both sides alternate, so that a noisy machine is noisy for both. Ends with 1 when a target is missed.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { http } from './http.js';
 import { mcp } from './mcp.js';
 import { ROUNDS, SECONDS, WARM_UP_SECONDS, allMet, compare, median, number, report } from './measure.js';
 import { callOf, perSecond } from './rest-load.js';
+import { records } from './records.js';
 import { replicas } from './replicas.js';
 import { admission, sessionTrips, shared } from './shared.js';
 import { shell } from './shell.js';
@@ -19,6 +21,7 @@ import { sql } from './sql.js';
 import { starts } from './starts.js';
 import { sustained } from './sustained.js';
 import { telemetry } from './telemetry.js';
+import { verify } from './verify.js';
 import { waiting } from './waiting.js';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -269,10 +272,15 @@ const calls = {
   mcp,
   telemetry,
 };
-const state = { shared, admission, sessionTrips, waiting, asynchronous, starts, replicas };
+const state = { shared, admission, sessionTrips, records, verify, waiting, asynchronous, starts, replicas };
 /** Too long for every run: only by name. */
 const long = { sustained };
 const parts = { ...calls, ...state, ...long };
-const asked = process.argv.slice(2);
+/** Several of them by one name. */
+const groups = { governance: ['policy', 'sessionTrips', 'records', 'verify', 'shared'] };
+const asked = process.argv.slice(2).flatMap((name) => groups[name] ?? [name]);
+const unknown = asked.find((name) => !Object.hasOwn(parts, name));
+if (unknown !== undefined)
+  throw new Error(`there is no part ${unknown}: ${Object.keys({ ...parts, ...groups }).join(', ')}`);
 for (const name of asked.length > 0 ? asked : Object.keys({ ...calls, ...state })) await parts[name]();
 if (!allMet()) process.exit(1);
