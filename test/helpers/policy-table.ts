@@ -55,10 +55,26 @@ export const TOOLS_TEXT = stringify({
         },
       },
     },
+    {
+      name: 'refund',
+      description: 'Pays back.',
+      tool_type: 'javascript',
+      implementation_config: handler,
+      input_schema: { type: 'object', properties: { amount: whole }, required: ['amount'] },
+      metadata: { permissions: ['money:refund'] },
+    },
   ],
 });
 
+export const ROLES = { clerk: ['tools:call', 'money:refund'], viewer: ['tools:read'] };
+
 export const RULES = [
+  {
+    name: 'clerk-limit',
+    tools: ['pay'],
+    when: '"clerk" in caller.roles && args.amount > 50',
+    decision: 'deny',
+  },
   { name: 'umbrella-pays-not', tools: ['pay*'], tenants: ['umbrella'], decision: 'deny' },
   { name: 'large-id', tools: ['pay'], when: 'has(args.id) && args.id > 9007199254740992', decision: 'deny' },
   {
@@ -91,7 +107,22 @@ export const RULES = [
   },
 ];
 
-/** By whom, and in which mode: the columns of the table. */
+/** By the name of their key. */
+export const CALLERS = {
+  acme: { tenant: 'acme', roles: ['agent'], user: 'ann' },
+  umbrella: { tenant: 'umbrella', roles: ['agent'] },
+  clerk: { tenant: 'acme', roles: ['clerk'] },
+  viewer: { tenant: 'acme', roles: ['viewer'] },
+  // Names one of its tenants beside each call.
+  many: { tenants: ['acme', 'umbrella'], roles: ['agent'] },
+  // Names another agent than its own.
+  stray: { tenant: 'acme', roles: ['agent'], agents: ['front'] },
+} as const;
+export type Caller = keyof typeof CALLERS;
+const CONTEXTS: Partial<Record<Caller, Readonly<Record<string, string>>>> = { stray: { agent_id: 'back' } };
+const NAMED_TENANT: Partial<Record<Caller, string>> = { many: 'umbrella' };
+
+/** By whom, and in which mode: the columns of the table. What those below the line get follows from the others. */
 export const COLUMNS = [
   ['acme', 'voice'],
   ['acme', 'text'],
@@ -99,7 +130,13 @@ export const COLUMNS = [
   ['umbrella', 'voice'],
   ['umbrella', 'text'],
   ['umbrella', undefined],
-] as const;
+  // ---
+  ['clerk', 'text'],
+  ['viewer', 'voice'],
+  ['many', 'text'],
+  ['stray', 'voice'],
+] as const satisfies readonly (readonly [Caller, Mode])[];
+type Mode = 'voice' | 'text' | undefined;
 
 /** What is decided: runs, waits for approval, does not fit the schema, cannot be decided; else the rule that refuses. */
 const RUNS = 'runs';
@@ -107,7 +144,8 @@ const ASKS = 'asks';
 const WRONG = 'wrong';
 const FAILS = 'fails';
 const PAYS_NOT = ['umbrella-pays-not', 'umbrella-pays-not', 'umbrella-pays-not'];
-const all = (decision: string) => COLUMNS.map(() => decision);
+const MISSING = 'PERMISSION_MISSING';
+const all = (decision: string) => Array.from({ length: 6 }, () => decision);
 const paying = (voice: string, other: string) => [voice, other, other, ...PAYS_NOT];
 const byMode = (voice: string, modeText: string, none: string) => [
   voice,
@@ -118,21 +156,23 @@ const byMode = (voice: string, modeText: string, none: string) => [
   none,
 ];
 
-/** Tool, arguments as JSON, and a decision for each column. */
-const TABLE: readonly (readonly [tool: string, args: string, decisions: readonly string[]])[] = [
+type Row = readonly [tool: string, args: string, decisions: readonly string[], clerks?: string];
+
+/** Tool, arguments as JSON, a decision for each of the first columns, and the clerk's where that is not the one of any agent. */
+const TABLE: readonly Row[] = [
   ['pay', '{"amount":0}', paying(RUNS, RUNS)],
   ['pay', '{"amount":-5}', paying(RUNS, RUNS)],
-  ['pay', '{"amount":99}', paying(RUNS, RUNS)],
-  ['pay', '{"amount":100}', paying(RUNS, RUNS)],
-  ['pay', '{"amount":101}', paying(ASKS, RUNS)],
-  ['pay', '{"amount":101.0}', paying(ASKS, RUNS)],
-  ['pay', '{"amount":1e2}', paying(RUNS, RUNS)],
-  ['pay', '{"amount":1000}', paying(ASKS, RUNS)],
-  ['pay', '{"amount":1001}', paying(ASKS, 'too-much')],
-  ['pay', '{"amount":9007199254740991}', paying(ASKS, 'too-much')],
+  ['pay', '{"amount":99}', paying(RUNS, RUNS), 'clerk-limit'],
+  ['pay', '{"amount":100}', paying(RUNS, RUNS), 'clerk-limit'],
+  ['pay', '{"amount":101}', paying(ASKS, RUNS), 'clerk-limit'],
+  ['pay', '{"amount":101.0}', paying(ASKS, RUNS), 'clerk-limit'],
+  ['pay', '{"amount":1e2}', paying(RUNS, RUNS), 'clerk-limit'],
+  ['pay', '{"amount":1000}', paying(ASKS, RUNS), 'clerk-limit'],
+  ['pay', '{"amount":1001}', paying(ASKS, 'too-much'), 'clerk-limit'],
+  ['pay', '{"amount":9007199254740991}', paying(ASKS, 'too-much'), 'clerk-limit'],
   ['pay', '{"amount":-9007199254740991}', paying(RUNS, RUNS)],
   ['pay', '{"amount":5,"to":"acct-7"}', paying(RUNS, RUNS)],
-  ['pay', '{"amount":101,"to":"acct-7"}', paying(ASKS, RUNS)],
+  ['pay', '{"amount":101,"to":"acct-7"}', paying(ASKS, RUNS), 'clerk-limit'],
   ['pay', '{"amount":5,"to":"acct-x"}', paying('unknown', 'unknown')],
   ['pay', '{"amount":5,"to":" acct-7"}', paying('unknown', 'unknown')],
   ['pay', '{"amount":5,"to":"acct-7\\n"}', paying('unknown', 'unknown')],
@@ -146,6 +186,8 @@ const TABLE: readonly (readonly [tool: string, args: string, decisions: readonly
   ['pay', '{"amount":101.5}', all(WRONG)],
   ['pay', '{}', all(WRONG)],
   ['pay', '{"amount":5,"too":"acct-7"}', all(WRONG)],
+  ['refund', '{"amount":5}', all(MISSING), RUNS],
+  ['refund', '{"amount":"5"}', all(MISSING), WRONG],
   ['lookup', '{"topic":"rooms","limit":5}', all(RUNS)],
   ['lookup', '{"topic":"rooms","limit":10}', all(RUNS)],
   ['lookup', '{"topic":"rooms","limit":11}', byMode(RUNS, 'limits', RUNS)],
@@ -174,13 +216,25 @@ const TABLE: readonly (readonly [tool: string, args: string, decisions: readonly
 export interface PolicyCase {
   readonly tool: string;
   readonly args: string;
-  readonly tenant: 'acme' | 'umbrella';
-  readonly mode: 'voice' | 'text' | undefined;
+  readonly caller: Caller;
+  readonly context: Readonly<Record<string, string>>;
+  /** That is named beside the call. */
+  readonly tenant: string | undefined;
   readonly decision: string;
 }
 
-export const CASES: readonly PolicyCase[] = TABLE.flatMap(([tool, args, decisions]) =>
-  COLUMNS.map(([tenant, mode], index) => ({ tool, args, tenant, mode, decision: decisions[index] ?? '' })),
+export const CASES: readonly PolicyCase[] = TABLE.flatMap(
+  ([tool, args, decisions, clerks = decisions[1]]) => {
+    const following = [clerks, MISSING, decisions[4], 'AGENT_MISMATCH'];
+    return COLUMNS.map(([caller, mode], index) => ({
+      tool,
+      args,
+      caller,
+      context: { ...CONTEXTS[caller], ...(mode !== undefined && { mode }) },
+      tenant: NAMED_TENANT[caller],
+      decision: [...decisions, ...following][index] ?? '',
+    }));
+  },
 );
 
 interface Answer {
