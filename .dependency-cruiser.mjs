@@ -191,10 +191,16 @@ const fences = [
     'Use readStatement of executors/sql: it bounds what the parser is given.',
   ),
   fence(
-    'mcp-sdk-only-in-infra-mcp',
-    'node_modules/@modelcontextprotocol/',
+    'mcp-client-only-in-infra-mcp',
+    'node_modules/@modelcontextprotocol/client/',
     '^src/infra/mcp/',
     'Ask for the port McpServers: its adapter keeps one connection per server and trusts none of them.',
+  ),
+  fence(
+    'mcp-server-only-in-its-door',
+    'node_modules/@modelcontextprotocol/server/',
+    '^src/api/mcp/',
+    'The protocol ends at its door: hand the core a ToolRequest.',
   ),
   fence(
     'otel-sdk-only-in-infra',

@@ -5,7 +5,7 @@ import { ApprovalRpcController } from './grpc/management/approvals.controller.ts
 import { CallRpcController } from './grpc/management/calls.controller.ts';
 import { SessionRpcController } from './grpc/management/sessions.controller.ts';
 import { ToolExecutorController } from './grpc/tool-executor.controller.ts';
-import { DOCS_CONTROLLERS, REST_CONTROLLERS } from './rest/controllers.ts';
+import { DOCS_CONTROLLERS, MCP_CONTROLLERS, REST_CONTROLLERS } from './rest/controllers.ts';
 import { READINESS, type Readiness } from './tokens.ts';
 
 export interface ApiOptions {
@@ -14,6 +14,8 @@ export interface ApiOptions {
   readonly grpcHealth: GrpcHealth;
   /** Whether /docs and /openapi.json are served. */
   readonly docs: boolean;
+  /** Whether /mcp is served. */
+  readonly mcp: boolean;
 }
 
 const GRPC_CONTROLLERS = [
@@ -25,11 +27,16 @@ const GRPC_CONTROLLERS = [
 
 @Module({})
 export class ApiModule {
-  static register({ gateway, readiness, grpcHealth, docs }: ApiOptions): DynamicModule {
+  static register({ gateway, readiness, grpcHealth, docs, mcp }: ApiOptions): DynamicModule {
     return {
       module: ApiModule,
       imports: [gateway],
-      controllers: [...REST_CONTROLLERS, ...(docs ? DOCS_CONTROLLERS : []), ...GRPC_CONTROLLERS],
+      controllers: [
+        ...REST_CONTROLLERS,
+        ...(mcp ? MCP_CONTROLLERS : []),
+        ...(docs ? DOCS_CONTROLLERS : []),
+        ...GRPC_CONTROLLERS,
+      ],
       providers: [
         { provide: READINESS, useValue: readiness },
         { provide: GrpcHealth, useValue: grpcHealth },

@@ -60,8 +60,17 @@ export const RUNNING_CALLS = Symbol('RunningCalls');
 export const LOOP_LAG = Symbol('LoopLag');
 /** The pipeline in force, as names. */
 export const PIPELINE_VIEW = Symbol('PipelineView');
+/** What the MCP door says of itself: `McpTerms`. */
+export const MCP_TERMS = Symbol('McpTerms');
 /** Whether this process takes calls. */
 export const READINESS = Symbol('Readiness');
+
+export interface McpTerms {
+  /** Whose tokens are taken. */
+  readonly issuers: readonly string[];
+  /** Where clients reach this gateway; undefined: as each request names it. */
+  readonly publicUrl: string | undefined;
+}
 
 export interface OAuthPages {
   readonly browser: OAuthBrowser;

@@ -5,10 +5,11 @@ import { isUnsafe, type ToolMetadata } from '../contract/tool/tool-spec.ts';
 import { describe, type FormatRequest } from './tool-format.ts';
 
 export function mcpTools({ functions }: Pick<FormatRequest, 'functions'>): JsonObject {
-  return { tools: functions.map(mcpTool) };
+  return { tools: functions.map((fn) => mcpTool(fn)) };
 }
 
-function mcpTool(fn: ToolFunction): JsonObject {
+/** `anyOutput`: the client takes output schemas that are not an object's, as those of 2026-07-28 do. */
+export function mcpTool(fn: ToolFunction, anyOutput = false): JsonObject {
   const { title } = fn.inputSchema;
   return {
     name: fn.name,
@@ -16,9 +17,13 @@ function mcpTool(fn: ToolFunction): JsonObject {
     description: describe(fn),
     inputSchema: { ...fn.inputSchema, type: 'object' },
     // A client of 2025-11-25 refuses the whole list over one output schema that is not an object's.
-    ...(fn.outputSchema?.['type'] === 'object' ? { outputSchema: fn.outputSchema } : {}),
+    ...(anyOutput || fn.outputSchema?.['type'] === 'object' ? outputOf(fn) : {}),
     annotations: annotationsOf(fn.spec.metadata),
   };
+}
+
+function outputOf({ outputSchema }: ToolFunction): JsonObject {
+  return outputSchema === undefined ? {} : { outputSchema };
 }
 
 function annotationsOf(metadata: ToolMetadata): JsonObject {

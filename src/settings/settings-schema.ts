@@ -16,7 +16,7 @@ import { auth } from './auth-settings.ts';
 import { budgets, modes, sessions } from './call-settings.ts';
 import { approvals } from './approval-settings.ts';
 import { telemetry } from './telemetry-settings.ts';
-import { oauth } from './oauth-settings.ts';
+import { oauth, oauthUrlProblem } from './oauth-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
 const port = whole(0, 65_535);
@@ -59,6 +59,18 @@ const limits = z.strictObject({
     .describe('Cached answers of all tools together: of this process, or in Redis.'),
 });
 
+const mcp = z.strictObject({
+  enabled: z.boolean().default(true),
+  public_url: z
+    .string()
+    .max(512)
+    .refine((text) => oauthUrlProblem(text) === undefined, 'must be an https URL (http on loopback alone)')
+    .optional()
+    .describe(
+      'Where MCP clients reach this gateway, without /mcp: what RFC 9728 metadata names. Left out: oauth.public_url, or what the Host of each request says.',
+    ),
+});
+
 export const settingsSchema = z.strictObject({
   role: z
     .enum(['all', 'api', 'worker'])
@@ -74,6 +86,7 @@ export const settingsSchema = z.strictObject({
       port: port.default(9464).describe('Serves /metrics, and the probes /livez and /readyz.'),
     })
     .prefault({}),
+  mcp: mcp.prefault({}).describe('The Model Context Protocol, at /mcp on the port of REST.'),
   tls: tls.optional().describe('TLS for REST and gRPC.'),
   data_dir: z
     .string()

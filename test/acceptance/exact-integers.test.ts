@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { grpcDoor, restDoor, type Decision, type Door } from '../helpers/doors.ts';
+import { grpcDoor, mcpDoor, restDoor, type Decision, type Door } from '../helpers/doors.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { ECHO_HANDLER, removeDir, tempDir } from '../helpers/temp-tools.ts';
@@ -109,7 +109,7 @@ beforeAll(async () => {
     { type: 'openapi', document: join(dir, 'api.json'), ...reach },
   ];
   gateway = await startGateway({ tools: [], settings: { loaders } });
-  doors = [restDoor(gateway), grpcDoor(gateway)];
+  doors = [restDoor(gateway), grpcDoor(gateway), mcpDoor(gateway)];
 });
 
 afterAll(async () => {

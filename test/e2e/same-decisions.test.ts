@@ -1,6 +1,6 @@
-// One table of cases through REST and gRPC, on both kinds of stores: the same decisions, whichever door and store.
+// One table of cases through REST, gRPC and MCP in both of its eras, on both kinds of stores: the same decisions, whichever door and store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { grpcDoor, restDoor, type Decision, type Door, type DoorCall } from '../helpers/doors.ts';
+import { grpcDoor, mcpDoor, restDoor, type Decision, type Door, type DoorCall } from '../helpers/doors.ts';
 import { openDatabase } from '../helpers/open-database.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { STORES, type Stores } from '../helpers/stores.ts';
@@ -214,6 +214,12 @@ const CASES: readonly Case[] = [
   ],
 ];
 
+/** Of a call that is none of the protocol's messages, and of a stranger's; any other is answered as a result. */
+function mcpStatus({ type, reason = '' }: Decision): number {
+  if (type === 'AUTH') return 401;
+  return ['SYNTAX', 'TOO_DEEP'].includes(reason) ? 400 : 200;
+}
+
 describe.each(STORES)('on %s', (_stores, open) => {
   let stores: Stores;
   let gateway: RunningGateway;
@@ -225,7 +231,7 @@ describe.each(STORES)('on %s', (_stores, open) => {
       tools: ['config/tools.yaml', 'test/fixtures/e2e/tools.yaml'],
       settings: { ...stores.settings },
     });
-    doors = [restDoor(gateway), grpcDoor(gateway)];
+    doors = [restDoor(gateway), grpcDoor(gateway), mcpDoor(gateway), mcpDoor(gateway, 'legacy')];
     await openDatabase(gateway);
   }, 180_000);
 
@@ -235,7 +241,7 @@ describe.each(STORES)('on %s', (_stores, open) => {
     await stores?.stop();
   });
 
-  describe.each(['rest', 'grpc'] as const)('through %s', (name) => {
+  describe.each(['rest', 'grpc', 'mcp', 'mcp 2025'] as const)('through %s', (name) => {
     const door = () => doors.find((each) => each.name === name) as Door;
 
     it.each(CASES)('%s', async (_guarantee, { key, ...request }, expected, rest, grpc) => {
@@ -243,7 +249,8 @@ describe.each(STORES)('on %s', (_stores, open) => {
         ...request,
         key: key === null ? undefined : (key ?? gateway.keys.agent.text),
       });
-      expect(decision).toMatchObject({ ...expected, status: name === 'rest' ? rest : grpc });
+      const status = { rest, grpc, mcp: mcpStatus(decision), 'mcp 2025': mcpStatus(decision) }[name];
+      expect(decision).toMatchObject({ ...expected, status });
       expect(
         await door().call({ ...call('add', { a: 1, b: 1 }), key: gateway.keys.agent.text }),
       ).toMatchObject({ ok: true, data: 2 });
@@ -254,7 +261,7 @@ describe.each(STORES)('on %s', (_stores, open) => {
         ...call('echo', { text: 'x'.repeat(2 << 20) }),
         key: gateway.keys.agent.text,
       });
-      expect(decision).toMatchObject({ ok: false, status: name === 'rest' ? 413 : EXHAUSTED });
+      expect(decision).toMatchObject({ ok: false, status: name === 'grpc' ? EXHAUSTED : 413 });
       expect(
         await door().call({ ...call('add', { a: 1, b: 1 }), key: gateway.keys.agent.text }),
       ).toMatchObject({ ok: true });
@@ -282,14 +289,20 @@ describe.each(STORES)('on %s', (_stores, open) => {
     });
   });
 
-  it('the details of a refusal are the same through both doors', async () => {
+  it('the details of a refusal are the same through all doors', async () => {
     const refused = CASES.filter(
       ([, asked, expected, , grpc]) => expected.ok === false && grpc !== OK && asked.timeoutMs === undefined,
     );
     const seen: string[] = [];
     for (const [guarantee, { key, ...request }] of refused) {
       const asked = { ...request, key: key === null ? undefined : (key ?? gateway.keys.agent.text) };
-      const [rest, grpc] = await Promise.all(doors.map((door) => door.call(asked)));
+      const [rest, grpc, ...mcp] = await Promise.all(doors.map((door) => door.call(asked)));
+      // A message holds the arguments one level deeper than a body.
+      for (const { details = {} } of mcp)
+        expect([guarantee, JSON.stringify(details).replace('33 levels', '32 levels')]).toEqual([
+          guarantee,
+          JSON.stringify(rest?.details ?? {}),
+        ]);
       // Wrong fields of a request are a BadRequest there.
       const { violations, ...others } = rest?.details ?? {};
       const details =
@@ -301,9 +314,9 @@ describe.each(STORES)('on %s', (_stores, open) => {
   });
 
   describe('limits', () => {
-    it('a rate limit counts calls of both doors together', async () => {
+    it('a rate limit counts calls of all doors together', async () => {
       const key = gateway.keys.agent.text;
-      const [rest, grpc] = doors as [Door, Door];
+      const [rest, grpc, mcp] = doors as [Door, Door, Door];
       expect(await rest.call({ ...call('limited'), key })).toMatchObject({ ok: true });
       expect(await grpc.call({ ...call('limited'), key })).toMatchObject({
         ok: false,
@@ -315,6 +328,7 @@ describe.each(STORES)('on %s', (_stores, open) => {
         type: 'RATE_LIMIT',
         status: 429,
       });
+      expect(await mcp.call({ ...call('limited'), key })).toMatchObject({ ok: false, type: 'RATE_LIMIT' });
     });
   });
 });

@@ -1,4 +1,4 @@
-// Both doors behind one face: send a call, get back what was decided, so that one table of cases serves REST and gRPC.
+// The doors behind one face: send a call, get back what was decided, so that one table of cases serves REST, gRPC and MCP.
 import { holdToDocument } from './documented.ts';
 import { resolve } from 'node:path';
 import { credentials, loadPackageDefinition, Metadata, type ServiceError } from '@grpc/grpc-js';
@@ -42,7 +42,7 @@ export interface DecisionMeta {
 }
 
 export interface Door {
-  readonly name: 'rest' | 'grpc';
+  readonly name: 'rest' | 'grpc' | 'mcp' | 'mcp 2025';
   call(call: DoorCall): Promise<Decision>;
   close(): void;
 }
@@ -76,6 +76,70 @@ export function restDoor(gateway: RunningGateway): Door {
     };
   }
   return { name: 'rest', call, close: () => undefined };
+}
+
+interface McpMessage {
+  readonly result?: {
+    readonly content?: readonly { readonly text?: string }[];
+    readonly structuredContent?: unknown;
+    readonly _meta?: Readonly<Record<string, unknown>>;
+  };
+  readonly error?: { readonly data?: Record<string, unknown> };
+}
+
+/** By hand: malformed arguments are cases too, which no client would send. `era`: whose revision is spoken. */
+export function mcpDoor(gateway: { readonly url: string }, era: 'modern' | 'legacy' = 'modern'): Door {
+  async function call({ tool, argumentsJson, context, key, timeoutMs, beside }: DoorCall): Promise<Decision> {
+    const envelope = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const meta = {
+      ...(era === 'modern' && envelope),
+      ...(context !== undefined && { 'io.ute/context': context }),
+    };
+    const params = `{"name":${JSON.stringify(tool)},"arguments":${argumentsJson},"_meta":${JSON.stringify(meta)}}`;
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': era === 'modern' ? '2026-07-28' : '2025-11-25',
+      ...(era === 'modern' && { 'mcp-method': 'tools/call', 'mcp-name': tool }),
+      ...beside,
+    };
+    if (key !== undefined) headers['authorization'] = `Bearer ${key}`;
+    if (timeoutMs !== undefined) headers['x-request-timeout-ms'] = String(timeoutMs);
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+    const response = await fetch(`${gateway.url}/mcp`, { method: 'POST', headers, body });
+    const text = await response.text();
+    const { status } = response;
+    holdToDocument({
+      method: 'POST',
+      path: '/mcp',
+      status,
+      type: response.headers.get('content-type'),
+      text,
+    });
+    return decisionOfMessage(JSON.parse(text) as McpMessage, status);
+  }
+  return { name: era === 'modern' ? 'mcp' : 'mcp 2025', call, close: () => undefined };
+}
+
+/** What is text is the data itself, or its JSON. */
+function decisionOfMessage({ result, error }: McpMessage, status: number): Decision {
+  const told = error?.data ?? result?._meta?.['io.ute/error'];
+  const meta = result?._meta?.['io.ute/meta'] as DecisionMeta | undefined;
+  if (told !== undefined) return { ok: false, meta, status, ...(told as { type: string; reason: string }) };
+  const text = result?.content?.[0]?.text ?? '';
+  const data = result?.structuredContent ?? jsonOr(text);
+  return { ok: result !== undefined, data, intents: result?._meta?.['io.ute/intents'] ?? [], meta, status };
+}
+
+function jsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
 }
 
 const PROTO_DIR = resolve(import.meta.dirname, '../../proto');

@@ -21,6 +21,7 @@ export function servedRoutes(): readonly string[] {
     },
     grpcHealth: { onDrain: () => () => undefined } as never,
     docs: true,
+    mcp: true,
   });
   return ((module.controllers ?? []) as readonly Controller[]).flatMap(routesOf).toSorted();
 }

@@ -32,7 +32,13 @@ export async function openRestDoor(ports: ReadonlyMap<symbol, object> = new Map(
   const all = Object.values(tokens).filter((token) => token !== tokens.READINESS);
   const providers = all.map((provide) => ({ provide, useValue: given.get(provide) ?? only() }));
   const gateway: DynamicModule = { module: Ports, providers, exports: all };
-  const module = ApiModule.register({ gateway, readiness: READY, grpcHealth: new GrpcHealth(), docs: true });
+  const module = ApiModule.register({
+    gateway,
+    readiness: READY,
+    grpcHealth: new GrpcHealth(),
+    docs: true,
+    mcp: true,
+  });
   const adapter = createFastifyAdapter(undefined);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     bodyParser: false,

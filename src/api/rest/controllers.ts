@@ -1,5 +1,6 @@
 // Every resource of REST, in the order of the reference: what is served, and what the OpenAPI document holds.
 import { HealthController } from '../health/health.controller.ts';
+import { McpController } from '../mcp/controller.ts';
 import { AdminController } from './admin/controller.ts';
 import { AgentsController } from './agents/controller.ts';
 import { ApprovalsController } from './approvals/controller.ts';
@@ -54,5 +55,7 @@ export const REST_CONTROLLERS = [
   HealthController,
 ] as const;
 
-/** Served where the settings say so. */
+/** Served where the settings say so, as are the next. */
+export const MCP_CONTROLLERS = [McpController] as const;
+
 export const DOCS_CONTROLLERS = [DocsController] as const;

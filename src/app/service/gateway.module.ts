@@ -15,6 +15,7 @@ import {
   KEY_CONTROL,
   LOOP_LAG,
   MANAGEMENT_ACTS,
+  MCP_TERMS,
   OAUTH_BROWSER,
   OAUTH_CONTROL,
   OFFERED_TOOLS,
@@ -31,6 +32,7 @@ import {
   TOOL_CALLER,
   TOOL_CATALOG,
   type DoorLimits,
+  type McpTerms,
 } from '../../api/tokens.ts';
 import { AllSecrets } from '../../core/agents/all-secrets.ts';
 import type { DecisionRules } from '../../core/decide-approval.ts';
@@ -104,6 +106,13 @@ function decisionRulesOf({ approvals }: Settings, { ports, approvers, keys }: In
   };
 }
 
+function mcpTermsOf({ auth, mcp, oauth }: Settings): McpTerms {
+  return {
+    issuers: auth.issuers.map(({ issuer }) => issuer),
+    publicUrl: mcp.public_url ?? oauth.public_url,
+  };
+}
+
 @Module({})
 export class GatewayModule {
   static register(
@@ -137,6 +146,7 @@ export class GatewayModule {
       { provide: APPROVAL_FEED, useValue: asyncService.approvals },
       { provide: APPROVAL_STORE, useValue: infra.ports.approvals },
       { provide: DOOR_LIMITS, useValue: limits },
+      { provide: MCP_TERMS, useValue: mcpTermsOf(settings) },
     ];
     return {
       module: GatewayModule,

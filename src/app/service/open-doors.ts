@@ -82,6 +82,7 @@ async function createApp(
     readiness,
     grpcHealth,
     docs,
+    mcp: settings.mcp.enabled,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     module,

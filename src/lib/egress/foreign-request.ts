@@ -48,6 +48,18 @@ export function foreignRequest(headers: IncomingHttpHeaders): ForeignRequest | u
 }
 
 /**
+ * The same of where a request comes from alone: a page of another origin speaks for whoever has it open, with a credential
+ * or without one. Undefined: it comes from no page, or from one of this gateway's own.
+ */
+export function foreignOrigin(headers: IncomingHttpHeaders): string | undefined {
+  const { origin } = headers;
+  if (origin === undefined) return undefined;
+  const host = URL.parse(`http://${headers.host ?? ''}`);
+  if (host !== null && isSameOrigin(origin, host)) return undefined;
+  return 'Pages of another origin may not speak to this gateway: the Origin header names one.';
+}
+
+/**
  * A human comes from elsewhere, by a link or back from a provider: the browser itself opens a page, and no page sees what it
  * holds. A picture, a script, a frame or a fetch of another site's page says so.
  */

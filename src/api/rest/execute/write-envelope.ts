@@ -69,7 +69,8 @@ export function envelopeJson(response: ToolResponse): string {
   return `{"ok":false,"error":${JSON.stringify(wireError(response))},"meta":${meta}}`;
 }
 
-function wireError({ error }: ToolRefusal) {
+/** snake_case, as every door that writes JSON sends it. */
+export function wireError({ error }: ToolRefusal) {
   return {
     type: error.type,
     message: error.message,
@@ -82,7 +83,7 @@ function wireError({ error }: ToolRefusal) {
   };
 }
 
-function wireMeta(meta: ResponseMeta) {
+export function wireMeta(meta: ResponseMeta) {
   return {
     schema_version: ENVELOPE_VERSION,
     call_id: meta.callId,

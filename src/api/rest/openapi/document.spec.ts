@@ -84,11 +84,13 @@ describe('buildOpenApi', () => {
     expect(at(responses, '202', 'headers')).toHaveProperty('Location');
   });
 
-  it('asks for a credential everywhere but on the probes and on this document', () => {
+  it('asks for a credential everywhere but on the probes on this document, and where strangers learn whom to ask for a token', () => {
     const open = operations.filter(({ operation }) => Array.isArray(operation['security']));
     expect(open.map(({ path }) => path)).toEqual([
       '/livez',
       '/readyz',
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/mcp',
       '/openapi.json',
       '/docs',
       '/docs/initializer.js',

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of the REST door, written from the routes that are declared.
 import type { z } from 'zod';
 import type { JsonObject } from '../../../contract/json.ts';
-import { DOCS_CONTROLLERS, REST_CONTROLLERS } from '../controllers.ts';
+import { DOCS_CONTROLLERS, MCP_CONTROLLERS, REST_CONTROLLERS } from '../controllers.ts';
 import { TAGS, type Answer, type Body, type ProblemStatus, type Route } from '../route/route.ts';
 import { routesOf } from '../route/serves.ts';
 import { JsonSchemas } from './json-schemas.ts';
@@ -22,7 +22,11 @@ parameter that a route does not know is refused.`;
 
 const JSON_TYPE = 'application/json';
 
-export const ROUTES: readonly Route[] = [...REST_CONTROLLERS, ...DOCS_CONTROLLERS].flatMap(routesOf);
+export const ROUTES: readonly Route[] = [
+  ...REST_CONTROLLERS,
+  ...MCP_CONTROLLERS,
+  ...DOCS_CONTROLLERS,
+].flatMap(routesOf);
 
 /** Each time one of its own. */
 export function buildOpenApi({ version }: { readonly version: string }): JsonObject {
@@ -85,7 +89,7 @@ function operation(route: Route, schemas: JsonSchemas): () => JsonObject {
 
 /** Whoever asks is answered, without a credential. */
 function isOpen({ tag }: Route): boolean {
-  return tag === 'health' || tag === 'docs';
+  return tag === 'health' || tag === 'docs' || tag === 'well-known';
 }
 
 function fieldsOf(of: Route['query']): readonly (readonly [string, z.ZodType])[] {

@@ -52,7 +52,8 @@ export function tokenOf(key: string | undefined): string {
   return key === undefined ? '' : Buffer.from(key).toString('base64url');
 }
 
-function keyOf(token: string): string | undefined {
+/** Undefined: it is no token of ours. */
+export function keyOf(token: string): string | undefined {
   if (!TOKEN.test(token)) return undefined;
   const key = Buffer.from(token, 'base64url').toString();
   return key.length <= MAX_KEY ? key : undefined;

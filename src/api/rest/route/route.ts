@@ -15,6 +15,8 @@ export const TAGS = {
   agents: 'Agents, and what is configured for each of their tools.',
   admin: 'For operators.',
   specs: 'Definitions of tools, changed while the gateway runs.',
+  mcp: 'The Model Context Protocol, for agents that speak it.',
+  'well-known': 'Where clients learn whom to ask for a token.',
   health: 'Probes.',
   docs: 'This description itself.',
 } as const;

@@ -1,0 +1,57 @@
+// The MCP door's routes. The SDK behind it is loaded with the first client: a gateway that nobody asks needs none of it.
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { Authenticator } from '../../ports/authenticator.ts';
+import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
+import type { ToolCaller } from '../../ports/tool-caller.ts';
+import { ServesByHand } from '../rest/route/serves.ts';
+import {
+  AUTHENTICATOR,
+  MCP_TERMS,
+  OFFERED_TOOLS,
+  TOOL_CALLER,
+  TOOL_CATALOG,
+  type McpTerms,
+  type OfferedTools,
+} from '../tokens.ts';
+import type { McpDoor } from './mcp-door.ts';
+import { metadataOf } from './resource-metadata.ts';
+import { mcpMessage, mcpResourceMetadata, resourceMetadata } from './schema.ts';
+
+@Controller()
+export class McpController {
+  #door: Promise<McpDoor> | undefined;
+
+  constructor(
+    @Inject(TOOL_CALLER) private readonly caller: Pick<ToolCaller, 'execute'>,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog,
+    @Inject(OFFERED_TOOLS) private readonly offered: OfferedTools,
+    @Inject(MCP_TERMS) private readonly terms: McpTerms,
+  ) {}
+
+  @ServesByHand(mcpMessage)
+  async message(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    this.#door ??= this.#load();
+    await (await this.#door).serve(request, reply);
+  }
+
+  @ServesByHand(resourceMetadata)
+  metadata(@Req() { headers, socket }: FastifyRequest) {
+    const found = metadataOf(this.terms, { headers, socket });
+    if (found === undefined) throw toolFailure('ROUTE_NOT_FOUND', 'No issuer of tokens is set up here.');
+    return found;
+  }
+
+  @ServesByHand(mcpResourceMetadata)
+  ofMcp(@Req() request: FastifyRequest) {
+    return this.metadata(request);
+  }
+
+  async #load(): Promise<McpDoor> {
+    const { McpDoor: Door } = await import('./mcp-door.ts');
+    const { caller, authenticator, catalog, offered, terms } = this;
+    return new Door({ caller, authenticator, catalog, offered, terms });
+  }
+}

@@ -1,0 +1,182 @@
+// McpDoor: the Model Context Protocol over HTTP. The SDK speaks it; calls go the way that those of REST and gRPC go.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { JSONRPCRequest, RequestId } from '@modelcontextprotocol/server';
+import { errorRow } from '../../contract/call/error-row.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { Principal } from '../../contract/call/principal.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { isJsonObject, type JsonObject } from '../../contract/json.ts';
+import { foreignOrigin } from '../../lib/egress/foreign-request.ts';
+import { wireError } from '../rest/execute/write-envelope.ts';
+import { environmentOf } from '../rest/execute/read-call.ts';
+import { wrongQuery } from '../rest/route/asked.ts';
+import { Exchange, type Asked, type Era } from './protocol/exchange.ts';
+import { idOf, incoming, type Incoming, type Rejection } from './protocol/incoming.ts';
+import { INVALID_REQUEST, readMessage, Unreadable } from './protocol/read-message.ts';
+import { McpServers, type McpDeps } from './protocol/mcp-servers.ts';
+import { challengeOf } from './resource-metadata.ts';
+import { mcpMessage } from './schema.ts';
+import { refusedCall } from './tools/read-tool-call.ts';
+
+interface RpcFault {
+  readonly status: number;
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export class McpDoor {
+  readonly #deps: McpDeps;
+  readonly #servers: McpServers;
+
+  constructor(deps: McpDeps) {
+    this.#deps = deps;
+    this.#servers = new McpServers(deps);
+  }
+
+  async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const fault = faultOfHead(request);
+    if (fault !== undefined) return this.#fail(request, reply, fault, null);
+    const read = readMessage(wrongQuery(mcpMessage, request) ?? request.body);
+    if (read instanceof Unreadable) return this.#refuse(request, reply, read);
+    const { value: body, largeIntegers } = read;
+    const came = incoming(request, body);
+    if (came.kind === 'rejected') return this.#reject(request, reply, came, body);
+    if (came.kind !== 'request') return this.#take(request, reply, came);
+    const { era, message } = came;
+    const asked = { ...this.#asked(request, era, message.id), largeIntegers };
+    // A call says who makes it inside the pipeline, where that is audited.
+    if (message.method === 'tools/call') return this.#serve(message, new Exchange(asked, reply));
+    const principal = await this.#principalOf(request, reply, message.id);
+    if (principal !== undefined) await this.#serve(message, new Exchange({ ...asked, principal }, reply));
+  }
+
+  async #serve(message: JSONRPCRequest, exchange: Exchange): Promise<void> {
+    await this.#servers.deliver(message, exchange);
+    await exchange.done;
+  }
+
+  /** What nobody waits for an answer to. */
+  async #take(request: FastifyRequest, reply: FastifyReply, _came: Incoming): Promise<void> {
+    const principal = await this.#principalOf(request, reply, null);
+    if (principal !== undefined) reply.code(202).send();
+  }
+
+  /** Undefined: it has been told already why it may not. */
+  async #principalOf(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    id: RequestId | null,
+  ): Promise<Principal | undefined> {
+    const { credential, traced, wrongTenant } = environmentOf(request, () => undefined);
+    try {
+      if (wrongTenant !== undefined) throw wrongTenant;
+      return await this.#deps.authenticator.authenticate(credential, traced.tenantId);
+    } catch (error) {
+      if (!(error instanceof Error) || !('type' in error)) throw error;
+      this.#fail(request, reply, faultOf(error as ToolFailure), id);
+      return undefined;
+    }
+  }
+
+  /** A call that cannot be read is refused where others are made: known, counted and audited first. */
+  async #refuse(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { failure, code, call }: Unreadable,
+  ): Promise<void> {
+    const era: Era = request.headers['mcp-protocol-version'] === '2026-07-28' ? 'modern' : 'legacy';
+    const exchange = new Exchange(this.#asked(request, era, call?.id ?? ''), reply);
+    const refused = refusedCall(call?.tool ?? '', failure, exchange);
+    if (call !== undefined) return this.#servers.answerCall(refused, exchange);
+    const response = await this.#deps.caller.execute(refused);
+    if (response.ok) return;
+    const { http: status } = errorRow(response.error.type, response.error.origin, response.error.reason);
+    const data = wireError(response);
+    this.#fail(request, reply, { status, code, message: response.error.message, data }, null);
+  }
+
+  async #reject(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    rejection: Rejection,
+    body: unknown,
+  ): Promise<void> {
+    const id = idOf(body);
+    if (!isJsonObject(body) || body['method'] !== 'tools/call') {
+      const principal = await this.#principalOf(request, reply, id);
+      if (principal !== undefined) this.#fail(request, reply, rejection, id);
+      return;
+    }
+    const failure = toolFailure('MALFORMED_CALL', rejection.message);
+    const name = isJsonObject(body['params']) ? body['params']['name'] : undefined;
+    const exchange = new Exchange(this.#asked(request, 'modern', id ?? ''), reply);
+    const refused = refusedCall(typeof name === 'string' ? name : '', failure, exchange);
+    const response = await this.#deps.caller.execute(refused);
+    if (response.ok) return;
+    const isStranger = response.error.type === 'AUTH';
+    const told = {
+      status: 401,
+      code: INVALID_REQUEST,
+      message: response.error.message,
+      data: wireError(response),
+    };
+    this.#fail(request, reply, isStranger ? told : rejection, id);
+  }
+
+  #asked(request: FastifyRequest, era: Era, id: RequestId): Asked {
+    const { headers, socket } = request;
+    return {
+      era,
+      id,
+      environment: environmentOf(request, () => undefined),
+      context: contextIn(request.query),
+      largeIntegers: [],
+      challenge: challengeOf(this.#deps.terms, { headers, socket }),
+      takesEvents: takes(headers.accept, 'text/event-stream'),
+    };
+  }
+
+  #fail(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { status, code, message, data }: RpcFault,
+    id: RequestId | null,
+  ): void {
+    if (reply.raw.destroyed) return;
+    const { headers, socket } = request;
+    if (status === 401) reply.header('www-authenticate', challengeOf(this.#deps.terms, { headers, socket }));
+    const error = { code, message, ...(data !== undefined && { data }) };
+    reply
+      .code(status)
+      .header('content-type', 'application/json')
+      .send(JSON.stringify({ jsonrpc: '2.0', id, error }));
+  }
+}
+
+function faultOfHead({ headers }: FastifyRequest): RpcFault | undefined {
+  const foreign = foreignOrigin(headers);
+  if (foreign !== undefined) return { status: 403, code: INVALID_REQUEST, message: foreign };
+  if (takes(headers.accept, 'application/json')) return undefined;
+  const message = 'The header Accept must name application/json, and text/event-stream beside it.';
+  return { status: 406, code: INVALID_REQUEST, message };
+}
+
+/** Nothing said: JSON alone. */
+function takes(accept: string | undefined, type: string): boolean {
+  if (accept === undefined) return type === 'application/json';
+  const whole = `${type.split('/')[0]}/*`;
+  return [type, whole, '*/*'].some((each) => accept.includes(each));
+}
+
+function faultOf({ type, reason, message, details }: ToolFailure): RpcFault {
+  const { http: status } = errorRow(type, 'gateway', reason);
+  return { status, code: INVALID_REQUEST, message, data: { type, reason, message, details } };
+}
+
+/** Of the context's fields, those that a URL may say for all calls of a client. */
+function contextIn(query: unknown): JsonObject {
+  return Object.fromEntries(
+    Object.entries(query as JsonObject).filter(([, said]) => typeof said === 'string'),
+  );
+}

@@ -1,0 +1,132 @@
+// Exchange: one request of a client on its way: who asks, what is beside the message, and where the answer goes.
+import type {
+  JSONRPCErrorResponse,
+  JSONRPCNotification,
+  JSONRPCResultResponse,
+  RequestId,
+} from '@modelcontextprotocol/server';
+import type { FastifyReply } from 'fastify';
+import type { JsonObject } from '../../../contract/json.ts';
+import type { LargeIntegers } from '../../../contract/call/tool-call.ts';
+import type { Principal } from '../../../contract/call/principal.ts';
+import type { CallEnvironment } from '../../rest/execute/read-call.ts';
+import { SseAnswer } from './sse-answer.ts';
+
+/** How a revision of the protocol talks: 2026-07-28, or what was before it. */
+export type Era = 'modern' | 'legacy';
+
+export interface Asked {
+  readonly era: Era;
+  /** As the client counts its requests. */
+  readonly id: RequestId;
+  readonly environment: Omit<CallEnvironment, 'whenGone'>;
+  /** What the query says of the context of its calls, in the wire's snake_case. */
+  readonly context: JsonObject;
+  /** Pointers into the message. */
+  readonly largeIntegers: LargeIntegers;
+  /** The value of WWW-Authenticate, should the credential be no good. */
+  readonly challenge: string;
+  /** Whether the client takes a stream. */
+  readonly takesEvents: boolean;
+  /** Of everything but calls: these say who calls inside the pipeline. */
+  readonly principal?: Principal;
+}
+
+export type Answer = JSONRPCResultResponse | JSONRPCErrorResponse;
+
+export class Exchange {
+  readonly asked: Asked;
+  /** Resolves when the answer is out, or nobody is there to read it. */
+  readonly done: Promise<void>;
+  /** Of the answer, where that is no stream. */
+  status = 200;
+  #settle: () => void = () => undefined;
+  readonly #reply: FastifyReply;
+  readonly #listeners: (() => void)[] = [];
+  #isGone = false;
+  #isOver = false;
+  #pasted: string | undefined;
+  #stream: SseAnswer | undefined;
+
+  constructor(asked: Asked, reply: FastifyReply) {
+    this.asked = asked;
+    this.#reply = reply;
+    this.done = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) this.cancel();
+      this.#over();
+    });
+  }
+
+  /** Calls back when the client has gone away, or wants the answer no more. */
+  readonly whenGone = (listener: () => void): void => {
+    if (this.#isGone) listener();
+    else this.#listeners.push(listener);
+  };
+
+  cancel(): void {
+    if (this.#isGone || this.#isOver) return;
+    this.#isGone = true;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Fields of the result that are JSON text already: what a tool answered goes out as it was encoded. */
+  paste(fields: string): void {
+    this.#pasted = fields;
+  }
+
+  /** Before the answer. Left out where the client takes no stream, or reads too slowly for what may be left out. */
+  notify(message: JSONRPCNotification, mayBeLeftOut = true): void {
+    if (this.#isOver || this.#isGone || !this.asked.takesEvents) return;
+    this.#stream ??= new SseAnswer(this.#reply, () => {
+      this.cancel();
+      this.#reply.raw.destroy();
+    });
+    this.#stream.push(JSON.stringify(message), mayBeLeftOut);
+  }
+
+  /** Only the first counts. */
+  answer(message: Answer): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const text = this.#textOf(message);
+    if (this.#stream !== undefined) {
+      this.#stream.end(text);
+      return;
+    }
+    // With other answers that are ready in this turn of the event loop, as REST's are.
+    setImmediate(() => {
+      if (!this.#reply.raw.destroyed) this.#send(text);
+      this.#settle();
+    });
+  }
+
+  /** Of a request that was cancelled: nothing answers it. */
+  endWithout(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#stream !== undefined) this.#stream.end(undefined);
+    else if (!this.#reply.raw.destroyed) this.#reply.code(202).send();
+    this.#settle();
+  }
+
+  #send(text: string): void {
+    if (this.status === 401) this.#reply.header('www-authenticate', this.asked.challenge);
+    this.#reply.code(this.status).header('content-type', 'application/json').send(text);
+  }
+
+  #textOf(message: Answer): string {
+    const head = `{"jsonrpc":"2.0","id":${JSON.stringify(this.asked.id)}`;
+    if ('error' in message) return `${head},"error":${JSON.stringify(message.error)}}`;
+    const result = JSON.stringify(message.result);
+    if (this.#pasted === undefined) return `${head},"result":${result}}`;
+    return `${head},"result":{${this.#pasted}${result === '{}' ? '' : ','}${result.slice(1)}}`;
+  }
+
+  #over(): void {
+    this.#isOver = true;
+    this.#settle();
+  }
+}

@@ -1,0 +1,133 @@
+// McpServers: one server of the SDK for each era, and what they do with the requests that this door serves.
+import { ProtocolError, type JSONRPCRequest, type StandardSchemaV1 } from '@modelcontextprotocol/server';
+import { permissionMissing } from '../../../contract/call/failure.ts';
+import { holds } from '../../../contract/call/principal.ts';
+import type { ToolRequest } from '../../../contract/call/tool-call.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
+import type { Authenticator } from '../../../ports/authenticator.ts';
+import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import type { ToolCaller } from '../../../ports/tool-caller.ts';
+import { readContext } from '../../read-context.ts';
+import { keyOf } from '../../rest/route/page.ts';
+import type { McpTerms, OfferedTools } from '../../tokens.ts';
+import { ListedTools } from '../tools/listed-tools.ts';
+import { CONTEXT_KEY, readToolCall, type CallParams } from '../tools/read-tool-call.ts';
+import { writeToolResult, type Result } from '../tools/write-tool-result.ts';
+import { EraServer } from './era-server.ts';
+import type { Era, Exchange } from './exchange.ts';
+import { INVALID_REQUEST } from './read-message.ts';
+
+export interface McpDeps {
+  readonly caller: Pick<ToolCaller, 'execute'>;
+  readonly authenticator: Authenticator;
+  readonly catalog: ToolCatalog;
+  readonly offered: OfferedTools;
+  readonly terms: McpTerms;
+}
+
+interface ListParams {
+  readonly cursor?: JsonValue;
+  readonly _meta?: JsonValue;
+}
+
+const INVALID_PARAMS = -32_602;
+/** A list is good until a tool changes, which nobody tells. */
+const LIST_TTL_MS = 60_000;
+
+/** Calls are read by hand: what is wrong with one is the pipeline's to refuse. */
+const ANY_PARAMS: StandardSchemaV1<unknown, JsonObject> = {
+  '~standard': {
+    version: 1,
+    vendor: 'unified-tool-executor',
+    validate: (value) => (isJsonObject(value) ? { value } : { issues: [{ message: 'must be an object' }] }),
+  },
+};
+
+export class McpServers {
+  readonly #deps: McpDeps;
+  readonly #listed: ListedTools;
+  readonly #open: Promise<Readonly<Record<Era, EraServer>>>;
+
+  constructor(deps: McpDeps) {
+    this.#deps = deps;
+    this.#listed = new ListedTools(deps.catalog, deps.offered);
+    this.#open = this.#openBoth();
+  }
+
+  async deliver(message: JSONRPCRequest, exchange: Exchange): Promise<void> {
+    const servers = await this.#open;
+    servers[exchange.asked.era].door.deliver(message, exchange);
+  }
+
+  /** Of a call that is answered without the SDK, since its message is none that the SDK would take. */
+  async answerCall(request: ToolRequest, exchange: Exchange): Promise<void> {
+    const { id, era } = exchange.asked;
+    try {
+      const written = await this.#call(request, exchange);
+      const result = era === 'modern' ? { resultType: 'complete', ...written } : written;
+      exchange.answer({ jsonrpc: '2.0', id, result });
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      const { code, message, data } = error;
+      exchange.answer({ jsonrpc: '2.0', id, error: { code, message, data } });
+    }
+    await exchange.done;
+  }
+
+  async #openBoth() {
+    const [modern, legacy] = await Promise.all([this.#openOne('modern'), this.#openOne('legacy')]);
+    return { modern, legacy };
+  }
+
+  #openOne(era: Era): Promise<EraServer> {
+    const server = new EraServer(era, { tools: {} });
+    const { door } = server;
+    server.setRequestHandler('tools/call', { params: ANY_PARAMS }, (params: CallParams, { mcpReq }) => {
+      const exchange = door.exchangeOf(mcpReq.id);
+      return this.#call(readToolCall(params, exchange), exchange);
+    });
+    server.setRequestHandler('tools/list', { params: ANY_PARAMS }, (params: ListParams, { mcpReq }) => {
+      const exchange = door.exchangeOf(mcpReq.id);
+      return asProtocolErrors(exchange, () => this.#list(exchange, params));
+    });
+    return server.open();
+  }
+
+  async #call(request: ToolRequest, exchange: Exchange): Promise<Result> {
+    const response = await this.#deps.caller.execute(request);
+    return writeToolResult(response, exchange, {
+      hasOutputSchema: (tool) => this.#listed.hasOutputSchema(tool),
+    });
+  }
+
+  #list({ asked }: Exchange, { cursor, _meta: meta }: ListParams): Result {
+    const { principal, era, context } = asked;
+    if (principal === undefined) throw new Error('a list is asked for by nobody');
+    if (!holds(principal, 'tools:read')) throw permissionMissing('tools:read');
+    const own = isJsonObject(meta) ? meta[CONTEXT_KEY] : undefined;
+    const { agentId, mode } = readContext({ ...context, ...(isJsonObject(own) && own) });
+    const after = typeof cursor === 'string' ? keyOf(cursor) : undefined;
+    if (cursor !== undefined && after === undefined)
+      throw new ProtocolError(INVALID_PARAMS, 'The cursor must be the nextCursor of this list.');
+    const page = this.#listed.page({ era, principal, agentId, mode, after });
+    return era === 'modern' ? { ...page, ttlMs: LIST_TTL_MS, cacheScope: 'private' } : page;
+  }
+}
+
+/** A failure of the gateway's own, as the protocol tells it. */
+function asProtocolErrors<Made>(exchange: Exchange, make: () => Made): Made {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error;
+    const { type, reason, message, details } = error;
+    if (type === 'PERMISSION_DENIED') exchange.status = 403;
+    throw new ProtocolError(type === 'VALIDATION' ? INVALID_PARAMS : INVALID_REQUEST, message, {
+      type,
+      reason,
+      message,
+      details,
+    });
+  }
+}

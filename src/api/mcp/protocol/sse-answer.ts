@@ -1,0 +1,54 @@
+// SseAnswer: an answer that is a stream of events, since there is something to tell before its end. No faster than its reader.
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { EventQueue } from '../../grpc/stream/event-queue.ts';
+
+const KEEP_ALIVE_MS = 15_000;
+
+export class SseAnswer {
+  readonly #raw: ServerResponse;
+  readonly #queue: EventQueue;
+  readonly #keepAlive: NodeJS.Timeout;
+
+  /** `overflow`: the reader is too slow for what must not be left out. */
+  constructor(reply: FastifyReply, overflow: () => void) {
+    reply.hijack();
+    const { raw } = reply;
+    this.#raw = raw;
+    raw.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      // A connection that has carried a stream is not kept: closing the gateway would wait for it.
+      connection: 'close',
+    });
+    raw.flushHeaders();
+    this.#queue = new EventQueue(raw, { send: (bytes) => void raw.write(bytes), overflow });
+    this.#keepAlive = setInterval(() => {
+      if (!raw.writableNeedDrain) raw.write(': still here\n\n');
+    }, KEEP_ALIVE_MS);
+    this.#keepAlive.unref();
+    raw.once('close', () => {
+      clearInterval(this.#keepAlive);
+      this.#queue.close();
+    });
+  }
+
+  /** `json` is JSON text: it holds no line break. */
+  push(json: string, mayBeLeftOut: boolean): void {
+    this.#queue.push(frameOf(json), mayBeLeftOut);
+  }
+
+  /** After everything that waits; undefined: there is nothing to say. */
+  end(json: string | undefined): void {
+    this.#queue.finish(() => {
+      clearInterval(this.#keepAlive);
+      if (json === undefined) this.#raw.end();
+      else this.#raw.end(frameOf(json));
+    });
+  }
+}
+
+function frameOf(json: string): Buffer {
+  return Buffer.from(`event: message\ndata: ${json}\n\n`);
+}

@@ -1,0 +1,113 @@
+// The MCP door on the wire, as far as HTTP goes: JSON-RPC messages, and where a client learns whom to ask for a token.
+import { z } from 'zod';
+import { INTERACTION_MODES } from '../../contract/tool/tool-spec.ts';
+import { Problem } from '../rest/openapi/shared.ts';
+import { json, route } from '../rest/route/route.ts';
+import { list, named, object, oneOf, shape, text, textOf } from '../rest/route/shapes.ts';
+
+const TAG = 'mcp';
+
+const RpcId = shape(() => z.union([z.string(), z.int()]));
+
+const RpcMessage = named('JsonRpcMessage', () =>
+  z.looseObject({
+    jsonrpc: z.literal('2.0'),
+    id: RpcId().optional(),
+    method: text().optional(),
+    params: object().optional(),
+  }),
+);
+
+const RpcError = named('JsonRpcError', () =>
+  z.object({
+    jsonrpc: z.literal('2.0'),
+    id: RpcId().nullable(),
+    error: z.object({
+      code: z.int(),
+      message: text(),
+      data: z.unknown().optional().describe('Of a call: its error, as the envelope of REST has it.'),
+    }),
+  }),
+);
+
+const RpcAnswer = named('JsonRpcAnswer', () =>
+  z.union([z.object({ jsonrpc: z.literal('2.0'), id: RpcId(), result: object() }), RpcError()]),
+);
+
+const contextField = (description: string) => textOf(1, 512).optional().describe(description);
+
+const events = shape(() => z.string());
+
+export const mcpMessage = route({
+  operationId: 'mcpMessage',
+  method: 'post',
+  path: '/mcp',
+  tag: TAG,
+  summary: 'A message of the Model Context Protocol',
+  description:
+    'Streamable HTTP, revisions 2026-07-28 and 2025-11-25, and before them what 2025-era clients ask for. An answer is JSON, or a stream of ' +
+    'events where there is something to tell before it. `agent_id`, `user_id`, `session_id` and `mode` of the query are the context of every call.',
+  query: shape(() =>
+    z.object({
+      agent_id: contextField('The agent that calls are made for, and whose tools are listed.'),
+      user_id: contextField('The user that calls are made for.'),
+      session_id: contextField('The conversation that calls belong to.'),
+      mode: oneOf(INTERACTION_MODES).optional(),
+    }),
+  ),
+  body: {
+    shape: RpcMessage,
+    example: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'calculate_sum', arguments: { a: 1, b: 2 } },
+    },
+  },
+  answers: {
+    200: {
+      description: 'The answer.',
+      content: { 'application/json': RpcAnswer, 'text/event-stream': events },
+    },
+    202: { description: 'A notification, or an answer of the client, was taken.' },
+    400: json('No message of the protocol, or one that contradicts its headers.', RpcError),
+    401: json('No credential, or one that is not valid.', RpcError, ['WWW-Authenticate']),
+    403: json('The credential lacks the permission, or a page of another origin asks.', RpcError),
+    404: json('There is no such method.', RpcError),
+    406: json('The client takes no JSON.', RpcError),
+    413: json('The message is too large.', RpcError),
+    415: json('The message is not sent as JSON.', RpcError),
+  },
+});
+
+const ResourceMetadata = named('ProtectedResourceMetadata', () =>
+  z.object({
+    resource: text('What tokens are for.').meta({ format: 'uri' }),
+    authorization_servers: list(text()),
+    bearer_methods_supported: list(text()),
+    resource_name: text(),
+  }),
+);
+
+const metadata = (operationId: string, path: `/${string}`) =>
+  route({
+    operationId,
+    method: 'get',
+    path,
+    tag: 'well-known',
+    summary: 'Who gives out tokens for this gateway (RFC 9728)',
+    description: 'Where `auth.issuers` names any.',
+    answers: {
+      200: json('The metadata.', ResourceMetadata),
+      404: {
+        description: 'No issuer of tokens is set up here.',
+        content: { 'application/problem+json': Problem },
+      },
+    },
+  });
+
+export const resourceMetadata = metadata('resourceMetadata', '/.well-known/oauth-protected-resource');
+export const mcpResourceMetadata = metadata(
+  'mcpResourceMetadata',
+  '/.well-known/oauth-protected-resource/mcp',
+);
