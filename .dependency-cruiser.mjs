@@ -191,16 +191,10 @@ const fences = [
     'Use readStatement of executors/sql: it bounds what the parser is given.',
   ),
   fence(
-    'mcp-client-only-in-infra-mcp',
-    'node_modules/@modelcontextprotocol/client/',
-    '^src/infra/mcp/',
-    'Ask for the port McpServers: its adapter keeps one connection per server and trusts none of them.',
-  ),
-  fence(
-    'mcp-server-only-in-its-door',
-    'node_modules/@modelcontextprotocol/server/',
-    '^src/api/mcp/',
-    'The protocol ends at its door: hand the core a ToolRequest.',
+    'mcp-sdk-only-at-its-two-ends',
+    'node_modules/@modelcontextprotocol/',
+    '^src/(api|infra)/mcp/',
+    'Ask for the port McpServers, whose adapter trusts no server; the door hands the core a ToolRequest.',
   ),
   fence(
     'otel-sdk-only-in-infra',
