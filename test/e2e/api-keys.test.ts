@@ -89,6 +89,36 @@ describe('a key of the database', () => {
     expect(again.body).toMatchObject({ status: 404, reason: 'KEY_NOT_FOUND' });
   });
 
+  it('that is revoked is told nothing more by streams that are open, here and on another replica', async () => {
+    const { id, key } = await made({ roles: ['admin'] });
+    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(everywhere(LET_IN));
+    const followed = async ({ url }: RunningGateway) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const { status, body } = await fetch(`${url}/v1/approvals/events`, { headers });
+      expect(status).toBe(200);
+      let told = '';
+      const ended = (async () => {
+        for await (const piece of body ?? []) told += Buffer.from(piece).toString();
+      })();
+      return { told: () => told, ended };
+    };
+    const asked = async (n: number) => {
+      const path = '/v1/tools/wire_money/execute';
+      const { body } = await ask(admin(), 'POST', path, { arguments: { n } });
+      return (body['error'] as { details: { approval_id: string } }).details.approval_id;
+    };
+    const streams = [await followed(one), await followed(two)];
+    const before = await asked(1);
+    for (const { told } of streams) await expect.poll(told, SOON).toContain(before);
+    await ask(admin(), 'DELETE', `/v1/keys/${id}`);
+    await expect.poll(() => saidBy(elsewhere, key), SOON).toEqual(everywhere(REFUSED));
+    const after = await asked(2);
+    for (const { told, ended } of streams) {
+      await ended;
+      expect(told()).not.toContain(after);
+    }
+  });
+
   it('that serves several tenants does so on every replica, for those that it lists, until it is revoked', async () => {
     const { id, key } = await made({ tenants: ['acme', 'wayne'] });
     const saidFor = async (tenant: string) => {

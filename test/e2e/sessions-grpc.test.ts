@@ -34,7 +34,11 @@ let client: Client & { close(): void };
 
 beforeAll(async () => {
   const modes = { voice: { retrieval_soft_ms: null } };
-  gateway = await startGateway({ tools: ['examples/sessions/tools.yaml'], settings: { modes }, more: MORE });
+  gateway = await startGateway({
+    tools: ['examples/sessions/tools.yaml', 'examples/async-calls/tools.yaml'],
+    settings: { modes },
+    more: MORE,
+  });
   const definition = loadSync('unified_tool_executor/v1/tool_executor_service.proto', {
     includeDirs: [PROTO_DIR],
     enums: String,
@@ -253,6 +257,44 @@ describe('a call that runs later', () => {
     expect(JSON.parse(String(call['resultJson']))).toEqual(overRest?.['result']);
     const { answer } = await rpc('ListCalls', { tool: 'get_faqs', pageSize: 5 }, 'admin');
     expect(((answer ?? {})['calls'] as readonly Fields[]).map((each) => each['id'])).toContain(id);
+  });
+
+  it('is watched with what its tool says on the way', async () => {
+    const argumentsJson = Buffer.from(JSON.stringify({ month: '2026-10', pages: 2 }));
+    const id = String((await rpc('StartCall', { tool: 'write_report', argumentsJson })).answer?.['callId']);
+    const said = (await watched(id)).flatMap(({ said: each }) => (each ? [each as Fields] : []));
+    const progress = said.filter(({ kind }) => kind === 'progress');
+    expect(progress.map(({ dataJson }) => JSON.parse(String(dataJson)) as unknown)).toContainEqual({
+      fraction: 0.5,
+      message: 'page 1 of 2',
+    });
+  });
+
+  it('is watched by a key until that is revoked, and no further', async () => {
+    const wanted = { name: 'watcher', roles: ['agent'] };
+    const made = (await rest('POST', '/v1/keys', wanted, 'admin')).answer as { id: string; key: string };
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${made.key}`);
+    const argumentsJson = Buffer.from(JSON.stringify({ month: '2026-10', pages: 100 }));
+    const id = await new Promise<string>((done, fail) =>
+      (client['StartCall'] as Unary).call(
+        client,
+        { tool: 'write_report', argumentsJson },
+        metadata,
+        (error, reply) => (error === null ? done(String(reply?.['callId'])) : fail(error)),
+      ),
+    );
+    const watch = client['WatchCall'] as unknown as (message: object, metadata: Metadata) => Stream;
+    const refused = await new Promise<ServiceError>((done, fail) => {
+      let revoked: Promise<Outcome> | undefined;
+      watch
+        .call(client, { id }, metadata)
+        .on('data', () => (revoked ??= rest('DELETE', `/v1/keys/${made.id}`, undefined, 'admin')))
+        .on('error', done)
+        .on('end', () => fail(new Error('it was watched to its end')));
+    });
+    expect(decisionOfError(refused)).toMatchObject({ type: 'AUTH', reason: 'CREDENTIAL_INVALID' });
+    await rpc('CancelCall', { id }, 'admin');
   });
 
   it('is cancelled while it runs, and not twice', async () => {

@@ -63,7 +63,11 @@ export async function ask<R extends Route>(
 ): Promise<Told<AnswerOf<R>>> {
   const request = requestWith({ permissions: [], ...said });
   const { reply, said: told } = recordingReply();
-  const asked = readAsked(route, request, admit(request, operatorWith(said.permissions ?? [])));
+  const asked = readAsked(
+    route,
+    request,
+    admit(request, operatorWith(said.permissions ?? []), async () => {}),
+  );
   const body = (await handlerOf(controller, route).call(controller, asked, reply)) as AnswerOf<R>;
   return { body, status: told.status, headers: told.headers };
 }

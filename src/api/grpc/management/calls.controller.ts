@@ -119,16 +119,19 @@ export class CallRpcController {
     const gone = new AbortController();
     lifeOf(stream).whenGone(() => gone.abort());
     try {
-      const { principal } = await admittedBy(this.authenticator, metadata, stream);
+      const admitted = () => admittedBy(this.authenticator, metadata, stream);
+      const { principal } = await admitted();
       const { id, of } = readById(message);
       const { afterSeq } = readable(message);
       for await (const news of await this.calls.follow(principal, id, afterSeq, gone.signal, of)) {
+        // A credential that was withdrawn since ends the stream.
+        await admitted();
         // Nothing is buffered for a reader who is slow.
         if (stream.writableNeedDrain) await once(stream, 'drain', { signal: gone.signal });
         if (news.kind === 'reconnect') throw shuttingDown();
         if (news.kind === 'event') {
           const { seq, kind, data } = news.event;
-          yield ENCODERS.WatchCall({ seq, said: { kind, dataJson: Buffer.from(JSON.stringify(data)) } });
+          yield ENCODERS.WatchCall({ seq, said: { kind, dataJson: JSON.stringify(data) } });
         } else
           yield ENCODERS.WatchCall({
             seq: news.seq,

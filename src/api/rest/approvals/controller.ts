@@ -41,12 +41,13 @@ export class ApprovalsController {
 
   @Serves(followApprovals)
   @Requires('approvals:decide')
-  async follow({ principal, query, headers }: Asked<typeof followApprovals>, reply: FastifyReply) {
+  async follow(asked: Asked<typeof followApprovals>, reply: FastifyReply) {
+    const { principal, query, headers } = asked;
     const gone = new AbortController();
     const { tenantId } = principal;
     const terms = { tenantId, afterSeq: headers['Last-Event-ID'], group: query.group, gone: gone.signal };
     const news = await this.feed.follow(terms);
-    const stream = new EventStream(reply);
+    const stream = new EventStream(reply, asked.stillAllowed);
     stream.gone.addEventListener('abort', () => gone.abort(), { once: true });
     for await (const each of news) {
       if (each.kind === 'reconnect') await stream.send('reconnect', '{}');

@@ -95,7 +95,7 @@ export class CallsController {
     const after = headers['Last-Event-ID'] ?? 0;
     const gone = new AbortController();
     const followed = await this.calls.follow(principal, params.id, after, gone.signal, calledFor(query));
-    const stream = new EventStream(reply);
+    const stream = new EventStream(reply, asked.stillAllowed);
     stream.gone.addEventListener('abort', () => gone.abort(), { once: true });
     for await (const news of followed) await this.#send(stream, news);
     stream.close();

@@ -1,4 +1,5 @@
-// EventStream: server-sent events over one answer: no faster than the reader reads, alive while nothing happens.
+// EventStream: server-sent events over one answer: no faster than the reader reads, alive while nothing happens, and over
+// once the reader's credential is good no more.
 import type { FastifyReply } from 'fastify';
 
 const KEEP_ALIVE_MS = 15_000;
@@ -10,10 +11,13 @@ export class EventStream {
   readonly #raw: FastifyReply['raw'];
   readonly #gone = new AbortController();
   readonly #keepAlive: NodeJS.Timeout;
+  readonly #stillAllowed: () => Promise<void>;
 
-  constructor(reply: FastifyReply) {
+  /** `stillAllowed` is asked before every event, and while there is none. */
+  constructor(reply: FastifyReply, stillAllowed: () => Promise<void>) {
     reply.hijack();
     this.#raw = reply.raw;
+    this.#stillAllowed = stillAllowed;
     this.#raw.once('close', () => this.#end());
     this.#raw.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -23,7 +27,7 @@ export class EventStream {
       connection: 'close',
     });
     this.#raw.write(`retry: ${RECONNECT_AFTER_MS}\n\n`);
-    this.#keepAlive = setInterval(() => this.#raw.write(': still here\n\n'), KEEP_ALIVE_MS);
+    this.#keepAlive = setInterval(() => void this.#sayAlive(), KEEP_ALIVE_MS);
     this.#keepAlive.unref();
   }
 
@@ -34,7 +38,7 @@ export class EventStream {
 
   /** `data` is JSON text: it holds no line break. Resolves when the reader can take more. */
   async send(event: string, data: string, id?: number): Promise<void> {
-    if (this.gone.aborted) return;
+    if (!(await this.#isAllowed())) return;
     const text = `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
     if (this.#raw.write(text)) return;
     await new Promise<void>((resolve) => {
@@ -51,6 +55,20 @@ export class EventStream {
   close(): void {
     this.#end();
     this.#raw.end();
+  }
+
+  async #sayAlive(): Promise<void> {
+    if (await this.#isAllowed()) this.#raw.write(': still here\n\n');
+  }
+
+  /** A reader who is not allowed any more asks again, and hears why. */
+  async #isAllowed(): Promise<boolean> {
+    try {
+      await this.#stillAllowed();
+    } catch {
+      this.close();
+    }
+    return !this.gone.aborted;
   }
 
   #end(): void {

@@ -13,10 +13,20 @@ export interface Admitted {
   readonly noting: (what: JsonObject) => void;
 }
 
-type ManagedRequest = FastifyRequest & { admitted?: Admitted };
+/** Of a request by REST. */
+export interface AdmittedRequest extends Admitted {
+  /** For what is answered for longer. Rejects with ToolFailure once the credential is good no more, or holds too little for the route. */
+  readonly stillAllowed: () => Promise<void>;
+}
 
-export function admit(request: FastifyRequest, principal: Principal): Admitted {
-  const admitted = admittedFor(principal);
+type ManagedRequest = FastifyRequest & { admitted?: AdmittedRequest };
+
+export function admit(
+  request: FastifyRequest,
+  principal: Principal,
+  stillAllowed: () => Promise<void>,
+): AdmittedRequest {
+  const admitted = { ...admittedFor(principal), stillAllowed };
   (request as ManagedRequest).admitted = admitted;
   return admitted;
 }
@@ -35,7 +45,7 @@ export function admittedFor(principal: Principal): Admitted {
 }
 
 /** Of a route that says what it requires. */
-export function admittedOf(request: FastifyRequest): Admitted {
+export function admittedOf(request: FastifyRequest): AdmittedRequest {
   const { admitted } = request as ManagedRequest;
   if (admitted === undefined) throw new Error('this route says nothing of what it requires');
   return admitted;

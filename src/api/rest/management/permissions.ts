@@ -40,12 +40,14 @@ export class PermissionGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { headers } = request;
     const tenant = tenantOrThrow(headers[TENANT_KEY]);
-    const principal = await this.authenticator.authenticate(credentialOf(request), tenant);
-    const admitted = admit(request, principal);
     const permissions: readonly string[] = Reflect.getMetadata(REQUIRED, context.getHandler());
-    const [first] = permissions;
-    if (first === undefined || permissions.some((each) => holds(admitted.principal, each))) return true;
-    const refusal = missing(first);
+    const authenticate = () => this.authenticator.authenticate(credentialOf(request), tenant);
+    const admitted = admit(request, await authenticate(), async () => {
+      const refusal = refusalOf(await authenticate(), permissions);
+      if (refusal !== undefined) throw refusal;
+    });
+    const refusal = refusalOf(admitted.principal, permissions);
+    if (refusal === undefined) return true;
     const act = actOf(context);
     if (act !== undefined) await this.acts.refused(admitted, act, refusal);
     throw refusal;
@@ -55,6 +57,12 @@ export class PermissionGuard implements CanActivate {
 /** What a handler asks for beside its route's permission. Throws ToolFailure PERMISSION_DENIED. */
 export function demand(principal: Principal, permission: string): void {
   if (!holds(principal, permission)) throw missing(permission);
+}
+
+function refusalOf(principal: Principal, permissions: readonly string[]): ToolFailure | undefined {
+  const [first] = permissions;
+  if (first === undefined || permissions.some((each) => holds(principal, each))) return undefined;
+  return missing(first);
 }
 
 function missing(permission: string): ToolFailure {

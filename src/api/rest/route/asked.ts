@@ -23,13 +23,15 @@ export interface Asked<R extends Route> {
   readonly affects: (tenantId: string) => void;
   /** What the record of the act says besides: no secret. */
   readonly noting: (what: JsonObject) => void;
+  /** For a stream. Rejects with ToolFailure once the credential is good no more, or holds too little for the route. */
+  readonly stillAllowed: () => Promise<void>;
 }
 
 /** Throws ToolFailure VALIDATION with every violation, or what refused the body on its way in. */
 export function readAsked<R extends Route>(
   route: R,
   request: FastifyRequest,
-  by: Pick<Asked<R>, 'principal' | 'affects' | 'noting'>,
+  by: Pick<Asked<R>, 'principal' | 'affects' | 'noting' | 'stillAllowed'>,
 ): Asked<R> {
   const wrong: Violation[] = [...strayParameters(route, request)];
   const query = readQuery(route, request, wrong);
