@@ -289,7 +289,7 @@ describe('a call that runs later', () => {
       let revoked: Promise<Outcome> | undefined;
       watch
         .call(client, { id }, metadata)
-        .on('data', () => (revoked ??= rest('DELETE', `/v1/keys/${made.id}`, undefined, 'admin')))
+        .on('data', () => void (revoked ??= rest('DELETE', `/v1/keys/${made.id}`, undefined, 'admin')))
         .on('error', done)
         .on('end', () => fail(new Error('it was watched to its end')));
     });
