@@ -2,7 +2,7 @@
 
 interface Variable {
   readonly path: readonly string[];
-  readonly kind: 'text' | 'integer' | 'boolean' | 'paths';
+  readonly kind: 'text' | 'integer' | 'boolean' | 'paths' | 'count';
   readonly help: string;
 }
 
@@ -22,6 +22,11 @@ export const SECRETS: ReadonlySet<string> = new Set([
 /** UTE_CONFIG itself (the path of gateway.yaml) is read by the loader. */
 export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
   UTE_ROLE: variable(['role'], 'text', 'all, api or worker: what this process does.'),
+  UTE_PROCESSES: variable(
+    ['processes'],
+    'count',
+    'How many processes serve on the same ports: a number, or auto, one for each core.',
+  ),
   UTE_HOST: variable(['host'], 'text', 'Address that all doors listen on.'),
   UTE_HTTP_PORT: variable(['http', 'port'], 'integer', 'REST port; 0 takes a free one.'),
   UTE_GRPC_PORT: variable(['grpc', 'port'], 'integer', 'gRPC port; 0 takes a free one.'),
@@ -125,6 +130,7 @@ type Reader = (text: string) => unknown;
 
 const READERS: Record<Variable['kind'], Reader> = {
   integer: (text) => (/^-?\d+$/.test(text) ? Number(text) : undefined),
+  count: (text) => (text === 'auto' ? text : READERS.integer(text)),
   boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
   paths: (text) => [{ type: 'yaml-file', paths: text.split(',').map((path) => path.trim()) }],
   text: (text) => text,

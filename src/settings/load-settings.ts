@@ -8,7 +8,7 @@ import { didYouMean } from '../lib/text/did-you-mean.ts';
 import { fallenOut } from '../lib/tools-yaml/fallen-out.ts';
 import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable, SECRETS } from './environment.ts';
 import { positionOf, readSource, type Environment, type Source } from './settings-source.ts';
-import { modeProblems } from './call-rules.ts';
+import { contradictions } from './contradictions.ts';
 import type { VaultSettings } from './secrets-settings.ts';
 import { settingsSchema, type Settings, type SettingsFile } from './settings-schema.ts';
 
@@ -24,6 +24,7 @@ export class SettingsError extends Error {
 
 export type { Environment } from './settings-source.ts';
 
+const EXPECTED: { readonly [kind: string]: string } = { integer: 'an integer', count: 'an integer or auto' };
 const DEFAULT_FILE = 'config/gateway.yaml';
 
 /** Throws SettingsError. A missing config/gateway.yaml is all defaults; a missing UTE_CONFIG is an error. */
@@ -61,7 +62,7 @@ function overlay(
       problems.push({
         file: 'environment',
         path: name,
-        message: `expected ${known.kind === 'integer' ? 'an integer' : 'true or false'}, found "${text}"`,
+        message: `expected ${EXPECTED[known.kind] ?? 'true or false'}, found "${text}"`,
       });
       continue;
     }
@@ -156,62 +157,16 @@ function shapeOf(schema: unknown): unknown {
   return inner?.shape ?? {};
 }
 
-/** What is well-formed and still cannot be. */
-function contradictions(settings: SettingsFile, file: string, env: Environment): Problem[] {
-  const problems: Problem[] = [];
-  const loopback = ['127.0.0.1', '::1', 'localhost'].includes(settings.host);
-  if (settings.auth.mode === 'none' && !loopback) {
-    const message = `auth "none" is only for loopback, but host is "${settings.host}": use api_keys, or host 127.0.0.1`;
-    problems.push({ file, path: 'auth.mode', message });
-  }
-  for (const list of ['issuers', 'client_certificates'] as const) {
-    if (settings.auth.mode !== 'none' || settings.auth[list].length === 0) continue;
-    const message = 'are for auth.mode api_keys: with "none" everybody is let in without them';
-    problems.push({ file, path: `auth.${list}`, message });
-  }
-  if (settings.auth.client_certificates.length > 0 && settings.tls?.client_ca_file === undefined) {
-    const message = 'is needed for auth.client_certificates: PEM of the CAs that sign them';
-    problems.push({ file, path: 'tls.client_ca_file', message });
-  }
-  if (settings.role !== 'all' && settings.database.url === undefined) {
-    const message = `"${settings.role}" is for one of several processes that share a database: set database.url or UTE_DATABASE_URL, or role all`;
-    problems.push({ file, path: 'role', message });
-  }
-  if (settings.webhooks.allow_hosts !== undefined && settings.webhooks.secret === undefined) {
-    const message = 'is needed to sign webhooks with: set it or UTE_WEBHOOK_SECRET to whsec_ and base64';
-    problems.push({ file, path: 'webhooks.secret', message });
-  }
-  for (const { path, message } of modeProblems(settings.modes))
-    problems.push({ file, path: `modes.${path}`, message });
-  problems.push(...sharedPorts(settings, file));
-  const { url, required = env['NODE_ENV'] === 'production' } = settings.redis;
-  if (required && url === undefined) {
-    const message =
-      'is required here: without Redis each replica would count limits for itself. Set it or UTE_REDIS_URL; for a single process, set redis.required: false (UTE_REDIS_REQUIRED=false)';
-    problems.push({ file, path: 'redis.url', message });
-  }
-  return problems;
-}
-
-const DOORS = ['http', 'grpc', 'metrics'] as const;
-
-function sharedPorts(settings: SettingsFile, file: string): Problem[] {
-  return DOORS.flatMap((door, index) => {
-    const { port } = settings[door];
-    const first = DOORS.slice(0, index).find((other) => port !== 0 && settings[other].port === port);
-    if (first === undefined) return [];
-    return [{ file, path: `${door}.port`, message: `${port} is the port of ${first}.port already` }];
-  });
-}
-
 function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string): Settings {
   const configDir = dirname(configFile);
   const from = (path: string) => resolve(configDir, path);
+  const dataDir = resolve(cwd, file.data_dir);
   return {
     ...file,
     configDir,
     configFile,
-    data_dir: resolve(cwd, file.data_dir),
+    data_dir: dataDir,
+    own_dir: dataDir,
     tls: file.tls && {
       cert_file: from(file.tls.cert_file),
       key_file: from(file.tls.key_file),

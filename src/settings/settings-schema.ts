@@ -78,6 +78,12 @@ export const settingsSchema = z.strictObject({
     .describe(
       'What this process does. api serves REST and gRPC and leaves accepted calls, schedules and webhooks to others; worker runs those, and opens the metrics port alone. Both need database.url.',
     ),
+  processes: z
+    .union([z.literal('auto'), whole(1, 256)])
+    .default(1)
+    .describe(
+      'How many processes serve on the same ports; auto: one for each core, and one alone without redis.url or database.url. Several need both. What is said per process or per replica is of each of them.',
+    ),
   host: z.string().min(1).default('127.0.0.1').describe('Address that all doors listen on.'),
   http: z.strictObject({ port: port.default(8080), docs: z.boolean().default(true) }).prefault({}),
   grpc: z.strictObject({ port: port.default(50_051), reflection: z.boolean().default(true) }).prefault({}),
@@ -175,4 +181,8 @@ export interface Settings extends SettingsFile {
   readonly configDir: string;
   /** Absolute path of gateway.yaml, which need not be there. */
   readonly configFile: string;
+  /** Absolute folder of this process alone: data_dir, or one below it where several processes serve. */
+  readonly own_dir: string;
+  /** Which of several processes this one is, from 1. */
+  readonly process?: number;
 }

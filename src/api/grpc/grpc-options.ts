@@ -1,4 +1,5 @@
 // The gRPC door's settings as Nest wants them: limits, TLS, keepalive, and what is added to the server besides the controller.
+import type { Socket } from 'node:net';
 import * as grpcJs from '@grpc/grpc-js';
 import { Server, ServerCredentials, type ChannelOptions } from '@grpc/grpc-js';
 import * as protoLoader from '@grpc/proto-loader';
@@ -21,6 +22,8 @@ export interface GrpcSettings {
   readonly maxMessageBytes: number;
   readonly health: GrpcHealth;
   readonly caller: Pick<ToolCaller, 'execute'>;
+  /** Connections come by this, and the server has no port. */
+  readonly handed?: (take: (connection: Socket) => void) => void;
   /** How long closing waits for calls in flight before it cuts them. */
   readonly closeWithinMs?: number;
 }
@@ -61,47 +64,53 @@ export function grpcOptions(settings: GrpcSettings): CustomStrategy {
       health.addToServer(server, reflection ? definition : undefined);
     },
   };
-  const { closeWithinMs = DEFAULT_CLOSE_WITHIN_MS } = settings;
+  const { closeWithinMs = DEFAULT_CLOSE_WITHIN_MS, handed } = settings;
   const execute = executeBy(caller);
-  return { strategy: new GrpcServer(options, closeWithinMs, execute, (bound) => health.setPort(bound)) };
+  const onBound = (bound: number) => health.setPort(bound);
+  return { strategy: new GrpcServer(options, { closeWithinMs, execute, onBound, handed }) };
 }
 
 type Execute = ReturnType<typeof executeBy>;
 
+interface GrpcServerNeeds {
+  readonly closeWithinMs: number;
+  readonly execute: Execute;
+  readonly onBound: (port: number) => void;
+  readonly handed: GrpcSettings['handed'];
+}
+
 /** Nest's gRPC server, which also tells the port it got, and whose graceful close has an end. */
 class GrpcServer extends ServerGrpc {
   readonly #options: GrpcOptions['options'];
-  readonly #closeWithinMs: number;
-  readonly #execute: Execute;
-  readonly #onBound: (port: number) => void;
-  #server: Server | undefined;
-  #address = '';
+  readonly #needs: GrpcServerNeeds;
+  /** Takes no more connections, and ends those that are open within that time. */
+  #drain: ((withinMs: number) => void) | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(
-    options: GrpcOptions['options'],
-    closeWithinMs: number,
-    execute: Execute,
-    onBound: (port: number) => void,
-  ) {
+  constructor(options: GrpcOptions['options'], needs: GrpcServerNeeds) {
     super(options);
-    this.#execute = execute;
     this.#options = options;
-    this.#closeWithinMs = closeWithinMs;
-    this.#onBound = onBound;
+    this.#needs = needs;
   }
 
   override async createClient(): Promise<Server> {
     const server = new Server(this.#options.channelOptions);
     const credentials = this.#options.credentials as ServerCredentials;
+    const { handed, onBound } = this.#needs;
+    if (handed !== undefined) {
+      const injector = server.createConnectionInjector(credentials);
+      handed((connection) => injector.injectConnection(connection));
+      this.#drain = (withinMs) => injector.drain(withinMs);
+      return server;
+    }
     const bound = await new Promise<number>((resolve, reject) => {
       server.bindAsync(this.url, credentials, (error, port) =>
         error === null ? resolve(port) : reject(error),
       );
     });
-    this.#onBound(bound);
-    this.#address = this.url.replace(/:\d+$/, `:${bound}`);
-    this.#server = server;
+    onBound(bound);
+    const address = this.url.replace(/:\d+$/, `:${bound}`);
+    this.#drain = (withinMs) => server.drain(address, withinMs);
     return server;
   }
 
@@ -113,7 +122,7 @@ class GrpcServer extends ServerGrpc {
   /** Execute is not a controller's: see execute/execute.ts. */
   override async createService(definition: unknown, name: string): Promise<object> {
     const service = await super.createService(definition, name);
-    return name === SERVICE ? { ...service, Execute: this.#execute } : service;
+    return name === SERVICE ? { ...service, Execute: this.#needs.execute } : service;
   }
 
   /** Safe to call twice: the service closes both doors at once, and Nest closes this one again after REST. */
@@ -123,7 +132,7 @@ class GrpcServer extends ServerGrpc {
 
   /** Without channelz grpc-js forgets its sessions for forceShutdown; drain knows them, and cuts them in time. */
   async #close(): Promise<void> {
-    this.#server?.drain(this.#address, this.#closeWithinMs);
+    this.#drain?.(this.#needs.closeWithinMs);
     await super.close();
   }
 }

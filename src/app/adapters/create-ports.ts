@@ -94,7 +94,7 @@ export async function createInfra(
     ...kept,
     authenticator: keys.authenticator,
     callRules: callRulesOf(settings),
-    trustedDefinitions: await openFileTrustedDefinitions(join(settings.data_dir, 'pins.json'), observed),
+    trustedDefinitions: await openFileTrustedDefinitions(join(settings.own_dir, 'pins.json'), observed),
     idempotency: new SqlIdempotencyStore(database.db),
     loopLag,
     recordings,

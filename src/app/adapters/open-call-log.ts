@@ -56,13 +56,13 @@ interface Deps {
 
 /** Before anything else is written: rejects if data_dir, or the audit journal in it, cannot be. */
 export async function openCallLog(settings: Settings, deps: Deps): Promise<CallLog> {
-  requireWritable(settings.data_dir);
+  requireWritable(settings.own_dir);
   const { database, log } = deps;
   const embedded = settings.database.url === undefined;
   const gateway = randomUUID();
   const sink = await StoredAuditSink.open({
     ...deps,
-    path: join(settings.data_dir, 'audit'),
+    path: join(settings.own_dir, 'audit'),
     table: new SqlAuditTable(database, gateway),
     intents: embedded ? 'journal' : 'database',
     maxBacklogBytes: settings.limits.max_audit_backlog_bytes,

@@ -21,11 +21,14 @@ export async function openObservation(
   settings: Settings,
 ): Promise<Observation & { readonly flush: () => Promise<void> }> {
   const clock = new SystemClock();
-  const metrics = new PrometheusMetrics();
+  const { process: index } = settings;
+  const whose: Readonly<Record<string, string>> = index === undefined ? {} : { process: String(index) };
+  const metrics = new PrometheusMetrics({}, whose);
   metrics.collectProcessMetrics();
   const telemetry = await openTelemetry(settings, metrics);
   const alsoTo = telemetry?.takeLine;
-  const log = PinoLog.create({ level: settings.log.level, ...(alsoTo !== undefined && { alsoTo }) });
+  const lines = PinoLog.create({ level: settings.log.level, ...(alsoTo !== undefined && { alsoTo }) });
+  const log = index === undefined ? lines : lines.child({ process: index });
   log.hide(secretsOfSettings(settings));
   telemetry?.complainTo(log);
   return {

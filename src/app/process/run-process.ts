@@ -1,7 +1,11 @@
 // The running process: settings, service, signals, exit codes. 0 = stopped as asked, 1 = could not start or had to be cut off.
 import { LoadError } from '../../registry/reload/registry-sync.ts';
-import { serve, type Service } from '../service/serve.ts';
+import type { Service } from '../service/serve.ts';
+import { PROCESS_VARIABLE, processIndexOf, settingsOf } from './many/process-index.ts';
+import { processCountOf } from './many/process-count.ts';
+import { Sibling } from './many/sibling.ts';
 import { loadSettings, SettingsError } from '../../settings/load-settings.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
 import { describeProblem } from '../../lib/text/describe-problem.ts';
 
 /** After the drain's own limit: closing sockets and workers must not take longer than this. */
@@ -13,13 +17,28 @@ const SETTLE_MS = 500;
 setInterval(() => undefined, 2 ** 30);
 
 async function main(): Promise<void> {
+  const index = processIndexOf(process.env);
+  delete process.env[PROCESS_VARIABLE];
   const read = () => loadSettings(process.env, process.cwd());
   const settings = read();
-  const service = await serve(settings, (line) => process.stderr.write(line), read);
+  if (index !== undefined) return serveBeside(new Sibling(index), settingsOf(settings, index), read);
+  const { count, why } = processCountOf(settings);
+  if (count === 1) return serveAlone(settings, read, why);
+  const { runPrimary } = await import('./many/run-primary.ts');
+  return runPrimary(settings, count);
+}
+
+async function serveAlone(settings: Settings, read: () => Settings, why: string | undefined): Promise<void> {
+  const service = await started(settings, read);
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => void stop(service, settings.shutdown.drain_ms));
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      void stop(service, settings.shutdown.drain_ms);
+    });
   process.on('SIGHUP', () => void reload(service));
-  service.infra.log.info(
+  const { log } = service.infra;
+  if (why !== undefined) log.info({ why }, 'processes is auto, and one process serves');
+  log.info(
     {
       role: settings.role,
       ...(service.restUrl !== '' && { rest: service.restUrl, grpc: service.grpcAddress }),
@@ -28,7 +47,25 @@ async function main(): Promise<void> {
     },
     'ready',
   );
+}
+
+/** One of several. A terminal and an init system may signal all of them as well as the primary, which tells them itself. */
+async function serveBeside(sibling: Sibling, settings: Settings, read: () => Settings): Promise<void> {
+  process.on('SIGINT', () => undefined);
+  const service = await started(settings, read, sibling);
+  const end = () => void stop(service, settings.shutdown.drain_ms);
+  process.on('SIGTERM', end);
+  process.on('SIGHUP', () => undefined);
+  sibling.obey({ stop: end, reload: () => void reload(service) });
+  sibling.serves(orderOf(service));
+  if (!process.connected) end();
+}
+
+async function started(settings: Settings, read: () => Settings, sibling?: Sibling): Promise<Service> {
+  const { serve } = await import('../service/serve.ts');
+  const service = await serve(settings, (line) => process.stderr.write(line), read, sibling);
   setTimeout(() => collectBootGarbage(service), SETTLE_MS).unref();
+  return service;
 }
 
 async function reload({ infra, gateway }: Service): Promise<void> {
@@ -48,7 +85,7 @@ function collectBootGarbage({ gateway }: Service): void {
 let stopping = false;
 
 async function stop(service: Service, drainMs: number): Promise<void> {
-  if (stopping) process.exit(1);
+  if (stopping) return;
   stopping = true;
   setTimeout(() => process.exit(1), drainMs + CLOSE_LIMIT_MS).unref();
   await service.stop();

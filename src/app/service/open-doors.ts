@@ -1,5 +1,6 @@
 // The doors: Nest with REST on Fastify and the gRPC server beside it. The only part of the start that loads Nest.
 import 'reflect-metadata';
+import type { Socket } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -13,6 +14,8 @@ import type { Gateway } from '../gateway/create-gateway.ts';
 import { GatewayModule } from './gateway.module.ts';
 import type { Infra } from '../adapters/create-ports.ts';
 import { NestLog } from '../../infra/telemetry/nest-log.ts';
+import type { Sibling } from '../process/many/sibling.ts';
+import { handConnections } from './handed-connections.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 /** What the doors get to send their last answers, once nothing runs any more. */
@@ -24,6 +27,8 @@ export interface DoorParts {
   readonly gateway: Gateway;
   readonly asyncCalls: AsyncService;
   readonly readiness: Readiness;
+  /** Hands connections over; left out: the doors take them from ports of their own. */
+  readonly sibling?: Sibling | undefined;
 }
 
 export interface Doors {
@@ -37,7 +42,7 @@ export interface Doors {
   close(): Promise<void>;
 }
 
-export async function prepareDoors({ settings, ...parts }: DoorParts): Promise<Doors> {
+export async function prepareDoors({ settings, sibling, ...parts }: DoorParts): Promise<Doors> {
   const { host, http, grpc: grpcSettings } = settings;
   const health = new GrpcHealth();
   const app = await createApp(settings, parts, health);
@@ -50,22 +55,32 @@ export async function prepareDoors({ settings, ...parts }: DoorParts): Promise<D
     health,
     caller: parts.gateway.executor,
     closeWithinMs: settings.shutdown.drain_ms + 2_000,
+    ...(sibling !== undefined && {
+      handed: (take: (connection: Socket) => void) => sibling.onConnection('grpc', take),
+    }),
   });
   app.connectMicroservice(grpc);
   await app.init();
+  const handed = sibling && handConnections(app.getHttpServer());
   return {
     async listen(restPort = http.port) {
       await app.startAllMicroservices();
+      if (sibling !== undefined) {
+        await app.getHttpAdapter().getInstance().ready();
+        sibling.onConnection('rest', (connection) => handed?.take(connection));
+        return {};
+      }
       await app.listen(restPort, host);
       return { rest: portOf(app), grpc: health.port(grpcSettings.port) };
     },
     setServing: (serving) => health.setServing(serving),
     setAccepting: (accepting) => health.setAccepting(accepting),
     async close() {
+      sibling?.ends();
       // A connection that never sent anything is not idle to Node, and would hold up the end for seconds.
       const lastAnswersOut = setTimeout(() => app.getHttpServer().closeAllConnections(), LAST_ANSWERS_MS);
       // Both at once: Nest would close gRPC only after the last REST connection had ended.
-      await Promise.all([app.close(), grpc.strategy.close()]);
+      await Promise.all([app.close(), grpc.strategy.close(), handed?.ended(LAST_ANSWERS_MS)]);
       clearTimeout(lastAnswersOut);
     },
   };

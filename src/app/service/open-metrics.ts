@@ -5,22 +5,25 @@ import { showWaitingApprovals } from '../../infra/approvals/waiting-approvals.ts
 import { MetricsServer } from '../../infra/telemetry/metrics-server.ts';
 import { showResources } from '../../infra/telemetry/resource-gauges.ts';
 import { PROCESS_SERIES } from '../../ports/telemetry/series/process.ts';
+import type { Sibling } from '../process/many/sibling.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { VERSION } from '../../version.ts';
 import type { ServiceState } from './service-state.ts';
 
 export interface MetricsDoor {
-  /** The one in use. */
-  readonly port: number;
+  /** The one in use; undefined: the primary has it, and asks. */
+  readonly port: number | undefined;
   close(): Promise<void>;
 }
 
-/** Once the database is open. Rejects when the port cannot be had. */
+/** Once the database is open. Rejects when the port cannot be had. `sibling`: there is none, the primary asks by that. */
 export async function openMetrics(
   settings: Settings,
   infra: Infra,
   state: ServiceState,
+  sibling?: Sibling,
 ): Promise<MetricsDoor> {
+  if (sibling !== undefined) return showToPrimary(settings, infra, state, sibling);
   const server = new MetricsServer({
     metrics: infra.metrics,
     readiness: () => readinessAnswer(state),
@@ -35,6 +38,20 @@ export async function openMetrics(
       return server.close();
     },
   };
+}
+
+async function showToPrimary(
+  settings: Settings,
+  infra: Infra,
+  state: ServiceState,
+  sibling: Sibling,
+): Promise<MetricsDoor> {
+  sibling.says({
+    readiness: () => readinessAnswer(state),
+    exposition: (format) => infra.metrics.exposition(format),
+  });
+  const hideState = showState(settings, infra);
+  return { port: undefined, close: async () => hideState() };
 }
 
 /** The returned function ends the looks; none is waited for. */

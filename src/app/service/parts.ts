@@ -27,9 +27,13 @@ export interface PartsNow {
   readonly sandbox: Pick<SandboxReport, 'backend'> | undefined;
   /** Why no calls are taken. */
   readonly phase: string | undefined;
+  /** How many share the ports; left out: one that has them alone. */
+  readonly processes?: number | undefined;
 }
 
-export function partsOf({ stores, degraded, sandbox, phase }: PartsNow): { readonly [name: string]: Part } {
+export function partsOf({ stores, degraded, sandbox, phase, processes }: PartsNow): {
+  readonly [name: string]: Part;
+} {
   return {
     database: part(stores.embedded ? 'embedded' : 'postgresql', 'away', degraded['database']),
     redis: part(stores.redis ? 'redis' : 'memory of this process', 'away', degraded['admission']),
@@ -38,6 +42,9 @@ export function partsOf({ stores, degraded, sandbox, phase }: PartsNow): { reado
     loaders: part('sources of tools', 'degraded', degraded['tools']),
     audit: part('journal and database', 'away', degraded['audit']),
     doors: doorsOf(stores, phase),
+    ...(processes !== undefined && {
+      processes: part(`${processes} processes on the same ports`, 'degraded', degraded['processes']),
+    }),
   };
 }
 

@@ -8,14 +8,13 @@ import { answerWhileRecovering, bootDoors } from './boot-doors.ts';
 import type { Doors } from './open-doors.ts';
 import { openMetrics, type MetricsDoor } from './open-metrics.ts';
 import { degradedTools, ServiceState } from './service-state.ts';
+import { addressesOf, type Addresses } from './addresses.ts';
+import type { Sibling } from '../process/many/sibling.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
-export interface Service {
-  /** Empty in the role worker, as is the next. */
-  readonly restUrl: string;
-  readonly grpcAddress: string;
-  readonly metricsUrl: string;
+/** Where it is one of several processes, the primary holds the ports, and the addresses are empty. */
+export interface Service extends Addresses {
   readonly gateway: Gateway;
   readonly infra: Infra;
   /** Takes no new calls, lets those in flight finish (at most drain_ms), ends everything. Safe to call twice. */
@@ -26,18 +25,19 @@ export interface Service {
 const LEAST_SHIP_MS = 1_000;
 
 /**
- * `reread` gives the settings as they stand now, for keys that come and go. Throws LoadError, or Error with what kept it
- * from starting; nothing is left running then.
+ * `reread` gives the settings as they stand now, for keys that come and go. `sibling`: connections come from the primary, which
+ * holds the ports. Throws LoadError, or Error with what kept it from starting; nothing is left running then.
  */
 export async function serve(
   settings: Settings,
   announce: (line: string) => void,
   reread?: () => Settings,
+  sibling?: Sibling,
 ): Promise<Service> {
   const undo: (() => Promise<unknown>)[] = [];
   try {
-    await checkPorts(settings);
-    return await start(settings, announce, reread, undo);
+    if (sibling === undefined) await checkPorts(settings);
+    return await start(settings, announce, reread, sibling, undo);
   } catch (error) {
     for (const step of undo.toReversed()) await step().catch(() => undefined);
     throw error;
@@ -48,6 +48,7 @@ async function start(
   settings: Settings,
   announce: (line: string) => void,
   reread: (() => Settings) | undefined,
+  sibling: Sibling | undefined,
   undo: (() => Promise<unknown>)[],
 ): Promise<Service> {
   const demo = settings.demo.upstream ? await startDemoUpstream() : undefined;
@@ -58,7 +59,7 @@ async function start(
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
-  const state = stateOf(settings, infra, gateway);
+  const state = stateOf(settings, infra, gateway, sibling);
   const probed = probeSandbox(infra, state, announce);
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
   const tools = gateway.sync.start();
@@ -66,13 +67,13 @@ async function start(
   const whileRecovering = answerWhileRecovering(settings, infra);
   undo.push(() => whileRecovering.end());
   const [doors] = await Promise.all([
-    bootDoors({ settings, infra, gateway, asyncCalls, readiness: state }, underWay),
+    bootDoors({ settings, infra, gateway, asyncCalls, readiness: state, sibling }, underWay),
     tools,
     openDatabase(infra),
   ]);
   undo.push(() => doors.close());
   gateway.agreement.start();
-  const metrics = await openMetrics(settings, infra, state);
+  const metrics = await openMetrics(settings, infra, state, sibling);
   undo.push(() => metrics.close());
   const ports = await doors.listen(await whileRecovering.end());
   asyncCalls.start();
@@ -80,7 +81,11 @@ async function start(
   state.ready();
   doors.setServing(true);
   const failed = (err: unknown) => infra.log.error({ err }, 'readiness could not be checked; tried again');
-  state.onChange(infra.ports.clock, (isReady) => doors.setAccepting(isReady), failed);
+  const changed = (reason: string | undefined) => {
+    doors.setAccepting(reason === undefined);
+    sibling?.refuses(reason ?? null);
+  };
+  state.onChange(infra.ports.clock, changed, failed);
   return {
     ...addressesOf(settings, { ...ports, metrics: metrics.port }),
     gateway,
@@ -89,13 +94,19 @@ async function start(
   };
 }
 
-function stateOf({ redis, database, role }: Settings, infra: Infra, gateway: Gateway): ServiceState {
+function stateOf(
+  { redis, database, role }: Settings,
+  infra: Infra,
+  gateway: Gateway,
+  sibling: Sibling | undefined,
+): ServiceState {
   const notes = notesOf(infra);
   return new ServiceState({
     executors: () => gateway.status(),
     degraded: () => ({ ...infra.degraded(), ...degradedTools(gateway.sync.status()) }),
     notes: () => notes,
     stores: { embedded: database.url === undefined, redis: redis.url !== undefined, role },
+    siblings: sibling === undefined ? undefined : () => sibling.states,
     recordsEveryCall: infra.ports.auditSink.readOnlyMode === 'durable',
   });
 }
@@ -107,22 +118,6 @@ function notesOf({ database, log }: Infra): JsonObject {
     'audit records are not append-only: the role of database.url can change and delete them; set database.owner_url (docs/audit.md)';
   log.warn({}, audit);
   return { audit };
-}
-
-interface OpenPorts {
-  readonly rest?: number;
-  readonly grpc?: number;
-  readonly metrics: number;
-}
-
-function addressesOf({ host, tls }: Settings, { rest, grpc, metrics }: OpenPorts) {
-  const scheme = tls === undefined ? 'http' : 'https';
-  const at = host.includes(':') ? `[${host}]` : host;
-  return {
-    restUrl: rest === undefined ? '' : `${scheme}://${at}:${rest}`,
-    grpcAddress: grpc === undefined ? '' : `${at}:${grpc}`,
-    metricsUrl: `http://${at}:${metrics}/metrics`,
-  };
 }
 
 async function gatewayOf(settings: Settings, { ports, oauth, assignments }: Infra): Promise<Gateway> {

@@ -1,6 +1,8 @@
 // ServiceState: what /readyz tells: whether this gateway takes calls, what it does without meanwhile, and what confines tools.
 import type { JsonObject } from '../../contract/json.ts';
 import type { Degraded } from '../../infra/telemetry/degraded-gauge.ts';
+import { missingProcesses, refusingProcess } from '../process/many/joint-readiness.ts';
+import type { ProcessState } from '../process/many/messages.ts';
 import { partsOf, type Part, type Stores } from './parts.ts';
 import { every } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -14,6 +16,8 @@ export interface ServiceStateNeeds {
   /** What its settings do without. */
   readonly notes: () => JsonObject;
   readonly stores: Stores;
+  /** Of all processes on the same ports, this one included; left out: there are no others. */
+  readonly siblings?: (() => readonly ProcessState[]) | undefined;
   /** Whether every call is refused without its audit record, those that only read too. */
   readonly recordsEveryCall: boolean;
 }
@@ -49,31 +53,48 @@ export class ServiceState {
     return this.#phase === 'draining';
   }
 
-  /** Undefined: ready. */
+  /** Undefined: ready, as are the other processes: whoever asks reaches any of them. */
   notReady(): string | undefined {
-    if (this.#phase !== undefined) return this.#phase;
-    return this.#needs.recordsEveryCall ? this.degraded().audit : undefined;
+    return this.#ownReason() ?? refusingProcess(this.#needs.siblings?.() ?? []);
   }
 
   degraded(): Degraded {
-    return this.#needs.degraded();
+    const missing = missingProcesses(this.#needs.siblings?.() ?? []);
+    return { ...this.#needs.degraded(), ...(missing !== undefined && { processes: missing }) };
+  }
+
+  #ownReason(): string | undefined {
+    if (this.#phase !== undefined) return this.#phase;
+    return this.#needs.recordsEveryCall ? this.#needs.degraded().audit : undefined;
   }
 
   parts(): { readonly [name: string]: Part } {
     const { stores } = this.#needs;
-    return partsOf({ stores, degraded: this.degraded(), sandbox: this.#sandbox, phase: this.#phase });
+    const processes = this.#needs.siblings?.().length;
+    return partsOf({
+      stores,
+      degraded: this.degraded(),
+      sandbox: this.#sandbox,
+      phase: this.#phase,
+      processes,
+    });
   }
 
-  /** Tells when notReady changes, a second late at most, until the drain. */
-  onChange(clock: Clock, notify: (isReady: boolean) => void, failed: (error: unknown) => void): void {
-    let last = this.notReady() === undefined;
+  /** Tells when this process comes to refuse calls, with the reason, and to take them again; a second late at most, until the drain. */
+  onChange(
+    clock: Clock,
+    notify: (reason: string | undefined) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    let last = this.#ownReason() === undefined;
     const look = () => {
       if (this.isDraining) {
         void looks.stop();
         return;
       }
-      const isReady = this.notReady() === undefined;
-      if (isReady !== last) notify(isReady);
+      const reason = this.#ownReason();
+      const isReady = reason === undefined;
+      if (isReady !== last) notify(reason);
       last = isReady;
     };
     const looks = every(clock, { ms: LOOK_EVERY_MS }, look, failed);

@@ -15,7 +15,7 @@ export interface OpenedRecordings {
 
 /** Rejects with a sentence for the operator: a recording that cannot be read answers nothing, and the gateway does not start. */
 export async function openRecordings(settings: Settings, deps: RecordingsDeps): Promise<OpenedRecordings> {
-  const folder = join(settings.data_dir, 'recordings');
+  const folder = join(settings.own_dir, 'recordings');
   const replaySource = await openReplaySource(settings, folder);
   if (replaySource !== undefined) warnAboutState(settings, deps);
   const { enabled, max_total_bytes: maxTotalBytes, start } = settings.recording;

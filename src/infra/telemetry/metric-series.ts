@@ -38,13 +38,24 @@ export class SeriesFamily<S extends Series> implements Labelled<S> {
   readonly #labelNames: readonly string[];
   readonly #limits: SeriesLimits;
   readonly #make: () => S;
+  /** Labels of every series, as they stand between the braces. */
+  readonly #constant: string;
   readonly #series = new Map<
     string,
     { readonly values: readonly string[]; readonly labels: string; readonly series: S }
   >();
   readonly #seen = new Map<string, Set<string>>();
 
-  constructor(metric: string, labelNames: readonly string[], limits: SeriesLimits, make: () => S) {
+  constructor(
+    metric: string,
+    labelNames: readonly string[],
+    limits: SeriesLimits,
+    make: () => S,
+    constant: Readonly<Record<string, string>> = {},
+  ) {
+    this.#constant = Object.entries(constant)
+      .map(([name, value]) => `${name}="${escaped(value)}"`)
+      .join(',');
     this.#metric = metric;
     this.#labelNames = labelNames;
     this.#limits = limits;
@@ -94,9 +105,8 @@ export class SeriesFamily<S extends Series> implements Labelled<S> {
   }
 
   #add(values: readonly string[]): S {
-    const labels = this.#labelNames
-      .map((name, index) => `${name}="${escaped(values[index] ?? '')}"`)
-      .join(',');
+    const own = this.#labelNames.map((name, index) => `${name}="${escaped(values[index] ?? '')}"`);
+    const labels = [this.#constant, ...own].filter((label) => label !== '').join(',');
     const series = this.#make();
     this.#series.set(JSON.stringify(values), { values, labels, series });
     return series;

@@ -13,10 +13,15 @@ export interface Exposition {
   ): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
+interface ReadinessAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
 export interface MetricsServerNeeds {
   readonly metrics: Exposition;
   /** What /readyz answers now. */
-  readonly readiness: () => { readonly status: number; readonly body: object };
+  readonly readiness: () => Promise<ReadinessAnswer> | ReadinessAnswer;
   /** Nobody shows a credential on this gateway, so pages of other origins are kept out here as well. */
   readonly anonymous: boolean;
 }
@@ -50,8 +55,8 @@ export class MetricsServer {
     const path = request.method === 'GET' ? request.url?.split('?')[0] : undefined;
     if (path === '/livez') return sendJson(response, 200, { status: 'ok' });
     if (path === '/readyz') {
-      const { status, body } = readiness();
-      return sendJson(response, status, body);
+      void Promise.resolve(readiness()).then(({ status, body }) => sendJson(response, status, body));
+      return;
     }
     if (path !== '/metrics') return void response.writeHead(404).end();
     const format = OPEN_METRICS.test(request.headers.accept ?? '') ? 'openmetrics' : 'text';

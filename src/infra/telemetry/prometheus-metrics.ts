@@ -46,10 +46,14 @@ const DEFAULT_LIMITS: SeriesLimits = { maxSeries: 10_000, maxLabelValues: { tool
 export class PrometheusMetrics implements Metrics {
   readonly #process = new Registry();
   readonly #limits: SeriesLimits;
+  readonly #constant: Readonly<Record<string, string>>;
   readonly #defined = new Map<string, Defined>();
 
-  constructor(limits: Partial<SeriesLimits> = {}) {
+  /** `constant`: labels of every series in the exposition, whose it is. */
+  constructor(limits: Partial<SeriesLimits> = {}, constant: Readonly<Record<string, string>> = {}) {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#constant = constant;
+    this.#process.setDefaultLabels(constant);
   }
 
   counter(definition: MetricDefinition): Labelled<Counter> {
@@ -110,7 +114,7 @@ export class PrometheusMetrics implements Metrics {
     }
     checkNames(name, labels, type);
     checkBuckets(name, buckets, type);
-    const family = new SeriesFamily(name, labels, this.#limits, make);
+    const family = new SeriesFamily(name, labels, this.#limits, make, this.#constant);
     this.#defined.set(name, { fingerprint, type, help, family, head: headOf(type, name, help) });
     return family;
   }

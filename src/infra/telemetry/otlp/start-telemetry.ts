@@ -1,4 +1,5 @@
 // startTelemetry: the OpenTelemetry SDK, where an endpoint is set. Traces, metrics and logs by OTLP over HTTP, behind the calls.
+import { randomUUID } from 'node:crypto';
 import { diag, DiagLogLevel, logs } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -44,7 +45,12 @@ const NAME = 'unified-tool-executor';
 
 export function startTelemetry(options: TelemetryOptions, read: () => Iterable<ReadMetric>): Telemetry {
   const { traces, metrics, logs: takesLines, version } = options;
-  const own = { 'service.name': NAME, 'service.version': version };
+  // Of several processes and replicas each has series of its own.
+  const own = {
+    'service.name': NAME,
+    'service.version': version,
+    'service.instance.id': randomUUID(),
+  };
   const resource = resourceFromAttributes(own)
     .merge(defaultResource())
     .merge(resourceFromAttributes(named(own)));

@@ -12,6 +12,15 @@ export const PROCESS_SERIES = named({
     help: 'Always 1: the version of the gateway and of Node in its labels.',
     labels: ['version', 'node'],
   },
+  ute_processes: {
+    type: 'gauge',
+    help: 'Of a gateway of several processes (processes): how many there should be (wanted), and how many serve (serving).',
+    labels: ['state'],
+  },
+  ute_process_restarts_total: {
+    type: 'counter',
+    help: 'Of a gateway of several processes: how often one of them ended and was started again.',
+  },
   ute_data_dir_free_bytes: {
     type: 'gauge',
     help: 'Space that the gateway may still use on the disk of data_dir.',

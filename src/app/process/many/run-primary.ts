@@ -1,0 +1,35 @@
+// Runs the primary of a gateway of several processes: signals reach all of them, and its end is theirs.
+import { checkPorts } from '../../../infra/http/free-ports.ts';
+import { SystemClock } from '../../../infra/clock/system-clock.ts';
+import { PinoLog } from '../../../infra/telemetry/pino-log.ts';
+import { PrometheusMetrics } from '../../../infra/telemetry/prometheus-metrics.ts';
+import type { Settings } from '../../../settings/settings-schema.ts';
+import { Primary } from './primary.ts';
+
+/** After the drain: what the processes themselves take at most to end, and a little more. */
+const END_WITHIN_MS = 6_000;
+
+/** Rejects with Error where the ports cannot be had; the process ends where it does not start otherwise. */
+export async function runPrimary(settings: Settings, count: number): Promise<void> {
+  await checkPorts(settings);
+  const log = PinoLog.create({ level: settings.log.level });
+  const metrics = new PrometheusMetrics({}, { process: 'primary' });
+  metrics.collectProcessMetrics();
+  const primary = new Primary({ settings, count, clock: new SystemClock(), log, metrics });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => void stop(primary, log, settings.shutdown.drain_ms));
+  process.on('SIGHUP', () => primary.reload());
+  process.once('exit', () => primary.kill());
+  if (!(await primary.start())) process.exit(1);
+}
+
+let stopping = false;
+
+async function stop(primary: Primary, log: PinoLog, drainMs: number): Promise<void> {
+  if (stopping) process.exit(1);
+  stopping = true;
+  setTimeout(() => process.exit(1), drainMs + END_WITHIN_MS).unref();
+  const inGoodOrder = await primary.stop();
+  await log.flush();
+  process.exit(inGoodOrder ? 0 : 1);
+}

@@ -1,0 +1,68 @@
+// What settings say that is well-formed and still cannot be, with the setting to change.
+import type { Problem } from '../contract/tool/loaded-tools.ts';
+import { modeProblems } from './call-rules.ts';
+import type { Environment } from './settings-source.ts';
+import type { SettingsFile } from './settings-schema.ts';
+
+export function contradictions(settings: SettingsFile, file: string, env: Environment): Problem[] {
+  const problems: Problem[] = [];
+  const loopback = ['127.0.0.1', '::1', 'localhost'].includes(settings.host);
+  if (settings.auth.mode === 'none' && !loopback) {
+    const message = `auth "none" is only for loopback, but host is "${settings.host}": use api_keys, or host 127.0.0.1`;
+    problems.push({ file, path: 'auth.mode', message });
+  }
+  for (const list of ['issuers', 'client_certificates'] as const) {
+    if (settings.auth.mode !== 'none' || settings.auth[list].length === 0) continue;
+    const message = 'are for auth.mode api_keys: with "none" everybody is let in without them';
+    problems.push({ file, path: `auth.${list}`, message });
+  }
+  if (settings.auth.client_certificates.length > 0 && settings.tls?.client_ca_file === undefined) {
+    const message = 'is needed for auth.client_certificates: PEM of the CAs that sign them';
+    problems.push({ file, path: 'tls.client_ca_file', message });
+  }
+  if (settings.role !== 'all' && settings.database.url === undefined) {
+    const message = `"${settings.role}" is for one of several processes that share a database: set database.url or UTE_DATABASE_URL, or role all`;
+    problems.push({ file, path: 'role', message });
+  }
+  problems.push(...severalProcesses(settings, file));
+  if (settings.webhooks.allow_hosts !== undefined && settings.webhooks.secret === undefined) {
+    const message = 'is needed to sign webhooks with: set it or UTE_WEBHOOK_SECRET to whsec_ and base64';
+    problems.push({ file, path: 'webhooks.secret', message });
+  }
+  for (const { path, message } of modeProblems(settings.modes))
+    problems.push({ file, path: `modes.${path}`, message });
+  problems.push(...sharedPorts(settings, file));
+  const { url, required = env['NODE_ENV'] === 'production' } = settings.redis;
+  if (required && url === undefined) {
+    const message =
+      'is required here: without Redis each replica would count limits for itself. Set it or UTE_REDIS_URL; for a single process, set redis.required: false (UTE_REDIS_REQUIRED=false)';
+    problems.push({ file, path: 'redis.url', message });
+  }
+  return problems;
+}
+
+/** What processes have to share. With auto there is one where it is missing. */
+function severalProcesses({ processes, redis, database }: SettingsFile, file: string): Problem[] {
+  if (processes === 'auto' || processes === 1) return [];
+  const shared = [
+    { url: redis.url, why: 'each process would count limits for itself: set redis.url or UTE_REDIS_URL' },
+    {
+      url: database.url,
+      why: 'only one process may hold the embedded database: set database.url or UTE_DATABASE_URL',
+    },
+  ];
+  return shared
+    .filter(({ url }) => url === undefined)
+    .map(({ why }) => ({ file, path: 'processes', message: `is ${processes}, and ${why}; or processes: 1` }));
+}
+
+const DOORS = ['http', 'grpc', 'metrics'] as const;
+
+function sharedPorts(settings: SettingsFile, file: string): Problem[] {
+  return DOORS.flatMap((door, index) => {
+    const { port } = settings[door];
+    const first = DOORS.slice(0, index).find((other) => port !== 0 && settings[other].port === port);
+    if (first === undefined) return [];
+    return [{ file, path: `${door}.port`, message: `${port} is the port of ${first}.port already` }];
+  });
+}
