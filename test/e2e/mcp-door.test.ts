@@ -156,7 +156,7 @@ describe.each(Object.keys(VERSIONS) as Negotiation[])('the official client, %s',
   });
 
   it('without a credential is told at once', async () => {
-    await expect(clientOf(mode, { key: 'nobody' })).rejects.toThrow(/Unauthorized|not valid/i);
+    await expect(clientOf(mode, { key: 'nobody' })).rejects.toThrow(/401|Unauthorized|not valid/i);
   });
 });
 
@@ -290,11 +290,15 @@ describe('who is refused', () => {
     });
   });
 
-  it('GET and DELETE are told what is taken', async () => {
-    for (const method of ['GET', 'DELETE']) {
-      const response = await fetch(`${gateway.url}/mcp`, { method });
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
-    }
+  it('a method that is none is told what is taken', async () => {
+    const response = await fetch(`${gateway.url}/mcp`, { method: 'DELETE' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
+  });
+
+  it('GET is a stream of events, for who may', async () => {
+    const listen = (headers: Record<string, string>) => fetch(`${gateway.url}/mcp`, { headers });
+    expect((await listen({ accept: 'text/event-stream' })).status).toBe(401);
+    expect((await listen({ accept: 'text/html' })).status).toBe(406);
   });
 
   it('what nobody waits for an answer to is taken', async () => {

@@ -1,5 +1,5 @@
 // The MCP door's routes. The SDK behind it is loaded with the first client: a gateway that nobody asks needs none of it.
-import { Controller, Inject, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Req, Res, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
@@ -17,10 +17,10 @@ import {
 } from '../tokens.ts';
 import type { McpDoor } from './mcp-door.ts';
 import { metadataOf } from './resource-metadata.ts';
-import { mcpMessage, mcpResourceMetadata, resourceMetadata } from './schema.ts';
+import { mcpListen, mcpMessage, mcpResourceMetadata, resourceMetadata } from './schema.ts';
 
 @Controller()
-export class McpController {
+export class McpController implements BeforeApplicationShutdown {
   #door: Promise<McpDoor> | undefined;
 
   constructor(
@@ -35,6 +35,17 @@ export class McpController {
   async message(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.#door ??= this.#load();
     await (await this.#door).serve(request, reply);
+  }
+
+  @ServesByHand(mcpListen)
+  async listen(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    this.#door ??= this.#load();
+    await (await this.#door).follow(request, reply);
+  }
+
+  /** Before connections are closed: a stream would keep its own open. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await (await this.#door)?.close();
   }
 
   @ServesByHand(resourceMetadata)

@@ -5,14 +5,17 @@ import { errorRow } from '../../contract/call/error-row.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { Principal } from '../../contract/call/principal.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { isJsonObject, type JsonObject } from '../../contract/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import { foreignOrigin } from '../../lib/egress/foreign-request.ts';
 import { wireError } from '../rest/execute/write-envelope.ts';
 import { environmentOf } from '../rest/execute/read-call.ts';
 import { wrongQuery } from '../rest/route/asked.ts';
 import { Exchange, type Asked, type Era } from './protocol/exchange.ts';
 import { idOf, incoming, type Incoming, type Rejection } from './protocol/incoming.ts';
-import { INVALID_REQUEST, readMessage, Unreadable } from './protocol/read-message.ts';
+import { InFlight } from './protocol/in-flight.ts';
+import { isSession, newSession, SESSION_HEADER } from './protocol/legacy-session.ts';
+import { ListChanges } from './protocol/list-changes.ts';
+import { INTERNAL_ERROR, INVALID_REQUEST, readMessage, Unreadable } from './protocol/read-message.ts';
 import { McpServers, type McpDeps } from './protocol/mcp-servers.ts';
 import { challengeOf } from './resource-metadata.ts';
 import { mcpMessage } from './schema.ts';
@@ -25,13 +28,32 @@ interface RpcFault {
   readonly data?: unknown;
 }
 
+const UNKNOWN_SESSION: RpcFault = {
+  status: 404,
+  code: INVALID_REQUEST,
+  message: 'This Mcp-Session-Id is none of this gateway: initialize anew.',
+};
+const TOO_MANY_STREAMS: RpcFault = {
+  status: 503,
+  code: INTERNAL_ERROR,
+  message: 'Too many streams are open here, or the gateway is shutting down: come back later.',
+};
+const NO_EVENTS: RpcFault = {
+  status: 406,
+  code: INVALID_REQUEST,
+  message: 'The header Accept must name text/event-stream.',
+};
+
 export class McpDoor {
   readonly #deps: McpDeps;
   readonly #servers: McpServers;
+  readonly #changes: ListChanges;
+  readonly #inFlight = new InFlight();
 
   constructor(deps: McpDeps) {
     this.#deps = deps;
     this.#servers = new McpServers(deps);
+    this.#changes = new ListChanges(deps.catalog);
   }
 
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -45,21 +67,56 @@ export class McpDoor {
     if (came.kind !== 'request') return this.#take(request, reply, came);
     const { era, message } = came;
     const asked = { ...this.#asked(request, era, message.id), largeIntegers };
+    if (asked.session === '') return this.#fail(request, reply, UNKNOWN_SESSION, message.id);
     // A call says who makes it inside the pipeline, where that is audited.
     if (message.method === 'tools/call') return this.#serve(message, new Exchange(asked, reply));
     const principal = await this.#principalOf(request, reply, message.id);
-    if (principal !== undefined) await this.#serve(message, new Exchange({ ...asked, principal }, reply));
+    if (principal === undefined) return;
+    if (era === 'modern' && message.method === 'subscriptions/listen') {
+      if (await this.#changes.listen(request, reply, principal.tenantId, body)) return;
+      this.#fail(request, reply, TOO_MANY_STREAMS, message.id);
+      return;
+    }
+    const exchange = new Exchange({ ...asked, principal }, reply);
+    if (era === 'legacy' && message.method === 'initialize')
+      exchange.header(SESSION_HEADER, newSession(message.params?.['capabilities'] as JsonValue | undefined));
+    await this.#serve(message, exchange);
+  }
+
+  /** GET: what a 2025-era client listens to beside its requests. */
+  async follow(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const foreign = foreignOrigin(request.headers);
+    if (foreign !== undefined)
+      return this.#fail(request, reply, { status: 403, code: INVALID_REQUEST, message: foreign }, null);
+    if (!takes(request.headers.accept, 'text/event-stream'))
+      return this.#fail(request, reply, NO_EVENTS, null);
+    const principal = await this.#principalOf(request, reply, null);
+    if (principal === undefined || (await this.#changes.follow(reply, principal.tenantId))) return;
+    this.#fail(request, reply, TOO_MANY_STREAMS, null);
+  }
+
+  close(): Promise<void> {
+    return this.#changes.close();
   }
 
   async #serve(message: JSONRPCRequest, exchange: Exchange): Promise<void> {
+    const leave = this.#inFlight.enter(exchange);
     await this.#servers.deliver(message, exchange);
     await exchange.done;
+    leave();
   }
 
   /** What nobody waits for an answer to. */
-  async #take(request: FastifyRequest, reply: FastifyReply, _came: Incoming): Promise<void> {
+  async #take(request: FastifyRequest, reply: FastifyReply, came: Incoming): Promise<void> {
     const principal = await this.#principalOf(request, reply, null);
-    if (principal !== undefined) reply.code(202).send();
+    if (principal === undefined) return;
+    if (
+      came.kind === 'notification' &&
+      came.era === 'legacy' &&
+      came.message.method === 'notifications/cancelled'
+    )
+      this.#inFlight.cancel(this.#asked(request, 'legacy', ''), came.message.params?.['requestId']);
+    reply.code(202).send();
   }
 
   /** Undefined: it has been told already why it may not. */
@@ -134,6 +191,7 @@ export class McpDoor {
       largeIntegers: [],
       challenge: challengeOf(this.#deps.terms, { headers, socket }),
       takesEvents: takes(headers.accept, 'text/event-stream'),
+      session: era === 'legacy' ? sessionIn(headers[SESSION_HEADER]) : undefined,
     };
   }
 
@@ -167,6 +225,12 @@ function takes(accept: string | undefined, type: string): boolean {
   if (accept === undefined) return type === 'application/json';
   const whole = `${type.split('/')[0]}/*`;
   return [type, whole, '*/*'].some((each) => accept.includes(each));
+}
+
+/** Empty: it is none of ours. */
+function sessionIn(said: string | string[] | undefined): string | undefined {
+  if (said === undefined) return undefined;
+  return typeof said === 'string' && isSession(said) ? said : '';
 }
 
 function faultOf({ type, reason, message, details }: ToolFailure): RpcFault {

@@ -73,10 +73,27 @@ export const mcpMessage = route({
     400: json('No message of the protocol, or one that contradicts its headers.', RpcError),
     401: json('No credential, or one that is not valid.', RpcError, ['WWW-Authenticate']),
     403: json('The credential lacks the permission, or a page of another origin asks.', RpcError),
-    404: json('There is no such method.', RpcError),
+    404: json('There is no such method, or no such session.', RpcError),
     406: json('The client takes no JSON.', RpcError),
     413: json('The message is too large.', RpcError),
     415: json('The message is not sent as JSON.', RpcError),
+    503: json('Too many streams are open.', RpcError),
+  },
+});
+
+export const mcpListen = route({
+  operationId: 'mcpListen',
+  method: 'get',
+  path: '/mcp',
+  tag: TAG,
+  summary: 'Changes of the tools, for clients of 2025-11-25',
+  description: 'A stream of events; clients of 2026-07-28 send `subscriptions/listen`.',
+  answers: {
+    200: { description: 'The stream.', content: { 'text/event-stream': events } },
+    401: json('No credential, or one that is not valid.', RpcError, ['WWW-Authenticate']),
+    403: json('A page of another origin asks.', RpcError),
+    406: json('The client takes no events.', RpcError),
+    503: json('Too many streams are open.', RpcError),
   },
 });
 

@@ -8,6 +8,9 @@ export const MODERN_VERSION = '2026-07-28';
 /** With 2025-11-25 first, and what older clients still ask for. */
 export const LEGACY_VERSIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS;
 
+/** What this door offers, in both eras. */
+export const CAPABILITIES: ServerCapabilities = { tools: { listChanged: true }, logging: {} };
+
 const NAME = { name: 'unified-tool-executor', title: 'UnifiedToolExecutor', version: VERSION };
 
 export class EraServer extends Server {

@@ -28,6 +28,8 @@ export interface Asked {
   readonly challenge: string;
   /** Whether the client takes a stream. */
   readonly takesEvents: boolean;
+  /** Of a 2025-era client that has one. */
+  readonly session: string | undefined;
   /** Of everything but calls: these say who calls inside the pipeline. */
   readonly principal?: Principal;
 }
@@ -43,6 +45,7 @@ export class Exchange {
   #settle: () => void = () => undefined;
   readonly #reply: FastifyReply;
   readonly #listeners: (() => void)[] = [];
+  readonly #headers: Record<string, string> = {};
   #isGone = false;
   #isOver = false;
   #pasted: string | undefined;
@@ -70,6 +73,11 @@ export class Exchange {
     if (this.#isGone || this.#isOver) return;
     this.#isGone = true;
     for (const listener of this.#listeners) listener();
+  }
+
+  /** Of the answer, where that is no stream. */
+  header(name: string, value: string): void {
+    this.#headers[name] = value;
   }
 
   /** Fields of the result that are JSON text already: what a tool answered goes out as it was encoded. */
@@ -114,7 +122,10 @@ export class Exchange {
 
   #send(text: string): void {
     if (this.status === 401) this.#reply.header('www-authenticate', this.asked.challenge);
-    this.#reply.code(this.status).header('content-type', 'application/json').send(text);
+    this.#reply
+      .code(this.status)
+      .headers({ ...this.#headers, 'content-type': 'application/json' })
+      .send(text);
   }
 
   #textOf(message: Answer): string {

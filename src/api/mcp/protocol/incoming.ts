@@ -43,7 +43,7 @@ export function incoming({ headers }: Pick<FastifyRequest, 'headers'>, body: unk
   }
   if (outcome.kind === 'legacy') return legacy(outcome.reason, textOf(headers['mcp-protocol-version']), body);
   const { revision } = outcome.classification;
-  if (revision !== MODERN_VERSION) return unsupported(revision);
+  if (revision !== MODERN_VERSION) return unsupported([MODERN_VERSION], revision);
   if (outcome.messageKind === 'notification')
     return { kind: 'notification', era: 'modern', message: outcome.message };
   const fault = headerMissing(outcome.message, headers);
@@ -53,7 +53,8 @@ export function incoming({ headers }: Pick<FastifyRequest, 'headers'>, body: unk
 
 function legacy(reason: string, version: string | undefined, body: unknown): Incoming {
   if (reason === 'batch') return bad('A body holds one message: batches are not taken.');
-  if (version !== undefined && !LEGACY_VERSIONS.includes(version)) return unsupported(version);
+  if (version !== undefined && !LEGACY_VERSIONS.includes(version))
+    return unsupported([MODERN_VERSION, ...LEGACY_VERSIONS], version);
   if (reason === 'response') return { kind: 'response', message: body };
   if (reason === 'notification')
     return { kind: 'notification', era: 'legacy', message: body as JSONRPCNotification };
@@ -64,11 +65,9 @@ function bad(message: string): Rejection {
   return { kind: 'rejected', status: 400, code: INVALID_REQUEST, message };
 }
 
-function unsupported(requested = 'unknown'): Rejection {
-  const { code, message, data } = new UnsupportedProtocolVersionError({
-    supported: [MODERN_VERSION, ...LEGACY_VERSIONS],
-    requested,
-  });
+/** A client that speaks by envelopes is told those that it can name there. */
+function unsupported(supported: string[], requested = 'unknown'): Rejection {
+  const { code, message, data } = new UnsupportedProtocolVersionError({ supported, requested });
   return { kind: 'rejected', status: 400, code, message, data };
 }
 

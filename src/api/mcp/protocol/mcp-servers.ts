@@ -1,5 +1,10 @@
 // McpServers: one server of the SDK for each era, and what they do with the requests that this door serves.
-import { ProtocolError, type JSONRPCRequest, type StandardSchemaV1 } from '@modelcontextprotocol/server';
+import {
+  LOG_LEVEL_META_KEY,
+  ProtocolError,
+  type JSONRPCRequest,
+  type StandardSchemaV1,
+} from '@modelcontextprotocol/server';
 import { permissionMissing } from '../../../contract/call/failure.ts';
 import { holds } from '../../../contract/call/principal.ts';
 import type { ToolRequest } from '../../../contract/call/tool-call.ts';
@@ -11,11 +16,13 @@ import type { ToolCaller } from '../../../ports/tool-caller.ts';
 import { readContext } from '../../read-context.ts';
 import { keyOf } from '../../rest/route/page.ts';
 import type { McpTerms, OfferedTools } from '../../tokens.ts';
+import { emitTo, isLogLevel } from '../tools/call-events.ts';
 import { ListedTools } from '../tools/listed-tools.ts';
 import { CONTEXT_KEY, readToolCall, type CallParams } from '../tools/read-tool-call.ts';
 import { writeToolResult, type Result } from '../tools/write-tool-result.ts';
-import { EraServer } from './era-server.ts';
+import { CAPABILITIES, EraServer } from './era-server.ts';
 import type { Era, Exchange } from './exchange.ts';
+import { LogLevels } from './legacy-session.ts';
 import { INVALID_REQUEST } from './read-message.ts';
 
 export interface McpDeps {
@@ -47,6 +54,7 @@ const ANY_PARAMS: StandardSchemaV1<unknown, JsonObject> = {
 export class McpServers {
   readonly #deps: McpDeps;
   readonly #listed: ListedTools;
+  readonly #levels = new LogLevels();
   readonly #open: Promise<Readonly<Record<Era, EraServer>>>;
 
   constructor(deps: McpDeps) {
@@ -81,17 +89,35 @@ export class McpServers {
   }
 
   #openOne(era: Era): Promise<EraServer> {
-    const server = new EraServer(era, { tools: {} });
+    const server = new EraServer(era, CAPABILITIES);
     const { door } = server;
     server.setRequestHandler('tools/call', { params: ANY_PARAMS }, (params: CallParams, { mcpReq }) => {
       const exchange = door.exchangeOf(mcpReq.id);
-      return this.#call(readToolCall(params, exchange), exchange);
+      const { progressToken } = isJsonObject(params._meta) ? params._meta : {};
+      const envelope: JsonObject = { ...mcpReq.envelope };
+      const logLevel = envelope[LOG_LEVEL_META_KEY] ?? this.#levels.of(exchange.asked.session);
+      const emit = emitTo(exchange, { progressToken, logLevel });
+      const request = readToolCall(params, exchange);
+      return this.#call(emit === undefined ? request : { ...request, emit }, exchange);
     });
     server.setRequestHandler('tools/list', { params: ANY_PARAMS }, (params: ListParams, { mcpReq }) => {
       const exchange = door.exchangeOf(mcpReq.id);
       return asProtocolErrors(exchange, () => this.#list(exchange, params));
     });
+    if (era === 'legacy')
+      server.setRequestHandler('logging/setLevel', { params: ANY_PARAMS }, ({ level }, { mcpReq }) =>
+        this.#setLevel(door.exchangeOf(mcpReq.id), level),
+      );
     return server.open();
+  }
+
+  #setLevel({ asked: { session } }: Exchange, level: JsonValue | undefined): Result {
+    if (!isLogLevel(level))
+      throw new ProtocolError(INVALID_PARAMS, 'level must be one of those of RFC 5424.');
+    if (session === undefined)
+      throw new ProtocolError(INVALID_REQUEST, 'A level is of a session: say its Mcp-Session-Id.');
+    this.#levels.set(session, level);
+    return {};
   }
 
   async #call(request: ToolRequest, exchange: Exchange): Promise<Result> {

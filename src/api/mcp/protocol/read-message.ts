@@ -15,6 +15,7 @@ import { invalid } from '../../rest/route/violations.ts';
 
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
+export const INTERNAL_ERROR = -32_603;
 
 /** What was wrong, and what is known of the request all the same. */
 export class Unreadable {

@@ -1,0 +1,88 @@
+// `npm run test:mcp-conformance`: the built gateway, with the tools of test/mcp-conformance, is asked by the protocol's own conformance suite, for each
+// revision that it serves. The suite is installed beside node_modules at first, pinned by its lockfile; what is expected to fail, and
+// why, is in test/mcp-conformance/expected-failures.*.yaml. A scenario that passes and is expected to fail is a failure as well.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const ROOT = join(import.meta.dirname, '..');
+const HERE = join(ROOT, 'test/mcp-conformance');
+const READY_WITHIN_MS = 120_000;
+const REVISIONS = ['2026-07-28', '2025-11-25'];
+
+function install() {
+  const hash = createHash('sha256')
+    .update(readFileSync(join(HERE, 'package-lock.json')))
+    .digest('hex')
+    .slice(0, 16);
+  const dir = join(ROOT, 'node_modules/.cache', `mcp-conformance-${hash}`);
+  const program = join(dir, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+  if (existsSync(program)) return program;
+  mkdirSync(dir, { recursive: true });
+  for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(HERE, file), join(dir, file));
+  const { status } = spawnSync('npm', ['ci', '--silent', '--ignore-scripts'], { cwd: dir, stdio: 'inherit' });
+  if (status !== 0)
+    throw new Error('The conformance suite cannot be installed: it needs the registry of npm.');
+  return program;
+}
+
+/** Resolves to where REST is. */
+async function ready(gateway) {
+  const timer = setTimeout(() => gateway.kill(), READY_WITHIN_MS);
+  for await (const line of createInterface({ input: gateway.stdout })) {
+    if (!line.includes('"msg":"ready"')) continue;
+    clearTimeout(timer);
+    gateway.stdout.resume();
+    return JSON.parse(line).rest;
+  }
+  throw new Error('the gateway did not get ready');
+}
+
+async function main() {
+  const program = install();
+  const dir = mkdtempSync(join(tmpdir(), 'ute-mcp-conformance-'));
+  const ports = { UTE_HTTP_PORT: '0', UTE_GRPC_PORT: '0', UTE_METRICS_PORT: '0' };
+  const gateway = spawn(process.execPath, ['dist/bundle/main.js'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH,
+      UTE_CONFIG: join(HERE, 'gateway.yaml'),
+      UTE_DATA_DIR: join(dir, 'data'),
+      ...ports,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const rest = await ready(gateway);
+    for (const revision of REVISIONS) {
+      const expected = join(HERE, `expected-failures.${revision}.yaml`);
+      const args = [
+        'server',
+        '--url',
+        `${rest}/mcp`,
+        '--requirements',
+        revision,
+        '--expected-failures',
+        expected,
+      ];
+      const suite = spawn(process.execPath, [program, ...args, ...process.argv.slice(2)], {
+        cwd: dir,
+        stdio: 'inherit',
+      });
+      const [code] = await once(suite, 'close');
+      if (code !== 0) process.exitCode = code ?? 1;
+    }
+  } finally {
+    if (gateway.exitCode === null && gateway.signalCode === null) {
+      gateway.kill();
+      await once(gateway, 'close');
+    }
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+await main();
