@@ -111,6 +111,7 @@ describe.each(['auto', 'legacy'] as const)('the official client, %s', (mode) => 
       await fetch(`${gateway.url}/v1/admin/reload`, { method: 'POST', headers });
       return changes > 0;
     });
+    expect(changes).toBeGreaterThan(0);
     await client.close();
   });
 });
@@ -147,7 +148,7 @@ describe('a call is ended', () => {
     );
     await eventually(async () => (await running()).includes('waits'), 'the call runs');
     gone.abort();
-    await call;
+    expect(await call).toBeInstanceOf(Error);
     await eventually(async () => !(await running()).includes('waits'), 'the call has ended');
   });
 

@@ -292,7 +292,7 @@ describe('who is refused', () => {
 
   it('a method that is none is told what is taken', async () => {
     const response = await fetch(`${gateway.url}/mcp`, { method: 'DELETE' });
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
   });
 
   it('GET is a stream of events, for who may', async () => {
