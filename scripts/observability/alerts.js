@@ -12,6 +12,13 @@ const alert = (name, severity, expr, wait, summary, description) => ({
   description,
 });
 
+/**
+ * By how much a counter has grown. What a process has counted before its first scrape is growth as well: `increase` alone does
+ * not see what happens as a gateway starts.
+ */
+const grown = (series, minutes) =>
+  `(increase(${series}[${minutes}m]) > 0 or (${series} > 0 and on (instance, job) time() - process_start_time_seconds < ${minutes} * 60))`;
+
 /** By runbook: docs/runbooks/<name>.md has a heading for each alert. */
 export const ALERTS = {
   'error-budget': [
@@ -79,7 +86,7 @@ export const ALERTS = {
     alert(
       'UteScheduleMissed',
       'ticket',
-      `sum ${OF} (increase(ute_schedule_runs_total{outcome="missed"}[15m])) > 0`,
+      `sum ${OF} ${grown('ute_schedule_runs_total{outcome="missed"}', 15)}`,
       '0m',
       'schedules of {{ $labels.job }} were missed',
       'No replica was there when schedules were due.',
@@ -113,7 +120,7 @@ export const ALERTS = {
     alert(
       'UteAuditRecordsLost',
       'page',
-      'increase(ute_audit_dropped_total[10m]) > 0 or increase(ute_audit_rejected_total[10m]) > 0',
+      `${grown('ute_audit_dropped_total', 10)} or ${grown('ute_audit_rejected_total', 10)}`,
       '0m',
       'audit records of {{ $labels.instance }} were not kept',
       'There is a gap in the trail, or records in rejected.jsonl under data_dir.',
@@ -181,7 +188,7 @@ export const ALERTS = {
     alert(
       'UteDegraded',
       'ticket',
-      'ute_degraded{component!~"admission|audit|database|tokens|tools|api_keys|agents"} == 1',
+      'ute_degraded{component!~"admission|audit|database|tokens|tools|api_keys|agents"} == 1 unless on (instance, job) ute_degraded{component="database"} == 1',
       '10m',
       '{{ $labels.instance }} does without a part of it: {{ $labels.component }}',
       'GET /readyz says what is missing and what follows for calls.',

@@ -1,15 +1,13 @@
 // Every query of the dashboards has an answer: over series made up from the table, and over those that a real Prometheus
 // scrapes from a gateway under load.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { ALL_SERIES } from '../../src/ports/telemetry/series/all-series.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { openDatabase } from '../helpers/open-database.ts';
+import { Prometheus } from '../helpers/prometheus.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
@@ -215,8 +213,7 @@ const TOOLS = {
 
 describe('over a gateway under load', () => {
   let gateway: RunningGateway;
-  let prometheus: ChildProcess;
-  let api: string;
+  let prometheus: Prometheus;
 
   beforeAll(async () => {
     const tools = join(dir, 'tools.yaml');
@@ -226,24 +223,17 @@ describe('over a gateway under load', () => {
       settings: { extensions: { metrics: { tenant_series: true } } },
     });
     await openDatabase(gateway);
-    api = `http://127.0.0.1:${await freePort()}`;
-    prometheus = startPrometheus(api, gateway.service.metricsUrl);
-    await eventually(async () => (await fetch(`${api}/-/ready`)).ok);
+    const port = Number(new URL(gateway.service.metricsUrl).port);
+    prometheus = await Prometheus.start(dir, [join(ROOT, 'deploy/prometheus/*.yaml')], { a: port });
     for (let round = 0; round < 8; round += 1) await callEverything(gateway);
   });
   afterAll(async () => {
-    if (prometheus !== undefined && prometheus.exitCode === null) {
-      prometheus.kill();
-      await once(prometheus, 'exit');
-    }
+    await prometheus?.stop();
     await gateway?.stop();
   });
 
   it('Prometheus takes what it scrapes, exemplars included', async () => {
-    const { data } = (await (await fetch(`${api}/api/v1/targets`)).json()) as {
-      data: { activeTargets: { health: string; lastError: string }[] };
-    };
-    expect(data.activeTargets).toMatchObject([{ health: 'up', lastError: '' }]);
+    expect(await prometheus.targets()).toMatchObject([{ health: 'up', lastError: '' }]);
   });
 
   it('what it scrapes is clean: names, units and help', async () => {
@@ -257,38 +247,15 @@ describe('over a gateway under load', () => {
   it('every query has an answer, but for those about what this gateway does not do', async () => {
     const silent = new Set<string>();
     for (const { where, expr } of QUERIES.filter(({ uid }) => uid !== 'ute-others')) {
-      const answer = await fetch(`${api}/api/v1/query?query=${encodeURIComponent(expr)}`);
-      const { status, data } = (await answer.json()) as { status: string; data: { result: unknown[] } };
-      expect([where, status]).toEqual([where, 'success']);
-      if (data.result.length === 0)
+      const result = await prometheus.query(expr).catch((error: unknown) => {
+        throw new Error(where, { cause: error });
+      });
+      if (result.length === 0)
         for (const [name] of expr.matchAll(/ute[_:][a-z0-9_:]+/g)) if (!NOT_HERE.has(name)) silent.add(name);
     }
     expect([...silent]).toEqual([]);
   });
 });
-
-function startPrometheus(api: string, metricsUrl: string): ChildProcess {
-  const config = join(dir, 'prometheus.yaml');
-  mkdirSync(join(dir, 'tsdb'));
-  const scrape = {
-    job_name: 'ute',
-    scrape_interval: '500ms',
-    static_configs: [{ targets: [new URL(metricsUrl).host] }],
-  };
-  const rule_files = [join(ROOT, 'deploy/prometheus/*.yaml')];
-  writeFileSync(
-    config,
-    stringify({ global: { evaluation_interval: '1s' }, rule_files, scrape_configs: [scrape] }),
-  );
-  const args = [
-    `--config.file=${config}`,
-    `--storage.tsdb.path=${join(dir, 'tsdb')}`,
-    `--web.listen-address=${new URL(api).host}`,
-    '--enable-feature=exemplar-storage',
-    '--log.level=error',
-  ];
-  return spawn('prometheus', args, { stdio: 'ignore' });
-}
 
 async function callEverything({ url, keys }: RunningGateway): Promise<void> {
   const call = (name: string, body: object = {}, headers: object = {}) =>
@@ -312,13 +279,4 @@ async function callEverything({ url, keys }: RunningGateway): Promise<void> {
     call('nothing_of_this_name'),
   ]);
   await new Promise((resolve) => setTimeout(resolve, 700));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -3,7 +3,7 @@ import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Counter, Histogram, Metrics } from '../../ports/telemetry/metrics.ts';
 import { CALLS_SERIES } from '../../ports/telemetry/series/calls.ts';
-import { isGatewayFault } from './gateway-fault.ts';
+import { GATEWAY_FAULTS, isGatewayFault } from './gateway-fault.ts';
 
 /** The label of requests that named no tool we know: their names are the caller's and would be endless. */
 const UNKNOWN = '_unknown';
@@ -23,6 +23,7 @@ export class CallCounts {
 
   constructor(port: Metrics) {
     this.#define = defineSeries(port);
+    for (const [type, reason] of GATEWAY_FAULTS) this.#define.faults.with(type, reason);
   }
 
   /** `seconds`: all of the call; `cost`: as declared, 0 where it did not run. */

@@ -10,6 +10,7 @@ import {
 } from '../../../test/helpers/call-kit.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { PrometheusMetrics } from '../../infra/telemetry/prometheus-metrics.ts';
 import { metrics } from './index.ts';
 
 const OPTIONS = { tenant_series: false };
@@ -81,6 +82,15 @@ describe('metrics', () => {
       expect(counted).toHaveLength(counts ? 1 : 0);
     },
   );
+
+  it('faults of the gateway are counted from 0 on: a rate sees the first of them', () => {
+    const port = new PrometheusMetrics();
+    metrics.create({ metrics: port });
+    const [faults] = [...port.read()].filter(({ name }) => name === 'ute_gateway_failures_total');
+    expect(faults?.series).toContainEqual(
+      expect.objectContaining({ labels: { type: 'UNAVAILABLE', reason: 'AUDIT_UNAVAILABLE' }, value: 0 }),
+    );
+  });
 
   it("a name that is no tool never becomes a label: callers' inventions cannot fill the memory", async () => {
     const port = recordingMetrics();

@@ -12,5 +12,7 @@ export interface WorkerSeries {
 export function workerSeries(metrics: Metrics, executor: string): WorkerSeries {
   const workers = metrics.gauge(TOOLS_SERIES.ute_executor_workers);
   const restarts = metrics.counter(TOOLS_SERIES.ute_executor_worker_restarts_total);
+  // The first of them is growth already: what is counted before the first scrape would not be.
+  for (const reason of ['died', 'start_failed']) restarts.with(executor, reason);
   return { workers: workers.with(executor), restarts };
 }
