@@ -1,23 +1,8 @@
 // The alerts: deploy/prometheus is written from here. Queries name series of
 // src/ports/telemetry/series; one that is not there, or has no such label, fails `npm run generate`.
 
+import { alert, grown } from './alert.js';
 import { BURN_ALERTS, OF } from './slo.js';
-
-const alert = (name, severity, expr, wait, summary, description) => ({
-  alert: name,
-  severity,
-  expr,
-  for: wait,
-  summary,
-  description,
-});
-
-/**
- * By how much a counter has grown. What a process has counted before its first scrape is growth as well: `increase` alone does
- * not see what happens as a gateway starts.
- */
-const grown = (series, minutes) =>
-  `(increase(${series}[${minutes}m]) > 0 or (${series} > 0 and on (instance, job) time() - process_start_time_seconds < ${minutes} * 60))`;
 
 /** By runbook: docs/runbooks/<name>.md has a heading for each alert. */
 export const ALERTS = {
