@@ -1,5 +1,6 @@
-// Three projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and test/deploy,
-// which `npm run test:deploy` runs alone: it installs packages, and needs programs that nothing else does.
+// Four projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and two that install
+// packages and run alone: test/deploy (`npm run test:deploy`), which needs programs that nothing else does, and test/servers
+// (`npm run test:servers`).
 import { defineConfig } from 'vitest/config';
 
 /** Property tests run on a seed of their own, alike on every run; FC_SEED=<number> looks elsewhere. */
@@ -26,11 +27,21 @@ export default defineConfig({
           globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
           setupFiles,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/deploy/**'],
+          exclude: ['test/deploy/**', 'test/servers/**'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           // A busy machine takes seconds for what takes milliseconds elsewhere.
           expect: { poll: { timeout: 20_000 } },
+        },
+      },
+      {
+        test: {
+          name: 'servers',
+          setupFiles,
+          include: ['test/servers/**/*.test.ts'],
+          // Installing takes the network and one core each.
+          maxConcurrency: 3,
+          testTimeout: 300_000,
         },
       },
       {

@@ -87,6 +87,8 @@ export const BY_REASON = {
     'operator: the log names the extension and the cause under the call id; one of your own: mend it, else report it',
   HANDLER_NOT_LOADED: 'who keeps the tool: see the log; the file was changed or is gone since the load',
   NO_PROCESS: 'caller: again in a moment; operator: processes or memory of the machine are used up',
+  PACKAGE_NOT_INSTALLED:
+    'operator: the message says why; without a network, install where there is one and bring the folder of packages',
   SPAWN_FAILED: 'operator: the log says why: the program, its rights, processes or memory of the machine',
   SANDBOX_FAILED: 'caller: again in a moment; operator: the log says what was short: disk, memory, time',
   SANDBOX_UNAVAILABLE: 'operator: install what the message names; found within 30 s, without a restart',

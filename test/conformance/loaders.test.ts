@@ -332,6 +332,7 @@ async function mcpServer(): Promise<LoaderHarness> {
   const client = new UndiciHttpClient();
   const file = 'mcp-server:files';
   const spawner = { spawn: () => Promise.reject(new Error('nothing is started here')) };
+  const packages = { ready: () => Promise.reject(new Error('nothing is installed here')) };
   return {
     open(needs) {
       const said = {
@@ -341,7 +342,7 @@ async function mcpServer(): Promise<LoaderHarness> {
         auth: { type: 'bearer', token: '${env:UTE_TEST_MCP_TOKEN}' },
         ...LOOPBACK,
       };
-      const mcpServers = new SdkMcpServers({ ...needs, spawner, http: client });
+      const mcpServers = new SdkMcpServers({ ...needs, spawner, packages, http: client });
       const trustedDefinitions = new MemoryTrustedDefinitions(needs);
       return mcpServerLoader.create({ ...needs, mcpServers, trustedDefinitions, configDir: '/nowhere' })(
         mcpOptions.parse(said),

@@ -1,10 +1,13 @@
 // Real MCP servers and the adapter of the port around them, for tests: sandboxed processes, and HTTP on loopback.
 import { join } from 'node:path';
+import { getuid } from 'node:process';
 import type { JsonObject } from '../../src/contract/json.ts';
 import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
 import { SdkMcpServers } from '../../src/infra/mcp/sdk-mcp-servers.ts';
+import { PackageStore } from '../../src/infra/packages/package-store.ts';
 import { mcpConnectionSchema } from '../../src/lib/mcp/mcp-connection.ts';
 import { mcpSettings } from '../../src/lib/mcp/mcp-settings.ts';
+import { SANDBOX_DEFAULTS } from '../../src/lib/sandbox-settings.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { HttpClient } from '../../src/ports/egress/http-client.ts';
 import type { McpCall, McpResult, McpServer } from '../../src/ports/egress/mcp-servers.ts';
@@ -21,6 +24,8 @@ export interface McpBenchOptions {
   readonly http?: HttpClient;
   readonly clock?: Clock;
   readonly random?: () => number;
+  /** Where packages are installed; a folder of its own when left out. */
+  readonly packagesDir?: string;
 }
 
 export class McpBench {
@@ -33,7 +38,12 @@ export class McpBench {
   /** Every server process that was started. */
   readonly children: ChildProcess[] = [];
 
-  constructor({ http = new UndiciHttpClient(), clock = realClock, random = () => 0 }: McpBenchOptions = {}) {
+  constructor({
+    http = new UndiciHttpClient(),
+    clock = realClock,
+    random = () => 0,
+    packagesDir,
+  }: McpBenchOptions = {}) {
     this.http = http;
     this.spawner = {
       spawn: async (request) => {
@@ -43,7 +53,17 @@ export class McpBench {
       },
     };
     const { spawner, log, metrics } = this;
-    this.servers = new SdkMcpServers({ spawner, http, clock, log, metrics, random });
+    const packages = new PackageStore({
+      root: packagesDir ?? join(this.sandbox.dir, 'packages'),
+      dataDir: this.sandbox.dir,
+      spawner,
+      clock,
+      log,
+      user: getuid?.() === 0 ? { uid: SANDBOX_DEFAULTS.uid, gid: SANDBOX_DEFAULTS.gid } : undefined,
+      timeoutMs: 120_000,
+      maxBytes: 1 << 30,
+    });
+    this.servers = new SdkMcpServers({ spawner, packages, http, clock, log, metrics, random });
   }
 
   /** `connection` as it stands in tools.yaml, without its type. */

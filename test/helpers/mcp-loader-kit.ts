@@ -40,6 +40,8 @@ export class FakeMcpServer implements McpServer, McpServers {
     return this;
   }
 
+  async prepare(): Promise<void> {}
+
   async listTools(): Promise<McpListing> {
     this.listed += 1;
     if (this.away !== undefined) throw this.away;
@@ -86,7 +88,8 @@ export class LoaderBench {
       trustedDefinitions: this.trusted,
       configDir: '/nowhere',
     };
-    const place = options['command'] === undefined ? { url: 'https://mcp.example/' } : {};
+    const isStarted = ['command', 'package'].some((field) => options[field] !== undefined);
+    const place = isStarted ? {} : { url: 'https://mcp.example/' };
     const said = { name: 'files', ...place, ...options };
     const loader = mcpServerLoader.create(needs)(optionsSchema.parse(said));
     const source = new SourceLoader('mcp-server', loader, needs);

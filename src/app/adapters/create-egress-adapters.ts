@@ -1,6 +1,10 @@
 // Egress adapters: everything through which a call leaves the gateway: processes and their sandbox, HTTP, databases, MCP servers.
 import { join, resolve } from 'node:path';
+import { getuid } from 'node:process';
+import { readMcpSettings } from '../../lib/mcp/package-settings.ts';
 import { readSandboxSettings, SANDBOX_DEFAULTS } from '../../lib/sandbox-settings.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
@@ -8,6 +12,7 @@ import type { Settings } from '../../settings/settings-schema.ts';
 import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
 import { UndiciHttpClient } from '../../infra/http/undici-http-client.ts';
 import { SdkMcpServers } from '../../infra/mcp/sdk-mcp-servers.ts';
+import { PackageStore } from '../../infra/packages/package-store.ts';
 import { NodeProcessSpawner } from '../../infra/process/node-process-spawner.ts';
 import { ProcessStarter } from '../../infra/process/process-starter.ts';
 import { LocalSandbox } from '../../infra/sandbox/local-sandbox.ts';
@@ -34,7 +39,8 @@ export function createEgressAdapters(
   const spawner = new NodeProcessSpawner(starter, sandbox);
   const http = new UndiciHttpClient();
   const sqlDatabases = new PgSqlDatabases(deps.server);
-  const mcpServers = new SdkMcpServers({ ...deps, spawner, http });
+  const packages = createPackageStore(settings, { ...deps, spawner });
+  const mcpServers = new SdkMcpServers({ ...deps, spawner, packages, http });
   return {
     ports: { http, mcpServers, sandbox, spawner, sqlDatabases },
     async close() {
@@ -43,6 +49,27 @@ export function createEgressAdapters(
       await Promise.allSettled([http.close(), spawner.closeAll(), sqlDatabases.close()]);
     },
   };
+}
+
+export function packagesDir({ data_dir, configDir, executors }: Settings): string {
+  const said = readMcpSettings(executors['mcp']).packages_dir;
+  return said === undefined ? join(data_dir, 'packages') : resolve(configDir, said);
+}
+
+export function createPackageStore(
+  settings: Settings,
+  deps: { readonly clock: Clock; readonly log: Log; readonly spawner: ProcessSpawner },
+): PackageStore {
+  const { uid, gid } = readSandboxSettings(settings.executors['shell']) ?? SANDBOX_DEFAULTS;
+  const said = readMcpSettings(settings.executors['mcp']);
+  return new PackageStore({
+    ...deps,
+    root: packagesDir(settings),
+    dataDir: settings.data_dir,
+    user: getuid?.() === 0 ? { uid, gid } : undefined,
+    timeoutMs: said.install_timeout_ms,
+    maxBytes: said.max_package_bytes,
+  });
 }
 
 /** Settings that are not valid are the shell executor's to refuse, right after this. */
@@ -70,6 +97,7 @@ function createSandbox(
     starter,
     clock,
     hidden: [...ownPaths(settings), ...server.places, ...alsoHidden],
+    packages: [packagesDir(settings)],
   });
 }
 

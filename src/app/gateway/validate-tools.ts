@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { createGateway, type Gateway } from './create-gateway.ts';
-import { ownPaths } from '../adapters/create-egress-adapters.ts';
+import { ownPaths, packagesDir } from '../adapters/create-egress-adapters.ts';
 import { createInfra, type Infra } from '../adapters/create-ports.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
 import { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
@@ -87,9 +87,12 @@ export async function withUnservedGateway<Result>(
 
 /** Its limits, database and keys are of no concern to its tools. */
 function withoutServices(settings: Settings, dataDir: string): Settings {
+  const mcp = settings.executors['mcp'] as object | undefined;
   return {
     ...settings,
     data_dir: dataDir,
+    // What is installed there already is not installed anew.
+    executors: { ...settings.executors, mcp: { ...mcp, packages_dir: packagesDir(settings) } },
     auth: { ...settings.auth, mode: 'none' },
     redis: { ...settings.redis, url: undefined },
     database: { ...settings.database, url: undefined, owner_url: undefined },
@@ -146,7 +149,13 @@ function offline(asked: (what: string) => void): Pick<OutsidePorts, 'mcpServers'
   const database = refuse('a database of sql tools');
   const close = async () => undefined;
   const mcpServers: McpServers = {
-    open: () => ({ listTools: server, callTool: server, onToolsChanged: () => () => undefined, close }),
+    open: () => ({
+      prepare: server,
+      listTools: server,
+      callTool: server,
+      onToolsChanged: () => () => undefined,
+      close,
+    }),
     close,
   };
   const sqlDatabases: SqlDatabases = { open: () => ({ inspect: database, run: database, close }), close };

@@ -15,6 +15,8 @@ const SECRET = 'sk-0123456789abcdef';
 const TRACE = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
 
 class PlayedServer implements McpServer {
+  async prepare(): Promise<void> {}
+
   tools: readonly McpTool[] = [TOOL];
   ttlMs: number | undefined;
   listed = 0;

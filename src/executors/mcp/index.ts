@@ -8,9 +8,11 @@ import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { didYouMean } from '../../lib/text/did-you-mean.ts';
 import { mcpConnectionSchema } from '../../lib/mcp/mcp-connection.ts';
+import { nameOf } from '../../lib/mcp/mcp-package.ts';
+import { mcpSettingsSchema, type McpExecutorSettings } from '../../lib/mcp/package-settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { McpProgress, McpServers } from '../../ports/egress/mcp-servers.ts';
+import type { McpProgress, McpServers, McpStdioSettings } from '../../ports/egress/mcp-servers.ts';
 import { cleanFailure } from './clean-failure.ts';
 import { mcpOptionsSchema, type McpOptions } from './options-schema.ts';
 import { readResult, type ResultKind } from './read-result.ts';
@@ -18,6 +20,7 @@ import { SharedServers, type ServerLease } from './shared-servers.ts';
 import { traceHeaders } from '../../lib/trace/trace-context.ts';
 
 export interface McpNeeds {
+  readonly settings?: McpExecutorSettings;
   readonly mcpServers: McpServers;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,6 +34,7 @@ export const mcpExecutor: ExecutorPlugin<McpOptions, McpNeeds> = {
   summary:
     'Calls a tool of an MCP server, over stdio in a sandbox or over HTTP: pinned definitions, bounded answers, nothing inherited.',
   optionsSchema: mcpOptionsSchema,
+  settingsSchema: () => mcpSettingsSchema,
   connectionTypes: { mcp: mcpConnectionSchema },
   create: (needs) => new McpExecutor(needs),
 };
@@ -70,7 +74,7 @@ class McpExecutor implements Executor<McpOptions> {
    * A server that is down is no fault of the tool, and neither is one that has changed since its definition was agreed to:
    * those are said again at each call. A name that was never agreed to and is not there is a mistake.
    */
-  async #checkAtLoad({ definitions }: ServerLease, options: McpOptions, tool: string): Promise<void> {
+  async #checkAtLoad({ definitions, server }: ServerLease, options: McpOptions, tool: string): Promise<void> {
     const { connection, tool: name, definition_hash: hash } = options;
     const { log, clock } = this.#needs;
     const late = toolFailure('LIST_TIMEOUT', 'The MCP server does not answer.');
@@ -79,6 +83,8 @@ class McpExecutor implements Executor<McpOptions> {
       else assertOffered(name, await definitions.names(signal));
     };
     try {
+      // It has its own time: registries are slower than servers.
+      await server.prepare(new AbortController().signal);
       await within(clock, { ms: LOAD_TIMEOUT_MS, late }, check);
     } catch (error) {
       if (!(error instanceof ToolFailure)) throw error;
@@ -130,13 +136,19 @@ function emitProgress(
 function render({ settings, scrubber }: ServerLease, options: McpOptions, call: ToolCall): JsonObject {
   const place: JsonObject =
     settings.kind === 'stdio'
-      ? { transport: 'stdio', command: settings.argv[0] ?? '', sandbox: settings.sandbox }
+      ? { transport: 'stdio', ...programOf(settings), sandbox: settings.sandbox }
       : { transport: 'http', url: withoutQuery(settings.url) };
   return scrubber.json({
     server: { connection: options.connection, ...place },
     tool: options.tool,
     arguments: call.arguments,
   });
+}
+
+function programOf({ package: asked, argv }: McpStdioSettings): JsonObject {
+  if (asked === undefined) return { command: argv[0] ?? '' };
+  const [first = '', ...more] = asked.packages.map(nameOf);
+  return { package: more.length === 0 ? first : [first, ...more] };
 }
 
 function withoutQuery(text: string): string {

@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { letThrough } from '../sandbox/let-through.ts';
 import { barrierAbove, mayPass, mayRead } from '../sandbox/reachable.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import { makeLinks, type PostgresPackage } from './postgres-package.ts';
@@ -59,7 +60,7 @@ export function placeCluster({ dataDir, sandboxUid, isRoot, shared = SHARED }: P
   const user = serverUser(join(own, 'cluster'), folder, sandboxUid);
   const closed = barrierAbove(folder, user);
   if (closed === undefined) {
-    letThrough(folder, user);
+    openFor(folder, user);
     makeHome(own, user);
     return placementOf(realpathSync(own), user);
   }
@@ -101,15 +102,12 @@ function makeFolder(path: string): void {
 /** Root's own, and passed by the database's group alone. */
 function makeHome(home: string, user: ServerUser): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  letThrough(home, user);
+  openFor(home, user);
 }
 
-/** The least that lets the user pass a folder of ours: its group, and search permission for that. */
-function letThrough(folder: string, user: ServerUser): void {
-  if (mayPass(statSync(folder), user)) return;
+function openFor(folder: string, user: ServerUser): void {
   try {
-    chownSync(folder, statSync(folder).uid, user.gid);
-    chmodSync(folder, (statSync(folder).mode & 0o7700) | 0o010);
+    letThrough(folder, user);
   } catch (error) {
     throw new EmbeddedPostgresError(
       `the embedded database cannot run as user ${user.uid} here (${codeOf(error)} at ${folder}): start the gateway as an ordinary user, or set database.url (UTE_DATABASE_URL)`,

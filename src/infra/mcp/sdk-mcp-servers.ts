@@ -1,5 +1,6 @@
 // McpServers on the official SDK, which is loaded when the first server is connected to, and not before.
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
+import { nameOf } from '../../lib/mcp/mcp-package.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HttpClient } from '../../ports/egress/http-client.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -9,9 +10,11 @@ import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
 import { defineMcpMetrics } from './mcp-metrics.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { SessionNeeds } from './session.ts';
+import type { Packages } from './start/started-from.ts';
 
 export interface SdkMcpServersOptions {
   readonly spawner: ProcessSpawner;
+  readonly packages: Packages;
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly log: Log;
@@ -40,6 +43,7 @@ export class SdkMcpServers implements McpServers {
     const ends = new Set<() => void>();
     let held = true;
     return {
+      prepare: (signal) => connection.prepare(signal),
       listTools: (signal) => connection.listTools(signal),
       callTool: (call) => connection.callTool(call),
       onToolsChanged: (listener) => {
@@ -71,6 +75,7 @@ export class SdkMcpServers implements McpServers {
 
 /** For log lines: neither arguments nor path and query, which may hold secrets. */
 function placeOf(settings: McpServerSettings): string {
-  if (settings.kind === 'stdio') return settings.argv[0] ?? '';
+  if (settings.kind === 'stdio')
+    return settings.package?.packages.map(nameOf).join(', ') ?? settings.argv[0] ?? '';
   return new URL(settings.url).origin;
 }

@@ -9,6 +9,7 @@ import { connectionLost, draining, givenUp } from './failures.ts';
 import { listTools } from './answers/list-tools.ts';
 import type { ConnectionState, Transport } from './mcp-metrics.ts';
 import { limitProgress } from './answers/progress-limiter.ts';
+import { startedFrom } from './start/started-from.ts';
 import { RestartBudget } from './start/restart-budget.ts';
 import { failureOf, isSessionGone } from './sdk-failures.ts';
 import { connect, type Session, type SessionNeeds } from './session.ts';
@@ -43,6 +44,10 @@ export class ServerConnection {
     this.#transport = settings.kind;
     this.#budget = new RestartBudget(needs.clock, needs.random, settings.limits.maxFailuresPerMinute);
     this.#move('idle');
+  }
+
+  async prepare(signal: AbortSignal): Promise<void> {
+    await abortable(startedFrom(this.#settings, this.#needs.packages), signal);
   }
 
   async listTools(signal: AbortSignal): Promise<McpListing> {
@@ -125,7 +130,8 @@ export class ServerConnection {
     this.#move('connecting');
     try {
       const events = { toolsChanged: () => this.#tellChange(), lost: () => this.#lose(session) };
-      const session: Session = await connect(this.#settings, this.#needs, events, this.#closing.signal);
+      const settings = await startedFrom(this.#settings, this.#needs.packages);
+      const session: Session = await connect(settings, this.#needs, events, this.#closing.signal);
       if (this.#closed) {
         await session.close();
         throw draining();

@@ -18,6 +18,7 @@ import { ProtocolViolationBudget } from './transport/protocol-violation-budget.t
 import { failureOf } from './sdk-failures.ts';
 import { ServerOutput } from './start/server-output.ts';
 import { startFailure } from './start/start-failure.ts';
+import type { Packages } from './start/started-from.ts';
 import { StdioTransport } from './transport/stdio-transport.ts';
 
 type Sdk = typeof SdkModule;
@@ -30,6 +31,7 @@ const MAX_LIST_PAGES = 8;
 
 export interface SessionNeeds {
   readonly spawner: ProcessSpawner;
+  readonly packages: Packages;
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly log: Log;
@@ -184,7 +186,8 @@ function guarded(sdk: Sdk, settings: McpServerSettings, needs: SessionNeeds): Gu
 }
 
 function spawnRequest(settings: McpStdioSettings): SpawnRequest {
-  const { argv, cwd, env, sandbox, readable, writable, network, memoryBytes, maxProcesses } = settings;
+  const { argv, cwd, env, sandbox, readable, writable, network, ...limits } = settings;
+  const { memoryBytes, maxProcesses, tmpBytes } = limits;
   return {
     argv,
     cwd,
@@ -192,7 +195,14 @@ function spawnRequest(settings: McpStdioSettings): SpawnRequest {
     channel: false,
     stdin: true,
     ...(sandbox === 'required' && {
-      confinement: { readable, writable, network, memoryBytes, maxProcesses },
+      confinement: {
+        readable,
+        writable,
+        network,
+        memoryBytes,
+        maxProcesses,
+        ...(tmpBytes !== undefined && { tmpBytes }),
+      },
     }),
   };
 }

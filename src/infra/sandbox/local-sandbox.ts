@@ -37,6 +37,8 @@ export interface LocalSandboxOptions {
   readonly clock: Clock;
   /** Absolute paths that no program may see: the gateway's data, settings and keys. */
   readonly hidden?: readonly string[];
+  /** What lies in those and is shown to whoever needs it: installed packages. */
+  readonly packages?: readonly string[];
 }
 
 interface Ready extends Probed {
@@ -53,7 +55,7 @@ export class LocalSandbox implements Sandbox, Confiner {
 
   constructor(options: LocalSandboxOptions) {
     this.#options = options;
-    this.#visible = new VisiblePaths(options.hidden ?? []);
+    this.#visible = new VisiblePaths(options.hidden ?? [], options.packages);
   }
 
   async describe(): Promise<SandboxReport> {
@@ -90,7 +92,7 @@ export class LocalSandbox implements Sandbox, Confiner {
     const { backend, context, temporary } = await this.#backend();
     if (confinement === undefined) throw new Error('the request asks for no sandbox');
     const { network, memoryBytes, maxProcesses } = confinement;
-    const { tmp_bytes: tmpBytes } = this.#options.settings;
+    const { tmpBytes = this.#options.settings.tmp_bytes } = confinement;
     const [readable, writable] = [this.#shown(confinement.readable), this.#lent(confinement.writable ?? [])];
     if (!backend.hasMounts) await temporary.checkSpace(tmpBytes);
     const scratch = backend.hasMounts ? undefined : new ScratchFolder(temporary.make(), tmpBytes);

@@ -7,24 +7,29 @@ const MAX_ENTRIES = 256;
 
 export class VisiblePaths {
   readonly #hidden: readonly string[];
+  readonly #shown: readonly string[];
 
-  /** `hidden`: absolute paths, whether or not something is there yet. */
-  constructor(hidden: readonly string[]) {
+  /** Absolute paths, whether or not something is there yet; `shown`: what in them may be shown all the same. */
+  constructor(hidden: readonly string[], shown: readonly string[] = []) {
     this.#hidden = hidden;
+    this.#shown = shown;
   }
 
   /** `paths`, with a folder that holds something hidden replaced by its other entries. Throws Error where that cannot be. */
   readable(paths: readonly string[]): readonly string[] {
     if (paths.length === 0) return paths;
     const hidden = this.#whereTheyAre();
-    return paths.flatMap((path) => shown(path, hidden, path));
+    const open = this.#shown.map(realPath);
+    return paths.flatMap((path) => (isBelow(realPath(path), open) ? [path] : shown(path, hidden, path)));
   }
 
   /** Throws Error for a folder that holds something hidden, or lies in it. */
   writable(paths: readonly string[]): readonly string[] {
     const hidden = paths.length === 0 ? [] : this.#whereTheyAre();
+    const open = this.#shown.map(realPath);
     for (const path of paths) {
       const place = realPath(path);
+      if (isBelow(place, open)) continue;
       const found = hidden.find((each) => isWithin(place, each) || isWithin(each, place));
       if (found !== undefined) throw refusal(path, found);
     }
@@ -59,6 +64,10 @@ function entriesOf(path: string): readonly string[] {
 
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
+}
+
+function isBelow(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path !== folder && isWithin(path, folder));
 }
 
 /** Of what is not there yet: as it is written. */

@@ -17,8 +17,8 @@ function problemsOf(connection: object): readonly string[] {
 
 describe('a connection', () => {
   it.each<[string, object, string]>([
-    ['neither command nor url', {}, 'either command'],
-    ['both', { command: 'a', url: 'https://a.example' }, 'either command'],
+    ['neither command nor url', {}, 'one of command'],
+    ['both', { command: 'a', url: 'https://a.example' }, 'one of command'],
     ['fields of the other kind', { command: 'a', headers: {} }, '"headers" does not go with command'],
     [
       'fields of the other kind',
@@ -50,6 +50,11 @@ describe('a connection', () => {
       'such as some-server@1.2.3',
     ],
     ['a variable with no name', { command: 'a', env: { 'A=B': 'x' } }, 'name of a variable'],
+    ['a package without a version', { package: 'npm:name' }, 'exact version'],
+    ['packages of two registries', { package: ['npm:a@1.0.0', 'pypi:b==1.0'] }, 'of one registry'],
+    ['a program of no package', { command: 'a', program: 'b' }, 'goes with a package alone'],
+    ['scripts of no package', { command: 'a', install_scripts: true }, 'goes with a package alone'],
+    ['a package and a command', { command: 'a', package: 'npm:a@1.0.0' }, 'one of command'],
     ['a NUL', { command: 'a', args: ['x\0y'] }, 'without a NUL'],
   ])('with %s is refused', (_, connection, expected) => {
     expect(problemsOf(connection).join('\n')).toContain(expected);
@@ -122,6 +127,20 @@ describe('mcpSettings', () => {
       writable: [],
       network: 'none',
       protocol: 'legacy',
+    });
+  });
+
+  it('takes the command of a README for the package that it runs, and an exact version alone', () => {
+    const settings = (args: string[]) => mcpSettings({ type: 'mcp', command: '/bin/npx', args }, dir);
+    expect(settings(['-y', '@s/n@1.2.3', 'a'])).toMatchObject({
+      argv: ['a'],
+      package: { packages: [{ registry: 'npm', name: '@s/n', version: '1.2.3' }], scripts: false },
+      readable: [],
+      network: 'none',
+    });
+    expect(settings(['-p', 'n@1.2.3', 'other', 'a'])).toMatchObject({
+      argv: ['a'],
+      package: { program: 'other' },
     });
   });
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { egressFault, egressFields, egressOf, portProblem } from '../egress/egress.ts';
 import { headerNameProblem, headersBy, isHeaderValue } from '../text/header-rules.ts';
 import { unpinnedPackage } from './mcp-command.ts';
+import { exactPackage, packageCommand, readPackage } from './mcp-package.ts';
 import { whole } from '../settings/whole.ts';
 
 const MIB = 1 << 20;
@@ -11,12 +12,44 @@ const noNul = z.string().regex(/^[^\0]*$/, { error: 'Expected text without a NUL
 const path = noNul.min(1);
 const secret = z.string().min(1).refine(isHeaderValue, { error: 'Expected printable ASCII on one line.' });
 
+const packageName = z.string().superRefine((text, context) => {
+  try {
+    exactPackage(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+  }
+});
+
 /** Fields that only a server has which the gateway starts. */
 const stdioFields = {
   command: path
     .optional()
-    .describe('Program of a server to be started: an absolute path, ./ and a path, or a name found on PATH.'),
-  args: z.array(noNul).optional().describe('With command: its arguments. No shell sees them.'),
+    .describe(
+      'Program of a server to be started: an absolute path, ./ and a path, or a name found on PATH. npx and uvx with a package are taken as that package.',
+    ),
+  package: z
+    .union([packageName, z.array(packageName).min(1).max(20)])
+    .optional()
+    .describe(
+      'Instead of command: npm:name@1.2.3 or pypi:name==1.2.3, installed once under data_dir. In a list, the further ones are installed beside the first, to hold what it depends on to a version.',
+    ),
+  program: z
+    .string()
+    .regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/, { error: 'Expected the name of a program, without a path.' })
+    .optional()
+    .describe(
+      "With package: which of its programs. Its only one, or the one of the package's name, when left out.",
+    ),
+  install_scripts: z
+    .boolean()
+    .optional()
+    .describe(
+      'With package: true lets it and all that it depends on run code while it is installed, in the sandbox with the network. Without it no script of npm is run, and of PyPI only wheels are taken.',
+    ),
+  args: z
+    .array(noNul)
+    .optional()
+    .describe('Arguments of command, or of the program of the package. No shell sees them.'),
   cwd: path
     .optional()
     .describe('With command: the folder it starts in, which it can read in the sandbox; / when left out.'),
@@ -56,6 +89,11 @@ const stdioFields = {
   max_processes: whole(1, 4096)
     .optional()
     .describe('With command: its processes and threads in the sandbox; 64 when left out.'),
+  tmp_bytes: whole(1 << 20, 2 ** 40)
+    .optional()
+    .describe(
+      'With command: size of its /tmp; executors.shell.tmp_bytes when left out. Under bubblewrap it is memory.',
+    ),
   protocol: z
     .enum(['legacy', 'auto'])
     .optional()
@@ -127,14 +165,25 @@ export const mcpConnectionSchema = z
   .strictObject({ type: z.literal('mcp'), ...stdioFields, ...httpFields, ...limitFields })
   .superRefine((connection, context) => {
     const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-    const { command, args = [], url, headers = {}, auth, allow_hosts: hosts } = connection;
-    if ((command === undefined) === (url === undefined)) {
-      issue([], 'Expected either command (a server to be started) or url (a server elsewhere).');
+    const { command, package: packages, args = [], url, headers = {}, auth, allow_hosts: hosts } = connection;
+    const ways = [command, packages, url].filter((way) => way !== undefined);
+    if (ways.length !== 1) {
+      issue(
+        [],
+        'Expected one of command (a server to be started), package (one to be installed) and url (a server elsewhere).',
+      );
       return;
     }
-    const [foreign, own] = command === undefined ? [stdioFields, 'url'] : [httpFields, 'command'];
+    const [foreign, own] = url !== undefined ? [stdioFields, 'url'] : [httpFields, 'command'];
     for (const field of Object.keys(foreign)) {
       if (Object.hasOwn(connection, field)) issue([field], `"${field}" does not go with ${own}.`);
+    }
+    const said = packages === undefined ? [] : [packages].flat();
+    if (new Set(said.map((each) => each.split(':', 1)[0])).size > 1)
+      issue(['package'], 'Expected packages of one registry.');
+    for (const field of ['program', 'install_scripts'] as const) {
+      if (connection[field] !== undefined && packagesIn(connection) === undefined)
+        issue([field], `"${field}" goes with a package alone.`);
     }
     const unpinned = command === undefined ? undefined : unpinnedPackage(command, args);
     if (unpinned !== undefined) issue(['args'], unpinned);
@@ -152,6 +201,28 @@ export const mcpConnectionSchema = z
   });
 
 export type McpConnection = z.output<typeof mcpConnectionSchema>;
+
+interface PackagesAsked {
+  /** As `exactPackage` reads them. */
+  readonly packages: readonly string[];
+  readonly program: string | undefined;
+  readonly args: readonly string[];
+}
+
+/** Undefined: the connection names none, or a program that is here already. */
+export function packagesIn({
+  command,
+  package: named,
+  program,
+  args = [],
+}: Pick<McpConnection, 'command' | 'package' | 'program' | 'args'>): PackagesAsked | undefined {
+  if (named !== undefined) return { packages: [named].flat(), program, args };
+  const found = command === undefined ? undefined : packageCommand(command, args);
+  if (found?.packages.every((each) => readPackage(found.registry, each)?.version !== undefined) !== true)
+    return undefined;
+  const packages = found.packages.map((each) => `${found.registry}:${each}`);
+  return { packages, program: program ?? found.program, args: found.args };
+}
 
 /** What the protocol itself says in headers. */
 function protocolHeaderProblem(name: string): string | undefined {

@@ -2,8 +2,11 @@
 // so that both come to the same settings and with them to the same server. The port McpServers says what they mean.
 import { dirname, resolve } from 'node:path';
 import { egressOf } from '../egress/egress.ts';
+import { withoutCovered } from '../files/program-needs.ts';
 import { findMcpProgram } from './mcp-command.ts';
-import { mcpConnectionSchema, type McpConnection } from './mcp-connection.ts';
+import { mcpConnectionSchema, packagesIn, type McpConnection } from './mcp-connection.ts';
+import { isSecretVariable } from './secret-variables.ts';
+import { exactPackage, type ExactPackage } from './mcp-package.ts';
 
 const MIB = 1 << 20;
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
@@ -20,9 +23,8 @@ export function mcpSettings(settings: unknown, baseDir: string) {
     maxTools: connection.max_tools ?? 500,
     maxFailuresPerMinute: connection.max_failures_per_minute ?? 5,
   };
-  const { command, url } = connection;
-  if (command !== undefined) return { ...stdioOf(command, connection, baseDir), limits };
-  if (url === undefined) throw new Error('Expected either command or url.');
+  const { url } = connection;
+  if (url === undefined) return { ...stdioOf(connection, baseDir), limits };
   return {
     kind: 'http' as const,
     url,
@@ -32,35 +34,64 @@ export function mcpSettings(settings: unknown, baseDir: string) {
   };
 }
 
-function stdioOf(
-  command: string,
-  { args = [], cwd, env = {}, readable = [], writable = [], ...rest }: McpConnection,
-  baseDir: string,
-) {
-  const program = findMcpProgram(command, baseDir, process.env['PATH'] ?? SYSTEM_PATH);
+function stdioOf(connection: McpConnection, baseDir: string) {
+  const { cwd, env = {}, readable = [], writable = [], sandbox = 'required', ...rest } = connection;
   const folder = cwd === undefined ? '/' : resolve(baseDir, cwd);
   const places = writable.map((path) => resolve(baseDir, path));
   const isWritable = (path: string) => places.some((place) => `${path}/`.startsWith(`${place}/`));
-  const shown = [...program.outside, ...readable.map((path) => resolve(baseDir, path)), folder];
-  const { sandbox = 'required' } = rest;
+  const { argv, outside, folders, ...from } = startOf(connection, baseDir);
+  const shown = [...outside, ...readable.map((path) => resolve(baseDir, path)), folder];
   return {
     kind: 'stdio' as const,
-    argv: [program.path, ...args],
+    argv,
+    ...from,
     cwd: folder,
-    env: { ...baseEnv(dirname(program.path), sandbox), ...env },
+    env: { ...baseEnv(folders, sandbox), ...env },
     sandbox,
-    readable: [...new Set(shown)].filter((path) => path !== '/' && !isWritable(path)),
+    readable: withoutCovered(shown.filter((path) => path !== '/' && !isWritable(path))),
     writable: places,
     network: rest.network ?? 'none',
     memoryBytes: rest.memory_bytes ?? 1024 * MIB,
     maxProcesses: rest.max_processes ?? 64,
+    ...(rest.tmp_bytes !== undefined && { tmpBytes: rest.tmp_bytes }),
     protocol: rest.protocol ?? 'legacy',
   };
 }
 
+interface Start {
+  readonly argv: readonly string[];
+  readonly outside: readonly string[];
+  readonly folders: readonly string[];
+  readonly package?: {
+    readonly packages: readonly ExactPackage[];
+    readonly program?: string;
+    readonly scripts: boolean;
+  };
+}
+
+/** A program that is here, or one of a package, which is installed when it is needed. */
+function startOf(connection: McpConnection, baseDir: string): Start {
+  const { command = '', args = [], install_scripts: scripts = false } = connection;
+  const asked = packagesIn(connection);
+  if (asked !== undefined) {
+    const { packages, program, args: own } = asked;
+    const from = { packages: packages.map(exactPackage), scripts };
+    const named = program === undefined ? from : { ...from, program };
+    return { argv: own, outside: [], folders: [], package: named };
+  }
+  const program = findMcpProgram(command, baseDir, process.env['PATH'] ?? SYSTEM_PATH);
+  const folders = [dirname(program.path), ...program.folders];
+  return { argv: [program.path, ...args], outside: program.outside, folders };
+}
+
 /** What programs cannot do without; nothing of it is the gateway's own. */
-function baseEnv(folder: string, sandbox: 'required' | 'off'): { readonly [name: string]: string } {
-  const path = SYSTEM_PATH.split(':').includes(folder) ? SYSTEM_PATH : `${folder}:${SYSTEM_PATH}`;
+function baseEnv(
+  folders: readonly string[],
+  sandbox: 'required' | 'off',
+): { readonly [name: string]: string } {
+  const system = SYSTEM_PATH.split(':');
+  const own = [...new Set(folders)].filter((folder) => !system.includes(folder));
+  const path = [...own, ...system].join(':');
   return { PATH: path, LANG: 'C.UTF-8', ...(sandbox === 'required' && { HOME: '/tmp', TMPDIR: '/tmp' }) };
 }
 
@@ -71,10 +102,6 @@ function authHeaders({ auth }: McpConnection): { readonly [name: string]: string
 
 /** Header values that may well be part of an honest answer. */
 const PLAIN_HEADER = /^(?:accept(?:-.*)?|user-agent|prefer|cache-control|.*version)$/i;
-/** Most variables are paths and switches, which belong in answers: a secret is known by its name or its looks. */
-const SECRET_NAME = /key|token|secret|pass|pwd|auth|cred|private|cookie|session|signature|dsn|_url$|^url$/i;
-const SECRET_LOOKS = /^[A-Za-z0-9_.+=-]{20,}$|:\/\/[^/@\s]*:[^/@\s]+@/;
-
 type SecretPlaces =
   | { readonly kind: 'stdio'; readonly env: { readonly [name: string]: string } }
   | { readonly kind: 'http'; readonly url: string; readonly headers: { readonly [name: string]: string } };
@@ -83,7 +110,7 @@ type SecretPlaces =
 export function mcpSecrets(settings: SecretPlaces): readonly string[] {
   if (settings.kind === 'stdio') {
     return Object.entries(settings.env)
-      .filter(([name, value]) => SECRET_NAME.test(name) || SECRET_LOOKS.test(value))
+      .filter(([name, value]) => isSecretVariable(name, value))
       .map(([, value]) => value);
   }
   const headers = Object.entries(settings.headers)

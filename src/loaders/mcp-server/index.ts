@@ -169,6 +169,8 @@ class McpServerLoader implements Loader {
   async #list({ server, maxTools }: OpenedConnection, signal: AbortSignal): Promise<McpListing> {
     let listing: McpListing;
     try {
+      // It has its own time: registries are slower than servers.
+      await server.prepare(signal);
       const limit = { ms: LIST_TIMEOUT_MS, signal };
       listing = await within(this.#needs.clock, limit, (either) => server.listTools(either));
     } catch (error) {

@@ -7,8 +7,10 @@ export type McpServerSettings = McpStdioSettings | McpHttpSettings;
 /** A server that the gateway starts itself and speaks to over its stdin and stdout. */
 export interface McpStdioSettings {
   readonly kind: 'stdio';
-  /** The program by its absolute path, and its arguments. Never a shell. */
+  /** The program by its absolute path, and its arguments; with `package` the arguments alone. Never a shell. */
   readonly argv: readonly string[];
+  /** What the program is of, and is installed from before the first start. */
+  readonly package?: McpPackage;
   readonly cwd: string;
   /** The whole environment of the server: nothing is inherited. */
   readonly env: { readonly [name: string]: string };
@@ -19,9 +21,26 @@ export interface McpStdioSettings {
   readonly network: 'none' | 'host';
   readonly memoryBytes: number;
   readonly maxProcesses: number;
+  /** Size of its /tmp; absent: as of every process that stays. */
+  readonly tmpBytes?: number;
   /** `auto` asks for the newest revision first: a server that ends on what it does not know would end then. */
   readonly protocol: 'legacy' | 'auto';
   readonly limits: McpLimits;
+}
+
+export interface McpPackage {
+  /** Of one registry. The program is of the first, unless `program` is found in another; the rest lie beside it. */
+  readonly packages: readonly {
+    readonly registry: 'npm' | 'pypi';
+    readonly name: string;
+    readonly extras: readonly string[];
+    /** In full. */
+    readonly version: string;
+  }[];
+  /** Absent: the only one, or the one with the package's name. */
+  readonly program?: string;
+  /** Whether packages may run code of their own while they are installed. */
+  readonly scripts: boolean;
 }
 
 /** A server elsewhere, over Streamable HTTP. */
@@ -50,6 +69,8 @@ export interface McpServers {
 }
 
 export interface McpServer {
+  /** Has its package installed where that was not done yet. Throws ToolFailure UNAVAILABLE (PACKAGE_NOT_INSTALLED). */
+  prepare(signal: AbortSignal): Promise<void>;
   /** Every page. Throws ToolFailure UNAVAILABLE where there is no server, OUTPUT_INVALID where it breaks the protocol. */
   listTools(signal: AbortSignal): Promise<McpListing>;
   /**

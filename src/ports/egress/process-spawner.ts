@@ -25,6 +25,8 @@ export interface Confinement {
   /** Total memory, where a cgroup can be had; per process otherwise. */
   readonly memoryBytes: number;
   readonly maxProcesses: number;
+  /** Size of /tmp; absent: what is set for all processes that stay. */
+  readonly tmpBytes?: number;
 }
 
 export interface ChildProcess {

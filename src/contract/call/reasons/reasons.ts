@@ -207,6 +207,7 @@ export const REASONS = {
   NO_PROCESS: row('UNAVAILABLE', 'no process can be had for the tool now', spares),
   OUTPUT_LIMIT: row('OUTPUT_TOO_LARGE', 'the command printed more than it may'),
   OUT_OF_MEMORY: row('PERMANENT', 'the handler used more memory than it may'),
+  PACKAGE_NOT_INSTALLED: row('UNAVAILABLE', 'the package of the MCP server could not be installed', { ranNothing: true }),
   READER_TOO_SLOW: row('OUTPUT_TOO_LARGE', 'partial results came faster than they were read'),
   SANDBOX_FAILED: row('UNAVAILABLE', 'the program could not be put into the sandbox'),
   SANDBOX_UNAVAILABLE: row('UNAVAILABLE', 'there is no sandbox, and the tool needs one'),

@@ -35,7 +35,7 @@ function causeOf(
 ): string | undefined {
   if (sandbox !== 'required') return undefined;
   const text = lines.join('\n').replaceAll('file://', '');
-  if (DISK_FULL.test(text)) return 'Its /tmp is full: executors.shell.tmp_bytes in gateway.yaml is the size.';
+  if (DISK_FULL.test(text)) return 'Its /tmp is full: `tmp_bytes` is the size.';
   if (network === 'none' && NO_NETWORK.test(text))
     return 'It has no network in the sandbox: where it needs one, say `network: host`.';
   if (NOT_WRITABLE.test(text))

@@ -1,0 +1,111 @@
+// Packages of npm: installed by npm itself into a folder of their own, run by Node.
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isJsonObject, type JsonValue } from '../../contract/json.ts';
+import type { McpPackage } from '../../ports/egress/mcp-servers.ts';
+import type { Owner } from '../sandbox/workspace/workspace-files.ts';
+import { findInterpreter, type Interpreter } from './interpreters.ts';
+import { chooseProgram, type InstalledProgram, type PackageKind, type Step } from './package-kind.ts';
+
+/** A registry that is away is to be told of, and not waited for. */
+const SOON = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
+
+export class NpmPackages implements PackageKind {
+  readonly platform = `${process.platform}-${process.arch}`;
+  readonly #node: Interpreter;
+  readonly #npm: Interpreter;
+
+  /** Throws Error where there is no Node or no npm. */
+  constructor(user: Owner | undefined) {
+    this.#node = findInterpreter('node', user, [process.execPath]);
+    this.#npm = findInterpreter('npm', user);
+  }
+
+  get readable(): readonly string[] {
+    return [...this.#node.places, ...this.#npm.places];
+  }
+
+  steps({ packages, scripts }: McpPackage, folder: string): readonly Step[] {
+    const options = [
+      '--no-audit',
+      '--no-fund',
+      '--omit=dev',
+      '--save-exact',
+      '--no-update-notifier',
+      ...SOON,
+    ];
+    const names = packages.map(({ name, version }) => `${name}@${version}`);
+    const cache = join(folder, '.cache');
+    const own = scripts ? '--ignore-scripts=false' : '--ignore-scripts';
+    const npm = realpathSync(this.#npm.path);
+    return [
+      {
+        argv: [
+          this.#node.path,
+          npm,
+          'install',
+          '--prefix',
+          folder,
+          '--cache',
+          cache,
+          own,
+          ...options,
+          ...names,
+        ],
+        env: { PATH: [dirname(this.#node.path), '/usr/local/bin', '/usr/bin', '/bin'].join(':') },
+      },
+    ];
+  }
+
+  contents(folder: string): readonly string[] {
+    const lock = jsonIn(join(folder, 'package-lock.json'));
+    const packages = isJsonObject(lock) ? lock['packages'] : undefined;
+    if (!isJsonObject(packages)) return [];
+    return Object.entries(packages).flatMap(([path, value]) => {
+      const name = path.split('node_modules/').at(-1) ?? '';
+      const version = isJsonObject(value) ? value['version'] : undefined;
+      return name !== '' && typeof version === 'string' ? [`${name}@${version}`] : [];
+    });
+  }
+
+  program({ packages, program: asked }: McpPackage, folder: string): InstalledProgram {
+    const name = packages[0]?.name ?? '';
+    const modules = join(folder, 'node_modules');
+    const bin = join(modules, '.bin');
+    const chosen = chooseProgram(
+      name.split('/').at(-1) ?? '',
+      asked,
+      asked === undefined ? ownPrograms(modules, name) : namesIn(bin),
+    );
+    const path = realpathSync(join(bin, chosen));
+    const isScript =
+      /\.[cm]?js$/.test(path) || /^#!.*\bnode\b/.test(readFileSync(path, 'utf8').slice(0, 200));
+    return {
+      argv: isScript ? [this.#node.path, path] : [path],
+      env: {},
+      folders: [bin, dirname(this.#node.path)],
+      readable: [folder, ...this.#node.places],
+    };
+  }
+}
+
+/** As its package.json says; only those that npm has linked. */
+function ownPrograms(modules: string, name: string): readonly string[] {
+  const said = jsonIn(join(modules, name, 'package.json'));
+  const bin = isJsonObject(said) ? said['bin'] : undefined;
+  const named =
+    typeof bin === 'string' ? [name.split('/').at(-1) ?? ''] : isJsonObject(bin) ? Object.keys(bin) : [];
+  return named.filter((each) => existsSync(join(modules, '.bin', each)));
+}
+
+function namesIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+function jsonIn(path: string): JsonValue | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
