@@ -46,6 +46,7 @@ describe('readProviderCall', () => {
     ['Anthropic', { type: 'tool_use', id: 'toolu_1', name: 'weather', input: ARGS }, 'toolu_1'],
     ['Gemini', { functionCall: { name: 'weather', args: ARGS }, thoughtSignature: 'c2ln' }, undefined],
     ["Gemini's Python SDK", { function_call: { id: 'g1', name: 'weather', args: ARGS } }, 'g1'],
+    ['Bedrock', { toolUse: { toolUseId: 'tooluse_1', name: 'weather', input: ARGS } }, 'tooluse_1'],
     ['LangChain', { name: 'weather', args: ARGS, id: 'call_3', type: 'tool_call' }, 'call_3'],
   ])('reads a call of %s', (_provider, said, id) => {
     const read = readProviderCall(said);
@@ -94,14 +95,21 @@ describe('readProviderCall', () => {
   });
 
   it.each<[JsonObject, string]>([
-    [{ type: 'tool_use', name: 7, input: {} }, '/name'],
-    [{ functionCall: { args: {} } }, '/functionCall/name'],
     [{ name: 'now', args: {}, id: 7 }, '/id'],
     [{ name: 'now', args: {}, id: 'x'.repeat(513) }, '/id'],
   ])('%# names the member that is wrong', (said, pointer) => {
     expect(() => readProviderCall(said)).toThrow(
       expect.objectContaining({ details: { violations: [expect.objectContaining({ pointer })] } }) as Error,
     );
+  });
+
+  it.each<[JsonObject, string]>([
+    [{ type: 'tool_use', id: 'c1', name: 7, input: { a: 1 } }, '/name'],
+    [{ functionCall: { id: 'c1', args: {} } }, '/functionCall/name'],
+  ])('%# is refused under its id where it names no tool', (said, pointer) => {
+    const { refusal, id, name, arguments: args } = readProviderCall(said) ?? {};
+    expect({ id, name, args }).toEqual({ id: 'c1', name: undefined, args: {} });
+    expect(refusal).toMatchObject({ reason: 'MALFORMED_CALL', details: { violations: [{ pointer }] } });
   });
 
   it('whatever a model writes ends as a call, a refusal or neither', () => {
@@ -120,7 +128,9 @@ describe('readProviderCall', () => {
     fc.assert(
       fc.property(fc.dictionary(member, fc.oneof(value, fc.dictionary(member, value))), (said) => {
         const end = endOf(said as JsonObject);
-        expect(end === 'neither' || end === 'refusal' || typeof end.name === 'string').toBe(true);
+        expect(
+          end === 'neither' || end === 'refusal' || typeof end.name === 'string' || end.refusal !== undefined,
+        ).toBe(true);
       }),
     );
   });

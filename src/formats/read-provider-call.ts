@@ -5,33 +5,40 @@ import { isJsonObject, type JsonObject } from '../contract/json.ts';
 import { parseWithLargeIntegers, StrictJsonError } from '../lib/json/strict-json.ts';
 import { syntaxFault } from '../lib/json/syntax-fault.ts';
 import { anthropicCall } from './anthropic/call.ts';
+import { bedrockCall } from './bedrock/call.ts';
 import { geminiCall } from './gemini/call.ts';
 import { langChainCall } from './langchain/call.ts';
 import { openAiCall } from './openai/call.ts';
 import type { Part, ProviderCall, ProviderCallReader } from './provider-call.ts';
 
 export interface ReadProviderCall {
-  /** The provider's spelling of the tool's name. */
-  readonly name: string;
+  /** The provider's spelling of the tool's name; left out where it says none, which is a refusal. */
+  readonly name?: string;
   readonly arguments: JsonObject;
   /** JSON Pointer to the arguments, in what was read. */
   readonly argumentsAt: string;
   /** Of integers beyond 2^53 in arguments that were written as text: pointers into the arguments. */
   readonly largeIntegers: readonly string[];
   readonly id?: string;
-  /** Set where the arguments cannot be read, and are none then: the answer still belongs to this call of the model. */
+  /** Set where it cannot be read, and has no arguments then: the answer still belongs to this call of the model. */
   readonly refusal?: ToolFailure;
 }
 
-const READERS: readonly ProviderCallReader[] = [openAiCall, anthropicCall, geminiCall, langChainCall];
+const READERS: readonly ProviderCallReader[] = [
+  openAiCall,
+  anthropicCall,
+  geminiCall,
+  bedrockCall,
+  langChainCall,
+];
 const NONE: readonly string[] = Object.freeze([]);
 const NOTHING = Object.freeze({ arguments: Object.freeze({}), largeIntegers: NONE });
 const LONGEST_ID = 512;
 
 /**
  * Undefined: it is in no provider's form. Members that are not known are the provider's own business, and let be.
- * Throws ToolFailure VALIDATION where it does not say which tool, or has an id that is none. Arguments that cannot be read
- * are a refusal: ARGUMENTS_NOT_JSON for text that is no JSON.
+ * Throws ToolFailure VALIDATION where it has an id that is none. A name or arguments that cannot be read are a refusal:
+ * ARGUMENTS_NOT_JSON for text that is no JSON.
  */
 export function readProviderCall(said: JsonObject): ReadProviderCall | undefined {
   for (const reader of READERS) {
@@ -42,12 +49,16 @@ export function readProviderCall(said: JsonObject): ReadProviderCall | undefined
 }
 
 function checked({ name, arguments: args, id }: ProviderCall): ReadProviderCall {
-  if (typeof name.value !== 'string') throw wrong(name, 'must be the name of a tool');
-  const read = { argumentsAt: args.pointer, ...orRefused(args) };
-  if (id.value === undefined || id.value === null) return { name: name.value, ...read };
+  const read = { argumentsAt: args.pointer, ...named(name, args) };
+  if (id.value === undefined || id.value === null) return read;
   if (typeof id.value !== 'string' || id.value.length > LONGEST_ID)
     throw wrong(id, `must be a text of at most ${LONGEST_ID} characters`);
-  return { name: name.value, ...read, id: id.value };
+  return { ...read, id: id.value };
+}
+
+function named(name: Part, args: Part): Arguments & Pick<ReadProviderCall, 'name'> {
+  if (typeof name.value === 'string') return { name: name.value, ...orRefused(args) };
+  return { ...NOTHING, refusal: wrong(name, 'must be the name of a tool') };
 }
 
 type Arguments = Pick<ReadProviderCall, 'arguments' | 'largeIntegers' | 'refusal'>;

@@ -150,7 +150,7 @@ function actionOf({ name, description, parameters, returns }: ActionDeclaration)
 
 function parameterOf(declared: ParameterDeclaration): ActionParameter {
   const { name, type, required, description, default: fallback, default_from_config: field } = declared;
-  const { enum: allowed, min_value: min, max_value: max } = declared;
+  const { enum: allowed, min_value: min, max_value: max, items, properties } = declared;
   return {
     name,
     type,
@@ -159,6 +159,9 @@ function parameterOf(declared: ParameterDeclaration): ActionParameter {
     ...(fallback !== undefined && { default: fallback as JsonValue }),
     ...(field !== undefined && { defaultFromConfig: field }),
     ...(allowed && { enum: allowed as JsonValue[] }),
+    ...(items && { items: items as JsonSchema }),
+    ...(properties && { properties: properties as { [name: string]: JsonSchema } }),
+    ...(declared.required_properties && { requiredProperties: declared.required_properties }),
     ...(min !== undefined && { minValue: min }),
     ...(max !== undefined && { maxValue: max }),
   };

@@ -10,6 +10,8 @@ export interface SpecRules {
   readonly executors: ReadonlyMap<string, ExecutorPlugin<unknown, never>>;
   /** Those whose options a tool may set, by name. */
   readonly extensions: ReadonlyMap<string, ExtensionRules>;
+  /** What model providers refuse of a function, and are shown instead. Paths start from its input schema. */
+  advise?(fn: ToolFunction): readonly OptionFault[];
   /** Those of gateway.yaml, by name: tools that name one are given its tokens. Left out: there are none. */
   readonly oauthProviders?: ReadonlyMap<string, OAuthProviderRules>;
 }

@@ -1,6 +1,6 @@
 // ToolSpecRegistry: holds the snapshot in force, lends it to calls, and closes what only superseded ones used.
 import { hash } from 'node:crypto';
-import { assignProviderNames } from '../contract/tool/provider-names.ts';
+import { assignProviderNames } from '../lib/text/provider-names.ts';
 import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
 import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
 import type { ToolSet } from '../contract/tool/tool-set.ts';

@@ -122,6 +122,19 @@ describe('ute validate', () => {
     expect(report).toMatchObject({ ok: false, problems: [{ line: 4, tool: 'greet', path: 'tool_type' }] });
   });
 
+  it('warns of what model providers refuse, with the provider and the place, and ends with 0', async () => {
+    await writeFile(join(cwd, 'refused.yaml'), good.replace('{ type: string }', '{ type: array }'));
+    const { code, stdout } = await ute('validate', 'refused.yaml');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout:
+        'warning: refused.yaml:5:55  greet  input_schema.properties.name: OpenAI, Gemini, Bedrock and Mistral refuse this: ' +
+        'an array without items; its items are anything: say what they are\nok: 1 tool\n',
+    });
+    const report = JSON.parse((await ute('validate', 'refused.yaml', '--json')).stdout) as object;
+    expect(report).toMatchObject({ ok: true, advice: [{ line: 5, tool: 'greet' }], more_advice: 0 });
+  });
+
   it('ends with 1 for a file that is not there or is not YAML', async () => {
     expect(await ute('validate', 'missing.yaml')).toMatchObject({
       code: 1,

@@ -2,6 +2,7 @@
 import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
 import { audit } from '../../extensions/audit/index.ts';
 import { TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
+import { providerAdvice } from '../../formats/provider-advice.ts';
 import type { SpecRules } from '../../registry/checks/spec-validation.ts';
 import type { OAuthProviderRules } from '../../registry/spec-rules.ts';
 
@@ -21,6 +22,7 @@ export function specRules(
     extensions: new Map(
       extensions.map((plugin) => [plugin.name, { ...plugin, defaults: extensionDefaults[plugin.name] }]),
     ),
+    advise: providerAdvice,
     oauthProviders: new Map(Object.entries(oauthProviders)),
   };
 }

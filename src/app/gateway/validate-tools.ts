@@ -25,6 +25,9 @@ export interface ToolsValidation {
   readonly tools: number;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+  /** What model providers refuse, and are shown instead: the first of it, and how much more there is. */
+  readonly advice: readonly Problem[];
+  readonly moreAdvice: number;
   /** What would have asked the network and was left out. */
   readonly skipped: readonly string[];
 }
@@ -73,8 +76,9 @@ export async function withUnservedGateway<Result>(
     };
     const gateway = await createGateway(alone, ports);
     try {
-      const { tools, problems, warnings } = await gateway.sync.reload();
-      return await use(gateway, { tools, problems, warnings, skipped: [...skipped] });
+      const { tools, problems, warnings, advice, moreAdvice } = await gateway.sync.reload();
+      const found = { tools, problems, warnings, advice, moreAdvice };
+      return await use(gateway, { ...found, skipped: [...skipped] });
     } finally {
       await gateway.close();
     }

@@ -1,7 +1,7 @@
 // `ute tools`: lists the tools of a running gateway, or exports them for an LLM provider.
 import { Option, type Command } from 'commander';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
-import { TOOL_FORMATS } from '../../formats/to-provider-tools.ts';
+import { TOOL_FORMATS } from '../../formats/tool-lists.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { accepted, parse } from '../gateway-answer.ts';

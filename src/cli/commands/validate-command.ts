@@ -31,15 +31,20 @@ interface ValidateOptions {
 }
 
 async function validate(paths: readonly string[], options: ValidateOptions, io: CliIo): Promise<ExitCode> {
-  const { tools, problems, skipped, warnings } = await check(paths, options, io);
+  const { tools, problems, skipped, warnings, advice, moreAdvice } = await check(paths, options, io);
   const ok = problems.length === 0;
   if (options.json === true) {
-    const more = { ...(skipped.length > 0 && { skipped }), ...(warnings.length > 0 && { warnings }) };
+    const more = {
+      ...(skipped.length > 0 && { skipped }),
+      ...(warnings.length > 0 && { warnings }),
+      ...(advice.length > 0 && { advice, more_advice: moreAdvice }),
+    };
     io.stdout(`${JSON.stringify({ ok, tools, problems, ...more }, null, 2)}\n`);
     return ok ? EXIT.ok : EXIT.failed;
   }
   for (const what of skipped) io.stdout(`skipped: ${what} asks the network; --online includes it\n`);
-  for (const warning of warnings) io.stdout(`warning: ${describeProblem(warning)}\n`);
+  for (const warning of [...warnings, ...advice]) io.stdout(`warning: ${describeProblem(warning)}\n`);
+  if (moreAdvice > 0) io.stdout(`warning: model providers refuse ${moreAdvice} more parts of tools\n`);
   if (ok) io.stdout(`ok: ${tools} ${tools === 1 ? 'tool' : 'tools'}\n`);
   else for (const problem of problems) io.stdout(`${describeProblem(problem)}\n`);
   return ok ? EXIT.ok : EXIT.failed;
@@ -51,6 +56,8 @@ interface Checked {
   /** What was left out because it asks the network; loaders with their place in gateway.yaml. */
   readonly skipped: readonly string[];
   readonly warnings: readonly Problem[];
+  readonly advice: readonly Problem[];
+  readonly moreAdvice: number;
 }
 
 /** Loads the gateway's own parts only now: no other command needs them. */
@@ -68,14 +75,26 @@ async function check(
   const seen = (problem: Problem) => seenFrom(io.cwd, problem);
   try {
     const said = loadSettings(config === undefined ? io.env : { ...io.env, UTE_CONFIG: config }, io.cwd);
-    const { tools, problems, warnings, skipped } = await validateTools(
+    const { problems, warnings, advice, ...found } = await validateTools(
       paths.length === 0 ? said : { ...said, loaders: [filesOf(paths, io.cwd)] },
       online === true,
     );
-    return { tools, problems: problems.map(seen), warnings: warnings.map(seen), skipped };
+    return {
+      ...found,
+      problems: problems.map(seen),
+      warnings: warnings.map(seen),
+      advice: advice.map(seen),
+    };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    return { tools: 0, problems: error.problems.map(seen), warnings: [], skipped: [] };
+    return {
+      tools: 0,
+      problems: error.problems.map(seen),
+      warnings: [],
+      skipped: [],
+      advice: [],
+      moreAdvice: 0,
+    };
   }
 }
 

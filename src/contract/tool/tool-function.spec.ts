@@ -14,3 +14,32 @@ describe('overConnection', () => {
     expect(functions[2]?.byAction?.get('a')).toBe(functions[0]);
   });
 });
+
+describe('functionsOf', () => {
+  it('says of a parameter what its list holds and which members its object has', () => {
+    const parameters = [
+      { name: 'tags', type: 'array', required: true, items: { type: 'string' } },
+      {
+        name: 'place',
+        type: 'object',
+        required: false,
+        properties: { city: { type: 'string' }, zip: { type: 'string' } },
+        requiredProperties: ['city'],
+      },
+    ] as const;
+    const [fn] = functionsOf(specOf({ actions: [{ name: 'go', description: 'Goes.', parameters }] }));
+    expect(fn?.inputSchema).toEqual({
+      type: 'object',
+      properties: {
+        tags: { type: 'array', items: { type: 'string' } },
+        place: {
+          type: 'object',
+          properties: { city: { type: 'string' }, zip: { type: 'string' } },
+          required: ['city'],
+        },
+      },
+      required: ['tags'],
+      additionalProperties: false,
+    });
+  });
+});

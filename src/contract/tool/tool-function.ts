@@ -161,6 +161,9 @@ function schemaOfParameter(parameter: ActionParameter): JsonSchema {
   const schema: JsonObject =
     parameter.type === 'datetime' ? { type: 'string', format: 'date-time' } : { type: parameter.type };
   if (parameter.description !== undefined) schema['description'] = parameter.description;
+  if (parameter.items !== undefined) schema['items'] = parameter.items;
+  if (parameter.properties !== undefined) schema['properties'] = { ...parameter.properties };
+  if (parameter.requiredProperties !== undefined) schema['required'] = [...parameter.requiredProperties];
   if (parameter.enum !== undefined) schema['enum'] = [...parameter.enum];
   if (parameter.minValue !== undefined) schema['minimum'] = parameter.minValue;
   if (parameter.maxValue !== undefined) schema['maximum'] = parameter.maxValue;

@@ -46,6 +46,12 @@ export interface ActionParameter {
   /** Name of the agent-config field whose value stands in when the argument is left out. */
   readonly defaultFromConfig?: string;
   readonly enum?: readonly JsonValue[];
+  /** Of an array: what it holds. */
+  readonly items?: JsonSchema;
+  /** Of an object: its members. */
+  readonly properties?: { readonly [name: string]: JsonSchema };
+  /** Of an object: the members that it must have. */
+  readonly requiredProperties?: readonly string[];
   readonly minValue?: number;
   readonly maxValue?: number;
 }

@@ -1,13 +1,11 @@
 // The arguments as the tool gets them: of this tenant, with defaults, without what stands in for something left out.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import type { ToolCall } from '../../contract/call/tool-call.ts';
-import { fromPointer } from '../../lib/json/json-pointer.ts';
+import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import type { LargeIntegers, ToolCall } from '../../contract/call/tool-call.ts';
 import { ForeignCheckError } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import { countTokens } from '../../lib/json-schema/lint/schema-size.ts';
-import type { Violation } from '../../lib/json-schema/violation.ts';
+import { dropStandInNulls } from '../../lib/json-schema/stand-in-nulls.ts';
 import { ofThisTenant } from './business-id.ts';
 import { mismatch, notInt64, unchecked } from './failures.ts';
-import { dropStandInNulls } from './stand-in-nulls.ts';
 import type { Checks } from './tool-checks.ts';
 
 /**
@@ -15,14 +13,22 @@ import type { Checks } from './tool-checks.ts';
  * touched. At once where that is quick, as it nearly always is; later where the event loop would be held.
  */
 export function fittingArguments(call: ToolCall, checks: Checks): JsonObject | Promise<JsonObject> {
-  refuseUnexpectedIntegers(call, checks);
-  const given = ofThisTenant(call, call.arguments, checks.declaresBusinessId);
+  const named = checks.ownNames?.(call.arguments);
+  const args = named === undefined ? call.arguments : (named.args as JsonObject);
+  const { largeIntegers = [] } = call;
+  refuseUnexpectedIntegers(
+    args,
+    named === undefined ? largeIntegers : largeIntegers.map(named.pointer),
+    checks,
+  );
+  const given = ofThisTenant(call, args, checks.declaresBusinessId);
   return fittingHere(call, given, checks) ?? fittingInThread(call, given, checks);
 }
 
 /** Elsewhere it would turn from a number into text, and nobody would know. */
 function refuseUnexpectedIntegers(
-  { arguments: args, largeIntegers = [] }: ToolCall,
+  args: JsonObject,
+  largeIntegers: LargeIntegers,
   { integers }: Checks,
 ): void {
   if (largeIntegers.length === 0) return;
@@ -51,9 +57,10 @@ function fittingHere(call: ToolCall, given: JsonObject, checks: Checks): JsonObj
   // A provider's strict mode has no absent argument, only null.
   if (!holdsNull(given)) throw mismatch(violations);
   if (countTokens(given, MANY_PARTS) >= MANY_PARTS) return undefined;
-  const without = withConfig(call, dropStandInNulls(given, checks.fn.inputSchema), checks);
-  const still = here.validateHere(without);
-  if (still?.length === 0) return without;
+  const nullsGone = dropStandInNulls(given, checks.fn.inputSchema);
+  if (nullsGone === given) throw mismatch(violations);
+  const without = copyOf(withConfig(call, nullsGone, checks));
+  if (here.validateHere(without)?.length === 0) return without;
   throw mismatch(violations);
 }
 
@@ -78,10 +85,12 @@ async function fittingInThread(call: ToolCall, given: JsonObject, checks: Checks
   try {
     const first = await inThread.validate(JSON.stringify(args), call.signal);
     if (first.violations.length === 0) return filledOr(args, first.filled);
-    const nullsGone = withoutNullsAt(given, first.violations);
-    const without = nullsGone && withConfig(call, nullsGone, checks);
-    const second = without && (await inThread.validate(JSON.stringify(without), call.signal));
-    if (without === undefined || second?.violations.length !== 0) throw mismatch(first.violations);
+    if (!holdsNull(given)) throw mismatch(first.violations);
+    const nullsGone = await inThread.withoutStandIns(JSON.stringify(given), call.signal);
+    if (nullsGone === undefined) throw mismatch(first.violations);
+    const without = withConfig(call, JSON.parse(nullsGone) as JsonObject, checks);
+    const second = await inThread.validate(JSON.stringify(without), call.signal);
+    if (second.violations.length > 0) throw mismatch(first.violations);
     return filledOr(without, second.filled);
   } catch (error) {
     throw error instanceof ForeignCheckError ? unchecked(error) : error;
@@ -90,23 +99,4 @@ async function fittingInThread(call: ToolCall, given: JsonObject, checks: Checks
 
 function filledOr(args: JsonObject, filled: string | undefined): JsonObject {
   return filled === undefined ? args : (JSON.parse(filled) as JsonObject);
-}
-
-/** Undefined where none of the violations is about a null. One that is required is missed by the next check. */
-function withoutNullsAt(args: JsonObject, violations: readonly Violation[]): JsonObject | undefined {
-  const copy = copyOf(args);
-  const dropped = violations.filter(({ pointer }) => dropNull(copy, fromPointer(pointer)));
-  return dropped.length > 0 ? copy : undefined;
-}
-
-function dropNull(root: JsonObject, path: readonly string[]): boolean {
-  let at: JsonValue | undefined = root;
-  for (const step of path.slice(0, -1)) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return false;
-    at = (at as JsonObject)[step];
-  }
-  const last = path.at(-1);
-  if (last === undefined || !isJsonObject(at) || at[last] !== null) return false;
-  delete at[last];
-  return true;
 }

@@ -2,6 +2,7 @@
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { ForeignSchemas, type ForeignValidator } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import { int64PlacesOf, type Int64Places } from '../../lib/json-schema/int64-places.ts';
+import { ownNamesOf, type OwnNames } from '../../lib/json-schema/property-names.ts';
 import { createValidator, type Validator, type ValidatorOptions } from '../../lib/json-schema/validator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { declaresBusinessId } from './business-id.ts';
@@ -22,6 +23,8 @@ export interface Checks {
   readonly declaresBusinessId: boolean;
   /** Where the arguments may hold integers beyond 2^53; undefined: nowhere. */
   readonly integers: Int64Places | undefined;
+  /** Undefined: no argument has another name for any model provider. */
+  readonly ownNames: OwnNames | undefined;
 }
 
 export class CheckCompiler {
@@ -49,6 +52,7 @@ export class CheckCompiler {
       ),
       declaresBusinessId: declaresBusinessId(fn),
       integers: int64PlacesOf(fn.inputSchema),
+      ownNames: ownNamesOf(fn.inputSchema),
     };
   }
 

@@ -1,16 +1,13 @@
 // Anthropic: tools as the Messages API takes them.
-import type { JsonObject } from '../../contract/json.ts';
-import { toProviderSchema } from '../provider-schema.ts';
-import { describe, type FormatRequest } from '../tool-format.ts';
+import { jsonFormat, type ToolFormat } from '../tool-format.ts';
+import { ANTHROPIC_RULES } from './rules.ts';
 
-export function anthropicTools(request: FormatRequest): JsonObject[] {
-  return request.functions.map((fn) => {
-    const { schema, strict } = toProviderSchema(fn.inputSchema, 'anthropic', request.strict);
-    const tool: JsonObject = {
-      name: request.nameOf(fn.name),
-      description: describe(fn),
-      input_schema: schema,
-    };
-    return strict ? { ...tool, strict } : tool;
-  });
-}
+export const anthropicTools: ToolFormat = jsonFormat(
+  ANTHROPIC_RULES,
+  ({ name, description, schema, strict }) => ({
+    name,
+    description,
+    input_schema: schema,
+    ...(strict && { strict }),
+  }),
+);

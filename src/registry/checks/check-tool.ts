@@ -5,7 +5,7 @@ import { functionsOf } from '../../contract/tool/tool-function.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import type { ConnectionUse } from './check-connections.ts';
 import { checkExecutor, executorNameOf, type ExecutorCheck, type Parameters } from './check-executor.ts';
-import { faultsOfActions } from './check-actions.ts';
+import { faultsOfActions } from './actions/check-actions.ts';
 import {
   faultsBesideActions,
   faultsOfConfigSchema,

@@ -434,6 +434,27 @@ describe('a mistake is named with its place, what was expected and what was foun
       action({ min_value: 5 }),
       'key actions.0.parameters.0.min_value: min_value is for an integer or a number, not for type string',
     ],
+    [action({ items: {} }), 'key actions.0.parameters.0.items: items is for an array, not for type string'],
+    [
+      action({ type: 'array', properties: { a: {} } }),
+      'key actions.0.parameters.0.properties: properties is for an object, not for type array',
+    ],
+    [
+      action({ type: 'array', items: { type: 'strng' } }),
+      'value actions.0.parameters.0.items.type: must be one of "array", "boolean", "integer", "null", "number", "object", "string"',
+    ],
+    [
+      action({ type: 'object', properties: { a: {} }, required_properties: ['b'] }),
+      'value actions.0.parameters.0.required_properties.0: "b" is not among the properties',
+    ],
+    [
+      action({ type: 'object', required_properties: ['b'] }),
+      'key actions.0.parameters.0.required_properties: names properties, and there are none',
+    ],
+    [
+      action({ type: 'array', items: { type: 'string' }, default: ['a', 1] }),
+      'value actions.0.parameters.0.default: does not fit items and properties: /1 must be string, found number',
+    ],
     [
       action({ required: true, default: 'x' }),
       'key actions.0.parameters.0.default: a required parameter is always given: leave out either this or required',

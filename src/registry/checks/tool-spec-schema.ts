@@ -63,6 +63,12 @@ const parameter = z.strictObject({
   default_from_config: sentence
     .optional()
     .describe('Field of config_schema whose value for the agent stands in, before the default does.'),
+  items: jsonSchema.optional().describe('JSON Schema of what an array holds. Anything when left out.'),
+  properties: z
+    .record(z.string(), jsonSchema)
+    .optional()
+    .describe('JSON Schemas of the members of an object, by name.'),
+  required_properties: z.array(z.string()).optional().describe('Members that an object must have.'),
   enum: z.array(z.unknown()).min(1).optional().describe('The only values allowed.'),
   min_value: z.number().optional().describe('Least value of an integer or number.'),
   max_value: z.number().optional().describe('Greatest value of an integer or number.'),

@@ -14,6 +14,7 @@ import { compileBuilt, type Ready } from '../compile-built.ts';
 import { ReloadReporter, type Outcome } from './reload-reporter.ts';
 import { anyStale, watchStale } from './stale-functions.ts';
 import { ToolSource, type NamedLoader } from './tool-source.ts';
+import { NO_ADVICE, ProviderAdvisor } from './provider-advice.ts';
 import { snapshotOf, type ToolSpecRegistry } from '../tool-spec-registry.ts';
 import { validateLoaded, type CheckedTool, type SpecRules } from '../checks/spec-validation.ts';
 import { emptySet, newValidationCache, type ValidationCache } from '../checks/validation-cache.ts';
@@ -51,6 +52,7 @@ export class RegistrySync implements RegistryControl {
   readonly #sources: readonly ToolSource[];
   readonly #reporter: ReloadReporter;
   readonly #cache: ValidationCache = newValidationCache();
+  readonly #advisor: ProviderAdvisor;
   readonly #stopping = new AbortController();
   readonly #watches: Promise<void>[] = [];
   #built = new Map<string, Ready>();
@@ -66,6 +68,7 @@ export class RegistrySync implements RegistryControl {
   constructor(deps: SyncDeps) {
     this.#deps = deps;
     this.#reporter = new ReloadReporter(deps);
+    this.#advisor = new ProviderAdvisor(deps.rules);
     const needs = { ...deps, came: () => void this.reload() };
     this.#sources = deps.loaders.map((named) => new ToolSource(named, needs));
   }
@@ -141,6 +144,7 @@ export class RegistrySync implements RegistryControl {
       const outcome = await this.#takeNewSet().catch((error: unknown) => ({
         problems: [{ file: 'loader', message: String(error) }],
         warnings: [],
+        advice: NO_ADVICE,
       }));
       this.#reporter.record(outcome, this.#deps.registry.snapshot(), performance.now() - startedAt);
     } while (this.#again && !this.#stopping.signal.aborted);
@@ -156,14 +160,14 @@ export class RegistrySync implements RegistryControl {
     await executorsReady(declarationsOf(loaded), rules);
     const { tools, connections, problems } = validateLoaded(loaded, rules, this.#cache);
     const warnings = given.flatMap(({ warning }) => warning ?? []);
-    if (problems.length > 0) return { problems, warnings };
+    if (problems.length > 0) return { problems, warnings, advice: NO_ADVICE };
     const next = new Map<string, Ready>();
     const building = this.#buildAll(tools, connections, next);
     this.#building.resolve();
     const failed = await building;
     if (failed.length > 0) {
       this.#close([...next.values()].filter((built) => this.#built.get(built.checked.spec.name) !== built));
-      return { problems: failed, warnings };
+      return { problems: failed, warnings, advice: NO_ADVICE };
     }
     const retired = [...this.#built]
       .filter(([name, built]) => next.get(name) !== built)
@@ -179,7 +183,7 @@ export class RegistrySync implements RegistryControl {
     registry.publish(snapshot, () => this.#close(retired));
     for (const [at, each] of given.entries()) this.#sources[at]?.taken(each);
     this.#tellVersions(tools, retired);
-    return { problems, warnings };
+    return { problems, warnings, advice: await this.#advisor.of(tools) };
   }
 
   #tellVersions(tools: readonly CheckedTool[], retired: readonly Built[]): void {

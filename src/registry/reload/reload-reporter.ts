@@ -5,12 +5,14 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 import type { ReloadStatus } from '../../ports/registry/registry-control.ts';
+import type { ProviderAdvice } from './provider-advice.ts';
 import { reloadMetrics, type ReloadMetrics } from './reload-metrics.ts';
 
 /** Where there are problems, nothing was changed. */
 export interface Outcome {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+  readonly advice: ProviderAdvice;
 }
 
 export interface ReporterDeps {
@@ -23,6 +25,8 @@ export interface ReporterDeps {
 
 /** Of one refused load; the status has them all. */
 const MOST_LINES = 100;
+/** Of what providers refuse: the status has more of them. */
+const MOST_ADVICE = 20;
 
 export class ReloadReporter {
   readonly #clock: Clock;
@@ -30,6 +34,7 @@ export class ReloadReporter {
   readonly #metrics: ReloadMetrics;
   readonly #degraded: Gauge;
   #told = '';
+  #advised = JSON.stringify({ shown: [], more: 0 });
   status: ReloadStatus = {
     ok: false,
     registryVersion: '',
@@ -39,6 +44,8 @@ export class ReloadReporter {
     durationMs: 0,
     problems: [],
     warnings: [],
+    advice: [],
+    moreAdvice: 0,
   };
 
   constructor({ clock, log, metrics, degraded }: ReporterDeps) {
@@ -48,7 +55,7 @@ export class ReloadReporter {
     this.#metrics = reloadMetrics(metrics);
   }
 
-  record({ problems, warnings }: Outcome, { version, specs }: ToolSet, tookMs: number): void {
+  record({ problems, warnings, advice }: Outcome, { version, specs }: ToolSet, tookMs: number): void {
     const now = new Date(this.#clock.wall()).toISOString();
     const ok = problems.length === 0;
     const durationMs = Math.round(tookMs);
@@ -61,11 +68,27 @@ export class ReloadReporter {
       durationMs,
       problems,
       warnings,
+      // A load that is refused leaves the set in force, and what is known of it.
+      ...(ok
+        ? { advice: advice.shown, moreAdvice: advice.more }
+        : { advice: this.status.advice, moreAdvice: this.status.moreAdvice }),
     };
     this.#metrics.record(ok, this.#clock.wall(), specs.length);
     this.#degraded.set(warnings.length > 0 ? 1 : 0);
     if (ok) this.#log.info({ registryVersion: version, tools: specs.length, durationMs }, 'tools loaded');
     this.#tell(problems);
+    if (ok) this.#advise(advice);
+  }
+
+  #advise(advice: ProviderAdvice): void {
+    const told = JSON.stringify(advice);
+    if (told === this.#advised) return;
+    this.#advised = told;
+    for (const each of advice.shown.slice(0, MOST_ADVICE))
+      this.#log.warn({ ...each }, 'a model provider refuses part of a tool and is shown it otherwise');
+    const more = advice.shown.length - MOST_ADVICE + advice.more;
+    if (more > 0)
+      this.#log.warn({ more }, 'model providers refuse more parts of tools: ute validate shows them');
   }
 
   /** A changed handler that is broken is tried again and again until it is mended. */

@@ -135,6 +135,8 @@ function editorOver(loader: Loader | undefined): SpecEditor {
           durationMs: 0,
           problems: [],
           warnings: [],
+          advice: [],
+          moreAdvice: 0,
         };
       },
     },

@@ -3,7 +3,7 @@ import type { Principal } from '../../../contract/call/principal.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { ToolFunction } from '../../../contract/tool/tool-function.ts';
 import type { InteractionMode } from '../../../contract/tool/tool-spec.ts';
-import { mcpTool } from '../../../formats/mcp.ts';
+import { mcpTool } from '../../../formats/mcp/tools.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import { offeredTo } from '../../offered-to.ts';
 import { pageOf } from '../../rest/route/page.ts';

@@ -14,6 +14,8 @@ const STATUS: ReloadStatus = {
   durationMs: 5,
   problems: [{ file: 'tools.yaml', message: 'expected a name' }],
   warnings: [],
+  advice: [],
+  moreAdvice: 0,
 };
 function controllerOf(registry: Partial<RegistryControl>): AdminController {
   return new AdminController(only(registry), only(), only());
@@ -31,6 +33,8 @@ describe('a reload', () => {
       duration_ms: 5,
       problems: STATUS.problems,
       warnings: [],
+      advice: [],
+      more_advice: 0,
     });
   });
 });

@@ -1,7 +1,7 @@
 // The operator's side on the wire: reload, the kill switch, the registry's version, the pipeline in force.
 import { z } from 'zod';
 import { json, route } from '../route/route.ts';
-import { flag, list, named, number, oneOf, text } from '../route/shapes.ts';
+import { count, flag, list, named, number, oneOf, text } from '../route/shapes.ts';
 import { ToolName } from '../tools/schema.ts';
 
 const TAG = 'admin';
@@ -47,7 +47,11 @@ export const ReloadStatus = named('ReloadStatus', () =>
     last_success_at: text(),
     duration_ms: number(),
     problems: list(FileProblem()),
-    warnings: list(FileProblem()),
+    warnings: list(FileProblem()).describe('Of sources that are away.'),
+    advice: list(FileProblem()).describe(
+      'What model providers refuse of the tools in force, and are shown instead; the first of it.',
+    ),
+    more_advice: count('How much more of it there is.'),
   }),
 );
 

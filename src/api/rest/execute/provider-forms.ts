@@ -32,6 +32,11 @@ const GeminiFunctionCall = named('GeminiFunctionCall', () =>
     functionCall: z.looseObject({ id: id(), name: name(), args: written().optional() }),
   }).describe('A part of generateContent.'),
 );
+const BedrockToolUse = named('BedrockToolUse', () =>
+  form({
+    toolUse: z.looseObject({ toolUseId: id(), name: name(), input: written().optional() }),
+  }).describe('A content block of Converse.'),
+);
 const LangChainToolCall = named('LangChainToolCall', () =>
   form({ name: name(), args: written(), id: id() }).describe('An entry of tool_calls of an AIMessage.'),
 );
@@ -42,6 +47,7 @@ export const ProviderCall = named('ProviderCall', () =>
     OpenAiFunctionCall(),
     AnthropicToolUse(),
     GeminiFunctionCall(),
+    BedrockToolUse(),
     LangChainToolCall(),
   ]),
 );

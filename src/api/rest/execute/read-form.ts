@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
 import type { LargeIntegers } from '../../../contract/call/tool-call.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { readProviderCall } from '../../../formats/read-provider-call.ts';
+import { mayNameTheSame } from '../../../lib/text/provider-names.ts';
 import { refuseLargeIntegers } from '../route/json-text.ts';
 import { invalid } from '../route/violations.ts';
 
@@ -29,12 +30,12 @@ export function readForm(tool: string | undefined, body: JsonObject, largeIntege
   const said = stray === undefined || 'tool' in body ? undefined : readProviderCall(body);
   if (said === undefined) return ownForm(tool, body, largeIntegers, stray);
   if ('callback' in body) throw notAField('callback');
-  if (tool !== undefined && !isSameTool(tool, said.name))
+  if (tool !== undefined && said.name !== undefined && !mayNameTheSame(tool, said.name))
     throw invalid('', `names the tool "${said.name.slice(0, 64)}", and the path another`);
   const asValues = argumentsAmong(largeIntegers, said.argumentsAt);
   return {
     // The path's spelling is as good, and what the caller will look for in logs.
-    tool: tool ?? said.name,
+    tool: tool ?? said.name ?? '',
     arguments: said.arguments,
     largeIntegers: said.largeIntegers.length > 0 ? said.largeIntegers : asValues,
     ...(said.id !== undefined && { providerCallId: said.id }),
@@ -72,9 +73,4 @@ function argumentsAmong(largeIntegers: LargeIntegers, at: string): LargeIntegers
   const prefix = `${at}/`;
   refuseLargeIntegers(largeIntegers.filter((pointer) => !pointer.startsWith(prefix)));
   return largeIntegers.map((pointer) => pointer.slice(at.length));
-}
-
-/** Either may be the provider's spelling of the other. */
-function isSameTool(one: string, other: string): boolean {
-  return one === other || one.replaceAll('.', '__') === other.replaceAll('.', '__');
 }

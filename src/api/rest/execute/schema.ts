@@ -44,7 +44,7 @@ export const executeTool = route({
   summary: 'Call one tool',
   description:
     'Always answers with an envelope. A tool that ran and reports an error itself answers 200, `ok: false`. A call in the ' +
-    'form of OpenAI, Anthropic, Gemini or LangChain is taken as it came; it names the same tool.',
+    'form of OpenAI, Anthropic, Gemini, Bedrock or LangChain is taken as it came; it names the same tool.',
   params: { name: ToolName },
   headers: shape(() => callHeaders().extend({ Prefer: preferHeader() })),
   body: {
@@ -63,7 +63,7 @@ export const executeTools = route({
   description:
     'The calls run in parallel, each with an envelope of its own; the order is kept. A body that holds no list ' +
     'of calls is refused as one. What a model asked for is taken as it came: `tool_calls` of OpenAI or LangChain, ' +
-    '`tool_use` blocks of Anthropic, `functionCall` parts of Gemini.',
+    '`tool_use` blocks of Anthropic, `functionCall` parts of Gemini, `toolUse` blocks of Bedrock.',
   headers: shape(callHeaders),
   body: { shape: BatchRequest, example: { calls: [{ tool: 'calculate_sum', arguments: { a: 1, b: 2 } }] } },
   answers: envelopeAnswers(json('One envelope per call.', BatchResponse)),

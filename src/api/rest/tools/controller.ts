@@ -2,9 +2,11 @@
 import { hash } from 'node:crypto';
 import { Controller, Inject } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFunction, Viewer } from '../../../contract/tool/tool-function.ts';
-import { toProviderTools, type ToolFormat } from '../../../formats/to-provider-tools.ts';
+import { ToolLists, type FormatName } from '../../../formats/tool-lists.ts';
+import { inSlices } from '../../../lib/concurrency/in-slices.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import { offeredTo } from '../../offered-to.ts';
 import { OFFERED_TOOLS, TOOL_CATALOG, type OfferedTools } from '../../tokens.ts';
@@ -17,12 +19,23 @@ import { getTool, getToolDocs, listTools } from './schema.ts';
 
 type Query = Asked<typeof listTools>['query'];
 
-/** Exports are pure functions of the snapshot and the query: kept until either changes, a few at a time. */
-const MAX_KEPT_EXPORTS = 32;
+/** Lists are pure functions of the snapshot and the query: kept until either changes, some of them. */
+const MOST_KEPT_BYTES = 32 * 1024 * 1024;
+
+interface KeptList {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly etag: string;
+}
 
 @Controller()
 export class ToolsController {
-  readonly #exports = new Map<string, { type: string; text: string }>();
+  readonly #lists = new ToolLists();
+  readonly #kept = new LRUCache<string, KeptList>({
+    maxSize: MOST_KEPT_BYTES,
+    sizeCalculation: ({ body }) => Math.max(1, body.length),
+  });
+  #changes = 0;
   /** The tools that are not shown to everybody, of the snapshot in force. */
   #guarded: readonly ToolFunction[] | undefined;
 
@@ -31,33 +44,34 @@ export class ToolsController {
     @Inject(OFFERED_TOOLS) private readonly offered: OfferedTools,
   ) {
     this.catalog.onChange(() => {
-      this.#exports.clear();
+      this.#changes += 1;
+      this.#kept.clear();
       this.#guarded = undefined;
     });
   }
 
   @Serves(listTools)
   @Requires('tools:read')
-  list({ principal, query, headers }: Asked<typeof listTools>, reply: FastifyReply): void {
+  async list({ principal, query, headers }: Asked<typeof listTools>, reply: FastifyReply): Promise<void> {
     const viewer = { principal };
     const isOffered = offeredTo(this.offered, principal, query.agent_id);
     const whose = isOffered === undefined ? [] : [principal.tenantId, this.offered.generation];
     const key = JSON.stringify([query, this.#hiddenFrom(viewer), ...whose]);
-    let found = this.#exports.get(key);
+    let found = this.#kept.get(key);
     if (found === undefined) {
+      const changes = this.#changes;
       const shown = filterFunctions(this.catalog.snapshot(), { ...filterOf(query), isOffered }, viewer);
       found =
-        query.format === undefined ? this.#page(query, shown) : this.#export(query.format, query, shown);
-      if (this.#exports.size >= MAX_KEPT_EXPORTS) this.#exports.clear();
-      this.#exports.set(key, found);
+        query.format === undefined
+          ? this.#page(query, shown)
+          : await this.#export(query.format, query, shown);
+      // Meanwhile another set may have come into force, or a tool been switched off.
+      if (this.#changes === changes) this.#kept.set(key, found);
     }
-    const etag = `"${hash('sha256', found.text).slice(0, 16)}"`;
-    reply
-      .header('etag', etag)
-      .header('cache-control', 'private, no-cache')
-      .header('content-type', found.type);
+    const { etag, type, body } = found;
+    reply.header('etag', etag).header('cache-control', 'private, no-cache').header('content-type', type);
     if (headers['If-None-Match'] === etag) reply.code(304).send();
-    else reply.code(200).send(found.text);
+    else reply.code(200).send(body);
   }
 
   @Serves(getTool)
@@ -71,8 +85,9 @@ export class ToolsController {
   @Requires('tools:read')
   docs({ principal, params }: Asked<typeof getToolDocs>) {
     const { fn } = this.#find(params.name, { principal });
-    const { summary, documentation } = fn.spec.metadata;
-    return { name: fn.name, summary: summary ?? fn.description, documentation: documentation ?? null };
+    const { name, description } = fn;
+    const { summary = description, documentation = null } = fn.spec.metadata;
+    return { name, description, summary, documentation };
   }
 
   #find(name: string, viewer: Viewer) {
@@ -91,24 +106,27 @@ export class ToolsController {
     );
   }
 
-  #page(query: Query, functions: readonly ToolFunction[]): { type: string; text: string } {
+  #page(query: Query, functions: readonly ToolFunction[]): KeptList {
     const snapshot = this.catalog.snapshot();
     const { page, next_page_token } = pageOf(functions, ({ name }) => name, query);
     const tools = page.map((fn) => viewOf(fn, snapshot, isOff(fn, this.catalog)));
     const body = { registry_version: snapshot.version, tools, next_page_token };
-    return { type: 'application/json; charset=utf-8', text: JSON.stringify(body) };
+    return keptOf('application/json', JSON.stringify(body));
   }
 
   /** The whole list: providers take no pages. Tools that are switched off are left out: an agent could not call them. */
-  #export(format: ToolFormat, query: Query, shown: readonly ToolFunction[]): { type: string; text: string } {
+  async #export(format: FormatName, { strict }: Query, shown: readonly ToolFunction[]): Promise<KeptList> {
     const snapshot = this.catalog.snapshot();
     const functions = shown.filter((fn) => !isOff(fn, this.catalog));
-    const exported = toProviderTools(functions, (name) => snapshot.providerName(name), format, {
-      strict: query.strict,
-    });
-    if (typeof exported === 'string') return { type: 'text/plain; charset=utf-8', text: exported };
-    return { type: 'application/json; charset=utf-8', text: JSON.stringify(exported) };
+    const nameOf = (name: string) => snapshot.providerName(name);
+    const text = await inSlices(this.#lists.write(functions, nameOf, format, strict));
+    return keptOf(format === 'prompt' ? 'text/plain' : 'application/json', text);
   }
+}
+
+function keptOf(type: string, text: string): KeptList {
+  const body = Buffer.from(text);
+  return { type: `${type}; charset=utf-8`, body, etag: `"${hash('sha256', body).slice(0, 16)}"` };
 }
 
 function filterOf(query: Query) {

@@ -1,7 +1,7 @@
 // Tools on the wire: how they are listed, described and exported.
 import { z } from 'zod';
 import { INTERACTION_MODES } from '../../../contract/tool/tool-spec.ts';
-import { TOOL_FORMATS } from '../../../formats/to-provider-tools.ts';
+import { TOOL_FORMATS } from '../../../formats/tool-lists.ts';
 import { pageShape, paging } from '../route/page.ts';
 import { json, route } from '../route/route.ts';
 import { flag, list, named, number, object, oneOf, shape, switchedOn, text } from '../route/shapes.ts';
@@ -52,7 +52,12 @@ const ProviderTools = named('ProviderTools', () =>
 );
 
 const ToolDocs = named('ToolDocs', () =>
-  z.object({ name: text(), summary: text(), documentation: text('The full text.').nullable() }),
+  z.object({
+    name: text(),
+    description: text('All of it, also where lists for a provider have it cut.'),
+    summary: text(),
+    documentation: text('The full text.').nullable(),
+  }),
 );
 
 export const listTools = route({

@@ -16,6 +16,8 @@ export interface ForeignVerdict {
 export interface ForeignValidator {
   /** `json`: the value as text. Rejects with ForeignCheckError, or with the signal's reason. */
   validate(json: string, signal?: AbortSignal): Promise<ForeignVerdict>;
+  /** The value without its stand-in nulls; undefined where it has none. Rejects in the same way. */
+  withoutStandIns(json: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
 /** `busy`: too many checks wait, or the machine has other work; later may be better. `failed`: this schema and this value take too much. */
@@ -90,24 +92,32 @@ export class ForeignSchemas {
   validatorOf(schema: object, options: ValidatorOptions = {}): ForeignValidator {
     const text = JSON.stringify(schema);
     const key = hash('sha256', `${JSON.stringify(options)} ${text}`);
+    const ask = async (value: string, dropsNulls: boolean, signal: AbortSignal | undefined) => {
+      if ((this.#strikes.get(key) ?? 0) >= MOST_STRIKES)
+        throw new ForeignCheckError(
+          'failed',
+          'This schema took too much several times: it rests for a minute.',
+        );
+      const task = (has: boolean): ForeignTask => ({
+        kind: 'validate',
+        key,
+        value,
+        options,
+        ...(dropsNulls && { dropsNulls }),
+        ...(!has && { schema: text }),
+      });
+      const answer = await this.#ask(task, key, signal);
+      if (answer.kind === 'validated' || answer.kind === 'cleaned') return answer;
+      throw new ForeignCheckError('failed', 'The schema could not be compiled.');
+    };
     return {
       validate: async (json, signal) => {
-        if ((this.#strikes.get(key) ?? 0) >= MOST_STRIKES)
-          throw new ForeignCheckError(
-            'failed',
-            'This schema took too much several times: it rests for a minute.',
-          );
-        const task = (has: boolean): ForeignTask => ({
-          kind: 'validate',
-          key,
-          value: json,
-          options,
-          ...(!has && { schema: text }),
-        });
-        const answer = await this.#ask(task, key, signal);
-        if (answer.kind !== 'validated')
-          throw new ForeignCheckError('failed', 'The schema could not be compiled.');
-        return answer;
+        const answer = await ask(json, false, signal);
+        return answer.kind === 'validated' ? answer : { violations: [] };
+      },
+      withoutStandIns: async (json, signal) => {
+        const answer = await ask(json, true, signal);
+        return answer.kind === 'cleaned' ? answer.value : undefined;
       },
     };
   }

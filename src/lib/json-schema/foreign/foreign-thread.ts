@@ -4,6 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import type { SchemaProblem } from '../lint/schema-graph.ts';
 import { ownThread } from './thread-cpu.ts';
 import { lintSchema } from '../lint/schema-linter.ts';
+import { dropStandInNulls } from '../stand-in-nulls.ts';
 import { createValidator, type Validator, type ValidatorOptions, type Violation } from '../validator.ts';
 
 /** Schemas and values travel as JSON text: copying text is cheap, and parsing it happens here. */
@@ -16,6 +17,8 @@ export type ForeignTask =
       readonly schema?: string;
       readonly options: ValidatorOptions;
       readonly value: string;
+      /** Set: the value is not checked, but given back without its stand-in nulls. */
+      readonly dropsNulls?: boolean;
     };
 
 export type ForeignAnswer =
@@ -23,6 +26,8 @@ export type ForeignAnswer =
   | { readonly kind: 'ready'; readonly thread: string | undefined }
   | { readonly kind: 'linted'; readonly problems: readonly SchemaProblem[] }
   | { readonly kind: 'validated'; readonly violations: readonly Violation[]; readonly filled?: string }
+  /** As JSON text; left out where there are none. */
+  | { readonly kind: 'cleaned'; readonly value?: string }
   /** The thread does not have this schema (any more): ask again and bring it. */
   | { readonly kind: 'missing' };
 
@@ -30,13 +35,23 @@ const MOST_VALIDATORS = 64;
 /** A default of the schema may stand in a thousand places of a value. */
 const MOST_FILLED = 2 * 1024 * 1024;
 
-const validators = new LRUCache<string, Validator>({ max: MOST_VALIDATORS });
+interface Known {
+  readonly schema: object;
+  readonly validator: Validator;
+}
+
+const validators = new LRUCache<string, Known>({ max: MOST_VALIDATORS });
 
 function answerTo(task: ForeignTask): ForeignAnswer {
   if (task.kind === 'lint') return { kind: 'linted', problems: lintSchema(JSON.parse(task.schema)) };
-  const validator = validatorOf(task);
-  if (validator === undefined) return { kind: 'missing' };
+  const known = knownOf(task);
+  if (known === undefined) return { kind: 'missing' };
+  const { validator, schema } = known;
   const value: unknown = JSON.parse(task.value);
+  if (task.dropsNulls === true) {
+    const without = dropStandInNulls(value, schema);
+    return { kind: 'cleaned', ...(without !== value && { value: JSON.stringify(without) }) };
+  }
   const violations = validator.validate(value);
   if (violations.length > 0 || !validator.changesValue) return { kind: 'validated', violations };
   const filled = JSON.stringify(value);
@@ -45,12 +60,14 @@ function answerTo(task: ForeignTask): ForeignAnswer {
   return { kind: 'validated', violations: [{ pointer: '', message }] };
 }
 
-function validatorOf({ key, schema, options }: ForeignTask & { kind: 'validate' }): Validator | undefined {
-  let validator = validators.get(key);
-  if (validator === undefined && schema !== undefined)
-    validator = createValidator(JSON.parse(schema) as object, options);
-  if (validator !== undefined) validators.set(key, validator);
-  return validator;
+function knownOf({ key, schema, options }: ForeignTask & { kind: 'validate' }): Known | undefined {
+  let known = validators.get(key);
+  if (known === undefined && schema !== undefined) {
+    const parsed = JSON.parse(schema) as object;
+    known = { schema: parsed, validator: createValidator(parsed, options) };
+  }
+  if (known !== undefined) validators.set(key, known);
+  return known;
 }
 
 function send(answer: ForeignAnswer): void {
