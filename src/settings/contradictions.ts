@@ -24,7 +24,7 @@ export function contradictions(settings: SettingsFile, file: string, env: Enviro
     const message = `"${settings.role}" is for one of several processes that share a database: set database.url or UTE_DATABASE_URL, or role all`;
     problems.push({ file, path: 'role', message });
   }
-  problems.push(...severalProcesses(settings, file));
+  problems.push(...severalProcesses(settings, file), ...redisTopology(settings, file));
   if (settings.webhooks.allow_hosts !== undefined && settings.webhooks.secret === undefined) {
     const message = 'is needed to sign webhooks with: set it or UTE_WEBHOOK_SECRET to whsec_ and base64';
     problems.push({ file, path: 'webhooks.secret', message });
@@ -54,6 +54,25 @@ function severalProcesses({ processes, redis, database }: SettingsFile, file: st
   return shared
     .filter(({ url }) => url === undefined)
     .map(({ why }) => ({ file, path: 'processes', message: `is ${processes}, and ${why}; or processes: 1` }));
+}
+
+function redisTopology({ redis }: SettingsFile, file: string): Problem[] {
+  const { url, mode, nodes, master_name: master, tls } = redis;
+  const problem = (path: string, message: string) => ({ file, path: `redis.${path}`, message });
+  return [
+    ...(mode === 'sentinel' && master === undefined
+      ? [problem('master_name', 'is needed where redis.mode is sentinel: what the sentinels call the server')]
+      : []),
+    ...(mode === 'single' && nodes.length > 0
+      ? [problem('nodes', 'are for redis.mode sentinel or cluster: a single server is redis.url')]
+      : []),
+    ...(tls !== undefined && url?.startsWith('rediss:') !== true
+      ? [problem('tls', 'is for a redis.url that begins with rediss://')]
+      : []),
+    ...((tls?.cert_file === undefined) === (tls?.key_file === undefined)
+      ? []
+      : [problem('tls', 'needs cert_file and key_file together')]),
+  ];
 }
 
 const DOORS = ['http', 'grpc', 'metrics'] as const;

@@ -9,6 +9,7 @@ interface Variable {
 /** Of these, `NAME_FILE` names a file that holds the value: how secrets are mounted. */
 export const SECRETS: ReadonlySet<string> = new Set([
   'UTE_REDIS_URL',
+  'UTE_REDIS_SENTINEL_PASSWORD',
   'UTE_DATABASE_URL',
   'UTE_DATABASE_OWNER_URL',
   'UTE_WEBHOOK_SECRET',
@@ -46,6 +47,11 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
     ['redis', 'url'],
     'text',
     'redis:// or rediss:// URL: limits hold across replicas.',
+  ),
+  UTE_REDIS_SENTINEL_PASSWORD: variable(
+    ['redis', 'sentinel_password'],
+    'text',
+    'Password of the sentinels themselves, where redis.mode is sentinel.',
   ),
   UTE_REDIS_REQUIRED: variable(
     ['redis', 'required'],

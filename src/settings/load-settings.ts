@@ -172,6 +172,7 @@ function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string):
       key_file: from(file.tls.key_file),
       client_ca_file: file.tls.client_ca_file && from(file.tls.client_ca_file),
     },
+    redis: { ...file.redis, tls: file.redis.tls && withRedisPaths(file.redis.tls, from) },
     audit: {
       ...file.audit,
       checkpoint_key_file: file.audit.checkpoint_key_file && from(file.audit.checkpoint_key_file),
@@ -182,6 +183,13 @@ function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string):
     custom_executors: file.custom_executors.map((entry) => ({ ...entry, path: from(entry.path) })),
     custom_extensions: file.custom_extensions.map((entry) => ({ ...entry, path: from(entry.path) })),
   };
+}
+
+type RedisTls = NonNullable<SettingsFile['redis']['tls']>;
+
+function withRedisPaths(tls: RedisTls, from: (path: string) => string): RedisTls {
+  const { ca_file: ca, cert_file: cert, key_file: key } = tls;
+  return { ca_file: ca && from(ca), cert_file: cert && from(cert), key_file: key && from(key) };
 }
 
 function withVaultPaths(vault: VaultSettings, from: (path: string) => string): VaultSettings {

@@ -10,7 +10,34 @@ export const redis = z.strictObject({
     .string()
     .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
     .optional()
-    .describe('Shares limits, caches and queues between replicas. Without it, each process keeps its own.'),
+    .describe(
+      'Shares limits, caches and queues between replicas. Without it, each process keeps its own. With mode sentinel its host is a sentinel, its login that of the servers; with mode cluster it is a node.',
+    ),
+  mode: z
+    .enum(['single', 'sentinel', 'cluster'])
+    .default('single')
+    .describe(
+      'sentinel: the server that sentinels name, now and after a failover. cluster: a Redis Cluster.',
+    ),
+  nodes: z
+    .array(z.string().regex(/^([A-Za-z0-9_.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?$/, 'must be host or host:port'))
+    .max(100)
+    .default([])
+    .describe('More sentinels, or more nodes of the cluster, as host:port: any that answers will do.'),
+  master_name: z.string().min(1).max(200).optional().describe('Of sentinels: what they call the server.'),
+  sentinel_password: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Of the sentinels themselves. Better in UTE_REDIS_SENTINEL_PASSWORD.'),
+  tls: z
+    .strictObject({
+      ca_file: z.string().min(1).optional().describe('PEM; left out: the CAs that Node trusts.'),
+      cert_file: z.string().min(1).optional().describe('PEM of this client, with key_file.'),
+      key_file: z.string().min(1).optional().describe('PEM, the private key of cert_file.'),
+    })
+    .optional()
+    .describe('For rediss:// alone. The certificate of each server is checked.'),
   prefix: z
     .string()
     .regex(/^[A-Za-z0-9_.-]{1,32}$/, 'must be 1 to 32 letters, digits, _, . or -')

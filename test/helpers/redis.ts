@@ -27,10 +27,15 @@ export interface RedisServer {
 
 const START_WITHIN_MS = 15_000;
 
-/** `args` go behind the defaults: `['--maxmemory', '8mb']`. */
-export async function startRedis(args: readonly string[] = []): Promise<RedisServer> {
+/** `args` go behind the defaults: `['--maxmemory', '8mb']`. `own`: instead of the defaults, a file and arguments. */
+export async function startRedis(
+  args: readonly string[] = [],
+  own?: { readonly conf: string; readonly args: readonly string[] },
+): Promise<RedisServer> {
   const port = await freePort();
-  let server = launch(port, args);
+  const all = own === undefined ? [...DEFAULTS, ...args] : [own.conf, ...own.args];
+  const start = () => launch(port, all);
+  let server = start();
   const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 25, maxRetriesPerRequest: null });
   client.on('error', () => {});
   await answers(client, server);
@@ -44,7 +49,7 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
     resume: () => void server.kill('SIGCONT'),
     async restart() {
       await kill();
-      server = launch(port, args);
+      server = start();
       await answers(client, server);
     },
     async stop() {
@@ -54,12 +59,11 @@ export async function startRedis(args: readonly string[] = []): Promise<RedisSer
   };
 }
 
+const DEFAULTS = ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
+
 function launch(port: number, args: readonly string[]): ChildProcess {
-  const defaults = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  return spawn(binary(), [...defaults, '--maxmemory-policy', 'noeviction', ...args], {
-    cwd: tmpdir(),
-    stdio: 'ignore',
-  });
+  const where = ['--port', String(port), '--bind', '127.0.0.1'];
+  return spawn(binary(), [...args, ...where], { cwd: tmpdir(), stdio: 'ignore' });
 }
 
 function binary(): string {
@@ -77,7 +81,7 @@ async function answers(client: Redis, server: ChildProcess): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;

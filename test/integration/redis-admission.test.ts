@@ -455,12 +455,13 @@ describe('without the store, by policy', () => {
 });
 
 describe('the server at boot', () => {
-  it('a cluster is refused', async () => {
+  it('a node of a cluster is refused where no cluster was said', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'ute-redis-'));
     const file = ['--cluster-config-file', join(dir, 'nodes.conf')];
     const cluster = await startRedis(['--cluster-enabled', 'yes', ...file]);
     try {
-      await expect(checkRedisServer(cluster.client, recordingLog())).rejects.toThrow('Redis Cluster');
+      await expect(checkRedisServer(cluster.client, recordingLog())).rejects.toThrow('redis.mode: cluster');
+      await checkRedisServer(cluster.client, recordingLog(), true);
     } finally {
       await cluster.stop();
       rmSync(dir, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import { MemoryAdmissionControl } from '../../infra/admission/memory/memory-admi
 import { MemoryRegistryHints } from '../../infra/hints/memory-registry-hints.ts';
 import { MemoryResultCache } from '../../infra/cache/memory-result-cache.ts';
 import { openRedisAdmission } from '../../infra/admission/redis/open-redis-admission.ts';
-import type { RedisClients } from '../../infra/redis/redis-clients.ts';
+import type { RedisClients, RedisSettings } from '../../infra/redis/redis-clients.ts';
 import { RedisRegistryHints } from '../../infra/hints/redis-registry-hints.ts';
 import { RedisResultCache } from '../../infra/cache/redis-result-cache.ts';
 
@@ -23,12 +23,20 @@ export interface Coordination {
 
 const MAX_CACHE_ENTRIES = 50_000;
 
+function redisSettingsOf(redis: Settings['redis'], url: string): RedisSettings {
+  const { prefix, command_timeout_ms: commandTimeoutMs, mode, nodes, master_name: masterName, tls } = redis;
+  const { sentinel_password: sentinelPassword } = redis;
+  const files = { ca: tls?.ca_file, cert: tls?.cert_file, key: tls?.key_file };
+  return { url, prefix, commandTimeoutMs, mode, nodes, masterName, sentinelPassword, tls: files };
+}
+
 /** Throws Error when the Redis that is named cannot work. */
 export async function openCoordination(
-  { redis: { url, prefix, command_timeout_ms: commandTimeoutMs }, limits }: Settings,
+  { redis: settings, limits }: Settings,
   deps: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
 ): Promise<Coordination> {
   const { clock, log } = deps;
+  const { url } = settings;
   const bounds = { maxEntries: MAX_CACHE_ENTRIES, maxBytes: limits.max_cache_bytes };
   if (url === undefined) {
     const admission = new MemoryAdmissionControl(clock);
@@ -41,7 +49,7 @@ export async function openCoordination(
   }
   // The client is loaded where there is something to talk to: it takes its time and its memory.
   const { RedisClients } = await import('../../infra/redis/redis-clients.ts');
-  const redis = new RedisClients({ url, prefix, commandTimeoutMs }, log);
+  const redis = new RedisClients(redisSettingsOf(settings, url), log);
   const admission = await openRedisAdmission({ ...deps, clients: redis });
   const ports = {
     admission,

@@ -70,7 +70,7 @@ function secretsOfSettings({ audit, database, redis, webhooks, secrets }: Settin
   const stores = [s3?.secret_access_key, s3?.session_token];
   const keys =
     secrets.keys === undefined ? [] : secrets.keys.split(',').map((key) => key.split(':')[1] ?? '');
-  const logins = [secrets.vault?.token, secrets.vault?.approle?.secret_id].filter(
+  const logins = [redis.sentinel_password, secrets.vault?.token, secrets.vault?.approle?.secret_id].filter(
     (text) => text !== undefined,
   );
   return [

@@ -5,6 +5,8 @@ import { KEEP, LOOK, RELEASE } from './result-cache-scripts.ts';
 import type { RedisClients } from '../redis/redis-clients.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 
+type CacheClients = Pick<RedisClients, 'coordination' | 'prefixOf'>;
+
 export interface RedisCacheBounds {
   readonly maxEntries: number;
   /** Keys and values together: a Redis that is full refuses leases and queues as well. */
@@ -25,17 +27,17 @@ const SCRIPTS = {
 const NO_CHARACTER = '\uFFFD';
 
 export class RedisResultCache implements ResultCache {
-  readonly #clients: RedisClients;
+  readonly #clients: CacheClients;
   readonly #clock: Clock;
   readonly #bounds: RedisCacheBounds;
   readonly #prefix: string;
   #restUntil = 0;
 
-  constructor(clients: RedisClients, clock: Clock, bounds: RedisCacheBounds) {
+  constructor(clients: CacheClients, clock: Clock, bounds: RedisCacheBounds) {
     this.#clients = clients;
     this.#clock = clock;
     this.#bounds = bounds;
-    this.#prefix = `${clients.prefix}:cache`;
+    this.#prefix = `${clients.prefixOf('cache')}:cache`;
   }
 
   async look(key: string, { token, leadMs, staleMs, maxBytes }: CacheQuestion): Promise<CacheLook> {

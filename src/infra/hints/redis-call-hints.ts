@@ -1,5 +1,5 @@
 // RedisCallHints: what replicas that share a Redis publish to each other about calls that run.
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '../redis/connect-redis.ts';
 import type { CallHint, CallHints } from '../../ports/calls/call-hints.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { RedisClients } from '../redis/redis-clients.ts';
@@ -14,7 +14,7 @@ export class RedisCallHints implements CallHints {
   readonly #listeners = new Set<(hint: CallHint, callId: string) => void>();
   /** Of the same turn of the event loop: they go out as one message. */
   readonly #unsent = new Map<CallHint, Set<string>>();
-  #subscriber: Redis | undefined;
+  #subscriber: RedisClient | undefined;
 
   constructor(clients: RedisClients, log: Log) {
     this.#clients = clients;
@@ -56,7 +56,7 @@ export class RedisCallHints implements CallHints {
   }
 
   /** Waits for Redis where it is away, and subscribes anew whenever it comes back. */
-  #openSubscriber(): Redis {
+  #openSubscriber(): RedisClient {
     const subscriber = this.#clients.subscriber();
     subscriber.on('message', (_channel: string, message: string) => {
       const [, hint, callIds] = MESSAGE.exec(message) ?? [];

@@ -59,7 +59,7 @@ export class RedisRegistryHints implements RegistryHints {
   #listens = false;
 
   constructor(clients: RedisClients, log: Log) {
-    const own = `${clients.prefix}:registry`;
+    const own = `${clients.prefixOf('registry')}:registry`;
     this.#clients = clients;
     this.#log = log;
     this.#channel = `${own}:hints`;

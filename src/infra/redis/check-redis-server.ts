@@ -1,13 +1,13 @@
 // Looks at the Redis server at boot: refuses what cannot work, and warns of what can lose limits and queues.
-import type { Redis } from 'ioredis';
+import type { RedisClient } from './connect-redis.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 
-/** Throws Error for the operator. A server that does not let itself be looked at is taken as it is. */
-export async function checkRedisServer(redis: Redis, log: Log): Promise<void> {
+/** Throws Error for the operator. A server that does not let itself be looked at is taken as it is; of a cluster, one node is. */
+export async function checkRedisServer(redis: RedisClient, log: Log, isCluster = false): Promise<void> {
   const info = await factsOf(redis);
-  if (info.get('cluster_enabled') === '1')
+  if (info.get('cluster_enabled') === '1' && !isCluster)
     throw new Error(
-      'redis.url leads to a Redis Cluster, which is not supported: one script decides about several keys, and a cluster spreads them. Use a single Redis, or one with a failover replica.',
+      'redis.url leads to a node of a Redis Cluster: set redis.mode: cluster, so that keys are asked for where they lie.',
     );
   const policy = info.get('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction')
@@ -22,13 +22,13 @@ export async function checkRedisServer(redis: Redis, log: Log): Promise<void> {
     );
 }
 
-async function factsOf(redis: Redis): Promise<ReadonlyMap<string, string>> {
+async function factsOf(redis: RedisClient): Promise<ReadonlyMap<string, string>> {
   const text = await redis.info().catch(() => '');
   const pairs = text.split('\r\n').map((line) => line.split(':', 2));
   return new Map(pairs.map(([name = '', value = '']) => [name, value]));
 }
 
-async function savesNothing(redis: Redis): Promise<boolean> {
+async function savesNothing(redis: RedisClient): Promise<boolean> {
   try {
     const found: unknown = await redis.config('GET', 'save');
     const value = Array.isArray(found) ? found[1] : (found as Record<string, unknown>)['save'];

@@ -1,13 +1,12 @@
 // RedisClients: the connections to one Redis, each tuned for what it is for.
-import { backoffMs, type Backoff } from '../../lib/timers/backoff.ts';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type RedisOptions } from 'ioredis';
+import { connectRedis, type RedisClient, type RedisTopology } from './connect-redis.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 
-const CONNECT_TIMEOUT_MS = 500;
-const RECONNECT: Backoff = { firstMs: 50, lastMs: 2_000 };
+/** Keys of one script lie together; each part of the gateway may lie elsewhere in a cluster. */
+export type RedisPart = 'limits' | 'cache' | 'registry' | 'queue';
 
-export interface RedisSettings {
-  readonly url: string;
+export interface RedisSettings extends RedisTopology {
   readonly prefix: string;
   /** A command that is not answered by then counts as failed: who waits for Redis is a call in flight. Left out: 150. */
   readonly commandTimeoutMs?: number;
@@ -15,15 +14,15 @@ export interface RedisSettings {
 
 export class RedisClients {
   /** For decisions on a call's path: fails at once while there is no Redis, and soon when it does not answer. */
-  readonly coordination: Redis;
+  readonly coordination: RedisClient;
   readonly prefix: string;
   readonly commandTimeoutMs: number;
-  readonly #url: string;
+  readonly #topology: RedisTopology;
   readonly #log: Log;
-  readonly #others = new Set<Redis>();
+  readonly #others = new Set<RedisClient>();
 
-  constructor({ url, prefix, commandTimeoutMs = 150 }: RedisSettings, log: Log) {
-    this.#url = url;
+  constructor({ prefix, commandTimeoutMs = 150, ...topology }: RedisSettings, log: Log) {
+    this.#topology = topology;
     this.prefix = prefix;
     this.commandTimeoutMs = commandTimeoutMs;
     this.#log = log;
@@ -34,13 +33,22 @@ export class RedisClients {
     });
   }
 
+  get isCluster(): boolean {
+    return this.#topology.mode === 'cluster';
+  }
+
+  /** What keys of that part begin with. In a cluster it is what decides where they lie. */
+  prefixOf(part: RedisPart): string {
+    return this.isCluster ? `{${this.prefix}:${part}}` : this.prefix;
+  }
+
   /** A connection of its own, for subscriptions: subscribes anew by itself after each reconnection. */
-  subscriber(): Redis {
+  subscriber(): RedisClient {
     return this.#other('subscriber', { maxRetriesPerRequest: null });
   }
 
   /** For a queue's worker, whose commands wait at the server. */
-  blocking(): Redis {
+  blocking(): RedisClient {
     return this.#other('worker', { maxRetriesPerRequest: null });
   }
 
@@ -54,11 +62,13 @@ export class RedisClients {
       const onReady = () => done();
       const done = (error?: Error) => {
         clearTimeout(giveUp);
-        this.coordination.off('ready', onReady).off('error', onError);
+        this.coordination.off('ready', onReady);
+        this.coordination.off('error', onError);
         if (error === undefined) resolve();
         else reject(new Error(`Redis cannot be reached: ${error.message}`));
       };
-      this.coordination.on('ready', onReady).on('error', onError);
+      this.coordination.on('ready', onReady);
+      this.coordination.on('error', onError);
     });
   }
 
@@ -72,25 +82,25 @@ export class RedisClients {
     for (const client of [this.coordination, ...this.#others]) client.disconnect();
   }
 
-  #other(role: string, options: RedisOptions): Redis {
+  #other(role: string, options: RedisOptions): RedisClient {
     const client = this.#open(role, options);
     this.#others.add(client);
     return client;
   }
 
-  #open(role: string, options: RedisOptions): Redis {
-    const client = new Redis(this.#url, {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      retryStrategy: (attempt) => backoffMs(RECONNECT, attempt, Math.random),
-      connectionName: `${this.prefix}:${role}`,
-      ...options,
-    });
+  #open(role: string, options: RedisOptions): RedisClient {
+    const client = connectRedis(this.#topology, { connectionName: `${this.prefix}:${role}`, ...options });
     let down = false;
     client.on('error', (error: Error) => {
       if (!down)
         this.#log.warn({ role, err: error }, 'Redis is unreachable: it is tried again until it answers');
       down = true;
     });
+    // Of a cluster: one of its nodes. The others go on, and the cluster says where its keys are now.
+    if (client instanceof Cluster)
+      client.on('node error', (error: Error) =>
+        this.#log.debug({ role, err: error }, 'a node of Redis has trouble'),
+      );
     client.on('ready', () => {
       if (down) this.#log.info({ role }, 'Redis answers again');
       down = false;

@@ -1,6 +1,7 @@
 // RedisScript: one Lua script, sent by its hash; the whole text only to a server that does not have it.
 import { createHash } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import { Cluster } from 'ioredis';
+import type { RedisClient } from './connect-redis.ts';
 
 export class RedisScript {
   readonly #text: string;
@@ -12,11 +13,16 @@ export class RedisScript {
   }
 
   /** Puts the text where `run` finds it, so that no call pays for that. */
-  async load(client: Redis): Promise<void> {
-    await client.script('LOAD', this.#text);
+  async load(client: RedisClient): Promise<void> {
+    const servers = client instanceof Cluster ? client.nodes('master') : [client];
+    await Promise.all(servers.map((server) => server.script('LOAD', this.#text)));
   }
 
-  async run(client: Redis, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+  async run(
+    client: RedisClient,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
     try {
       return await client.evalsha(this.#sha, keys.length, ...keys, ...args);
     } catch (error) {

@@ -27,7 +27,7 @@ afterAll(async () => {
 /** A prefix of its own for each cache: nothing of another is in its way. */
 function newCache(bounds: Bounds) {
   const prefix = `t-${randomUUID()}`.slice(0, 30);
-  const own = { prefix, coordination: clients.coordination } as RedisClients;
+  const own = { prefixOf: () => prefix, coordination: clients.coordination };
   return { prefix, cache: new RedisResultCache(own, new SystemClock(), bounds) };
 }
 

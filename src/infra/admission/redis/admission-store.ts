@@ -193,7 +193,8 @@ export class AdmissionStore {
   }
 
   #key(kind: string, key = ''): string {
-    return key === '' ? `${this.#clients.prefix}:${kind}` : `${this.#clients.prefix}:${kind}:${nameOf(key)}`;
+    const own = `${this.#clients.prefixOf('limits')}:${kind}`;
+    return key === '' ? own : `${own}:${nameOf(key)}`;
   }
 }
 

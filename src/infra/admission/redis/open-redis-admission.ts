@@ -12,7 +12,7 @@ export async function openRedisAdmission(needs: RedisAdmissionNeeds): Promise<Re
     () => false,
   );
   try {
-    if (isThere) await checkRedisServer(clients.coordination, log);
+    if (isThere) await checkRedisServer(clients.coordination, log, clients.isCluster);
   } catch (error) {
     clients.close();
     throw error;

@@ -130,7 +130,7 @@ export class BullMqCallQueue implements CallQueue {
       async ({ data }) => this.#wake(typeof data.id === 'string' ? data.id : ''),
       {
         connection: redis.blocking(),
-        prefix: redis.prefix,
+        prefix: redis.prefixOf('queue'),
         concurrency: 1,
         maxStalledCount: 0,
         lockDuration: LOCK_MS,
@@ -153,7 +153,7 @@ export class BullMqCallQueue implements CallQueue {
     const { Queue } = await import('bullmq');
     const queue = new Queue(QUEUE, {
       connection: redis.coordination,
-      prefix: redis.prefix,
+      prefix: redis.prefixOf('queue'),
       skipWaitingForReady: true,
       skipVersionCheck: true,
     });
