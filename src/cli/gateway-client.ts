@@ -64,6 +64,14 @@ export class GatewayClient {
     return new GatewayClient(io, url, headers);
   }
 
+  /** For whoever talks to it by other means. */
+  target(
+    path: string,
+    query: Query = {},
+  ): { readonly url: URL; readonly headers: { readonly [name: string]: string } } {
+    return { url: this.#urlOf(path, query), headers: this.#headers };
+  }
+
   get(path: string, query: Query = {}): Promise<GatewayAnswer> {
     return this.#request(this.#urlOf(path, query), { headers: this.#headers });
   }

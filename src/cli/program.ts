@@ -10,6 +10,7 @@ import { addCompletionCommand } from './commands/completion-command.ts';
 import { addDatabaseCommand } from './commands/database-command.ts';
 import { addKeyCommand } from './commands/key-command.ts';
 import { addKeysCommand } from './commands/keys-command.ts';
+import { addMcpCommand } from './mcp/mcp-command.ts';
 import { addMigrateCommand } from './commands/migrate-command.ts';
 import { addPolicyCommand } from './commands/policy-command.ts';
 import { addRecordCommand } from './commands/record-command.ts';
@@ -27,6 +28,7 @@ const COMMANDS = [
   addValidateCommand,
   addToolsCommand,
   addCallCommand,
+  addMcpCommand,
   addApprovalsCommand,
   addKeyCommand,
   addKeysCommand,

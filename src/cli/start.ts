@@ -6,6 +6,7 @@ process.exitCode = await run(process.argv.slice(2), {
   stdout: (chunk) => process.stdout.write(chunk),
   stderr: (chunk) => process.stderr.write(chunk),
   readStdin: () => text(process.stdin),
+  stdin: process.stdin,
   fetch,
   env: process.env,
   cwd: process.cwd(),
