@@ -116,12 +116,72 @@ describe('the status of an upstream', () => {
     expect(outcome).toMatchObject({ type, reason, retryable, origin: 'tool', details: { status } });
   });
 
-  it('never carries the upstream’s words to the caller, but keeps the start of them for the log', async () => {
-    const { outcome } = await run({ status: 500, body: `s3cret${'x'.repeat(10_000)}` });
+  it('carries what a JSON body says, as JSON, marked as nobody’s word', async () => {
+    const body = JSON.stringify({ title: 'No funds', detail: 'Balance is 3.', balance: 3 });
+    const headers = { 'content-type': 'application/problem+json' };
+    expect((await run({ status: 422, headers, body })).outcome).toMatchObject({
+      message: 'The upstream answered HTTP 422: No funds: Balance is 3.',
+      details: {
+        status: 422,
+        upstream: {
+          untrusted: true,
+          content_type: 'application/problem+json',
+          body: { title: 'No funds', detail: 'Balance is 3.', balance: 3 },
+        },
+      },
+    });
+  });
+
+  it('carries the beginning of a text, and more of it to the log', async () => {
+    const { outcome } = await run({
+      status: 500,
+      headers: { 'content-type': 'text/html' },
+      body: `<html><script>x()</script><h1>Oops</h1>${'x'.repeat(10_000)}</html>`,
+    });
     const failure = outcome as ToolFailure & { cause: Error };
-    expect(`${failure.message}${JSON.stringify(failure.details)}`).not.toContain('s3cret');
-    expect(failure.cause.message).toContain('s3cret');
+    expect(failure.message).toMatch(/^The upstream answered HTTP 500: Oops x+…$/);
+    expect(failure.details['upstream']).toMatchObject({
+      truncated: true,
+      body: expect.stringMatching(/^Oops\nx{100,}…$/),
+    });
+    expect(JSON.stringify(failure.details).length).toBeLessThan(2_500);
+    expect(failure.cause.message).toContain('script');
     expect(failure.cause.message.length).toBeLessThan(2_100);
+  });
+
+  it('carries none of its words where the tool says so', async () => {
+    const options: HttpOptions = { url: 'https://a.example/x', upstream_errors: 'hide' };
+    const failure = (await run({ status: 500, body: '{"message":"inner workings"}' }, options))
+      .outcome as ToolFailure;
+    expect(`${failure.message}${JSON.stringify(failure.details)}`).not.toContain('inner workings');
+  });
+
+  it('never carries a secret of the connection that the upstream echoes, wherever the text is cut', async () => {
+    const token = 'tok-'.padEnd(40, 'z');
+    for (let filler = 1_960; filler < 2_000; filler += 1) {
+      const { needs } = scriptedClient({
+        status: 400,
+        body: JSON.stringify({
+          message: `${'-'.repeat(filler)}${token}`,
+          [token]: encodeURIComponent(token),
+        }),
+      });
+      const prepared = await httpExecutor.create(needs).prepare({
+        function: functionOf(),
+        options: { connection: 'up', path: '/x' },
+        connection: {
+          name: 'up',
+          type: 'http',
+          settings: { type: 'http', base_url: 'https://a.example', auth: { type: 'bearer', token } },
+        },
+      });
+      const failure = await Promise.resolve(prepared.execute(callOf(), () => {})).catch(
+        (error: unknown) => error as ToolFailure,
+      );
+      expect(
+        JSON.stringify([(failure as ToolFailure).message, (failure as ToolFailure).details]),
+      ).not.toContain('tok-z');
+    }
   });
 
   it('is a result when the tool lists it', async () => {

@@ -71,6 +71,12 @@ const requestFields = {
     .min(1)
     .optional()
     .describe('Statuses that are a result; 200 to 299 when left out.'),
+  upstream_errors: z
+    .enum(['show', 'hide'])
+    .optional()
+    .describe(
+      "Whether callers read what an error of the upstream says, in error.message and error.details.upstream: bounded and without the connection's secrets. show when left out.",
+    ),
   max_response_bytes: whole(1, MAX_RESPONSE_BYTES).optional().describe('1 MiB when left out.'),
   large_numbers: z
     .enum(['text', 'refuse'])

@@ -1,7 +1,7 @@
 // Sends a call's request and makes its answer a result. Whatever comes back, error texts too, is scrubbed of secrets.
 import { statusReason } from '../../contract/call/reasons/status-reason.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
-import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { CallScrubber, ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { traceHeaders } from '../../lib/trace/trace-context.ts';
@@ -38,6 +38,7 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
   const valuesOf = valuesFor(slotsOfRequest(request).map(({ name }) => name));
   const maxResponseBytes = request.max_response_bytes ?? DEFAULT_MAX_RESPONSE_BYTES;
   const isSuccess = successTest(request);
+  const showsErrors = request.upstream_errors !== 'hide';
   const read = reader(request, method, maxResponseBytes);
 
   function send(filled: FilledRequest, authorization: Authorization, call: ToolCall): Promise<HttpResponse> {
@@ -55,7 +56,8 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
     try {
       const response = await send(filled, authorization, call);
       if (!isSuccess(response.status)) {
-        throw upstreamFailure(response.status, response, clock.wall(), authorization.scrubber.text);
+        const scrubber = bothOf(authorization.scrubber, call.scrubber);
+        throw upstreamFailure(response.status, response, clock.wall(), scrubber, showsErrors);
       }
       const result = read(response);
       return await authorization.scrubber.jsonInSlices(result instanceof Promise ? await result : result);
@@ -82,6 +84,18 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
       if (!again) throw error;
     }
     return answer(call, filled, await authorize(call));
+  };
+}
+
+/** An error's body is cut, so that every secret has to be out of it before: those of the call's agent as well. */
+function bothOf(
+  own: SecretScrubber,
+  ofAgent: CallScrubber | undefined,
+): Pick<SecretScrubber, 'text' | 'json'> {
+  if (ofAgent === undefined) return own;
+  return {
+    text: (text) => ofAgent.text(own.text(text)),
+    json: (value) => ofAgent.json(own.json(value)),
   };
 }
 
@@ -135,7 +149,7 @@ function preferStatus(error: unknown, isSuccess: (status: number) => boolean, no
   if (!(error instanceof ToolFailure) || error.type !== 'OUTPUT_TOO_LARGE') return error;
   const { status } = error.details;
   return typeof status === 'number' && !isSuccess(status)
-    ? upstreamFailure(status, undefined, now, String)
+    ? upstreamFailure(status, undefined, now, undefined, false)
     : error;
 }
 

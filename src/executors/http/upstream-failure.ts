@@ -1,7 +1,10 @@
-// What an upstream's status means when it is not a result. The body goes to the log, never to the caller.
+// What an upstream's status means when it is not a result, and what of its body callers read: bounded, scrubbed, and marked as
+// words that nobody vouches for.
 import { statusReason } from '../../contract/call/reasons/status-reason.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { describeUpstream } from '../../lib/upstream-error/describe-upstream.ts';
+import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { HttpResponse } from '../../ports/egress/http-client.ts';
 
 const TYPE_OF_STATUS: { readonly [status: number]: ErrorType } = {
@@ -26,18 +29,24 @@ export function upstreamFailure(
   status: number,
   response: HttpResponse | undefined,
   now: number,
-  scrub: (text: string) => string,
+  scrubber: Pick<SecretScrubber, 'text' | 'json'> | undefined,
+  shows: boolean,
 ): ToolFailure {
   const refused = status >= 400 && status < 500 && !MAY_HAVE_ACTED.has(status);
   const retryAfter = status === 429 || status === 503 ? response?.headers['retry-after'] : undefined;
   const retryAfterMs = typeof retryAfter === 'string' ? retryAfterMsOf(retryAfter, now) : undefined;
-  return new ToolFailure(typeOf(status), messageOf(status), {
+  const said =
+    response !== undefined && scrubber !== undefined && shows && !isRedirect(status)
+      ? describeUpstream(response, scrubber)
+      : undefined;
+  return new ToolFailure(typeOf(status), messageOf(status, said?.message), {
     origin: 'tool',
     reason: isRedirect(status) ? 'REDIRECT_REFUSED' : statusReason(status),
-    details: { status },
+    details: { status, ...(said !== undefined && { upstream: said.details }) },
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(refused ? { partialSideEffects: false } : {}),
-    ...(response === undefined ? {} : { cause: causeOf(status, response, scrub) }),
+    ...(response !== undefined &&
+      scrubber !== undefined && { cause: causeOf(status, response, scrubber.text) }),
   });
 }
 
@@ -52,10 +61,10 @@ function typeOf(status: number): ErrorType {
   return TYPE_OF_STATUS[status] ?? (status >= 500 ? 'TRANSIENT' : 'PERMANENT');
 }
 
-function messageOf(status: number): string {
+function messageOf(status: number, said: string | undefined): string {
   return isRedirect(status)
     ? `The upstream answered with a redirect (HTTP ${status}); redirects are not followed.`
-    : `The upstream answered HTTP ${status}.`;
+    : `The upstream answered HTTP ${status}${said === undefined ? '.' : `: ${said}`}`;
 }
 
 function isRedirect(status: number): boolean {
