@@ -112,6 +112,29 @@ it('one that is asked for is shown as REST shows it, and once approved the call 
   expect(runsIn(note)).toHaveLength(1);
 });
 
+it('lists are read page by page, newest first, the same at both doors', async () => {
+  for (let each = 0; each < 5; each += 1) await ask(targetOf('ann'), 'act', { note: bench.newNote() });
+  const byRest: unknown[] = [];
+  const byGrpc: unknown[] = [];
+  let token = '';
+  do {
+    const query = new URLSearchParams({ page_size: '2', ...(token !== '' && { page_token: token }) });
+    const { body } = await request<Fields>(targetOf('boss'), 'GET', `/v1/approvals?${query}`);
+    const { answer = {} } = await rpc('ListApprovals', { pageSize: 2, pageToken: token }, 'boss');
+    byRest.push(...(body['approvals'] as readonly Fields[]).map(({ id }) => id));
+    byGrpc.push(...(answer['approvals'] as readonly Fields[]).map(({ id }) => id));
+    expect(answer['nextPageToken']).toBe(body['next_page_token']);
+    token = String(body['next_page_token']);
+  } while (token !== '');
+  const { body } = await request<Fields>(targetOf('boss'), 'GET', '/v1/approvals?page_size=1000');
+  expect(byRest).toEqual((body['approvals'] as readonly Fields[]).map(({ id }) => id));
+  expect(byGrpc).toEqual(byRest);
+  expect(byRest.length).toBeGreaterThanOrEqual(5);
+  expect(await rpc('ListApprovals', { pageToken: 'e30' }, 'boss')).toEqual(
+    await restRefusal('GET', '/v1/approvals?page_token=e30', undefined, 'boss'),
+  );
+});
+
 it('a call that waits for it runs by itself once it is approved, and is recorded with who decided', async () => {
   const note = bench.newNote();
   const args = { tool: 'act', argumentsJson: Buffer.from(JSON.stringify({ note })) };

@@ -218,6 +218,43 @@ describe('an approval by REST does not fit any more by gRPC once there has been 
     expect((await redeem(rest, ann, tool, args, asked)).reason).toBe('APPROVAL_STALE');
   });
 
+  it('the arguments, the tool, or the tenant of who redeems it', async () => {
+    bench.restore();
+    await request(bench.admin, 'POST', '/v1/admin/reload');
+    const args = { note: bench.newNote() };
+    const asked = await ask(ann, 'act', args);
+    await decide(boss, asked);
+    const stranger = { url: bench.gateway.url, key: bench.gateway.keys.other.text };
+    for (const door of [rest, grpc]) {
+      expect((await redeem(door, ann, 'act', { note: bench.newNote() }, asked)).reason).toBe(
+        'APPROVAL_MISMATCH',
+      );
+      expect((await redeem(door, ann, 'act_alone', args, asked)).reason).toBe('APPROVAL_MISMATCH');
+      // To another tenant it is no token at all.
+      expect((await redeem(door, stranger, 'act', args, asked)).reason).toBe('APPROVAL_UNKNOWN');
+    }
+    expect((await redeem(rest, ann, 'act', args, asked)).ok).toBe(true);
+    expect(runsIn(args.note)).toHaveLength(1);
+  });
+
+  it('the time: given and not used before it expired, and not decided in time', async () => {
+    const args = { note: bench.newNote() };
+    const [given, waiting] = [await ask(ann, 'act_soon', args), await ask(ann, 'act_soon', args)];
+    await decide(boss, given);
+    for (const { id } of [given, waiting])
+      await expect
+        .poll(
+          async () => (await request<{ status: string }>(boss, 'GET', `/v1/approvals/${id}`)).body.status,
+          POLL,
+        )
+        .toBe('expired');
+    for (const door of [rest, grpc])
+      for (const asked of [given, waiting])
+        expect((await redeem(door, ann, 'act_soon', args, asked)).reason).toBe('APPROVAL_EXPIRED');
+    expect((await decide(boss, waiting)).body.reason).toBe('APPROVAL_EXPIRED');
+    expect(runsIn(args.note)).toEqual([]);
+  });
+
   it('nothing: it fits by the other door', async () => {
     bench.restore();
     await request(bench.admin, 'POST', '/v1/admin/reload');

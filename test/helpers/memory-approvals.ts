@@ -4,6 +4,7 @@ import { refusalOf } from '../../src/infra/approvals/sql-approval-store.ts';
 import type {
   Approval,
   ApprovalDecision,
+  ApprovalFilter,
   ApprovalStore,
   DecisionResult,
   NewApproval,
@@ -36,11 +37,15 @@ export class MemoryApprovals implements ApprovalStore {
     return found && this.#seen(found);
   }
 
-  async list(tenantId: string, { status, limit }: Parameters<ApprovalStore['list']>[1]) {
+  async list(tenantId: string, { status, limit, after }: ApprovalFilter) {
     return this.#kept
       .map((kept) => this.#seen(kept))
       .filter((each) => each.tenantId === tenantId && (status === undefined || each.status === status))
-      .toSorted((one, other) => other.createdAt - one.createdAt)
+      .toSorted((one, other) => other.createdAt - one.createdAt || (other.id < one.id ? -1 : 1))
+      .filter(({ createdAt, id }) => {
+        if (after === undefined) return true;
+        return createdAt < after.at || (createdAt === after.at && id < after.id);
+      })
       .slice(0, Math.max(0, limit));
   }
 

@@ -4,7 +4,7 @@ import { uuidv7 } from '../../lib/ids.ts';
 import type {
   Approval,
   ApprovalDecision as Decision,
-  ApprovalStatus,
+  ApprovalFilter,
   ApprovalStore,
   DecisionResult,
   NewApproval,
@@ -61,14 +61,15 @@ export class SqlApprovalStore implements ApprovalStore {
     return row && approvalOf(row);
   }
 
-  async list(
-    tenantId: string,
-    { status, limit }: { status?: ApprovalStatus; limit: number },
-  ): Promise<readonly Approval[]> {
+  async list(tenantId: string, { status, limit, after }: ApprovalFilter): Promise<readonly Approval[]> {
     const wanted = status === undefined ? sql`true` : sql`status = ${status}`;
+    const behind =
+      after === undefined
+        ? sql`true`
+        : sql`("createdAt", id) < (${new Date(after.at)}::timestamptz, ${after.id})`;
     const rows = await this.#rows(sql<ApprovalRow>`
       SELECT * FROM (SELECT ${SEEN} FROM approvals WHERE tenant_id = ${tenantId}) AS seen
-      WHERE ${wanted} ORDER BY "createdAt" DESC, id DESC LIMIT ${Math.max(0, limit)}`);
+      WHERE ${wanted} AND ${behind} ORDER BY "createdAt" DESC, id DESC LIMIT ${Math.max(0, limit)}`);
     return rows.map(approvalOf);
   }
 

@@ -68,12 +68,18 @@ export interface DecisionResult {
   readonly approval: Approval;
 }
 
+export interface ApprovalFilter {
+  readonly status?: ApprovalStatus | undefined;
+  readonly limit: number;
+  readonly after?: { readonly at: number; readonly id: string };
+}
+
 export interface ApprovalStore {
   /** Throws ToolFailure UNAVAILABLE (reason APPROVALS_FULL) when too many are pending. */
   create(approval: NewApproval): Promise<Approval>;
   get(tenantId: string, id: string): Promise<Approval | undefined>;
-  /** Newest first. */
-  list(tenantId: string, filter: { status?: ApprovalStatus; limit: number }): Promise<readonly Approval[]>;
+  /** Newest first; those that come behind `after`, where it is said. */
+  list(tenantId: string, filter: ApprovalFilter): Promise<readonly Approval[]>;
   /**
    * One decision only: the same again is answered with the approval, the opposite with `conflict`. An approval that needs
    * several people stays pending until the last of them, and counts nobody twice. Where a call waits for it, the call is

@@ -98,6 +98,15 @@ export function describeApprovalStore(
         expect(await idsOf({ status: 'pending', limit: 2 })).toEqual([ids[0], ids[2]]);
         expect(await idsOf({ status: 'approved', limit: 10 })).toEqual([ids[1]]);
         expect(await idsOf({ status: 'used', limit: 10 })).toEqual([]);
+        // What was asked at one moment is parted by its id.
+        const same = [
+          await store.create(newApproval({ createdAt: now })),
+          await store.get(acme, ids[3] ?? ''),
+        ];
+        const [second, first] = same.map((each) => each?.id ?? '').toSorted();
+        expect(await idsOf({ limit: 10, after: { at: now + 1, id: ids[2] ?? '' } })).toEqual([first, second]);
+        expect(await idsOf({ limit: 10, after: { at: now, id: first ?? '' } })).toEqual([second]);
+        expect(await idsOf({ limit: 10, after: { at: now, id: second ?? '' } })).toEqual([]);
       });
 
       it("shows nothing of another tenant's, not even that it exists", async () => {

@@ -9,6 +9,7 @@ import type { ApprovalStore } from '../../../ports/approvals/approval-store.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import { approvalFields, decided, oneApproval, type ApprovalPorts } from '../../approval-view.ts';
+import { approvalsPage } from '../../rest/approvals/approvals-page.ts';
 import { approvalsQuery, Decision } from '../../rest/approvals/schema.ts';
 import type { ManagementActs } from '../../rest/management/acts.ts';
 import {
@@ -44,10 +45,11 @@ export class ApprovalRpcController {
   listApprovals(message: Readable<object>, metadata: Metadata, call: Connection): Promise<Uint8Array> {
     return answered(async () => {
       const { principal } = await admittedBy(this.authenticator, metadata, call, NEEDED);
-      const { status, page_size: limit } = readAs(approvalsQuery, readable(message));
-      const found = await this.approvals.list(principal.tenantId, { status, limit });
+      const query = readAs(approvalsQuery, readable(message));
+      const { approvals, next } = await approvalsPage(this.approvals, principal.tenantId, query);
       return ENCODERS.ListApprovals({
-        approvals: found.map((each) => approvalMessage(approvalFields(each))),
+        approvals: approvals.map((each) => approvalMessage(approvalFields(each))),
+        nextPageToken: next,
       });
     });
   }

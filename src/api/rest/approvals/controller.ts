@@ -19,6 +19,7 @@ import { Requires } from '../management/permissions.ts';
 import type { Asked } from '../route/asked.ts';
 import { Serves } from '../route/serves.ts';
 import { EventStream } from '../calls/event-stream.ts';
+import { approvalsPage } from './approvals-page.ts';
 import { decideApproval, followApprovals, getApproval, listApprovals } from './schema.ts';
 
 @Controller()
@@ -34,9 +35,8 @@ export class ApprovalsController {
   @Serves(listApprovals)
   @Requires('approvals:decide')
   async list({ principal, query }: Asked<typeof listApprovals>) {
-    const { status, page_size: limit } = query;
-    const found = await this.approvals.list(principal.tenantId, { status, limit });
-    return { approvals: found.map(approvalFields) };
+    const { approvals, next } = await approvalsPage(this.approvals, principal.tenantId, query);
+    return { approvals: approvals.map(approvalFields), next_page_token: next };
   }
 
   @Serves(followApprovals)

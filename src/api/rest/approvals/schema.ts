@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { APPROVAL_STATUSES } from '../../../ports/approvals/approval-store.ts';
 import { json, route } from '../route/route.ts';
-import { pageSize } from '../route/page.ts';
+import { afterPosition } from '../calls/history-query.ts';
+import { pageShape, paging } from '../route/page.ts';
 import {
   count,
   flag,
@@ -70,7 +71,7 @@ const OneApproval = named('OneApproval', () =>
   }),
 );
 
-const ApprovalList = named('ApprovalList', () => z.object({ approvals: list(Approval()) }));
+const ApprovalList = pageShape('ApprovalList', 'approvals', Approval);
 
 export const Decision = named('Decision', () =>
   strictBody('{"decision": "approve" | "reject"}', {
@@ -101,7 +102,7 @@ export const awaitsApproval = json(
 export const approvalsQuery = shape(() =>
   z.object({
     status: ApprovalStatus().optional().describe('Only those that stand so.'),
-    page_size: pageSize(),
+    ...paging(afterPosition),
   }),
 );
 
@@ -112,7 +113,7 @@ export const listApprovals = route({
   tag: TAG,
   summary: 'List approvals, newest first',
   query: approvalsQuery,
-  answers: { 200: json('The approvals.', ApprovalList) },
+  answers: { 200: json('One page.', ApprovalList) },
   problems: [400],
 });
 
