@@ -11,6 +11,8 @@ export interface AdmissionRequest {
   readonly leases: readonly LeaseRule[];
   /** Left out: none. */
   readonly budgets?: readonly BudgetRule[];
+  /** Left out: any number of budgets is counted that was not before. */
+  readonly newBudgets?: NewBudgetsRule;
 }
 
 export interface RateRule {
@@ -48,6 +50,18 @@ export interface BudgetRule {
   readonly forgetAfterMs: number;
   readonly onStoreFailure?: StoreFailurePolicy;
 }
+
+/** Callers may think of names of users, sessions and turns; what is counted for each of them takes room. */
+export interface NewBudgetsRule {
+  /** Whose they are. */
+  readonly key: string;
+  /** So many budgets may begin to be counted in one period. */
+  readonly limit: number;
+  readonly periodMs: number;
+}
+
+/** Refuses, as a rate does, a call that would begin more of them. */
+export const NEW_BUDGETS = 'new_budgets';
 
 export type DegradedLimit = 'rate_limit' | 'concurrency' | 'budget';
 

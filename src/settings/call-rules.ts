@@ -6,13 +6,15 @@ import { PRESETS, type BudgetSettings, type ModeSettings, type ModesSettings } f
 interface Said {
   readonly modes?: ModesSettings | undefined;
   readonly budgets?: BudgetSettings | undefined;
+  readonly limits?: { readonly max_new_budgets_per_hour: number };
 }
 
-export function callRulesOf({ modes, budgets }: Said): CallRules {
+export function callRulesOf({ modes, budgets, limits }: Said): CallRules {
   const rules = modes === undefined ? [] : INTERACTION_MODES.map((mode) => ruleOf(mode, modes[mode]));
   return {
     modes: new Map(rules.map((rule) => [rule.mode, rule])),
     ...(budgets !== undefined && { budgets: budgetRulesOf(budgets) }),
+    ...(limits !== undefined && { newBudgetsPerHour: limits.max_new_budgets_per_hour }),
   };
 }
 

@@ -49,6 +49,11 @@ const limits = z.strictObject({
       'Event loop lag (99th percentile) that tools of low priority are refused at; normal ones at twice as much.',
     ),
   max_pending_approvals: whole(1).default(10_000),
+  max_new_budgets_per_hour: whole(1)
+    .default(500_000)
+    .describe(
+      'For each tenant: turns, sessions, users and agents that may begin to be counted under a budget in an hour. Callers may think of their names, and each is a key in Redis until its time is over. The next new one is refused; those that are counted go on.',
+    ),
   max_audit_backlog_bytes: whole(1 << 20, 2 ** 40)
     .default(512 << 20)
     .describe(

@@ -42,6 +42,8 @@ export interface CallRules {
   readonly modes: ReadonlyMap<InteractionMode, ModeRule>;
   /** Undefined: nothing is counted beside what the modes count. */
   readonly budgets?: BudgetRules;
+  /** How many of what is counted may be new in an hour, for each tenant. */
+  readonly newBudgetsPerHour?: number;
 }
 
 /** So many of them are one unit of the operator. */

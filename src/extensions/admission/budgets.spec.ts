@@ -208,6 +208,25 @@ it('a gateway without modes and budgets has no such step for a tool without limi
   expect(layerFor(setUp({}).extension, retrieval, {})).toBeUndefined();
 });
 
+it('so many of a tenant are counted for the first time in an hour, and those that are counted go on', async () => {
+  const { call, clock } = setUp({ budgets: budgets({ session: { calls: 9 } }), newBudgetsPerHour: 2 });
+  const of = (sessionId: string, more: object = {}) => call(turn('1', { sessionId, ...more }));
+  expect(await of('a')).toMatchObject(OK);
+  expect(await of('b')).toMatchObject(OK);
+  expect(await of('c')).toMatchObject({
+    error: {
+      type: 'RATE_LIMIT',
+      reason: 'RATE_EXCEEDED',
+      retryable: true,
+      details: { limit: 'new_budgets' },
+    },
+  });
+  expect(await of('a')).toMatchObject(OK);
+  expect(await of('c', { tenantId: 'umbrella' })).toMatchObject(OK);
+  await clock.advance(3_600_000);
+  expect(await of('c')).toMatchObject(OK);
+});
+
 describe('what the store is asked to count', () => {
   const keysOf = (rules: Partial<CallRules>, context: ToolCall['context'], fn = paid) => {
     const clock = new FakeClock(NOON);

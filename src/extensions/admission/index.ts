@@ -7,7 +7,7 @@ import type { AdmissionControl } from '../../ports/admission-control.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { admissionMetrics } from './admission-metrics.ts';
-import { budgetPlan } from './budget-plan.ts';
+import { budgetPlan, type CallBudget } from './budget-plan.ts';
 import { runGranted, type Granted } from './granted-run.ts';
 import { planOf } from './limit-plan.ts';
 import { refusalOf } from './refusals.ts';
@@ -29,6 +29,9 @@ export const admission: ExtensionPlugin<z.infer<typeof optionsSchema>, Needs> = 
 };
 
 const NO_BUDGETS: readonly never[] = [];
+const NOTHING = {};
+
+const HOUR_MS = 3_600_000;
 
 function createAdmission({ admission, callRules, clock, metrics }: Needs): ToolExtension<object> {
   const series = admissionMetrics(metrics);
@@ -38,6 +41,11 @@ function createAdmission({ admission, callRules, clock, metrics }: Needs): ToolE
     prepare(fn) {
       const plan = planOf(fn);
       const budgetsFor = budgetPlan(fn, callRules, clock);
+      const { newBudgetsPerHour: limit } = callRules;
+      const newBudgetsOf = ({ context: { tenantId = '' } }: ToolCall, budgets: readonly CallBudget[]) =>
+        limit === undefined || budgets.length === 0
+          ? NOTHING
+          : { newBudgets: { key: tenantId, limit, periodMs: HOUR_MS } };
       if (!plan.limits && budgetsFor === undefined) return undefined;
       const inUse = plan.leases ? series.inUse.with(fn.spec.name) : undefined;
       if (plan.slots !== undefined) series.limit.with(fn.spec.name).set(plan.slots);
@@ -45,7 +53,10 @@ function createAdmission({ admission, callRules, clock, metrics }: Needs): ToolE
         const budgets = budgetsFor?.(call) ?? NO_BUDGETS;
         if (!plan.limits && budgets.length === 0) return next(call);
         call.progress.waiting = true;
-        const decision = await admission.admit({ ...plan.requestFor(call), budgets }, call.signal);
+        const decision = await admission.admit(
+          { ...plan.requestFor(call), budgets, ...newBudgetsOf(call, budgets) },
+          call.signal,
+        );
         call.progress.waiting = false;
         call.progress.rateLimits = decision.rates;
         if (!decision.granted) {

@@ -2,7 +2,7 @@
 import { MILLIONTHS } from '../../contract/rules/call-rules.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import type { Admission } from '../../ports/admission-control.ts';
+import { NEW_BUDGETS, type Admission } from '../../ports/admission-control.ts';
 import type { CallBudget } from './budget-plan.ts';
 
 export type Refused = Admission & { readonly granted: false };
@@ -10,6 +10,11 @@ export type Refused = Admission & { readonly granted: false };
 export function refusalOf(decision: Refused, budgets: readonly CallBudget[]): ToolFailure {
   if (decision.refusedBy === 'budget') return budgetSpent(decision, budgets);
   const { retryAfterMs, rule } = decision;
+  if (rule === NEW_BUDGETS) {
+    const message =
+      'Too many new users, sessions or turns of this tenant began to be counted under its budgets.';
+    return toolFailure('RATE_EXCEEDED', message, { retryAfterMs, details: { limit: rule } });
+  }
   if (decision.refusedBy === 'rate') {
     return toolFailure('RATE_EXCEEDED', `The rate limit ${rule} of this tool is used up.`, {
       retryAfterMs,

@@ -120,6 +120,25 @@ export function describeAdmissionControl(name: string, factory: () => Promise<Ad
         await granted({ budgets: [short] });
       });
 
+      it('lets so many budgets of a tenant begin in a period, those that are counted go on, and others begin later', async () => {
+        const newBudgets = { key: here, limit: 3, periodMs: 200 };
+        const of = (...names: readonly string[]) => ({
+          newBudgets,
+          budgets: names.map((key) => budget({ key, name: key, limit: 9 })),
+        });
+        await granted(of('ann', 'tenant'));
+        const refusal = await ask(of('bob', 'eve'));
+        expect(refusal).toMatchObject({ ...REFUSED, refusedBy: 'rate', rule: 'new_budgets' });
+        expect((refusal as Refused).retryAfterMs).toBeGreaterThan(0);
+        expect(await used(budget({ key: 'bob' }))).toEqual([0]);
+        await granted(of('bob', 'tenant'));
+        expect(await ask(of('eve', 'tenant'))).toMatchObject({ rule: 'new_budgets' });
+        for (const name of ['ann', 'bob']) await granted(of(name, 'tenant'));
+        await granted({ ...of('eve'), newBudgets: { ...newBudgets, key: `${here}:other` } });
+        await harness.pass(250);
+        await granted(of('zoe', 'tenant'));
+      });
+
       it('counts what a call costs, and lets nobody in who would go beyond the limit', async () => {
         const money = (amount: number) => budget({ name: 'cost', limit: 10_000_000, amount });
         await granted({ budgets: [money(7_000_000)] });

@@ -59,6 +59,14 @@ export class BudgetMeters {
     if (meter !== undefined) meter.used = Math.max(0, meter.used - amount);
   }
 
+  /** How many of them are not counted yet. */
+  newOf(rules: readonly BudgetRule[], now: number): number {
+    return rules.filter(({ key }) => {
+      const meter = this.#meters.get(key);
+      return meter === undefined || meter.forgetAt <= now;
+    }).length;
+  }
+
   used(key: string, now: number): number {
     const meter = this.#meters.get(key);
     return meter === undefined || meter.forgetAt <= now ? 0 : meter.used;

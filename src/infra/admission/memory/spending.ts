@@ -1,7 +1,14 @@
 // Spending: what calls use up in this process: rates, which fill again, and budgets, which do not.
 import type { RateLimitState } from '../../../contract/call/tool-response.ts';
-import type { Admission, AdmissionRequest, BudgetRule, RateRule } from '../../../ports/admission-control.ts';
+import {
+  NEW_BUDGETS,
+  type Admission,
+  type AdmissionRequest,
+  type BudgetRule,
+  type RateRule,
+} from '../../../ports/admission-control.ts';
 import { BudgetMeters, NO_BUDGETS, unusedOf } from './budget-meters.ts';
+import { BegunBudgets } from './begun-budgets.ts';
 import { RateMeters } from './rate-meters.ts';
 
 type Refused = Admission & { readonly granted: false };
@@ -14,6 +21,7 @@ interface Spent {
 export class Spending {
   readonly #rates: RateMeters;
   readonly #budgets: BudgetMeters;
+  readonly #begun = new BegunBudgets();
 
   constructor(maxKeys: number) {
     this.#rates = new RateMeters(maxKeys);
@@ -25,7 +33,7 @@ export class Spending {
   }
 
   /** Of the first rate or budget that has nothing left for the call. Spends nothing. */
-  refusal({ rates, budgets = NO_BUDGETS }: AdmissionRequest, now: number): Refused | undefined {
+  refusal({ rates, budgets = NO_BUDGETS, newBudgets }: AdmissionRequest, now: number): Refused | undefined {
     const rate = this.#rates.refusing(rates, now);
     if (rate !== undefined) {
       const retryAfterMs = this.#rates.retryAfterMs(rate, now);
@@ -38,13 +46,25 @@ export class Spending {
       };
     }
     const budget = this.#budgets.refusing(budgets, now);
-    if (budget === undefined) return undefined;
-    const { rule, used } = budget;
-    return { granted: false, refusedBy: 'budget', rule: rule.name, used, rates: this.states(rates, now) };
+    if (budget !== undefined) {
+      const { rule, used } = budget;
+      return { granted: false, refusedBy: 'budget', rule: rule.name, used, rates: this.states(rates, now) };
+    }
+    if (newBudgets === undefined) return undefined;
+    const retryAfterMs = this.#begun.retryAfterMs(newBudgets, this.#budgets.newOf(budgets, now), now);
+    if (retryAfterMs === undefined) return undefined;
+    return {
+      granted: false,
+      refusedBy: 'rate',
+      rule: NEW_BUDGETS,
+      retryAfterMs,
+      rates: this.states(rates, now),
+    };
   }
 
   /** Only after `refusal` found none, at the same `now`. */
-  spend({ rates, budgets = NO_BUDGETS }: AdmissionRequest, now: number): Spent {
+  spend({ rates, budgets = NO_BUDGETS, newBudgets }: AdmissionRequest, now: number): Spent {
+    if (newBudgets !== undefined) this.#begun.add(newBudgets, this.#budgets.newOf(budgets, now), now);
     const shadowRefusals = this.#rates.spend(rates, now);
     return { shadowRefusals, taken: budgets.length === 0 ? undefined : this.#budgets.spend(budgets, now) };
   }

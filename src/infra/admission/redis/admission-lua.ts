@@ -14,10 +14,11 @@ if worthUntil > 0 and now > worthUntil then return {'late', now} end
 /**
  * Decides about one call: all of its rates, budgets and leases, or nothing.
  * KEYS: epoch, fence, record of the call; one per rate; three per lease: holders, turns and beats of waiting replicas; one per
- *       budget, which holds how much of it is used.
+ *       budget, which holds how much of it is used; how many budgets began to be counted, where that has a limit.
  * ARGV, behind that of LATE: epoch, call, replica, lease ttl, record ttl, 0 may not wait, 1 may, 2 waits and asks again, ms after which a silent replica has lost its turn,
  *       number of rates, leases and budgets; per rate: burst, rate, period in ms, shadow (0/1); per lease: limit, others
- *       that wait for it at this replica; per budget: limit, amount, whether less will do (0/1), ms after which it is forgotten.
+ *       that wait for it at this replica; per budget: limit, amount, whether less will do (0/1), ms after which it is forgotten;
+ *       how many budgets may begin to be counted in a period, and its ms.
  * Rates are GCRA: a key holds its theoretical arrival time, in microseconds since BASE. While a slot is free but
  * replicas wait for it, it belongs to the one whose turn is oldest; of that one, to who waits before who just came.
  */
@@ -59,15 +60,22 @@ if refusing then
 end
 
 local budgetKey, budgetArg, taken = 3 + rateCount + 3 * leaseCount, arg + 2 * leaseCount, {}
+local begun, begunKey, begunArg = 0, KEYS[budgetKey + budgetCount + 1], budgetArg + 4 * budgetCount
 for k = 1, budgetCount do
   local at = budgetArg + 4 * (k - 1)
   local limit, amount, orLess = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), ARGV[at + 3] == '1'
-  local used = tonumber(redis.call('GET', KEYS[budgetKey + k]) or 0)
+  local kept = redis.call('GET', KEYS[budgetKey + k])
+  if not kept then begun = begun + 1 end
+  local used = tonumber(kept or 0)
   if used + (orLess and 1 or amount) > limit then
     stand(false)
     return {'budget', k, used, states}
   end
   taken[k] = orLess and math.min(amount, limit - used) or amount
+end
+if begunKey and begun > 0 and tonumber(redis.call('GET', begunKey) or 0) + begun > tonumber(ARGV[begunArg + 1]) then
+  stand(false)
+  return {'new', math.max(1, redis.call('PTTL', begunKey)), 0, states}
 end
 
 local crowded, left, firstFree = {}, 1000000, 1000000000
@@ -129,6 +137,9 @@ for k = 1, budgetCount do
   local key = KEYS[budgetKey + k]
   redis.call('INCRBY', key, string.format('%.0f', taken[k]))
   redis.call('PEXPIRE', key, ARGV[budgetArg + 4 * k])
+end
+if begunKey and begun > 0 and redis.call('INCRBY', begunKey, begun) == begun then
+  redis.call('PEXPIRE', begunKey, ARGV[begunArg + 2])
 end
 local fence = ''
 if leaseCount > 0 then

@@ -82,7 +82,7 @@ export class AdmissionStore {
   }
 
   async admit({ request, epoch, mayWait, again = false, othersWaiting }: AdmitQuestion): Promise<AdmitReply> {
-    const { callId, rates, leases, budgets = NO_BUDGETS } = request;
+    const { callId, rates, leases, budgets = NO_BUDGETS, newBudgets } = request;
     const { leaseTtlMs, silentMs } = this.#times;
     const keys = [this.#key('epoch'), this.#key('fence'), this.#key('call', callId)];
     const recordMs = leases.length > 0 ? leaseTtlMs : RECORD_TTL_MS;
@@ -110,6 +110,10 @@ export class AdmissionStore {
     for (const rule of budgets) {
       keys.push(this.#key('budget', rule.key));
       args.push(rule.limit, rule.amount, rule.orLess === true ? 1 : 0, rule.forgetAfterMs);
+    }
+    if (newBudgets !== undefined) {
+      keys.push(this.#key('begun', newBudgets.key));
+      args.push(newBudgets.limit, newBudgets.periodMs);
     }
     return readReply((await this.#runInTime(this.#admit, keys, args)) as RawReply, request);
   }

@@ -1,6 +1,12 @@
 // What Redis answers about one call, and what it means.
 import type { RateLimitState } from '../../../contract/call/tool-response.ts';
-import type { AdmissionRequest, BudgetRule, LeaseRule, RateRule } from '../../../ports/admission-control.ts';
+import {
+  NEW_BUDGETS,
+  type AdmissionRequest,
+  type BudgetRule,
+  type LeaseRule,
+  type RateRule,
+} from '../../../ports/admission-control.ts';
 import { NO_BUDGETS } from '../memory/budget-meters.ts';
 
 export type AdmitReply =
@@ -24,7 +30,7 @@ export type AdmitReply =
     }
   | {
       readonly kind: 'rate';
-      readonly rule: RateRule;
+      readonly rule: Pick<RateRule, 'name'>;
       readonly retryAfterMs: number;
       readonly rates: readonly RateLimitState[];
     }
@@ -42,6 +48,7 @@ export type RawReply =
   | readonly ['granted', string, number, RawStates, readonly number[]]
   | readonly ['budget', number, number, RawStates]
   | readonly ['rate', number, number, RawStates]
+  | readonly ['new', number, number, RawStates]
   | readonly ['full', number, readonly number[], RawStates];
 /** Three per rate: remaining, ms until all is there again, 1 where the call fits. */
 type RawStates = readonly number[];
@@ -68,6 +75,7 @@ export function readReply(
     if (rule === undefined) throw new Error('the store refused by a rate that was not asked for');
     return { kind: 'rate', rule, retryAfterMs: raw[2], rates };
   }
+  if (raw[0] === 'new') return { kind: 'rate', rule: { name: NEW_BUDGETS }, retryAfterMs: raw[1], rates };
   if (raw[0] === 'budget') {
     const rule = budgets[raw[1] - 1];
     if (rule === undefined) throw new Error('the store refused by a budget that was not asked for');

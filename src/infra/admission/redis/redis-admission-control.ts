@@ -195,10 +195,10 @@ export class RedisAdmissionControl implements AdmissionControl {
     }
     if (kind === 'budget')
       return { granted: false, refusedBy: 'budget', rule: decision.rule.name, used: decision.used, rates };
-    const { rule, retryAfterMs } = decision;
+    const { retryAfterMs } = decision;
     return kind === 'rate'
       ? { granted: false, refusedBy: 'rate', rule: decision.rule.name, retryAfterMs, rates }
-      : { granted: false, refusedBy: 'concurrency', rule: rule.key, retryAfterMs, rates };
+      : { granted: false, refusedBy: 'concurrency', rule: decision.rule.key, retryAfterMs, rates };
   }
 
   async #askLocally(asked: Asked): Promise<Admission> {
