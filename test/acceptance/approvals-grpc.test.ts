@@ -119,7 +119,7 @@ it('lists are read page by page, newest first, the same at both doors', async ()
   let token = '';
   do {
     const query = new URLSearchParams({ page_size: '2', ...(token !== '' && { page_token: token }) });
-    const { body } = await request<Fields>(targetOf('boss'), 'GET', `/v1/approvals?${query}`);
+    const { body } = await request<Fields>(targetOf('boss'), 'GET', `/v1/approvals?${query.toString()}`);
     const { answer = {} } = await rpc('ListApprovals', { pageSize: 2, pageToken: token }, 'boss');
     byRest.push(...(body['approvals'] as readonly Fields[]).map(({ id }) => id));
     byGrpc.push(...(answer['approvals'] as readonly Fields[]).map(({ id }) => id));
