@@ -239,7 +239,9 @@ describe('a user who is erased', () => {
       await call(key, user); // prettier-ignore
     expect(await all('before.jsonl')).toContain('zoe');
     const { code, stdout } = await ute('erase', '--user', 'zoe');
-    expect(stdout).toBe('erased: 4 records, 0 calls, 0 approvals, 0 sessions, 0 schedules, 0 accounts\n');
+    expect(stdout).toBe(
+      'erased: 4 records, 0 calls, 0 approvals, 0 sessions, 0 schedules, 0 keys, 0 delegations, 0 accounts\n',
+    );
     expect(code).toBe(0);
     const after = await all('after.jsonl');
     expect(after).not.toContain('zoe');

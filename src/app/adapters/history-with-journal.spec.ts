@@ -20,7 +20,17 @@ it('an erasure while the database is away is UNAVAILABLE, and nothing is erased 
 
 it('an erasure reaches what the journal held, and its own records are chained after it', async () => {
   const done: string[] = [];
-  const erased = { records: 1, calls: 0, approvals: 0, sessions: 0, schedules: 0, accounts: 0, inUse: 0 };
+  const erased = {
+    records: 1,
+    calls: 0,
+    approvals: 0,
+    sessions: 0,
+    schedules: 0,
+    keys: 0,
+    delegations: 0,
+    accounts: 0,
+    inUse: 0,
+  };
   const kept: Partial<CallHistory> = { eraseUser: async () => (done.push('erased'), erased) };
   const history = historyWithJournal(only(kept), {
     ship: async () => void done.push('shipped'),

@@ -129,6 +129,10 @@ export interface Erased {
   readonly approvals: number;
   readonly sessions: number;
   readonly schedules: number;
+  /** API keys that were revoked. */
+  readonly keys: number;
+  /** Votes that the user had handed on, or was handed. */
+  readonly delegations: number;
   /** Accounts at providers that the user connected: their tokens are deleted, and revoked where the provider takes them back. */
   readonly accounts: number;
   /** Rows that are left: they are still in use. */

@@ -107,12 +107,14 @@ const ErasureResult = named('ErasureResult', () =>
       approvals: count(),
       sessions: count(),
       schedules: count(),
+      keys: count('API keys that named the user and were revoked.'),
+      delegations: count('Votes that the user had handed on, or was handed, and that are over.'),
       accounts: count(
         'Accounts at providers that the user connected: disconnected, and revoked there where that is taken.',
       ),
     }),
     in_use: count(
-      'Rows of the user that are left because they are still in use: calls that run or whose outcome is unknown, open approvals, live sessions and schedules. Ask again when they have ended.',
+      'Rows of the user that are left because they are still in use: calls that run or whose outcome is unknown, open approvals, live sessions and schedules, keys that are not revoked, handed-on votes, versions assigned to the user. Ask again when they have ended.',
     ),
   }),
 );

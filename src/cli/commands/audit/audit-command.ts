@@ -73,7 +73,7 @@ function addErase(audit: Command, io: CliIo, finish: Finish): void {
   withGatewayOptions(audit.command('erase'))
     .summary('erase what is kept of a user')
     .description(
-      'Erases the personal data of a user of the tenant of the key: in audit records, which stay in their chain, and in calls, approvals, sessions and schedules that have ended. The key needs admin.',
+      'Erases the personal data of a user of the tenant of the key: in audit records, which stay in their chain, and in calls, approvals, sessions, schedules, keys and handed-on votes that are over. The key needs admin.',
     )
     .requiredOption('--user <id>', 'as calls named it')
     .option('--json', 'print JSON')

@@ -8,7 +8,7 @@ import type { Database } from '../../postgres/database.ts';
 import type { Tables } from '../../postgres/tables.ts';
 import { auditLine } from '../audit-line.ts';
 import { trailDays, windowsOf, type Window } from '../trail/trail-days.ts';
-import { ENDED_ROWS, type EndedRows } from './ended-rows.ts';
+import { ENDED_ROWS, SET_ROWS, type EndedRows, type UsersRows } from './ended-rows.ts';
 
 type Db = Database['owner'];
 
@@ -19,10 +19,11 @@ const READ_AT_ONCE = 20_000;
 
 /**
  * As the owner of the tables, in small transactions, so that it may stop anywhere and be asked for again. What is still in use (calls
- * that run, approvals that wait, sessions and schedules that live) is left, and counted.
+ * that run, approvals that wait, sessions, schedules, keys and handed-on votes that live, versions assigned to the user) is left, and counted.
  */
 export async function eraseUser({ owner: db }: Pick<Database, 'owner'>, erasure: Erasure): Promise<Erased> {
-  const erased = { records: 0, calls: 0, approvals: 0, sessions: 0, schedules: 0, accounts: 0, inUse: 0 };
+  const rowsOf = { calls: 0, approvals: 0, sessions: 0, schedules: 0, keys: 0, delegations: 0 };
+  const erased = { records: 0, ...rowsOf, accounts: 0, inUse: 0 };
   for (const day of await trailDays({ db }))
     for (const window of windowsOf([day])) erased.records += await eraseDay(db, window, erasure);
   erased.records += await untilNone(() => eraseOldRecords(db, erasure));
@@ -30,6 +31,7 @@ export async function eraseUser({ owner: db }: Pick<Database, 'owner'>, erasure:
     erased[rows.of] += await untilNone(() => deleteEnded(db, rows, erasure));
     erased.inUse += await countOf(db, rows, erasure);
   }
+  for (const rows of SET_ROWS) erased.inUse += await countOf(db, rows, erasure);
   return erased;
 }
 
@@ -107,11 +109,11 @@ async function eraseOldRecords(db: Db, { tenantId, userId }: Erasure): Promise<n
 
 async function deleteEnded(
   db: Db,
-  { table, isUsers, isEnded }: EndedRows,
+  { table, tenant, isUsers, isEnded }: EndedRows,
   { tenantId, userId }: Erasure,
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`DELETE FROM ${sql.table(table)} WHERE id = ANY(ARRAY(
-    SELECT id FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} AND ${isUsers(userId)} AND ${isEnded} LIMIT ${MOST_ERASED}))`.execute(
+    SELECT id FROM ${sql.table(table)} WHERE ${sql.ref(tenant)} = ${tenantId} AND ${isUsers(userId)} AND ${isEnded} LIMIT ${MOST_ERASED}))`.execute(
     db,
   );
   return Number(numAffectedRows);
@@ -119,10 +121,10 @@ async function deleteEnded(
 
 async function countOf(
   db: Db,
-  { table, isUsers }: EndedRows,
+  { table, tenant, isUsers }: UsersRows,
   { tenantId, userId }: Erasure,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM ${sql.table(table)}
-    WHERE tenant_id = ${tenantId} AND ${isUsers(userId)}`.execute(db);
+    WHERE ${sql.ref(tenant)} = ${tenantId} AND ${isUsers(userId)}`.execute(db);
   return rows[0]?.count ?? 0;
 }
