@@ -93,7 +93,17 @@ describe('KeyReload', () => {
     write([]);
     await reload.check();
     expect(lets(key.text)).toBe(false);
-    expect(JSON.stringify(log.lines)).toContain('no API key is left');
+    expect(JSON.stringify(log.lines)).toContain('no API key of gateway.yaml is left');
+  });
+
+  it('says nothing of keys that are not left where an issuer or certificates let callers in', async () => {
+    const key = keyOf();
+    const { write, reload, log, lets } = setUp([key.stored]);
+    const issuer = { issuer: 'https://login.example.com', audience: 'x', tenants: ['acme'] };
+    write([], { auth: { keys: [], issuers: [issuer] } });
+    await reload.check();
+    expect(lets(key.text)).toBe(false);
+    expect(JSON.stringify(log.lines)).not.toContain('is left');
   });
 
   it('keeps the keys of before while the file is empty, as one is that is being written', async () => {

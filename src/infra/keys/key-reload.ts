@@ -90,7 +90,7 @@ export class KeyReload {
   #apply(settings: Settings): void {
     const { authenticator, certificates, clock, log } = this.#needs;
     const inForce = keysInForce(settings, clock.wall());
-    const { client_certificates: mapped, roles } = settings.auth;
+    const { client_certificates: mapped, issuers, roles } = settings.auth;
     const replaceCertificates = certificates?.prepared(mapped, roles);
     authenticator.replace(inForce, roles);
     replaceCertificates?.();
@@ -101,8 +101,11 @@ export class KeyReload {
       log.info({ added, removed }, 'the API keys were changed');
       warnOfFirstKey(settings, ids, log);
     }
-    if (ids.length === 0)
-      log.error({}, 'no API key is left: every call is refused until auth.keys in gateway.yaml has one');
+    if (ids.length + mapped.length + issuers.length === 0)
+      log.error(
+        {},
+        'no API key of gateway.yaml is left: every call without a key of the database is refused until auth.keys has one',
+      );
     this.#ids = ids;
     const rest = restOf(settings, certificates !== undefined);
     if (rest !== this.#restOfFile)
