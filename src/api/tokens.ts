@@ -70,6 +70,8 @@ export interface McpTerms {
   readonly issuers: readonly string[];
   /** Where clients reach this gateway; undefined: as each request names it. */
   readonly publicUrl: string | undefined;
+  /** Where approvers do; undefined: the same. */
+  readonly approvalsUrl: string | undefined;
 }
 
 export interface OAuthPages {

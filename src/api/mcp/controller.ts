@@ -2,11 +2,13 @@
 import { Controller, Inject, Req, Res, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toolFailure } from '../../contract/call/failure.ts';
+import type { ApprovalStore } from '../../ports/approvals/approval-store.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import { ServesByHand } from '../rest/route/serves.ts';
 import {
+  APPROVAL_STORE,
   AUTHENTICATOR,
   MCP_TERMS,
   OFFERED_TOOLS,
@@ -28,6 +30,7 @@ export class McpController implements BeforeApplicationShutdown {
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog,
     @Inject(OFFERED_TOOLS) private readonly offered: OfferedTools,
+    @Inject(APPROVAL_STORE) private readonly approvals: ApprovalStore,
     @Inject(MCP_TERMS) private readonly terms: McpTerms,
   ) {}
 
@@ -62,7 +65,7 @@ export class McpController implements BeforeApplicationShutdown {
 
   async #load(): Promise<McpDoor> {
     const { McpDoor: Door } = await import('./mcp-door.ts');
-    const { caller, authenticator, catalog, offered, terms } = this;
-    return new Door({ caller, authenticator, catalog, offered, terms });
+    const { caller, authenticator, catalog, offered, approvals, terms } = this;
+    return new Door({ caller, authenticator, catalog, offered, approvals, terms });
   }
 }

@@ -17,7 +17,7 @@ import { isSession, newSession, SESSION_HEADER } from './protocol/legacy-session
 import { ListChanges } from './protocol/list-changes.ts';
 import { INTERNAL_ERROR, INVALID_REQUEST, readMessage, Unreadable } from './protocol/read-message.ts';
 import { McpServers, type McpDeps } from './protocol/mcp-servers.ts';
-import { challengeOf } from './resource-metadata.ts';
+import { approvalsBase, challengeOf } from './resource-metadata.ts';
 import { mcpMessage } from './schema.ts';
 import { refusedCall } from './tools/read-tool-call.ts';
 
@@ -116,6 +116,7 @@ export class McpDoor {
       came.message.method === 'notifications/cancelled'
     )
       this.#inFlight.cancel(this.#asked(request, 'legacy', ''), came.message.params?.['requestId']);
+    if (came.kind === 'response') this.#servers.answered(came.message);
     reply.code(202).send();
   }
 
@@ -190,6 +191,7 @@ export class McpDoor {
       context: contextIn(request.query),
       largeIntegers: [],
       challenge: challengeOf(this.#deps.terms, { headers, socket }),
+      approvalsUrl: () => approvalsBase(this.#deps.terms, { headers, socket }),
       takesEvents: takes(headers.accept, 'text/event-stream'),
       session: era === 'legacy' ? sessionIn(headers[SESSION_HEADER]) : undefined,
     };

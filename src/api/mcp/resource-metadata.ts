@@ -29,6 +29,11 @@ export function challengeOf({ issuers, publicUrl }: McpTerms, asked: AskedAt): s
   return `Bearer ${fault}resource_metadata="${baseOf(publicUrl, asked)}${METADATA_PATH}${MCP_PATH}"`;
 }
 
+/** What links to approvals begin with. */
+export function approvalsBase({ approvalsUrl, publicUrl }: McpTerms, asked: AskedAt): string {
+  return baseOf(approvalsUrl ?? publicUrl, asked);
+}
+
 /** Without a setting, as the client reached it: behind a proxy that ends TLS, that is not what it sees. */
 function baseOf(publicUrl: string | undefined, { headers, socket }: AskedAt): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '');

@@ -106,10 +106,11 @@ function decisionRulesOf({ approvals }: Settings, { ports, approvers, keys }: In
   };
 }
 
-function mcpTermsOf({ auth, mcp, oauth }: Settings): McpTerms {
+function mcpTermsOf({ auth, mcp, oauth, approvals }: Settings): McpTerms {
   return {
     issuers: auth.issuers.map(({ issuer }) => issuer),
     publicUrl: mcp.public_url ?? oauth.public_url,
+    approvalsUrl: approvals.public_url ?? oauth.public_url,
   };
 }
 

@@ -2,6 +2,7 @@
 import type {
   JSONRPCErrorResponse,
   JSONRPCNotification,
+  JSONRPCRequest,
   JSONRPCResultResponse,
   RequestId,
 } from '@modelcontextprotocol/server';
@@ -26,6 +27,8 @@ export interface Asked {
   readonly largeIntegers: LargeIntegers;
   /** The value of WWW-Authenticate, should the credential be no good. */
   readonly challenge: string;
+  /** Where approvers reach this gateway. */
+  readonly approvalsUrl: () => string;
   /** Whether the client takes a stream. */
   readonly takesEvents: boolean;
   /** Of a 2025-era client that has one. */
@@ -86,7 +89,7 @@ export class Exchange {
   }
 
   /** Before the answer. Left out where the client takes no stream, or reads too slowly for what may be left out. */
-  notify(message: JSONRPCNotification, mayBeLeftOut = true): void {
+  notify(message: JSONRPCNotification | JSONRPCRequest, mayBeLeftOut = true): void {
     if (this.#isOver || this.#isGone || !this.asked.takesEvents) return;
     this.#stream ??= new SseAnswer(this.#reply, () => {
       this.cancel();

@@ -1,5 +1,6 @@
 // McpServers: one server of the SDK for each era, and what they do with the requests that this door serves.
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   LOG_LEVEL_META_KEY,
   ProtocolError,
   type JSONRPCRequest,
@@ -8,14 +9,17 @@ import {
 import { permissionMissing } from '../../../contract/call/failure.ts';
 import { holds } from '../../../contract/call/principal.ts';
 import type { ToolRequest } from '../../../contract/call/tool-call.ts';
+import type { ToolResponse } from '../../../contract/call/tool-response.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
+import type { ApprovalStore } from '../../../ports/approvals/approval-store.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import type { ToolCaller } from '../../../ports/tool-caller.ts';
 import { readContext } from '../../read-context.ts';
 import { keyOf } from '../../rest/route/page.ts';
 import type { McpTerms, OfferedTools } from '../../tokens.ts';
+import { ApprovalAsking, type Retried } from '../tools/approval-asking.ts';
 import { emitTo, isLogLevel } from '../tools/call-events.ts';
 import { ListedTools } from '../tools/listed-tools.ts';
 import { CONTEXT_KEY, readToolCall, type CallParams } from '../tools/read-tool-call.ts';
@@ -30,6 +34,7 @@ export interface McpDeps {
   readonly authenticator: Authenticator;
   readonly catalog: ToolCatalog;
   readonly offered: OfferedTools;
+  readonly approvals: Pick<ApprovalStore, 'get'>;
   readonly terms: McpTerms;
 }
 
@@ -42,6 +47,8 @@ const INVALID_PARAMS = -32_602;
 /** A list is good until a tool changes, which nobody tells. */
 const LIST_TTL_MS = 60_000;
 
+const NOT_RETRIED: Retried = { state: undefined, responses: undefined, capabilities: undefined };
+
 /** Calls are read by hand: what is wrong with one is the pipeline's to refuse. */
 const ANY_PARAMS: StandardSchemaV1<unknown, JsonObject> = {
   '~standard': {
@@ -52,13 +59,13 @@ const ANY_PARAMS: StandardSchemaV1<unknown, JsonObject> = {
 };
 
 export class McpServers {
-  readonly #deps: McpDeps;
   readonly #listed: ListedTools;
+  readonly #asking: ApprovalAsking;
   readonly #levels = new LogLevels();
   readonly #open: Promise<Readonly<Record<Era, EraServer>>>;
 
   constructor(deps: McpDeps) {
-    this.#deps = deps;
+    this.#asking = new ApprovalAsking(deps);
     this.#listed = new ListedTools(deps.catalog, deps.offered);
     this.#open = this.#openBoth();
   }
@@ -72,7 +79,7 @@ export class McpServers {
   async answerCall(request: ToolRequest, exchange: Exchange): Promise<void> {
     const { id, era } = exchange.asked;
     try {
-      const written = await this.#call(request, exchange);
+      const written = await this.#call(request, exchange, NOT_RETRIED);
       const result = era === 'modern' ? { resultType: 'complete', ...written } : written;
       exchange.answer({ jsonrpc: '2.0', id, result });
     } catch (error) {
@@ -81,6 +88,11 @@ export class McpServers {
       exchange.answer({ jsonrpc: '2.0', id, error: { code, message, data } });
     }
     await exchange.done;
+  }
+
+  /** What a 2025-era client answers to a request of this door. */
+  answered(message: unknown): void {
+    this.#asking.answered(message);
   }
 
   async #openBoth() {
@@ -98,7 +110,11 @@ export class McpServers {
       const logLevel = envelope[LOG_LEVEL_META_KEY] ?? this.#levels.of(exchange.asked.session);
       const emit = emitTo(exchange, { progressToken, logLevel });
       const request = readToolCall(params, exchange);
-      return this.#call(emit === undefined ? request : { ...request, emit }, exchange);
+      return this.#call(emit === undefined ? request : { ...request, emit }, exchange, {
+        state: mcpReq.requestState(),
+        responses: mcpReq.inputResponses,
+        capabilities: envelope[CLIENT_CAPABILITIES_META_KEY],
+      });
     });
     server.setRequestHandler('tools/list', { params: ANY_PARAMS }, (params: ListParams, { mcpReq }) => {
       const exchange = door.exchangeOf(mcpReq.id);
@@ -120,8 +136,9 @@ export class McpServers {
     return {};
   }
 
-  async #call(request: ToolRequest, exchange: Exchange): Promise<Result> {
-    const response = await this.#deps.caller.execute(request);
+  async #call(request: ToolRequest, exchange: Exchange, retried: Retried): Promise<Result> {
+    const response = await this.#asking.execute(request, exchange, retried);
+    if (!isEnvelope(response)) return response;
     return writeToolResult(response, exchange, {
       hasOutputSchema: (tool) => this.#listed.hasOutputSchema(tool),
     });
@@ -139,6 +156,10 @@ export class McpServers {
     const page = this.#listed.page({ era, principal, agentId, mode, after });
     return era === 'modern' ? { ...page, ttlMs: LIST_TTL_MS, cacheScope: 'private' } : page;
   }
+}
+
+function isEnvelope(answer: ToolResponse | Result): answer is ToolResponse {
+  return 'ok' in answer;
 }
 
 /** A failure of the gateway's own, as the protocol tells it. */
