@@ -10,6 +10,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { inProcess, startChild, startGateway } from './children.js';
 import { asynchronous } from './asynchronous.js';
 import { http } from './http.js';
+import { listing } from './listing.js';
 import { mcp } from './mcp.js';
 import { ROUNDS, SECONDS, WARM_UP_SECONDS, allMet, compare, median, number, report } from './measure.js';
 import { callOf, perSecond } from './rest-load.js';
@@ -266,6 +267,7 @@ const calls = {
   python,
   startUp,
   tenThousand,
+  listing,
   shell,
   sql,
   http,

@@ -157,3 +157,56 @@ describe('a request that no route takes', () => {
     expect(await raw('NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [\s\S]*application\/problem\+json/);
   });
 });
+
+describe('an error of HTTP itself', () => {
+  const host = () => `host: ${new URL(gateway.url).host}\r\n`;
+
+  it.each<[string, number, () => string]>([
+    ['bytes that are no HTTP', 400, () => 'GARBAGE\r\n\r\n'],
+    ['a request that names no host', 400, () => 'GET /livez HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    ['a method that nobody knows', 400, () => `FOO /livez HTTP/1.1\r\n${host()}\r\n`],
+    ['a tunnel', 405, () => `CONNECT a.example:443 HTTP/1.1\r\n${host()}\r\n`],
+    [
+      'an expectation that nobody meets',
+      400,
+      () => `POST /v1/execute HTTP/1.1\r\n${host()}expect: magic\r\ncontent-length: 2\r\n\r\n{}`,
+    ],
+    [
+      'two lengths',
+      400,
+      () => `POST /v1/execute HTTP/1.1\r\n${host()}content-length: 1\r\ncontent-length: 2\r\n\r\n`,
+    ],
+    [
+      'a coding that nobody knows',
+      400,
+      () => `POST /v1/execute HTTP/1.1\r\n${host()}transfer-encoding: x\r\n\r\n`,
+    ],
+    ['headers without an end', 431, () => `GET /livez HTTP/1.1\r\n${host()}x: ${'a'.repeat(20_000)}\r\n\r\n`],
+    [
+      'a path that cannot be read',
+      400,
+      () => `GET /v1/tools/%ZZ HTTP/1.1\r\n${host()}connection: close\r\n\r\n`,
+    ],
+    ['a path that is not there', 404, () => `GET /nope HTTP/1.1\r\n${host()}connection: close\r\n\r\n`],
+    [
+      'a method that a route does not take',
+      405,
+      () => `PROPFIND /livez HTTP/1.1\r\n${host()}connection: close\r\n\r\n`,
+    ],
+  ])('is a problem, too: %s', async (_what, status, text) => {
+    const answer = await raw(text());
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer.toLowerCase()).toContain('content-type: application/problem+json');
+    const { status: said, code } = JSON.parse(answer.slice(answer.indexOf('{'))) as Record<string, unknown>;
+    expect({ said, code }).toEqual({ said: status, code: expect.stringMatching(/^[A-Z_]+$/) as string });
+  });
+});
+
+it('a list of calls takes no other member: a context beside it would count for nothing', async () => {
+  const { status, text } = await send(
+    '/v1/execute',
+    '{"calls":[{"tool":"echo"}],"context":{"session_id":"s"}}',
+  );
+  expect(status).toBe(400);
+  expect(text).toContain('"pointer":"/context"');
+});

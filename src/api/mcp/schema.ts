@@ -30,9 +30,11 @@ const RpcError = named('JsonRpcError', () =>
   }),
 );
 
-const RpcAnswer = named('JsonRpcAnswer', () =>
-  z.union([z.object({ jsonrpc: z.literal('2.0'), id: RpcId(), result: object() }), RpcError()]),
+const RpcResult = named('JsonRpcResult', () =>
+  z.object({ jsonrpc: z.literal('2.0'), id: RpcId(), result: object() }),
 );
+
+const RpcAnswer = named('JsonRpcAnswer', () => z.union([RpcResult(), RpcError()]));
 
 const contextField = (description: string) => textOf(1, 512).optional().describe(description);
 

@@ -9,6 +9,8 @@ const LONGEST_NAME = 200;
 const LONGEST_DESCRIPTION = 1_000;
 /** Nothing that a URL would resolve away, stands for several, or cannot be seen. */
 const AGENT_NAME = /^(?!\.{1,2}$)[^\s*/\\\p{C}][^*/\\\p{C}]{0,199}$/u;
+/** The same as far as patterns are understood everywhere: Python knows no `\p`. */
+const DOCUMENTED_NAME = String.raw`^(?!\.{1,2}$)[^\s*/\\][^*/\\]{0,199}$`;
 
 const agentName = () =>
   z
@@ -17,7 +19,8 @@ const agentName = () =>
       AGENT_NAME,
       'must be 1 to 200 characters without "*", "/", "\\" and control characters, and not "." or ".."',
     )
-    .describe('What calls name as `context.agent_id`.');
+    .meta({ pattern: DOCUMENTED_NAME })
+    .describe('What calls name as `context.agent_id`. Characters that cannot be seen are refused.');
 const agentParam = shape(() => z.string().max(256).describe('The name of the agent.'));
 const tenant = () =>
   z

@@ -1,7 +1,7 @@
 // What is configured for an agent and a tool, on the wire. No secret ever comes out.
 import { z } from 'zod';
 import { json, route } from '../route/route.ts';
-import { flag, list, named, object, shape, strictBody, text, time } from '../route/shapes.ts';
+import { ONLY_A_STAR, flag, list, named, object, shape, strictBody, text, time } from '../route/shapes.ts';
 import { agentOnly, ifMatch, query, revision, TAG } from './schema.ts';
 
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -12,7 +12,9 @@ const toolParam = shape(() =>
 const putHeaders = shape(() =>
   z.object({
     'If-Match': text('The ETag of what was looked at: 412 if it was changed since.').optional(),
-    'If-None-Match': text('`*`: 412 if something is configured already.').optional().meta({ const: '*' }),
+    'If-None-Match': text('`*`: 412 if something is configured already.')
+      .optional()
+      .meta({ pattern: ONLY_A_STAR }),
   }),
 );
 const editFields = () => ({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SUBJECT_KINDS } from '../../../ports/assignments/assignment-store.ts';
 import { pageShape, paging } from '../route/page.ts';
 import { json, route } from '../route/route.ts';
-import { hash, named, oneOf, shape, strictBody, text, textOf, time } from '../route/shapes.ts';
+import { ONLY_A_STAR, hash, named, oneOf, shape, strictBody, text, textOf, time } from '../route/shapes.ts';
 
 const TAG = 'assignments';
 const LONGEST_NAME = 200;
@@ -24,7 +24,9 @@ const ifMatch = shape(() =>
 const putHeaders = shape(() =>
   z.object({
     'If-Match': text('The ETag of what was looked at: 412 if it was changed since.').optional(),
-    'If-None-Match': text('`*`: 412 if something is assigned already.').optional().meta({ const: '*' }),
+    'If-None-Match': text('`*`: 412 if something is assigned already.')
+      .optional()
+      .meta({ pattern: ONLY_A_STAR }),
   }),
 );
 const kind = () => oneOf(SUBJECT_KINDS).describe('What the subject is.');

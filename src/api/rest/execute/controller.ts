@@ -80,6 +80,9 @@ export class ExecuteController {
     const calls = isJsonObject(body) ? body['calls'] : undefined;
     if (!Array.isArray(calls))
       return invalid('/calls', 'must be a list of calls: [{"tool": …, "arguments": {…}}]');
+    const stray = isJsonObject(body) ? Object.keys(body).find((key) => key !== 'calls') : undefined;
+    if (stray !== undefined)
+      return invalid(`/${stray}`, 'is not a field of a list of calls; each call has a context of its own');
     const { maxParallelCalls } = this.limits;
     if (calls.length === 0 || calls.length > maxParallelCalls) {
       return invalid('/calls', `must hold 1 to ${maxParallelCalls} calls, found ${calls.length}`);

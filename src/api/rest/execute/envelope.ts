@@ -114,13 +114,20 @@ export const Envelope = named('Envelope', () =>
 const ACCEPTED = 202;
 /** Reasons inside a type that have a status of their own. */
 const OWN_STATUS = ['PAYLOAD_MISMATCH', 'UNSUPPORTED_MEDIA_TYPE', 'NOT_CONNECTED'];
-export const LIMIT_HEADERS: readonly HeaderName[] = ['Deprecation', 'Link', 'RateLimit', 'RateLimit-Policy'];
+export const LIMIT_HEADERS: readonly HeaderName[] = [
+  'Deprecation',
+  'Link',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Idempotency-Replayed',
+];
 
 /** The answers of a call endpoint: one per HTTP status that the table holds, each with the types it stands for. */
 export function envelopeAnswers(ok: Answer): { readonly [status: number]: Answer } {
   const refusals = typesByStatus().map(([status, types]) => {
     const headers = [...LIMIT_HEADERS];
     if (status === ACCEPTED || types.some((type) => ERROR_TYPES[type].retryable)) headers.push('Retry-After');
+    if (status === ACCEPTED) headers.push('Preference-Applied');
     if (types.includes('CONFIRMATION_REQUIRED')) headers.push('Location');
     if (status === 401) headers.push('WWW-Authenticate');
     const refused = `efused: ${types.join(', ')}.`;

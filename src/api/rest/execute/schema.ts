@@ -30,7 +30,9 @@ const CallRequest = named('CallRequest', () => z.union([OwnCall(), ProviderCall(
 
 const BatchCall = named('BatchCall', () => z.strictObject({ tool: text(), ...callFields() }));
 const BatchRequest = named('BatchRequest', () =>
-  z.object({ calls: z.array(z.union([BatchCall(), ProviderCall()])).min(1) }),
+  strictBody('{"calls": [{"tool": …, "arguments": {…}}]}', {
+    calls: z.array(z.union([BatchCall(), ProviderCall()])).min(1),
+  }),
 );
 const BatchResponse = named('BatchResponse', () =>
   z.object({ responses: list(Envelope()).describe('In the order of the calls.') }),

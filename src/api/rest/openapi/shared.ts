@@ -65,6 +65,11 @@ export const HEADERS: Readonly<Record<HeaderName, JsonObject>> = {
     { type: 'string' },
   ),
   'WWW-Authenticate': { schema: example('Bearer') },
+  'Preference-Applied': described('The call was accepted to run later.', example('respond-async')),
+  'Idempotency-Replayed': described(
+    'The answer is that of an earlier call with the same Idempotency-Key.',
+    example('true'),
+  ),
   ETag: described('Changes with what is shown.', { type: 'string' }),
 };
 
@@ -83,6 +88,7 @@ export const SECURITY_SCHEMES: JsonObject = {
   bearer: {
     type: 'http',
     scheme: 'bearer',
+    bearerFormat: 'ute_live_… or JWT',
     description: 'An API key, or a token (JWT) of one of auth.issuers.',
   },
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },

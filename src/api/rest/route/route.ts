@@ -70,6 +70,8 @@ export type HeaderName =
   | 'Retry-After'
   | 'Location'
   | 'WWW-Authenticate'
+  | 'Preference-Applied'
+  | 'Idempotency-Replayed'
   | 'ETag';
 
 /** Keeps the exact type of a declaration, so that its handler is held to it. */

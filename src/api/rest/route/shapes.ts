@@ -4,6 +4,9 @@ import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
 import { parseInstant } from '../../../lib/schedule/instant.ts';
 import { didYouMean } from '../../../lib/text/did-you-mean.ts';
 
+/** Of `If-None-Match: *`, where no other value makes sense. Generators take no constant for a header. */
+export const ONLY_A_STAR = '^\\*$';
+
 /** Made when it is first asked for: most shapes are needed by the document alone, and a start waits for none. */
 export type Shape<Schema extends z.ZodType = z.ZodType> = () => Schema;
 export type ValueOf<Of extends Shape> = z.output<ReturnType<Of>>;

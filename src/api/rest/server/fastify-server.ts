@@ -11,7 +11,7 @@ import { swaggerAssetsDir } from '../docs/docs-page.ts';
 import { takeJsonBodies } from './json-body.ts';
 import { foreignRequest, namesHostTwice, opensPage } from '../../../lib/egress/foreign-request.ts';
 import { KnownRoutes } from './known-routes.ts';
-import { answerUnparsed, answerUnrouted } from './malformed-request.ts';
+import { answerRefusedByNode, answerUnparsed, answerUnrouted } from './malformed-request.ts';
 import { ProblemFilter, sendProblem } from './problem.ts';
 
 export interface TlsFiles {
@@ -26,6 +26,8 @@ export function createFastifyAdapter(tls: TlsFiles | undefined): FastifyAdapter 
     headersTimeout: 10_000,
     requestTimeout: 30_000,
     connectionsCheckingInterval: 2_000,
+    // Node would refuse what has none without a word; refuseUnclearHosts does it.
+    requireHostHeader: false,
   };
   const common = {
     return503OnClosing: true,
@@ -54,6 +56,7 @@ export async function prepareRest(
 ): Promise<void> {
   const server: FastifyInstance = app.getHttpAdapter().getInstance();
   refuseUnclearHosts(server);
+  answerRefusedByNode(server.server);
   if (options.anonymous) refuseForeignRequests(server);
   const routes = new KnownRoutes(server);
   takeJsonBodies(server, options.maxBodyBytes);
@@ -70,8 +73,12 @@ export async function prepareRest(
 
 function refuseUnclearHosts(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
-    if (!namesHostTwice(request.raw)) return done();
-    const message = 'The request names its host more than once, or by its target and not by its path alone.';
+    const { httpVersion, headers } = request.raw;
+    const hasNone = headers.host === undefined && httpVersion === '1.1';
+    if (!hasNone && !namesHostTwice(request.raw)) return done();
+    const message = hasNone
+      ? 'The request does not name its host.'
+      : 'The request names its host more than once, or by its target and not by its path alone.';
     const failure = toolFailure('HOST_UNCLEAR', message);
     sendProblem(reply, failure, '');
   });

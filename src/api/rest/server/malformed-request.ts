@@ -1,4 +1,5 @@
 // Answers to requests that never become requests: a URL that cannot be read, headers too large, bytes that are no HTTP.
+import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toolFailure } from '../../../contract/call/failure.ts';
@@ -14,16 +15,42 @@ export function answerUnrouted(error: Error, request: FastifyRequest, reply: Fas
   sendProblem(reply, failure, request.url.split('?')[0] ?? '');
 }
 
+/**
+ * Node's own refusals, which have no body: a tunnel, and an expectation that nobody meets. A request that does not say its
+ * host is refused by a hook.
+ */
+export function answerRefusedByNode(server: Server): void {
+  server.on('connect', (_request, socket: Socket) => {
+    end(socket, toolFailure('METHOD_NOT_ALLOWED', 'The gateway is no proxy: it takes no CONNECT.'));
+  });
+  server.on('checkExpectation', (_request, response: ServerResponse) => {
+    const failure = toolFailure('BAD_REQUEST', 'The only expectation that is met is 100-continue.');
+    const { status, json } = problemOf(failure, '');
+    const headers = {
+      'content-type': PROBLEM,
+      'content-length': Buffer.byteLength(json),
+      connection: 'close',
+    };
+    response.writeHead(status, headers).end(json);
+  });
+}
+
 /** What the parser of HTTP gives up on. A client that went away gets no answer, and is nobody's error. */
 export function answerUnparsed(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { status, json } = problemOf(failureOf(error.code), '');
+  end(socket, failureOf(error.code));
+}
+
+const PROBLEM = 'application/problem+json';
+
+function end(socket: Socket, failure: ToolFailure): void {
+  const { status, json } = problemOf(failure, '');
   socket.end(
-    `HTTP/1.1 ${status} ${status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
-      `content-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(json)}\r\nconnection: close\r\n\r\n${json}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n` +
+      `content-type: ${PROBLEM}\r\ncontent-length: ${Buffer.byteLength(json)}\r\nconnection: close\r\n\r\n${json}`,
   );
 }
 

@@ -4,6 +4,7 @@ import { YAML_TYPES } from '../server/json-body.ts';
 import { pageShape, pageSize, paging } from '../route/page.ts';
 import { json, route } from '../route/route.ts';
 import {
+  ONLY_A_STAR,
   flag,
   hash,
   list,
@@ -160,7 +161,9 @@ export const putToolSpec = route({
   headers: shape(() =>
     z.object({
       'If-Match': ifMatch(),
-      'If-None-Match': text('`*`: 412 if there is such a tool already.').optional().meta({ const: '*' }),
+      'If-None-Match': text('`*`: 412 if there is such a tool already.')
+        .optional()
+        .meta({ pattern: ONLY_A_STAR }),
     }),
   ),
   body: {

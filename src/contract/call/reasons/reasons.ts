@@ -22,7 +22,7 @@ export const REASONS = {
   FORBIDDEN_KEY: row('VALIDATION', 'an object has a key that JSON readers treat specially, such as __proto__'),
   HEADERS_TOO_LARGE: row(['VALIDATION', 'OUTPUT_TOO_LARGE'], 'the headers of the request, or of the upstream\'s answer, are too large', { http: 431 }),
   HOST_DENIED: row('PERMISSION_DENIED', 'without credentials only requests to this machine\'s own names are taken'),
-  HOST_UNCLEAR: row('VALIDATION', 'the request names its host twice, or by its target'),
+  HOST_UNCLEAR: row('VALIDATION', 'the request names its host twice, by its target, or not at all'),
   KEY_TOO_LONG: row('VALIDATION', 'a key of an object is too long'),
   LONE_SURROGATE: row('VALIDATION', 'a text holds half a character'),
   MALFORMED_CALL: row('VALIDATION', 'a field of the request has the wrong form: the message names it'),
