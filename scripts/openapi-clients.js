@@ -73,7 +73,7 @@ try {
   const dir = install();
   typescript(dir, out);
   python(dir, out);
-  console.log('ok: a client in TypeScript, one in Python, and models in Python');
+  process.stdout.write('ok: a client in TypeScript, one in Python, and models in Python\n');
 } finally {
   rmSync(out, { recursive: true, force: true });
 }
