@@ -12,6 +12,7 @@ export const SECRETS: ReadonlySet<string> = new Set([
   'UTE_REDIS_SENTINEL_PASSWORD',
   'UTE_DATABASE_URL',
   'UTE_DATABASE_OWNER_URL',
+  'UTE_DATABASE_REPLICA_URL',
   'UTE_WEBHOOK_SECRET',
   'UTE_SECRETS_KEYS',
   'UTE_VAULT_TOKEN',
@@ -67,6 +68,11 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
     ['database', 'owner_url'],
     'text',
     'The same database as the role that owns its tables: audit records are append-only for the other.',
+  ),
+  UTE_DATABASE_REPLICA_URL: variable(
+    ['database', 'replica_url'],
+    'text',
+    'postgres:// URL of a read replica, for lists of calls and audit records.',
   ),
   UTE_AUDIT_WEBHOOK_SECRET: variable(
     ['audit', 'checkpoint_webhook', 'secret'],

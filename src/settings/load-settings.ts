@@ -172,6 +172,7 @@ function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string):
       key_file: from(file.tls.key_file),
       client_ca_file: file.tls.client_ca_file && from(file.tls.client_ca_file),
     },
+    database: { ...file.database, ssl_ca_file: file.database.ssl_ca_file && from(file.database.ssl_ca_file) },
     redis: { ...file.redis, tls: file.redis.tls && withRedisPaths(file.redis.tls, from) },
     audit: {
       ...file.audit,

@@ -77,10 +77,36 @@ export const database = z
       .enum(['disable', 'require', 'verify-full'])
       .default('disable')
       .describe('require encrypts without checking who answers.'),
+    ssl_ca_file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('PEM of the CAs that ssl: verify-full trusts; left out: those that Node trusts.'),
+    pooler: z
+      .enum(['none', 'transaction'])
+      .default('none')
+      .describe(
+        'transaction: url leads to a pooler that gives a connection for one transaction at a time, such as PgBouncer with pool_mode transaction.',
+      ),
+    replica_url: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+      .optional()
+      .describe(
+        'A read replica: lists of calls, audit records and their export are read there alone, as late as it is, and refused while it is away.',
+      ),
     migrate: z
       .boolean()
       .default(true)
       .describe('Brings the schema up to date at boot, under a lock. Otherwise: ute migrate.'),
+  })
+  .refine(({ url, replica_url: replica }) => replica === undefined || url !== undefined, {
+    path: ['replica_url'],
+    message: 'needs database.url, of the server that it is a replica of',
+  })
+  .refine(({ ssl, ssl_ca_file: ca }) => ca === undefined || ssl === 'verify-full', {
+    path: ['ssl_ca_file'],
+    message: 'is for ssl: verify-full, which checks who answers',
   })
   .refine(({ url, owner_url: owner }) => owner === undefined || url !== undefined, {
     path: ['owner_url'],

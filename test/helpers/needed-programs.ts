@@ -12,6 +12,7 @@ const NEEDED: readonly Needed[] = [
   { program: 'python3', package: 'python3' },
   { program: 'openssl', package: 'openssl' },
   { program: 'redis-server', package: 'redis-server' },
+  { program: 'pgbouncer', package: 'pgbouncer' },
   { program: 'setpriv', package: 'util-linux' },
 ];
 const BUBBLEWRAP: Needed = { program: 'bwrap', package: 'bubblewrap' };

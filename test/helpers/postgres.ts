@@ -1,6 +1,6 @@
 // A PostgreSQL as one elsewhere, of the binaries that the gateway embeds: its own cluster in a temp dir, on a free loopback port, gone at the end.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,8 +24,12 @@ export interface Postgres {
   /** It and all that serves a connection answer nobody. */
   pause(): void;
   resume(): void;
+  /** A replica of it that follows, and takes no writes. */
+  standby(): Promise<Standby>;
   stop(): Promise<void>;
 }
+
+export type Standby = Pick<Postgres, 'url' | 'sql' | 'kill' | 'stop'>;
 
 const SUPERUSER = 'root_of_all';
 const START_WITHIN_MS = 30_000;
@@ -68,6 +72,25 @@ export async function startPostgres(initSql = '', sharedBuffers = '16MB'): Promi
         server = launch();
         pool = await connected(url(), server);
       },
+      standby: async () => {
+        const copy = await standbyOf(dir, user, pool, port);
+        const own = spawn(join(bin, 'postgres'), ['-D', copy.data], {
+          ...user,
+          cwd: copy.dir,
+          stdio: 'ignore',
+        });
+        const itsPool = await connected(url(SUPERUSER, copy.port), own);
+        return {
+          url: (who) => url(who, copy.port),
+          sql: async (text, values) => (await itsPool.query<Record<string, unknown>>(text, values)).rows,
+          kill: () => end(own),
+          stop: async () => {
+            await itsPool.end();
+            await end(own);
+            rmSync(copy.dir, { recursive: true, force: true });
+          },
+        };
+      },
       stop: async () => {
         await pool.end();
         await stop();
@@ -77,6 +100,27 @@ export async function startPostgres(initSql = '', sharedBuffers = '16MB'): Promi
     await stop();
     throw error;
   }
+}
+
+/** By the server's own backup functions: the binaries have no pg_basebackup. */
+async function standbyOf(from: string, user: ServerUser | undefined, pool: Pool, primary: number) {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-standby-'));
+  const [data, port] = [join(dir, 'data'), await freePort()];
+  const client = await pool.connect();
+  await client.query("SELECT pg_backup_start('standby', true)");
+  cpSync(join(from, 'data'), data, { recursive: true, filter: (path) => !path.endsWith('postmaster.pid') });
+  const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
+  client.release();
+  const follows = `primary_conninfo = 'host=127.0.0.1 port=${primary} user=${SUPERUSER}'\n`;
+  writeFileSync(join(data, 'backup_label'), rows[0]?.labelfile ?? '');
+  writeFileSync(join(data, 'standby.signal'), '');
+  writeFileSync(join(data, 'postgresql.auto.conf'), configuration(port, '16MB') + follows);
+  chmodSync(data, 0o700);
+  if (user !== undefined) {
+    const paths = readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => join(dir, name));
+    for (const path of [dir, ...paths]) chownSync(path, user.uid, user.gid);
+  }
+  return { dir, data, port };
 }
 
 function configuration(port: number, sharedBuffers: string): string {
@@ -99,7 +143,7 @@ function ordinaryUser(dir: string): ServerUser | undefined {
   return nobody;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;

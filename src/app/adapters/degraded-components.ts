@@ -17,6 +17,7 @@ export interface Watched {
   readonly coordination: Coordination;
   readonly auditSink: StoredAuditSink;
   readonly checkpointsAway: CallLog['checkpointsAway'];
+  readonly isReplicaAway: CallLog['isReplicaAway'];
   readonly keys: Keys;
   readonly agents: Agents;
   readonly oauth: OAuthParts;
@@ -37,6 +38,10 @@ export function degradedOf(watched: Watched): Degraded {
         'the audit journal takes no records: its disk fails, or limits.max_audit_backlog_bytes is reached',
     }),
     ...(checkpoints !== undefined && { audit_checkpoints: checkpoints }),
+    ...(watched.isReplicaAway() && {
+      history:
+        'the read replica of the database is away: lists of calls and audit records are refused until it is back',
+    }),
     ...(keys.awayIssuers() > 0 && {
       tokens: `issuers of tokens whose keys cannot be read: ${keys.awayIssuers()}; those that were known stay in force`,
     }),

@@ -26,6 +26,9 @@ import { ConfiguredGroups } from '../../infra/approvals/configured-groups.ts';
 import { SqlApprovalNotices } from '../../infra/approvals/sql-approval-notices.ts';
 import { SqlVoteDelegations } from '../../infra/approvals/sql-vote-delegations.ts';
 import { SqlApprovalStore } from '../../infra/approvals/sql-approval-store.ts';
+import { HistoryReplica } from '../../infra/calls/history-replica.ts';
+import { postgresSettings } from '../../infra/postgres/own-database.ts';
+import { degradedGauge } from '../../infra/telemetry/degraded-gauge.ts';
 import { SqlCallHistory } from '../../infra/calls/sql-call-history.ts';
 import { Maintenance } from '../../infra/maintenance/maintenance.ts';
 import { requireWritable } from '../../infra/data-dir/writable-data-dir.ts';
@@ -40,6 +43,8 @@ export interface CallLog {
   readonly history: CallHistory;
   /** Which places take no checkpoints now, in a sentence. */
   readonly checkpointsAway: () => string | undefined;
+  /** There is a read replica of the database, and it does not answer. */
+  readonly isReplicaAway: () => boolean;
   /** Who hears of approvals, and who votes for whom. */
   readonly approvers: { readonly notices: ApprovalNotices; readonly delegations: VoteDelegations };
   /** Before the database is closed. What the journal holds is moved there for `withinMs` at most. */
@@ -58,13 +63,12 @@ interface Deps {
 export async function openCallLog(settings: Settings, deps: Deps): Promise<CallLog> {
   requireWritable(settings.own_dir);
   const { database, log } = deps;
-  const embedded = settings.database.url === undefined;
   const gateway = randomUUID();
   const sink = await StoredAuditSink.open({
     ...deps,
     path: join(settings.own_dir, 'audit'),
     table: new SqlAuditTable(database, gateway),
-    intents: embedded ? 'journal' : 'database',
+    intents: settings.database.url === undefined ? 'journal' : 'database',
     maxBacklogBytes: settings.limits.max_audit_backlog_bytes,
     random: Math.random,
   });
@@ -80,6 +84,7 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
     random: Math.random,
   });
   maintenance.start();
+  const replica = await openReplica(settings, deps);
   const delivery = startDelivery(settings, deps);
   return {
     ports: {
@@ -88,10 +93,12 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
       approverGroups: new ConfiguredGroups(settings.approvals.groups),
     },
     approvers: { notices: noticesOf(settings, database), delegations: new SqlVoteDelegations(database) },
-    history: historyWithJournal(new SqlCallHistory(database, retention.calls), sink),
+    history: historyWithJournal(new SqlCallHistory(database, retention.calls, replica?.db), sink),
+    isReplicaAway: () => replica?.isAway === true,
     checkpointsAway: () => delivery.away(),
     async close(withinMs) {
       delivery.stop();
+      void replica?.close();
       // A statement of it may hang: what it has not done is done by another gateway, or at the next start.
       void maintenance.stop();
       await sink
@@ -104,6 +111,16 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
         );
     },
   };
+}
+
+async function openReplica(
+  { database }: Settings,
+  { clock, log, metrics }: Deps,
+): Promise<HistoryReplica | undefined> {
+  const { replica_url: url } = database;
+  if (url === undefined) return undefined;
+  const deps = { clock, log, degraded: degradedGauge(metrics, 'history') };
+  return HistoryReplica.open({ ...postgresSettings(database, url), ownerUrl: undefined }, deps);
 }
 
 function approvalsOf({ limits, async, approvals }: Settings, database: GatewayDatabase): ApprovalStore {

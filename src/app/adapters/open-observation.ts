@@ -63,7 +63,9 @@ async function openTelemetry(
 
 /** Of a URL the password as well: libraries tell of what they could not read. */
 function secretsOfSettings({ audit, database, redis, webhooks, secrets }: Settings): readonly string[] {
-  const urls = [database.url, database.owner_url, redis.url].filter((url) => url !== undefined);
+  const urls = [database.url, database.owner_url, database.replica_url, redis.url].filter(
+    (url) => url !== undefined,
+  );
   const passwords = urls.map((url) => URL.parse(url)?.password ?? '');
   const { checkpoint_webhook: hook, checkpoint_s3: s3 } = audit;
   const signing = [webhooks.secret, webhooks.previous_secret, hook?.secret, hook?.previous_secret];

@@ -1,5 +1,6 @@
 // `ute migrate`: brings the database that the settings name up to date, for deployments that do not let the gateway do it.
 import type { Command } from 'commander';
+import { postgresSettings } from '../../infra/postgres/own-database.ts';
 import { ownSettings } from '../own-settings.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
@@ -22,12 +23,13 @@ export function addMigrateCommand(program: Command, io: CliIo, finish: (code: Ex
 }
 
 async function migrate(io: CliIo): Promise<readonly string[]> {
-  const { url, owner_url: ownerUrl, pool_size: poolSize, ssl } = ownSettings(io).database;
+  const { database } = ownSettings(io);
+  const { url } = database;
   if (url === undefined)
     throw new CliFailure(
       EXIT.usage,
       'there is no database.url and no UTE_DATABASE_URL: an embedded database brings itself up to date',
     );
   const { Database } = await import('../../infra/postgres/database.ts');
-  return Database.migrateOnly({ kind: 'postgres', url, ownerUrl, poolSize, ssl, migrate: true }, QUIET_LOG);
+  return Database.migrateOnly({ ...postgresSettings(database, url), migrate: true }, QUIET_LOG);
 }

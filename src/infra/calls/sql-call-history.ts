@@ -32,24 +32,34 @@ export class SqlCallHistory implements CallHistory {
   readonly #database: Pick<Database, 'db' | 'owner'>;
 
   readonly #callsKeptMs: number;
+  /** Where lists are read. */
+  readonly #lists: Database['db'];
 
-  /** `callsKeptMs`: for how long calls are in the history, which may be shorter than for their audit records. */
-  constructor(database: Pick<Database, 'db' | 'owner'>, callsKeptMs = 30 * DAY_MS) {
+  /**
+   * `callsKeptMs`: for how long calls are in the history, which may be shorter than for their audit records. `lists`: a read
+   * replica; left out: the database itself.
+   */
+  constructor(
+    database: Pick<Database, 'db' | 'owner'>,
+    callsKeptMs = 30 * DAY_MS,
+    lists: Database['db'] = database.db,
+  ) {
     this.#database = database;
     this.#callsKeptMs = callsKeptMs;
+    this.#lists = lists;
   }
 
   calls(tenantId: string, query: HistoryQuery<CallFilter>): Promise<HistoryPage<CallSummary>> {
     const since = new Date(Date.now() - Math.min(this.#callsKeptMs, MAX_AGE_MS));
-    return withDatabase(() => callsPage(this.#database.db, tenantId, since, query));
+    return withDatabase(() => callsPage(this.#lists, tenantId, since, query));
   }
 
   audit(tenantId: string, query: HistoryQuery<AuditFilter>): Promise<HistoryPage<AuditEntry>> {
-    return withDatabase(() => auditPage(this.#database.db, tenantId, query));
+    return withDatabase(() => auditPage(this.#lists, tenantId, query));
   }
 
   exportChain(tenantId: string, after: number, limit: number): Promise<readonly string[]> {
-    return withDatabase(() => exportChain(this.#database.db, tenantId, after, limit));
+    return withDatabase(() => exportChain(this.#lists, tenantId, after, limit));
   }
 
   eraseUser(erasure: Erasure): Promise<Erased> {

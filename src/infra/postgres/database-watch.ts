@@ -12,7 +12,14 @@ export interface DatabaseWatchDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly degraded: Gauge;
+  /** What the log says. */
+  readonly words?: { readonly away: string; readonly back: string };
 }
+
+const WORDS = {
+  away: 'the database is away: calls that change something are refused until it is back',
+  back: 'the database answers again: calls are accepted as before',
+};
 
 const EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 2_000;
@@ -56,14 +63,10 @@ export class DatabaseWatch {
     const isAway = error !== undefined;
     if (isAway === this.#isAway || this.#stopped) return;
     this.#isAway = isAway;
-    const { log, degraded } = this.#deps;
+    const { log, degraded, words = WORDS } = this.#deps;
     degraded.set(isAway ? 1 : 0);
-    if (isAway)
-      log.error(
-        { err: error },
-        'the database is away: calls that change something are refused until it is back',
-      );
-    else log.info({}, 'the database answers again: calls are accepted as before');
+    if (isAway) log.error({ err: error }, words.away);
+    else log.info({}, words.back);
   }
 
   async #ask(): Promise<undefined> {

@@ -1,14 +1,23 @@
 // Database: the gateway's own records, on a PostgreSQL elsewhere or on the embedded one, by the same code.
 import { sql, type Kysely } from 'kysely';
-import { Migrator } from 'kysely/migration';
+import { Migrator, type MigrationResult, type MigrationResultSet } from 'kysely/migration';
 import type { Pool } from 'pg';
 import type { Log } from '../../ports/telemetry/log.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import { reasonOf } from './not-connected.ts';
-import { hasTwoRoles, poolOf, type DatabaseSettings } from './roles/connect-as.ts';
+import {
+  hasTwoRoles,
+  keepsConnections,
+  poolOf,
+  type DatabaseRole,
+  type DatabaseSettings,
+} from './roles/connect-as.ts';
 import { OwnPool } from './roles/own-pool.ts';
 import { grantWriter, requireOwner, requireRights } from './roles/writer-role.ts';
 import type { Tables } from './tables.ts';
+
+/** Any number, the same on every replica: who holds this lock of the database migrates it. */
+const LOCK = 7_274_305;
 
 export class Database {
   /** The writer's: adds audit records and changes none, where there are two roles. */
@@ -65,16 +74,16 @@ export class Database {
         throw new Error(
           `the database has the schema of ${there.at(-1)}, and not of ${last}: import into a new one`,
         );
-      const { error } = await opened.#migrator().migrateTo(last);
-      if (error !== undefined) throw new Error(`the database cannot be migrated: ${reasonOf(error)}`);
+      await opened.#migrating((migrator) => migrator.migrateTo(last)).catch(failed);
     } finally {
       await opened.close();
     }
   }
 
   static async #connect(settings: DatabaseSettings, log: Log): Promise<Database> {
-    const owning = hasTwoRoles(settings) ? new OwnPool(await poolOf(settings, 'owner'), log) : undefined;
-    return new Database(new OwnPool(await poolOf(settings, 'writer'), log), owning);
+    const pool = async (role: DatabaseRole) =>
+      new OwnPool(await poolOf(settings, role), log, keepsConnections(settings));
+    return new Database(await pool('writer'), hasTwoRoles(settings) ? await pool('owner') : undefined);
   }
 
   /**
@@ -84,8 +93,7 @@ export class Database {
   async migrate(log: Log): Promise<readonly string[]> {
     const writer = await this.#writer().catch(failed);
     if (writer !== undefined) await requireOwner(this.owner, writer);
-    const { error, results = [] } = await this.#migrator().migrateToLatest();
-    if (error !== undefined) return failed(error);
+    const results = await this.#migrating((migrator) => migrator.migrateToLatest()).catch(failed);
     const done = results
       .filter(({ status }) => status === 'Success')
       .map(({ migrationName }) => migrationName);
@@ -119,9 +127,24 @@ export class Database {
     return rows[0]?.name;
   }
 
-  #migrator(): Migrator {
+  /**
+   * All in one transaction, and under a lock of that. The migrator's own lock is one of the connection, which a pooler gives
+   * to somebody else.
+   */
+  #migrating(
+    migrate: (migrator: Migrator) => Promise<MigrationResultSet>,
+  ): Promise<readonly MigrationResult[]> {
+    return this.owner.transaction().execute(async (trx) => {
+      await sql`SELECT pg_advisory_xact_lock(${LOCK})`.execute(trx);
+      const { error, results = [] } = await migrate(this.#migrator(trx));
+      if (error !== undefined) throw error;
+      return results;
+    });
+  }
+
+  #migrator(db: Kysely<Tables> = this.owner): Migrator {
     return new Migrator({
-      db: this.owner,
+      db,
       provider: { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) },
       migrationTableName: 'ute_migrations',
       migrationLockTableName: 'ute_migrations_lock',

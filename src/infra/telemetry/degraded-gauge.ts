@@ -4,7 +4,7 @@ import { PROCESS_SERIES } from '../../ports/telemetry/series/process.ts';
 
 /**
  * `admission`: limits without Redis. `audit`: a journal that takes no records. `audit_checkpoints`: a place of theirs takes
- * none. `database`: the gateway's own, away. `processes`: of several, not all serve. `tools`: a
+ * none. `database`: the gateway's own, away. `history`: its read replica, away. `processes`: of several, not all serve. `tools`: a
  * source of tools is away, and what is kept of it is in force. `tokens`: the keys of an issuer cannot be read. `secrets`: the key service is
  * away. `accounts`, `agents`, `api_keys`, `assignments`: rows of the database that each replica follows cannot be read.
  */
@@ -17,6 +17,7 @@ export const DEGRADED_COMPONENTS = [
   'audit',
   'audit_checkpoints',
   'database',
+  'history',
   'processes',
   'secrets',
   'tokens',

@@ -14,7 +14,7 @@ export interface PostgresSettings {
   /** `require` encrypts without checking who answers. */
   readonly ssl: 'disable' | 'require' | 'verify-full';
   /** PEM. Without it, the system's own authorities are trusted. */
-  readonly sslCa?: string;
+  readonly sslCa?: string | undefined;
 }
 
 /** A database of its own on the gateway's embedded server. */

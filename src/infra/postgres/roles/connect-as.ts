@@ -5,21 +5,28 @@ import { poolOptions, PostgresServer } from '../../sql/database-server.ts';
 import { FOR_KEPT_PLANS } from '../prepared-statements.ts';
 import { CONNECT_TIMEOUT_MS } from './own-pool.ts';
 
-export type DatabaseSettings = {
+interface Opening {
   /** Brings the schema up to date when the database is opened; otherwise a schema that is behind is an error. */
   readonly migrate: boolean;
   readonly poolSize: number;
-} & (
-  | {
-      readonly kind: 'postgres';
-      readonly url: string;
-      /** Of the owner of the tables; left out: `url` is. */
-      readonly ownerUrl?: string | undefined;
-      readonly ssl: 'disable' | 'require' | 'verify-full';
-    }
+}
+
+export interface PostgresDatabase extends Opening {
+  readonly kind: 'postgres';
+  readonly url: string;
+  /** Of the owner of the tables; left out: `url` is. */
+  readonly ownerUrl?: string | undefined;
+  readonly ssl: 'disable' | 'require' | 'verify-full';
+  /** PEM of the CAs that verify-full trusts. */
+  readonly sslCa?: string | undefined;
+  /** `transaction`: a connection is the same for one transaction. Left out: none. */
+  readonly pooler?: 'none' | 'transaction';
+}
+
+export type DatabaseSettings =
+  | PostgresDatabase
   /** Whoever made the server stops it. */
-  | { readonly kind: 'embedded'; readonly server: Pick<EmbeddedPostgres, 'pool' | 'writerPool'> }
-);
+  | (Opening & { readonly kind: 'embedded'; readonly server: Pick<EmbeddedPostgres, 'pool' | 'writerPool'> });
 
 export type DatabaseRole = 'owner' | 'writer';
 
@@ -33,23 +40,34 @@ export function hasTwoRoles(settings: DatabaseSettings): boolean {
   return settings.kind === 'embedded' || settings.ownerUrl !== undefined;
 }
 
+/** Whether what is said to a connection is still so at its next transaction: prepared statements, settings. */
+export function keepsConnections(settings: DatabaseSettings): boolean {
+  return settings.kind === 'embedded' || settings.pooler !== 'transaction';
+}
+
 export async function poolOf(settings: DatabaseSettings, role: DatabaseRole): Promise<PoolConfig> {
   const poolSize = role === 'owner' && hasTwoRoles(settings) ? OWNER_POOL_SIZE : settings.poolSize;
   const pool = await serverOf(settings, role, poolSize);
+  const timed = { ...pool, query_timeout: STATEMENT_TIMEOUT_MS + 2_000 };
+  if (!keepsConnections(settings)) return withoutSession(timed);
   return {
-    ...pool,
+    ...timed,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: STATEMENT_TIMEOUT_MS + 2_000,
     options: `${pool.options} ${FOR_KEPT_PLANS}`,
   };
+}
+
+/** A pooler refuses a client that says at its start what would be of one connection. */
+function withoutSession(config: PoolConfig): PoolConfig {
+  return { ...config, options: undefined, statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
 }
 
 async function serverOf(settings: DatabaseSettings, role: DatabaseRole, poolSize: number) {
   const bounds = { poolSize, connectTimeoutMs: CONNECT_TIMEOUT_MS };
   if (settings.kind === 'postgres') {
-    const { url, ownerUrl = url, ssl } = settings;
-    return new PostgresServer({ kind: 'postgres', url: role === 'owner' ? ownerUrl : url, ssl, ...bounds })
-      .config;
+    const { url, ownerUrl = url, ssl, sslCa } = settings;
+    const at = role === 'owner' ? ownerUrl : url;
+    return new PostgresServer({ kind: 'postgres', url: at, ssl, sslCa, ...bounds }).config;
   }
   const { server } = settings;
   return { ...poolOptions(bounds), ...(await (role === 'owner' ? server.pool() : server.writerPool())) };
@@ -64,5 +82,6 @@ export async function clientConfigOf(settings: DatabaseSettings): Promise<Client
 /** One connection of the writer, on which every answer comes within that time or not at all. */
 export async function watchConfigOf(settings: DatabaseSettings, withinMs: number): Promise<PoolConfig> {
   const times = { statement_timeout: withinMs, query_timeout: withinMs, connectionTimeoutMillis: withinMs };
-  return { ...(await poolOf(settings, 'writer')), ...times, max: 1, idleTimeoutMillis: 0 };
+  const config = { ...(await poolOf(settings, 'writer')), ...times, max: 1, idleTimeoutMillis: 0 };
+  return keepsConnections(settings) ? config : withoutSession(config);
 }

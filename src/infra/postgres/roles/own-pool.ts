@@ -18,7 +18,8 @@ export class OwnPool {
   readonly #cutOff: () => void;
   #closing = false;
 
-  constructor(config: PoolConfig, log: Log) {
+  /** `keepsConnections`: statements may be prepared on them. */
+  constructor(config: PoolConfig, log: Log, keepsConnections = true) {
     this.pool = new Pool({
       ...config,
       types: typeParsers,
@@ -38,7 +39,7 @@ export class OwnPool {
     this.pool.on('connect', (client) => client.on('error', lost));
     this.#cutOff = closeSilentConnections(this.pool);
     tellNotConnected(this.pool);
-    prepareNamedStatements(this.pool);
+    if (keepsConnections) prepareNamedStatements(this.pool);
     this.db = new Kysely({ dialect: new PostgresDialect({ pool: this.pool }) });
   }
 
