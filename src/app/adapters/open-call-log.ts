@@ -74,6 +74,7 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
   });
   const retention = periodsOf(settings);
   const checkpoints = await openCheckpoints(settings, deps);
+  const replica = await openReplica(settings, deps);
   const maintenance = new Maintenance({
     ...deps,
     gateway,
@@ -84,14 +85,9 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
     random: Math.random,
   });
   maintenance.start();
-  const replica = await openReplica(settings, deps);
   const delivery = startDelivery(settings, deps);
   return {
-    ports: {
-      auditSink: sink,
-      approvals: approvalsOf(settings, database),
-      approverGroups: new ConfiguredGroups(settings.approvals.groups),
-    },
+    ports: { auditSink: sink, ...approvalPorts(settings, database) },
     approvers: { notices: noticesOf(settings, database), delegations: new SqlVoteDelegations(database) },
     history: historyWithJournal(new SqlCallHistory(database, retention.calls, replica?.db), sink),
     isReplicaAway: () => replica?.isAway === true,
@@ -121,6 +117,11 @@ async function openReplica(
   if (url === undefined) return undefined;
   const deps = { clock, log, degraded: degradedGauge(metrics, 'history') };
   return HistoryReplica.open({ ...postgresSettings(database, url), ownerUrl: undefined }, deps);
+}
+
+function approvalPorts(settings: Settings, database: GatewayDatabase) {
+  const approverGroups = new ConfiguredGroups(settings.approvals.groups);
+  return { approvals: approvalsOf(settings, database), approverGroups };
 }
 
 function approvalsOf({ limits, async, approvals }: Settings, database: GatewayDatabase): ApprovalStore {
