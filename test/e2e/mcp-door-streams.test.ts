@@ -116,6 +116,40 @@ describe.each(['auto', 'legacy'] as const)('the official client, %s', (mode) => 
   });
 });
 
+it.each(['GET', 'subscriptions/listen'])(
+  'a key that is revoked hears nothing more by a stream that is open: %s',
+  async (by) => {
+    const admin = { authorization: `Bearer ${gateway.keys.admin.text}`, 'content-type': 'application/json' };
+    const manage = (method: string, path: string, body?: object) =>
+      fetch(`${gateway.url}${path}`, { method, headers: admin, ...(body && { body: JSON.stringify(body) }) });
+    const made = await manage('POST', '/v1/keys', { name: 'listener', roles: ['agent'] });
+    const { id, key } = (await made.json()) as { id: string; key: string };
+    const headers = { accept: 'text/event-stream', authorization: `Bearer ${key}` };
+    const versions = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': by };
+    const stream =
+      by === 'GET'
+        ? await fetch(`${gateway.url}/mcp`, { headers })
+        : await post(
+            by,
+            { notifications: { toolsListChanged: true } },
+            { ...headers, accept: 'application/json, text/event-stream', ...versions },
+          );
+    expect(stream.status).toBe(200);
+    let told = '';
+    const over = (async () => {
+      for await (const piece of stream.body ?? []) told += Buffer.from(piece).toString();
+    })().catch(() => undefined);
+    const changed = (state: string) => manage('POST', `/v1/admin/tools/tells/${state}`);
+    await changed('disable');
+    await eventually(() => told.includes('list_changed'));
+    await manage('DELETE', `/v1/keys/${id}`);
+    told = '';
+    await changed('enable');
+    await over;
+    expect(told).not.toContain('list_changed');
+  },
+);
+
 describe('log messages', () => {
   it('come where a request asks for them, from that level on, and not otherwise', async () => {
     const silent = await post('tools/call', { name: 'tells' }, modernCall('tells'));

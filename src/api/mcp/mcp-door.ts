@@ -14,35 +14,19 @@ import { Exchange, type Asked, type Era } from './protocol/exchange.ts';
 import { idOf, incoming, type Incoming, type Rejection } from './protocol/incoming.ts';
 import { InFlight } from './protocol/in-flight.ts';
 import { isSession, newSession, SESSION_HEADER } from './protocol/legacy-session.ts';
-import { ListChanges } from './protocol/list-changes.ts';
-import { INTERNAL_ERROR, INVALID_REQUEST, readMessage, Unreadable } from './protocol/read-message.ts';
+import { ListChanges, listenerOf } from './protocol/list-changes.ts';
+import { INVALID_REQUEST, readMessage, Unreadable } from './protocol/read-message.ts';
+import {
+  faultOf,
+  NO_EVENTS,
+  TOO_MANY_STREAMS,
+  UNKNOWN_SESSION,
+  type RpcFault,
+} from './protocol/rpc-fault.ts';
 import { McpServers, type McpDeps } from './protocol/mcp-servers.ts';
 import { approvalsBase, challengeOf } from './resource-metadata.ts';
 import { mcpMessage } from './schema.ts';
 import { refusedCall } from './tools/read-tool-call.ts';
-
-interface RpcFault {
-  readonly status: number;
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
-}
-
-const UNKNOWN_SESSION: RpcFault = {
-  status: 404,
-  code: INVALID_REQUEST,
-  message: 'This Mcp-Session-Id is none of this gateway: initialize anew.',
-};
-const TOO_MANY_STREAMS: RpcFault = {
-  status: 503,
-  code: INTERNAL_ERROR,
-  message: 'Too many streams are open here, or the gateway is shutting down: come back later.',
-};
-const NO_EVENTS: RpcFault = {
-  status: 406,
-  code: INVALID_REQUEST,
-  message: 'The header Accept must name text/event-stream.',
-};
 
 export class McpDoor {
   readonly #deps: McpDeps;
@@ -73,7 +57,15 @@ export class McpDoor {
     const principal = await this.#principalOf(request, reply, message.id);
     if (principal === undefined) return;
     if (era === 'modern' && message.method === 'subscriptions/listen') {
-      if (await this.#changes.listen(request, reply, principal.tenantId, body)) return;
+      if (
+        await this.#changes.listen(
+          request,
+          reply,
+          listenerOf(request, principal, this.#deps.authenticator),
+          body,
+        )
+      )
+        return;
       this.#fail(request, reply, TOO_MANY_STREAMS, message.id);
       return;
     }
@@ -91,7 +83,8 @@ export class McpDoor {
     if (!takes(request.headers.accept, 'text/event-stream'))
       return this.#fail(request, reply, NO_EVENTS, null);
     const principal = await this.#principalOf(request, reply, null);
-    if (principal === undefined || (await this.#changes.follow(reply, principal.tenantId))) return;
+    if (principal === undefined) return;
+    if (await this.#changes.follow(reply, listenerOf(request, principal, this.#deps.authenticator))) return;
     this.#fail(request, reply, TOO_MANY_STREAMS, null);
   }
 
@@ -233,11 +226,6 @@ function takes(accept: string | undefined, type: string): boolean {
 function sessionIn(said: string | string[] | undefined): string | undefined {
   if (said === undefined) return undefined;
   return typeof said === 'string' && isSession(said) ? said : '';
-}
-
-function faultOf({ type, reason, message, details }: ToolFailure): RpcFault {
-  const { http: status } = errorRow(type, 'gateway', reason);
-  return { status, code: INVALID_REQUEST, message, data: { type, reason, message, details } };
 }
 
 /** Of the context's fields, those that a URL may say for all calls of a client. */

@@ -3,20 +3,39 @@ import { Readable } from 'node:stream';
 import { createMcpHandler, InMemoryServerEventBus, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SharedSlots } from '../../../lib/concurrency/shared-slots.ts';
+import type { Principal } from '../../../contract/call/principal.ts';
+import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import { environmentOf } from '../../rest/execute/read-call.ts';
 import { CAPABILITIES, EraServer } from './era-server.ts';
 import { SseAnswer } from './sse-answer.ts';
 
 /** Of this replica. */
 const MOST_STREAMS = 1_000;
+/** While nothing changes. */
+const LOOK_MS = 15_000;
 const CHANGED = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+
+export interface Listener {
+  readonly tenant: string;
+  /** Whether its credential is good still. Asked before every change is told, and while there is none. */
+  readonly isGood: () => Promise<boolean>;
+}
+
+interface OpenStream extends Listener {
+  /** When the gateway closes. */
+  readonly end: () => void;
+  /** When its credential is good no more. */
+  readonly cut: () => void;
+}
 
 export class ListChanges {
   readonly #bus = new InMemoryServerEventBus();
   readonly #handler: McpHttpHandler;
   readonly #slots = new SharedSlots(MOST_STREAMS);
-  readonly #open = new Set<() => void>();
+  readonly #open = new Set<OpenStream>();
   readonly #unsubscribe: () => void;
+  readonly #looking: NodeJS.Timeout;
   #isClosed = false;
 
   constructor(catalog: ToolCatalog) {
@@ -25,23 +44,26 @@ export class ListChanges {
       bus: this.#bus,
       maxSubscriptions: MOST_STREAMS,
     });
-    this.#unsubscribe = catalog.onChange(() => this.#bus.publish({ kind: 'tools_list_changed' }));
+    this.#unsubscribe = catalog.onChange(() => void this.#tell());
+    this.#looking = setInterval(() => void this.#cutWithdrawn(), LOOK_MS);
+    this.#looking.unref();
   }
 
   /** False: too many are open already, or the gateway is closing. Resolves when the stream is over. */
   async listen(
     request: FastifyRequest,
     reply: FastifyReply,
-    tenant: string,
+    listener: Listener,
     body: unknown,
   ): Promise<boolean> {
-    const leave = this.#enter(tenant);
+    const leave = this.#enter(listener.tenant);
     if (leave === undefined) return false;
     const gone = new AbortController();
-    this.#open.add(leave);
+    const stream = { ...listener, end: leave, cut: () => void reply.raw.destroy() };
+    this.#open.add(stream);
     reply.raw.once('close', () => {
       gone.abort();
-      this.#open.delete(leave);
+      this.#open.delete(stream);
       leave();
     });
     const asked = new Request('http://gateway/mcp', {
@@ -63,16 +85,21 @@ export class ListChanges {
   }
 
   /** The same of 2025: a stream without a request. */
-  async follow(reply: FastifyReply, tenant: string): Promise<boolean> {
-    const leave = this.#enter(tenant);
+  async follow(reply: FastifyReply, listener: Listener): Promise<boolean> {
+    const leave = this.#enter(listener.tenant);
     if (leave === undefined) return false;
-    const stream = new SseAnswer(reply, () => reply.raw.destroy());
-    const unsubscribe = this.#bus.subscribe(() => stream.push(CHANGED, true));
-    const end = () => stream.end(undefined);
-    this.#open.add(end);
+    const answer = new SseAnswer(reply, () => reply.raw.destroy());
+    const unsubscribe = this.#bus.subscribe(() => answer.push(CHANGED, true));
+    const end = () => answer.end(undefined);
+    const cut = () => {
+      unsubscribe();
+      end();
+    };
+    const stream = { ...listener, end, cut };
+    this.#open.add(stream);
     await closed(reply);
     unsubscribe();
-    this.#open.delete(end);
+    this.#open.delete(stream);
     leave();
     return true;
   }
@@ -81,13 +108,43 @@ export class ListChanges {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#unsubscribe();
-    for (const end of this.#open) end();
+    clearInterval(this.#looking);
+    for (const { end } of this.#open) end();
     await this.#handler.close();
+  }
+
+  async #tell(): Promise<void> {
+    await this.#cutWithdrawn();
+    this.#bus.publish({ kind: 'tools_list_changed' });
+  }
+
+  async #cutWithdrawn(): Promise<void> {
+    const look = async ({ isGood, cut }: OpenStream) => {
+      if (!(await isGood())) cut();
+    };
+    await Promise.all([...this.#open].map(look));
   }
 
   #enter(tenant: string): (() => void) | undefined {
     return this.#isClosed ? undefined : this.#slots.take(tenant);
   }
+}
+
+export function listenerOf(
+  request: FastifyRequest,
+  { tenantId }: Pick<Principal, 'tenantId'>,
+  authenticator: Pick<Authenticator, 'authenticate'>,
+): Listener {
+  const { credential, traced } = environmentOf(request, () => undefined);
+  const isGood = async () => {
+    try {
+      await authenticator.authenticate(credential, traced.tenantId);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return { tenant: tenantId, isGood };
 }
 
 function headersOf({ headers }: FastifyRequest): Headers {
