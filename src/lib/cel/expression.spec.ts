@@ -158,6 +158,7 @@ describe('an expression', () => {
     ['args.name.matches("(")', 'matches()'],
     ['args.name.matches("(?=a)b")', 'matches()'],
     ['nope(args.name)', 'there is no function nope()'],
+    ['has(args)', 'has() takes a field'],
     ['timestamp("2020-01-01T00:00:00Z") < args.any', 'there is no function'],
     ['args.amount >', 'is no CEL expression'],
     ['{"a": 1}.a == 1', 'maps and messages'],

@@ -10,6 +10,7 @@ export function near(name: string, known: readonly string[]): string {
 }
 
 export function unknownFunction(name: string): string {
+  if (name === 'has') return 'has() takes a field, as in has(args.note)';
   const known = [...FUNCTIONS.keys(), ...METHODS.keys(), 'has', 'all', 'exists', 'exists_one'];
   return `there is no function ${shown(name)} for policies${near(name, [...new Set(known)])}`;
 }
