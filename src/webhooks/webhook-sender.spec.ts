@@ -102,7 +102,7 @@ describe('a message', () => {
     const { send, requests, delivered, counted } = setUp({ envelope: '{"ok":true,"data":9007199254740993}' });
     await send(dueAt());
     const [request] = requests;
-    const body = request?.body ?? '';
+    const body = String(request?.body ?? '');
     expect(request).toMatchObject({ method: 'POST', origin: 'https://host', path: '/cb?x=1' });
     expect(request?.headers).toMatchObject(
       signedHeaders({ id: 'hook-1', timestamp: 1_700_000_000, body }, [KEY]),
@@ -120,7 +120,7 @@ describe('a message', () => {
   it('leaves out a result that is too long, which the receiver asks for', async () => {
     const { send, requests } = setUp({ envelope: JSON.stringify('x'.repeat(300_000)) });
     await send(dueAt());
-    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ data: { call_id: 'call-1', result: null } });
+    expect(JSON.parse(String(requests[0]?.body ?? ''))).toMatchObject({ data: { call_id: 'call-1', result: null } });
   });
 
   it('goes nowhere that the rules refuse by now, and is given up', async () => {

@@ -43,9 +43,8 @@ describe('an argument in the path', () => {
     ['a doubly encoded step up', '%252e%252e'],
     ['a step up with more behind it', '../admin'],
     ['a step up by a backslash', '..\\admin'],
-    ['a host of its own', '//evil.net'],
-    ['an encoded slash', 'a%2fadmin'],
-    ['a slash', 'a/admin'],
+    ['a step up behind a slash', 'a/../admin'],
+    ['an encoded step up behind an encoded slash', 'a%2f..%2fadmin'],
     ['a backslash', 'a\\admin'],
     ['nothing', ''],
     ['a null byte', 'a\u0000'],
@@ -57,6 +56,10 @@ describe('an argument in the path', () => {
   });
 
   it.each([
+    ['a host of its own', '//evil.net', '/users/%2F%2Fevil.net'],
+    ['an encoded slash', 'a%2fadmin', '/users/a%252fadmin'],
+    ['a slash', 'a/admin', '/users/a%2Fadmin'],
+    ['a percent sign', '100%', '/users/100%25'],
     ['a user part', '@evil.net', '/users/%40evil.net'],
     ['a port', ':8080', '/users/%3A8080'],
     ['a query', '?admin=1', '/users/%3Fadmin%3D1'],
@@ -68,6 +71,15 @@ describe('an argument in the path', () => {
     expect(outside.asked).toEqual(['api.example.com']);
   });
 });
+
+it.each(['a/admin', 'a%2fadmin'])(
+  'an argument in the path that is %j is refused where the tool says so',
+  async (id) => {
+    const options = { url: 'http://api.example.com/users/{id}', path_slashes: 'refuse' };
+    await expect(call(options, { id })).rejects.toMatchObject(UNSAFE);
+    expect(seen).toEqual([]);
+  },
+);
 
 describe('a tool’s URL', () => {
   it.each([

@@ -246,11 +246,14 @@ describe('what one operation says', () => {
       { get: { parameters: [{ name: '__proto__', in: 'query', schema: {} }] } },
     ],
     ['a path that climbs', { get: {} }, '/a/../../admin'],
-    ['a path with a query of its own', { get: {} }, '/a?admin=1'],
     ['a path with a stray brace', { get: {} }, '/a/{b'],
     ['a path with a backslash', { get: {} }, String.raw`/a\b`],
     ['a method that tunnels', { trace: {} }],
-    ['a required cookie', { get: { parameters: [{ name: 'session', in: 'cookie', required: true }] } }],
+    [
+      'a required cookie that cannot be one',
+      { get: { parameters: [{ name: 'a=b;c', in: 'cookie', required: true }] } },
+    ],
+    ['a body that nobody can build', { post: { requestBody: { content: { 'multipart/related': {} } } } }],
     ['a required Host header', { get: { parameters: [{ name: 'Host', in: 'header', required: true }] } }],
     [
       'a header with a line break',
@@ -349,7 +352,7 @@ describe('an argument', () => {
     return { seen, loaded };
   }
 
-  it.each(['../../admin', '..', '.', 'a/b', String.raw`..\admin`, '%2e%2e%2fadmin', 'a\u0000', ''])(
+  it.each(['../../admin', '..', '.', 'a/../b', String.raw`..\admin`, '%2e%2e%2fadmin', 'a\u0000', ''])(
     'of the path that is %j does not leave its segment',
     async (name) => {
       const { seen, loaded } = await upstream();

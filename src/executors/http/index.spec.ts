@@ -71,12 +71,18 @@ describe('the answer of an upstream', () => {
     expect(outcome).toEqual({ data: 'héllo' });
   });
 
+  it('is a file when it is neither JSON nor text, as a file among arguments may be given', async () => {
+    const headers = { 'content-type': 'image/png', 'content-disposition': 'attachment; filename="../a.png"' };
+    expect((await run({ headers, body: '\u0001' })).outcome).toEqual({
+      data: { content_type: 'image/png', filename: '.._a.png', size: 1, base64: 'AQ==' },
+    });
+  });
+
   it('is null when it is empty', async () => {
     expect((await run({ status: 204, body: '' })).outcome).toEqual({ data: null });
   });
 
   it.each([
-    [{ headers: { 'content-type': 'image/png' } }, 'UNEXPECTED_CONTENT_TYPE'],
     [{ headers: { 'content-type': 'text/plain; charset=klingon' } }, 'UNKNOWN_CHARSET'],
     [{ body: '<html>' }, 'NOT_JSON'],
     [{ body: `${'['.repeat(65)}${']'.repeat(65)}` }, 'TOO_DEEP'],

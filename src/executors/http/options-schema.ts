@@ -7,13 +7,12 @@ import { z } from 'zod';
 import { egressFields } from '../../lib/egress/egress.ts';
 import { TemplateError } from '../../lib/text/template.ts';
 import { headersBy } from '../../lib/text/header-rules.ts';
+import { MAX_BYTES, placeFields, queryArgument } from './request-fields.ts';
 import { selectionProblem } from './select-data.ts';
 import { whole } from '../../lib/settings/whole.ts';
 import { requestTemplate } from './request/agent-values.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
-
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 const template = z.string().superRefine((text, context) => {
   const message = templateProblem(text);
@@ -29,21 +28,9 @@ const urlTemplate = template.refine((url) => /^https?:\/\/[^/?#{}@\\\s]+(\/[^?#]
     'Expected http:// or https:// and a fixed host, without user, "?" or "#"; placeholders are allowed in the path alone.',
 });
 
-const queryArgument = z.strictObject({
-  from: z.string().min(1).describe('Name of the argument.'),
-  style: z
-    .enum(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'])
-    .optional()
-    .describe('How OpenAPI writes lists and objects; form when left out.'),
-  explode: z
-    .boolean()
-    .optional()
-    .describe('A pair for each item or property, or one pair for all; true for form when left out.'),
-});
-
 const queryValue = z.union([template, z.number(), z.boolean(), queryArgument]);
 
-const responseKind = z.enum(['json', 'text', 'auto']);
+const responseKind = z.enum(['json', 'text', 'file', 'auto']);
 
 const selection = z.string().superRefine((expression, context) => {
   const message = selectionProblem(expression);
@@ -66,6 +53,11 @@ const requestFields = {
     .superRefine(checkBody)
     .optional()
     .describe('JSON; a string that is just "{name}" becomes the argument\'s value. Or "remaining".'),
+  ...placeFields,
+  cookies: z
+    .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/), queryValue)
+    .optional()
+    .describe("Cookies by name, besides those of the connection's header Cookie."),
   success_status: z
     .array(whole(200, 599))
     .min(1)
@@ -77,7 +69,7 @@ const requestFields = {
     .describe(
       "Whether callers read what an error of the upstream says, in error.message and error.details.upstream: bounded and without the connection's secrets. show when left out.",
     ),
-  max_response_bytes: whole(1, MAX_RESPONSE_BYTES).optional().describe('1 MiB when left out.'),
+  max_response_bytes: whole(1, MAX_BYTES).optional().describe('1 MiB when left out.'),
   large_numbers: z
     .enum(['text', 'refuse'])
     .optional()
@@ -88,7 +80,7 @@ const requestFields = {
     .union([responseKind, z.strictObject({ as: responseKind.optional(), jmespath: selection })])
     .optional()
     .describe(
-      'How to read the answer; auto, when left out, goes by its Content-Type. With jmespath, the part to return.',
+      'How to read the answer; auto, when left out, goes by its Content-Type: JSON, text, or a file as {content_type, filename, size, base64}. With jmespath, the part to return.',
     ),
 };
 

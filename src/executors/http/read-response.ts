@@ -10,7 +10,7 @@ import { LargeJsonError, LARGE_JSON_BYTES } from '../../lib/large-json/limits.ts
 import { readLargeJson } from '../../lib/large-json/read-json.ts';
 import type { HttpResponse } from '../../ports/egress/http-client.ts';
 
-export type ResponseKind = 'json' | 'text' | 'auto';
+export type ResponseKind = 'json' | 'text' | 'file' | 'auto';
 /** What becomes of a number in JSON that no double holds: the text it was written as, or a refusal. */
 export type LargeNumbers = 'text' | 'refuse';
 
@@ -27,13 +27,27 @@ export function readResponse(
   const { body } = response;
   if (body.length === 0) return { data: null };
   const [mediaType, parameters] = contentTypeOf(response);
+  if (kind === 'file') return { data: fileOf(response, mediaType) };
   if (kind === 'json' || (kind === 'auto' && JSON_TYPE.test(mediaType)))
     return body.length < LARGE_JSON_BYTES ? { data: readJson(body, numbers) } : readLarge(body, numbers);
   if (kind === 'text' || TEXT_TYPE.test(mediaType)) return { data: readText(response.body, parameters) };
-  throw toolFailure(
-    'UNEXPECTED_CONTENT_TYPE',
-    `The upstream answered with content of type "${mediaType.slice(0, 80)}", which is neither JSON nor text.`,
-  );
+  return { data: fileOf(response, mediaType) };
+}
+
+/** As an argument that is a file may be given: what one tool gives, another takes. */
+function fileOf({ headers, body }: HttpResponse, mediaType: string): JsonValue {
+  const disposition = headers['content-disposition'];
+  const [, quoted, plain] =
+    (typeof disposition === 'string' &&
+      /;\s*filename=(?:"([^"]{1,255})"|([^\s;"]{1,255}))/i.exec(disposition)) ||
+    [];
+  const filename = (quoted ?? plain)?.replaceAll(/[/\\\x00-\x1f\x7f]/g, '_');
+  return {
+    content_type: mediaType.slice(0, 200),
+    ...(filename !== undefined && { filename }),
+    size: body.length,
+    base64: body.toString('base64'),
+  };
 }
 
 export function readJson(body: Buffer, numbers: LargeNumbers): JsonValue {

@@ -7,8 +7,10 @@ import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { traceHeaders } from '../../lib/trace/trace-context.ts';
 import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { EgressPolicy, HttpClient, HttpResponse } from '../../ports/egress/http-client.ts';
+import type { EgressPolicy, HttpClient, HttpRequest, HttpResponse } from '../../ports/egress/http-client.ts';
 import type { CompiledRequest, FilledRequest } from './request/compile-request.ts';
+import { assembleBody } from './request/body-parts.ts';
+import { fileLoader } from './request/fetch-file.ts';
 import { valuesFor } from './request/agent-values.ts';
 import { slotsOfRequest } from './request/request-slots.ts';
 import type { Authorization, Credentials } from './credentials.ts';
@@ -41,11 +43,16 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
   const showsErrors = request.upstream_errors !== 'hide';
   const read = reader(request, method, maxResponseBytes);
 
-  function send(filled: FilledRequest, authorization: Authorization, call: ToolCall): Promise<HttpResponse> {
+  async function send(
+    filled: FilledRequest,
+    authorization: Authorization,
+    call: ToolCall,
+  ): Promise<HttpResponse> {
     const { signal } = call;
-    const headers = { ...filled.headers, ...authorization.headers, ...toldOf(call, tells, clock.now()) };
+    const told = { ...authorization.headers, ...toldOf(call, tells, clock.now()) };
+    const whole = await wholeRequest(filled, told, fileLoader(http, request, signal));
     const onWaiting = (why: () => ToolFailure | undefined): void => void (call.progress.stalled = why);
-    return http.request({ ...filled, headers, method, origin, egress, maxResponseBytes, signal, onWaiting });
+    return http.request({ ...whole, method, origin, egress, maxResponseBytes, signal, onWaiting });
   }
 
   async function answer(
@@ -66,25 +73,37 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
     }
   }
 
-  async function authorize(call: ToolCall): Promise<Authorization> {
-    try {
-      return credentials.fixed ?? (await credentials.authorize(call.signal));
-    } catch (error) {
-      throw scrubbed(error, credentials.scrubber);
-    }
-  }
-
   return async (call) => {
     const filled = compiled.fill(valuesOf(call));
-    const authorization = await authorize(call);
+    const authorization = await authorizationOf(credentials, call);
     try {
       return await answer(call, filled, authorization);
     } catch (error) {
       const again = isRefusedToken(error) && credentials.refused(authorization) && mayRepeat;
       if (!again) throw error;
     }
-    return answer(call, filled, await authorize(call));
+    return answer(call, filled, await authorizationOf(credentials, call));
   };
+}
+
+async function authorizationOf(credentials: Credentials, { signal }: ToolCall): Promise<Authorization> {
+  try {
+    return credentials.fixed ?? (await credentials.authorize(signal));
+  } catch (error) {
+    throw scrubbed(error, credentials.scrubber);
+  }
+}
+
+/** With its files, where it has some. */
+async function wholeRequest(
+  { path, headers, body }: FilledRequest,
+  told: FilledRequest['headers'],
+  load: Parameters<typeof assembleBody>[1],
+): Promise<Pick<HttpRequest, 'path' | 'headers' | 'body'>> {
+  if (typeof body !== 'object')
+    return { path, headers: { ...headers, ...told }, ...(body !== undefined && { body }) };
+  const put = await assembleBody(body, load);
+  return { path, headers: { 'content-type': put.contentType, ...headers, ...told }, body: put.body };
 }
 
 /** An error's body is cut, so that every secret has to be out of it before: those of the call's agent as well. */

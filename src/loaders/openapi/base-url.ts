@@ -27,7 +27,9 @@ export function baseOf({ item, value }: Operation, rules: ServerRules): string |
 }
 
 function plainBase(server: string, { documentUrl, allowPorts }: ServerRules): string {
-  const url = URL.parse(server, documentUrl);
+  // Of a document from a file, what follows is the host all the same.
+  const whole = server.startsWith('//') && documentUrl === undefined ? `https:${server}` : server;
+  const url = URL.parse(whole, documentUrl);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new Unusable(
       `has no absolute http or https server (found ${shown(server)}): say base_url or connection`,

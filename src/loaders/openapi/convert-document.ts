@@ -54,10 +54,10 @@ export function convertDocument({ text, documentUrl, options }: ConvertRequest):
     return nothing([{ message: error.message, line: error.line }]);
   }
   const { operations: all, unreadable } = listOperations(root);
-  if (all.length > MOST_OPERATIONS)
-    return nothing([{ message: `has ${all.length} operations; expected at most ${MOST_OPERATIONS}` }]);
   const { operations: named, problems } = wantedOperations(all, options);
   const { operations, names, unused } = switchedOn(named, options);
+  if (operations.length > MOST_OPERATIONS)
+    return nothing([{ message: tooMany(operations.length, all.length) }]);
   const leftOut: LeftOut[] = unreadable.map(({ label, place, reason }) => ({
     operation: label,
     place: pointerOf(place),
@@ -68,6 +68,11 @@ export function convertDocument({ text, documentUrl, options }: ConvertRequest):
   const made = convertAll({ operations, names }, text, { root, documentUrl, options });
   const converted = { ...made, leftOut: [...leftOut, ...made.leftOut] };
   return { ...converted, problems: problemsOf(converted, options) };
+}
+
+function tooMany(wanted: number, all: number): string {
+  const found = wanted === all ? `${all} operations` : `${wanted} operations that the options ask for`;
+  return `has ${found}; expected at most ${MOST_OPERATIONS}: say path_prefix, tags or operations`;
 }
 
 interface NamedOperations {

@@ -1,5 +1,5 @@
 // From one operation to the declaration of an http tool, or to the reason why it cannot be one.
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import { lintSchema } from '../../lib/json-schema/lint/schema-linter.ts';
 import { declaredBy, overrideFor, type ToolOverride } from '../../lib/overrides/tool-overrides.ts';
 import { Arguments } from './arguments.ts';
@@ -7,7 +7,9 @@ import { baseOf } from './base-url.ts';
 import { SchemaConverter, TooLarge } from './convert-schema.ts';
 import { namesOf, type Operation } from './document/list-operations.ts';
 import { METHODS, type OpenApiOptions } from './options.ts';
-import { addParameters, pathNames, type RequestParts } from './parameters.ts';
+import { addParameters, type RequestParts } from './parameters.ts';
+import { pathTemplate, sentPath } from './path-template.ts';
+import { plainText } from './plain-text.ts';
 import { addBody, type RequestBody } from './request-body.ts';
 import { shown, Unusable } from './unusable.ts';
 
@@ -60,7 +62,14 @@ function atDepth(
 ): { value: JsonObject; note: string | undefined } {
   const converter = new SchemaConverter(root, { depth, nodes: MOST_NODES });
   const args = new Arguments();
-  const needs = { root, converter, args, omitted: options.omit_parameters };
+  const needs = {
+    root,
+    converter,
+    args,
+    omitted: options.omit_parameters,
+    path: sentPath(operation.path),
+    options,
+  };
   const parts = addParameters(operation, needs);
   const body = addBody(operation, needs);
   const inputSchema = args.inputSchema();
@@ -87,7 +96,7 @@ function atDepth(
 function textsOf({ value, method, path }: Operation): { readonly description: string } {
   const { summary, description } = value;
   const [text = `${method} ${path}`] = [summary, description].flatMap((each) =>
-    typeof each === 'string' && /\S/.test(each) ? [each.trim()] : [],
+    typeof each === 'string' && /\S/.test(each) ? [plainText(each).trim()] : [],
   );
   const [paragraph = text] = text.split(/\n\s*\n/, 1);
   const deprecated = value['deprecated'] === true ? ' (deprecated)' : '';
@@ -110,7 +119,9 @@ function metadataOf(
     ...(method === 'DELETE' && !reads && { risk_level: 'high' }),
     tags: [...tags],
     permissions: [...permissions],
-    ...(isTold && { documentation: description.trim().slice(0, LONGEST_DOCUMENTATION).toWellFormed() }),
+    ...(isTold && {
+      documentation: plainText(description).trim().slice(0, LONGEST_DOCUMENTATION).toWellFormed(),
+    }),
   };
 }
 
@@ -118,9 +129,10 @@ function requestOf(
   operation: Operation,
   base: string | undefined,
   parts: RequestParts,
-  { body, contentType }: RequestBody,
-  { connection, allow_private: ranges, allow_ports: ports }: OpenApiOptions,
+  { body, contentType, as: kind, parts: bodyParts }: RequestBody,
+  options: OpenApiOptions,
 ): JsonObject {
+  const { connection, allow_private: ranges, allow_ports: ports } = options;
   const path = pathTemplate(operation.path, base, parts.path);
   const headers = [
     ...parts.headers,
@@ -131,23 +143,24 @@ function requestOf(
     method: operation.method,
     ...(parts.query.length > 0 && { query: Object.fromEntries(parts.query) }),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    ...(parts.pathStyles.length > 0 && { path_arguments: Object.fromEntries(parts.pathStyles) }),
+    ...(parts.headerArguments.length > 0 && { header_arguments: Object.fromEntries(parts.headerArguments) }),
+    ...(parts.cookies.length > 0 && { cookies: Object.fromEntries(parts.cookies) }),
     ...(body !== undefined && { body }),
+    ...(kind !== undefined && { body_as: kind }),
+    ...(bodyParts !== undefined && { body_parts: bodyParts }),
+    ...(options.path_slashes !== undefined && { path_slashes: options.path_slashes }),
+    ...(hasFiles(kind, bodyParts) &&
+      options.file_urls !== undefined && { file_urls: options.file_urls }),
     ...(ports !== undefined && { allow_ports: [...ports] }),
     ...(ranges !== undefined && { allow_private: [...ranges] }),
   };
 }
 
-/** The path as it is sent, arguments aside: nothing in it may be resolved away, or end it early. */
-function pathTemplate(path: string, base: string | undefined, names: ReadonlyMap<string, string>): string {
-  const sample = path.replaceAll(/\{[^{}]*\}/g, 'x');
-  const whole = (base ?? 'http://upstream.invalid') + sample;
-  const url = URL.parse(whole);
-  const isNormal = url !== null && url.origin + url.pathname === whole && !/%(?![0-9A-Fa-f]{2})/.test(whole);
-  if (!isNormal || /[{}]/.test(sample))
-    throw new Unusable(`has a path that is not sent as written: ${shown(path)}`);
-  if (new Set(pathNames(path)).size > names.size)
-    throw new Unusable(`has a path that cannot be filled: ${shown(path)}`);
-  return path.replaceAll(/\{([^{}]*)\}/g, (_written, name: string) => `{${names.get(name) ?? ''}}`);
+function hasFiles(kind: RequestBody['as'], parts: RequestBody['parts']): boolean {
+  return (
+    kind === 'file' || Object.values(parts ?? {}).some((part) => isJsonObject(part) && part['file'] === true)
+  );
 }
 
 /** What no declaration may hold, so that one operation does not have the whole set refused. */

@@ -60,6 +60,20 @@ export const optionsSchema = z
       .array(z.string().min(1))
       .default([])
       .describe('Query and header parameters that no tool has, because the connection sets them.'),
+    path_slashes: z
+      .enum(['encode', 'refuse'])
+      .optional()
+      .describe('"/" and "%" in arguments of the path: sent as %2F and %25, when left out, or refused.'),
+    file_urls: z
+      .union([z.literal('public'), z.strictObject(egressFields)])
+      .optional()
+      .describe(
+        'Whether files to be sent may be given by URL, and where they may be fetched: public for anywhere public, or hosts. As base64 alone when left out.',
+      ),
+    deep_lists: z
+      .enum(['indices', 'brackets', 'repeat'])
+      .optional()
+      .describe('How the items of a list in deepObject are written: a[0]=, when left out, a[]= or a=.'),
     permissions: z
       .array(z.string().regex(/^\S+$/))
       .default([])

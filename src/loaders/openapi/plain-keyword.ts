@@ -1,5 +1,6 @@
 // Keywords without sub-schemas: those that 2020-12 has, in the form that it wants them.
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { plainText } from './plain-text.ts';
 import { compilePattern, MAX_PATTERN_LENGTH } from '../../lib/json-schema/re2-engine.ts';
 
 const TYPES: ReadonlySet<unknown> = new Set([
@@ -25,7 +26,7 @@ export function plainKeyword(
       return typeOf(value);
     case 'title':
     case 'description':
-      return typeof value === 'string' ? value.slice(0, LONGEST_TEXT).toWellFormed() : undefined;
+      return typeof value === 'string' ? plainText(value).slice(0, LONGEST_TEXT).toWellFormed() : undefined;
     case 'format':
     case 'contentMediaType':
     case 'contentEncoding':

@@ -1,14 +1,21 @@
-// The JSON body of an operation: its members become arguments where it is a plain object, else it is one argument.
+// The body of an operation: its members become arguments where it is a plain object, else it is one argument.
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
 import type { Operation } from './document/list-operations.ts';
 import type { ParameterNeeds } from './parameters.ts';
 import { dereference } from './document/references.ts';
+import { bodyContent, type BodyContent } from './body-content.ts';
+import { fileSchema, formSchema } from './form-schema.ts';
+import { plainText } from './plain-text.ts';
 import { below, shown, Unusable } from './unusable.ts';
 
 export interface RequestBody {
   readonly body?: JsonValue;
-  /** Set where it is not plain application/json. */
+  /** Set where the executor does not know it by itself. */
   readonly contentType?: string;
+  /** JSON when left out. */
+  readonly as?: 'form' | 'multipart' | 'text' | 'file';
+  /** How members of a form are written. */
+  readonly parts?: JsonObject;
   /** What of the operation its tool cannot do. */
   readonly note?: string;
 }
@@ -26,45 +33,42 @@ export function addBody(operation: Operation, needs: ParameterNeeds): RequestBod
     if (required) throw new Unusable(`needs a body, which a ${method} request does not have`);
     return {};
   }
-  const found = jsonContent(written['content']);
+  const found = bodyContent(needs.root, written['content']);
   if (found === undefined) {
     const types = isJsonObject(written['content']) ? Object.keys(written['content']).join(', ') : 'nothing';
-    if (required) throw new Unusable(`needs a body of ${shown(types)}; tools send JSON`);
-    return { note: `its optional body of ${shown(types)} cannot be sent: tools send JSON` };
+    throw new Unusable(`has a body of ${shown(types)}, which cannot be built`);
   }
+  if (found.as === 'text' || found.as === 'file') return singleBody(found, written, required, needs);
   const schemaPlace = below(place, 'content', found.name, 'schema');
-  const schema = needs.converter.convert(found.schema, schemaPlace);
-  const contentType = found.type === 'application/json' ? {} : { contentType: found.type };
+  const converted = needs.converter.convert(found.media['schema'], schemaPlace);
+  const { schema, parts } =
+    found.as === 'json'
+      ? { schema: converted, parts: undefined }
+      : formSchema(converted, found.as, found.media, needs.options);
   const isFlat = isPlainObject(schema, required) && (required || method !== 'DELETE');
   return {
     body: isFlat ? membersOf(schema, needs) : wholeOf(schema, written, required, needs),
-    ...contentType,
+    ...(found.as === 'json' && found.type !== 'application/json' && { contentType: found.type }),
+    ...(found.as !== 'json' && { as: found.as }),
+    ...(parts !== undefined && { parts }),
   };
 }
 
-interface JsonContent {
-  /** As the document writes it. */
-  readonly name: string;
-  readonly type: string;
-  readonly schema: JsonValue | undefined;
-}
-
-function jsonContent(content: JsonValue | undefined): JsonContent | undefined {
-  if (!isJsonObject(content)) return undefined;
-  const found = Object.entries(content).flatMap(([name, media]): JsonContent[] => {
-    const [type = ''] = name.toLowerCase().split(';', 1);
-    const isJson = /^application\/(?:[a-z0-9.+-]+\+)?json$/.test(type.trim());
-    const isAny = /^(?:\*|application)\/\*$/.test(type.trim());
-    if (!isJson && !isAny) return [];
-    return [
-      {
-        name,
-        type: isAny ? 'application/json' : type.trim(),
-        schema: isJsonObject(media) ? media['schema'] : {},
-      },
-    ];
-  });
-  return found.find(({ type }) => type === 'application/json') ?? found[0];
+/** Text or a file, as one argument. */
+function singleBody(
+  found: BodyContent,
+  written: JsonObject,
+  required: boolean,
+  needs: ParameterNeeds,
+): RequestBody {
+  const kind = found.as === 'file' ? 'file' : 'text';
+  const schema =
+    kind === 'file' ? fileSchema({}, needs.options) : { type: 'string', contentMediaType: found.type };
+  return {
+    body: wholeOf(schema, written, required, needs),
+    as: kind,
+    ...(!found.type.includes('*') && { contentType: found.type }),
+  };
 }
 
 const OF_PLAIN_OBJECTS: ReadonlySet<string> = new Set([
@@ -108,7 +112,9 @@ function wholeOf(
   { args }: ParameterNeeds,
 ): string {
   const isTold = typeof description === 'string' && /\S/.test(description);
-  const told = isTold ? { ...schema, description: description.slice(0, 1_000).toWellFormed() } : schema;
+  const told = isTold
+    ? { ...schema, description: plainText(description).slice(0, 1_000).toWellFormed() }
+    : schema;
   return `{${args.add('body', 'content', told, required)}}`;
 }
 

@@ -21,7 +21,7 @@ export interface HttpRequest {
   /** Path and query, already encoded. */
   readonly path: string;
   readonly headers: { readonly [name: string]: string };
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly egress: EgressPolicy;
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;

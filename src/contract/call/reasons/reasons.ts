@@ -161,7 +161,6 @@ export const REASONS = {
   REDIRECT_REFUSED: row('PERMANENT', 'the upstream answered with a redirect: none is followed'),
   SELECTION_FAILED: row('OUTPUT_INVALID', 'what the tool selects is not in the answer, or is too large'),
   TOKEN_UNAVAILABLE: row('UNAVAILABLE', 'no access token could be had', spares),
-  UNEXPECTED_CONTENT_TYPE: row('OUTPUT_INVALID', 'the answer is neither JSON nor text'),
   UNKNOWN_CHARSET: row('OUTPUT_INVALID', 'the answer is in a charset that is not known'),
   UNREADABLE_ENCODING: row('OUTPUT_INVALID', 'the answer is not in the coding that it names'),
   UNSAFE_NUMBER: row('OUTPUT_INVALID', 'the answer holds a number that JSON readers round'),

@@ -14,7 +14,9 @@ export interface Violation {
 /** Writes one value for its place, or notes what is wrong with it and gives an empty text. */
 export type Place = (value: JsonValue, argument: string, violations: Violation[]) => string;
 
-const UNSAFE_IN_SEGMENT = /[/\\%\x00-\x1f\x7f-\x9f]/;
+/** A backslash is a slash to some servers, and there is no way to write one that all of them take for a letter. */
+const UNSAFE_IN_SEGMENT = /[\\\x00-\x1f\x7f-\x9f]/;
+const SEPARATORS = /[/\\]/;
 
 /** An argument that was left out: missing, or null. */
 export function isAbsent(value: JsonValue | undefined): value is null | undefined {
@@ -27,17 +29,45 @@ export function refuse(violations: Violation[], argument: string, message: strin
 }
 
 /** A part of one path segment: it can never become another segment, or a step up. */
-export const inPath: Place = (value, argument, violations) => {
-  const text = scalar(value, argument, violations);
-  if (text === undefined) return '';
+export function inPath(slashes: 'encode' | 'refuse'): Place {
+  return (value, argument, violations) => {
+    const text = scalar(value, argument, violations);
+    return text === undefined ? '' : pathText(text, argument, slashes, violations);
+  };
+}
+
+/** A slash and a percent sign are sent as `%2F` and `%25`, which are letters of the segment. */
+function pathText(
+  text: string,
+  argument: string,
+  slashes: 'encode' | 'refuse',
+  violations: Violation[],
+): string {
   if (text === '' || text === '.' || text === '..') {
     return refuse(violations, argument, 'must not be empty, "." or ".." in a URL path');
   }
   if (UNSAFE_IN_SEGMENT.test(text)) {
-    return refuse(violations, argument, 'must not hold "/", "\\", "%" or control characters in a URL path');
+    return refuse(violations, argument, 'must not hold "\\" or control characters in a URL path');
   }
+  if (slashes === 'refuse' && /[/%]/.test(text)) {
+    return refuse(violations, argument, 'must not hold "/" or "%" in the URL path of this tool');
+  }
+  if (climbs(text))
+    return refuse(violations, argument, 'must not hold "." or ".." between slashes in a URL path');
   return encodeURIComponent(text);
-};
+}
+
+/** A server that decodes what it gets, once or twice, must find no step up either. */
+function climbs(text: string): boolean {
+  let seen = text;
+  for (let round = 0; round < 3; round += 1) {
+    if (seen.split(SEPARATORS).some((segment) => segment === '.' || segment === '..')) return true;
+    const decoded = seen.replaceAll(/%(?:2[eEfF]|5[cC]|25)/g, (code) => decodeURIComponent(code));
+    if (decoded === seen) return false;
+    seen = decoded;
+  }
+  return seen.split(SEPARATORS).some((segment) => segment === '.' || segment === '..');
+}
 
 export const inQuery: Place = (value, argument, violations) => {
   const text = scalar(value, argument, violations);

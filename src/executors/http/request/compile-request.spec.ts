@@ -44,13 +44,16 @@ describe('the path of a request', () => {
     expect(fill(request, { id: 'Ada L.', note: 7 }).path).toBe('/v1/users/Ada%20L./notes/7.json');
   });
 
-  it.each(['', '.', '..', 'a/b', '..\\x', '%2e%2e', 'a\nb', '\u007f', 'lone \ud800'])('refuses %j', (id) => {
-    expect(violationsOf(request, { id, note: 1 })).toMatchObject({
-      type: 'VALIDATION',
-      reason: 'UNSAFE_ARGUMENT',
-      violations: [{ pointer: '/id' }],
-    });
-  });
+  it.each(['', '.', '..', 'a/../b', '%2e%2e%2fb', '..\\x', '%2e%2e', 'a\nb', '\u007f', 'lone \ud800'])(
+    'refuses %j',
+    (id) => {
+      expect(violationsOf(request, { id, note: 1 })).toMatchObject({
+        type: 'VALIDATION',
+        reason: 'UNSAFE_ARGUMENT',
+        violations: [{ pointer: '/id' }],
+      });
+    },
+  );
 
   it('names every argument that cannot be placed, the missing ones too', () => {
     expect(violationsOf(request, { id: ['x'] })).toMatchObject({
@@ -80,9 +83,11 @@ describe('the path of a request', () => {
     });
     fc.assert(
       fc.property(text, text, (a, b) => {
-        const refused = [a, b].some((text) => ['', '.', '..'].includes(text) || /[/\\%\p{Cc}]/u.test(text));
-        const segments = refused ? undefined : ['', 'v1', a, `x-${b}`, 'end'];
-        expect(segmentsOf(origin, () => fill({ a, b }).path)).toEqual(segments);
+        const found = segmentsOf(origin, () => fill({ a, b }).path);
+        const mayRefuse = [a, b].some((text) => text === '' || /\.|%2e|[\\\p{Cc}]/iu.test(text));
+        expect(found ?? (mayRefuse ? 'refused' : found)).toEqual(
+          found === undefined ? 'refused' : ['', 'v1', a, `x-${b}`, 'end'],
+        );
       }),
     );
   });
@@ -170,7 +175,7 @@ describe('the body of a request', () => {
   const url = 'https://api.example.com/';
   const bodyOf = (body: RequestOptions['body'], args: JsonObject): unknown => {
     const text = fill({ url, method: 'POST', body }, args).body;
-    return text === undefined ? undefined : JSON.parse(text);
+    return typeof text === 'string' ? JSON.parse(text) : text;
   };
 
   it('keeps the types of arguments and drops the keys of those left out', () => {

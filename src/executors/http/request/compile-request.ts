@@ -1,11 +1,13 @@
 // Compiles one request's options at load; a call only fills it. Arguments can never change where it goes.
-import type { JsonObject } from '../../../contract/json.ts';
+import type { JsonObject, JsonValue } from '../../../contract/json.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { exactNumber } from '../../../lib/json/exact-json.ts';
 import type { Int64Places } from '../../../lib/json-schema/int64-places.ts';
 import { type Template } from '../../../lib/text/template.ts';
-import { compileText, inPath, isAbsent, refuse, type Violation } from './argument-text.ts';
+import { compileText, inPath, isAbsent, refuse, type Place, type Violation } from './argument-text.ts';
+import { encodeBody, type PendingBody } from './body-parts.ts';
+import { styledText } from './styled-text.ts';
 import { compileBody, remainingArguments } from './compile-body.ts';
 import { compileHeaders, type Headers } from './compile-headers.ts';
 import { compileQuery } from './compile-query.ts';
@@ -27,7 +29,8 @@ export interface FilledRequest {
   /** Path and query, encoded. */
   readonly path: string;
   readonly headers: Headers;
-  readonly body?: string;
+  /** Parts and files are put together when it is sent. */
+  readonly body?: string | PendingBody;
 }
 
 export interface CompiledRequest {
@@ -52,9 +55,9 @@ export function compileRequest(
   const { origin, basePath, pathTemplate } = targetOf(request, base);
   const used = new Set(slotsOfRequest(request).map(({ name }) => name));
   refuseUnused(request, parameters, used);
-  const fillPath = compilePath(origin, basePath, requestTemplate(pathTemplate));
+  const fillPath = compilePath(origin, basePath, requestTemplate(pathTemplate), request);
   const fillQuery = compileWholeQuery(request, base, used);
-  const fillBody = compileBodyText(request.body, used);
+  const fillBody = compileBodyText(request, used);
   const fillHeaders = compileHeaders(request, base?.headers ?? {}, ownedHeaders(base));
   return {
     method: request.method ?? 'GET',
@@ -109,9 +112,14 @@ function refuseUnused(
   );
 }
 
-function compilePath(origin: string, basePath: string, template: Template): Fill<string> {
+function compilePath(
+  origin: string,
+  basePath: string,
+  template: Template,
+  request: RequestOptions,
+): Fill<string> {
   checkLiterals(origin, basePath, template);
-  const fill = compileText(template, inPath);
+  const fill = compileText(template, pathPlace(request));
   const [onlyPlaceholder] = template.names;
   return (args, violations) => {
     const filled = fill(args, violations);
@@ -122,6 +130,18 @@ function compilePath(origin: string, basePath: string, template: Template): Fill
       return refuse(violations, onlyPlaceholder, 'changes the structure of the URL');
     }
     return path;
+  };
+}
+
+function pathPlace({ path_slashes: slashes = 'encode', path_arguments: styles = {} }: RequestOptions): Place {
+  const plain = inPath(slashes);
+  return (value, argument, violations) => {
+    const said = Object.hasOwn(styles, argument) ? styles[argument] : undefined;
+    if (said === undefined) return plain(value, argument, violations);
+    const { style = 'simple', explode = false, name = argument } = said;
+    const write = (item: JsonValue): string => plain(item, argument, violations);
+    const text = styledText(value, { style, explode, name: encodeURIComponent(name) }, write);
+    return text === '' ? refuse(violations, argument, 'must not be empty in a URL path') : text;
   };
 }
 
@@ -170,15 +190,19 @@ function ownedHeaders({ headers = {}, laterHeader }: Partial<RequestBase> = {}):
 }
 
 function compileBodyText(
-  body: RequestOptions['body'],
+  request: RequestOptions,
   used: ReadonlySet<string>,
-): Fill<string | undefined> | undefined {
+): Fill<string | PendingBody | undefined> | undefined {
+  const { body } = request;
   if (body === undefined) return undefined;
-  if (body === 'remaining') return (args) => JSON.stringify(remainingArguments(args, used));
+  if (body === 'remaining')
+    return (args, violations) => encodeBody(remainingArguments(args, used), request, violations);
   const fill = compileBody(body);
   return (args, violations) => {
     const filled = fill(args, violations);
-    return filled === undefined ? undefined : JSON.stringify(filled);
+    return isAbsent(filled) && (filled === undefined || request.body_as !== undefined)
+      ? undefined
+      : encodeBody(filled, request, violations);
   };
 }
 

@@ -18,7 +18,7 @@ export function slotsOfOptions({ actions, ...own }: HttpOptions): readonly Reque
 }
 
 export function slotsOfRequest(request: RequestOptions): readonly RequestSlot[] {
-  const { url, path, query, headers, body } = request;
+  const { url, path, query, headers, header_arguments: styled, cookies, body } = request;
   const slots: RequestSlot[] = [];
   if (url !== undefined) addTemplate(url, ['url'], slots);
   if (path !== undefined) addTemplate(path, ['path'], slots);
@@ -29,6 +29,12 @@ export function slotsOfRequest(request: RequestOptions): readonly RequestSlot[] 
     }
   }
   for (const [name, text] of Object.entries(headers ?? {})) addTemplate(text, ['headers', name], slots);
+  for (const [name, { from }] of Object.entries(styled ?? {}))
+    slots.push({ name: from, path: ['header_arguments', name, 'from'] });
+  for (const [name, value] of Object.entries(cookies ?? {})) {
+    if (typeof value === 'string') addTemplate(value, ['cookies', name], slots);
+    else if (typeof value === 'object') slots.push({ name: value.from, path: ['cookies', name, 'from'] });
+  }
   if (body !== undefined && body !== 'remaining') addBody(body, ['body'], slots);
   return slots;
 }
