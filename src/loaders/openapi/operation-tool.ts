@@ -10,7 +10,7 @@ import { METHODS, type OpenApiOptions } from './options.ts';
 import { addParameters, type RequestParts } from './parameters.ts';
 import { pathTemplate, sentPath } from './path-template.ts';
 import { plainText } from './plain-text.ts';
-import { addBody, type RequestBody } from './request-body.ts';
+import { addBody, type RequestBody } from './body/request-body.ts';
 import { shown, Unusable } from './unusable.ts';
 
 export interface ToolNeeds {
@@ -150,8 +150,7 @@ function requestOf(
     ...(kind !== undefined && { body_as: kind }),
     ...(bodyParts !== undefined && { body_parts: bodyParts }),
     ...(options.path_slashes !== undefined && { path_slashes: options.path_slashes }),
-    ...(hasFiles(kind, bodyParts) &&
-      options.file_urls !== undefined && { file_urls: options.file_urls }),
+    ...(hasFiles(kind, bodyParts) && options.file_urls !== undefined && { file_urls: options.file_urls }),
     ...(ports !== undefined && { allow_ports: [...ports] }),
     ...(ranges !== undefined && { allow_private: [...ranges] }),
   };

@@ -1,4 +1,5 @@
 // Fetches a file that an argument names by URL: by the same guard as every request, without credentials, bounded.
+import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { childPointer } from '../../../lib/json/json-pointer.ts';
@@ -49,7 +50,7 @@ export function fileLoader(
       };
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof ToolFailure) || error.reason === 'UNSAFE_ARGUMENT') throw error;
+      if (!(error instanceof ToolFailure) || isReason(error, 'UNSAFE_ARGUMENT')) throw error;
       throw unsafe(argument, `could not be fetched: ${error.message}`, error);
     }
   };

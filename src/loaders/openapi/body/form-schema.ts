@@ -1,13 +1,16 @@
 // The schema of a form: which of its members are files, and how each member is written.
-import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
-import type { OpenApiOptions } from './options.ts';
+import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../../contract/json.ts';
+import type { OpenApiOptions } from '../options.ts';
 
 type FormOptions = Pick<OpenApiOptions, 'deep_lists' | 'file_urls'>;
 
 /** A file as an argument: base64, or by URL where the operator lets files be fetched. */
 export function fileSchema({ description }: JsonSchema, { file_urls: urls }: FormOptions): JsonSchema {
   const inBase64: JsonSchema = { type: 'string', description: 'The content of the file in base64.' };
-  const url: JsonSchema = { type: 'string', description: 'Where the file is fetched from, in place of base64.' };
+  const url: JsonSchema = {
+    type: 'string',
+    description: 'Where the file is fetched from, in place of base64.',
+  };
   const asObject: JsonSchema = {
     type: 'object',
     properties: {

@@ -1,12 +1,12 @@
 // The body of an operation: its members become arguments where it is a plain object, else it is one argument.
-import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
-import type { Operation } from './document/list-operations.ts';
-import type { ParameterNeeds } from './parameters.ts';
-import { dereference } from './document/references.ts';
+import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../../contract/json.ts';
+import type { Operation } from '../document/list-operations.ts';
+import type { ParameterNeeds } from '../parameters.ts';
+import { dereference } from '../document/references.ts';
 import { bodyContent, type BodyContent } from './body-content.ts';
 import { fileSchema, formSchema } from './form-schema.ts';
-import { plainText } from './plain-text.ts';
-import { below, shown, Unusable } from './unusable.ts';
+import { plainText } from '../plain-text.ts';
+import { below, shown, Unusable } from '../unusable.ts';
 
 export interface RequestBody {
   readonly body?: JsonValue;

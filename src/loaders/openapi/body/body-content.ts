@@ -1,7 +1,7 @@
 // Which of the media types of a body is sent, and as what: JSON before forms before text before files.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import { dereference } from './document/references.ts';
-import { Unusable } from './unusable.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
+import { dereference } from '../document/references.ts';
+import { Unusable } from '../unusable.ts';
 
 export interface BodyContent {
   /** As the document writes it. */
