@@ -120,7 +120,9 @@ describe('a message', () => {
   it('leaves out a result that is too long, which the receiver asks for', async () => {
     const { send, requests } = setUp({ envelope: JSON.stringify('x'.repeat(300_000)) });
     await send(dueAt());
-    expect(JSON.parse(String(requests[0]?.body ?? ''))).toMatchObject({ data: { call_id: 'call-1', result: null } });
+    expect(JSON.parse(String(requests[0]?.body ?? ''))).toMatchObject({
+      data: { call_id: 'call-1', result: null },
+    });
   });
 
   it('goes nowhere that the rules refuse by now, and is given up', async () => {
