@@ -12,6 +12,7 @@ import { asynchronous } from './asynchronous.js';
 import { http } from './http.js';
 import { listing } from './listing.js';
 import { mcp } from './mcp.js';
+import { mcpDoor } from './mcp-door.js';
 import { ROUNDS, SECONDS, WARM_UP_SECONDS, allMet, compare, median, number, report } from './measure.js';
 import { callOf, perSecond } from './rest-load.js';
 import { records } from './records.js';
@@ -272,6 +273,7 @@ const calls = {
   sql,
   http,
   mcp,
+  mcpDoor: () => mcpDoor(TOOLS),
   telemetry,
 };
 const state = { shared, admission, sessionTrips, records, verify, waiting, asynchronous, starts, replicas };
