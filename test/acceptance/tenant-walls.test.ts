@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildOpenApi } from '../../src/api/rest/openapi/document.ts';
 import { acceptCall, acceptedId, callWhen, eventsOf } from '../helpers/async-client.ts';
-import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
+import { grpcDoor, mcpDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { servedRoutes } from '../helpers/nest-routes.ts';
 import { callTool, request, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
@@ -110,6 +110,7 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
 const STREAMS = ['GET /v1/approvals/events'];
 /** Made in the caller's own tenant; what they say of another is refused, as the cases below show. */
 const MAKING = [
+  'POST /mcp',
   'POST /v1/admin/recordings',
   'POST /v1/agents',
   'POST /v1/approvals/delegations',
@@ -142,9 +143,13 @@ const BY_GRPC = [
 ];
 /** The same for everybody: the tools, and what the gateway says of itself. */
 const OF_EVERYBODY = [
+  'GET /.well-known/oauth-protected-resource',
+  'GET /.well-known/oauth-protected-resource/mcp',
   'GET /docs',
   'GET /docs/initializer.js',
   'GET /livez',
+  // That the tools have changed, and not which.
+  'GET /mcp',
   // Pages for browsers: what lets in is a link, and a state, that are good once (test/e2e/oauth.test.ts).
   'GET /oauth/callback/:provider',
   'GET /oauth/connect/:link',
@@ -264,7 +269,7 @@ beforeAll(async () => {
     },
   });
   [platform, acme, umbrella] = [gateway.key('platform'), gateway.key('acme'), gateway.key('umbrella')];
-  doors = [restDoor(gateway), grpcDoor(gateway)];
+  doors = [restDoor(gateway), grpcDoor(gateway), mcpDoor(gateway)];
   await haveOwned(host);
 }, 120_000);
 
