@@ -92,6 +92,10 @@ export const mcpListen = route({
   description: 'A stream of events; clients of 2026-07-28 send `subscriptions/listen`.',
   answers: {
     200: { description: 'The stream.', content: { 'text/event-stream': events } },
+    400: {
+      description: 'The query or a header is not valid.',
+      content: { 'application/json': RpcError, 'application/problem+json': Problem },
+    },
     401: json('No credential, or one that is not valid.', RpcError, ['WWW-Authenticate']),
     403: json('A page of another origin asks.', RpcError),
     406: json('The client takes no events.', RpcError),
