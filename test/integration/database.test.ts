@@ -42,6 +42,36 @@ describe('GatewayDatabase', () => {
     }
   });
 
+  it('a replica of the version before starts beside a newer schema and leaves it alone, but not on one that is no successor', async () => {
+    const server = await startPostgres();
+    try {
+      const settings = {
+        kind: 'postgres',
+        url: server.url(),
+        poolSize: 1,
+        ssl: 'disable',
+        migrate: true,
+      } as const;
+      const start = async () => {
+        const database = new GatewayDatabase(settings, { clock: new SystemClock(), log: quietLog });
+        await database.openNow().finally(() => database.close());
+      };
+      await start();
+      await server.sql(`INSERT INTO ute_migrations (name, timestamp) VALUES ('9999-later', '2030-01-01')`);
+      await start();
+      expect(await ute(['migrate'], { UTE_DATABASE_URL: server.url() })).toMatchObject({
+        code: 0,
+        stdout: 'up to date\n',
+      });
+      await server.sql(`DELETE FROM ute_migrations WHERE name = '0030-oauth'`);
+      await expect(start()).rejects.toThrow(
+        /another version made it: it has 9999-later and lacks 0030-oauth/,
+      );
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('"ute migrate" brings a database up to date for a gateway that may not, which refuses to start before', async () => {
     const server = await startPostgres();
     try {

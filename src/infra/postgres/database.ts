@@ -93,6 +93,13 @@ export class Database {
   async migrate(log: Log): Promise<readonly string[]> {
     const writer = await this.#writer().catch(failed);
     if (writer !== undefined) await requireOwner(this.owner, writer);
+    if (await this.#isAhead()) {
+      log.warn(
+        {},
+        'the database has the schema of a newer version: this one goes on beside it, and changes nothing',
+      );
+      return [];
+    }
     const results = await this.#migrating((migrator) => migrator.migrateToLatest()).catch(failed);
     const done = results
       .filter(({ status }) => status === 'Success')
@@ -125,6 +132,21 @@ export class Database {
     if (this.#owning === undefined) return undefined;
     const { rows } = await sql<{ name: string }>`SELECT current_user AS name`.execute(this.db);
     return rows[0]?.name;
+  }
+
+  /**
+   * During an upgrade a replica of the version before may start after one of the new version has migrated: a schema only grows
+   * until that upgrade is over. Throws Error where the two do not follow one another.
+   */
+  async #isAhead(): Promise<boolean> {
+    const known = await this.#migrator().getMigrations().catch(failed);
+    if (known.every(({ executedAt }) => executedAt === undefined)) return false;
+    const { rows } = await sql<{ name: string }>`SELECT name FROM ute_migrations`.execute(this.owner);
+    const unknown = rows.filter(({ name }) => !Object.hasOwn(MIGRATIONS, name)).map(({ name }) => name);
+    const missing = known.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
+    if (unknown.length > 0 && missing.length > 0)
+      failed(`another version made it: it has ${unknown.join(', ')} and lacks ${missing.join(', ')}`);
+    return unknown.length > 0;
   }
 
   /**
