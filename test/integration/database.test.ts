@@ -54,7 +54,11 @@ describe('GatewayDatabase', () => {
       } as const;
       const start = async () => {
         const database = new GatewayDatabase(settings, { clock: new SystemClock(), log: quietLog });
-        await database.openNow().finally(() => database.close());
+        try {
+          await database.openNow();
+        } finally {
+          await database.close();
+        }
       };
       await start();
       await server.sql(`INSERT INTO ute_migrations (name, timestamp) VALUES ('9999-later', '2030-01-01')`);
