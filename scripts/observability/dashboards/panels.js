@@ -76,7 +76,6 @@ const variable = (name, label, of_) => ({
   type: 'query',
   datasource: DATASOURCE,
   query: { query: of_, refId: name },
-  definition: of_,
   refresh: 2,
   sort: 1,
   includeAll: true,
@@ -86,7 +85,13 @@ const variable = (name, label, of_) => ({
 });
 
 const VARIABLES = [
-  { name: 'datasource', label: 'Prometheus', type: 'datasource', query: 'prometheus', current: {} },
+  {
+    name: 'datasource',
+    label: 'Prometheus',
+    type: 'datasource',
+    query: 'prometheus',
+    current: { text: 'default', value: 'default' },
+  },
   variable('namespace', 'Namespace', 'label_values(ute_build_info, namespace)'),
   variable('job', 'Gateway', 'label_values(ute_build_info{namespace=~"$namespace"}, job)'),
 ];
@@ -129,6 +134,9 @@ export function dashboard({ uid, title, description, panels, variables = [] }) {
       {
         type: 'dashboards',
         title: 'UnifiedToolExecutor',
+        icon: 'external link',
+        tooltip: '',
+        targetBlank: false,
         tags: ['ute'],
         asDropdown: true,
         includeVars: true,
