@@ -1,5 +1,6 @@
 // Telemetry: one connected trace from each door to what a call ends in, errors always, the same metrics and log lines by OTLP,
 // and nothing of arguments or results unless an operator asks for them.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -163,6 +164,21 @@ describe('one trace', () => {
     expect([admitted?.parentId, ran?.parentId]).toEqual([CALLERS_SPAN, admitted?.spanId]);
     const meta = JSON.stringify(result);
     expect(meta).toContain(`00-${traceIdOf(parent)}-${named(spans, 'ute.attempt')[0]?.spanId}-01`);
+  });
+
+  it('from an MCP client, which names it in _meta, over the gateway to an HTTP server', async () => {
+    const parent = traceparent();
+    heard.length = 0;
+    const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+    const requestInit = { headers: { authorization: `Bearer ${key()}` } };
+    await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', gateway.url), { requestInit }));
+    await client.callTool({ name: 'ask_http', arguments: {}, _meta: { traceparent: parent } });
+    await client.close();
+    const spans = await connected(parent, ['execute_tool ask_http', 'ute.attempt']);
+    const [call] = named(spans, 'execute_tool ask_http');
+    const [attempt] = named(spans, 'ute.attempt');
+    expect([call?.parentId, attempt?.parentId]).toEqual([CALLERS_SPAN, call?.spanId]);
+    expect(heard).toEqual([`00-${traceIdOf(parent)}-${attempt?.spanId}-01`]);
   });
 
   it('from gRPC over the steps of a composite tool to an HTTP server', async () => {
