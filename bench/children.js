@@ -59,6 +59,9 @@ export async function startGateway({ tools, settings = {}, program }) {
     readyMs,
     residentMb: () => residentMb(child.pid),
     cpuMs: () => cpuMs(child.pid),
+    /** Of several processes: all of them. */
+    allCpuMs: () => [child.pid, ...childrenOf(child.pid)].reduce((sum, pid) => sum + cpuMs(pid), 0),
+    byProcess: (name) => byProcess(metrics, name),
     metric: (name) => metric(metrics, name),
     untilShipped: () => untilShipped(metrics),
     async stop() {
@@ -130,6 +133,22 @@ function cpuMs(pid) {
     .split(' ')
     .slice(11, 13);
   return (Number(user) + Number(system)) * MS_PER_TICK;
+}
+
+/** Those that serve beside it, and no tools' programs: there are none here. */
+function childrenOf(pid) {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+/** The sum of a metric for each of several processes. */
+async function byProcess(port, name) {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const sums = new Map();
+  for (const [, process, value] of text.matchAll(
+    new RegExp(`^${name}\\{.*?process="(\\d+)".*\\} (\\S+)$`, 'gm'),
+  ))
+    sums.set(process, (sums.get(process) ?? 0) + Number(value));
+  return sums;
 }
 
 /** The value of a series without labels. */

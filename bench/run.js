@@ -15,6 +15,7 @@ import { mcp } from './mcp.js';
 import { mcpDoor } from './mcp-door.js';
 import { ROUNDS, SECONDS, WARM_UP_SECONDS, allMet, compare, median, number, report } from './measure.js';
 import { callOf, perSecond } from './rest-load.js';
+import { processes } from './processes.js';
 import { records } from './records.js';
 import { replicas } from './replicas.js';
 import { admission, sessionTrips, shared } from './shared.js';
@@ -276,7 +277,7 @@ const calls = {
   mcpDoor: () => mcpDoor(TOOLS),
   telemetry,
 };
-const state = { shared, admission, sessionTrips, records, verify, waiting, asynchronous, starts, replicas };
+const state = { shared, admission, sessionTrips, records, verify, waiting, asynchronous, starts, replicas, processes };
 /** Too long for every run: only by name. */
 const long = { sustained };
 const parts = { ...calls, ...state, ...long };

@@ -34,7 +34,7 @@ export async function withStores(work) {
   writeFileSync(join(dir, 'sleep.mjs'), SLEEPER);
   const sleeper = {
     ...ECHO,
-    input_schema: { type: 'object' },
+    input_schema: { type: 'object', properties: { ms: { type: 'integer', minimum: 0 } } },
     implementation_config: { handler: './sleep.mjs', trusted: true },
   };
   const list = [
