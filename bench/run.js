@@ -277,7 +277,18 @@ const calls = {
   mcpDoor: () => mcpDoor(TOOLS),
   telemetry,
 };
-const state = { shared, admission, sessionTrips, records, verify, waiting, asynchronous, starts, replicas, processes };
+const state = {
+  shared,
+  admission,
+  sessionTrips,
+  records,
+  verify,
+  waiting,
+  asynchronous,
+  starts,
+  replicas,
+  processes,
+};
 /** Too long for every run: only by name. */
 const long = { sustained };
 const parts = { ...calls, ...state, ...long };
