@@ -1,6 +1,8 @@
 // API keys in the database, through running gateways that share one: made, rotated, ended, and in force on three replicas.
+import { hash } from 'node:crypto';
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { sharedStores, type Stores } from '../helpers/stores.ts';
@@ -176,6 +178,74 @@ describe('a key of the database', () => {
       .filter(({ notes }) => notes?.['target'] === id)
       .map(({ notes }) => notes?.['action']);
     expect(new Set(acts)).toEqual(new Set(['keys.create', 'keys.revoke', 'keys.rotate']));
+  });
+});
+
+/** With the checksum that belongs to it. */
+function keyText(id: string, secret: string): string {
+  const body = `ute_live_${id}_${secret}`;
+  return `${body}_${crc32(body).toString(16).padStart(8, '0')}`;
+}
+
+describe('an attack on both doors', () => {
+  type Attack = [what: string, make: (key: Shown, other: Shown) => string];
+  interface Shown {
+    readonly id: string;
+    readonly secret: string;
+    readonly text: string;
+  }
+  const attacks: Attack[] = [
+    ['the secret of one key under the id of another', (key, other) => keyText(other.id, key.secret)],
+    [
+      'the hash of a secret in its place',
+      ({ id, secret }) => keyText(id, hash('sha256', secret, 'base64url')),
+    ],
+    ['a secret of somebody’s own under a known id', ({ id }) => keyText(id, 'A'.repeat(43))],
+    [
+      'the last character of a secret changed',
+      ({ id, secret }) => keyText(id, secret.slice(0, -1) + (secret.endsWith('A') ? 'B' : 'A')),
+    ],
+    ['a secret cut short', ({ id, secret }) => keyText(id, secret.slice(0, -1))],
+    ['a secret and more', ({ id, secret }) => keyText(id, `${secret}A`)],
+    ['an id that nobody has', ({ secret }) => keyText('zzzzzzzz', secret)],
+    ['an empty secret', ({ id }) => keyText(id, '')],
+    ['a wrong checksum', ({ text: whole }) => `${whole.slice(0, -8)}00000000`],
+    ['everything in capitals', ({ text: whole }) => whole.toUpperCase()],
+    ['the key twice', ({ text: whole }) => `${whole}${whole}`],
+    ['the key among others', ({ text: whole }, other) => `${other.text.slice(0, -1)},${whole}`],
+    ['the id alone', ({ id }) => id],
+    ['very much', ({ id }) => keyText(id, 'A'.repeat(7_000))],
+  ];
+  let key: Shown;
+  let other: Shown;
+  beforeAll(async () => {
+    const shown = async (): Promise<Shown> => {
+      const { id, key: whole } = await made({});
+      return { id, text: whole, secret: whole.slice('ute_live_'.length + id.length + 1, -9) };
+    };
+    [key, other] = [await shown(), await shown()];
+    expect(await saidBy(doors, keyText(key.id, key.secret))).toEqual(LET_IN);
+  });
+
+  it.each(attacks)('with %s is refused', async (_what, make) => {
+    expect(await saidBy(doors, make(key, other))).toEqual(REFUSED);
+  });
+
+  it('with a key that stands elsewhere than in a header of its own is one without a key', async () => {
+    const at = `${one.url}/v1/keys`;
+    const places: readonly [query: string, headers: Record<string, string>][] = [
+      [`?api_key=${admin()}`, {}],
+      [`?access_token=${admin()}`, {}],
+      ['', { cookie: `authorization=${admin()}; api_key=${admin()}` }],
+      ['', { authorization: `Basic ${Buffer.from(`x:${admin()}`).toString('base64')}` }],
+      ['', { authorization: admin() }],
+      ['', { 'proxy-authorization': `Bearer ${admin()}` }],
+    ];
+    for (const [query, headers] of places) {
+      const response = await fetch(`${at}${query}`, { headers });
+      expect([query, headers, response.status]).toEqual([query, headers, 401]);
+      expect(await response.text()).not.toContain(admin());
+    }
   });
 });
 
