@@ -1,11 +1,14 @@
 // Agents and the configuration of their tools, through running gateways that share one database: the seed's examples by row (C2–C4).
+import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { grpcDoor, restDoor, type Decision, type Door } from '../helpers/doors.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { request, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { sharedStores, type Stores } from '../helpers/stores.ts';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 interface Problem {
   readonly reason: string;
@@ -21,8 +24,15 @@ const SOON = { timeout: 30_000, interval: 50 };
 const TOKEN = 'ya29.an-access-token';
 const CALENDAR = { sensitive_config: { access_token: TOKEN } };
 const EVENTS = 'Google_calendar.list_events';
+const WEATHER = {
+  name: 'Weather',
+  description: 'Says the weather.',
+  tool_type: 'javascript',
+  implementation_config: { handler: './weather.js', trusted: true },
+};
 const WHEN = { time_min: '2025-12-30T09:00:00Z' };
 
+let dir: string;
 let upstream: Server;
 let seen: { readonly url: string; readonly headers: IncomingMessage['headers']; readonly body: string }[] =
   [];
@@ -48,9 +58,12 @@ beforeAll(async () => {
   await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done));
   process.env['TEST_AGENTS_PORT'] = String((upstream.address() as AddressInfo).port);
   stores = await sharedStores();
+  dir = tempDir();
+  writeFileSync(join(dir, 'weather.js'), 'export const execute = () => "sunny";\n');
+  writeTools([WEATHER]);
   const secrets = { keys: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
   const options = {
-    tools: ['test/fixtures/agents/tools.yaml'],
+    tools: ['test/fixtures/agents/tools.yaml', join(dir, 'weather.json')],
     settings: { ...stores.settings, secrets },
     more: {
       boss: { tenant: 'acme', roles: ['admin'] },
@@ -70,10 +83,15 @@ afterAll(async () => {
   await Promise.all([one?.stop(), two?.stop()]);
   await stores?.stop();
   upstream?.close();
+  removeDir(dir);
   delete process.env['TEST_AGENTS_PORT'];
 });
 
 beforeEach(() => void (seen = []));
+
+function writeTools(tools: readonly object[]): void {
+  writeFileSync(join(dir, 'weather.json'), JSON.stringify({ tools }));
+}
 
 async function declared(by = boss): Promise<string> {
   const name = `agent-${(serial += 1)}`;
@@ -243,8 +261,20 @@ describe('C3: callable only when configured and enabled', () => {
     expect(await reasonOf(EVENTS, agent, WHEN)).toBe('TOOL_NOT_CONFIGURED');
     expect(seen).toHaveLength(2);
     expect(await reasonOf('no_such_tool', agent)).toBe('TOOL_NOT_FOUND');
+    expect(await reasonOf('Google_calendar.get_availability', agent)).toBe('TOOL_NOT_FOUND');
     const missing = await request<Problem>(boss, 'PUT', pathOf(agent, 'no_such_tool'), {});
     expect([missing.status, missing.body.reason]).toEqual([404, 'TOOL_NOT_FOUND']);
+  });
+
+  it('a tool that is configured, and whose implementation is gone, is told as that', async () => {
+    const agent = await declared();
+    await configured(agent, 'Weather', {});
+    expect((await called('Weather', agent)).data).toBe('sunny');
+    writeTools([]);
+    await request({ url: one.url, key: one.keys.admin.text }, 'POST', '/v1/admin/reload');
+    await expect.poll(() => reasonOf('Weather', agent), SOON).toBe('TOOL_NOT_IMPLEMENTED');
+    expect(await called('Weather', agent)).toMatchObject({ type: 'NOT_FOUND' });
+    expect(await reasonOf('Weather', 'nobody-declared')).toBe('TOOL_NOT_FOUND');
   });
 
   it('a tool that needs nothing is as it was for agents that nobody declared, and not for one that is', async () => {

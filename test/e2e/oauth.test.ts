@@ -166,7 +166,7 @@ async function aged(agent: string): Promise<void> {
   }, SOON);
 }
 
-describe('an agent without an account', () => {
+describe('C4 OAuth2, an agent without an account', () => {
   it('is told where to connect one, and nothing is sent', async () => {
     const agent = await declared();
     const { status, body } = await called(agent);
@@ -191,7 +191,7 @@ describe('an agent without an account', () => {
   });
 });
 
-describe('connected in a browser', () => {
+describe('C4 OAuth2, connected in a browser', () => {
   it('the token goes to the upstream as its bearer, and comes out nowhere', async () => {
     const agent = await declared();
     await connected(agent);
@@ -233,7 +233,7 @@ describe('connected in a browser', () => {
   });
 });
 
-describe('attacks on the way', () => {
+describe('C4 OAuth2, attacks on the way', () => {
   it('a callback is good once', async () => {
     const [agent, browser] = [await declared(), new TestBrowser()];
     const back = await connected(agent, browser);
@@ -313,7 +313,7 @@ describe('attacks on the way', () => {
   });
 });
 
-describe('as time goes by', () => {
+describe('C4 OAuth2, as time goes by', () => {
   it('a token that has ended is fetched anew, once for all calls, with the rotated refresh token each time', async () => {
     const agent = await declared();
     await connected(agent);
@@ -410,7 +410,7 @@ describe('as time goes by', () => {
   });
 });
 
-describe('on the command line', () => {
+describe('C4 OAuth2, on the command line', () => {
   async function ute(...argv: readonly string[]) {
     let [stdout, stderr] = ['', ''];
     const code = await run([...argv, '--url', boss.url, '--key', boss.key], {
@@ -441,7 +441,7 @@ describe('on the command line', () => {
   });
 });
 
-describe('without a browser here', () => {
+describe('C4 OAuth2, without a browser here', () => {
   it('a human types a code in elsewhere', async () => {
     const agent = await declared();
     const started = await request<{ flow: string; user_code: string; verification_uri: string }>(
