@@ -102,6 +102,8 @@ export interface AuditSink {
   write(record: AuditRecord): Promise<void>;
   /** Made and kept soon, or dropped and counted where the buffer is full. Never throws. */
   offer(make: () => AuditRecord): void;
+  /** One of the tenant is not made, because there are too many of its kind: a gap record says how many. */
+  omit(tenant: string): void;
   flush(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,13 +1,15 @@
 // The records of running gateways: history by REST, restarts, a database that is cut off, and very many calls.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serve, type Service } from '../../src/app/service/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { CALL_HISTORY } from '../helpers/call-history-sql.ts';
 import { auditTrail } from '../helpers/audit-kit.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
-import { callTool, request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
+import { callTool, metricValue, request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
 
@@ -33,9 +35,19 @@ async function again(gateway: RunningGateway): Promise<Service> {
 describe('an embedded gateway', () => {
   let gateway: RunningGateway;
   beforeAll(async () => {
-    gateway = await startGateway({ tools: TOOLS });
+    gateway = await startGateway({
+      tools: TOOLS,
+      roles: { viewer: ['tools:read'] },
+      more: {
+        stray: { tenant: 'acme', roles: ['agent'], agents: ['front'], user: 'ann' },
+        viewer: { tenant: 'acme', roles: ['viewer'] },
+        many: { tenants: ['acme', 'umbrella'], roles: ['agent'] },
+      },
+    });
   });
   afterAll(() => gateway?.stop());
+  const idOf = (name: string) => gateway.key(name).key.split('_')[2];
+  const database = () => gateway.service.infra.database.db;
 
   it('has its database open when it is ready', () => {
     expect(gateway.service.infra.database.isOpen).toBe(true);
@@ -68,6 +80,44 @@ describe('an embedded gateway', () => {
       'outcome',
     ]);
     expect((await listCalls(admin, 'status=succeeded&tool=look')).body.calls).toHaveLength(1);
+  });
+
+  it('has who was refused for what it asked with a good credential: in the tenant of that, without what it said of itself', async () => {
+    const stray = gateway.key('stray');
+    const path = '/v1/tools/look/execute';
+    const args = { n: 1 };
+    for (const context of [{ agent_id: 'back' }, { user_id: 'bob' }, { tenant_id: 'umbrella' }])
+      await request(stray, 'POST', path, { arguments: args, context });
+    await request(gateway.key('viewer'), 'POST', path, { arguments: args });
+    await request(gateway.key('many'), 'POST', path, { arguments: args });
+    const trail = await auditTrail(gateway, 'outcome=PERMISSION_DENIED');
+    expect(
+      trail.map((each) => [each['reason'], each['principal_id'], each['agent_id'], each['user_id']]),
+    ).toEqual([
+      ['PERMISSION_MISSING', idOf('viewer'), '', ''],
+      ['TENANT_MISMATCH', idOf('stray'), '', ''],
+      ['USER_MISMATCH', idOf('stray'), '', ''],
+      ['AGENT_MISMATCH', idOf('stray'), '', ''],
+    ]);
+    // One of several tenants names none: its record is of none.
+    const { rows } = await sql`
+      SELECT principal_id, tenant_id FROM audit_trail WHERE reason = 'TENANT_REQUIRED'`.execute(database());
+    expect(rows[0]).toEqual({ principal_id: idOf('many'), tenant_id: '' });
+  });
+
+  it('has so many calls of unknown credentials a second, and of the others how many there were', async () => {
+    const count = 400;
+    const nobody = { ...targetOf(gateway, 'agent'), key: 'nobody' };
+    await Promise.all(Array.from({ length: count }, () => callTool(nobody, 'look')));
+    const omitted = await metricValue(gateway.service.metricsUrl, 'ute_audit_omitted_total');
+    expect(omitted).toBeGreaterThan(0);
+    await eventually(async () => {
+      const { rows } = await sql`
+        SELECT sum((notes::jsonb ->> 'dropped')::int)::int AS dropped FROM audit_trail
+        WHERE kind = 'gap' AND tenant_id = ''`.execute(database());
+      expect(rows).toEqual([{ dropped: omitted }]);
+    });
+    expect(await metricValue(gateway.service.metricsUrl, 'ute_audit_dropped_total')).toBe(0);
   });
 
   it('records a tool the way its declaration says', async () => {

@@ -1,5 +1,6 @@
 // ToolFailure: the one error that refuses or fails a call on purpose. Its message is public, its cause is not.
 import type { JsonObject } from '../json.ts';
+import type { Principal } from './principal.ts';
 import { ERROR_TYPES, type ErrorOrigin, type ErrorType } from './error-types.ts';
 
 export interface FailureDetails {
@@ -11,6 +12,8 @@ export interface FailureDetails {
   readonly partialSideEffects?: boolean;
   /** Public, small, JSON. */
   readonly details?: JsonObject;
+  /** Whose credential was good, where the request is refused for what it asks for with it. For records alone. */
+  readonly by?: Principal;
   /** Goes to the log under the call id, never to the caller. */
   readonly cause?: unknown;
 }
@@ -24,6 +27,7 @@ export class ToolFailure extends Error {
   /** Undefined: the core decides from where the call had got to. */
   readonly partialSideEffects: boolean | undefined;
   readonly details: JsonObject;
+  readonly by: Principal | undefined;
 
   constructor(type: ErrorType, message: string, extra: FailureDetails = {}) {
     super(message, { cause: extra.cause });
@@ -35,6 +39,7 @@ export class ToolFailure extends Error {
     this.retryAfterMs = extra.retryAfterMs;
     this.partialSideEffects = extra.partialSideEffects;
     this.details = extra.details ?? {};
+    this.by = extra.by;
   }
 }
 

@@ -14,7 +14,9 @@ import {
 } from '../../../test/helpers/call-kit.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { refusalOf } from '../../core/settle.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
 import { snapshotOf } from '../../registry/tool-spec-registry.ts';
 import { audit } from './index.ts';
@@ -33,6 +35,7 @@ function sinkOf(changes: Partial<AuditSink> = {}) {
     intend: keep('intend'),
     write: keep('write'),
     offer: (make) => void keep('offer')(make()),
+    omit: (tenant) => void how.push(`omit ${tenant}`),
     flush: () => Promise.resolve(),
     close: () => Promise.resolve(),
     ...changes,
@@ -98,6 +101,31 @@ describe('audit', () => {
     await through(extensionOf(sink), call, refusing, options());
     expect(records).toMatchObject([{ kind: 'outcome', outcome: 'AUTH', reason: 'CREDENTIAL_MISSING' }]);
     expect(how).toEqual(['write']);
+  });
+
+  it('so many calls a second of credentials that are not valid are recorded, the others omitted, and no others', async () => {
+    const now = new FakeClock();
+    const { sink, how } = sinkOf();
+    const layer = layerFor(
+      audit.create({ auditSink: sink, clock: now }),
+      READER,
+      options({ refused_credentials_per_second: 2 }),
+    )!;
+    const run = (
+      reason: 'CREDENTIAL_INVALID' | 'CREDENTIAL_EXPIRED' | 'AGENT_MISMATCH',
+      isKnown: boolean,
+    ) => {
+      const call = callFor(READER);
+      if (isKnown) call.progress.caller = { principal: principalOf(), context: { tenantId: 'acme' } };
+      return layer(call, async (inside) => refusalOf(inside, toolFailure(reason, 'no')));
+    };
+    for (let each = 0; each < 3; each += 1) await run('CREDENTIAL_INVALID', false);
+    await run('CREDENTIAL_EXPIRED', true);
+    await run('AGENT_MISMATCH', true);
+    expect(how).toEqual(['write', 'write', 'omit ', 'omit acme', 'write']);
+    await now.advance(1_000);
+    await run('CREDENTIAL_INVALID', false);
+    expect(how.at(-1)).toBe('write');
   });
 
   it('a tool that changes something has its intent committed before it runs, a reader only its outcome', async () => {

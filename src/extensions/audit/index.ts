@@ -2,13 +2,16 @@
 import { z } from 'zod';
 import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
+import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { whole } from '../../lib/settings/whole.ts';
 import { intentOf, outcomeOf } from './audit-record.ts';
+import { PerSecond } from './per-second.ts';
 
 const optionsSchema = z.strictObject({
   mode: z
@@ -18,6 +21,11 @@ const optionsSchema = z.strictObject({
       'strict: a record is committed before the tool runs, and one after. durable: a record is on disk before the answer ' +
         'is given. best_effort: on disk within some 20 ms, dropped and counted where the buffer is full. Left out: strict for ' +
         'tools that are not read_only; for the others durable with a PostgreSQL, best_effort on the embedded database.',
+    ),
+  refused_credentials_per_second: whole(1)
+    .default(50)
+    .describe(
+      'Records a second, on each replica, of calls whose credential is not valid: anybody can make those. How many more there were is in a record of the kind gap.',
     ),
 });
 type AuditOptions = z.infer<typeof optionsSchema>;
@@ -40,11 +48,12 @@ function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditO
     call.progress.isIntended = true;
     return sink.intend(intentOf(call, clock));
   };
+  const quota = new PerSecond();
   const intendChange = (call: ToolCall) => (changes(call) ? intend(call) : undefined);
   return {
     stage: 'request',
     onFailure: 'deny',
-    prepare: ({ mode: gatewayMode }) =>
+    prepare: ({ mode: gatewayMode, refused_credentials_per_second: most }) =>
       async function record(call, next) {
         const { progress } = call;
         const fn = call.snapshot.find(call.request.tool)?.function;
@@ -56,12 +65,22 @@ function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditO
         const ready = mode === 'best_effort' ? undefined : sink.ready();
         if (ready !== undefined) await ready;
         const response = await next(call);
+        if (isOfNobody(response, call) && !quota.takes(most, clock.now())) {
+          sink.omit(progress.caller?.principal.tenantId ?? '');
+          return response;
+        }
         const make = () => outcomeOf(call, progress.pinned ?? fn, response, clock);
         if (mode !== 'best_effort' || progress.isIntended === true) return recorded(sink, make, response);
         sink.offer(make);
         return response;
       },
   };
+}
+
+/** Nobody was let in by what it showed. */
+function isOfNobody(response: ToolResponse, { progress }: ToolCall): boolean {
+  if (response.ok) return false;
+  return progress.caller === undefined || isReason(response.error, 'CREDENTIAL_EXPIRED');
 }
 
 /**

@@ -4,6 +4,7 @@ import type { ExtensionPlugin, Next, RequestExtension } from '../../contract/plu
 import { boundTo } from '../../contract/call/bound-to.ts';
 import { holds, stillGranted, type Principal } from '../../contract/call/principal.ts';
 import { isReason } from '../../contract/call/reasons/is-reason.ts';
+import type { ToolContext } from '../../contract/call/tool-context.ts';
 import { grantOf, type ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
@@ -36,19 +37,34 @@ function createAuth(authenticator: Authenticator, clock: Clock): RequestExtensio
     onFailure: 'deny',
     explains: true,
     prepare({ flood_rate: floodRate }) {
+      function mayCall(principal: Principal, call: ToolCall): ToolContext {
+        try {
+          guard.check(principal.id, floodRate, clock.now());
+          if (!holds(principal, 'tools:call')) throw missing('tools:call');
+          return boundTo(principal, call.context);
+        } catch (error) {
+          call.progress.caller = recognized(principal);
+          throw error;
+        }
+      }
       function enter(principal: Principal, call: ToolCall, next: Next): Promise<ToolResponse> {
-        guard.check(principal.id, floodRate, clock.now());
-        if (!holds(principal, 'tools:call')) throw missing('tools:call');
-        const context = boundTo(principal, call.context);
+        const context = mayCall(principal, call);
         call.progress.caller = { principal, context };
         return next({ ...call, principal, context });
       }
       return function authenticate(call, next) {
-        const principal = principalOf(call, authenticator);
+        let principal: Principal | Promise<Principal>;
+        try {
+          principal = principalOf(call, authenticator);
+        } catch (error) {
+          throw noted(call, error);
+        }
         // A key is known at once, and whoever shows one waits for nothing.
-        return principal instanceof Promise
-          ? principal.then((known) => enter(known, call, next))
-          : enter(principal, call, next);
+        if (!(principal instanceof Promise)) return enter(principal, call, next);
+        const known = principal.catch((error: unknown) => {
+          throw noted(call, error);
+        });
+        return known.then((late) => enter(late, call, next));
       };
     },
   };
@@ -81,6 +97,16 @@ function whoSpeaks(
   } catch (error) {
     return told(error);
   }
+}
+
+/** Who is refused is on record as well, where the credential itself is good: with nothing of what the call says of itself. */
+function noted(call: ToolCall, error: unknown): unknown {
+  if (error instanceof ToolFailure && error.by !== undefined) call.progress.caller = recognized(error.by);
+  return error;
+}
+
+function recognized(principal: Principal) {
+  return { principal, context: { tenantId: principal.tenantId } };
 }
 
 function missing(permission: string): ToolFailure {

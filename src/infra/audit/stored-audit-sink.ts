@@ -45,7 +45,7 @@ export class StoredAuditSink implements AuditSink {
   readonly #storage: SegmentStorage;
   readonly #clock: Clock;
   readonly #counts: Counts;
-  /** Records dropped since the last gap record, by tenant. */
+  /** Records dropped or omitted since the last gap record, by tenant. */
   readonly #gaps = new Map<string, number>();
   #offered: (() => AuditRecord)[] = [];
   #takingIn: NodeJS.Immediate | undefined;
@@ -119,6 +119,11 @@ export class StoredAuditSink implements AuditSink {
     else this.#takingIn ??= setImmediate(() => this.#takeIn());
   }
 
+  omit(tenant: string): void {
+    this.#counts.omitted.add();
+    this.#addGap(tenant);
+  }
+
   #takeIn(): void {
     clearImmediate(this.#takingIn);
     this.#takingIn = undefined;
@@ -145,6 +150,10 @@ export class StoredAuditSink implements AuditSink {
 
   #countGap(ofTenant: string): void {
     this.#counts.dropped.add();
+    this.#addGap(ofTenant);
+  }
+
+  #addGap(ofTenant: string): void {
     const tenant = this.#gaps.size < MAX_GAPS || this.#gaps.has(ofTenant) ? ofTenant : '';
     this.#gaps.set(tenant, (this.#gaps.get(tenant) ?? 0) + 1);
   }
@@ -212,6 +221,7 @@ export class StoredAuditSink implements AuditSink {
 interface Counts {
   readonly accepted: Counter;
   readonly dropped: Counter;
+  readonly omitted: Counter;
   readonly refused: Counter;
   readonly rejected: Counter;
   readonly degraded: Gauge;
@@ -223,6 +233,7 @@ function countsOf(metrics: Metrics): Counts {
   return {
     accepted: metrics.counter(RECORDS_SERIES.ute_audit_records_total).with(),
     dropped: metrics.counter(RECORDS_SERIES.ute_audit_dropped_total).with(),
+    omitted: metrics.counter(RECORDS_SERIES.ute_audit_omitted_total).with(),
     refused: metrics.counter(RECORDS_SERIES.ute_audit_refused_calls_total).with(),
     rejected: metrics.counter(RECORDS_SERIES.ute_audit_rejected_total).with(),
     degraded: degradedGauge(metrics, 'audit'),

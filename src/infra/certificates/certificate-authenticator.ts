@@ -54,7 +54,9 @@ export class CertificateAuthenticator {
       throw toolFailure('CREDENTIAL_INVALID', "The client certificate is nobody's here.");
     // A connection may outlive the certificate that it was opened with.
     if (certificate.validTo <= this.#clock.wall())
-      throw toolFailure('CREDENTIAL_EXPIRED', 'The credential has expired.');
+      throw toolFailure('CREDENTIAL_EXPIRED', 'The credential has expired.', {
+        by: mapped.identity.principal,
+      });
     return inTenant(mapped.identity, tenant);
   }
 

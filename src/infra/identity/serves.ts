@@ -39,11 +39,11 @@ export function servesOf(tenants: readonly string[] | typeof ANY): Serves {
 export function inTenant({ principal, serves }: Identity, named: string | undefined): Principal {
   if (serves.kind === 'one') {
     if (named === undefined || named === serves.tenant) return principal;
-    throw serves.tenant === '' ? notAllowed('belongs to no tenant') : foreign();
+    throw serves.tenant === '' ? notAllowed('belongs to no tenant', principal) : foreign(principal);
   }
-  if (named === undefined) throw required();
+  if (named === undefined) throw required(principal);
   if (isServed(serves, named)) return { ...principal, tenantId: named };
-  throw notAllowed('does not serve the tenant that the request names');
+  throw notAllowed('does not serve the tenant that the request names', principal);
 }
 
 /** Whether a call that was made for the tenant may still be. */
@@ -57,19 +57,20 @@ function isServed(serves: Exclude<Serves, { kind: 'one' }>, tenant: string): boo
 
 const NAMED_BY = 'context.tenant_id, the header X-UTE-Tenant, or the metadata x-ute-tenant';
 
-function required() {
+function required(by: Principal) {
   return toolFailure(
     'TENANT_REQUIRED',
     `This credential serves several tenants, so every request names its own: by ${NAMED_BY}.`,
-    { details: { field: 'tenant_id' } },
+    { by, details: { field: 'tenant_id' } },
   );
 }
 
-function notAllowed(why: string) {
-  return toolFailure('TENANT_NOT_ALLOWED', `This credential ${why}.`, { details: { field: 'tenant_id' } });
+function notAllowed(why: string, by: Principal) {
+  const details = { field: 'tenant_id' };
+  return toolFailure('TENANT_NOT_ALLOWED', `This credential ${why}.`, { by, details });
 }
 
-function foreign() {
+function foreign(by: Principal) {
   const message = 'This credential may not speak for the tenant that the request names.';
-  return toolFailure('TENANT_MISMATCH', message, { details: { field: 'tenant_id' } });
+  return toolFailure('TENANT_MISMATCH', message, { by, details: { field: 'tenant_id' } });
 }

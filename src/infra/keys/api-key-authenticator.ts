@@ -131,8 +131,9 @@ export class ApiKeyAuthenticator implements Authenticator {
   }
 
   #ifNotExpired({ identity, goodUntil }: Accepted): Identity {
-    if (goodUntil <= this.#clock.wall()) throw refused('CREDENTIAL_EXPIRED', 'The credential has expired.');
-    return identity;
+    if (goodUntil > this.#clock.wall()) return identity;
+    const { principal: by } = identity;
+    throw toolFailure('CREDENTIAL_EXPIRED', 'The credential has expired.', { by });
   }
 }
 

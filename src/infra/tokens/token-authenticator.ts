@@ -48,7 +48,9 @@ export class TokenAuthenticator {
     if (known === undefined || known.keySet !== known.verifier.keys.current || known.roles !== this.#roles())
       return this.#verify(id, token).then((identity) => inTenant(identity, tenant));
     if (known.goodUntil > this.#clock.wall()) return inTenant(known.identity, tenant);
-    throw toolFailure('CREDENTIAL_EXPIRED', 'The credential has expired.');
+    throw toolFailure('CREDENTIAL_EXPIRED', 'The credential has expired.', {
+      by: known.identity.principal,
+    });
   }
 
   /** What was granted then, by what its roles mean now, while its issuer may still speak for its tenant. */

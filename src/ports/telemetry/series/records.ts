@@ -43,6 +43,10 @@ export const RECORDS_SERIES = named({
   ute_recorded_calls_total: { type: 'counter', help: 'Calls kept in a recording.' },
   ute_recordings_active: { type: 'gauge', help: 'Recordings that go on.' },
   ute_audit_records_total: { type: 'counter', help: 'Audit records that were kept.' },
+  ute_audit_omitted_total: {
+    type: 'counter',
+    help: 'Calls without a valid credential that have no audit record of their own, because there were too many a second.',
+  },
   ute_audit_dropped_total: { type: 'counter', help: 'Audit records that could not be kept.' },
   ute_audit_refused_calls_total: {
     type: 'counter',
