@@ -105,6 +105,18 @@ describe('an embedded gateway', () => {
     expect(rows[0]).toEqual({ principal_id: idOf('many'), tenant_id: '' });
   });
 
+  it('has who asked the management side for a tenant that the credential does not serve', async () => {
+    const elsewhere = { ...gateway.key('stray'), tenant: 'umbrella' };
+    const { status } = await request(elsewhere, 'DELETE', '/v1/sessions/ses_x');
+    expect(status).toBe(403);
+    const [refused] = await auditTrail(gateway, `kind=management&principal_id=${idOf('stray')}`);
+    expect(refused).toMatchObject({
+      reason: 'TENANT_MISMATCH',
+      outcome: 'PERMISSION_DENIED',
+      notes: { action: 'sessions.end', target: 'ses_x' },
+    });
+  });
+
   it('has so many calls of unknown credentials a second, and of the others how many there were', async () => {
     const count = 400;
     const nobody = { ...targetOf(gateway, 'agent'), key: 'nobody' };

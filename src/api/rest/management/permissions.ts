@@ -11,13 +11,14 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { holds, isOfPlatform, type Principal } from '../../../contract/call/principal.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
-import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { isReason } from '../../../contract/call/reasons/is-reason.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import { TENANT_KEY, tenantOrThrow } from '../../named-tenant.ts';
 import { AUTHENTICATOR, MANAGEMENT_ACTS } from '../../tokens.ts';
 import { credentialOf } from '../server/credential.ts';
-import { admit } from './admitted.ts';
-import { actOf, type ManagementActs } from './acts.ts';
+import { admit, admittedFor } from './admitted.ts';
+import { actOf, type Act, type ManagementActs } from './acts.ts';
 
 /** What reaches every tenant of the gateway: the kill switch, reload, circuits, definitions, replicas, replay. */
 export const PLATFORM = 'platform:admin';
@@ -42,15 +43,31 @@ export class PermissionGuard implements CanActivate {
     const tenant = tenantOrThrow(headers[TENANT_KEY]);
     const permissions: readonly string[] = Reflect.getMetadata(REQUIRED, context.getHandler());
     const authenticate = () => this.authenticator.authenticate(credentialOf(request), tenant);
-    const admitted = admit(request, await authenticate(), async () => {
+    const act = actOf(context);
+    const principal = await this.#recognized(authenticate, act);
+    const admitted = admit(request, principal, async () => {
       const refusal = refusalOf(await authenticate(), permissions);
       if (refusal !== undefined) throw refusal;
     });
     const refusal = refusalOf(admitted.principal, permissions);
     if (refusal === undefined) return true;
-    const act = actOf(context);
     if (act !== undefined) await this.acts.refused(admitted, act, refusal);
     throw refusal;
+  }
+
+  /** Who is refused with a good credential, for a tenant that it does not serve, is on record as well. */
+  async #recognized(
+    authenticate: () => Principal | Promise<Principal>,
+    act: Act | undefined,
+  ): Promise<Principal> {
+    try {
+      return await authenticate();
+    } catch (error) {
+      if (!(error instanceof ToolFailure) || error.by === undefined || act === undefined) throw error;
+      // Whoever still has a key that has expired could go on for ever.
+      if (!isReason(error, 'CREDENTIAL_EXPIRED')) await this.acts.refused(admittedFor(error.by), act, error);
+      throw error;
+    }
   }
 }
 
