@@ -1,9 +1,12 @@
 // CheckpointReader: a file of checkpoints, line by line; each signature is checked, those of one tenant are given.
 import type { KeyObject } from 'node:crypto';
-import { isSigned, keyIdOf, readCheckpoint, type Checkpoint } from './checkpoint.ts';
+import { checkpointId, isSigned, keyIdOf, readCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { found, type Finding } from './finding.ts';
 
 export type Lines = AsyncIterable<string>;
+
+/** How many before a checkpoint its predecessor may lie: one that the database did not keep stays in the file. */
+const REMEMBERED = 16;
 
 export class CheckpointReader {
   /** How many a record was held to. */
@@ -15,6 +18,8 @@ export class CheckpointReader {
   #next: Checkpoint | Finding | undefined;
   #lastSeq = 0;
   #number = 0;
+  /** Ids of the last ones of each tenant. */
+  readonly #ids = new Map<string, readonly string[]>();
 
   constructor(lines: Lines, keys: readonly KeyObject[]) {
     this.#lines = lines[Symbol.asyncIterator]();
@@ -47,6 +52,19 @@ export class CheckpointReader {
     if (publicKey === undefined) return bad(seq, `is signed by the key ${key}, which was not given`);
     if (!isSigned(checkpoint, publicKey)) return bad(seq, 'is not what was signed');
     this.#lastSeq = seq;
-    return checkpoint;
+    if (this.#follows(checkpoint)) return checkpoint;
+    return found(
+      'missing',
+      seq,
+      `line ${this.#number} of the checkpoints follows one that was taken out of them`,
+    );
+  }
+
+  /** What stands before the first of a tenant in this file may be in another one. */
+  #follows(checkpoint: Checkpoint): boolean {
+    const { tenant, previous } = checkpoint;
+    const before = this.#ids.get(tenant) ?? [];
+    this.#ids.set(tenant, [...before.slice(1 - REMEMBERED), checkpointId(checkpoint)]);
+    return before.length === 0 || previous === '' || before.includes(previous);
   }
 }

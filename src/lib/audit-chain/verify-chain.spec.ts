@@ -178,6 +178,29 @@ describe('tampering is named', () => {
     expect(await finding(({ lines }) => lines.splice(0))).toMatchObject({ damage: 'truncated_tail', seq: 1 });
   });
 
+  it('missing: a checkpoint that was taken out from among the others', async () => {
+    const made = chainOf(12);
+    const without = (index: number) => ({ ...made, checkpoints: made.checkpoints.toSpliced(index, 1) });
+    expect((await check(without(1))).finding).toMatchObject({ damage: 'missing', seq: 9 });
+    // Of the first and the last nobody can tell: the one before may lie in another file, the one behind was never there.
+    expect((await check(without(0))).finding).toBeUndefined();
+    expect((await check(without(3))).finding).toBeUndefined();
+  });
+
+  it('but a checkpoint that is there twice, or that the database did not keep, is no damage', async () => {
+    const made = chainOf(9);
+    const [first = '', second = '', third = ''] = made.checkpoints;
+    const unkept = checkpointLine(checkpoint(6, hashAt(made, 6), 'a'.repeat(64))).trimEnd();
+    const kept = [first, second, second, third];
+    expect((await check({ ...made, checkpoints: kept })).finding).toBeUndefined();
+    const id = checkpointId(JSON.parse(first) as Checkpoint);
+    const beside = checkpointLine(checkpoint(5, hashAt(made, 5), id)).trimEnd();
+    expect((await check({ ...made, checkpoints: [first, beside, second, third] })).finding).toBeUndefined();
+    expect((await check({ ...made, checkpoints: [first, unkept] })).finding).toMatchObject({
+      damage: 'missing',
+    });
+  });
+
   it('forked: a history that was written anew from a record on, and one that goes on in two ways', async () => {
     const other = chainOf(12, (n) => (n >= 5 ? 'else' : String(n)));
     expect(await finding(({ lines }) => lines.splice(0, 12, ...other.lines))).toMatchObject({
