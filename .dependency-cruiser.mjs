@@ -59,22 +59,11 @@ const MAY_IMPORT = {
     instead: 'Doors translate and call core through a port; inject it by a token of api/tokens.ts.',
   },
   cli: {
-    to: [
-      'contract',
-      'lib',
-      'ports',
-      'infra/postgres',
-      'infra/data-dir',
-      'infra/embedded-postgres',
-      'formats',
-      'settings',
-      'app/gateway/validate-tools',
-      'app/gateway/test-policies',
-      'app/demo',
-      'version',
-    ],
+    to: 'contract lib ports infra/postgres infra/data-dir infra/embedded-postgres formats settings app/gateway/validate-tools app/gateway/test-policies app/gateway/own-packages app/demo version'.split(
+      ' ',
+    ),
     instead:
-      'A command talks to a running gateway by REST, or asks validate-tools.ts and test-policies.ts; it starts nothing that serves.',
+      'A command talks to a running gateway by REST, or asks validate-tools.ts, test-policies.ts and own-packages.ts; it starts nothing that serves.',
   },
   infra: {
     to: ['contract', 'ports', 'lib', 'settings', 'version'],

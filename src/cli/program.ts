@@ -17,6 +17,8 @@ import { addRecordCommand } from './commands/record-command.ts';
 import { addReplayCommand } from './commands/replay-command.ts';
 import { addSecretsCommand } from './commands/secrets-command.ts';
 import { addSessionsCommand } from './commands/sessions-command.ts';
+import { addImportCommand } from './commands/mcp/import-command.ts';
+import { addPackagesCommand } from './commands/mcp/packages-command.ts';
 import { addAssignmentsCommand } from './commands/tools/assignments-command.ts';
 import { addToolsCommand } from './commands/tools-command.ts';
 import { addValidateCommand } from './commands/validate-command.ts';
@@ -44,6 +46,8 @@ const COMMANDS = [
   addReplayCommand,
   addTopCommand,
   addDiagnoseCommand,
+  addImportCommand,
+  addPackagesCommand,
   addCompletionCommand,
 ];
 

@@ -235,12 +235,10 @@ describe('a hostile server on stdio', () => {
     expect(told.every(({ message }) => (message ?? '').length <= 500)).toBe(true);
   });
 
-  it('a server that asks for sampling, input or roots is refused each of them', async () => {
+  it('a server that asks for sampling or roots is refused both, and a question of its is not answered', async () => {
     const said = textOf(await callTool(open('asks'), 'do'));
-    const replies = JSON.parse(said) as JsonObject[];
-    expect(replies).toEqual(
-      Array.from({ length: 3 }, () => ({ error: expect.objectContaining({ code: -32_601 }) })),
-    );
+    const refused = { error: expect.objectContaining({ code: -32_601 }) };
+    expect(JSON.parse(said)).toEqual([refused, { result: { action: 'cancel' } }, refused]);
   });
 
   it('a flood of requests to the gateway ends the connection', async () => {

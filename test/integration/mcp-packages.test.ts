@@ -1,7 +1,9 @@
 // MCP servers that come in packages: installed once from a registry, in the sandbox, and started without a network.
-import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { run } from '../../src/cli/run.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
@@ -114,5 +116,101 @@ describe('a package of PyPI', () => {
   it('that is not there is one clear line', async () => {
     const { message } = await refusal({ package: 'pypi:packed-server==9.9.9' });
     expect(message).toContain('pypi:packed-server==9.9.9 is not installed: the registry has no such version');
+  });
+});
+
+describe('the command line', () => {
+  async function ute(...argv: string[]) {
+    const out = { stdout: '', stderr: '' };
+    const code = await run(argv, {
+      stdout: (text) => (out.stdout += text),
+      stderr: (text) => (out.stderr += text),
+      readStdin: async () => '',
+      fetch: () => Promise.reject(new Error('nobody is asked')),
+      env: { UTE_CONFIG: join(dir, 'gateway.yaml'), UTE_DATA_DIR: join(dir, 'data') },
+      cwd: dir,
+    });
+    return { code, ...out };
+  }
+
+  const mcpJson = (servers: JsonObject) =>
+    writeFileSync(join(dir, 'mcp.json'), JSON.stringify({ mcpServers: servers }));
+
+  beforeEach(() => writeFileSync(join(dir, 'gateway.yaml'), 'auth: { mode: none }\n'));
+
+  it('ute import pins what an mcp.json leaves open, and moves secrets to the environment', async () => {
+    mcpJson({
+      one: { command: 'npx', args: ['-y', 'packed-server', '--flag'], env: { API_KEY: 'abc' } },
+      two: { command: 'uvx', args: ['packed-server'] },
+      three: { url: 'https://mcp.example/mcp' },
+    });
+    const { code, stdout, stderr } = await ute('import', 'mcp.json');
+    expect(parse(stdout)).toEqual({
+      loaders: [
+        {
+          type: 'mcp-server',
+          name: 'one',
+          package: 'npm:packed-server@1.2.3',
+          args: ['--flag'],
+          env: { API_KEY: '${env:API_KEY}' },
+        },
+        { type: 'mcp-server', name: 'two', package: 'pypi:packed-server==1.2.3' },
+        { type: 'mcp-server', name: 'three', url: 'https://mcp.example/mcp' },
+      ],
+    });
+    expect(stderr).toContain("set in the gateway's environment: API_KEY");
+    expect(code).toBe(0);
+    const asConnections = await ute('import', 'mcp.json', '--as', 'connections');
+    expect(parse(asConnections.stdout)).toMatchObject({
+      connections: { two: { type: 'mcp', package: 'pypi:packed-server==1.2.3' } },
+    });
+  });
+
+  it('ute import leaves out what cannot be pinned, says why, and ends with 1', async () => {
+    mcpJson({
+      one: { command: 'npx', args: ['no-such-server'] },
+      two: { url: 'https://mcp.example/mcp' },
+      three: {},
+    });
+    const { code, stdout, stderr } = await ute('import', 'mcp.json');
+    expect(parse(stdout)).toEqual({
+      loaders: [{ type: 'mcp-server', name: 'two', url: 'https://mcp.example/mcp' }],
+    });
+    expect(stderr).toContain(
+      'one: left out: The package npm:no-such-server is not installed: the registry has no',
+    );
+    expect(stderr).toContain('three: left out: it has neither a command nor a url');
+    expect(code).toBe(1);
+  });
+
+  it('ute packages installs ahead of the start what loaders and connections name, and lists it', async () => {
+    writeFileSync(
+      join(dir, 'tools.yaml'),
+      `connections: { two: { type: mcp, command: npx, args: [-y, two-programs@1.2.3] , program: one } }
+tools: [{ name: look, description: Looks., tool_type: mcp, implementation_config: { connection: two, tool: look } }]
+`,
+    );
+    writeFileSync(
+      join(dir, 'gateway.yaml'),
+      `auth: { mode: none }
+loaders:
+  - { type: mcp-server, name: one, package: 'npm:packed-server@1.2.3' }
+  - { type: yaml-file, paths: [tools.yaml] }
+`,
+    );
+    const installed = await ute('packages', 'install');
+    expect(installed).toMatchObject({ code: 0, stderr: '' });
+    expect(installed.stdout.split('\n')).toEqual([
+      'npm:packed-server@1.2.3: installed',
+      'npm:two-programs@1.2.3: installed',
+      '',
+    ]);
+    const { stdout } = await ute('packages', 'list', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([
+      { packages: ['npm:packed-server@1.2.3'], scripts: false, contents: ['packed-server@1.2.3'] },
+      { packages: ['npm:two-programs@1.2.3'] },
+    ]);
+    await loopback.close();
+    expect(await ute('packages', 'install')).toMatchObject({ code: 0 });
   });
 });

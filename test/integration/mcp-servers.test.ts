@@ -6,7 +6,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../src/contract/json.ts';
-import type { McpProgress, McpServer } from '../../src/ports/egress/mcp-servers.ts';
+import type { McpLog, McpProgress, McpServer } from '../../src/ports/egress/mcp-servers.ts';
 import { makeServer } from '../fixtures/mcp/era-server.js';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import {
@@ -215,10 +215,34 @@ describe.each(ERAS)('a server over %s', (_, era) => {
     expect(JSON.parse(said)).toMatchObject({ traceparent });
   });
 
+  it('tells what it logs to the call that is alone on its connection', async () => {
+    const told: McpLog[] = [];
+    const listening = () => callTool(server, 'log', {}, { onLog: (log) => void told.push(log) });
+    await listening();
+    await eventually(() => expect(told).toEqual([{ level: 'warn', message: 'fixture: {"step":1}' }]));
+  });
+
   it('an unknown tool is the server’s own error', async () => {
     await expect(callTool(server, 'nothing')).rejects.toMatchObject({ name: 'ToolFailure', origin: 'tool' });
   });
 });
+
+/** Over HTTP, one of 2025 needs a session to hear an answer by, and this one has none. */
+const ASKING = ERAS.filter(([name]) => name !== 'HTTP, 2025-11-25');
+
+it.each(ASKING)(
+  'a server over %s asks in the middle of a call, and the failure says what',
+  async (_, era) => {
+    const failure = await callTool(bench.open(await era.connection()), 'ask').catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({
+      reason: 'INPUT_REQUIRED',
+      message: expect.stringContaining('Which city?'),
+      details: { asked: [{ message: 'Which city?', schema: { required: ['city'] } }] },
+    });
+  },
+);
 
 it('a server that takes a request and says nothing is not waited for when it is closed', async () => {
   const asked = Promise.withResolvers<void>();

@@ -12,6 +12,7 @@ import type { Settings } from '../../settings/settings-schema.ts';
 import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
 import { UndiciHttpClient } from '../../infra/http/undici-http-client.ts';
 import { SdkMcpServers } from '../../infra/mcp/sdk-mcp-servers.ts';
+import { embeddedPostgres } from '../../infra/postgres/own-database.ts';
 import { PackageStore } from '../../infra/packages/package-store.ts';
 import { NodeProcessSpawner } from '../../infra/process/node-process-spawner.ts';
 import { ProcessStarter } from '../../infra/process/process-starter.ts';
@@ -70,6 +71,23 @@ export function createPackageStore(
     timeoutMs: said.install_timeout_ms,
     maxBytes: said.max_package_bytes,
   });
+}
+
+/** For a process that serves nobody: the store alone, with a sandbox of its own. */
+export function openPackageStore(
+  settings: Settings,
+  { clock, log }: { readonly clock: SystemClock; readonly log: Log },
+): { readonly store: PackageStore; readonly close: () => Promise<void> } {
+  const starter = new ProcessStarter();
+  const server = embeddedPostgres(settings, log);
+  const spawner = new NodeProcessSpawner(
+    starter,
+    createSandbox(settings, starter, { clock, server, alsoHidden: [] }),
+  );
+  return {
+    store: createPackageStore(settings, { clock, log, spawner }),
+    close: () => spawner.closeAll(),
+  };
 }
 
 /** Settings that are not valid are the shell executor's to refuse, right after this. */

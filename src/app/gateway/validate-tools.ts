@@ -43,12 +43,14 @@ export interface UnservedOptions {
   readonly online: boolean;
   /** Who callers are. Left out: anybody is let in, as nobody. */
   readonly authenticator?: Authenticator;
+  /** In place of those that would be asked. */
+  readonly mcpServers?: McpServers;
 }
 
 /** `use` gets the gateway with its tools loaded, as far as they have no problems. Throws as `validateTools` does. */
 export async function withUnservedGateway<Result>(
   settings: Settings,
-  { online, authenticator }: UnservedOptions,
+  { online, authenticator, mcpServers }: UnservedOptions,
   use: (gateway: Gateway, validation: ToolsValidation) => Promise<Result>,
 ): Promise<Result> {
   const named = chosenLoaders(settings.loaders);
@@ -72,6 +74,7 @@ export async function withUnservedGateway<Result>(
       ...infra.ports,
       ...away,
       ...(authenticator !== undefined && { authenticator }),
+      ...(mcpServers !== undefined && { mcpServers }),
       specs: { ...NOTHING_KEPT, ...stored.reader },
     };
     const gateway = await createGateway(alone, ports);

@@ -12,7 +12,7 @@ import { nameOf } from '../../lib/mcp/mcp-package.ts';
 import { mcpSettingsSchema, type McpExecutorSettings } from '../../lib/mcp/package-settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { McpProgress, McpServers, McpStdioSettings } from '../../ports/egress/mcp-servers.ts';
+import type { McpLog, McpProgress, McpServers, McpStdioSettings } from '../../ports/egress/mcp-servers.ts';
 import { cleanFailure } from './clean-failure.ts';
 import { mcpOptionsSchema, type McpOptions } from './options-schema.ts';
 import { readResult, type ResultKind } from './read-result.ts';
@@ -113,6 +113,7 @@ async function execute(
       // A server that nobody listens to is not asked for progress.
       ...(call.request.emit !== undefined && {
         onProgress: (progress: McpProgress) => emitProgress(progress, emit, scrubber.text),
+        onLog: ({ level, message }: McpLog) => emit({ kind: 'log', level, message: scrubber.text(message) }),
       }),
     });
     return await scrubber.jsonInSlices(readResult(result, kind));

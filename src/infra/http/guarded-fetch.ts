@@ -1,5 +1,5 @@
-// `fetch` over guarded connections, for libraries that bring their own protocol. Redirects and content codings are
-// refused, the answer is bounded; an event stream, which is read event by event, is not.
+// `fetch` over guarded connections, for libraries that bring their own protocol. Redirects, unless the library asks to see them
+// (`redirect: 'manual'`), and content codings are refused, the answer is bounded; an event stream, which is read event by event, is not.
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { toolFailure } from '../../contract/call/failure.ts';
@@ -36,16 +36,18 @@ export function guardedFetch(dispatcher: () => Dispatcher, maxBytes: number): Fe
       signal.throwIfAborted();
       throw error instanceof Error ? failureOf(error, true) : error;
     }
-    return responseOf(answer, maxBytes);
+    return responseOf(answer, maxBytes, request.redirect === 'manual');
   };
 }
 
 function responseOf(
   { statusCode: status, headers, body }: Dispatcher.ResponseData,
   maxBytes: number,
+  showsRedirects: boolean,
 ): Response {
-  const problem = problemOf(status, headers, maxBytes);
-  if (problem !== undefined || WITHOUT_BODY.has(status)) {
+  const isShown = showsRedirects && REDIRECTS.has(status);
+  const problem = isShown ? undefined : problemOf(status, headers, maxBytes);
+  if (problem !== undefined || isShown || WITHOUT_BODY.has(status)) {
     body.on('error', () => {}).destroy();
     if (problem !== undefined) throw problem;
     return new Response(null, { status, headers: pairsOf(headers) });

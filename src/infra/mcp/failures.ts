@@ -1,6 +1,18 @@
 // What goes wrong between the gateway and an MCP server, as ToolFailures.
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { AskedInput } from './answers/calls-under-way.ts';
+
+/** `asked`: what it wanted to know, where it said. */
+export function inputRequired(asked: readonly AskedInput[], cause?: unknown): ToolFailure {
+  const said = asked.map(({ message }) => ` ${JSON.stringify(message)}`).join(',');
+  const message = `The MCP server asks for input in the middle of the call, which no caller here can give${said === '' ? '.' : `:${said}.`}`;
+  return toolFailure('INPUT_REQUIRED', message, {
+    origin: 'tool',
+    cause,
+    ...(asked.length > 0 && { details: { asked: asked.map((each) => ({ ...each })) } }),
+  });
+}
 
 export function connectionLost(cause?: unknown): ToolFailure {
   return toolFailure('CONNECTION_LOST', 'The connection to the MCP server was lost before it had answered.', {

@@ -3,7 +3,9 @@ import { statusReason } from '../../contract/call/reasons/status-reason.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { connectFailed, connectionLost, invalidAnswer } from './failures.ts';
+import type { AskedInput } from './answers/calls-under-way.ts';
+import { readAllAsked } from './answers/read-asked.ts';
+import { connectFailed, connectionLost, inputRequired, invalidAnswer } from './failures.ts';
 import { refusalIn } from './transport/message-guard.ts';
 
 const MAX_MESSAGE_CHARS = 2_000;
@@ -41,7 +43,7 @@ export function failureOf(error: unknown, connecting: boolean): ToolFailure {
       return invalidAnswer('its answer does not have the form of one', brief(error));
     case 'UNSUPPORTED_RESULT_TYPE':
     case 'INPUT_REQUIRED_ROUNDS_EXCEEDED':
-      return inputRequired(error);
+      return inputRequired([], brief(error));
     case 'CLIENT_HTTP_UNEXPECTED_CONTENT':
       return invalidAnswer('its answer is neither JSON nor an event stream', brief(error));
     default:
@@ -49,9 +51,17 @@ export function failureOf(error: unknown, connecting: boolean): ToolFailure {
   }
 }
 
-/** The session is not known to the server any more: it did not even look at the request. */
-export function isSessionGone(error: unknown): boolean {
-  return ownFailureIn(error) === undefined && shapeOf(error).status === 404;
+/**
+ * Whether the server has forgotten the session: it says so by 404, and did not even look at the request. Others answer 400, or
+ * an error of the protocol in words of their own: those have to be asked again.
+ */
+export function sessionSign(error: unknown): 'gone' | 'perhaps' | undefined {
+  if (ownFailureIn(error) !== undefined) return undefined;
+  const { status, code } = shapeOf(error);
+  if (status === 404) return 'gone';
+  if (status === 400) return 'perhaps';
+  const isSaid = error instanceof Error && /session/i.test(error.message);
+  return typeof code === 'number' && isSaid ? 'perhaps' : undefined;
 }
 
 /** A ToolFailure, wherever the SDK has put it. */
@@ -72,7 +82,7 @@ function causeIn(data: unknown): unknown {
 }
 
 function rpcFailure(code: number, error: unknown): ToolFailure {
-  if (INPUT_NEEDED.has(code)) return inputRequired(error);
+  if (INPUT_NEEDED.has(code)) return inputRequired(askedIn(error), brief(error));
   const text = error instanceof Error ? error.message.replace(/^MCP error -?\d+: /, '') : '';
   const details = { code };
   if (code === -32_603 || (code <= -32_000 && code > -32_020)) {
@@ -87,7 +97,22 @@ function rpcFailure(code: number, error: unknown): ToolFailure {
   });
 }
 
+/** A server that sends a human to a page says so in its error. */
+function askedIn(error: unknown): readonly AskedInput[] {
+  const { data } = shapeOf(error);
+  return typeof data === 'object' && data !== null && 'elicitations' in data
+    ? readAllAsked(data.elicitations)
+    : [];
+}
+
 function statusFailure(status: number, error: unknown): ToolFailure {
+  // Within its origin it would have been followed.
+  if (status >= 300 && status < 400)
+    return toolFailure(
+      'REDIRECT_REFUSED',
+      `The MCP server answered with a redirect (HTTP ${status}) to another place; that is not followed.`,
+      { details: { status }, partialSideEffects: false, cause: brief(error) },
+    );
   const type = TYPE_OF_STATUS[status] ?? (status >= 500 ? 'TRANSIENT' : 'PERMANENT');
   return new ToolFailure(type, `The MCP server answered HTTP ${status}.`, {
     origin: 'tool',
@@ -96,11 +121,6 @@ function statusFailure(status: number, error: unknown): ToolFailure {
     ...(status >= 400 && status < 500 && status !== 408 && { partialSideEffects: false }),
     cause: brief(error),
   });
-}
-
-function inputRequired(error: unknown): ToolFailure {
-  const message = 'The MCP server asks for input in the middle of the call, which no caller here can give.';
-  return toolFailure('INPUT_REQUIRED', message, { origin: 'tool', cause: brief(error) });
 }
 
 function shapeOf(error: unknown): SdkShape {

@@ -9,7 +9,7 @@ import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
 import { defineMcpMetrics } from './mcp-metrics.ts';
 import { ServerConnection } from './server-connection.ts';
-import type { SessionNeeds } from './session.ts';
+import type { SessionNeeds } from './session-needs.ts';
 import type { Packages } from './start/started-from.ts';
 
 export interface SdkMcpServersOptions {

@@ -11,8 +11,11 @@ import type { ConnectionState, Transport } from './mcp-metrics.ts';
 import { limitProgress } from './answers/progress-limiter.ts';
 import { startedFrom } from './start/started-from.ts';
 import { RestartBudget } from './start/restart-budget.ts';
-import { failureOf, isSessionGone } from './sdk-failures.ts';
-import { connect, type Session, type SessionNeeds } from './session.ts';
+import { CallsUnderWay, type AskedInput } from './answers/calls-under-way.ts';
+import { withAsked } from './answers/read-asked.ts';
+import { failureOf } from './sdk-failures.ts';
+import { connect, type Session } from './session.ts';
+import type { SessionEvents, SessionNeeds } from './session-needs.ts';
 
 /** The SDK wants a limit of its own for each request; the caller's signal is the one that counts. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
@@ -20,6 +23,8 @@ const NO_LIMIT_MS = 2 ** 31 - 1;
 const CHANGES_MS = 250;
 /** A server that runs one call at a time may be busy for a while; it is asked once its caller has given up. */
 const PROBE_MS = 5_000;
+/** Since 2026-07-28 each call says whether it wants to hear of it. */
+const LOG_LEVEL = { 'io.modelcontextprotocol/logLevel': 'info' };
 
 export class ServerConnection {
   readonly #settings: McpServerSettings;
@@ -32,6 +37,9 @@ export class ServerConnection {
   #connecting: Promise<Session> | undefined;
   /** Being asked whether it still answers. */
   #doubted: Session | undefined;
+  readonly #underWay = new CallsUnderWay();
+  /** By the last list. */
+  #asTasks: ReadonlySet<string> = new Set();
   #connectedBefore = false;
   #lastFailure: unknown;
   #tellLater: (() => void) | undefined;
@@ -51,18 +59,36 @@ export class ServerConnection {
   }
 
   async listTools(signal: AbortSignal): Promise<McpListing> {
-    return this.#use(signal, async ({ client, server, protocolVersion }) => {
+    return this.#use(signal, async ({ client, server, protocolVersion, caller }) => {
       const listed = await listTools(client, this.#settings.limits, signal, NO_LIMIT_MS);
-      return { server, protocolVersion, ...listed };
+      const { asTasks, tools, ...more } = listed;
+      this.#asTasks = asTasks;
+      const usable = tools.filter(({ name }) => caller.runTask !== undefined || !asTasks.has(name));
+      if (usable.length < tools.length) {
+        const leftOut = [...asTasks].slice(0, 20);
+        this.#needs.log.warn(
+          { tools: leftOut },
+          'tools of an MCP server run as tasks alone, which it does not have: left out',
+        );
+      }
+      return { server, protocolVersion, tools: usable, ...more };
     });
   }
 
-  async callTool({ tool, arguments: args, signal, meta, onProgress }: McpCall): Promise<McpResult> {
+  async callTool({ tool, arguments: args, signal, meta, onProgress, onLog }: McpCall): Promise<McpResult> {
     const { clock } = this.#needs;
-    const params = { name: tool, arguments: args, ...(meta !== undefined && { _meta: meta }) };
     return this.#use(signal, (session) => {
       const onprogress = onProgress && limitProgress(clock, onProgress);
-      return session.callTool(params, { signal, timeout: NO_LIMIT_MS, ...(onprogress && { onprogress }) });
+      const options = { signal, timeout: NO_LIMIT_MS, ...(onprogress && { onprogress }) };
+      const wanted = onLog !== undefined && session.client.getProtocolEra() === 'modern' ? LOG_LEVEL : {};
+      const said = { ...wanted, ...meta };
+      const params = { name: tool, arguments: args, ...(Object.keys(said).length > 0 && { _meta: said }) };
+      const { call, runTask } = session.caller;
+      const asked: AskedInput[] = [];
+      return this.#underWay.run({ onLog, asked }, async () => {
+        const run = this.#asTasks.has(tool) && runTask !== undefined ? runTask : call;
+        return withAsked(await run(params, options), asked);
+      });
     });
   }
 
@@ -86,28 +112,29 @@ export class ServerConnection {
 
   async #use<Result>(signal: AbortSignal, work: (session: Session) => Promise<Result>): Promise<Result> {
     signal.throwIfAborted();
+    let used: Session | undefined;
+    const once = async () => {
+      used = this.#open() ?? (await abortable(this.#ready(), signal));
+      const result = await work(used);
+      this.#budget.worked();
+      return result;
+    };
     try {
-      return await this.#tryOnce(signal, work);
+      return await once();
     } catch (error) {
       if (signal.aborted) this.#doubt();
       signal.throwIfAborted();
-      if (!isSessionGone(error) || this.#session === undefined) throw failureOf(error, false);
+      if ((await used?.hasForgotten(error, signal)) !== true) throw failureOf(error, false);
     }
+    signal.throwIfAborted();
     // The server has forgotten the session, and so did nothing: once more, in a new one.
-    this.#lose(this.#session);
+    if (used !== undefined) this.#lose(used);
     try {
-      return await this.#tryOnce(signal, work);
+      return await once();
     } catch (error) {
       signal.throwIfAborted();
       throw failureOf(error, false);
     }
-  }
-
-  async #tryOnce<Result>(signal: AbortSignal, work: (session: Session) => Promise<Result>): Promise<Result> {
-    const session = this.#open() ?? (await abortable(this.#ready(), signal));
-    const result = await work(session);
-    this.#budget.worked();
-    return result;
   }
 
   #open(): Session | undefined {
@@ -129,7 +156,12 @@ export class ServerConnection {
     await this.#pause(this.#budget.delayMs());
     this.#move('connecting');
     try {
-      const events = { toolsChanged: () => this.#tellChange(), lost: () => this.#lose(session) };
+      const events: SessionEvents = {
+        toolsChanged: () => this.#tellChange(),
+        logged: (log) => this.#underWay.logged(log),
+        asked: (input) => this.#underWay.wasAsked(input),
+        lost: () => this.#lose(session),
+      };
       const settings = await startedFrom(this.#settings, this.#needs.packages);
       const session: Session = await connect(settings, this.#needs, events, this.#closing.signal);
       if (this.#closed) {

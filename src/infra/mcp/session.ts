@@ -1,61 +1,42 @@
 // One connection to a server from its handshake to its end: transport, guard and SDK client put together.
-import { backoffMs, type Backoff } from '../../lib/timers/backoff.ts';
 import type * as SdkModule from '@modelcontextprotocol/client';
-import type { Client, Transport } from '@modelcontextprotocol/client';
-import { secretScrubber } from '../../lib/secrets/scrub-secrets.ts';
-import { mcpSecrets } from '../../lib/mcp/mcp-settings.ts';
+import type { Client } from '@modelcontextprotocol/client';
 import type { Clock } from '../../ports/clock.ts';
-import type { HttpClient } from '../../ports/egress/http-client.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { McpServerSettings, McpStdioSettings } from '../../ports/egress/mcp-servers.ts';
-import type { ProcessSpawner, SpawnRequest } from '../../ports/egress/process-spawner.ts';
-import { toolCaller, type CallTool } from './answers/call-tool.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { McpServerSettings } from '../../ports/egress/mcp-servers.ts';
+import { toolCaller, type ToolCaller } from './answers/call-tool.ts';
+import { readAsked, readLog } from './answers/read-asked.ts';
 import { connectTimeout } from './failures.ts';
-import { httpTransport } from './transport/http-transport.ts';
-import type { McpMetrics } from './mcp-metrics.ts';
-import { MessageGuard, StdioGuard, type GuardOptions } from './transport/message-guard.ts';
-import { ProtocolViolationBudget } from './transport/protocol-violation-budget.ts';
-import { failureOf } from './sdk-failures.ts';
-import { ServerOutput } from './start/server-output.ts';
-import { startFailure } from './start/start-failure.ts';
-import type { Packages } from './start/started-from.ts';
-import { StdioTransport } from './transport/stdio-transport.ts';
+import { listenForChanges } from './listen-for-changes.ts';
+import type { SessionEvents, SessionNeeds } from './session-needs.ts';
+import { guarded } from './start/open-transport.ts';
+import type { MessageGuard } from './transport/message-guard.ts';
+import { failureOf, sessionSign } from './sdk-failures.ts';
 
 type Sdk = typeof SdkModule;
 
 const CLIENT = { name: 'unified-tool-executor', version: '1' };
 /** How long a server on stdio may be silent about the newest protocol before it is taken for an older one. */
 const PROBE_MS = 3_000;
-const LISTEN_AGAIN: Backoff = { firstMs: 10_000, lastMs: 1_200_000, least: 0.5 };
 const MAX_LIST_PAGES = 8;
-
-export interface SessionNeeds {
-  readonly spawner: ProcessSpawner;
-  readonly packages: Packages;
-  readonly http: HttpClient;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: McpMetrics;
-  readonly random: () => number;
-}
 
 export interface Session {
   readonly client: Client;
-  readonly callTool: CallTool;
+  readonly caller: ToolCaller;
   readonly server: { readonly name: string; readonly version: string };
   readonly protocolVersion: string;
   /** False once it has ended, by whichever side. */
   isOpen(): boolean;
+  /** Whether this failure means that the server does not know the session any more; asks it where that is not certain. */
+  hasForgotten(failure: unknown, signal: AbortSignal): Promise<boolean>;
   /** Whether the server answers at all before the signal aborts. */
   isAlive(signal: AbortSignal): Promise<boolean>;
   close(): Promise<void>;
 }
 
-export interface SessionEvents {
-  toolsChanged(): void;
-  /** Once, after the handshake, when the server goes. */
-  lost(): void;
-}
+/** A server of before 2025-03-26 answers a message to its stream so. */
+const NOT_THERE: ReadonlySet<unknown> = new Set([400, 404, 405, 406]);
 
 /** Throws ToolFailure, soon where `closing` aborts. Leaves nothing running when it fails. */
 export async function connect(
@@ -64,48 +45,118 @@ export async function connect(
   events: SessionEvents,
   closing: AbortSignal,
 ): Promise<Session> {
+  try {
+    return await connectBy('current', settings, needs, events, closing);
+  } catch (error) {
+    const { status } = error instanceof ToolFailure ? (error.details ?? {}) : {};
+    if (settings.kind === 'stdio' || !NOT_THERE.has(status)) throw error;
+    const old = await connectBy('old', settings, needs, events, closing).catch(() => undefined);
+    if (old === undefined) throw error;
+    return old;
+  }
+}
+
+type Way = 'current' | 'old';
+
+async function connectBy(
+  way: Way,
+  settings: McpServerSettings,
+  needs: SessionNeeds,
+  events: SessionEvents,
+  closing: AbortSignal,
+): Promise<Session> {
   const sdk = await import('@modelcontextprotocol/client');
-  const { guard, explained } = guarded(sdk, settings, needs);
-  const client = newClient(sdk, settings);
+  const { guard, explained } = guarded(sdk, settings, needs, way);
+  const client = newClient(sdk, settings, way);
   const { connectTimeoutMs } = settings.limits;
-  let [open, settled] = [true, false];
+  const state = { isOpen: true, isSettled: false };
   Object.assign(client, {
     onclose: () => {
-      if (open && settled) events.lost();
-      open = false;
+      if (state.isOpen && state.isSettled) events.lost();
+      state.isOpen = false;
     },
-    onerror: (error: Error) =>
-      needs.log.debug({ err: error.message.slice(0, 500) }, 'an MCP connection had an error'),
   });
-  client.setNotificationHandler('notifications/tools/list_changed', () => events.toolsChanged());
+  hear(client, events, needs.log);
   const limit = limitOf(guard, needs.clock, connectTimeoutMs, closing);
   try {
     closing.throwIfAborted();
     await client.connect(guard, { timeout: connectTimeoutMs });
   } catch (error) {
     await guard.close().catch(() => undefined);
-    throw limit.isLate()
-      ? connectTimeout(connectTimeoutMs, explained(undefined))
-      : failureOf(explained(error), true);
+    if (limit.isLate()) throw connectTimeout(connectTimeoutMs, explained(undefined));
+    throw failureOf(explained(error), true);
   } finally {
     limit.end();
   }
-  settled = true;
-  const close = async () => {
-    open = false;
-    await client.close().catch(() => undefined);
-    await guard.close().catch(() => undefined);
+  state.isSettled = true;
+  listenForChanges(client, needs, () => state.isOpen, events);
+  wantLogs(client);
+  const isOpen = () => state.isOpen;
+  return {
+    ...sessionOf(client, guard, settings, isOpen),
+    caller: toolCaller({
+      client,
+      clock: needs.clock,
+      isBlock: sdk.isSpecType.ContentBlock,
+      transport: settings.kind,
+    }),
+    isOpen,
+    close: () => {
+      state.isOpen = false;
+      return closeBoth(client, guard);
+    },
   };
-  listenForChanges(client, needs, () => open, events);
+}
+
+async function closeBoth(client: Client, guard: MessageGuard): Promise<void> {
+  await client.close().catch(() => undefined);
+  await guard.close().catch(() => undefined);
+}
+
+/** Before 2026-07-28 a server is told once what it is to tell. */
+function wantLogs(client: Client): void {
+  if (client.getProtocolEra() !== 'legacy' || client.getServerCapabilities()?.logging === undefined) return;
+  client.setLoggingLevel('info', { timeout: PROBE_MS }).catch(() => undefined);
+}
+
+/** What the server says without being asked. */
+function hear(client: Client, events: SessionEvents, log: Log): void {
+  Object.assign(client, {
+    onerror: (error: Error) =>
+      log.debug({ err: error.message.slice(0, 500) }, 'an MCP connection had an error'),
+  });
+  client.setNotificationHandler('notifications/tools/list_changed', () => events.toolsChanged());
+  client.setNotificationHandler('notifications/message', ({ params }) => events.logged(readLog(params)));
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    const asked = readAsked(params);
+    if (asked !== undefined) events.asked(asked);
+    return { action: 'cancel' };
+  });
+}
+
+function sessionOf(
+  client: Client,
+  guard: MessageGuard,
+  { kind }: McpServerSettings,
+  isOpen: () => boolean,
+): Omit<Session, 'caller' | 'isOpen' | 'close'> {
   const { name = '', version = '' } = client.getServerVersion() ?? {};
   return {
     client,
-    callTool: toolCaller(client, sdk.isSpecType.ContentBlock, settings.kind),
     server: { name, version },
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
-    isOpen: () => open,
     isAlive: (signal) => guard.probe(signal),
-    close,
+    hasForgotten: async (failure, signal) => {
+      const sign = kind === 'http' ? sessionSign(failure) : undefined;
+      if (sign !== 'perhaps' || guard.sessionId === undefined) return sign === 'gone';
+      try {
+        if (isOpen()) await client.ping({ signal, timeout: PROBE_MS });
+      } catch (again) {
+        if (sessionSign(again) !== undefined) return true;
+      }
+      // Closed: another call has found out already.
+      return !isOpen();
+    },
   };
 }
 
@@ -125,12 +176,13 @@ function limitOf(guard: MessageGuard, clock: Clock, ms: number, closing: AbortSi
   return { isLate: () => late, end };
 }
 
-function newClient(sdk: Sdk, settings: McpServerSettings): Client {
-  const isAuto = settings.kind === 'http' || settings.protocol === 'auto';
+function newClient(sdk: Sdk, settings: McpServerSettings, way: Way): Client {
+  const isAuto = way === 'current' && (settings.kind === 'http' || settings.protocol === 'auto');
   const probe = settings.kind === 'http' ? {} : { timeoutMs: PROBE_MS };
   return new sdk.Client(CLIENT, {
-    // No capabilities: what a server asks of its client (sampling, elicitation, roots) is refused by the SDK.
-    capabilities: {},
+    // What else a server asks of its client (sampling, roots) is refused by the SDK. A question is heard, so that the caller can be
+    // told of it, and never answered.
+    capabilities: { elicitation: { form: {} } },
     versionNegotiation: isAuto ? { mode: 'auto', probe } : { mode: 'legacy' },
     inputRequired: { autoFulfill: false },
     // A schema of the server's is never compiled here: results are checked by the gateway's own guarded validator.
@@ -139,100 +191,4 @@ function newClient(sdk: Sdk, settings: McpServerSettings): Client {
     },
     listMaxPages: MAX_LIST_PAGES,
   });
-}
-
-interface Guarded {
-  readonly guard: MessageGuard;
-  /** With what the server last said of itself, which is mostly why it did not start. */
-  readonly explained: (error: unknown) => unknown;
-}
-
-function guarded(sdk: Sdk, settings: McpServerSettings, needs: SessionNeeds): Guarded {
-  const { clock, log, metrics, random, http } = needs;
-  const options = (inner: Transport): GuardOptions => ({
-    inner,
-    budget: new ProtocolViolationBudget(clock),
-    onViolation: (kind) => metrics.violations.with(kind).add(),
-  });
-  if (settings.kind === 'http') {
-    const inner = httpTransport(sdk, settings, {
-      http,
-      clock,
-      random,
-      onRefused: (id, failure) => (id === undefined ? guard.breakOff(failure) : guard.fail(id, failure)),
-      onGarbage: () => guard.countViolation('garbage'),
-    });
-    const guard = new MessageGuard(options(inner));
-    return { guard, explained: (error) => error };
-  }
-  const output = new ServerOutput(log, clock, secretScrubber(mcpSecrets(settings)));
-  const inner = new StdioTransport({
-    spawn: async () => {
-      const child = await needs.spawner.spawn(spawnRequest(settings));
-      output.read(child.stderr);
-      return child;
-    },
-    clock,
-    maxMessageBytes: settings.limits.maxMessageBytes,
-    onGarbage: (line) => {
-      output.stray(line);
-      guard.countViolation('garbage');
-    },
-    onRefused: (id, failure) => guard.fail(id, failure),
-    onHopeless: (failure) => guard.breakOff(failure),
-  });
-  const guard = new StdioGuard(options(inner));
-  return { guard, explained: (error) => startFailure(error, output.lastLines, settings) };
-}
-
-function spawnRequest(settings: McpStdioSettings): SpawnRequest {
-  const { argv, cwd, env, sandbox, readable, writable, network, ...limits } = settings;
-  const { memoryBytes, maxProcesses, tmpBytes } = limits;
-  return {
-    argv,
-    cwd,
-    env,
-    channel: false,
-    stdin: true,
-    ...(sandbox === 'required' && {
-      confinement: {
-        readable,
-        writable,
-        network,
-        memoryBytes,
-        maxProcesses,
-        ...(tmpBytes !== undefined && { tmpBytes }),
-      },
-    }),
-  };
-}
-
-/** Since 2026-07-28 changes are told only to those who ask for it; older servers tell everybody. */
-function listenForChanges(
-  client: Client,
-  { clock, log, random }: SessionNeeds,
-  isOpen: () => boolean,
-  events: SessionEvents,
-): void {
-  if (client.getProtocolEra() !== 'modern' || client.getServerCapabilities()?.tools?.listChanged !== true)
-    return;
-  const listen = (failures: number): void => {
-    const again = (next: number): void => {
-      const delay = backoffMs(LISTEN_AGAIN, next, random);
-      clock.after(delay, () => {
-        if (!isOpen()) return;
-        // Nobody tells of what changes in the meantime.
-        events.toolsChanged();
-        listen(next);
-      });
-    };
-    client.listen({ toolsListChanged: true }).then(
-      (subscription) => void subscription.closed.then(() => again(0)),
-      (error: unknown) => {
-        log.debug({ err: String(error).slice(0, 500) }, 'an MCP server does not tell of changes');
-        again(failures + 1);
-      },
-    );
-  };
-  listen(0);
 }

@@ -2,13 +2,21 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
+import type { NamedPackage } from '../../lib/mcp/mcp-package.ts';
 import type { McpPackage } from '../../ports/egress/mcp-servers.ts';
 import type { Owner } from '../sandbox/workspace/workspace-files.ts';
 import { findInterpreter, type Interpreter } from './interpreters.ts';
-import { chooseProgram, type InstalledProgram, type PackageKind, type Step } from './package-kind.ts';
+import {
+  chooseProgram,
+  type InstalledProgram,
+  type NewestVersion,
+  type PackageKind,
+  type Step,
+} from './package-kind.ts';
 
 /** A registry that is away is to be told of, and not waited for. */
 const SOON = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
+const QUIETLY = ['--no-audit', '--no-fund', '--no-update-notifier', ...SOON];
 
 export class NpmPackages implements PackageKind {
   readonly platform = `${process.platform}-${process.arch}`;
@@ -26,35 +34,25 @@ export class NpmPackages implements PackageKind {
   }
 
   steps({ packages, scripts }: McpPackage, folder: string): readonly Step[] {
-    const options = [
-      '--no-audit',
-      '--no-fund',
-      '--omit=dev',
-      '--save-exact',
-      '--no-update-notifier',
-      ...SOON,
-    ];
-    const names = packages.map(({ name, version }) => `${name}@${version}`);
-    const cache = join(folder, '.cache');
     const own = scripts ? '--ignore-scripts=false' : '--ignore-scripts';
+    const names = packages.map(({ name, version }) => `${name}@${version}`);
+    const words = ['install', '--prefix', folder, own, '--omit=dev', '--save-exact', ...names];
+    return [this.#step(words, folder)];
+  }
+
+  newest({ name }: NamedPackage, folder: string): NewestVersion {
+    return {
+      steps: [this.#step(['view', name, 'version'], folder)],
+      read: (output) => /^\d+\.\d+\.\d+\S*$/m.exec(output)?.[0],
+    };
+  }
+
+  #step(words: readonly string[], folder: string): Step {
     const npm = realpathSync(this.#npm.path);
-    return [
-      {
-        argv: [
-          this.#node.path,
-          npm,
-          'install',
-          '--prefix',
-          folder,
-          '--cache',
-          cache,
-          own,
-          ...options,
-          ...names,
-        ],
-        env: { PATH: [dirname(this.#node.path), '/usr/local/bin', '/usr/bin', '/bin'].join(':') },
-      },
-    ];
+    return {
+      argv: [this.#node.path, npm, ...words, '--cache', join(folder, '.cache'), ...QUIETLY],
+      env: { PATH: [dirname(this.#node.path), '/usr/local/bin', '/usr/bin', '/bin'].join(':') },
+    };
   }
 
   contents(folder: string): readonly string[] {

@@ -1,4 +1,5 @@
 // PackageKind: what differs between the registries: how a package is installed, and where its programs are.
+import type { NamedPackage } from '../../lib/mcp/mcp-package.ts';
 import type { McpPackage } from '../../ports/egress/mcp-servers.ts';
 
 export interface Step {
@@ -16,6 +17,12 @@ export interface InstalledProgram {
   readonly readable: readonly string[];
 }
 
+export interface NewestVersion {
+  readonly steps: readonly Step[];
+  /** From what the last step printed, and the folder. Undefined: it does not say. */
+  readonly read: (output: string) => string | undefined;
+}
+
 export interface PackageKind {
   /** What an installation is good for: another interpreter needs another one. Throws Error where there is none. */
   readonly platform: string;
@@ -23,6 +30,8 @@ export interface PackageKind {
   readonly readable: readonly string[];
   /** Run one after another, in `folder`, which is theirs. */
   steps(asked: McpPackage, folder: string): readonly Step[];
+  /** How the registry is asked for the newest version that runs here. */
+  newest(asked: NamedPackage, folder: string): NewestVersion;
   /** Names and versions of all that lies in the folder. */
   contents(folder: string): readonly string[];
   /** Throws Error with a sentence for the operator where the folder has no such program, or several. */

@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { nameOf } from '../../lib/mcp/mcp-package.ts';
+import { nameOf, type NamedPackage } from '../../lib/mcp/mcp-package.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { McpPackage } from '../../ports/egress/mcp-servers.ts';
 import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
@@ -15,7 +15,7 @@ import { folderBytes } from './folder-bytes.ts';
 import type { Owner } from '../sandbox/workspace/workspace-files.ts';
 import { installFailure, notInstalled } from './install-failure.ts';
 import { NpmPackages } from './npm-packages.ts';
-import type { InstalledProgram, PackageKind } from './package-kind.ts';
+import type { InstalledProgram, PackageKind, Step } from './package-kind.ts';
 import { PypiPackages } from './pypi-packages.ts';
 import { runStep } from './run-step.ts';
 
@@ -47,6 +47,13 @@ export interface PackageStoreOptions {
   readonly maxBytes: number;
 }
 
+interface StepsPlace {
+  readonly names: string;
+  readonly kind: PackageKind;
+  readonly folder: string;
+  readonly confined: boolean;
+}
+
 export class PackageStore {
   readonly #options: PackageStoreOptions;
   readonly #kinds = new Map<'npm' | 'pypi', PackageKind>();
@@ -67,6 +74,21 @@ export class PackageStore {
     } catch (error) {
       if (error instanceof ToolFailure) throw error;
       throw notInstalled(names, `${error instanceof Error ? error.message : String(error)}.`, error);
+    }
+  }
+
+  /** The newest version that can be installed here. Throws ToolFailure UNAVAILABLE (PACKAGE_NOT_INSTALLED). */
+  async newest(asked: NamedPackage, confined: boolean): Promise<string> {
+    const names = nameOf(asked);
+    const kind = this.#kind(asked.registry);
+    const folder = this.#stagingFolder(confined);
+    try {
+      const { steps, read } = kind.newest(asked, folder);
+      const version = read(await this.#runAll(steps, { names, kind, folder, confined }));
+      if (version !== undefined) return version;
+      throw notInstalled(names, 'the registry does not say which version is the newest.');
+    } finally {
+      await rm(folder, { recursive: true, force: true });
     }
   }
 
@@ -117,7 +139,7 @@ export class PackageStore {
     log.info({ packages, scripts: asked.scripts }, 'installing a package for an MCP server');
     const staging = this.#stagingFolder(confined);
     try {
-      await this.#runSteps(asked, kind, staging, confined);
+      await this.#runAll(kind.steps(asked, staging), { names, kind, folder: staging, confined });
       for (const each of ['.cache', '.tmp', '.pip'])
         await rm(join(staging, each), { recursive: true, force: true });
       const bytes = await folderBytes(staging, maxBytes);
@@ -138,15 +160,19 @@ export class PackageStore {
     }
   }
 
-  async #runSteps(asked: McpPackage, kind: PackageKind, folder: string, confined: boolean): Promise<void> {
+  /** Gives what the last one printed. */
+  async #runAll(steps: readonly Step[], { names, kind, folder, confined }: StepsPlace): Promise<string> {
     const { timeoutMs, clock } = this.#options;
     const until = clock.now() + timeoutMs;
-    for (const step of kind.steps(asked, folder)) {
+    let printed = '';
+    for (const step of steps) {
       const left = Math.max(1, until - clock.now());
       const place = { folder, readable: kind.readable, confined, timeoutMs: left };
       const { ok, output } = await runStep(step, place, this.#options);
-      if (!ok) throw installFailure(asked.packages.map(nameOf).join(', '), output);
+      if (!ok) throw installFailure(names, output);
+      printed = output;
     }
+    return printed;
   }
 
   /** Another process may have been as fast: what it made is as good. */

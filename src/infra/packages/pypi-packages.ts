@@ -1,15 +1,31 @@
 // Packages of PyPI: installed by pip into a folder of their own, run by the Python that installed them.
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { NamedPackage } from '../../lib/mcp/mcp-package.ts';
 import type { McpPackage } from '../../ports/egress/mcp-servers.ts';
 import type { Owner } from '../sandbox/workspace/workspace-files.ts';
 import { findInterpreter, type Interpreter } from './interpreters.ts';
-import { chooseProgram, type InstalledProgram, type PackageKind, type Step } from './package-kind.ts';
+import {
+  chooseProgram,
+  type InstalledProgram,
+  type NewestVersion,
+  type PackageKind,
+  type Step,
+} from './package-kind.ts';
 
 /** Of the installation: what is imported, and `bin` in it. */
 const MODULES = 'lib';
 /** pip, for as long as the installation takes: the system's own Python often has none. */
 const TOOLS = '.pip';
+
+const QUIETLY = ['--no-input', '--disable-pip-version-check', '--no-cache-dir', '--retries=2'];
+/** Anything else has code to be run. */
+const WHEELS = ['--only-binary', ':all:'];
+
+/** What pip says that it would install. */
+interface Report {
+  readonly install: readonly { readonly metadata: { readonly version: string } }[];
+}
 
 export class PypiPackages implements PackageKind {
   readonly platform: string;
@@ -31,26 +47,34 @@ export class PypiPackages implements PackageKind {
       const some = extras.length === 0 ? '' : `[${extras.join(',')}]`;
       return `${name}${some}==${version}`;
     });
-    const options = [
-      '--no-input',
-      '--disable-pip-version-check',
-      '--no-warn-script-location',
-      '--no-cache-dir',
-      '--retries=2',
-    ];
-    const wheels = scripts ? [] : ['--only-binary', ':all:'];
-    const pip = [
-      join(folder, TOOLS, 'bin', 'python3'),
-      '-m',
-      'pip',
-      'install',
+    const wheels = scripts ? [] : WHEELS;
+    return this.#pip(folder, [
       '--target',
       join(folder, MODULES),
-    ];
+      '--no-warn-script-location',
+      ...wheels,
+      ...named,
+    ]);
+  }
+
+  newest({ name }: NamedPackage, folder: string): NewestVersion {
+    const report = join(folder, 'report.json');
+    const words = ['--dry-run', '--ignore-installed', '--no-deps', '--report', report, ...WHEELS, name];
+    return {
+      steps: this.#pip(folder, words),
+      read: () => {
+        const { install } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+        return install[0]?.metadata.version;
+      },
+    };
+  }
+
+  #pip(folder: string, words: readonly string[]): readonly Step[] {
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin' };
+    const python = join(folder, TOOLS, 'bin', 'python3');
     return [
       { argv: [this.#python.path, '-m', 'venv', join(folder, TOOLS)], env },
-      { argv: [...pip, ...options, ...wheels, ...named], env },
+      { argv: [python, '-m', 'pip', 'install', ...QUIETLY, ...words], env },
     ];
   }
 

@@ -113,6 +113,14 @@ export interface McpCall {
   /** `traceparent` and the like, for the request's `_meta`. */
   readonly meta?: JsonObject;
   readonly onProgress?: (progress: McpProgress) => void;
+  /** What the server logs while this call is the only one of the connection: else nobody knows whose it is. */
+  readonly onLog?: (log: McpLog) => void;
+}
+
+export interface McpLog {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  /** At most 2000 characters. */
+  readonly message: string;
 }
 
 export interface McpProgress {

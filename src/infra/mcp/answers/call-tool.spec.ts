@@ -1,6 +1,7 @@
 // Which way a tools/call goes through the SDK's client, and that its answer is checked on both.
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
+import { FakeClock } from '../../../../test/helpers/fake-clock.ts';
 import { toolCaller } from './call-tool.ts';
 import type { resultSchema } from './read-result.ts';
 
@@ -13,6 +14,7 @@ function clientOf(era: 'modern' | 'legacy', answer: unknown) {
   const ways: string[] = [];
   const client = {
     getProtocolEra: () => era,
+    getServerCapabilities: () => ({}),
     callTool: async () => {
       ways.push('callTool');
       return answer;
@@ -27,6 +29,9 @@ function clientOf(era: 'modern' | 'legacy', answer: unknown) {
   return { client: client as unknown as Client, ways };
 }
 
+const callerOf = (client: Client, transport: 'stdio' | 'http') =>
+  toolCaller({ client, clock: new FakeClock(), isBlock: () => false, transport });
+
 it.each([
   ['http', 'modern', 'callTool'],
   ['http', 'legacy', 'request'],
@@ -34,13 +39,13 @@ it.each([
   ['stdio', 'legacy', 'request'],
 ] as const)('over %s in the %s era a call goes by %s, and is read alike', async (transport, era, way) => {
   const { client, ways } = clientOf(era, ANSWER);
-  expect(await toolCaller(client, () => false, transport)(CALL, {})).toEqual(READ);
+  expect(await callerOf(client, transport).call(CALL, {})).toEqual(READ);
   expect(ways).toEqual([way]);
 });
 
 it.each(['http', 'stdio'] as const)('an answer of no known form is refused over %s', async (transport) => {
   const { client } = clientOf('modern', { content: [{ type: 'riddle' }] });
-  await expect(toolCaller(client, () => false, transport)(CALL, {})).rejects.toThrow(
+  await expect(callerOf(client, transport).call(CALL, {})).rejects.toThrow(
     'a content block is of no known form',
   );
 });

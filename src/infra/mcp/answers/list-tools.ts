@@ -1,24 +1,18 @@
 // The list of a server's tools: every page, within its bounds, each definition checked for what the gateway relies on.
-import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client';
-import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
+import type { Client } from '@modelcontextprotocol/client';
+import { isJsonObject } from '../../../contract/json.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { McpLimits, McpTool } from '../../../ports/egress/mcp-servers.ts';
 import { invalidAnswer, tooLarge } from '../failures.ts';
+import { ANYTHING } from './anything.ts';
 
 const MAX_NAME_CHARS = 256;
 const MAX_TTL_MS = 24 * 3_600_000;
 
-/** As it comes: what is wrong is said here, in words of our own. */
-const ANYTHING: StandardSchemaV1<unknown, JsonObject> = {
-  '~standard': {
-    version: 1,
-    vendor: 'unified-tool-executor',
-    validate: (value) => (isJsonObject(value) ? { value } : { issues: [{ message: 'expected an object' }] }),
-  },
-};
-
 export interface ListedTools {
   readonly tools: readonly McpTool[];
+  /** Names of those that run as tasks alone. */
+  readonly asTasks: ReadonlySet<string>;
   readonly ttlMs?: number;
 }
 
@@ -29,6 +23,7 @@ export async function listTools(
   timeout: number,
 ): Promise<ListedTools> {
   const tools = new Map<string, McpTool>();
+  const asTasks = new Set<string>();
   const cursors = new Set<string>();
   let bytes = 0;
   let ttlMs: number | undefined;
@@ -37,18 +32,23 @@ export async function listTools(
     const page = await client.request({ method: 'tools/list', params }, ANYTHING, { signal, timeout });
     bytes += Buffer.byteLength(JSON.stringify(page));
     if (bytes > limits.maxMessageBytes) throw tooLarge(limits.maxMessageBytes);
-    addTools(page['tools'], tools, limits.maxTools);
+    addTools(page['tools'], { tools, asTasks }, limits.maxTools);
     ttlMs = shorter(ttlMs, page['ttlMs']);
     const next = page['nextCursor'];
     if (typeof next !== 'string')
-      return { tools: [...tools.values()], ...(ttlMs !== undefined && { ttlMs }) };
+      return { tools: [...tools.values()], asTasks, ...(ttlMs !== undefined && { ttlMs }) };
     if (cursors.has(next)) throw invalidAnswer('its list of tools goes round in circles');
     cursors.add(next);
     cursor = next;
   }
 }
 
-function addTools(listed: unknown, tools: Map<string, McpTool>, most: number): void {
+interface Read {
+  readonly tools: Map<string, McpTool>;
+  readonly asTasks: Set<string>;
+}
+
+function addTools(listed: unknown, { tools, asTasks }: Read, most: number): void {
   if (!Array.isArray(listed)) throw invalidAnswer('its list of tools is not a list');
   if (tools.size + listed.length > most) {
     throw toolFailure('TOO_MANY_TOOLS', `The MCP server offers more than ${most} tools.`);
@@ -57,7 +57,13 @@ function addTools(listed: unknown, tools: Map<string, McpTool>, most: number): v
     const tool = readTool(item);
     if (tools.has(tool.name)) throw invalidAnswer(`it lists ${JSON.stringify(tool.name)} twice`);
     tools.set(tool.name, tool);
+    if (isForTasks(item)) asTasks.add(tool.name);
   }
+}
+
+function isForTasks(item: unknown): boolean {
+  const execution = isJsonObject(item) ? item['execution'] : undefined;
+  return isJsonObject(execution) && execution['taskSupport'] === 'required';
 }
 
 function readTool(item: unknown): McpTool {
