@@ -41,14 +41,21 @@ const LONGEST_ID = 512;
  * ARGUMENTS_NOT_JSON for text that is no JSON.
  */
 export function readProviderCall(said: JsonObject): ReadProviderCall | undefined {
+  const call = findProviderCall(said);
+  return call === undefined ? undefined : checkProviderCall(call);
+}
+
+/** Undefined: it is in no provider's form. What the call holds is not looked at yet. */
+export function findProviderCall(said: JsonObject): ProviderCall | undefined {
   for (const reader of READERS) {
     const call = reader(said);
-    if (call !== undefined) return checked(call);
+    if (call !== undefined) return call;
   }
   return undefined;
 }
 
-function checked({ name, arguments: args, id }: ProviderCall): ReadProviderCall {
+/** Throws as readProviderCall. */
+export function checkProviderCall({ name, arguments: args, id }: ProviderCall): ReadProviderCall {
   const read = { argumentsAt: args.pointer, ...named(name, args) };
   if (id.value === undefined || id.value === null) return read;
   if (typeof id.value !== 'string' || id.value.length > LONGEST_ID)

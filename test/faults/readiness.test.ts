@@ -79,16 +79,20 @@ describe('while the database is away the gateway is ready, and says that it is d
   it.each(FAULTS)('$how', async ({ begin, end }) => {
     await isWell(one);
     await begin();
-    await expect
-      .poll(() => readiness(one), SOON)
-      .toMatchObject({
-        code: 200,
-        status: 'degraded',
-        degraded: { database: expect.stringMatching(/^the database is away: .* until it is back$/) },
-      });
-    expect(await degraded(one)).toEqual(['database']);
-    expect((await callTool(one, 'look')).body).toMatchObject({ ok: true });
-    await end();
+    try {
+      await expect
+        .poll(() => readiness(one), SOON)
+        .toMatchObject({
+          code: 200,
+          status: 'degraded',
+          degraded: { database: expect.stringMatching(/^the database is away: .* until it is back$/) },
+        });
+      // Where it takes longer, what is read from it by the clock (keys, agents) is told as well.
+      expect(await degraded(one)).toContain('database');
+      expect((await callTool(one, 'look')).body).toMatchObject({ ok: true });
+    } finally {
+      await end();
+    }
     await isWell(one);
   });
 });
@@ -128,7 +132,7 @@ it('a gateway whose journal takes no more records is not ready, by REST and by g
     status: 'unavailable',
     reason: expect.stringMatching(/^the audit journal takes no records: /),
   });
-  await expect.poll(() => degraded(small), SOON).toEqual(['database', 'audit']);
+  await expect.poll(() => degraded(small), SOON).toEqual(expect.arrayContaining(['database', 'audit']));
   await expect.poll(() => grpcHealth(small), SOON).toBe('NOT_SERVING');
   bench.postgresLine.setMode({ kind: 'pass' });
   await isWell(small);

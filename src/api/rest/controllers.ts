@@ -24,11 +24,13 @@ import { SecretsController } from './secrets/controller.ts';
 import { SessionsController } from './sessions/controller.ts';
 import { SpecsController } from './specs/controller.ts';
 import { StatusController } from './status/controller.ts';
+import { TextController } from './text/controller.ts';
 import { ToolsController } from './tools/controller.ts';
 import { WebhooksController } from './webhooks/controller.ts';
 
 export const REST_CONTROLLERS = [
   ExecuteController,
+  TextController,
   ToolsController,
   CallsController,
   ApprovalsController,

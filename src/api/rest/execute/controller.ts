@@ -3,7 +3,6 @@ import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject } from '../../../contract/json.ts';
 import type { LargeIntegers } from '../../../contract/call/tool-call.ts';
-import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { AsyncCalls } from '../../../calls/async-calls.ts';
 import type { WithLargeIntegers } from '../../../lib/json/strict-json.ts';
@@ -16,6 +15,7 @@ import type { Route } from '../route/route.ts';
 import { ServesByHand } from '../route/serves.ts';
 import { invalid } from '../route/violations.ts';
 import { environmentOf, readCall, type CallEnvironment } from './read-call.ts';
+import { environmentOfEntry, goneFrom, strangerOf } from './several-calls.ts';
 import { readAsyncCall } from './respond-async.ts';
 import { executeTool, executeTools } from './schema.ts';
 import { sendEnvelope, sendEnvelopes } from './write-envelope.ts';
@@ -49,7 +49,7 @@ export class ExecuteController {
   async executeMany(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const env = environmentOf(request, goneFrom(reply));
     const { value, largeIntegers } = readable(executeTools, request);
-    const calls = (await this.#strangerOf(env)) ?? this.#callsOf(value);
+    const calls = (await strangerOf(env, this.authenticator)) ?? this.#callsOf(value);
     if (calls instanceof ToolFailure) {
       await sendEnvelope(reply, await this.caller.execute(readCall(undefined, calls, env)));
       return;
@@ -58,21 +58,6 @@ export class ExecuteController {
       calls.map((entry, index) => this.caller.execute(readEntry(entry, index, env, largeIntegers))),
     );
     sendEnvelopes(reply, responses);
-  }
-
-  /**
-   * Who has no key, or names a tenant that the key does not serve, is told that alone, and audited once, whatever the list
-   * holds. Where no header names a tenant, each call of the list may.
-   */
-  async #strangerOf({ credential, traced, wrongTenant }: CallEnvironment): Promise<ToolFailure | undefined> {
-    if (wrongTenant !== undefined) return wrongTenant;
-    try {
-      await this.authenticator.authenticate(credential, traced.tenantId);
-      return undefined;
-    } catch (error) {
-      if (error instanceof ToolFailure) return isReason(error, 'TENANT_REQUIRED') ? undefined : error;
-      throw error;
-    }
   }
 
   #callsOf(body: unknown): readonly unknown[] | ToolFailure {
@@ -95,14 +80,7 @@ function readEntry(entry: unknown, index: number, env: CallEnvironment, largeInt
   const prefix = `/calls/${index}`;
   const own = largeIntegers.filter((pointer) => pointer.startsWith(`${prefix}/`));
   const inside = own.map((pointer) => pointer.slice(prefix.length));
-  return readCall(undefined, entry, ofEntry(env, index), inside);
-}
-
-/** One key stands for the whole list: each entry has its own part of it. */
-function ofEntry(env: CallEnvironment, index: number): CallEnvironment {
-  const { idempotencyKey } = env.traced;
-  if (idempotencyKey === undefined) return env;
-  return { ...env, traced: { ...env.traced, idempotencyKey: `${idempotencyKey}#${index}` } };
+  return readCall(undefined, entry, environmentOfEntry(env, index), inside);
 }
 
 /** The body, or what was wrong with it: a body that cannot be read is still a call, refused and audited as one. */
@@ -115,14 +93,4 @@ function readable(route: Route, request: FastifyRequest): WithLargeIntegers {
     if (error instanceof ToolFailure) return { value: error, largeIntegers: [] };
     throw error;
   }
-}
-
-/** Calls everybody back when the connection closes before the answer is out. */
-function goneFrom(reply: FastifyReply): (gone: () => void) => void {
-  const waiting: (() => void)[] = [];
-  reply.raw.once('close', () => {
-    if (reply.raw.writableFinished) return;
-    for (const gone of waiting) gone();
-  });
-  return (gone) => void waiting.push(gone);
 }

@@ -45,13 +45,16 @@ function sendNow(reply: FastifyReply, response: ToolResponse): void {
   reply.send(envelopeJson(response));
 }
 
-/** Several in one body; written one by one where they are large, since a socket takes a text as a whole. */
+/** Several in one body. */
 export function sendEnvelopes(reply: FastifyReply, responses: readonly ToolResponse[]): void {
+  sendPieces(reply, [...listed(responses.map(envelopeJson))]);
+}
+
+/** JSON text in pieces: written one by one where they are large, since a socket takes a text as a whole. */
+export function sendPieces(reply: FastifyReply, pieces: readonly string[]): void {
   reply.code(200).header('content-type', 'application/json; charset=utf-8');
-  const texts = responses.map(envelopeJson);
-  const length = texts.reduce((sum, text) => sum + text.length, 0);
-  if (length > LARGEST_AT_ONCE) reply.send(Readable.from(listed(texts)));
-  else reply.send([...listed(texts)].join(''));
+  const length = pieces.reduce((sum, text) => sum + text.length, 0);
+  reply.send(length > LARGEST_AT_ONCE ? Readable.from(pieces) : pieces.join(''));
 }
 
 function* listed(texts: readonly string[]): Generator<string> {

@@ -10,6 +10,7 @@ import { ROUTES } from '../openapi/document.ts';
 /** Changes nothing, or leaves a record of another kind: why. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   explainPolicy: 'asks what a policy would say',
+  parseText: 'finds calls in a text, and runs none',
   previewSchedule: 'asks when a schedule would run',
   createSchedule: 'is admitted as a call: a record of kind accepted',
   beginTurn: 'counts turns of a conversation; what is done in one are calls, which have records',

@@ -7,6 +7,7 @@ import { ROUTES } from '../openapi/document.ts';
 import type { Route } from '../route/route.ts';
 
 const NEEDS: Readonly<Record<string, string>> = {
+  parseText: 'tools:read',
   listTools: 'tools:read',
   getTool: 'tools:read',
   getToolDocs: 'tools:read',

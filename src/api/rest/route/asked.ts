@@ -42,6 +42,14 @@ export function readAsked<R extends Route>(
   return { ...by, params, query, headers, body, request } as Asked<R>;
 }
 
+/** The body alone, for routes that are no management's. Throws ToolFailure VALIDATION with every violation. */
+export function readBodyOf<R extends Route>(route: R, request: FastifyRequest): Asked<R>['body'] {
+  const wrong: Violation[] = [...strayParameters(route, request)];
+  const body = readBody(route, request, wrong);
+  if (wrong.length > 0) throw refused(wrong);
+  return body as Asked<R>['body'];
+}
+
 /** Undefined: there is nothing to refuse. For routes that read the rest by hand. */
 export function wrongQuery(route: Route, request: FastifyRequest): ToolFailure | undefined {
   const wrong = strayParameters(route, request);
