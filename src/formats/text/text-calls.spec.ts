@@ -1,5 +1,5 @@
 // The calls in what a model wrote: found wherever they stand, mended only where that is safe, and never guessed at.
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findTextCalls } from './text-calls.ts';
 
@@ -167,7 +167,7 @@ it.each([
   ['spaces', `{"tool"${' '.repeat(1e6)}`],
   ['broken calls', '{"tool":"a","args":{x x}}\n'.repeat(4e4)],
 ])('a megabyte of %s is searched in time in proportion to it', (_of, text) => {
-  findTextCalls(text, 100);
+  expect(findTextCalls(text, 100).length).toBeLessThanOrEqual(101);
 });
 
 it('whatever a text holds, it is searched without an error, and what is found lies in it in order', () => {

@@ -1,54 +1,32 @@
 // JSON as models write it: one object in the middle of a text, with the slips that have one meaning alone put right.
 // What is cut off, or could be meant in two ways, is broken and stays so.
-
-/** What was put right. All but `comment` and `trailing_comma` are other languages' spellings of the same value. */
-export type MendKind =
-  'comment' | 'trailing_comma' | 'single_quotes' | 'unquoted_name' | 'python_literal' | 'line_break_in_text';
-
-export interface Mend {
-  readonly kind: MendKind;
-  /** In UTF-16 units from the start of the whole text, as every place here. */
-  readonly at: number;
-}
-
-export interface MendedObject {
-  readonly whole: true;
-  /** Behind its closing brace. */
-  readonly end: number;
-  /** The object as JSON. Names that stand twice, and the limits of strict JSON, are the reader's business. */
-  readonly json: string;
-  readonly mends: readonly Mend[];
-}
-
-export interface BrokenObject {
-  readonly whole: false;
-  /** Where it stops making sense; the end of the text where it is cut off. */
-  readonly at: number;
-  readonly expected: string;
-  /** Levels that are open there. */
-  readonly depth: number;
-  /** Names of its own members that were read before. */
-  readonly names: readonly string[];
-}
-
-interface Edit {
-  readonly at: number;
-  readonly end: number;
-  readonly text: string;
-}
+import {
+  asJsonText,
+  endOf,
+  endOfString,
+  FOREIGN_SPACE,
+  isInk,
+  LINE_BREAKS,
+  LINE_COMMENT,
+  NAME,
+  NUMBER,
+  PYTHON,
+  SPACE,
+  WORD,
+} from './tokens.ts';
+import {
+  edited,
+  type BrokenObject,
+  type Edit,
+  type Mend,
+  type MendedObject,
+  type MendKind,
+} from './mended-object.ts';
 
 type Expected = 'a name' | 'a name or }' | ':' | 'a value' | 'a value or ]' | ', or }' | ', or ]';
 
 /** Levels of objects and arrays that are followed. */
 const DEEPEST = 32;
-const SPACE = /[ \t\n\r\u00a0\ufeff]+/y;
-const FOREIGN_SPACE = /[\u00a0\ufeff]/;
-const LINE_COMMENT = /(?:\/\/|#)[^\n]*/y;
-const NAME = /[A-Za-z_$][\w$-]*/y;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/y;
-const WORD = /(?:true|false|null|True|False|None)(?![\w$])/y;
-const PYTHON: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
-
 /** A text in which objects are looked for. */
 export class MendableText {
   readonly text: string;
@@ -134,19 +112,14 @@ class ObjectReader {
   #step(): boolean {
     const found = this.#text[this.#at];
     if (found === undefined) return false;
-    switch (this.#expected) {
-      case ':':
-        return found === ':' && this.#pass('a value');
-      case ', or }':
-      case ', or ]':
-        return found === ',' ? this.#separate() : this.#close(found);
-      case 'a name':
-      case 'a name or }':
-        return this.#closesHere(found, '}') ? this.#close(found) : this.#name(found);
-      case 'a value':
-      case 'a value or ]':
-        return this.#closesHere(found, ']') ? this.#close(found) : this.#value(found);
+    const expected = this.#expected;
+    if (expected === ':') return found === ':' && this.#pass('a value');
+    if (expected === ', or }' || expected === ', or ]') {
+      return found === ',' ? this.#separate() : this.#close(found);
     }
+    const isName = expected === 'a name' || expected === 'a name or }';
+    if (this.#closesHere(found, isName ? '}' : ']')) return this.#close(found);
+    return isName ? this.#name(found) : this.#value(found);
   }
 
   /** A closing bracket in place of the next member: at once, or behind a comma too many. */
@@ -253,49 +226,7 @@ class ObjectReader {
   }
 
   #written(): string {
-    if (this.#edits.length === 0) return this.#text.slice(this.#start, this.#at);
-    let json = '';
-    let from = this.#start;
-    // A comma that was one too many is found behind comments that follow it.
-    for (const { at, end, text } of this.#edits.toSorted((one, other) => one.at - other.at)) {
-      json += this.#text.slice(from, at) + text;
-      from = end;
-    }
-    return json + this.#text.slice(from, this.#at);
+    // A comma that was one too many is found behind comments that follow it: edits are not in order.
+    return edited(this.#text, this.#start, this.#at, this.#edits);
   }
 }
-
-/** Neither space nor the beginning of a comment: what most tokens begin with. */
-function isInk(code: number): boolean {
-  return code > 0x2f && code !== 0xa0 && code !== 0xfeff;
-}
-
-function endOf(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : at;
-}
-
-const LINE_BREAKS = /[\n\r\t]/;
-
-/** Behind the closing quote. Undefined: there is none. */
-function endOfString(text: string, from: number, quote: string): number | undefined {
-  for (let at = from + 1; at < text.length; at += 1) {
-    const found = text[at];
-    if (found === quote) return at + 1;
-    if (found === '\\') at += 1;
-  }
-  return undefined;
-}
-
-/** What stood in a text, as JSON writes it. A backslash and what follows it stay together: what they mean is JSON's business. */
-function asJsonText(inside: string): string {
-  return inside.replaceAll(/\\[^]|["\n\r\t]/g, (found) => ESCAPED[found] ?? found);
-}
-
-const ESCAPED: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  "\\'": "'",
-};

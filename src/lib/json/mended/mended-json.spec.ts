@@ -1,7 +1,8 @@
 // JSON as models write it: what has one meaning alone is put right, whatever else is broken stays so.
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MendableText, type BrokenObject, type MendedObject } from './mended-json.ts';
+import { MendableText } from './mended-json.ts';
+import type { BrokenObject, MendedObject } from './mended-object.ts';
 
 const read = (text: string, start = 0) => new MendableText(text).objectAt(start);
 
@@ -78,7 +79,7 @@ it('an object that is written with slips means the same as without', () => {
     if (of === true) return 'True';
     if (of === false) return 'False';
     if (of === null) return 'None';
-    if (typeof of !== 'string') return String(of);
+    if (typeof of !== 'string') return JSON.stringify(of);
     const inside = JSON.stringify(of).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
     return `'${inside}'`;
   };
