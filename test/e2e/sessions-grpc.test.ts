@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 const keyOf = (who: string) =>
-  who in MORE ? gateway.key(who).key : gateway.keys[who as 'admin' | 'agent'].text;
+  who in MORE ? gateway.key(who).key : gateway.keys[who as 'admin' | 'agent' | 'reader'].text;
 
 function metadataOf(who: string): Metadata {
   const metadata = new Metadata();
@@ -151,6 +151,26 @@ describe('what one door refuses, the other refuses for the same reason', () => {
     expect(overRest.reason).toBeDefined();
     expect(refusal(overGrpc)).toEqual(refusal(overRest));
   });
+});
+
+it('who may not do what changes something is on record, by whichever door', async () => {
+  const asked = async () => {
+    const { answer = {} } = await rest('GET', '/v1/audit?kind=management', undefined, 'admin');
+    const records = answer['records'] as readonly { outcome: string; door: string; notes: Fields }[];
+    const refused = records.filter(({ outcome }) => outcome === 'PERMISSION_DENIED');
+    return refused.map(({ door, notes }) => `${door} ${String(notes['action'])} ${String(notes['target'])}`);
+  };
+  await rest('POST', '/v1/sessions', {}, 'reader');
+  await rest('DELETE', `/v1/sessions/${FORGED}`, undefined, 'reader');
+  await rpc('CreateSession', {}, 'reader');
+  await rpc('EndSession', { id: FORGED }, 'reader');
+  await expect
+    .poll(asked)
+    .toEqual(
+      expect.arrayContaining(
+        ['rest', 'grpc'].flatMap((door) => [`${door} sessions.create `, `${door} sessions.end ${FORGED}`]),
+      ),
+    );
 });
 
 describe('a session', () => {

@@ -3,8 +3,6 @@ import type { Metadata } from '@grpc/grpc-js';
 import { Controller, Inject } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import type { AsyncCalls } from '../../../calls/async-calls.ts';
-import { permissionMissing } from '../../../contract/call/failure.ts';
-import { holds } from '../../../contract/call/principal.ts';
 import type { ApprovalStore } from '../../../ports/approvals/approval-store.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
@@ -23,7 +21,7 @@ import {
 } from '../../tokens.ts';
 import type { Connection } from '../execute/call-metadata.ts';
 import { ENCODERS, SERVICE, type ByIdMessage, type DecisionMessage, type Readable } from '../wire-types.ts';
-import { admittedBy } from './admitted-caller.ts';
+import { admittedBy, admittedTo, targetIn } from './admitted-caller.ts';
 import { approvalMessage } from './call-message.ts';
 import { readable, readAs } from './said-fields.ts';
 import { answered } from './sessions.controller.ts';
@@ -70,14 +68,10 @@ export class ApprovalRpcController {
     call: Connection,
   ): Promise<Uint8Array> {
     return answered(async () => {
-      const admitted = await admittedBy(this.authenticator, metadata, call);
+      const target = targetIn(message);
+      const act = { action: 'approvals.decide', target, door: 'grpc', recordsItself: true };
+      const admitted = await admittedTo(act, this.acts, this.authenticator, metadata, call, NEEDED);
       const { id, decision, comment } = readable(message);
-      const act = { action: 'approvals.decide', target: id, door: 'grpc', recordsItself: true };
-      if (!holds(admitted.principal, NEEDED)) {
-        const refusal = permissionMissing(NEEDED);
-        await this.acts.refused(admitted, act, refusal);
-        throw refusal;
-      }
       const found = await this.acts.perform(admitted, act, async () =>
         decided(this.#ports, admitted.principal, id, readAs(Decision, { decision, comment })),
       );

@@ -31,7 +31,7 @@ import {
   type WatchCallMessage,
 } from '../wire-types.ts';
 import type { Connection } from '../execute/call-metadata.ts';
-import { admittedBy } from './admitted-caller.ts';
+import { admittedBy, admittedTo, targetIn } from './admitted-caller.ts';
 import { callMessage, messageOf } from './call-message.ts';
 import { readable, readAs } from './said-fields.ts';
 import { answered } from './sessions.controller.ts';
@@ -96,9 +96,9 @@ export class CallRpcController {
   @GrpcMethod(SERVICE, 'CancelCall')
   cancelCall(message: Readable<ByIdMessage>, metadata: Metadata, call: Connection): Promise<Uint8Array> {
     return answered(async () => {
-      const admitted = await admittedBy(this.authenticator, metadata, call);
+      const act = { action: 'calls.cancel', target: targetIn(message), on: 'call' as const, door: 'grpc' };
+      const admitted = await admittedTo(act, this.acts, this.authenticator, metadata, call);
       const { id, of } = readById(message);
-      const act = { action: 'calls.cancel', target: id, on: 'call' as const, door: 'grpc' };
       const ended = await this.acts.perform(admitted, act, () =>
         this.calls.cancel(admitted.principal, id, of),
       );

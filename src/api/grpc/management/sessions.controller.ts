@@ -12,7 +12,7 @@ import { AUTHENTICATOR, MANAGEMENT_ACTS, SESSIONS } from '../../tokens.ts';
 import { exceptionFor } from '../rich-error.ts';
 import { ENCODERS, SERVICE, type ByIdMessage, type Readable } from '../wire-types.ts';
 import type { Connection } from '../execute/call-metadata.ts';
-import { admittedBy } from './admitted-caller.ts';
+import { admittedBy, admittedTo, targetIn } from './admitted-caller.ts';
 import { sessionMessage } from './call-message.ts';
 import { readable, readAs } from './said-fields.ts';
 
@@ -27,14 +27,14 @@ export class SessionRpcController {
   @GrpcMethod(SERVICE, 'CreateSession')
   createSession(message: Readable<object>, metadata: Metadata, call: Connection): Promise<Uint8Array> {
     return answered(async () => {
-      const admitted = await admittedBy(this.authenticator, metadata, call, 'tools:call');
+      const act = { action: 'sessions.create', target: '', door: 'grpc', targetOf: idOf };
+      const admitted = await admittedTo(act, this.acts, this.authenticator, metadata, call, 'tools:call');
       const {
         agent_id: agentId,
         user_id: userId,
         tenant_id: tenantId,
         mode,
       } = readAs(NewSession, readable(message));
-      const act = { action: 'sessions.create', target: '', door: 'grpc', targetOf: idOf };
       const view = await this.acts.perform(admitted, act, () =>
         this.sessions.create(admitted.principal, { agentId, userId, tenantId, mode }),
       );
@@ -104,9 +104,10 @@ export class SessionRpcController {
   @GrpcMethod(SERVICE, 'EndSession')
   endSession(message: Readable<ByIdMessage>, metadata: Metadata, call: Connection): Promise<Uint8Array> {
     return answered(async () => {
-      const admitted = await admittedBy(this.authenticator, metadata, call, 'tools:call', 'sessions:write');
+      const act = { action: 'sessions.end', target: targetIn(message), door: 'grpc' };
+      const needed = ['tools:call', 'sessions:write'];
+      const admitted = await admittedTo(act, this.acts, this.authenticator, metadata, call, ...needed);
       const { id, of } = readById(message);
-      const act = { action: 'sessions.end', target: id, door: 'grpc' };
       const view = await this.acts.perform(admitted, act, () =>
         this.sessions.end(admitted.principal, id, of),
       );
