@@ -1,12 +1,14 @@
-// Public OpenAPI documents against the loader: what becomes tools is what docs/openapi-corpus.md says, within the time and memory it may
-// take; a second encoder agrees on every request. `UPDATE_CORPUS=1 npm run test:corpus` writes the page.
+// Public OpenAPI documents against the loader: what becomes tools is what docs/openapi-corpus.md says, no provider refuses any of them, and a
+// second encoder agrees on every request. Time and memory stand on the page as they were measured. `UPDATE_CORPUS=1 npm run test:corpus` writes it.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { convertDocument, type Converted } from '../../src/loaders/openapi/convert-document.ts';
 import { optionsSchema } from '../../src/loaders/openapi/options.ts';
+import { functionsOf } from '../../src/contract/tool/tool-function.ts';
 import { agreementOn } from '../helpers/openapi-agreement.ts';
 import { documentOf, OpenApiBench } from '../helpers/openapi-kit.ts';
+import { allRefusals } from '../provider-checkers/refusals.ts';
 import { rowOf, tableOf, type Row } from './corpus-table.ts';
 import { DOCUMENTS } from './documents.ts';
 import { corpusFolder, GITHUB } from './packages.ts';
@@ -45,7 +47,7 @@ function converted(file: string, more: object = {}): Converted {
   return convertDocument({ text, documentUrl: undefined, options });
 }
 
-describe('the documents of large APIs', () => {
+describe('the documents of large APIs, of which no provider refuses a tool', () => {
   it.each(DOCUMENTS)('$name', async ({ name, file, options }) => {
     const path = placeOf(file);
     const base = baseFor(readFileSync(path, 'utf8'));
@@ -58,8 +60,9 @@ describe('the documents of large APIs', () => {
     globalThis.gc?.();
     const megabytes = Math.max(0, Math.round((process.memoryUsage().rss - before) / MIB));
     rows.push(rowOf(name, [converted(path, options)], seconds, megabytes));
-    bench.checked(loaded);
-    expect(loaded.tools.length).toBeGreaterThan(0);
+    const functions = bench.checked(loaded).tools.flatMap(({ spec }) => functionsOf(spec));
+    expect(functions.length).toBeGreaterThan(0);
+    expect(allRefusals(functions).slice(0, 20)).toEqual([]);
   });
 
   it('become tools, 95 of 100 operations at least of each', () => {

@@ -8,8 +8,6 @@ import { ANTHROPIC_RULES } from '../../src/formats/anthropic/rules.ts';
 import { GEMINI_RULES } from '../../src/formats/gemini/rules.ts';
 import { OPENAI_RULES } from '../../src/formats/openai/rules.ts';
 import { toProviderSchema } from '../../src/formats/schema/provider-schema.ts';
-import { ToolLists, type FormatName } from '../../src/formats/tool-lists.ts';
-import { atOnce } from '../../src/lib/concurrency/in-slices.ts';
 import { lintSchema } from '../../src/lib/json-schema/lint/schema-linter.ts';
 import { ownNamesOf, propertySpellings } from '../../src/lib/json-schema/property-names.ts';
 import { dropStandInNulls } from '../../src/lib/json-schema/stand-in-nulls.ts';
@@ -18,12 +16,8 @@ import { assignProviderNames } from '../../src/lib/text/provider-names.ts';
 import { specOf } from '../helpers/call-kit.ts';
 import { EVERYTHING, FILESYSTEM, FIXTURES, McpBench, nodeServer } from '../helpers/mcp-kit.ts';
 import { OpenApiBench } from '../helpers/openapi-kit.ts';
-import { refusalsOfAnthropic, refusalsOfAnthropicRequest } from '../provider-checkers/anthropic.ts';
-import { refusalsOfBedrock } from '../provider-checkers/bedrock.ts';
-import { refusalsOfGemini } from '../provider-checkers/gemini.ts';
-import { refusalsOfMcp } from '../provider-checkers/mcp.ts';
 import { NASTY_SCHEMAS } from '../provider-checkers/nasty-schemas.ts';
-import { refusalsOfOpenAi, type FunctionDefinition } from '../provider-checkers/openai.ts';
+import { CHECKED_FORMATS, refusalsAs } from '../provider-checkers/refusals.ts';
 
 const GITHUB = resolve(
   import.meta.dirname,
@@ -67,55 +61,15 @@ async function ofServers(): Promise<readonly ToolFunction[]> {
   return functions;
 }
 
-interface Listed {
-  readonly name?: unknown;
-  readonly description?: unknown;
-  readonly function: FunctionDefinition;
-  readonly functionDeclarations: readonly Listed[];
-}
-
-function listOf(functions: readonly ToolFunction[], format: FormatName, strict: boolean): unknown {
-  const names = assignProviderNames(functions.map(({ name }) => name));
-  const lists = new ToolLists();
-  return JSON.parse(atOnce(lists.write(functions, (name) => names.get(name) ?? name, format, strict)));
-}
-
-const entriesOf = (...args: Parameters<typeof listOf>) => listOf(...args) as readonly Listed[];
-
-const CHECKERS: Readonly<
-  Record<string, (functions: readonly ToolFunction[], strict: boolean) => readonly (readonly string[])[]>
-> = {
-  openai: (functions, strict) =>
-    entriesOf(functions, 'openai', strict).map((tool) => refusalsOfOpenAi(tool.function)),
-  'openai-responses': (functions, strict) =>
-    entriesOf(functions, 'openai-responses', strict).map(refusalsOfOpenAi),
-  mistral: (functions, strict) =>
-    entriesOf(functions, 'mistral', strict).map((tool) =>
-      refusalsOfOpenAi({ ...tool.function, description: 'Mistral has no limit.' }),
-    ),
-  // Each alone, so that as many as can be are strict; then all of them in one request.
-  anthropic: (functions, strict) => [
-    ...functions.flatMap((fn) => entriesOf([fn], 'anthropic', strict).map(refusalsOfAnthropic)),
-    refusalsOfAnthropicRequest(entriesOf(functions, 'anthropic', strict)),
-  ],
-  gemini: (functions, strict) =>
-    (entriesOf(functions, 'gemini', strict)[0]?.functionDeclarations ?? []).map(refusalsOfGemini),
-  bedrock: (functions, strict) =>
-    (listOf(functions, 'bedrock', strict) as { tools: JsonObject[] }).tools.map(refusalsOfBedrock),
-  mcp: (functions, strict) => [refusalsOfMcp(listOf(functions, 'mcp', strict))],
-};
-
 describe.each(['GitHub', 'MCP servers', 'nasty schemas'])('the tools of %s', (source) => {
-  it.each(
-    Object.keys(CHECKERS).flatMap((format) => [false, true].map((strict) => [format, strict] as const)),
-  )('are refused nowhere as %s takes them (strict: %s)', (format, strict) => {
-    const functions = sources.get(source) ?? [];
-    expect(functions.length).toBeGreaterThan(15);
-    const refused = (CHECKERS[format]?.(functions, strict) ?? []).flatMap((refusals, at) =>
-      refusals.map((refusal) => `${functions[at]?.name}: ${refusal}`),
-    );
-    expect(refused.slice(0, 20)).toEqual([]);
-  });
+  it.each(CHECKED_FORMATS.flatMap((format) => [false, true].map((strict) => [format, strict] as const)))(
+    'are refused nowhere as %s takes them (strict: %s)',
+    (format, strict) => {
+      const functions = sources.get(source) ?? [];
+      expect(functions.length).toBeGreaterThan(15);
+      expect(refusalsAs(format, functions, strict).slice(0, 20)).toEqual([]);
+    },
+  );
 
   it('have the names of their tools and properties back, whichever spelling a provider was shown', () => {
     const functions = sources.get(source) ?? [];

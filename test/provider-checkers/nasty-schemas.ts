@@ -55,6 +55,11 @@ const NAMES: readonly NastySchema[] = [
 
 const CLASHES: readonly NastySchema[] = [
   {
+    what: 'keywords of another type than its own',
+    schema: properties({ t: { type: 'string', additionalProperties: text, items: text } }, { ...closed }),
+    args: { t: 'x' },
+  },
+  {
     what: 'two names that would be written alike',
     schema: properties({ 'a-b': text, 'a.b': text, a_b: text }, closed),
     args: { 'a-b': '1', 'a.b': '2', a_b: '3' },

@@ -1,5 +1,5 @@
 // Published MCP servers, from the config of their own README to an answer: installed into a folder that stays, started in the
-// sandbox, listed by the loader, called. One that cannot be installed is told at the end, and twenty have to be.
+// sandbox, listed by the loader, called; no provider refuses a tool of theirs. One that cannot be installed is told at the end, and twenty have to be.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,11 +7,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
+import { functionsOf } from '../../src/contract/tool/tool-function.ts';
 import { readMcpJson } from '../../src/lib/mcp/mcp-json.ts';
 import { resolveReferences } from '../../src/lib/secrets/references.ts';
 import type { McpResult } from '../../src/ports/egress/mcp-servers.ts';
 import { callTool, McpBench } from '../helpers/mcp-kit.ts';
 import { LoaderBench, specsOf } from '../helpers/mcp-loader-kit.ts';
+import { allRefusals } from '../provider-checkers/refusals.ts';
 import { SERVERS, type PublishedServer } from './servers.ts';
 
 /** Stays for the next run; CI may keep it. */
@@ -110,6 +112,7 @@ describe('a published server', () => {
       const leftOut = tools.flatMap((tool) => (specs.has(`${name}.${tool.name}`) ? [] : [tool.name]));
       expect(tools.length).toBeGreaterThan(0);
       expect(specs.size).toBeGreaterThan(0);
+      expect(allRefusals([...specs.values()].flatMap(functionsOf))).toEqual([]);
 
       const { tool, arguments: args, says } = server.call;
       const folder = join(bench.sandbox.dir, 'work', name);

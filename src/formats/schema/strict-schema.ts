@@ -10,9 +10,10 @@ export function canBeStrict(root: JsonSchema, rules: StrictRules): boolean {
 }
 
 /** The schema with all objects closed. */
-export function makeStrict(schema: JsonSchema, rules: StrictRules): JsonSchema {
+export function makeStrict(source: JsonSchema, rules: StrictRules): JsonSchema {
   const close = (part: JsonValue) => (isJsonObject(part) ? makeStrict(part, rules) : part);
-  const types = typesOf(schema);
+  const types = typesOf(source);
+  const schema = withoutForeign(source, types);
   const strict: JsonObject = { ...schema };
   if (schema['type'] === undefined && types[0] !== undefined && schema['anyOf'] === undefined) {
     strict['type'] = oneOrMore(types);
@@ -38,6 +39,13 @@ const OF_TYPE = new Map<JsonValue, readonly string[]>([
   ['array', ['items', 'minItems', 'maxItems']],
   ['string', ['format', 'pattern']],
 ]);
+
+/** Keywords of a type that its values cannot have say nothing, and a provider may refuse them. */
+function withoutForeign(schema: JsonSchema, types: readonly JsonValue[]): JsonObject {
+  if (schema['type'] === undefined) return { ...schema };
+  const foreign = [...OF_TYPE].flatMap(([type, keywords]) => (types.includes(type) ? [] : keywords));
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !foreign.includes(keyword)));
+}
 
 /** Several types are alternatives, where one of them has keywords of its own. */
 function withOneType(schema: JsonSchema): JsonSchema {
