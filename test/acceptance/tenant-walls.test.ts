@@ -116,6 +116,7 @@ const MAKING = [
   'POST /v1/approvals/delegations',
   'POST /v1/audit/erasures',
   'POST /v1/execute',
+  'POST /v1/execute-text',
   'POST /v1/keys',
   'POST /v1/policy/explain',
   'POST /v1/schedules',
@@ -161,6 +162,8 @@ const OF_EVERYBODY = [
   'GET /v1/tools',
   'GET /v1/tools/:name',
   'GET /v1/tools/:name/docs',
+  // It finds calls in the text that it is given, and runs none.
+  'POST /v1/parse',
   'POST /v1/schedules/preview',
   'rpc GetTool',
   'rpc ListTools',
@@ -593,6 +596,13 @@ describe('a call', () => {
       },
     );
     expect(many.body.responses[0]?.error.reason).toBe('TENANT_MISMATCH');
+    const written = await request<{ calls: { response: { error: { reason: string } } }[] }>(
+      umbrella,
+      'POST',
+      '/v1/execute-text',
+      { text: '{"tool": "work"}', context },
+    );
+    expect(written.body.calls[0]?.response.error.reason).toBe('TENANT_MISMATCH');
   });
 
   it('needs a tenant: the key of the platform makes none, by either door', async () => {

@@ -151,12 +151,12 @@ describe('C2: configuration per agent and tool, held to config_schema', () => {
     const agent = await declared();
     const config = { calendar_id: 'team/a@b', default_event_duration: 45 };
     // A path segment is one: no configuration becomes another path.
-    await configured(agent, 'Google_calendar', { config, ...CALENDAR });
+    await configured(agent, 'Google_calendar', { config: { ...config, calendar_id: '..' }, ...CALENDAR });
     expect((await called(EVENTS, agent, WHEN)).reason).toBe('UNSAFE_ARGUMENT');
-    await configured(agent, 'Google_calendar', { config: { ...config, calendar_id: 'team@b' } });
+    await configured(agent, 'Google_calendar', { config });
     await called('Google_calendar.create_event', agent, { title: 'x' });
     expect(seen[0]).toMatchObject({
-      url: '/calendars/team%40b/events',
+      url: '/calendars/team%2Fa%40b/events',
       body: '{"summary":"x","minutes":45}',
     });
   });
