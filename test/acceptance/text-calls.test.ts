@@ -72,10 +72,12 @@ it('calls that are broken, unknown, malformed or unsafe are refused each by itse
   const { body } = await run(
     [
       '{"tool": "city.weather", "args": {"city": Bern}}',
+      '```json',
       '{"tool": "no_such_tool", "args": {}}',
       '{"tool": "city.weather", "args": {"town": "Bern"}}',
       '{"tool": "pay", "args": {"city": "Bern"}}',
       '{"tool": "city.weather", "args": {"city": "Bern"}}',
+      '```',
     ].join('\n'),
   );
   expect(body.calls.map(({ response }) => response.error?.type)).toEqual([

@@ -19,7 +19,7 @@ export function resultsText(answered: readonly AnsweredCall[]): string {
 }
 
 function blockOf({ tool, response }: AnsweredCall, index: number): string {
-  const name = tool === '' ? 'a broken call' : tool;
+  const name = tool === '' ? 'a broken call' : asName(tool);
   const head = `${index + 1}. ${name}:`;
   if (!response.ok) {
     const { type, message, details } = response.error;
@@ -30,6 +30,11 @@ function blockOf({ tool, response }: AnsweredCall, index: number): string {
   return `${head} ok${from}\n${response.dataJson}`;
 }
 
+/** A name that is none is quoted: it may hold anything. */
+function asName(tool: string): string {
+  return /^[\w.-]{1,128}$/.test(tool) ? tool : JSON.stringify(tool.slice(0, 128));
+}
+
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ');
+  return text.replaceAll(/\s+/g, ' ');
 }

@@ -9,7 +9,13 @@ import { TextPlaces } from '../../lib/text/text-places.ts';
 import type { ProviderCall } from '../provider-call.ts';
 import { checkProviderCall, findProviderCall } from '../read-provider-call.ts';
 import { looksLikeCall, ownCall } from './own-call.ts';
-import { thinkingIn, type Span } from './unsaid.ts';
+import { Thoughts } from './thoughts.ts';
+
+interface Span {
+  /** In UTF-16 units; `end` is behind it. */
+  readonly start: number;
+  readonly end: number;
+}
 
 export interface TextCall extends Span {
   /** As the model spelled it. Empty where the call broke off before that. */
@@ -23,83 +29,103 @@ export interface TextCall extends Span {
   readonly refusal?: ToolFailure;
 }
 
-/** How much of a text may be looked into again, behind objects that break off: its length as often as this. */
+/** How much of a text may be looked into again, behind braces of the prose: its length as often as this. */
 const SECOND_LOOKS = 4;
 const NONE: readonly string[] = Object.freeze([]);
 const NOTHING = { arguments: Object.freeze({}), largeIntegers: NONE } as const;
-const FENCE = /^[ \t]*(?:```|~~~)/my;
+/** Lines that end what was before: of fences, and of those who put each call between tags. */
+const BOUNDARY = /^[ \t]*(?:```|~~~|<\/?tool_call>)/gm;
 const OBJECT = /\{(?=[ \t\n\r\u00a0\ufeff]*["'}/#\w$])/g;
 const WRAPPERS = ['tool_calls', 'calls'];
 
 /**
- * In the order of the text, `most` and one more at the most. An object that is no call is passed over whole, unless it holds
- * a list of calls. What is broken and was to be a call is one with a refusal; what follows inside it is not looked at.
- * Never throws; takes time in proportion to the text.
+ * In the order of the text, `most` and one more at the least where there are more. An object that is no call is passed over
+ * whole, but for the entries of a list of calls. What is broken and was to be a call is one with a refusal; what follows it
+ * may be text of its arguments, so that calls are looked for again behind the next fence alone. Never throws; takes time in
+ * proportion to the text.
  */
 export function findTextCalls(text: string, most = Number.MAX_SAFE_INTEGER): readonly TextCall[] {
-  const calls: TextCall[] = [];
+  let calls: TextCall[] = [];
   const places = new TextPlaces(text);
   const mendable = new MendableText(text);
-  const thoughts = thinkingIn(text);
-  let thought = 0;
+  const thoughts = new Thoughts(text);
   let spare = SECOND_LOOKS * text.length;
-  let at = nextObject(text, 0);
-  while (at >= 0 && calls.length <= most) {
-    while ((thoughts[thought]?.end ?? Infinity) <= at) thought += 1;
-    const { start = Infinity, end = Infinity } = thoughts[thought] ?? {};
-    if (start <= at) {
-      at = nextObject(text, end);
+  let at = 0;
+  while (calls.length <= most) {
+    const start = nextObject(text, at);
+    const thought = thoughts.between(at, start);
+    if (thought !== undefined) {
+      if (thought.fromStart) calls = [];
+      at = thought.end;
       continue;
     }
-    const found = mendable.objectAt(at);
-    if (!found.whole && !looksLikeCall(found.names)) {
-      // It may have been a brace of the prose. Beyond the spare time, what it ran through is not looked at again.
-      spare -= found.at - at;
-      at = nextObject(text, spare > 0 ? at + 1 : Math.max(at + 1, found.at));
-      continue;
+    if (start === text.length) break;
+    const found = mendable.objectAt(start);
+    if (found.whole) {
+      calls.push(...callsIn(start, found));
+      at = found.end;
+    } else if (found.hasText) {
+      at = nextBoundary(text, found.at);
+      if (looksLikeCall(found.names)) calls.push(brokenCall(text, { start, end: at }, found, places));
+    } else {
+      // A brace of the prose. Beyond the spare time, what it ran through is not looked at again.
+      spare -= found.at - start;
+      at = spare > 0 ? start + 1 : Math.max(start + 1, found.at);
     }
-    const { call, next } = found.whole ? wholeAt(at, found) : brokenAt(text, at, found, places);
-    if (call !== undefined) calls.push(call);
-    at = nextObject(text, next);
   }
   return calls;
 }
 
-/** Below 0: there is none. Braces that nothing of an object follows are passed over. */
+/** The text's length: there is none. Braces that nothing of an object follows are passed over. */
 function nextObject(text: string, from: number): number {
   OBJECT.lastIndex = from;
-  return OBJECT.exec(text)?.index ?? -1;
+  return OBJECT.exec(text)?.index ?? text.length;
 }
 
-interface Found {
-  readonly call?: TextCall;
-  /** Where to go on. */
-  readonly next: number;
+/** The text's length: there is none. */
+function nextBoundary(text: string, from: number): number {
+  BOUNDARY.lastIndex = from;
+  return BOUNDARY.exec(text)?.index ?? text.length;
 }
 
-function wholeAt(start: number, { end, json, mends }: MendedObject): Found {
+function callsIn(start: number, { end, json, mends }: MendedObject): readonly TextCall[] {
   const read = strictly(json);
   if (read instanceof StrictJsonError) {
     // Strict JSON refuses it for what it holds: whether it was to be a call, its text alone can tell.
-    if (!/"(?:tool|functionCall|args|arguments|parameters)"\s*:/.test(json)) return { next: end };
-    return { call: { ...NOTHING, tool: '', start, end, mends, refusal: refusedBy(read, start) }, next: end };
+    if (!/"(?:tool|functionCall|args|arguments|parameters)"\s*:/.test(json)) return [];
+    return [{ ...NOTHING, tool: '', start, end, mends, refusal: refusedBy(read, start) }];
   }
   const { value, largeIntegers } = read;
-  if (!isJsonObject(value)) return { next: end };
+  if (!isJsonObject(value)) return [];
+  const own = saidIn(value, largeIntegers, start);
+  if (own !== undefined) return [{ start, end, mends, ...own }];
+  return WRAPPERS.flatMap((name) => {
+    const entries = value[name];
+    if (!Array.isArray(entries)) return [];
+    return entries.flatMap((entry, index) => {
+      const inside = inPart(largeIntegers, `/${name}/${index}`);
+      const said = isJsonObject(entry) ? saidIn(entry, inside, start) : undefined;
+      return said === undefined ? [] : [{ start, end, mends, ...said }];
+    });
+  });
+}
+
+/** Undefined: the object is no call. */
+function saidIn(value: JsonObject, largeIntegers: readonly string[], start: number) {
   const said = ownCall(value) ?? findProviderCall(value);
-  if (said === undefined || typeof said.name.value !== 'string') {
-    return { next: WRAPPERS.some((name) => Array.isArray(value[name])) ? start + 1 : end };
-  }
-  return { call: { start, end, mends, ...callOf(said, said.name.value, largeIntegers, start) }, next: end };
+  if (said === undefined || typeof said.name.value !== 'string') return undefined;
+  return callOf(said, said.name.value, largeIntegers, start);
+}
+
+/** Pointers into a part, of those into the whole. */
+function inPart(pointers: readonly string[], at: string): readonly string[] {
+  return pointers.filter((each) => each.startsWith(`${at}/`)).map((each) => each.slice(at.length));
 }
 
 function callOf(said: ProviderCall, tool: string, largeIntegers: readonly string[], start: number) {
   try {
     const { arguments: args, argumentsAt, id, largeIntegers: inText, refusal } = checkProviderCall(said);
-    const prefix = `${argumentsAt}/`;
-    const own = largeIntegers
-      .filter((each) => each.startsWith(prefix))
-      .map((each) => each.slice(argumentsAt.length));
+    const own = inPart(largeIntegers, argumentsAt);
     return {
       tool,
       arguments: args,
@@ -119,9 +145,12 @@ function placed(refusal: ToolFailure, start: number): ToolFailure {
   return new ToolFailure(type, message, { reason, details: { position: start, ...details } });
 }
 
-function brokenAt(text: string, start: number, broken: BrokenObject, places: TextPlaces): Found {
-  const end = endOfBroken(text, broken);
-  const { at, expected } = broken;
+function brokenCall(
+  text: string,
+  { start, end }: Span,
+  { at, expected }: BrokenObject,
+  places: TextPlaces,
+): TextCall {
   const { line, column } = places.of(at);
   const character = text.codePointAt(at);
   const found =
@@ -130,42 +159,14 @@ function brokenAt(text: string, start: number, broken: BrokenObject, places: Tex
   const refusal = toolFailure(
     'CALL_NOT_JSON',
     `The call is broken in line ${line}, column ${column}: ${message}.`,
-    {
-      details: { violations: [{ pointer: '', message }], position: at },
-    },
+    { details: { violations: [{ pointer: '', message }], position: at } },
   );
-  return {
-    call: { ...NOTHING, tool: nameIn(text.slice(start, at)), start, end, mends: [], refusal },
-    next: end,
-  };
+  return { ...NOTHING, tool: nameIn(text.slice(start, at)), start, end, mends: [], refusal };
 }
 
 /** The tool that a call which broke off was for, where that was written before. */
 function nameIn(json: string): string {
   return /["']?\b(?:tool|name)["']?\s*:\s*["']([\w.-]{1,128})["']/.exec(json)?.[1] ?? '';
-}
-
-/** Behind its last bracket; before the next fence, or at the end of the text, where that is not there. */
-function endOfBroken(text: string, { at: from, depth: open }: BrokenObject): number {
-  let depth = open;
-  let quoted = false;
-  for (let at = from; at < text.length; at += 1) {
-    const found = text[at];
-    if (found === '\\') at += 1;
-    else if (found === '\n') {
-      // A text that does not end on its line may be what broke the object.
-      quoted = false;
-      FENCE.lastIndex = at + 1;
-      if (FENCE.test(text)) return at + 1;
-    } else if (found === '"') quoted = !quoted;
-    else if (quoted) continue;
-    else if (found === '{' || found === '[') depth += 1;
-    else if (found === '}' || found === ']') {
-      depth -= 1;
-      if (depth <= 0) return at + 1;
-    }
-  }
-  return text.length;
 }
 
 function strictly(json: string) {

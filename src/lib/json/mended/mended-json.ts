@@ -53,6 +53,7 @@ class ObjectReader {
   readonly #open: ('{' | '[')[] = [];
   readonly #names: string[] = [];
   #at: number;
+  #hasText = false;
   #expected: Expected = 'a value';
   /** Of a comma that nothing stands behind yet. */
   #comma: number | undefined;
@@ -74,7 +75,7 @@ class ObjectReader {
   #broken(): BrokenObject {
     const depth = this.#open.length;
     const expected = depth > DEEPEST ? `at most ${DEEPEST} levels` : this.#expected;
-    return { whole: false, at: this.#at, expected, depth, names: this.#names };
+    return { whole: false, at: this.#at, expected, depth, names: this.#names, hasText: this.#hasText };
   }
 
   /** False: a comment has no end. */
@@ -174,7 +175,10 @@ class ObjectReader {
   }
 
   #scalar(found: string): boolean {
-    if (found === '"' || found === "'") return this.#string(found);
+    if (found === '"' || found === "'") {
+      this.#hasText = true;
+      return this.#string(found);
+    }
     if (found === '-' || (found >= '0' && found <= '9')) {
       const end = endOf(NUMBER, this.#text, this.#at);
       if (end === this.#at) return false;

@@ -28,6 +28,8 @@ export interface BrokenObject {
   readonly depth: number;
   /** Names of its own members that were read before. */
   readonly names: readonly string[];
+  /** Whether a text was among its values: where quotes are missing, what follows may be more of that text. */
+  readonly hasText: boolean;
 }
 
 /** A piece of the text, and what is written in its place. */
