@@ -105,10 +105,12 @@ async function execute(
   try {
     if (hash !== undefined) await definitions.check(tool, hash, signal);
     const meta = traceHeaders(call.context);
+    const { tenantId: tenant } = call.context;
     const result = await server.callTool({
       tool,
       arguments: call.arguments,
       signal,
+      ...(tenant !== undefined && { tenant }),
       ...(meta !== undefined && { meta }),
       // A server that nobody listens to is not asked for progress.
       ...(call.request.emit !== undefined && {

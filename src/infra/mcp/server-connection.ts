@@ -26,6 +26,10 @@ const PROBE_MS = 5_000;
 /** Since 2026-07-28 each call says whether it wants to hear of it. */
 const LOG_LEVEL = { 'io.modelcontextprotocol/logLevel': 'info' };
 
+interface OwnSession extends Session {
+  readonly underWay: CallsUnderWay;
+}
+
 export class ServerConnection {
   readonly #settings: McpServerSettings;
   readonly #needs: SessionNeeds;
@@ -33,11 +37,10 @@ export class ServerConnection {
   readonly #listeners = new Set<() => void>();
   readonly #transport: Transport;
   #state: ConnectionState | undefined;
-  #session: Session | undefined;
-  #connecting: Promise<Session> | undefined;
+  #session: OwnSession | undefined;
+  #connecting: Promise<OwnSession> | undefined;
   /** Being asked whether it still answers. */
   #doubted: Session | undefined;
-  readonly #underWay = new CallsUnderWay();
   /** By the last list. */
   #asTasks: ReadonlySet<string> = new Set();
   #connectedBefore = false;
@@ -75,9 +78,17 @@ export class ServerConnection {
     });
   }
 
-  async callTool({ tool, arguments: args, signal, meta, onProgress, onLog }: McpCall): Promise<McpResult> {
+  async callTool({
+    tool,
+    arguments: args,
+    tenant,
+    signal,
+    meta,
+    onProgress,
+    onLog,
+  }: McpCall): Promise<McpResult> {
     const { clock } = this.#needs;
-    return this.#use(signal, (session) => {
+    return this.#use(signal, async (session) => {
       const onprogress = onProgress && limitProgress(clock, onProgress);
       const options = { signal, timeout: NO_LIMIT_MS, ...(onprogress && { onprogress }) };
       const wanted = onLog !== undefined && session.client.getProtocolEra() === 'modern' ? LOG_LEVEL : {};
@@ -85,10 +96,10 @@ export class ServerConnection {
       const params = { name: tool, arguments: args, ...(Object.keys(said).length > 0 && { _meta: said }) };
       const { call, runTask } = session.caller;
       const asked: AskedInput[] = [];
-      return this.#underWay.run({ onLog, asked }, async () => {
-        const run = this.#asTasks.has(tool) && runTask !== undefined ? runTask : call;
-        return withAsked(await run(params, options), asked);
-      });
+      const isTask = this.#asTasks.has(tool) && runTask !== undefined;
+      const run = isTask ? runTask : call;
+      const own = { tenant, signal, isTask, onLog, asked };
+      return withAsked(await session.underWay.run(own, () => run(params, options)), asked);
     });
   }
 
@@ -110,9 +121,9 @@ export class ServerConnection {
     this.#move(undefined);
   }
 
-  async #use<Result>(signal: AbortSignal, work: (session: Session) => Promise<Result>): Promise<Result> {
+  async #use<Result>(signal: AbortSignal, work: (session: OwnSession) => Promise<Result>): Promise<Result> {
     signal.throwIfAborted();
-    let used: Session | undefined;
+    let used: OwnSession | undefined;
     const once = async () => {
       used = this.#open() ?? (await abortable(this.#ready(), signal));
       const result = await work(used);
@@ -137,11 +148,11 @@ export class ServerConnection {
     }
   }
 
-  #open(): Session | undefined {
+  #open(): OwnSession | undefined {
     return !this.#closed && this.#session?.isOpen() === true ? this.#session : undefined;
   }
 
-  #ready(): Promise<Session> {
+  #ready(): Promise<OwnSession> {
     if (this.#closed) return Promise.reject(draining());
     const open = this.#open();
     if (open !== undefined) return Promise.resolve(open);
@@ -149,21 +160,23 @@ export class ServerConnection {
     return this.#connecting;
   }
 
-  async #connect(): Promise<Session> {
+  async #connect(): Promise<OwnSession> {
     const { metrics, log } = this.#needs;
     const retryAfterMs = this.#budget.spentForMs();
     if (retryAfterMs > 0) throw givenUp(retryAfterMs, this.#lastFailure);
     await this.#pause(this.#budget.delayMs());
     this.#move('connecting');
     try {
+      const underWay = new CallsUnderWay();
       const events: SessionEvents = {
         toolsChanged: () => this.#tellChange(),
-        logged: (log) => this.#underWay.logged(log),
-        asked: (input) => this.#underWay.wasAsked(input),
+        logged: (log) => underWay.logged(log),
+        asked: (input) => underWay.wasAsked(input),
         lost: () => this.#lose(session),
       };
       const settings = await startedFrom(this.#settings, this.#needs.packages);
-      const session: Session = await connect(settings, this.#needs, events, this.#closing.signal);
+      const connected = await connect(settings, this.#needs, events, this.#closing.signal);
+      const session: OwnSession = { ...connected, underWay };
       if (this.#closed) {
         await session.close();
         throw draining();

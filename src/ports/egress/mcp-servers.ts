@@ -109,11 +109,16 @@ export interface McpTool {
 export interface McpCall {
   readonly tool: string;
   readonly arguments: JsonObject;
+  /** Whose call it is. */
+  readonly tenant?: string;
   readonly signal: AbortSignal;
   /** `traceparent` and the like, for the request's `_meta`. */
   readonly meta?: JsonObject;
   readonly onProgress?: (progress: McpProgress) => void;
-  /** What the server logs while this call is the only one of the connection: else nobody knows whose it is. */
+  /**
+   * What the server logs while this call is the only one of the connection: else nobody knows whose it is. Nothing more once a
+   * call was given up, unless all of the connection have been of one tenant: the server may go on with it.
+   */
   readonly onLog?: (log: McpLog) => void;
 }
 

@@ -13,19 +13,34 @@ export interface AskedInput {
 }
 
 export interface CallUnderWay {
+  /** Undefined: not known, which is as another one each time. */
+  readonly tenant: string | undefined;
+  readonly signal: AbortSignal;
+  /** Its failure may be that of a question about the task, which goes on. */
+  readonly isTask: boolean;
   readonly onLog: ((log: McpLog) => void) | undefined;
   readonly asked: AskedInput[];
 }
 
 const MOST_ASKED = 5;
 
+/** Of one session. */
 export class CallsUnderWay {
   readonly #calls = new Set<CallUnderWay>();
+  /** Of the calls so far, those under way and those before. */
+  readonly #tenants = new Set<string | undefined>();
+  /** The server may work on a call that nobody waits for any more, and what it says may be of that one. */
+  #isAnyLeft = false;
 
   async run<Result>(call: CallUnderWay, work: () => Promise<Result>): Promise<Result> {
     this.#calls.add(call);
+    // More than two say nothing more, and a server may be called by any number of tenants.
+    if (this.#tenants.size < 2) this.#tenants.add(call.tenant);
     try {
       return await work();
+    } catch (error) {
+      if (call.signal.aborted || call.isTask || !isAnswer(error)) this.#isAnyLeft = true;
+      throw error;
     } finally {
       this.#calls.delete(call);
     }
@@ -42,6 +57,12 @@ export class CallsUnderWay {
 
   #only(): CallUnderWay | undefined {
     const [only] = this.#calls;
-    return this.#calls.size === 1 ? only : undefined;
+    const isOneTenants = this.#tenants.size === 1 && !this.#tenants.has(undefined);
+    return this.#calls.size === 1 && (isOneTenants || !this.#isAnyLeft) ? only : undefined;
   }
+}
+
+/** An error of JSON-RPC has a number; what the SDK throws by itself has a name. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'number';
 }
