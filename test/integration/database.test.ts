@@ -2,13 +2,16 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import type { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
+import { Database } from '../../src/infra/postgres/database.ts';
 import { GatewayDatabase } from '../../src/infra/postgres/gateway-database.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { DATABASES, postgresDatabase } from '../helpers/databases.ts';
 import { embeddedServer } from '../helpers/embedded-postgres.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
@@ -71,6 +74,38 @@ describe('GatewayDatabase', () => {
       await expect(start()).rejects.toThrow(
         /another version made it: it has 9999-later and lacks 0030-oauth/,
       );
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('a replica of the version before that starts while a newer one migrates starts beside it', async () => {
+    const server = await startPostgres();
+    try {
+      const settings = {
+        kind: 'postgres',
+        url: server.url(),
+        poolSize: 1,
+        ssl: 'disable',
+        migrate: true,
+      } as const;
+      const migrate = () => Database.migrateOnly(settings, quietLog);
+      await migrate();
+      const newer = new Client({ connectionString: server.url() });
+      await newer.connect();
+      await newer.query('BEGIN');
+      await newer.query('SELECT pg_advisory_xact_lock(7274305)');
+      const older = migrate();
+      await eventually(async () => {
+        const waiting = await server.sql(
+          `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+        );
+        expect(waiting).toHaveLength(1);
+      });
+      await newer.query(`INSERT INTO ute_migrations (name, timestamp) VALUES ('9999-later', '2030-01-01')`);
+      await newer.query('COMMIT');
+      await newer.end();
+      expect(await older).toEqual([]);
     } finally {
       await server.stop();
     }

@@ -4,6 +4,7 @@ import type { Service } from '../service/serve.ts';
 import { PROCESS_VARIABLE, processIndexOf, settingsOf } from './many/process-index.ts';
 import { processCountOf } from './many/process-count.ts';
 import { Sibling } from './many/sibling.ts';
+import { warnOfUnreadJournals } from './many/unread-journals.ts';
 import { loadSettings, SettingsError } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { describeProblem } from '../../lib/text/describe-problem.ts';
@@ -37,6 +38,7 @@ async function serveAlone(settings: Settings, read: () => Settings, why: string 
     });
   process.on('SIGHUP', () => void reload(service));
   const { log } = service.infra;
+  warnOfUnreadJournals(settings, 1, log);
   if (why !== undefined) log.info({ why }, 'processes is auto, and one process serves');
   log.info(
     {

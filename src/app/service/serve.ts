@@ -90,7 +90,7 @@ async function start(
     ...addressesOf(settings, { ...ports, metrics: metrics.port }),
     gateway,
     infra,
-    stop: once(() => stop({ settings, doors, metrics, gateway, asyncCalls, infra, state, demo })),
+    stop: once(() => stop({ settings, doors, metrics, gateway, asyncCalls, infra, state, demo, sibling })),
   };
 }
 
@@ -164,6 +164,7 @@ interface Running {
   readonly infra: Infra;
   readonly state: ServiceState;
   readonly demo: DemoUpstream | undefined;
+  readonly sibling: Sibling | undefined;
 }
 
 /** Order matters: first nobody sends us anything new, then what runs ends, then what it needed is closed. */
@@ -176,10 +177,12 @@ async function stop({
   infra,
   state,
   demo,
+  sibling,
 }: Running): Promise<void> {
   infra.log.info({ inFlight: gateway.executor.inFlight }, 'draining');
   const drainedBy = performance.now() + settings.shutdown.drain_ms;
   state.drain();
+  sibling?.drains();
   doors.setServing(false);
   asyncCalls.drain();
   gateway.executor.drain();

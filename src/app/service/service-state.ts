@@ -80,13 +80,18 @@ export class ServiceState {
     });
   }
 
-  /** Tells when this process comes to refuse calls, with the reason, and to take them again; a second late at most, until the drain. */
+  /**
+   * Tells when this process comes to refuse calls, with the reason, and to take them again; a second late at most, until the drain.
+   * Where it refuses them from the beginning, that is told at once.
+   */
   onChange(
     clock: Clock,
     notify: (reason: string | undefined) => void,
     failed: (error: unknown) => void,
   ): void {
-    let last = this.#ownReason() === undefined;
+    const first = this.#ownReason();
+    let last = first === undefined;
+    if (first !== undefined) notify(first);
     const look = () => {
       if (this.isDraining) {
         void looks.stop();

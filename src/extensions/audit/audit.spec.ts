@@ -128,6 +128,17 @@ describe('audit', () => {
     expect(how.at(-1)).toBe('write');
   });
 
+  it('each refusal of an accepted call whose key was revoked is on record, whatever strangers take of the quota', async () => {
+    const { sink, how } = sinkOf();
+    const layer = layerFor(extensionOf(sink), READER, options({ refused_credentials_per_second: 1 }))!;
+    const refuse = (changes: Partial<ToolCall>, reason: 'CREDENTIAL_INVALID' | 'CREDENTIAL_REVOKED') =>
+      layer(callFor(READER, changes), async (inside) => refusalOf(inside, toolFailure(reason, 'no')));
+    for (let each = 0; each < 2; each += 1) await refuse({}, 'CREDENTIAL_INVALID');
+    const phase = { kind: 'resume', admitted: admittedOf() } as const;
+    for (let each = 0; each < 2; each += 1) await refuse({ phase }, 'CREDENTIAL_REVOKED');
+    expect(how).toEqual(['write', 'omit ', 'write', 'write']);
+  });
+
   it('a tool that changes something has its intent committed before it runs, a reader only its outcome', async () => {
     const [writing, reading] = [sinkOf(), sinkOf()];
     await through(extensionOf(writing.sink), callFor(WRITER), coreNext().next, options());

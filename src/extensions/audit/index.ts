@@ -4,7 +4,7 @@ import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts
 import { toolFailure } from '../../contract/call/failure.ts';
 import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
-import type { ToolCall } from '../../contract/call/tool-call.ts';
+import { grantOf, type ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { AuditRecord, AuditSink } from '../../ports/audit-sink.ts';
@@ -77,10 +77,10 @@ function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditO
   };
 }
 
-/** Nobody was let in by what it showed. */
-function isOfNobody(response: ToolResponse, { progress }: ToolCall): boolean {
-  if (response.ok) return false;
-  return progress.caller === undefined || isReason(response.error, 'CREDENTIAL_EXPIRED');
+/** Nobody was let in by what it showed. A call that was accepted before is of whom it was accepted for, whose key may be gone. */
+function isOfNobody(response: ToolResponse, call: ToolCall): boolean {
+  if (response.ok || grantOf(call) !== undefined) return false;
+  return call.progress.caller === undefined || isReason(response.error, 'CREDENTIAL_EXPIRED');
 }
 
 /**

@@ -93,14 +93,17 @@ export class Database {
   async migrate(log: Log): Promise<readonly string[]> {
     const writer = await this.#writer().catch(failed);
     if (writer !== undefined) await requireOwner(this.owner, writer);
-    if (await this.#isAhead()) {
+    // Asked under the lock: a replica of a newer version that starts at the same time may have held it before.
+    const results = await this.#migrating(async (migrator, trx) =>
+      (await this.#isAhead(migrator, trx)) ? undefined : migrator.migrateToLatest(),
+    ).catch(failed);
+    if (results === undefined) {
       log.warn(
         {},
         'the database has the schema of a newer version: this one goes on beside it, and changes nothing',
       );
       return [];
     }
-    const results = await this.#migrating((migrator) => migrator.migrateToLatest()).catch(failed);
     const done = results
       .filter(({ status }) => status === 'Success')
       .map(({ migrationName }) => migrationName);
@@ -138,14 +141,16 @@ export class Database {
    * During an upgrade a replica of the version before may start after one of the new version has migrated: a schema only grows
    * until that upgrade is over. Throws Error where the two do not follow one another.
    */
-  async #isAhead(): Promise<boolean> {
-    const known = await this.#migrator().getMigrations().catch(failed);
+  async #isAhead(migrator: Migrator, trx: Kysely<Tables>): Promise<boolean> {
+    const known = await migrator.getMigrations();
     if (known.every(({ executedAt }) => executedAt === undefined)) return false;
-    const { rows } = await sql<{ name: string }>`SELECT name FROM ute_migrations`.execute(this.owner);
+    const { rows } = await sql<{ name: string }>`SELECT name FROM ute_migrations`.execute(trx);
     const unknown = rows.filter(({ name }) => !Object.hasOwn(MIGRATIONS, name)).map(({ name }) => name);
     const missing = known.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
     if (unknown.length > 0 && missing.length > 0)
-      failed(`another version made it: it has ${unknown.join(', ')} and lacks ${missing.join(', ')}`);
+      throw new Error(
+        `another version made it: it has ${unknown.join(', ')} and lacks ${missing.join(', ')}`,
+      );
     return unknown.length > 0;
   }
 
@@ -154,13 +159,13 @@ export class Database {
    * to somebody else.
    */
   #migrating(
-    migrate: (migrator: Migrator) => Promise<MigrationResultSet>,
-  ): Promise<readonly MigrationResult[]> {
+    migrate: (migrator: Migrator, trx: Kysely<Tables>) => Promise<MigrationResultSet | undefined>,
+  ): Promise<readonly MigrationResult[] | undefined> {
     return this.owner.transaction().execute(async (trx) => {
       await sql`SELECT pg_advisory_xact_lock(${LOCK})`.execute(trx);
-      const { error, results = [] } = await migrate(this.#migrator(trx));
-      if (error !== undefined) throw error;
-      return results;
+      const done = await migrate(this.#migrator(trx), trx);
+      if (done?.error !== undefined) throw done.error;
+      return done && (done.results ?? []);
     });
   }
 

@@ -55,7 +55,11 @@ export class MetricsServer {
     const path = request.method === 'GET' ? request.url?.split('?')[0] : undefined;
     if (path === '/livez') return sendJson(response, 200, { status: 'ok' });
     if (path === '/readyz') {
-      void Promise.resolve(readiness()).then(({ status, body }) => sendJson(response, status, body));
+      const answer = async () => {
+        const { status, body } = await readiness();
+        sendJson(response, status, body);
+      };
+      answer().catch(() => response.writeHead(500).end());
       return;
     }
     if (path !== '/metrics') return void response.writeHead(404).end();

@@ -26,7 +26,8 @@ export interface ReadinessAnswer {
 }
 
 export type ToPrimary =
-  | { readonly ute: 'serving'; readonly pipeline: JsonObject }
+  /** `reason`: it serves, and takes no calls yet. */
+  | { readonly ute: 'serving'; readonly pipeline: JsonObject; readonly reason?: string }
   /** Why it takes no calls; null: it takes them again. */
   | { readonly ute: 'refusing'; readonly reason: string | null }
   /** So many connections of the door have ended. */

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { JsonObject } from '../../../contract/json.ts';
 import { degradedGauge } from '../../../infra/telemetry/degraded-gauge.ts';
 import { MetricsServer } from '../../../infra/telemetry/metrics-server.ts';
+import type { forkSelf } from '../../../infra/process/forked-self.ts';
 import type { PrometheusMetrics } from '../../../infra/telemetry/prometheus-metrics.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
@@ -27,6 +28,7 @@ export interface PrimaryDeps {
   readonly log: Log;
   /** The primary's own. */
   readonly metrics: PrometheusMetrics;
+  readonly fork?: typeof forkSelf;
 }
 
 export class Primary {
@@ -64,16 +66,18 @@ export class Primary {
 
   /**
    * The first process alone, so that a mistake is told once and the schema is there for the others; then the others; then the
-   * ports, so that the first connections are spread as well. False: the first one did not start, and has said why.
+   * ports, so that the first connections are spread as well. False: the first one did not start, and has said why. Told to
+   * stop meanwhile, it starts nothing more.
    */
   async start(): Promise<boolean> {
     const { settings, log, count } = this.#deps;
     if (!(await this.#first())) return false;
+    if (!this.#isStarting) return true;
     const { host, http, grpc, metrics, role } = settings;
     const metricsPort = await this.#metricsServer.listen(metrics.port, host);
     for (const process of this.#processes.slice(1)) process.start();
     await this.#othersServe();
-    if (this.#phase !== 'starting') return true;
+    if (!this.#isStarting) return true;
     const opened = {
       metrics: metricsPort,
       ...(role !== 'worker' && {
@@ -81,6 +85,7 @@ export class Primary {
         grpc: await this.#ports.grpc.listen(grpc.port, host),
       }),
     };
+    if (!this.#isStarting) return true;
     this.#phase = undefined;
     const { restUrl, grpcAddress, metricsUrl } = addressesOf(settings, opened);
     log.info(
@@ -116,11 +121,16 @@ export class Primary {
     for (const process of this.#processes) process.kill();
   }
 
+  get #isStarting(): boolean {
+    return this.#phase === 'starting';
+  }
+
   #process(index: number): ServedProcess {
-    const { clock, log } = this.#deps;
+    const { clock, log, fork } = this.#deps;
     return new ServedProcess({
       index,
       clock,
+      ...(fork !== undefined && { fork }),
       changed: () => this.#tellStates(),
       serving: (pipeline) => {
         this.#pipeline = pipeline;
@@ -142,7 +152,7 @@ export class Primary {
     return new Promise((resolve) => {
       this.#endedEarly = () => resolve(false);
       this.#changed = () => {
-        if (first?.takesConnections !== true && this.#phase === 'starting') return;
+        if (first?.takesConnections !== true && this.#isStarting) return;
         this.#hasServed = true;
         resolve(true);
       };
@@ -156,7 +166,7 @@ export class Primary {
       this.#endedEarly = resolve;
       this.#changed = () => {
         const all = this.#processes.every((process) => process.takesConnections);
-        if (all || this.#phase !== 'starting') resolve();
+        if (all || !this.#isStarting) resolve();
       };
       this.#changed();
     });
@@ -187,9 +197,8 @@ export class Primary {
   }
 
   async #readiness(): Promise<ReadinessAnswer> {
-    const asked = this.#processes.map((process) =>
-      process.ask<ReadinessAnswer>('readiness', ANSWER_WITHIN_MS),
-    );
+    const serving = this.#processes.filter((process) => process.takesConnections);
+    const asked = serving.map((process) => process.ask<ReadinessAnswer>('readiness', ANSWER_WITHIN_MS));
     const answers = (await Promise.all(asked)).filter((answer) => answer !== undefined);
     return jointReadiness(this.#states(), answers, this.#phase);
   }

@@ -5,6 +5,7 @@ import { PinoLog } from '../../../infra/telemetry/pino-log.ts';
 import { PrometheusMetrics } from '../../../infra/telemetry/prometheus-metrics.ts';
 import type { Settings } from '../../../settings/settings-schema.ts';
 import { Primary } from './primary.ts';
+import { warnOfUnreadJournals } from './unread-journals.ts';
 
 /** After the drain: what the processes themselves take at most to end, and a little more. */
 const END_WITHIN_MS = 6_000;
@@ -13,6 +14,7 @@ const END_WITHIN_MS = 6_000;
 export async function runPrimary(settings: Settings, count: number): Promise<void> {
   await checkPorts(settings);
   const log = PinoLog.create({ level: settings.log.level });
+  warnOfUnreadJournals(settings, count, log);
   const metrics = new PrometheusMetrics({}, { process: 'primary' });
   metrics.collectProcessMetrics();
   const primary = new Primary({ settings, count, clock: new SystemClock(), log, metrics });

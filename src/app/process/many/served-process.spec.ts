@@ -92,6 +92,28 @@ describe('a process that serves', () => {
     expect([forks(), waits]).toEqual([1, [undefined]]);
   });
 
+  it('that was told to stop while it starts takes no connections when it has started', () => {
+    const { served, say } = bench();
+    served.start();
+    void served.stop();
+    say({ ute: 'serving', pipeline: {} });
+    expect(served.takesConnections).toBe(false);
+  });
+
+  it('that was told to stop is not started at all', async () => {
+    const { served, forks } = bench();
+    expect(await served.stop()).toBe(true);
+    served.start();
+    expect(forks()).toBe(0);
+  });
+
+  it('refuses from when it serves where it says so', () => {
+    const { served, say } = bench();
+    served.start();
+    say({ ute: 'serving', pipeline: {}, reason: 'full' });
+    expect(served.state).toEqual({ process: 1, state: 'refusing', reason: 'full' });
+  });
+
   it('a question that is not answered is given up', async () => {
     const { served, clock, say } = bench();
     served.start();

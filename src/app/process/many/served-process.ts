@@ -51,6 +51,7 @@ export class ServedProcess {
   }
 
   start(): void {
+    if (this.#stopping) return;
     const { index, fork = forkSelf } = this.#deps;
     const child = fork({ [PROCESS_VARIABLE]: String(index) }, (received) => {
       if (isMessage(received) && this.#child === child) this.#heard(received as ToPrimary);
@@ -71,12 +72,12 @@ export class ServedProcess {
     this.#send({ ute: 'reload' });
   }
 
-  /** Undefined: it does not serve, or does not answer in that time. */
+  /** Also one that drains. Undefined: it does not serve, or does not answer in that time. */
   ask<Asked extends Answer>(
     what: Extract<ToProcess, { ute: 'ask' }>['what'],
     withinMs: number,
   ): Promise<Asked | undefined> {
-    if (!this.takesConnections) return Promise.resolve(undefined);
+    if (this.#state.state === 'starting') return Promise.resolve(undefined);
     const id = (this.#asked += 1);
     return new Promise((resolve) => {
       const done = (answer: Answer | undefined) => {
@@ -118,8 +119,11 @@ export class ServedProcess {
         this.#become(reason === null ? { state: 'serving' } : { state: 'refusing', reason });
       return;
     }
+    // It said so before it heard that it is to stop.
+    if (this.#stopping) return;
     this.#servesSince = this.#deps.clock.now();
-    this.#become({ state: 'serving' });
+    const { reason } = message;
+    this.#become(reason === undefined ? { state: 'serving' } : { state: 'refusing', reason });
     this.#deps.serving(message.pipeline);
   }
 
