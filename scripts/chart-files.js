@@ -20,8 +20,10 @@ const quantity = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?([KMGTP]i?)?$' }
 
 const SECRETS = [
   'redisUrl',
+  'redisSentinelPassword',
   'databaseUrl',
   'databaseOwnerUrl',
+  'databaseReplicaUrl',
   'secretsKeys',
   'webhookSecret',
   'vaultToken',

@@ -233,8 +233,23 @@ describe('the chart', () => {
   it('nothing of a secret is in a ConfigMap or in the environment', () => {
     const objects = objectsOf(VARIANTS['every secret and its own settings'] ?? {});
     const others = JSON.stringify(objects.filter(({ kind }) => kind !== 'Secret'));
-    for (const secret of ['ute:secret@', 'owner:secret@', 'whsec_', 'PRIVATE KEY', 'first:'])
+    for (const secret of [
+      'ute:secret@',
+      'owner:secret@',
+      'replica:secret@',
+      'of-the-sentinels',
+      'whsec_',
+      'PRIVATE KEY',
+      'first:',
+    ])
       expect(others).not.toContain(secret);
+  });
+
+  it('lets pods reach the stores, sentinels and PgBouncer among them', () => {
+    const [policy] = only(objectsOf({ secrets: SECRETS }), 'NetworkPolicy');
+    const outside = policy?.['spec'].egress.find(({ to }: { to?: object[] }) => to !== undefined);
+    const ports = outside.ports.map(({ port }: { port: number }) => port);
+    expect(ports).toEqual(expect.arrayContaining([5432, 6432, 6379, 26_379]));
   });
 
   it('link-local addresses are never reached, whatever ports are open', () => {
@@ -334,6 +349,16 @@ describe('what cannot work is refused in words', () => {
       'a secret in the settings',
       { secrets: SECRETS, config: { redis: { url: 'redis://x' } } },
       /config\.redis\.url: a secret does not belong into a ConfigMap/,
+    ],
+    [
+      'the password of the sentinels in the settings',
+      { secrets: SECRETS, config: { redis: { sentinel_password: 'sentinels' } } },
+      /config\.redis\.sentinel_password: a secret does not belong into a ConfigMap; see secrets\.values\.redisSentinelPassword/,
+    ],
+    [
+      'the URL of a read replica in the settings',
+      { secrets: SECRETS, config: { database: { replica_url: 'postgres://ute:secret@replica/ute' } } },
+      /config\.database\.replica_url: a secret does not belong into a ConfigMap; see secrets\.values\.databaseReplicaUrl/,
     ],
     [
       'one that lies deeper',

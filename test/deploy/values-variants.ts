@@ -72,7 +72,9 @@ export const VARIANTS: Readonly<Record<string, Values>> = {
     secrets: {
       values: {
         ...SECRETS.values,
+        redisSentinelPassword: 'of-the-sentinels',
         databaseOwnerUrl: 'postgres://owner:secret@db/ute',
+        databaseReplicaUrl: 'postgres://replica:secret@replica/ute',
         webhookSecret: WEBHOOK_SECRET,
         auditWebhookSecret: WEBHOOK_SECRET,
         auditS3SecretAccessKey: 'an-access-key',
