@@ -61,7 +61,7 @@ describe('the package', () => {
     expect(readdirSync(own).toSorted()).toEqual(
       ['README.md', 'config', 'dist', 'package.json', 'proto', 'python', 'scripts', 'tools'].toSorted(),
     );
-    for (const name of ['typescript', 'vitest', 'oxlint', '@modelcontextprotocol/server'])
+    for (const name of ['typescript', 'vitest', 'oxlint', '@modelcontextprotocol/server-everything'])
       expect(existsSync(join(installed, name))).toBe(false);
   });
 
