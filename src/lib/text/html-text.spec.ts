@@ -36,6 +36,19 @@ describe('htmlText', () => {
     },
   );
 
+  it.each([
+    ['spaces', '<b>', ' '],
+    ['tabs and spaces', '<b>', ' \t'],
+    ['tags', '', '<br>'],
+    ['items', '', '<li>'],
+    ['<', '', '<'],
+  ])('of 1 MiB of %s takes one pass', (_, start, part) => {
+    const began = process.cpuUsage();
+    htmlText(start + part.repeat(1_048_576 / part.length));
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1e6).toBeLessThan(5);
+  });
+
   it('is never longer than what it was made of, whatever that is', () => {
     const parts = fc.constantFrom(
       '<',

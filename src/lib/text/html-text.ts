@@ -43,19 +43,28 @@ const MAY_BE_HTML = /<[/!A-Za-z]|&[#A-Za-z]/;
 export function htmlText(html: string): string {
   if (!MAY_BE_HTML.test(html)) return html;
   const text = decoded(withoutTags(html));
-  return text
-    .replaceAll(/[ \t]+\n/g, '\n')
-    .replaceAll(/\n{3,}/g, '\n\n')
-    .trim();
+  return (
+    text
+      // From the first space of a run alone: from each of them it would take the square of its length.
+      .replaceAll(/(?<![ \t])[ \t]+\n/g, '\n')
+      .replaceAll(/\n{3,}/g, '\n\n')
+      .trim()
+  );
 }
 
 function withoutTags(html: string): string {
   let text = '';
+  // Asking a text that grows for its end would copy all of it each time.
+  let last = '';
+  const add = (piece: string): void => {
+    text += piece;
+    last = piece.at(-1) ?? last;
+  };
   let at = 0;
   for (;;) {
     const open = html.indexOf('<', at);
     if (open < 0) return text + html.slice(at);
-    text += html.slice(at, open);
+    add(html.slice(at, open));
     if (html.startsWith('<!--', open)) {
       const close = html.indexOf('-->', open + 4);
       if (close < 0) return text;
@@ -66,12 +75,12 @@ function withoutTags(html: string): string {
     const [tag, name = ''] = TAG.exec(html) ?? /^<!doctype[^<>]*>/i.exec(html.slice(open, open + 300)) ?? [];
     const element = name.toLowerCase();
     if (tag === undefined || (name !== '' && !ELEMENTS.has(element))) {
-      text += '<';
+      add('<');
       at = open + 1;
       continue;
     }
     at = open + tag.length;
-    if (LINES.has(element)) text += lineFor(element, tag, text);
+    if (LINES.has(element)) add(lineFor(element, tag, last));
     if (!DROPPED.has(element) || tag.startsWith('</') || tag.endsWith('/>')) continue;
     const close = endOf(html, element, at);
     if (close === undefined) return text;
@@ -79,9 +88,10 @@ function withoutTags(html: string): string {
   }
 }
 
+/** `before`: the last character so far; none at the beginning. */
 function lineFor(element: string, tag: string, before: string): string {
   if (before === '' && element !== 'li') return '';
-  const isStart = before === '' || before.endsWith('\n');
+  const isStart = before === '' || before === '\n';
   if (tag.startsWith('</')) return element === 'p' ? '\n\n' : isStart ? '' : '\n';
   const item = element === 'li' ? '- ' : '';
   return element === 'br' || !isStart ? `\n${item}` : item;
