@@ -26,6 +26,9 @@ interface Scrubber {
 
 /** Of a body, read at all. */
 const READ_BYTES = 65_536;
+/** A secret that the end of what is read cuts in two is not found: more is read, and as much as one may be long is not shown. */
+const LONGEST_SECRET = 32_768;
+const SCRUBBED_BYTES = READ_BYTES + LONGEST_SECRET;
 const MOST_JSON = 4_096;
 const LONGEST_TEXT = 2_000;
 const TEXT = /^(?:text\/|application\/(?:[^;\s]+\+)?(?:json|xml)|application\/x-www-form-urlencoded)/;
@@ -49,9 +52,10 @@ export function describeUpstream(
     };
   }
   if (type !== '' && !TEXT.test(type.toLowerCase())) return { message: undefined, details: about };
-  const clean = scrub.text(body.subarray(0, READ_BYTES).toString('utf8'));
+  const scrubbed = scrub.text(body.subarray(0, SCRUBBED_BYTES).toString('utf8'));
+  const clean = body.length > SCRUBBED_BYTES ? scrubbed.slice(0, -LONGEST_SECRET) : scrubbed;
   const text = withoutHidden(htmlText(clean)).text.trim();
-  const isCut = text.length > LONGEST_TEXT || body.length > READ_BYTES;
+  const isCut = text.length > LONGEST_TEXT || body.length > SCRUBBED_BYTES;
   const shown = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}…` : text;
   return {
     message: saidMessage(text),
