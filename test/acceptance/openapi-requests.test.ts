@@ -8,6 +8,7 @@ import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { documentOf, OpenApiBench, toolNamed, toolNames } from '../helpers/openapi-kit.ts';
 
 const HERE = { allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'] };
+const FILES = { ...HERE, allow_hosts: ['127.0.0.1'] };
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255]);
 const inQuery = (name: string, more: object) => ({ name, in: 'query', ...more });
 const body = (content: object) => ({ requestBody: { required: true, content } });
@@ -46,6 +47,7 @@ const PATHS = {
               title: text,
               meta: { type: 'object' },
               tags: { type: 'array', items: text },
+              more: { type: 'array', items: { type: 'string', format: 'binary' } },
             },
           },
         },
@@ -114,11 +116,12 @@ beforeAll(async () => {
       body: Buffer.concat(chunks),
     });
     const isPicture = request.url === '/picture';
+    const large = request.url === '/large' ? Buffer.alloc(4 * 1024 * 1024) : undefined;
     response
       .setHeader('content-type', isPicture ? 'image/png' : 'application/json')
-      .end(isPicture ? PNG : '{}');
+      .end(large ?? (isPicture ? PNG : '{}'));
   });
-  loaded = await bench.load(documentOf(PATHS), { base_url: origin, file_urls: HERE, ...HERE });
+  loaded = await bench.load(documentOf(PATHS), { base_url: origin, file_urls: FILES, ...HERE });
   bench.checked(loaded);
 });
 
@@ -199,6 +202,35 @@ describe('a file', () => {
       reason: 'UNSAFE_ARGUMENT',
     });
     expect(seen).toEqual([]);
+  });
+
+  it('by URL comes with at most 19 others, and none is fetched of more', async () => {
+    const file = { url: `${origin}/picture` };
+    const more = Array.from({ length: 20 }, () => file);
+    await expect(call('upload', { file, more })).rejects.toMatchObject({
+      type: 'VALIDATION',
+      reason: 'UNSAFE_ARGUMENT',
+      details: { violations: [{ pointer: '/more' }] },
+    });
+    expect(seen).toEqual([]);
+    await call('upload', { file, more: more.slice(1) });
+    expect(seen).toHaveLength(21);
+  });
+
+  it('by URL is no larger, with all others of the call, than one may be', async () => {
+    const large = { url: `${origin}/large` };
+    await expect(call('upload', { file: large, more: [large, large, large] })).rejects.toMatchObject({
+      type: 'VALIDATION',
+      reason: 'UNSAFE_ARGUMENT',
+      details: { violations: [{ pointer: '/more' }] },
+    });
+    expect(seen.map(({ url }) => url)).toEqual(['GET /large', 'GET /large', 'GET /large']);
+  });
+
+  it('by URL needs the hosts that it may come from, or public', async () => {
+    await expect(
+      bench.load(documentOf(PATHS), { base_url: origin, file_urls: HERE, ...HERE }),
+    ).rejects.toThrow(/allow_hosts/);
   });
 
   it('by URL is refused, and not offered, unless the operator says where files may come from', async () => {

@@ -41,6 +41,16 @@ describe('http options', () => {
     [{ url: 'https://a.example/', headers: { a: 'x\ny' } }, ['headers.a']],
     [{ connection: 'crm', path: '/x', actions: { list: { path: '/l' } } }, ['path']],
     [{ connection: 'crm', actions: { list: {} } }, ['actions.list.url']],
+    [
+      {
+        url: 'https://a.example/',
+        method: 'POST',
+        body: '{f}',
+        body_as: 'file',
+        file_urls: { allow_private: ['10.0.0.0/8'] },
+      },
+      ['file_urls'],
+    ],
   ])('%j has problems at %j', (options, expected) => {
     expect(problems(options)).toEqual(expected);
   });

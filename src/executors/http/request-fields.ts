@@ -1,6 +1,6 @@
 // Fields of a request that say how arguments are written: lists and objects, forms, files.
 import { z } from 'zod';
-import { egressFields } from '../../lib/egress/egress.ts';
+import { fileHostFields } from '../../lib/egress/egress.ts';
 import { whole } from '../../lib/settings/whole.ts';
 import { headerNameProblem } from '../../lib/text/header-rules.ts';
 
@@ -40,7 +40,7 @@ const bodyPart = z.strictObject({
 
 export type BodyPartRule = z.output<typeof bodyPart>;
 
-const fileUrls = z.union([z.literal('public'), z.strictObject(egressFields)]);
+const fileUrls = z.union([z.literal('public'), z.strictObject(fileHostFields)]);
 
 export const queryArgument = z.strictObject({
   from: z.string().min(1).describe('Name of the argument.'),
@@ -91,5 +91,9 @@ export const placeFields = {
     .describe(
       'Whether a file may be given by URL, and where it may be fetched: public for anywhere public, or hosts. Not at all when left out.',
     ),
-  max_file_bytes: whole(1, MAX_BYTES).optional().describe('Of one file that is sent; 10 MiB when left out.'),
+  max_file_bytes: whole(1, MAX_BYTES)
+    .optional()
+    .describe(
+      'Of one file that is sent, and of all files of a call that are given by URL (20 at most) together; 10 MiB when left out.',
+    ),
 };

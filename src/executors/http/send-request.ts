@@ -34,6 +34,14 @@ export interface Sending {
 
 const DEFAULT_MAX_RESPONSE_BYTES = 1024 * 1024;
 
+type LoadFile = ReturnType<typeof fileLoader>;
+
+interface Filled {
+  readonly call: ToolCall;
+  readonly filled: FilledRequest;
+  readonly load: LoadFile;
+}
+
 export function requestSender(sending: Sending): PreparedFunction['execute'] {
   const { http, clock, request, compiled, egress, credentials, mayRepeat, tells } = sending;
   const { method, origin } = compiled;
@@ -43,27 +51,19 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
   const showsErrors = request.upstream_errors !== 'hide';
   const read = reader(request, method, maxResponseBytes);
 
-  async function send(
-    filled: FilledRequest,
-    authorization: Authorization,
-    call: ToolCall,
-  ): Promise<HttpResponse> {
+  async function send({ filled, load, call }: Filled, authorization: Authorization): Promise<HttpResponse> {
     const { signal } = call;
     const told = { ...authorization.headers, ...toldOf(call, tells, clock.now()) };
-    const whole = await wholeRequest(filled, told, fileLoader(http, request, signal));
+    const whole = await wholeRequest(filled, told, load);
     const onWaiting = (why: () => ToolFailure | undefined): void => void (call.progress.stalled = why);
     return http.request({ ...whole, method, origin, egress, maxResponseBytes, signal, onWaiting });
   }
 
-  async function answer(
-    call: ToolCall,
-    filled: FilledRequest,
-    authorization: Authorization,
-  ): Promise<ToolResult> {
+  async function answer(whole: Filled, authorization: Authorization): Promise<ToolResult> {
     try {
-      const response = await send(filled, authorization, call);
+      const response = await send(whole, authorization);
       if (!isSuccess(response.status)) {
-        const scrubber = bothOf(authorization.scrubber, call.scrubber);
+        const scrubber = bothOf(authorization.scrubber, whole.call.scrubber);
         throw upstreamFailure(response.status, response, clock.wall(), scrubber, showsErrors);
       }
       const result = read(response);
@@ -76,13 +76,15 @@ export function requestSender(sending: Sending): PreparedFunction['execute'] {
   return async (call) => {
     const filled = compiled.fill(valuesOf(call));
     const authorization = await authorizationOf(credentials, call);
+    // One loader for both tries: files that were fetched are not fetched again.
+    const whole = { call, filled, load: fileLoader(http, request, call.signal) };
     try {
-      return await answer(call, filled, authorization);
+      return await answer(whole, authorization);
     } catch (error) {
       const again = isRefusedToken(error) && credentials.refused(authorization) && mayRepeat;
       if (!again) throw error;
     }
-    return answer(call, filled, await authorizationOf(credentials, call));
+    return answer(whole, await authorizationOf(credentials, call));
   };
 }
 
@@ -98,7 +100,7 @@ async function authorizationOf(credentials: Credentials, { signal }: ToolCall): 
 async function wholeRequest(
   { path, headers, body }: FilledRequest,
   told: FilledRequest['headers'],
-  load: Parameters<typeof assembleBody>[1],
+  load: LoadFile,
 ): Promise<Pick<HttpRequest, 'path' | 'headers' | 'body'>> {
   if (typeof body !== 'object')
     return { path, headers: { ...headers, ...told }, ...(body !== undefined && { body }) };

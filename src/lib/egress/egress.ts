@@ -22,6 +22,14 @@ export const egressFields = {
     ),
 };
 
+/** Where files that an argument names may be fetched: there is no host of its own, so that none said would be any. */
+export const fileHostFields = {
+  ...egressFields,
+  allow_hosts: egressFields.allow_hosts
+    .unwrap()
+    .describe('Hosts that files may be fetched from, as in allow_hosts of a connection.'),
+};
+
 export interface EgressFields {
   readonly allow_hosts?: readonly string[] | undefined;
   readonly allow_ports?: readonly PortRule[] | undefined;

@@ -1,7 +1,13 @@
 // Options: what an entry `type: openapi` of gateway.yaml may say.
 import { z } from 'zod';
 import { INTERACTION_MODES, RISK_LEVELS } from '../../contract/tool/tool-spec.ts';
-import { egressFields, egressOf, portProblem, type EgressFields } from '../../lib/egress/egress.ts';
+import {
+  egressFields,
+  egressOf,
+  fileHostFields,
+  portProblem,
+  type EgressFields,
+} from '../../lib/egress/egress.ts';
 import { toolOverrides } from '../../lib/overrides/tool-overrides.ts';
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -65,7 +71,7 @@ export const optionsSchema = z
       .optional()
       .describe('"/" and "%" in arguments of the path: sent as %2F and %25, when left out, or refused.'),
     file_urls: z
-      .union([z.literal('public'), z.strictObject(egressFields)])
+      .union([z.literal('public'), z.strictObject(fileHostFields)])
       .optional()
       .describe(
         'Whether files to be sent may be given by URL, and where they may be fetched: public for anywhere public, or hosts. As base64 alone when left out.',

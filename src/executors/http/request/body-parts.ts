@@ -60,6 +60,9 @@ function formOf(
   return pairs.join('&');
 }
 
+/** Each is a request of the gateway's to a host that the caller names. */
+const MOST_URLS = 20;
+
 function partsOf(
   body: JsonObject,
   rules: { readonly [name: string]: BodyPartRule },
@@ -67,6 +70,7 @@ function partsOf(
   violations: Violation[],
 ): readonly BodyPart[] {
   const parts: BodyPart[] = [];
+  let urls = 0;
   for (const [name, value] of Object.entries(body)) {
     const { content_type: said, file: isFile = false } =
       (Object.hasOwn(rules, name) ? rules[name] : undefined) ?? {};
@@ -75,6 +79,15 @@ function partsOf(
       if (isAbsent(item)) continue;
       if (isFile) {
         const content = fileArgument(item, name, withUrls, violations);
+        if (content?.source instanceof URL) urls += 1;
+        if (urls > MOST_URLS) {
+          refuse(
+            violations,
+            name,
+            `must not bring the files given by URL to more than ${MOST_URLS} in one call`,
+          );
+          return parts;
+        }
         if (content !== undefined) parts.push({ name, content, contentType: said });
       } else if (typeof item === 'object' && !JSON.isRawJSON(item)) {
         parts.push({ name, content: JSON.stringify(item), contentType: said ?? 'application/json' });
