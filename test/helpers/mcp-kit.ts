@@ -95,13 +95,15 @@ export function hostileServer(mode: string, more: JsonObject = {}): JsonObject {
   return nodeServer(join(FIXTURES, 'hostile.js'), [mode], more);
 }
 
+/** Of one tenant, so that words of a server which name no call are told also behind calls that were given up. */
 export function callTool(
   server: McpServer,
   tool: string,
   args: JsonObject = {},
   extras: Partial<McpCall> = {},
 ): Promise<McpResult> {
-  return server.callTool({ tool, arguments: args, signal: AbortSignal.timeout(20_000), ...extras });
+  const signal = AbortSignal.timeout(20_000);
+  return server.callTool({ tool, arguments: args, tenant: 'acme', signal, ...extras });
 }
 
 /** The text of the first block. */
