@@ -78,27 +78,20 @@ export class ServerConnection {
     });
   }
 
-  async callTool({
-    tool,
-    arguments: args,
-    tenant,
-    signal,
-    meta,
-    onProgress,
-    onLog,
-  }: McpCall): Promise<McpResult> {
+  async callTool({ tool, arguments: args, signal, meta, onProgress, ...whose }: McpCall): Promise<McpResult> {
     const { clock } = this.#needs;
     return this.#use(signal, async (session) => {
       const onprogress = onProgress && limitProgress(clock, onProgress);
       const options = { signal, timeout: NO_LIMIT_MS, ...(onprogress && { onprogress }) };
-      const wanted = onLog !== undefined && session.client.getProtocolEra() === 'modern' ? LOG_LEVEL : {};
+      const wanted =
+        whose.onLog !== undefined && session.client.getProtocolEra() === 'modern' ? LOG_LEVEL : {};
       const said = { ...wanted, ...meta };
       const params = { name: tool, arguments: args, ...(Object.keys(said).length > 0 && { _meta: said }) };
       const { call, runTask } = session.caller;
       const asked: AskedInput[] = [];
       const isTask = this.#asTasks.has(tool) && runTask !== undefined;
       const run = isTask ? runTask : call;
-      const own = { tenant, signal, isTask, onLog, asked };
+      const own = { ...whose, signal, isTask, asked };
       return withAsked(await session.underWay.run(own, () => run(params, options)), asked);
     });
   }

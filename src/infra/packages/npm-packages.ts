@@ -1,10 +1,12 @@
 // Packages of npm: installed by npm itself into a folder of their own, run by Node.
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
+import { firstBytes } from '../../lib/files/program-needs.ts';
 import type { NamedPackage } from '../../lib/mcp/mcp-package.ts';
 import type { McpPackage } from '../../ports/egress/mcp-servers.ts';
 import type { Owner } from '../sandbox/workspace/workspace-files.ts';
+import { fileWithin, textWithin } from './files-within.ts';
 import { findInterpreter, type Interpreter } from './interpreters.ts';
 import {
   chooseProgram,
@@ -56,7 +58,7 @@ export class NpmPackages implements PackageKind {
   }
 
   contents(folder: string): readonly string[] {
-    const lock = jsonIn(join(folder, 'package-lock.json'));
+    const lock = jsonIn(folder, 'package-lock.json');
     const packages = isJsonObject(lock) ? lock['packages'] : undefined;
     if (!isJsonObject(packages)) return [];
     return Object.entries(packages).flatMap(([path, value]) => {
@@ -73,11 +75,10 @@ export class NpmPackages implements PackageKind {
     const chosen = chooseProgram(
       name.split('/').at(-1) ?? '',
       asked,
-      asked === undefined ? ownPrograms(modules, name) : namesIn(bin),
+      asked === undefined ? ownPrograms(folder, name) : namesIn(bin),
     );
-    const path = realpathSync(join(bin, chosen));
-    const isScript =
-      /\.[cm]?js$/.test(path) || /^#!.*\bnode\b/.test(readFileSync(path, 'utf8').slice(0, 200));
+    const path = fileWithin(folder, join(bin, chosen));
+    const isScript = /\.[cm]?js$/.test(path) || /^#!.*\bnode\b/.test(firstBytes(path));
     return {
       argv: isScript ? [this.#node.path, path] : [path],
       env: {},
@@ -88,21 +89,21 @@ export class NpmPackages implements PackageKind {
 }
 
 /** As its package.json says; only those that npm has linked. */
-function ownPrograms(modules: string, name: string): readonly string[] {
-  const said = jsonIn(join(modules, name, 'package.json'));
+function ownPrograms(folder: string, name: string): readonly string[] {
+  const said = jsonIn(folder, 'node_modules', name, 'package.json');
   const bin = isJsonObject(said) ? said['bin'] : undefined;
   const named =
     typeof bin === 'string' ? [name.split('/').at(-1) ?? ''] : isJsonObject(bin) ? Object.keys(bin) : [];
-  return named.filter((each) => existsSync(join(modules, '.bin', each)));
+  return named.filter((each) => existsSync(join(folder, 'node_modules', '.bin', each)));
 }
 
 function namesIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-function jsonIn(path: string): JsonValue | undefined {
+function jsonIn(folder: string, ...names: readonly string[]): JsonValue | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as JsonValue;
+    return JSON.parse(textWithin(folder, join(folder, ...names)) ?? '') as JsonValue;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 // PackageStore: packages of MCP servers, each installed once into a folder that nothing changes afterwards.
 import { hash, randomUUID } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -152,7 +152,9 @@ export class PackageStore {
         installed_at: new Date(clock.now()).toISOString(),
         contents: kind.contents(staging).toSorted(),
       };
-      writeFileSync(join(staging, RECORD), `${JSON.stringify(record, null, 2)}\n`);
+      // Code of the package may have put a link here, to where the gateway alone can write.
+      rmSync(join(staging, RECORD), { recursive: true, force: true });
+      writeFileSync(join(staging, RECORD), `${JSON.stringify(record, null, 2)}\n`, { flag: 'wx' });
       this.#take(staging, folder);
       log.info({ packages, durationMs: clock.now() - startedAt, bytes }, 'a package was installed');
     } finally {

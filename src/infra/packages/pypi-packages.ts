@@ -1,9 +1,10 @@
 // Packages of PyPI: installed by pip into a folder of their own, run by the Python that installed them.
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { NamedPackage } from '../../lib/mcp/mcp-package.ts';
 import type { McpPackage } from '../../ports/egress/mcp-servers.ts';
 import type { Owner } from '../sandbox/workspace/workspace-files.ts';
+import { fileWithin, textWithin } from './files-within.ts';
 import { findInterpreter, type Interpreter } from './interpreters.ts';
 import {
   chooseProgram,
@@ -63,7 +64,7 @@ export class PypiPackages implements PackageKind {
     return {
       steps: this.#pip(folder, words),
       read: () => {
-        const { install } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+        const { install } = JSON.parse(textWithin(folder, report) ?? '') as Report;
         return install[0]?.metadata.version;
       },
     };
@@ -90,7 +91,7 @@ export class PypiPackages implements PackageKind {
     const [same = own] = programs.filter((each) => plain(each) === plain(own));
     const chosen = chooseProgram(same, asked, programs);
     return {
-      argv: [this.#python.path, join(bin, chosen)],
+      argv: [this.#python.path, fileWithin(folder, join(bin, chosen))],
       env: { PYTHONPATH: modules, PYTHONDONTWRITEBYTECODE: '1' },
       folders: [bin],
       readable: [folder, ...this.#python.places],
@@ -118,10 +119,9 @@ function installed(folder: string): readonly Distribution[] {
 /** Its console scripts, as its metadata names them. */
 function ownPrograms(folder: string, name: string): readonly string[] {
   const found = installed(folder).find((each) => plain(each.name) === plain(name));
-  const path = join(found?.folder ?? '', 'entry_points.txt');
-  if (found === undefined || !existsSync(path)) return [];
-  const section =
-    /^\[console_scripts\]\n([^[]*)/m.exec(readFileSync(path, 'utf8').replaceAll('\r', ''))?.[1] ?? '';
+  if (found === undefined) return [];
+  const text = textWithin(folder, join(found.folder, 'entry_points.txt')) ?? '';
+  const section = /^\[console_scripts\]\n([^[]*)/m.exec(text.replaceAll('\r', ''))?.[1] ?? '';
   return section.split('\n').flatMap((line) => /^\s*([\w.-]+)\s*=/.exec(line)?.[1] ?? []);
 }
 

@@ -87,7 +87,8 @@ function interpreterOf(script: string, searchPath: string): readonly [string | u
   return [found === undefined ? undefined : behindShim(found, process.env), true];
 }
 
-function firstBytes(path: string): string {
+/** The first line, as far as it is short. `path` is a file, and no pipe. */
+export function firstBytes(path: string): string {
   const bytes = Buffer.alloc(FIRST_LINE_BYTES);
   try {
     const fd = openSync(path, 'r');

@@ -13,12 +13,12 @@ export interface AskedInput {
 }
 
 export interface CallUnderWay {
-  /** Undefined: not known, which is as another one each time. */
-  readonly tenant: string | undefined;
+  /** Absent: not known, which is as another one each time. */
+  readonly tenant?: string | undefined;
   readonly signal: AbortSignal;
   /** Its failure may be that of a question about the task, which goes on. */
   readonly isTask: boolean;
-  readonly onLog: ((log: McpLog) => void) | undefined;
+  readonly onLog?: ((log: McpLog) => void) | undefined;
   readonly asked: AskedInput[];
 }
 
