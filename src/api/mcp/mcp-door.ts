@@ -51,7 +51,9 @@ export class McpDoor {
     if (came.kind !== 'request') return this.#take(request, reply, came);
     const { era, message } = came;
     const asked = { ...this.#asked(request, era, message.id), largeIntegers };
-    if (asked.session === '') return this.#fail(request, reply, UNKNOWN_SESSION, message.id);
+    // To strangers it is 401, whatever session they say.
+    if (asked.session === '')
+      return this.#reject(request, reply, { kind: 'rejected', ...UNKNOWN_SESSION }, body);
     // A call says who makes it inside the pipeline, where that is audited.
     if (message.method === 'tools/call') return this.#serve(message, new Exchange(asked, reply));
     const principal = await this.#principalOf(request, reply, message.id);
@@ -94,9 +96,12 @@ export class McpDoor {
 
   async #serve(message: JSONRPCRequest, exchange: Exchange): Promise<void> {
     const leave = this.#inFlight.enter(exchange);
-    await this.#servers.deliver(message, exchange);
-    await exchange.done;
-    leave();
+    try {
+      await this.#servers.deliver(message, exchange);
+      await exchange.done;
+    } finally {
+      leave();
+    }
   }
 
   /** What nobody waits for an answer to. */

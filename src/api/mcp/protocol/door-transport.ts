@@ -42,6 +42,9 @@ export class DoorTransport implements Transport {
     this.#taking = exchange;
     try {
       this.onmessage?.({ ...request, id });
+    } catch (error) {
+      this.#open.delete(id);
+      throw error;
     } finally {
       this.#taking = undefined;
     }

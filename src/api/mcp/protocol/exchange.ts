@@ -60,10 +60,13 @@ export class Exchange {
     this.done = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    reply.raw.once('close', () => {
+    const close = () => {
       if (!reply.raw.writableFinished) this.cancel();
       this.#over();
-    });
+    };
+    // A client that has gone already is told of no more.
+    if (reply.raw.destroyed) close();
+    else reply.raw.once('close', close);
   }
 
   /** Calls back when the client has gone away, or wants the answer no more. */

@@ -49,13 +49,15 @@ export class ListChanges {
     this.#looking.unref();
   }
 
-  /** False: too many are open already, or the gateway is closing. Resolves when the stream is over. */
+  /** False: too many are open already, or the gateway is closing. Resolves when the stream is over, or its client has gone. */
   async listen(
     request: FastifyRequest,
     reply: FastifyReply,
     listener: Listener,
     body: unknown,
   ): Promise<boolean> {
+    // It closes no more: nothing would give the slot back.
+    if (reply.raw.destroyed) return true;
     const leave = this.#enter(listener.tenant);
     if (leave === undefined) return false;
     const gone = new AbortController();
@@ -74,6 +76,7 @@ export class ListChanges {
     });
     const { status, headers, body: events } = await this.#handler.fetch(asked, { parsedBody: body });
     reply.hijack();
+    if (reply.raw.destroyed) return true;
     reply.raw.writeHead(status, { ...Object.fromEntries(headers), connection: 'close' });
     if (events === null) reply.raw.end();
     else
@@ -86,6 +89,7 @@ export class ListChanges {
 
   /** The same of 2025: a stream without a request. */
   async follow(reply: FastifyReply, listener: Listener): Promise<boolean> {
+    if (reply.raw.destroyed) return true;
     const leave = this.#enter(listener.tenant);
     if (leave === undefined) return false;
     const answer = new SseAnswer(reply, () => reply.raw.destroy());

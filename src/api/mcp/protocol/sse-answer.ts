@@ -8,7 +8,7 @@ const KEEP_ALIVE_MS = 15_000;
 export class SseAnswer {
   readonly #raw: ServerResponse;
   readonly #queue: EventQueue;
-  readonly #keepAlive: NodeJS.Timeout;
+  readonly #keepAlive: NodeJS.Timeout | undefined;
 
   /** `overflow`: the reader is too slow for what must not be left out. */
   constructor(reply: FastifyReply, overflow: () => void) {
@@ -24,6 +24,11 @@ export class SseAnswer {
     });
     raw.flushHeaders();
     this.#queue = new EventQueue(raw, { send: (bytes) => void raw.write(bytes), overflow });
+    // Nothing tells again that it is closed.
+    if (raw.destroyed) {
+      this.#queue.close();
+      return;
+    }
     this.#keepAlive = setInterval(() => {
       if (!raw.writableNeedDrain) raw.write(': still here\n\n');
     }, KEEP_ALIVE_MS);
