@@ -4,7 +4,15 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -21,12 +29,16 @@ function install() {
     .slice(0, 16);
   const dir = join(ROOT, 'node_modules/.cache', `mcp-conformance-${hash}`);
   const program = join(dir, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-  if (existsSync(program)) return program;
+  // The last file of an installation: one that was cut off is made anew.
+  const installed = join(dir, 'installed');
+  if (existsSync(installed)) return program;
+  rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(HERE, file), join(dir, file));
   const { status } = spawnSync('npm', ['ci', '--silent', '--ignore-scripts'], { cwd: dir, stdio: 'inherit' });
   if (status !== 0)
     throw new Error('The conformance suite cannot be installed: it needs the registry of npm.');
+  writeFileSync(installed, '');
   return program;
 }
 
