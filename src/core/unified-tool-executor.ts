@@ -27,6 +27,7 @@ import { Deadline, deadlineOf, raceCall, toolsOf } from './deadline.ts';
 import { noSuchTool } from './no-such-tool.ts';
 import { OpenAdmission } from './open-admission.ts';
 import { openCall } from './open-call.ts';
+import { OpenCalls } from './open-calls.ts';
 import { runningCallOf } from './running-call.ts';
 import { pinOf, takePinned } from './versions/pinned-call.ts';
 import { noteVersion } from './versions/version-noted.ts';
@@ -57,7 +58,7 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
   readonly #deps: ExecutorDeps;
   readonly #requestStage: Next;
   readonly #explainStage: Next;
-  readonly #running = new Set<ToolCall>();
+  readonly #running = new OpenCalls();
   #idle: (() => void) | undefined;
   #draining = false;
 
@@ -100,7 +101,7 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
     const snapshot = snapshots.enter(request.parent?.snapshot);
     const deadline = new Deadline(clock, request);
     const call = openCall(request, phase, { tools: snapshot, deadline }, clock.now(), maxTimeoutMs);
-    this.#running.add(call);
+    const slot = this.#running.enter(call);
     try {
       const response = phase.kind === 'explain' ? this.#explainStage(call) : this.#requestStage(call);
       // The tool, and with it its own limit, is mostly known by now. If not, something waits before that.
@@ -108,7 +109,7 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
       return await response;
     } finally {
       deadline.clear();
-      this.#running.delete(call);
+      this.#running.leave(slot);
       snapshots.leave(snapshot);
       if (this.#running.size === 0) this.#idle?.();
     }
@@ -119,8 +120,7 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
   }
 
   running(): readonly RunningCall[] {
-    // A set keeps the order in which calls came in.
-    return [...this.#running].map((call) => runningCallOf(call, this.#deps.clock));
+    return this.#running.list().map((call) => runningCallOf(call, this.#deps.clock));
   }
 
   /** From now on new calls are refused; those in flight go on. */
@@ -135,7 +135,7 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
 
   /** The end of the drain: every call still running is given up with UNAVAILABLE. */
   abortAll(): void {
-    for (const call of this.#running) deadlineOf(call).abort(shuttingDown());
+    for (const call of this.#running.list()) deadlineOf(call).abort(shuttingDown());
   }
 
   /** Between the stages: which tool, is it in service, and how long may it take. Never throws. */

@@ -11,6 +11,7 @@ import type {
   RateRule,
 } from '../../../ports/admission-control.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import { PassingMap } from '../../../lib/concurrency/passing-map.ts';
 import { NO_BUDGETS } from './budget-meters.ts';
 import { LeaseSlots, type Waiter } from './lease-slots.ts';
 import { Spending } from './spending.ts';
@@ -49,7 +50,7 @@ export class MemoryAdmissionControl implements AdmissionControl {
   readonly #spending: Spending;
   readonly #slots = new LeaseSlots<WaitingCall>();
   /** Calls that hold or wait: asking again with the same id is answered with the same admission. */
-  readonly #calls = new Map<string, Promise<Admission>>();
+  readonly #calls = new PassingMap<string, Promise<Admission>>();
   readonly #waiting = new Set<WaitingCall>();
   #closed = false;
 

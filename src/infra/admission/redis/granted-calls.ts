@@ -35,9 +35,9 @@ export interface GrantsDeps {
 export class GrantedCalls {
   readonly #deps: GrantsDeps;
   /** Slots given back since the store was told last, by key. */
-  readonly #freed = new Map<string, number>();
+  #freed = new Map<string, number>();
   /** Taken of budgets and not used, since the store was told last, by key. */
-  readonly #unused = new Map<string, number>();
+  #unused = new Map<string, number>();
   #sending: NodeJS.Immediate | undefined;
   #stopped = false;
 
@@ -114,10 +114,9 @@ export class GrantedCalls {
     const { keeper, health, shared } = this.#deps;
     clearImmediate(this.#sending);
     this.#sending = undefined;
-    const freed = [...this.#freed];
-    this.#freed.clear();
-    const unused = new Map(this.#unused);
-    this.#unused.clear();
+    const [freed, unused] = [this.#freed, this.#unused];
+    this.#freed = new Map();
+    this.#unused = new Map();
     if (!health.isUp) return;
     // Once: what is lost on the way stays counted.
     if (unused.size > 0) this.#deps.store.giveBack(unused).catch((error: unknown) => health.failed(error));

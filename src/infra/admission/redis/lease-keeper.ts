@@ -1,4 +1,5 @@
 // LeaseKeeper: the leases of this replica's running calls: kept alive in one batch a second, given back in another.
+import { PassingMap } from '../../../lib/concurrency/passing-map.ts';
 import type { AdmissionRequest, LeaseRule } from '../../../ports/admission-control.ts';
 import type { Counter } from '../../../ports/telemetry/metrics.ts';
 import type { AdmissionStore, HeldLease, Release, RenewOutcome, RenewReply } from './admission-store.ts';
@@ -34,7 +35,7 @@ const JITTER = 0.1;
 
 export class LeaseKeeper {
   readonly #deps: KeeperDeps;
-  readonly #live = new Map<string, LiveCall>();
+  readonly #live = new PassingMap<string, LiveCall>();
   /** With the time until which it is worth trying: later the lease has run out by itself. */
   #releases: { readonly release: Release; readonly until: number }[] = [];
 

@@ -10,6 +10,7 @@ import type {
   LeaseRule,
   RateRule,
 } from '../../../ports/admission-control.ts';
+import { PassingMap } from '../../../lib/concurrency/passing-map.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { NO_BUDGETS } from '../memory/budget-meters.ts';
 import { MemoryAdmissionControl } from '../memory/memory-admission-control.ts';
@@ -23,7 +24,7 @@ const RETRY_AFTER_MS = 1_000;
 export class LocalShare {
   readonly #memory: MemoryAdmissionControl;
   /** Running calls that count here: those let in here, and those the store had let in when it went away. */
-  readonly #counted = new Map<string, (used?: readonly number[]) => void>();
+  readonly #counted = new PassingMap<string, (used?: readonly number[]) => void>();
   #back = new AbortController();
 
   constructor(clock: Clock) {

@@ -1,5 +1,6 @@
 // RedisAdmissionControl: rate limits, budgets and concurrency leases over all replicas, one round trip per admitted call.
 import { randomUUID } from 'node:crypto';
+import { PassingMap } from '../../../lib/concurrency/passing-map.ts';
 import type { Admission, AdmissionControl, AdmissionRequest } from '../../../ports/admission-control.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
@@ -61,7 +62,7 @@ export class RedisAdmissionControl implements AdmissionControl {
   readonly #local: LocalShare;
   readonly #grants: GrantedCalls;
   /** Calls that hold or wait: asking again with the same id is answered with the same admission. */
-  readonly #calls = new Map<string, Promise<Admission>>();
+  readonly #calls = new PassingMap<string, Promise<Admission>>();
   #closed = false;
 
   constructor(needs: RedisAdmissionNeeds, options: RedisAdmissionOptions = {}) {
