@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import type { RedisClient } from './connect-redis.ts';
+import { gatherWrites } from './gather-writes.ts';
 
 export class RedisScript {
   readonly #text: string;
@@ -23,6 +24,7 @@ export class RedisScript {
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown> {
+    gatherWrites(client);
     try {
       return await client.evalsha(this.#sha, keys.length, ...keys, ...args);
     } catch (error) {
