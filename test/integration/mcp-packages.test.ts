@@ -152,13 +152,13 @@ describe('the command line', () => {
           name: 'one',
           package: 'npm:packed-server@1.2.3',
           args: ['--flag'],
-          env: { API_KEY: '${env:API_KEY}' },
+          env: { API_KEY: '${env:ONE_API_KEY}' },
         },
         { type: 'mcp-server', name: 'two', package: 'pypi:packed-server==1.2.3' },
         { type: 'mcp-server', name: 'three', url: 'https://mcp.example/mcp' },
       ],
     });
-    expect(stderr).toContain("set in the gateway's environment: API_KEY");
+    expect(stderr).toContain('  ONE_API_KEY (one: env API_KEY)');
     expect(code).toBe(0);
     const asConnections = await ute('import', 'mcp.json', '--as', 'connections');
     expect(parse(asConnections.stdout)).toMatchObject({

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { egressFault, egressFields, egressOf, portProblem } from '../egress/egress.ts';
 import { headerNameProblem, headersBy, isHeaderValue } from '../text/header-rules.ts';
-import { unpinnedPackage } from './mcp-command.ts';
-import { exactPackage, packageCommand, readPackage } from './mcp-package.ts';
+import { exactPackage, readPackage } from './mcp-package.ts';
+import { packageCommand, runnerProblem } from './runner-command.ts';
 import { whole } from '../settings/whole.ts';
 
 const MIB = 1 << 20;
@@ -185,7 +185,7 @@ export const mcpConnectionSchema = z
       if (connection[field] !== undefined && packagesIn(connection) === undefined)
         issue([field], `"${field}" goes with a package alone.`);
     }
-    const unpinned = command === undefined ? undefined : unpinnedPackage(command, args);
+    const unpinned = command === undefined ? undefined : runnerProblem(command, args);
     if (unpinned !== undefined) issue(['args'], unpinned);
     const set = auth?.type === 'api_key' ? auth.name.toLowerCase() : auth && 'authorization';
     if (set !== undefined && Object.keys(headers).some((name) => name.toLowerCase() === set)) {

@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { packageCommand, readPackage, nameOf, type NamedPackage } from './mcp-package.ts';
-import { isSecretVariable } from './secret-variables.ts';
+import { ImportedSecrets, VariableNames, type MovedSecret } from './imported-secrets.ts';
+import { readPackage, nameOf, type NamedPackage } from './mcp-package.ts';
+import { packageCommand, runnerProblem, runnerWords } from './runner-command.ts';
 
 export interface ImportedServer {
   /** Fit to be the name of a connection. */
@@ -11,8 +12,8 @@ export interface ImportedServer {
   /** As an operator writes it, without its type. Packages without a version have none yet: `unpinned` has them. */
   readonly connection: JsonObject;
   readonly unpinned: readonly NamedPackage[];
-  /** Variables of the environment that secrets were moved to. */
-  readonly variables: readonly string[];
+  /** What has to be set in the environment for it. */
+  readonly secrets: readonly MovedSecret[];
   /** What an operator should look at. */
   readonly notes: readonly string[];
 }
@@ -32,9 +33,12 @@ export function readMcpJson(value: JsonValue): ReadServers {
   const servers: ImportedServer[] = [];
   const leftOut: { name: string; reason: string }[] = [];
   const taken = new Set<string>();
+  const variables = new VariableNames(JSON.stringify(found));
   for (const [written, entry] of Object.entries(found)) {
     const name = nameFor(written, taken);
-    const read = isJsonObject(entry) ? readEntry(name, entry) : 'it is not an object';
+    const read = isJsonObject(entry)
+      ? readEntry(name, entry, new ImportedSecrets(name, variables))
+      : 'it is not an object';
     if (typeof read === 'string') leftOut.push({ name: written, reason: read });
     else servers.push(read);
   }
@@ -53,33 +57,64 @@ function nameFor(written: string, taken: Set<string>): string {
   return name;
 }
 
-function readEntry(name: string, entry: JsonObject): ImportedServer | string {
+function readEntry(name: string, entry: JsonObject, secrets: ImportedSecrets): ImportedServer | string {
   const url = entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl'];
-  if (typeof url === 'string') return remote(name, url, entry);
+  if (typeof url === 'string') return remote(name, url, entry, secrets);
   // Some write program and arguments as one object.
   const command = isJsonObject(entry['command']) ? entry['command']['path'] : entry['command'];
   const from = isJsonObject(entry['command']) ? entry['command'] : entry;
   if (typeof command !== 'string' || command === '') return 'it has neither a command nor a url';
   const args = textsIn(from['args']);
   if (args === undefined) return 'its args are not a list of texts';
-  return local(name, command, args, { ...entry, env: from['env'] ?? null });
+  return local({ name, command, args, env: textMembers(from['env']), cwd: entry['cwd'] }, secrets);
+}
+
+interface LocalServer {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: { readonly [name: string]: string };
+  readonly cwd: JsonValue | undefined;
 }
 
 function local(
-  name: string,
-  command: string,
-  args: readonly string[],
-  entry: JsonObject,
+  { name, command, args, env, cwd }: LocalServer,
+  secrets: ImportedSecrets,
 ): ImportedServer | string {
-  const secrets = new Secrets(name);
-  const env = secrets.moved(textMembers(entry['env']));
   const asked = packageCommand(command, args);
+  const problem = asked === undefined ? runnerProblem(command, args) : undefined;
+  if (problem !== undefined) return problem;
   const packages = asked?.packages.map((each) => readPackage(asked.registry, each)) ?? [];
   const named = packages.filter((each) => each !== undefined);
-  const own = (asked?.args ?? args).map((arg) => secrets.inArgument(arg));
+  const moved = Object.entries(env).map(([key, value]) => [key, secrets.inEnv(key, value)] as const);
+  const words = asked === undefined ? runnerWords(command, args) : 0;
+  const own = [
+    ...secrets.inRunnerWords(args.slice(0, words)),
+    ...secrets.inArguments(asked?.args ?? args.slice(words)),
+  ];
   const paths = own.filter((arg) => isAbsolute(arg) && existsSync(arg));
-  const notes = [
-    ...(asked === undefined && /(?:^|\/)docker$/.test(command)
+  const connection: JsonObject = {
+    ...(asked === undefined
+      ? { command: secrets.inText(command, 'command') }
+      : { package: listOrOne(named.map(nameOf)) }),
+    ...(asked?.program !== undefined && { program: asked.program }),
+    ...(own.length > 0 && { args: own }),
+    ...(moved.length > 0 && { env: Object.fromEntries(moved) }),
+    ...(typeof cwd === 'string' && { cwd: secrets.inText(cwd, 'cwd') }),
+    ...(paths.length > 0 && { readable: [...new Set(paths)] }),
+  };
+  return {
+    name,
+    connection,
+    unpinned: named.filter(({ version }) => version === undefined),
+    secrets: secrets.moved,
+    notes: notesOf(asked === undefined ? command : '', paths),
+  };
+}
+
+function notesOf(command: string, paths: readonly string[]): readonly string[] {
+  return [
+    ...(/(?:^|\/)docker$/.test(command)
       ? [
           'it starts a container, which cannot be done in the sandbox: with `sandbox: off` it runs as the gateway’s own user',
         ]
@@ -89,77 +124,34 @@ function local(
       : []),
     'it has no network; say `network: host` where it needs one',
   ];
-  const connection: JsonObject = {
-    ...(asked === undefined ? { command } : { package: listOrOne(named.map(nameOf)) }),
-    ...(asked?.program !== undefined && { program: asked.program }),
-    ...(own.length > 0 && { args: [...own] }),
-    ...(Object.keys(env).length > 0 && { env }),
-    ...(typeof entry['cwd'] === 'string' && { cwd: entry['cwd'] }),
-    ...(paths.length > 0 && { readable: [...new Set(paths)] }),
-  };
-  return {
-    name,
-    connection,
-    unpinned: named.filter(({ version }) => version === undefined),
-    variables: secrets.variables,
-    notes,
-  };
 }
 
-function remote(name: string, url: string, entry: JsonObject): ImportedServer | string {
-  if (URL.parse(url) === null) return 'its url is not one';
-  const secrets = new Secrets(name);
-  const headers = secrets.moved(textMembers(entry['headers']), true);
+function remote(
+  name: string,
+  text: string,
+  entry: JsonObject,
+  secrets: ImportedSecrets,
+): ImportedServer | string {
+  const url = URL.parse(text);
+  if (url === null) return 'its url is not one';
+  const headers: { [name: string]: string } = {};
+  for (const [key, value] of Object.entries(textMembers(entry['headers'])))
+    headers[key] = secrets.inHeader(key, value);
+  const hasUser = url.username !== '' || url.password !== '';
+  if (hasUser && !Object.keys(headers).some((key) => key.toLowerCase() === 'authorization'))
+    headers['Authorization'] = secrets.basicAuthorization();
+  const withoutUser = hasUser ? text.replace(/^([^:]+:\/\/)[^/?#]*@/, '$1') : text;
   const notes =
-    entry['type'] === 'sse' || /\/sse\/?$/.test(url)
+    entry['type'] === 'sse' || /\/sse\/?$/.test(text)
       ? [
           'it names the transport of 2024, HTTP with SSE: where the server has a newer endpoint, most often /mcp, name that',
         ]
       : [];
-  const connection = { url: secrets.inArgument(url), ...(Object.keys(headers).length > 0 && { headers }) };
-  return { name, connection, unpinned: [], variables: secrets.variables, notes };
-}
-
-/** Moves what looks like a secret, and what only stands for one, out of the text. */
-class Secrets {
-  readonly variables: string[] = [];
-  readonly #server: string;
-
-  constructor(server: string) {
-    this.#server = server;
-  }
-
-  moved(values: { readonly [name: string]: string }, all = false): JsonObject {
-    return Object.fromEntries(
-      Object.entries(values).map(([name, value]) => {
-        const isOne = all
-          ? !/^(?:accept|content-type|user-agent)$/i.test(name)
-          : isSecretVariable(name, value);
-        return [
-          name,
-          isOne || isStandIn(value) ? this.#reference(all ? `${this.#server}_${name}` : name, value) : value,
-        ];
-      }),
-    );
-  }
-
-  /** Whole references of other programs alone: an argument is no place for a secret. */
-  inArgument(text: string): string {
-    return text.replaceAll(/\$\{(?:input:|env:)?([A-Za-z_][\w-]*)\}/g, (_, name: string) =>
-      this.#reference(name, ''),
-    );
-  }
-
-  #reference(name: string, value: string): string {
-    const own = /^\$\{(?:input:|env:)?([A-Za-z_][\w-]*)\}$/.exec(value)?.[1] ?? name;
-    const variable = own.replaceAll(/[^A-Za-z0-9]+/g, '_').toUpperCase();
-    if (!this.variables.includes(variable)) this.variables.push(variable);
-    return `\${env:${variable}}`;
-  }
-}
-
-function isStandIn(value: string): boolean {
-  return /^\$\{.+\}$|^<.+>$|your[-_ ]|^xxx+$/i.test(value);
+  const connection = {
+    url: secrets.inUrl(withoutUser),
+    ...(Object.keys(headers).length > 0 && { headers }),
+  };
+  return { name, connection, unpinned: [], secrets: secrets.moved, notes };
 }
 
 function textMembers(value: JsonValue | undefined): { readonly [name: string]: string } {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { JsonObject, JsonValue } from '../../../contract/json.ts';
+import { syntaxFault } from '../../../lib/json/syntax-fault.ts';
 import { readMcpJson, type ImportedServer, type ReadServers } from '../../../lib/mcp/mcp-json.ts';
 import { nameOf } from '../../../lib/mcp/mcp-package.ts';
 import type { CliIo } from '../../cli-io.ts';
@@ -22,8 +23,8 @@ export function addImportCommand(program: Command, io: CliIo, finish: (code: Exi
     .description(
       'Prints the servers of a file such as {"mcpServers": {…}} as YAML: entries under `loaders:` of gateway.yaml, or\n' +
         '`connections:` of a file of tools. Packages without a version are pinned to the newest, which the registry is asked\n' +
-        'for; secrets become ${env:…}. What to look at goes to stderr. `-` reads standard input. Ends with 1 where a server\n' +
-        'is left out.',
+        'for; secrets become ${env:…}, each of a name that the server has for itself. What to set and to look at goes to\n' +
+        'stderr. `-` reads standard input. Ends with 1 where a server is left out.',
     )
     .option('--as <kind>', 'loaders or connections', 'loaders')
     .action(async (file: string, options: ImportOptions) => {
@@ -51,10 +52,20 @@ async function importServers(file: string, { as }: ImportOptions, io: CliIo): Pr
   }
   io.stdout(stringify(as === 'loaders' ? asLoaders(pinned) : asConnections(pinned), { lineWidth: 0 }));
   for (const { name, notes } of pinned) for (const note of notes) io.stderr(`${name}: ${note}\n`);
-  const variables = [...new Set(pinned.flatMap((server) => server.variables))];
-  if (variables.length > 0) io.stderr(`set in the gateway's environment: ${variables.join(', ')}\n`);
+  io.stderr(toBeSet(pinned));
   for (const line of lost) io.stderr(`${line}\n`);
   return lost.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** Each variable once, with the places that it stands for. */
+function toBeSet(servers: readonly ImportedServer[]): string {
+  const places = new Map<string, string[]>();
+  for (const { name, secrets } of servers)
+    for (const { variable, place } of secrets)
+      places.set(variable, [...(places.get(variable) ?? []), `${name}: ${place}`]);
+  if (places.size === 0) return '';
+  const lines = [...places].map(([variable, from]) => `  ${variable} (${from.join('; ')})\n`);
+  return `set in the gateway's environment, as the file has it:\n${lines.join('')}`;
 }
 
 function textOf(file: string, { cwd }: CliIo): string {
@@ -70,9 +81,21 @@ function textOf(file: string, { cwd }: CliIo): string {
 
 function read(file: string, text: string): ReadServers {
   try {
-    return readMcpJson(JSON.parse(text) as JsonValue);
+    return readMcpJson(parsed(text));
   } catch (error) {
     throw new CliFailure(EXIT.failed, `${file}: ${(error as Error).message}`);
+  }
+}
+
+/** Throws Error with the place, and without a piece of the text, which may hold a secret. */
+function parsed(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    const before = text.slice(0, syntaxFault(text) ?? 0).split('\n');
+    throw new Error(
+      `it is not JSON from line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1} on`,
+    );
   }
 }
 
