@@ -41,12 +41,14 @@ export function createEgressAdapters(
   const http = new UndiciHttpClient();
   const sqlDatabases = new PgSqlDatabases(deps.server);
   const packages = createPackageStore(settings, { ...deps, spawner });
+  const swept = packages.sweep();
   const mcpServers = new SdkMcpServers({ ...deps, spawner, packages, http });
   return {
     ports: { http, mcpServers, sandbox, spawner, sqlDatabases },
     async close() {
       // First: a server over HTTP is told that its session is over.
       await mcpServers.close();
+      await Promise.all([packages.close(), swept]);
       await Promise.allSettled([http.close(), spawner.closeAll(), sqlDatabases.close()]);
     },
   };

@@ -1,5 +1,6 @@
 // What goes wrong between the gateway and an MCP server, as ToolFailures.
 import { toolFailure } from '../../contract/call/failure.ts';
+import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { AskedInput } from './answers/calls-under-way.ts';
 
@@ -40,6 +41,11 @@ export function givenUp(retryAfterMs: number, cause: unknown): ToolFailure {
     'The MCP server fails too often and is left alone for a while.',
     { retryAfterMs, partialSideEffects: false, cause },
   );
+}
+
+/** The failure of a registry, and none of the server, which was not even started. */
+export function isNotInstalled(error: unknown): boolean {
+  return error instanceof ToolFailure && isReason(error, 'PACKAGE_NOT_INSTALLED');
 }
 
 export function draining(): ToolFailure {

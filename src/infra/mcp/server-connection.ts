@@ -5,7 +5,7 @@ import { abortable } from '../../lib/concurrency/abortable.ts';
 import { pause } from '../../lib/timers/pause.ts';
 import { within } from '../../lib/timers/within.ts';
 import type { McpCall, McpListing, McpResult, McpServerSettings } from '../../ports/egress/mcp-servers.ts';
-import { connectionLost, draining, givenUp } from './failures.ts';
+import { connectionLost, draining, givenUp, isNotInstalled } from './failures.ts';
 import { listTools } from './answers/list-tools.ts';
 import type { ConnectionState, Transport } from './mcp-metrics.ts';
 import { limitProgress } from './answers/progress-limiter.ts';
@@ -58,7 +58,7 @@ export class ServerConnection {
   }
 
   async prepare(signal: AbortSignal): Promise<void> {
-    await abortable(startedFrom(this.#settings, this.#needs.packages), signal);
+    await startedFrom(this.#settings, this.#needs.packages, AbortSignal.any([signal, this.#closing.signal]));
   }
 
   async listTools(signal: AbortSignal): Promise<McpListing> {
@@ -167,7 +167,7 @@ export class ServerConnection {
         asked: (input) => underWay.wasAsked(input),
         lost: () => this.#lose(session),
       };
-      const settings = await startedFrom(this.#settings, this.#needs.packages);
+      const settings = await startedFrom(this.#settings, this.#needs.packages, this.#closing.signal);
       const connected = await connect(settings, this.#needs, events, this.#closing.signal);
       const session: OwnSession = { ...connected, underWay };
       if (this.#closed) {
@@ -222,7 +222,7 @@ export class ServerConnection {
 
   #failed(error: unknown): void {
     if (this.#closed) return;
-    this.#budget.failed();
+    if (!isNotInstalled(error)) this.#budget.failed();
     this.#lastFailure = error;
     const reason = error instanceof ToolFailure ? error.reason : 'CONNECT_FAILED';
     const cause = error instanceof Error ? error.cause : undefined;

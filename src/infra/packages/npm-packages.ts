@@ -23,12 +23,19 @@ const QUIETLY = ['--no-audit', '--no-fund', '--no-update-notifier', ...SOON];
 export class NpmPackages implements PackageKind {
   readonly platform = `${process.platform}-${process.arch}`;
   readonly #node: Interpreter;
-  readonly #npm: Interpreter;
+  readonly #find: () => Interpreter;
+  #found: Interpreter | undefined;
 
-  /** Throws Error where there is no Node or no npm. */
-  constructor(user: Owner | undefined) {
-    this.#node = findInterpreter('node', user, [process.execPath]);
-    this.#npm = findInterpreter('npm', user);
+  /** Throws Error where there is no Node. */
+  constructor(user: Owner | undefined, find: typeof findInterpreter = findInterpreter) {
+    this.#node = find('node', user, [process.execPath]);
+    this.#find = () => find('npm', user);
+  }
+
+  /** Looked for by an installation alone: what is installed runs without it. Throws Error where there is none. */
+  get #npm(): Interpreter {
+    this.#found ??= this.#find();
+    return this.#found;
   }
 
   get readable(): readonly string[] {

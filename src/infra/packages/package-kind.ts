@@ -26,7 +26,7 @@ export interface NewestVersion {
 export interface PackageKind {
   /** What an installation is good for: another interpreter needs another one. Throws Error where there is none. */
   readonly platform: string;
-  /** Files and folders that the steps read. */
+  /** Files and folders that the steps read. Throws Error where there is no package manager, as they do. */
   readonly readable: readonly string[];
   /** Run one after another, in `folder`, which is theirs. */
   steps(asked: McpPackage, folder: string): readonly Step[];

@@ -20,6 +20,7 @@ export interface StepPlace {
   /** Outside of the sandbox it runs as the gateway's own user. */
   readonly confined: boolean;
   readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
 }
 
 export interface StepOutcome {
@@ -28,12 +29,13 @@ export interface StepOutcome {
   readonly output: string;
 }
 
-/** Throws ToolFailure where it cannot be started. */
+/** Throws ToolFailure where it cannot be started, and the signal's reason where it was ended. */
 export async function runStep(
   { argv, env }: Step,
-  { folder, readable, confined, timeoutMs }: StepPlace,
+  { folder, readable, confined, timeoutMs, signal }: StepPlace,
   { spawner, clock }: { readonly spawner: ProcessSpawner; readonly clock: Clock },
 ): Promise<StepOutcome> {
+  signal?.throwIfAborted();
   const passed = Object.entries(process.env).filter(([name]) => PASSED.test(name)) as [string, string][];
   const files = [...SYSTEM_FILES, ...passed.map(([, value]) => value)].filter(
     (value) => value.startsWith('/') && !value.startsWith('/usr/') && existsSync(value),
@@ -62,8 +64,14 @@ export async function runStep(
     late = true;
     child.kill();
   });
+  const end = () => child.kill();
+  signal?.addEventListener('abort', end, { once: true });
+  // It may have been aborted while the child was started.
+  if (signal?.aborted === true) end();
   const { code } = await child.exited;
   disarm();
+  signal?.removeEventListener('abort', end);
+  signal?.throwIfAborted();
   const told = late ? `${output.text}\nit took longer than ${timeoutMs} ms` : output.text;
   return { ok: code === 0 && !late, output: told };
 }
