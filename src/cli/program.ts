@@ -19,6 +19,7 @@ import { addSecretsCommand } from './commands/secrets-command.ts';
 import { addSessionsCommand } from './commands/sessions-command.ts';
 import { addImportCommand } from './commands/mcp/import-command.ts';
 import { addPackagesCommand } from './commands/mcp/packages-command.ts';
+import { addPacksCommand } from './commands/packs/packs-command.ts';
 import { addAssignmentsCommand } from './commands/tools/assignments-command.ts';
 import { addToolsCommand } from './commands/tools-command.ts';
 import { addValidateCommand } from './commands/validate-command.ts';
@@ -48,6 +49,7 @@ const COMMANDS = [
   addDiagnoseCommand,
   addImportCommand,
   addPackagesCommand,
+  addPacksCommand,
   addCompletionCommand,
 ];
 

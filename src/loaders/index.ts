@@ -5,6 +5,7 @@ import type { SpecReader } from '../ports/registry/spec-store.ts';
 import { httpLoader } from './http/index.ts';
 import { mcpServerLoader } from './mcp-server/index.ts';
 import { openApiLoader } from './openapi/index.ts';
+import { packLoader } from './pack/index.ts';
 import { postgresLoader } from './postgres/index.ts';
 import { pythonModuleLoader } from './python-module/index.ts';
 import { yamlFileLoader } from './yaml-file/index.ts';
@@ -28,5 +29,6 @@ export const LOADERS: readonly AnyLoaderPlugin[] = [
   openApiLoader,
   pythonModuleLoader,
   mcpServerLoader,
+  packLoader,
   postgresLoader,
 ];

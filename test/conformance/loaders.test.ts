@@ -19,6 +19,8 @@ import { mcpServerLoader } from '../../src/loaders/mcp-server/index.ts';
 import { optionsSchema as mcpOptions } from '../../src/loaders/mcp-server/options.ts';
 import { openApiLoader } from '../../src/loaders/openapi/index.ts';
 import { optionsSchema as openApiOptions } from '../../src/loaders/openapi/options.ts';
+import { packLoader } from '../../src/loaders/pack/index.ts';
+import { optionsSchema as packOptions } from '../../src/loaders/pack/options.ts';
 import { postgresLoader } from '../../src/loaders/postgres/index.ts';
 import { optionsSchema as postgresOptions } from '../../src/loaders/postgres/options.ts';
 import { pythonModuleLoader } from '../../src/loaders/python-module/index.ts';
@@ -120,6 +122,39 @@ async function yamlFile(): Promise<LoaderHarness> {
     asked: async () => undefined,
     secret: SECRET,
     held: () => watches() - before,
+    close: () => removeDir(dir),
+  };
+}
+
+async function pack(): Promise<LoaderHarness> {
+  const dir = tempDir();
+  const file = join(dir, 'tools.yaml');
+  const connection = `connections:\n  api: { type: http, base_url: "https://api.example.com", auth: { type: bearer, token: "\${file:token}" } }\n`;
+  let written = '';
+  return {
+    open: (needs) =>
+      packLoader.create({ ...needs, configDir: dir })(packOptions.parse({ name: 'ours', path: '.' })),
+    source: file,
+    placeOf: (name) => ({ file, line: toolLine(written, name) }),
+    whenAway: 'refused',
+    offer(...names) {
+      writeFileSync(join(dir, 'token'), SECRET);
+      writeFileSync(
+        join(dir, 'pack.yaml'),
+        'name: ours\nsummary: Tools of ours.\nfirst_call: { tool: one, arguments: {} }\n',
+      );
+      written = document(...names.map((name) => httpTool(name)));
+      writeFileSync(file, written + connection);
+    },
+    spoil() {
+      writeFileSync(file, WRONG + connection);
+      return wrongPlaces(file);
+    },
+    goAway: () => rmSync(file),
+    hang: () => undefined,
+    asked: async () => undefined,
+    secret: SECRET,
+    held: () => 0,
     close: () => removeDir(dir),
   };
 }
@@ -462,6 +497,7 @@ const HARNESSES: Readonly<Record<string, () => Promise<LoaderHarness>>> = {
   'openapi: a file': openApiFile,
   'python-module': pythonModule,
   'mcp-server': mcpServer,
+  pack,
   postgres,
 };
 

@@ -1,9 +1,7 @@
 // yaml-file: tools and connections out of YAML files, with the line and column of whatever is wrong, watched for changes.
-import { hash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { setImmediate as yieldToLoop } from 'node:timers/promises';
 import { z } from 'zod';
-import { isJsonObject } from '../../contract/json.ts';
 import type {
   LoadedTools,
   Problem,
@@ -12,8 +10,7 @@ import type {
 } from '../../contract/tool/loaded-tools.ts';
 import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
 import { hashOf, readText } from '../../lib/text/read-text.ts';
-import { resolveReferences } from '../../lib/secrets/references.ts';
-import type { ParsedConnection } from '../../lib/tools-yaml/parse-whole.ts';
+import { resolveConnection } from '../../lib/tools-yaml/resolve-connection.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { ParseLimits } from './parse-large.ts';
@@ -88,7 +85,7 @@ class YamlFileLoader implements Loader {
       tools.push(...parsed.tools);
       problems.push(...parsed.problems);
       for (const connection of parsed.connections) {
-        const made = await makeConnection(connection, dirname(file));
+        const made = await resolveConnection(connection, dirname(file));
         if (made.connection !== undefined) connections.push(made.connection);
         this.#log.hide?.(made.connection?.secrets ?? []);
         problems.push(...made.problems);
@@ -130,45 +127,6 @@ class YamlFileLoader implements Loader {
   #forgetExcept(files: readonly string[]): void {
     for (const file of this.#pieces.keys()) if (!files.includes(file)) this.#pieces.delete(file);
   }
-}
-
-interface MadeConnection {
-  readonly connection?: RawConnection;
-  readonly problems: readonly Problem[];
-  readonly files: ReadonlyMap<string, string>;
-}
-
-async function makeConnection(parsed: ParsedConnection, baseDir: string): Promise<MadeConnection> {
-  const { name, value } = parsed;
-  const path = `connections.${name}`;
-  if (!isJsonObject(value)) {
-    const problems = [
-      { ...parsed.locate([]), path, message: 'expected a map with a type and the settings of that type' },
-    ];
-    return { problems, files: new Map() };
-  }
-  const resolved = await resolveReferences(value, { env: process.env, baseDir });
-  const problems = resolved.faults.map((fault): Problem => ({
-    ...parsed.locate(fault.path),
-    path: [path, ...fault.path].join('.'),
-    message: fault.message,
-  }));
-  if (!isJsonObject(resolved.value) || problems.length > 0) return { problems, files: resolved.files };
-  const { secrets } = resolved;
-  const contentHash = hash('sha256', JSON.stringify([name, value, resolved.value]));
-  return {
-    connection: {
-      name,
-      value,
-      resolved: resolved.value,
-      secrets,
-      contentHash,
-      baseDir,
-      locate: parsed.locate,
-    },
-    problems,
-    files: resolved.files,
-  };
 }
 
 /** Gives way to other work whenever this one has run for a while. */

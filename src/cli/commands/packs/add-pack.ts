@@ -1,0 +1,76 @@
+// `ute packs add`: the entry in gateway.yaml, written only if a gateway would start with it, and what comes next.
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { DEMO_URL_VARIABLE } from '../../../app/demo/demo-upstream.ts';
+import { addPackEntry, type PackEntry } from '../../../lib/packs/add-pack-entry.ts';
+import type { PackManifest } from '../../../lib/packs/pack-manifest.ts';
+import { describeProblem } from '../../../lib/text/describe-problem.ts';
+import type { CliIo } from '../../cli-io.ts';
+import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
+import { ownSettings } from '../../own-settings.ts';
+
+const DEFAULT_FILE = 'config/gateway.yaml';
+
+/** Throws CliFailure; gateway.yaml is as it was then. */
+export async function addPack(entry: PackEntry, manifest: PackManifest, io: CliIo): Promise<ExitCode> {
+  const file = resolve(io.cwd, io.env['UTE_CONFIG'] ?? DEFAULT_FILE);
+  const shown = relative(io.cwd, file);
+  const added = addPackEntry(textOf(file), entry);
+  if (added === 'there already') io.stdout(`${shown} names the pack ${entry.name} already\n`);
+  else if ('message' in added) throw new CliFailure(EXIT.failed, `${shown}: ${added.message}`);
+  else {
+    await replace(file, added.text, (draft) => wouldStart(draft, manifest, io));
+    io.stdout(`${shown}: added the pack ${entry.name}\n`);
+  }
+  const { tool, arguments: values } = manifest.first_call;
+  io.stdout(
+    `Start the gateway, or start it again. A first call:\n  ute call ${tool} '${JSON.stringify(values)}'\n`,
+  );
+  return EXIT.ok;
+}
+
+/** Undefined: there is none. Throws CliFailure. */
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new CliFailure(EXIT.failed, `${file} cannot be read: ${message}`);
+  }
+}
+
+/** A full disk, or a draft that is refused, leaves what was there. */
+async function replace(file: string, text: string, check: (draft: string) => Promise<void>): Promise<void> {
+  const draft = `${file}.${process.pid}.yaml`;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(draft, text, { flag: 'wx' });
+    await check(draft);
+    renameSync(draft, file);
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    throw new CliFailure(EXIT.failed, `${file} cannot be written: ${(error as Error).message}`);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Throws CliFailure with what a gateway of these settings would refuse. */
+async function wouldStart(draft: string, { environment, name }: PackManifest, io: CliIo): Promise<void> {
+  const { validateTools } = await import('../../../app/gateway/validate-tools.ts');
+  // The gateway sets it when it starts the demo server, on a free port; here any of those will do.
+  process.env[DEMO_URL_VARIABLE] ??= 'http://127.0.0.1:49152';
+  const settings = ownSettings({ ...io, env: { ...io.env, UTE_CONFIG: draft } });
+  const { problems } = await validateTools(settings, false);
+  if (problems.length === 0) return;
+  const needed = Object.entries(environment)
+    .filter(([variable]) => (io.env[variable] ?? '') === '')
+    .map(([variable, what]) => `the pack reads ${variable}: ${what}`);
+  const lines = [
+    `${name} was not added: a gateway would not start with it`,
+    ...problems.map(describeProblem),
+    ...needed,
+  ];
+  throw new CliFailure(EXIT.failed, lines.join('\n'));
+}

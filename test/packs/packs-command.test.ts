@@ -1,0 +1,89 @@
+// `ute packs`: an entry is written only if a gateway would start with it; what is there stays as it was.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = tempDir();
+});
+afterEach(() => removeDir(cwd));
+
+async function ute(...argv: string[]) {
+  const out = { stdout: '', stderr: '' };
+  const code = await run(argv, {
+    stdout: (text) => (out.stdout += text),
+    stderr: (text) => (out.stderr += text),
+    readStdin: async () => '',
+    fetch,
+    env: {},
+    cwd,
+  });
+  return { code, ...out };
+}
+
+const settings = () => readFileSync(join(cwd, 'config/gateway.yaml'), 'utf8');
+
+function write(gateway: string, tools?: string): void {
+  mkdirSync(join(cwd, 'config'), { recursive: true });
+  writeFileSync(join(cwd, 'config/gateway.yaml'), gateway);
+  if (tools !== undefined) writeFileSync(join(cwd, 'config/tools.yaml'), tools);
+}
+
+const MINE = `tools:
+  - name: get_current_time
+    description: The time of ours
+    tool_type: composite
+    implementation_config: { steps: [{ id: a, tool: execute_code, arguments: { code: '1' } }] }
+`;
+
+describe('ute packs add', () => {
+  it('in an empty folder makes a gateway.yaml, and tells a first call', async () => {
+    const { code, stdout } = await ute('packs', 'add', 'system');
+    expect(code).toBe(0);
+    expect(stdout).toContain(`ute call get_current_time '{"timezone":"Europe/Berlin"}'`);
+    expect(settings()).toContain('pack');
+    const { stdout: listed } = await ute('packs', 'list', '--json');
+    expect(JSON.parse(listed)).toContainEqual(expect.objectContaining({ name: 'system', in_force: true }));
+    expect(await ute('packs', 'add', 'system')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('already') as string,
+    });
+  });
+
+  it('a tool of that name that is there keeps the pack out, and the file stays as it was', async () => {
+    const before = '# Ours.\nloaders:\n  - type: yaml-file\n    paths: [tools.yaml]\n';
+    write(before, MINE);
+    const { code, stderr } = await ute('packs', 'add', 'system');
+    expect(code).toBe(1);
+    expect(stderr).toContain('get_current_time');
+    expect(settings()).toBe(before);
+    expect(readdirSync(join(cwd, 'config')).toSorted()).toEqual(['gateway.yaml', 'tools.yaml']);
+    expect(await ute('packs', 'add', 'system', '--without', 'get_current_time')).toMatchObject({ code: 0 });
+    expect(settings()).toBe(
+      `${before}  - { type: pack, name: system, overrides: { get_current_time: { off: true } } }\n`,
+    );
+  });
+
+  it('a tool that the pack does not have cannot be left out', async () => {
+    const { code, stderr } = await ute('packs', 'add', 'system', '--without', 'get_time');
+    expect(code).toBe(1);
+    expect(stderr).toContain('fits no tool of the pack');
+    expect(existsSync(join(cwd, 'config/gateway.yaml'))).toBe(false);
+  });
+
+  it('a name that is none is told with the nearest', async () => {
+    const { code, stderr } = await ute('packs', 'add', 'receptionst');
+    expect(code).toBe(1);
+    expect(stderr).toContain('did you mean "receptionist"?');
+  });
+
+  it('a gateway.yaml that cannot be read is not written over', async () => {
+    write('loaders: [');
+    expect(await ute('packs', 'add', 'system')).toMatchObject({ code: 1 });
+    expect(settings()).toBe('loaders: [');
+  });
+});

@@ -1,0 +1,295 @@
+// The pack `receptionist`, by the rows E1 to E10 of its seed: typed lookups of one business, and bookings that are never doubled.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callTool, type RestTarget } from '../helpers/rest-client.ts';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+
+let gateway: RunningGateway;
+let demo: RestTarget;
+let stranger: RestTarget;
+let desk: RestTarget;
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    tools: [],
+    settings: { loaders: [{ type: 'pack', name: 'receptionist' }] },
+    roles: { desk: ['tools:call', 'tools:read', 'receptionist:admin'] },
+    more: {
+      demo: { tenant: 'demo', roles: ['agent'] },
+      desk: { tenant: 'demo', roles: ['desk'] },
+      stranger: { tenant: 'umbrella', roles: ['agent'] },
+    },
+  });
+  demo = gateway.key('demo');
+  desk = gateway.key('desk');
+  stranger = gateway.key('stranger');
+}, 120_000);
+afterAll(() => gateway?.stop());
+
+const ask = async (who: RestTarget, tool: string, said: Record<string, unknown> = {}) =>
+  (await callTool(who, tool, said)).body;
+const dataOf = async <Data>(who: RestTarget, tool: string, said: Record<string, unknown> = {}) => {
+  const envelope = await ask(who, tool, said);
+  expect(envelope).toMatchObject({ ok: true });
+  return envelope.data as Data;
+};
+
+const SARAH = '+61400111222';
+const SARAHS_BOOKING = '6f1c1f6e-0003-4000-8000-000000000001';
+
+describe('E1: typed, tenant-scoped lookups', () => {
+  it.each([SARAH, '+61 400 111 222', '(+61) 400-111-222'])('get_latest_booking finds %s', async (phone) => {
+    expect(await dataOf(demo, 'get_latest_booking', { customer_phone: phone })).toEqual({
+      booking_id: SARAHS_BOOKING,
+      status: 'confirmed',
+      service: 'Haircut',
+      booking_datetime: '2026-01-24T10:30:00Z',
+      duration_minutes: 30,
+      customer_name: 'Sarah M',
+      price: '45.00',
+    });
+  });
+
+  it('get_latest_booking takes business_id as the seed sends it, and refuses that of another', async () => {
+    const said = { customer_phone: SARAH };
+    expect(await ask(demo, 'get_latest_booking', { ...said, business_id: 'demo' })).toMatchObject({
+      ok: true,
+    });
+    expect(await ask(demo, 'get_latest_booking', { ...said, business_id: 'umbrella' })).toMatchObject({
+      ok: false,
+      error: { type: 'PERMISSION_DENIED' },
+    });
+  });
+
+  it('get_latest_booking wants something to look for', async () => {
+    expect(await ask(demo, 'get_latest_booking')).toMatchObject({ ok: false, error: { type: 'VALIDATION' } });
+  });
+
+  it('get_booking_by_id gives the one, and null for none', async () => {
+    expect(await dataOf(demo, 'get_booking_by_id', { booking_id: SARAHS_BOOKING })).toMatchObject({
+      service: 'Haircut',
+    });
+    const unknown = { booking_id: '00000000-0000-4000-8000-000000000000' };
+    expect(await dataOf(demo, 'get_booking_by_id', unknown)).toBeNull();
+  });
+
+  it('get_services is get_business_services by another name', async () => {
+    const services = await dataOf(demo, 'get_business_services');
+    expect(services).toMatchObject({
+      services: [{ name: 'Haircut', duration_minutes: 30, price: '45.00' }, {}],
+    });
+    expect(await dataOf(demo, 'get_services')).toEqual(services);
+  });
+
+  it('get_working_hours tells the hours by day, in the zone of the business', async () => {
+    expect(await dataOf(demo, 'get_working_hours')).toMatchObject({
+      time_zone: 'Australia/Sydney',
+      working_hours: {
+        thursday: [
+          ['09:00', '12:00'],
+          ['13:00', '20:00'],
+        ],
+      },
+    });
+  });
+
+  it.each(['get_policies', 'get_faqs'])('%s needs a topic', async (tool) => {
+    expect(await ask(demo, tool)).toMatchObject({ ok: false, error: { type: 'VALIDATION' } });
+  });
+});
+
+describe('E10: policies and questions are ranked', () => {
+  it.each([
+    ['cancellation', 'cancellation'],
+    ['Can I cancel my appointment?', 'cancellation'],
+    ['being late', 'late arrival'],
+    ['do I pay a deposit', 'deposits'],
+  ])('get_policies: "%s" brings "%s" first', async (topic, first) => {
+    const { policies } = await dataOf<{ policies: { topic: string }[] }>(demo, 'get_policies', { topic });
+    expect(policies[0]?.topic).toBe(first);
+  });
+
+  it.each([
+    ['parking', 'Is there parking available?'],
+    ['where can I park my car', 'Is there parking available?'],
+    ['pricing', 'Which cards do you take?'],
+  ])('get_faqs: "%s" brings "%s" first', async (topic, first) => {
+    const { faqs } = await dataOf<{ faqs: { question: string }[] }>(demo, 'get_faqs', { topic });
+    expect(faqs[0]?.question).toBe(first);
+  });
+
+  it.each(["'; DROP TABLE policies; --", '%', '& | ! <->', ':*', '\\', '{topic}'])(
+    'a topic of signs finds nothing, and breaks nothing: %s',
+    async (topic) => {
+      const { policies } = await dataOf<{ policies: unknown[] }>(demo, 'get_policies', {
+        topic: `${topic}  `,
+      });
+      expect(policies).toEqual([]);
+    },
+  );
+});
+
+describe('another business', () => {
+  it.each([
+    ['get_latest_booking', { customer_phone: SARAH }, null],
+    ['get_booking_by_id', { booking_id: SARAHS_BOOKING }, null],
+    ['get_business_services', {}, null],
+    ['get_policies', { topic: 'cancellation' }, { policies: [] }],
+    ['get_faqs', { topic: 'parking' }, { faqs: [] }],
+    ['cancel_booking', { booking_id: SARAHS_BOOKING, customer_phone: SARAH }, { cancelled: false }],
+  ])('%s tells nothing of the demo', async (tool, said, nothing) => {
+    expect(await dataOf(stranger, tool, said)).toEqual(nothing);
+  });
+});
+
+/** The first free time, from tomorrow on. */
+async function freeTime(service = 'Haircut', from = daysFromNow(2)): Promise<string> {
+  const said = { service, date: from, days: 14 };
+  const { slots } = await dataOf<{ slots: { starts_at: string }[] }>(demo, 'get_availability', said);
+  const [first] = slots;
+  if (first === undefined) throw new Error('there is no free time');
+  return first.starts_at;
+}
+
+function daysFromNow(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+interface Booked {
+  readonly booked: boolean;
+  readonly reason: string | null;
+  readonly booking_id: string;
+  readonly booking_datetime: string;
+}
+
+const book = (start: string, more: Record<string, unknown> = {}) =>
+  dataOf<Booked>(demo, 'create_booking', {
+    service: 'haircut',
+    start_time: start,
+    customer_name: 'Ada',
+    customer_phone: '+61 400 000 001',
+    ...more,
+  });
+
+describe('E10: bookings are written', () => {
+  it('a booked time is free no more; moved and cancelled, it is again', async () => {
+    const start = await freeTime();
+    const made = await book(start);
+    expect(made).toMatchObject({ booked: true, reason: null, service: 'Haircut', duration_minutes: 30 });
+    expect(await freeTime()).not.toBe(start);
+    const later = await freeTime();
+    const mine = { booking_id: made.booking_id, customer_phone: '+61400000001' };
+    expect(await dataOf(demo, 'move_booking', { ...mine, start_time: later })).toMatchObject({
+      booked: true,
+      booking_id: made.booking_id,
+      booking_datetime: later,
+    });
+    expect(await freeTime()).toBe(start);
+    expect(await dataOf(demo, 'cancel_booking', mine)).toEqual({ cancelled: true });
+    expect(await dataOf(demo, 'cancel_booking', mine)).toEqual({ cancelled: false });
+    expect(await dataOf(demo, 'get_booking_by_id', { booking_id: made.booking_id })).toMatchObject({
+      status: 'cancelled',
+    });
+  });
+
+  it('says why a time cannot be booked', async () => {
+    const start = await freeTime();
+    expect(await book(start, { service: 'Massage' })).toMatchObject({
+      booked: false,
+      reason: 'unknown_service',
+    });
+    expect(await book('2020-01-01T00:00:00Z')).toMatchObject({ booked: false, reason: 'in_the_past' });
+    const night = `${start.slice(0, 10)}T15:00:00Z`;
+    expect(await book(night)).toMatchObject({ booked: false, reason: 'closed' });
+  });
+
+  it('only who knows the phone number moves or cancels', async () => {
+    const made = await book(await freeTime());
+    const other = { booking_id: made.booking_id, customer_phone: '+61400999999' };
+    expect(await dataOf(demo, 'cancel_booking', other)).toEqual({ cancelled: false });
+    expect(await dataOf(demo, 'move_booking', { ...other, start_time: await freeTime() })).toMatchObject({
+      booked: false,
+      reason: 'not_found',
+    });
+  });
+
+  it('50 agents book the same time at once: one booking', async () => {
+    const start = await freeTime();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) =>
+        ask(demo, 'create_booking', {
+          service: 'Haircut',
+          start_time: start,
+          customer_name: `Caller ${at}`,
+          customer_phone: `+6140010${String(at).padStart(4, '0')}`,
+        }),
+      ),
+    );
+    const booked = answers.filter(({ ok, data }) => ok && (data as Booked).booked);
+    expect(booked).toHaveLength(1);
+    const others = answers
+      .filter(({ ok, data }) => !(ok && (data as Booked).booked))
+      .map(({ ok, data, error }) => (ok ? (data as Booked).reason : error?.reason));
+    expect(others).toHaveLength(49);
+    expect(new Set(['taken', 'EXCLUSION_VIOLATION', ...others])).toEqual(
+      new Set(['taken', 'EXCLUSION_VIOLATION']),
+    );
+  });
+});
+
+describe('E7: the prompts of a business', () => {
+  it('are filled in from its own row', async () => {
+    const { system_prompt: prompt, tool_policy: policy } = await dataOf<Record<string, string>>(
+      desk,
+      'get_receptionist_prompt',
+    );
+    expect(prompt).toContain('Echo, the receptionist of Studio Demo (hair salon)');
+    expect(prompt).toContain('Haircut (30 min, 45.00), Colour (90 min, 140.00)');
+    expect(prompt).toContain('thursday 09:00-12:00 and 13:00-20:00');
+    expect(policy).toContain(
+      "I'm having trouble pulling that up right now. Would you like me to take a message?",
+    );
+  });
+
+  it('are not for the model', async () => {
+    expect(await ask(demo, 'get_receptionist_prompt')).toMatchObject({ ok: false });
+  });
+});
+
+describe('E8: policies and questions are seeded', () => {
+  it('what the desk adds is listed by its topic, and found by the agent', async () => {
+    const said = { topic: 'pets', content: 'Dogs are welcome, cats are not.' };
+    expect(await dataOf(desk, 'add_policy', said)).toMatchObject({
+      status: 'ok',
+      policy: { ...said, business_id: 'demo' },
+    });
+    expect(await dataOf(desk, 'list_policies', { topic: 'Pets' })).toMatchObject({ policies: [said] });
+    const found = await dataOf<{ policies: unknown[] }>(demo, 'get_policies', { topic: 'pets' });
+    expect(found.policies).toEqual([said]);
+  });
+
+  it('questions match by topic and by tag', async () => {
+    const said = {
+      topic: 'access',
+      question: 'Is there a lift?',
+      answer: 'Yes.',
+      tags: ['Wheelchair', 'location'],
+    };
+    expect(await dataOf(desk, 'add_faq', said)).toMatchObject({
+      status: 'ok',
+      faq: { question: said.question, tags: ['wheelchair', 'location'] },
+    });
+    for (const topic of ['access', 'wheelchair'])
+      expect(await dataOf(desk, 'list_faqs', { topic })).toMatchObject({
+        faqs: [{ question: said.question }],
+      });
+    const all = await dataOf<{ faqs: unknown[] }>(desk, 'list_faqs');
+    expect(all.faqs.length).toBeGreaterThan(1);
+  });
+
+  it('an agent adds none', async () => {
+    expect(await ask(demo, 'add_policy', { topic: 'a', content: 'b' })).toMatchObject({
+      ok: false,
+      error: { type: 'PERMISSION_DENIED' },
+    });
+  });
+});
