@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SegmentFolder } from '../../src/infra/audit/segment-folder.ts';
 
@@ -78,6 +79,42 @@ describe('SegmentFolder', () => {
     ).toEqual(['of the second\n']);
     expect(existsSync(`${path}-2.lock`)).toBe(false);
     next.release();
+  });
+
+  it('what was appended is what is read, whether the file was completed or its process was killed', async () => {
+    const folder = await SegmentFolder.open(path);
+    const groups = fc.array(fc.integer({ min: 1, max: 200_000 }), { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(groups, fc.boolean(), async (sizes, isKilled) => {
+        const lines = sizes.map((size, index) => `${String(index % 10).repeat(size)}\n`);
+        const file = await folder.create();
+        for (const line of lines) await file.append(bytes(line));
+        if (!isKilled) await file.close();
+        const onDisk = statSync(file.path).size;
+        const [[left], read] = [await folder.leftovers(), await folder.read(file.path)];
+        if (isKilled) await file.close();
+        await folder.remove(file.path);
+        const whole = lines.join('');
+        expect(read.equals(bytes(whole))).toBe(true);
+        expect([left?.records, left?.bytes]).toEqual([lines.length, whole.length]);
+        expect(onDisk).toBeLessThanOrEqual(isKilled ? 2 * whole.length : whole.length);
+      }),
+      { numRuns: 30 },
+    );
+    folder.release();
+  });
+
+  it('room is made ahead: of many groups few make the file grow', async () => {
+    const folder = await SegmentFolder.open(path);
+    const file = await folder.create();
+    const sizes = new Set<number>();
+    for (let group = 0; group < 200; group += 1) {
+      await file.append(Buffer.alloc(5_000, 'x'));
+      sizes.add(statSync(file.path).size);
+    }
+    await file.close();
+    expect(sizes.size).toBeLessThan(12);
+    folder.release();
   });
 
   it('keeps what a database refuses, line by line', async () => {

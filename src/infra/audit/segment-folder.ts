@@ -1,8 +1,8 @@
-// SegmentFolder: the files of the audit journal, numbered in the order they were begun. The only place here that touches the disk.
-import { constants } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+// SegmentFolder: the files of the audit journal, numbered in the order they were begun. Nothing else here but its files touches the disk.
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DataDirInUse, lockDataDir } from '../data-dir/data-dir-lock.ts';
+import { RoomySegment, withoutRoom } from './roomy-segment.ts';
 
 /** A file that is being written. */
 export interface SegmentFile {
@@ -34,9 +34,6 @@ export interface SegmentStorage {
   release(): void;
 }
 
-/** Where it exists, on Linux, a write that syncs as well: one turn of the event loop instead of two. */
-const DSYNC: number | undefined = constants.O_DSYNC;
-const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | (DSYNC ?? 0);
 const NAME = /^(\d{10})\.jsonl$/;
 const MAX_NEIGHBOURS = 64;
 const NEWLINE = 0x0a;
@@ -97,14 +94,14 @@ export class SegmentFolder implements SegmentStorage {
   async create(): Promise<SegmentFile> {
     this.#last += 1;
     const path = this.#pathOf(this.#last);
-    const handle = await open(path, FLAGS, 0o600);
+    const file = await RoomySegment.create(path);
     try {
       await this.#syncNames();
     } catch (error) {
-      await handle.close();
+      await file.close();
       throw error;
     }
-    return fileOf(path, handle);
+    return file;
   }
 
   async leftovers(): Promise<readonly Segment[]> {
@@ -112,15 +109,15 @@ export class SegmentFolder implements SegmentStorage {
     const found: Segment[] = [];
     for (const number of numbers) {
       const path = this.#pathOf(number);
-      const [{ mtimeMs, size }, bytes] = await Promise.all([stat(path), readFile(path)]);
+      const [{ mtimeMs }, bytes] = await Promise.all([stat(path), this.read(path)]);
       const records = bytes.reduce((count, byte) => (byte === NEWLINE ? count + 1 : count), 0);
-      found.push({ path, bytes: size, records, since: mtimeMs, mayRepeat: true });
+      found.push({ path, bytes: bytes.length, records, since: mtimeMs, mayRepeat: true });
     }
     return found;
   }
 
-  read(path: string): Promise<Buffer> {
-    return readFile(path);
+  async read(path: string): Promise<Buffer> {
+    return withoutRoom(await readFile(path));
   }
 
   async remove(path: string): Promise<void> {
@@ -184,20 +181,4 @@ async function isFolder(path: string): Promise<boolean> {
     (found) => found.isDirectory(),
     () => false,
   );
-}
-
-function fileOf(path: string, handle: FileHandle): SegmentFile {
-  return {
-    path,
-    async append(bytes) {
-      let offset = 0;
-      while (offset < bytes.length) {
-        const { bytesWritten } = await handle.write(bytes, offset, bytes.length - offset, null);
-        if (bytesWritten <= 0) throw new Error(`nothing could be written to ${path}`);
-        offset += bytesWritten;
-      }
-      if (DSYNC === undefined) await handle.datasync();
-    },
-    close: () => handle.close(),
-  };
 }
