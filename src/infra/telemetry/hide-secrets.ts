@@ -3,6 +3,10 @@ import { stdSerializers } from 'pino';
 
 /** By the end of its name, in any spelling: api_key, X-API-Key, clientSecret, confirmation_token. */
 const SECRET_NAME = /(?:authorization|api[-_]?key|token|password|passwd|secret|cookie)$/i;
+/** What was found out about names: few of them are new. */
+const known = new Map<string, boolean>();
+const MOST_KNOWN = 1_000;
+const LONGEST_KNOWN = 100;
 const HIDDEN = '[hidden]';
 const TOO_DEEP = '[too deep]';
 const MAX_DEPTH = 6;
@@ -27,12 +31,20 @@ function hiddenInObject(fields: Fields, depth: number): Fields {
   let copy: Record<string, unknown> | undefined;
   for (const name of Object.keys(fields)) {
     const value = fields[name];
-    const shown = SECRET_NAME.test(name) ? HIDDEN : hidden(value, depth + 1);
+    const shown = isSecretName(name) ? HIDDEN : hidden(value, depth + 1);
     if (shown === value) continue;
     copy ??= { ...fields };
     copy[name] = shown;
   }
   return copy ?? fields;
+}
+
+function isSecretName(name: string): boolean {
+  const found = known.get(name);
+  if (found !== undefined) return found;
+  const isSecret = SECRET_NAME.test(name);
+  if (known.size < MOST_KNOWN && name.length <= LONGEST_KNOWN) known.set(name, isSecret);
+  return isSecret;
 }
 
 function hiddenInList(list: readonly unknown[], depth: number): readonly unknown[] {

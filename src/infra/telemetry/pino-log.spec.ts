@@ -1,6 +1,7 @@
 // Specs of PinoLog, with a list in the place of stdout; what happens at exit is tested in a process of its own.
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PinoLog, type LogDestination, type LogLevel } from './pino-log.ts';
+import { PinoLog, type LogDestination, type LogLevel, type PinoLogOptions } from './pino-log.ts';
 
 describe('PinoLog', () => {
   it('writes a line of JSON with level, ISO time, the fields and the message', () => {
@@ -94,6 +95,39 @@ describe('PinoLog', () => {
     expect(text()).not.toMatch(/s3cret|pass..?word/);
   });
 
+  it('a line reads the same whether it is looked at as a whole or value by value', () => {
+    const secret = fc.stringMatching(/^[a-c"\\\\%&1-3é ]{4,9}$/);
+    const around = fc.array(fc.oneof(secret, fc.constantFrom('abc', ' ', '"', '1')), { maxLength: 4 });
+    const value = (secrets: readonly string[]) =>
+      fc.oneof(
+        fc.shuffledSubarray([...secrets, 'abc', '"']).map((parts) => parts.join('')),
+        fc.constantFrom(...secrets).map((text) => encodeURIComponent(text)),
+        fc.constantFrom(...secrets).map(Number),
+        around.map((parts) => parts.join('')),
+      );
+    const lined = fc.array(secret, { minLength: 1, maxLength: 3 }).chain((secrets) =>
+      fc.record({
+        secrets: fc.constant(secrets),
+        fields: fc.dictionary(
+          fc.oneof(fc.constantFrom('tool', 'n'), value(secrets).map(String)),
+          value(secrets),
+        ),
+        message: value(secrets).map(String),
+      }),
+    );
+    fc.assert(
+      fc.property(lined, ({ secrets, fields, message }) => {
+        const [whole, byValue] = [setUp(), setUp('info', () => undefined)];
+        for (const { log } of [whole, byValue]) {
+          log.hide(secrets);
+          log.info(fields, message);
+        }
+        const untimed = ({ text }: { text: () => string }) => text().replace(/"time":"[^"]*"/, '');
+        expect(untimed(whole)).toBe(untimed(byValue));
+      }),
+    );
+  });
+
   it('survives fields without end', () => {
     const { log, lines } = setUp();
     const endless: Record<string, unknown> = { name: 'a' };
@@ -115,7 +149,7 @@ describe('PinoLog', () => {
   });
 });
 
-function setUp(level: LogLevel = 'info') {
+function setUp(level: LogLevel = 'info', alsoTo?: PinoLogOptions['alsoTo']) {
   let text = '';
   let flushed = 0;
   const destination: LogDestination = {
@@ -127,7 +161,7 @@ function setUp(level: LogLevel = 'info') {
       done(new Error('a pipe cannot be synced'));
     },
   };
-  const log = PinoLog.create({ level, destination });
+  const log = PinoLog.create({ level, destination, ...(alsoTo !== undefined && { alsoTo }) });
   const written = () => {
     void log.flush();
     return text;

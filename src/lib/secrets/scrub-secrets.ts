@@ -11,6 +11,8 @@ export { SECRET_MARK } from '../scrub/sealed.ts';
 
 export interface SecretScrubber {
   readonly text: (text: string) => string;
+  /** At one look: false says that there may be a secret, in one of its forms. */
+  readonly isClean: (text: string) => boolean;
   /** A JSON value with the strings, keys and numbers that hold a secret scrubbed; the same value where there is none. */
   readonly json: <Value>(value: Value) => Value;
   /** The same, for values of any size: large ones are done in slices. */
@@ -27,6 +29,7 @@ const ESCAPES = /[%\\&]/;
 
 const NOTHING_TO_SCRUB: SecretScrubber = {
   text: (text) => text,
+  isClean: () => true,
   json: (value) => value,
   jsonInSlices: async (value) => value,
   stream: () => ({ push: (piece) => piece, end: () => '' }),
@@ -66,7 +69,7 @@ class AutomatonScrubber implements SecretScrubber {
     this.#numeric = numeric;
   }
 
-  readonly text = (text: string): string => (this.#isClean(text) ? text : atOnce(this.#scrubbed(text)));
+  readonly text = (text: string): string => (this.isClean(text) ? text : atOnce(this.#scrubbed(text)));
 
   readonly json = <Value>(value: Value): Value => this.#json(value) as Value;
 
@@ -76,9 +79,8 @@ class AutomatonScrubber implements SecretScrubber {
   readonly stream = (): SecretStream => new SecretStream(this.#secrets);
 
   /** Most texts are: they cost no more than one look at each character. */
-  #isClean(text: string): boolean {
-    return text.length < SLICE && !ESCAPES.test(text) && !this.#secrets.plain.finds(text);
-  }
+  readonly isClean = (text: string): boolean =>
+    text.length < SLICE && !ESCAPES.test(text) && !this.#secrets.plain.finds(text);
 
   *#scrubbed(text: string): Generator<void, string> {
     const stream = new SecretStream(this.#secrets, ESCAPES.test(text));
