@@ -1,46 +1,18 @@
 // `npm run test:mcp-conformance`: the built gateway, with the tools of test/mcp-conformance, is asked by the protocol's own conformance suite, for each
 // revision that it serves. The suite is installed beside node_modules at first, pinned by its lockfile; what is expected to fail, and
 // why, is in test/mcp-conformance/expected-failures.*.yaml. A scenario that passes and is expected to fail is a failure as well.
-import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { installPinned } from '../test/helpers/pinned-installation.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const HERE = join(ROOT, 'test/mcp-conformance');
 const READY_WITHIN_MS = 120_000;
 const REVISIONS = ['2026-07-28', '2025-11-25'];
-
-function install() {
-  const hash = createHash('sha256')
-    .update(readFileSync(join(HERE, 'package-lock.json')))
-    .digest('hex')
-    .slice(0, 16);
-  const dir = join(ROOT, 'node_modules/.cache', `mcp-conformance-${hash}`);
-  const program = join(dir, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-  // The last file of an installation: one that was cut off is made anew.
-  const installed = join(dir, 'installed');
-  if (existsSync(installed)) return program;
-  rmSync(dir, { recursive: true, force: true });
-  mkdirSync(dir, { recursive: true });
-  for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(HERE, file), join(dir, file));
-  const { status } = spawnSync('npm', ['ci', '--silent', '--ignore-scripts'], { cwd: dir, stdio: 'inherit' });
-  if (status !== 0)
-    throw new Error('The conformance suite cannot be installed: it needs the registry of npm.');
-  writeFileSync(installed, '');
-  return program;
-}
 
 /** Resolves to where REST is. */
 async function ready(gateway) {
@@ -55,7 +27,10 @@ async function ready(gateway) {
 }
 
 async function main() {
-  const program = install();
+  const program = join(
+    installPinned({ name: 'mcp-conformance', from: HERE }),
+    'node_modules/@modelcontextprotocol/conformance/dist/index.js',
+  );
   const dir = mkdtempSync(join(tmpdir(), 'ute-mcp-conformance-'));
   const ports = { UTE_HTTP_PORT: '0', UTE_GRPC_PORT: '0', UTE_METRICS_PORT: '0' };
   const gateway = spawn(process.execPath, ['dist/bundle/main.js'], {

@@ -2,45 +2,24 @@
 // datamodel-codegen, and what they make of it is compiled and used. They are installed beside node_modules at first, in the versions of
 // test/openapi-clients. A warning of a generator is a failure: it leaves out what it does not understand.
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { installPinned } from '../test/helpers/pinned-installation.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const GIVEN = join(ROOT, 'test/openapi-clients');
 const DOCUMENT = join(ROOT, 'docs/reference/openapi.json');
-const INSTALLED_WITHIN_MS = 600_000;
 const DONE_WITHIN_MS = 180_000;
 
-function run(what, program, args, { cwd, env = {}, withinMs = DONE_WITHIN_MS }) {
+function run(what, program, args, { cwd, env = {} }) {
   const { status, error, signal } = spawnSync(program, args, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
-    timeout: withinMs,
+    timeout: DONE_WITHIN_MS,
   });
   if (status !== 0) throw new Error(`${what}: ${error?.message ?? `ended with ${status ?? signal}`}`);
-}
-
-/** Only a whole installation is found under its name. */
-function install() {
-  const files = ['package.json', 'package-lock.json', 'requirements.txt'];
-  const hash = createHash('sha256');
-  for (const file of files) hash.update(readFileSync(join(GIVEN, file)));
-  const cache = join(ROOT, 'node_modules/.cache');
-  const dir = join(cache, `openapi-clients-${hash.digest('hex').slice(0, 16)}`);
-  if (existsSync(join(dir, 'installed'))) return dir;
-  rmSync(dir, { recursive: true, force: true });
-  mkdirSync(dir, { recursive: true });
-  for (const file of files) copyFileSync(join(GIVEN, file), join(dir, file));
-  const asked = { cwd: dir, withinMs: INSTALLED_WITHIN_MS };
-  run('npm (it needs a registry)', 'npm', ['ci', '--ignore-scripts', '--silent'], asked);
-  run('venv (apt-get install python3-venv)', 'python3', ['-m', 'venv', 'python'], asked);
-  const pip = ['install', '--quiet', '--requirement', 'requirements.txt'];
-  run('pip (it needs PyPI)', join(dir, 'python/bin/pip'), pip, asked);
-  renameSync(join(dir, 'requirements.txt'), join(dir, 'installed'));
-  return dir;
 }
 
 function typescript(dir, out) {
@@ -70,7 +49,7 @@ function python(dir, out) {
 
 const out = mkdtempSync(join(tmpdir(), 'ute-openapi-clients-'));
 try {
-  const dir = install();
+  const dir = installPinned({ name: 'openapi-clients', from: GIVEN });
   typescript(dir, out);
   python(dir, out);
   process.stdout.write('ok: a client in TypeScript, one in Python, and models in Python\n');

@@ -1,32 +1,16 @@
 // `npm run test:schemathesis`: the built gateway, with the demo tools on an empty data_dir, is asked by Schemathesis whether it answers as
 // docs/reference/openapi.json says. It is installed beside node_modules at first, from test/schemathesis/requirements.txt.
-import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { installPinned } from '../test/helpers/pinned-installation.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SETTINGS = join(ROOT, 'test/schemathesis');
 const READY_WITHIN_MS = 120_000;
-
-function install() {
-  const requirements = join(SETTINGS, 'requirements.txt');
-  const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
-  const dir = join(ROOT, 'node_modules/.cache', `schemathesis-${hash}`);
-  const program = join(dir, 'bin/schemathesis');
-  if (existsSync(program)) return program;
-  run('python3', ['-m', 'venv', dir], 'It needs Python with venv: apt-get install python3-venv.');
-  run(join(dir, 'bin/pip'), ['install', '--quiet', '--requirement', requirements], 'It needs PyPI.');
-  return program;
-}
-
-function run(program, args, need) {
-  const { status } = spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-  if (status !== 0) throw new Error(`Schemathesis cannot be installed. ${need}`);
-}
 
 /** Resolves to where REST is and the first key, which a gateway with an empty data_dir tells once. */
 async function ready(gateway) {
@@ -44,7 +28,7 @@ async function ready(gateway) {
 }
 
 async function main() {
-  const program = install();
+  const program = join(installPinned({ name: 'schemathesis', from: SETTINGS }), 'python/bin/schemathesis');
   const dir = mkdtempSync(join(tmpdir(), 'ute-schemathesis-'));
   const ports = { UTE_HTTP_PORT: '0', UTE_GRPC_PORT: '0', UTE_METRICS_PORT: '0' };
   const gateway = spawn(process.execPath, ['dist/bundle/main.js'], {
