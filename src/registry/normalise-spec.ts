@@ -8,6 +8,7 @@ import {
   type RateLimit,
   type ResultBudget,
   type ToolAction,
+  type ToolIcon,
   type ToolMetadata,
   type ToolSpec,
 } from '../contract/tool/tool-spec.ts';
@@ -64,7 +65,7 @@ export function effectsOf(
 }
 
 function metadataOf(declared: ToolDeclaration['metadata']): ToolMetadata {
-  const { category, cost, summary, documentation } = declared;
+  const { category, cost, title, icons, summary, documentation } = declared;
   return {
     version: declared.version,
     ...(category !== undefined && { category }),
@@ -77,8 +78,24 @@ function metadataOf(declared: ToolDeclaration['metadata']): ToolMetadata {
     tags: declared.tags,
     ...(cost !== undefined && { cost }),
     ...(declared.legacy_execute === true && { legacyExecute: true as const }),
+    ...(title !== undefined && { title }),
+    ...(icons !== undefined && { icons: icons.map(iconOf) }),
     ...(summary !== undefined && { summary }),
     ...(documentation !== undefined && { documentation }),
+  };
+}
+
+function iconOf({
+  src,
+  mime_type: mimeType,
+  sizes,
+  theme,
+}: NonNullable<ToolDeclaration['metadata']['icons']>[number]): ToolIcon {
+  return {
+    src,
+    ...(mimeType !== undefined && { mimeType }),
+    ...(sizes !== undefined && { sizes }),
+    ...(theme !== undefined && { theme }),
   };
 }
 

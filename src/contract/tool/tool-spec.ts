@@ -29,10 +29,23 @@ export interface ToolMetadata {
   readonly cost?: number;
   /** A tool with actions is also called by its own name, with `{action, details}`, as older callers do. */
   readonly legacyExecute?: true;
+  /** What people are shown in place of the name. */
+  readonly title?: string;
+  readonly icons?: readonly ToolIcon[];
   /** 2–4 lines that are always in prompts. */
   readonly summary?: string;
   /** The full text, served on demand. */
   readonly documentation?: string;
+}
+
+/** A picture that clients may show beside a tool, as MCP has it. */
+export interface ToolIcon {
+  /** https, or a data: URI. */
+  readonly src: string;
+  readonly mimeType?: string;
+  /** `48x48`, or `any`. */
+  readonly sizes?: readonly string[];
+  readonly theme?: 'light' | 'dark';
 }
 
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'datetime';

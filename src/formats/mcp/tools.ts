@@ -1,7 +1,7 @@
 // MCP: tools as a tools/list result holds them. Names keep their dots, schemas are whole.
 import { isJsonObject, type JsonObject, type JsonSchema } from '../../contract/json.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
-import { isUnsafe, type ToolMetadata } from '../../contract/tool/tool-spec.ts';
+import { isUnsafe, type ToolIcon, type ToolMetadata } from '../../contract/tool/tool-spec.ts';
 import { wholeDescription, type ToolFormat } from '../tool-format.ts';
 import { MCP_RULES } from './rules.ts';
 
@@ -13,16 +13,23 @@ export const mcpTools: ToolFormat = {
 
 /** `anyOutput`: the client takes output schemas that are not an object's, as those of 2026-07-28 do. */
 export function mcpTool(fn: ToolFunction, anyOutput = false): JsonObject {
-  const { title } = fn.inputSchema;
+  const { title: own, icons } = fn.spec.metadata;
+  // That of a tool with actions is of all of them.
+  const title = fn.spec.actions === undefined ? (own ?? fn.inputSchema['title']) : fn.inputSchema['title'];
   return {
     name: fn.name,
     ...(typeof title === 'string' ? { title } : {}),
+    ...(icons !== undefined && { icons: icons.map(iconOf) }),
     description: wholeDescription(fn),
     inputSchema: ofObjects({ ...fn.inputSchema, type: 'object' }),
     // A client of 2025-11-25 refuses the whole list over one output schema that is not an object's.
     ...(anyOutput || fn.outputSchema?.['type'] === 'object' ? outputOf(fn) : {}),
     annotations: annotationsOf(fn.spec.metadata),
   };
+}
+
+function iconOf({ sizes, ...icon }: ToolIcon): JsonObject {
+  return { ...icon, ...(sizes !== undefined && { sizes: [...sizes] }) };
 }
 
 function outputOf({ outputSchema }: ToolFunction): JsonObject {

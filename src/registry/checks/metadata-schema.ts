@@ -1,6 +1,7 @@
 // What an operator may write under `metadata` of a tool.
 import { z } from 'zod';
 import { INTERACTION_MODES } from '../../contract/tool/tool-spec.ts';
+import { icons } from './icons-schema.ts';
 
 export const sentence = z.string().regex(/\S/, 'expected some text');
 
@@ -57,6 +58,15 @@ export const metadata = z.strictObject({
     .boolean()
     .optional()
     .describe('With actions: also answers to its own name with {action, details}, marked deprecated.'),
+  title: z
+    .string()
+    .regex(/\S/, 'expected some text')
+    .max(120)
+    .optional()
+    .describe(
+      'What people are shown in place of the name, by clients of MCP. Left out: the title of the input schema.',
+    ),
+  icons: icons.optional().describe('Pictures that clients of MCP may show beside the tool.'),
   summary: sentence.optional().describe('Two to four lines that are always in prompts.'),
   documentation: sentence.optional().describe('The full text, served on demand.'),
 });
