@@ -62,6 +62,8 @@ export const LOOP_LAG = Symbol('LoopLag');
 export const PIPELINE_VIEW = Symbol('PipelineView');
 /** What the MCP door says of itself: `McpTerms`. */
 export const MCP_TERMS = Symbol('McpTerms');
+/** Where the MCP door tells of its messages: `{ metrics, log }`. */
+export const MCP_TELEMETRY = Symbol('McpTelemetry');
 /** Whether this process takes calls. */
 export const READINESS = Symbol('Readiness');
 
@@ -72,6 +74,10 @@ export interface McpTerms {
   readonly publicUrl: string | undefined;
   /** Where approvers do; undefined: the same. */
   readonly approvalsUrl: string | undefined;
+  /** Calls of tools whose timeout_ms is so long are tasks, for clients of 2026-07-28 that take them. */
+  readonly taskFromTimeoutMs: number;
+  /** For how long an ended call is kept. */
+  readonly callsKeptMs: number;
 }
 
 export interface OAuthPages {

@@ -128,6 +128,14 @@ export class AsyncCalls {
     return this.#visible(principal, id, 'calls:write');
   }
 
+  /** The client that made a call has shown its user what has to be approved. Throws like `get`. */
+  async approvalShown(principal: Principal, id: string, of: CalledFor = {}): Promise<void> {
+    const { store, hints } = this.#deps;
+    await this.get(principal, id, of);
+    await store.approvalShown(principal.tenantId, id);
+    hints.publish('news', id);
+  }
+
   /**
    * Made anew by whoever asks for it: it runs with their rights, for the agent and the user that it was made for. Throws
    * ToolFailure: PERMISSION_DENIED, NOT_FOUND, CONFLICT, and whatever such a call would be refused with now.

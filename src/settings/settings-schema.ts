@@ -74,6 +74,11 @@ const mcp = z.strictObject({
     .describe(
       'Where MCP clients reach this gateway, without /mcp: what RFC 9728 metadata names. Left out: oauth.public_url, or what the Host of each request says.',
     ),
+  task_from_timeout_ms: whole(0, 86_400_000)
+    .default(60_000)
+    .describe(
+      'Clients of 2026-07-28 that take tasks are given one for each call of a tool whose timeout_ms is at least this. 0: for every call.',
+    ),
 });
 
 export const settingsSchema = z.strictObject({

@@ -102,7 +102,8 @@ describe.each(Object.keys(VERSIONS) as Negotiation[])('the official client, %s',
     expect(names).not.toContain('secretive');
     expect(names).toEqual(names.toSorted());
     expect(tools.find(({ name }) => name === 'forecast')).toMatchObject({
-      title: 'Forecast',
+      title: 'The weather',
+      icons: [{ src: 'https://example.com/sun.png', mimeType: 'image/png', sizes: ['48x48'] }],
       inputSchema: { type: 'object' },
       outputSchema: { type: 'object' },
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },

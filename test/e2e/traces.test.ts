@@ -11,6 +11,7 @@ import { stringify } from 'yaml';
 import { acceptedId, callWhen } from '../helpers/async-client.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { DoorClient } from '../helpers/mcp-door-client.ts';
 import { nodeServer } from '../helpers/mcp-kit.ts';
 import { openDatabase } from '../helpers/open-database.ts';
 import { OtlpReceiver, type ReceivedSpan } from '../helpers/otlp-receiver.ts';
@@ -174,11 +175,29 @@ describe('one trace', () => {
     await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', gateway.url), { requestInit }));
     await client.callTool({ name: 'ask_http', arguments: {}, _meta: { traceparent: parent } });
     await client.close();
-    const spans = await connected(parent, ['execute_tool ask_http', 'ute.attempt']);
-    const [call] = named(spans, 'execute_tool ask_http');
-    const [attempt] = named(spans, 'ute.attempt');
-    expect([call?.parentId, attempt?.parentId]).toEqual([CALLERS_SPAN, call?.spanId]);
+    const names = ['tools/call ask_http', 'execute_tool ask_http', 'ute.attempt'];
+    const spans = await connected(parent, names);
+    const [request, call, attempt] = names.map((name) => named(spans, name)[0]);
+    const parents = [request, call, attempt].map((span) => span?.parentId);
+    expect(parents).toEqual([CALLERS_SPAN, request?.spanId, call?.spanId]);
     expect(heard).toEqual([`00-${traceIdOf(parent)}-${attempt?.spanId}-01`]);
+    expect(request?.attributes).toMatchObject({
+      'mcp.method.name': 'tools/call',
+      'mcp.protocol.version': '2026-07-28',
+      'gen_ai.tool.name': 'ask_http',
+      'gen_ai.operation.name': 'execute_tool',
+    });
+  });
+
+  it('a request of an MCP client that ends in an error says so by its span', async () => {
+    const parent = traceparent();
+    const asker = new DoorClient({ url: gateway.url, key: key(), era: 'modern' });
+    await asker.ask('tools/call', { name: 'no_such', arguments: {}, _meta: { traceparent: parent } });
+    const [request] = named(await connected(parent, ['tools/call no_such']), 'tools/call no_such');
+    expect(request?.attributes).toMatchObject({
+      'error.type': '-32602',
+      'rpc.response.status_code': '-32602',
+    });
   });
 
   it('from gRPC over the steps of a composite tool to an HTTP server', async () => {

@@ -92,6 +92,12 @@ export class MemoryCallStore implements CallStore {
     return outcome;
   }
 
+  async approvalShown(tenantId: string, id: string): Promise<void> {
+    const row = await this.get(tenantId, id);
+    if (row?.status === 'waiting_approval' && row.approval !== undefined)
+      this.#change(id, { approval: { ...row.approval, shown: true } });
+  }
+
   async appendEvents(id: string, events: readonly StoredEvent[]): Promise<void> {
     this.said.set(id, [...(this.said.get(id) ?? []), ...events]);
   }

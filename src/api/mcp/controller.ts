@@ -1,15 +1,22 @@
 // The MCP door's routes. The SDK behind it is loaded with the first client: a gateway that nobody asks needs none of it.
 import { Controller, Inject, Req, Res, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AsyncCalls } from '../../calls/async-calls.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { ApprovalStore } from '../../ports/approvals/approval-store.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
+import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
+import type { ManagementActs } from '../rest/management/acts.ts';
 import { ServesByHand } from '../rest/route/serves.ts';
 import {
   APPROVAL_STORE,
+  ASYNC_CALLS,
   AUTHENTICATOR,
+  CALL_HISTORY,
+  MANAGEMENT_ACTS,
+  MCP_TELEMETRY,
   MCP_TERMS,
   OFFERED_TOOLS,
   TOOL_CALLER,
@@ -19,6 +26,7 @@ import {
 } from '../tokens.ts';
 import type { McpDoor } from './mcp-door.ts';
 import { metadataOf } from './resource-metadata.ts';
+import type { TelemetryDeps } from './telemetry/door-telemetry.ts';
 import { mcpListen, mcpMessage, mcpResourceMetadata, resourceMetadata } from './schema.ts';
 
 @Controller()
@@ -31,7 +39,11 @@ export class McpController implements BeforeApplicationShutdown {
     @Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog,
     @Inject(OFFERED_TOOLS) private readonly offered: OfferedTools,
     @Inject(APPROVAL_STORE) private readonly approvals: ApprovalStore,
+    @Inject(ASYNC_CALLS) private readonly calls: AsyncCalls,
+    @Inject(CALL_HISTORY) private readonly history: CallHistory,
+    @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
     @Inject(MCP_TERMS) private readonly terms: McpTerms,
+    @Inject(MCP_TELEMETRY) private readonly telemetry: TelemetryDeps,
   ) {}
 
   @ServesByHand(mcpMessage)
@@ -65,7 +77,9 @@ export class McpController implements BeforeApplicationShutdown {
 
   async #load(): Promise<McpDoor> {
     const { McpDoor: Door } = await import('./mcp-door.ts');
-    const { caller, authenticator, catalog, offered, approvals, terms } = this;
-    return new Door({ caller, authenticator, catalog, offered, approvals, terms });
+    const { caller, authenticator, catalog, offered, approvals, calls, history, acts } = this;
+    const { terms, telemetry } = this;
+    const ports = { caller, authenticator, catalog, offered, approvals, calls, history, acts };
+    return new Door({ ...ports, terms, telemetry });
   }
 }

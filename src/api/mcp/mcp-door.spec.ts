@@ -1,6 +1,7 @@
 // What the MCP door holds of requests: strangers learn nothing of sessions, and no entry outlives its request.
 import fastify from 'fastify';
 import { afterEach, expect, it, vi } from 'vitest';
+import { recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { McpDoor } from './mcp-door.ts';
 import { Exchange } from './protocol/exchange.ts';
@@ -31,6 +32,7 @@ function doorOf() {
     caller,
     catalog: { onChange: () => () => undefined, snapshot: () => ({ tools: [] }) },
     terms: { issuers: [] },
+    telemetry: { metrics: recordingMetrics(), log: recordingLog() },
   } as never);
   const app = fastify();
   // As the gateway hands it over: what is JSON is read by the door.

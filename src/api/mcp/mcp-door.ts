@@ -10,12 +10,14 @@ import { foreignOrigin } from '../../lib/egress/foreign-request.ts';
 import { wireError } from '../rest/execute/write-envelope.ts';
 import { environmentOf } from '../rest/execute/read-call.ts';
 import { wrongQuery } from '../rest/route/asked.ts';
+import { tasksUndeclared } from './protocol/client-capabilities.ts';
 import { Exchange, type Asked, type Era } from './protocol/exchange.ts';
 import { idOf, incoming, type Incoming, type Rejection } from './protocol/incoming.ts';
 import { InFlight } from './protocol/in-flight.ts';
-import { isSession, newSession, SESSION_HEADER } from './protocol/legacy-session.ts';
+import { newSession, SESSION_HEADER } from './protocol/legacy-session.ts';
 import { ListChanges, listenerOf } from './protocol/list-changes.ts';
 import { INVALID_REQUEST, readMessage, Unreadable } from './protocol/read-message.ts';
+import { contextIn, faultOfHead, sessionIn, takes } from './protocol/request-head.ts';
 import {
   faultOf,
   NO_EVENTS,
@@ -26,6 +28,7 @@ import {
 import { McpServers, type McpDeps } from './protocol/mcp-servers.ts';
 import { approvalsBase, challengeOf } from './resource-metadata.ts';
 import { mcpMessage } from './schema.ts';
+import { DoorTelemetry } from './telemetry/door-telemetry.ts';
 import { refusedCall } from './tools/read-tool-call.ts';
 
 export class McpDoor {
@@ -33,11 +36,13 @@ export class McpDoor {
   readonly #servers: McpServers;
   readonly #changes: ListChanges;
   readonly #inFlight = new InFlight();
+  readonly #telemetry: DoorTelemetry;
 
   constructor(deps: McpDeps) {
     this.#deps = deps;
-    this.#servers = new McpServers(deps);
-    this.#changes = new ListChanges(deps.catalog);
+    this.#telemetry = new DoorTelemetry(deps.telemetry);
+    this.#servers = new McpServers(deps, this.#telemetry.tasks);
+    this.#changes = new ListChanges(deps.catalog, this.#telemetry.openStreams);
   }
 
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -59,6 +64,8 @@ export class McpDoor {
     const principal = await this.#principalOf(request, reply, message.id);
     if (principal === undefined) return;
     if (era === 'modern' && message.method === 'subscriptions/listen') {
+      const undeclared = tasksUndeclared(message.params as JsonObject | undefined);
+      if (undeclared !== undefined) return this.#fail(request, reply, undeclared, message.id);
       if (
         await this.#changes.listen(
           request,
@@ -68,8 +75,7 @@ export class McpDoor {
         )
       )
         return;
-      this.#fail(request, reply, TOO_MANY_STREAMS, message.id);
-      return;
+      return this.#sendAway(request, reply, message.id);
     }
     const exchange = new Exchange({ ...asked, principal }, reply);
     if (era === 'legacy' && message.method === 'initialize')
@@ -87,7 +93,7 @@ export class McpDoor {
     const principal = await this.#principalOf(request, reply, null);
     if (principal === undefined) return;
     if (await this.#changes.follow(reply, listenerOf(request, principal, this.#deps.authenticator))) return;
-    this.#fail(request, reply, TOO_MANY_STREAMS, null);
+    this.#sendAway(request, reply, null);
   }
 
   close(): Promise<void> {
@@ -97,8 +103,10 @@ export class McpDoor {
   async #serve(message: JSONRPCRequest, exchange: Exchange): Promise<void> {
     const leave = this.#inFlight.enter(exchange);
     try {
-      await this.#servers.deliver(message, exchange);
-      await exchange.done;
+      await this.#telemetry.around(message, exchange, async () => {
+        await this.#servers.deliver(message, exchange);
+        await exchange.done;
+      });
     } finally {
       leave();
     }
@@ -115,6 +123,7 @@ export class McpDoor {
     )
       this.#inFlight.cancel(this.#asked(request, 'legacy', ''), came.message.params?.['requestId']);
     if (came.kind === 'response') this.#servers.answered(came.message);
+    this.#telemetry.counted(came.kind === 'notification' ? came.message : {}, 'ok');
     reply.code(202).send();
   }
 
@@ -144,7 +153,10 @@ export class McpDoor {
     const era: Era = request.headers['mcp-protocol-version'] === '2026-07-28' ? 'modern' : 'legacy';
     const exchange = new Exchange(this.#asked(request, era, call?.id ?? ''), reply);
     const refused = refusedCall(call?.tool ?? '', failure, exchange);
-    if (call !== undefined) return this.#servers.answerCall(refused, exchange);
+    if (call !== undefined) {
+      await this.#servers.answerCall(refused, exchange);
+      return this.#telemetry.counted({ method: 'tools/call' }, exchange.ended.outcome);
+    }
     const response = await this.#deps.caller.execute(refused);
     if (response.ok) return;
     const { http: status } = errorRow(response.error.type, response.error.origin, response.error.reason);
@@ -182,8 +194,10 @@ export class McpDoor {
 
   #asked(request: FastifyRequest, era: Era, id: RequestId): Asked {
     const { headers, socket } = request;
+    const version = headers['mcp-protocol-version'];
     return {
       era,
+      version: typeof version === 'string' ? version.slice(0, 64) : '',
       id,
       environment: environmentOf(request, () => undefined),
       context: contextIn(request.query),
@@ -195,12 +209,18 @@ export class McpDoor {
     };
   }
 
+  #sendAway(request: FastifyRequest, reply: FastifyReply, id: RequestId | null): void {
+    this.#telemetry.streamsFull();
+    this.#fail(request, reply, TOO_MANY_STREAMS, id);
+  }
+
   #fail(
     request: FastifyRequest,
     reply: FastifyReply,
     { status, code, message, data }: RpcFault,
     id: RequestId | null,
   ): void {
+    this.#telemetry.refused();
     if (reply.raw.destroyed) return;
     const { headers, socket } = request;
     if (status === 401) reply.header('www-authenticate', challengeOf(this.#deps.terms, { headers, socket }));
@@ -210,32 +230,4 @@ export class McpDoor {
       .header('content-type', 'application/json')
       .send(JSON.stringify({ jsonrpc: '2.0', id, error }));
   }
-}
-
-function faultOfHead({ headers }: FastifyRequest): RpcFault | undefined {
-  const foreign = foreignOrigin(headers);
-  if (foreign !== undefined) return { status: 403, code: INVALID_REQUEST, message: foreign };
-  if (takes(headers.accept, 'application/json')) return undefined;
-  const message = 'The header Accept must name application/json, and text/event-stream beside it.';
-  return { status: 406, code: INVALID_REQUEST, message };
-}
-
-/** Nothing said: JSON alone. */
-function takes(accept: string | undefined, type: string): boolean {
-  if (accept === undefined) return type === 'application/json';
-  const whole = `${type.split('/')[0]}/*`;
-  return [type, whole, '*/*'].some((each) => accept.includes(each));
-}
-
-/** Empty: it is none of ours. */
-function sessionIn(said: string | string[] | undefined): string | undefined {
-  if (said === undefined) return undefined;
-  return typeof said === 'string' && isSession(said) ? said : '';
-}
-
-/** Of the context's fields, those that a URL may say for all calls of a client. */
-function contextIn(query: unknown): JsonObject {
-  return Object.fromEntries(
-    Object.entries(query as JsonObject).filter(([, said]) => typeof said === 'string'),
-  );
 }

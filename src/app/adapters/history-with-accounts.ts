@@ -8,6 +8,7 @@ export function historyWithAccounts(
 ): CallHistory {
   return {
     calls: (tenantId, query) => history.calls(tenantId, query),
+    tasks: (tenantId, query) => history.tasks(tenantId, query),
     audit: (tenantId, query) => history.audit(tenantId, query),
     exportChain: (tenantId, after, limit) => history.exportChain(tenantId, after, limit),
     resolve: (tenantId, callId, resolution) => history.resolve(tenantId, callId, resolution),

@@ -15,6 +15,7 @@ import {
   KEY_CONTROL,
   LOOP_LAG,
   MANAGEMENT_ACTS,
+  MCP_TELEMETRY,
   MCP_TERMS,
   OAUTH_BROWSER,
   OAUTH_CONTROL,
@@ -42,6 +43,7 @@ import { ManagedAssignments } from '../../core/versions/managed-assignments.ts';
 import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import type { Infra } from '../adapters/create-ports.ts';
+import { parseDuration } from '../../lib/text/duration.ts';
 import { Sessions } from '../../sessions/sessions.ts';
 import type { RegistryControl } from '../../ports/registry/registry-control.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
@@ -106,11 +108,13 @@ function decisionRulesOf({ approvals }: Settings, { ports, approvers, keys }: In
   };
 }
 
-function mcpTermsOf({ auth, mcp, oauth, approvals }: Settings): McpTerms {
+function mcpTermsOf({ auth, mcp, oauth, approvals, retention }: Settings): McpTerms {
   return {
     issuers: auth.issuers.map(({ issuer }) => issuer),
     publicUrl: mcp.public_url ?? oauth.public_url,
     approvalsUrl: approvals.public_url ?? oauth.public_url,
+    taskFromTimeoutMs: mcp.task_from_timeout_ms,
+    callsKeptMs: parseDuration(retention.calls) ?? Number.POSITIVE_INFINITY,
   };
 }
 
@@ -148,6 +152,7 @@ export class GatewayModule {
       { provide: APPROVAL_STORE, useValue: infra.ports.approvals },
       { provide: DOOR_LIMITS, useValue: limits },
       { provide: MCP_TERMS, useValue: mcpTermsOf(settings) },
+      { provide: MCP_TELEMETRY, useValue: { metrics: infra.ports.metrics, log } },
     ];
     return {
       module: GatewayModule,

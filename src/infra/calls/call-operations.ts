@@ -46,6 +46,13 @@ export async function cancelCall(db: Db, tenantId: string, id: string): Promise<
   return (await getCall(db, tenantId, id)) === undefined ? undefined : 'ended';
 }
 
+export async function approvalShown(db: Db, tenantId: string, id: string): Promise<void> {
+  await sql`UPDATE calls SET notes = jsonb_set(notes, '{approval,shown}', 'true')
+    WHERE id = ${id} AND tenant_id = ${tenantId} AND status = 'waiting_approval' AND notes ? 'approval'`.execute(
+    db,
+  );
+}
+
 /** Its message to the callback, if it has one, goes out again as well. */
 export async function retryCall(
   db: Db,

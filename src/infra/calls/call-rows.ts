@@ -121,14 +121,16 @@ export type StoredRow = Omit<StoredCall, 'request' | 'envelope' | 'approval'> & 
 
 // prettier-ignore
 const NAMES = [
-  'id', 'kind', 'status', 'tenantId', 'principalId', 'agentId', 'userId', 'sessionId', 'tool', 'toolVersion', 'executor',
+  'id', 'kind', 'status', 'tenantId', 'principalId', 'agentId', 'userId', 'sessionId', 'door', 'tool', 'toolVersion', 'executor',
   'readOnly', 'idempotent', 'partialSideEffects', 'errorType', 'reason', 'claim', 'durationMs', 'registryVersion', 'traceId',
   'cancelRequested', 'createdAt', 'startedAt', 'finishedAt',
 ] as const;
 
 /** Of `calls c`. The texts in its JSON are taken out of it by the database: read here, a large one would hold the event loop. */
-export const STORED_CALL = sql`${columns<StoredCall>(NAMES, 'c')}, c.attempts AS runs,
-  c.notes -> 'approval' AS approval, c.request ->> 'call' AS request, c.response ->> 'envelope' AS envelope`;
+const WITHOUT_TEXTS = sql`${columns<StoredCall>(NAMES, 'c')}, c.attempts AS runs, c.notes -> 'approval' AS approval`;
+export const STORED_CALL = sql`${WITHOUT_TEXTS}, c.request ->> 'call' AS request, c.response ->> 'envelope' AS envelope`;
+/** For lists. */
+export const LISTED_CALL = sql`${WITHOUT_TEXTS}, NULL AS request, NULL AS envelope`;
 
 export function storedCallOf({ envelope, request, approval, ...call }: StoredRow): StoredCall {
   return {

@@ -13,6 +13,7 @@ import {
 } from './call-claims.ts';
 import {
   appendCallEvents,
+  approvalShown,
   callEvents,
   cancelCall,
   getCall,
@@ -59,6 +60,7 @@ export function databaseCallStore({ db }: Pick<Database, 'db'>, maxWaitMs: numbe
     sweep: (maxRuns) => withDatabase(() => sweepCalls(db, maxRuns)),
     get: (tenantId, id) => withDatabase(() => getCall(db, tenantId, id)),
     cancel: (tenantId, id) => withDatabase(() => cancelCall(db, tenantId, id)),
+    approvalShown: (tenantId, id) => withDatabase(() => approvalShown(db, tenantId, id)),
     retry: (tenantId, id, again) => withDatabase(() => retryCall(db, { tenantId, id, maxWaitMs, ...again })),
     appendEvents: (id, events) => withDatabase(() => appendCallEvents(db, id, events)),
     lastEvent: (id) => withDatabase(() => lastCallEvent(db, id)),

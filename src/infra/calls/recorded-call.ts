@@ -47,6 +47,7 @@ function storedCallOf(tenantId: string, row: Recorded): StoredCall {
     agentId: row.agentId,
     userId: row.userId,
     sessionId: row.sessionId,
+    door: row.door,
     tool: row.tool,
     toolVersion: row.toolVersion,
     executor: row.executor,

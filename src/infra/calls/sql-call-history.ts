@@ -12,7 +12,9 @@ import type {
   HistoryQuery,
   Resolution,
   ResolveOutcome,
+  TaskFilter,
 } from '../../ports/calls/call-history.ts';
+import type { StoredCall } from '../../ports/calls/call-store.ts';
 import type { StoredOutcome } from '../../ports/idempotency-store.ts';
 import { uuidv7 } from '../../lib/ids.ts';
 import { columns } from '../postgres/columns.ts';
@@ -23,6 +25,7 @@ import { eraseUser } from '../audit/erasure/erase-user.ts';
 import { exportChain } from '../audit/trail/export-chain.ts';
 import { getCall } from './call-operations.ts';
 import { CALL_SUMMARY, callsPage } from './calls-page.ts';
+import { tasksPage } from './tasks-page.ts';
 
 const DAY_MS = 86_400_000;
 /** Older than any record. */
@@ -52,6 +55,10 @@ export class SqlCallHistory implements CallHistory {
   calls(tenantId: string, query: HistoryQuery<CallFilter>): Promise<HistoryPage<CallSummary>> {
     const since = new Date(Date.now() - Math.min(this.#callsKeptMs, MAX_AGE_MS));
     return withDatabase(() => callsPage(this.#lists, tenantId, since, query));
+  }
+
+  tasks(tenantId: string, query: HistoryQuery<TaskFilter>): Promise<HistoryPage<StoredCall>> {
+    return withDatabase(() => tasksPage(this.#lists, tenantId, query));
   }
 
   audit(tenantId: string, query: HistoryQuery<AuditFilter>): Promise<HistoryPage<AuditEntry>> {

@@ -1,7 +1,7 @@
 // CallHistory: what was called and how it ended, for those who look afterwards. Each tenant sees its own alone.
 import type { JsonObject } from '../../contract/json.ts';
 import type { AuditKind } from '../audit-sink.ts';
-import type { CallStatus } from './call-store.ts';
+import type { CallStatus, StoredCall } from './call-store.ts';
 
 /** A page of a list that is read newest first. */
 export interface HistoryPage<Row> {
@@ -34,6 +34,14 @@ export interface CallFilter extends Between {
   readonly errorType?: string;
   readonly agentId?: string;
   readonly sessionId?: string;
+}
+
+/** Whose accepted calls. Each further field: only those that were made for it. */
+export interface TaskFilter {
+  readonly principalId: string;
+  readonly agentId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly sessionId?: string | undefined;
 }
 
 export interface AuditFilter extends Between {
@@ -143,6 +151,8 @@ export interface Erased {
 export interface CallHistory {
   /** What this process has answered before is in it. */
   calls(tenantId: string, query: HistoryQuery<CallFilter>): Promise<HistoryPage<CallSummary>>;
+  /** Calls that were accepted at the MCP door, without what they were asked with and what they answered. */
+  tasks(tenantId: string, query: HistoryQuery<TaskFilter>): Promise<HistoryPage<StoredCall>>;
   audit(tenantId: string, query: HistoryQuery<AuditFilter>): Promise<HistoryPage<AuditEntry>>;
   /**
    * The chain of the tenant as lines that can be checked offline: after the number `after`, in the order of the chain.

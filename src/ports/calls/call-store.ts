@@ -86,6 +86,8 @@ export interface StoredCall {
   readonly agentId: string;
   readonly userId: string;
   readonly sessionId: string;
+  /** Where it was accepted. */
+  readonly door: string;
   readonly tool: string;
   readonly toolVersion: string;
   readonly executor: string;
@@ -117,6 +119,8 @@ export interface CallApproval {
   readonly expires_at: string;
   /** What the approver wrote who rejected it. */
   readonly comment?: string;
+  /** The client that made the call has shown it to its user. */
+  readonly shown?: true;
 }
 
 export interface StoredEvent {
@@ -177,6 +181,8 @@ export interface CallStore {
   get(tenantId: string, id: string): Promise<StoredCall | undefined>;
   /** A call that waits ends at once, and its approval is closed; a running one is asked to. Undefined: the tenant has no such call. */
   cancel(tenantId: string, id: string): Promise<CancelOutcome | undefined>;
+  /** Of a call that waits for its approval: its client has shown that to its user. Of any other call: nothing. */
+  approvalShown(tenantId: string, id: string): Promise<void>;
   /**
    * An ended call back to queued, to be run as `again` says. `unsafe`: it may have acted and is not idempotent; `force`
    * runs it all the same.

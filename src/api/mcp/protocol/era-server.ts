@@ -1,6 +1,7 @@
 // EraServer: the SDK's server for one era, made once for all clients: it knows the protocol, and nothing of any of them.
 import { Server, SUPPORTED_PROTOCOL_VERSIONS, type ServerCapabilities } from '@modelcontextprotocol/server';
 import { VERSION } from '../../../version.ts';
+import { TASKS_EXTENSION } from './client-capabilities.ts';
 import { DoorTransport } from './door-transport.ts';
 import type { Era } from './exchange.ts';
 
@@ -8,8 +9,12 @@ export const MODERN_VERSION = '2026-07-28';
 /** With 2025-11-25 first, and what older clients still ask for. */
 export const LEGACY_VERSIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS;
 
-/** What this door offers, in both eras. */
-export const CAPABILITIES: ServerCapabilities = { tools: { listChanged: true }, logging: {} };
+/** What this door offers. Long calls: in 2025-11-25 by its own tasks, in 2026-07-28 by the extension. */
+export function capabilitiesOf(era: Era): ServerCapabilities {
+  const both = { tools: { listChanged: true }, logging: {} };
+  if (era === 'modern') return { ...both, extensions: { [TASKS_EXTENSION]: {} } };
+  return { ...both, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
+}
 
 const NAME = { name: 'unified-tool-executor', title: 'UnifiedToolExecutor', version: VERSION };
 

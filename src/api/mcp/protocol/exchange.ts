@@ -10,6 +10,7 @@ import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { LargeIntegers } from '../../../contract/call/tool-call.ts';
 import type { Principal } from '../../../contract/call/principal.ts';
+import type { TraceContext } from '../../../lib/trace/trace-context.ts';
 import type { CallEnvironment } from '../../rest/execute/read-call.ts';
 import { SseAnswer } from './sse-answer.ts';
 
@@ -18,6 +19,8 @@ export type Era = 'modern' | 'legacy';
 
 export interface Asked {
   readonly era: Era;
+  /** The revision that the client names; empty: none. */
+  readonly version: string;
   /** As the client counts its requests. */
   readonly id: RequestId;
   readonly environment: Omit<CallEnvironment, 'whenGone'>;
@@ -39,12 +42,25 @@ export interface Asked {
 
 export type Answer = JSONRPCResultResponse | JSONRPCErrorResponse;
 
+/** How it was answered; cancelled: it was not, since nobody waited. */
+export type DoorOutcome = 'ok' | 'tool_error' | 'error' | 'cancelled';
+
+export interface Ended {
+  readonly outcome: DoorOutcome;
+  /** Of an error of JSON-RPC. */
+  readonly code?: number;
+}
+
 export class Exchange {
   readonly asked: Asked;
   /** Resolves when the answer is out, or nobody is there to read it. */
   readonly done: Promise<void>;
   /** Of the answer, where that is no stream. */
   status = 200;
+  /** The trace that its call belongs to, where somebody records it. */
+  trace: TraceContext | undefined;
+  /** Known once it is done. */
+  ended: Ended = { outcome: 'cancelled' };
   #settle: () => void = () => undefined;
   readonly #reply: FastifyReply;
   readonly #listeners: (() => void)[] = [];
@@ -105,6 +121,7 @@ export class Exchange {
   answer(message: Answer): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.ended = endedBy(message);
     const text = this.#textOf(message);
     if (this.#stream !== undefined) {
       this.#stream.end(text);
@@ -146,4 +163,9 @@ export class Exchange {
     this.#isOver = true;
     this.#settle();
   }
+}
+
+function endedBy(message: Answer): Ended {
+  if ('error' in message) return { outcome: 'error', code: message.error.code };
+  return { outcome: message.result['isError'] === true ? 'tool_error' : 'ok' };
 }

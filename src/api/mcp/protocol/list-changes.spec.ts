@@ -10,7 +10,8 @@ const listener = { tenant: 'acme', isGood: () => Promise.resolve(true) };
 let changes: ListChanges;
 
 beforeEach(() => {
-  changes = new ListChanges({ onChange: () => () => undefined } as never);
+  const count = { add: () => undefined, set: () => undefined };
+  changes = new ListChanges({ onChange: () => () => undefined } as never, count);
 });
 
 afterEach(async () => {

@@ -6,8 +6,9 @@ import { SharedSlots } from '../../../lib/concurrency/shared-slots.ts';
 import type { Principal } from '../../../contract/call/principal.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import type { Gauge } from '../../../ports/telemetry/metrics.ts';
 import { environmentOf } from '../../rest/execute/read-call.ts';
-import { CAPABILITIES, EraServer } from './era-server.ts';
+import { capabilitiesOf, EraServer } from './era-server.ts';
 import { SseAnswer } from './sse-answer.ts';
 
 /** Of this replica. */
@@ -36,10 +37,12 @@ export class ListChanges {
   readonly #open = new Set<OpenStream>();
   readonly #unsubscribe: () => void;
   readonly #looking: NodeJS.Timeout;
+  readonly #count: Gauge;
   #isClosed = false;
 
-  constructor(catalog: ToolCatalog) {
-    this.#handler = createMcpHandler(() => new EraServer('modern', CAPABILITIES), {
+  constructor(catalog: ToolCatalog, count: Gauge) {
+    this.#count = count;
+    this.#handler = createMcpHandler(() => new EraServer('modern', capabilitiesOf('modern')), {
       legacy: 'reject',
       bus: this.#bus,
       maxSubscriptions: MOST_STREAMS,
@@ -130,7 +133,15 @@ export class ListChanges {
   }
 
   #enter(tenant: string): (() => void) | undefined {
-    return this.#isClosed ? undefined : this.#slots.take(tenant);
+    const leave = this.#isClosed ? undefined : this.#slots.take(tenant);
+    if (leave === undefined) return undefined;
+    this.#count.add(1);
+    let isIn = true;
+    return () => {
+      if (isIn) this.#count.add(-1);
+      isIn = false;
+      leave();
+    };
   }
 }
 

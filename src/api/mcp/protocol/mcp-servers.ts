@@ -4,30 +4,41 @@ import {
   LOG_LEVEL_META_KEY,
   ProtocolError,
   type JSONRPCRequest,
-  type StandardSchemaV1,
 } from '@modelcontextprotocol/server';
+import type { AsyncCalls } from '../../../calls/async-calls.ts';
 import { permissionMissing } from '../../../contract/call/failure.ts';
 import { holds } from '../../../contract/call/principal.ts';
 import type { ToolRequest } from '../../../contract/call/tool-call.ts';
 import type { ToolResponse } from '../../../contract/call/tool-response.ts';
-import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
 import type { ApprovalStore } from '../../../ports/approvals/approval-store.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
+import type { CallHistory } from '../../../ports/calls/call-history.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import type { Counter } from '../../../ports/telemetry/metrics.ts';
 import type { ToolCaller } from '../../../ports/tool-caller.ts';
 import { readContext } from '../../read-context.ts';
+import type { ManagementActs } from '../../rest/management/acts.ts';
 import { keyOf } from '../../rest/route/page.ts';
 import type { McpTerms, OfferedTools } from '../../tokens.ts';
+import { askerOf, serveTasks, type ServedTasks } from '../tasks/serve-tasks.ts';
+import { refusedTask, TaskCreation } from '../tasks/task-creation.ts';
+import { TaskResults } from '../tasks/task-results.ts';
+import { Tasks, type TaskAsker } from '../tasks/tasks.ts';
+import type { TelemetryDeps } from '../telemetry/door-telemetry.ts';
 import { ApprovalAsking, type Retried } from '../tools/approval-asking.ts';
 import { emitTo, isLogLevel } from '../tools/call-events.ts';
 import { ListedTools } from '../tools/listed-tools.ts';
 import { CONTEXT_KEY, readToolCall, type CallParams } from '../tools/read-tool-call.ts';
 import { writeToolResult, type Result } from '../tools/write-tool-result.ts';
-import { CAPABILITIES, EraServer } from './era-server.ts';
+import { ANY_PARAMS } from './any-params.ts';
+import { takesTasks } from './client-capabilities.ts';
+import { ClientQuestions } from '../tools/client-questions.ts';
+import { capabilitiesOf, EraServer } from './era-server.ts';
 import type { Era, Exchange } from './exchange.ts';
 import { LogLevels } from './legacy-session.ts';
 import { INVALID_REQUEST } from './read-message.ts';
+import { INVALID_PARAMS, toldByProtocol } from './told-failure.ts';
 
 export interface McpDeps {
   readonly caller: Pick<ToolCaller, 'execute'>;
@@ -35,7 +46,11 @@ export interface McpDeps {
   readonly catalog: ToolCatalog;
   readonly offered: OfferedTools;
   readonly approvals: Pick<ApprovalStore, 'get'>;
+  readonly calls: AsyncCalls;
+  readonly history: Pick<CallHistory, 'tasks'>;
+  readonly acts: ManagementActs;
   readonly terms: McpTerms;
+  readonly telemetry: TelemetryDeps;
 }
 
 interface ListParams {
@@ -43,30 +58,29 @@ interface ListParams {
   readonly _meta?: JsonValue;
 }
 
-const INVALID_PARAMS = -32_602;
 /** A list is good until a tool changes, which nobody tells. */
 const LIST_TTL_MS = 60_000;
 
 const NOT_RETRIED: Retried = { state: undefined, responses: undefined, capabilities: undefined };
 
-/** Calls are read by hand: what is wrong with one is the pipeline's to refuse. */
-const ANY_PARAMS: StandardSchemaV1<unknown, JsonObject> = {
-  '~standard': {
-    version: 1,
-    vendor: 'unified-tool-executor',
-    validate: (value) => (isJsonObject(value) ? { value } : { issues: [{ message: 'must be an object' }] }),
-  },
-};
-
 export class McpServers {
   readonly #listed: ListedTools;
   readonly #asking: ApprovalAsking;
   readonly #levels = new LogLevels();
+  readonly #questions = new ClientQuestions();
+  readonly #creation: TaskCreation;
+  readonly #served: ServedTasks;
   readonly #open: Promise<Readonly<Record<Era, EraServer>>>;
 
-  constructor(deps: McpDeps) {
-    this.#asking = new ApprovalAsking(deps);
-    this.#listed = new ListedTools(deps.catalog, deps.offered);
+  constructor(deps: McpDeps, made: Counter) {
+    const { calls, history, acts, terms, authenticator, catalog } = deps;
+    this.#asking = new ApprovalAsking(deps, this.#questions);
+    this.#listed = new ListedTools(catalog, deps.offered);
+    const tasks = new Tasks({ calls, history, acts, keptMs: terms.callsKeptMs, write: this.#listed });
+    const results = new TaskResults({ tasks, calls, questions: this.#questions, authenticator });
+    this.#served = { tasks, results, levels: this.#levels };
+    const longFromMs = terms.taskFromTimeoutMs;
+    this.#creation = new TaskCreation({ tasks, calls, catalog, authenticator, longFromMs, made });
     this.#open = this.#openBoth();
   }
 
@@ -92,7 +106,7 @@ export class McpServers {
 
   /** What a 2025-era client answers to a request of this door. */
   answered(message: unknown): void {
-    this.#asking.answered(message);
+    this.#questions.answered(message);
   }
 
   async #openBoth() {
@@ -101,7 +115,7 @@ export class McpServers {
   }
 
   #openOne(era: Era): Promise<EraServer> {
-    const server = new EraServer(era, CAPABILITIES);
+    const server = new EraServer(era, capabilitiesOf(era));
     const { door } = server;
     server.setRequestHandler('tools/call', { params: ANY_PARAMS }, (params: CallParams, { mcpReq }) => {
       const exchange = door.exchangeOf(mcpReq.id);
@@ -109,17 +123,20 @@ export class McpServers {
       const envelope: JsonObject = { ...mcpReq.envelope };
       const logLevel = envelope[LOG_LEVEL_META_KEY] ?? this.#levels.of(exchange.asked.session);
       const emit = emitTo(exchange, { progressToken, logLevel });
-      const request = readToolCall(params, exchange);
-      return this.#call(emit === undefined ? request : { ...request, emit }, exchange, {
-        state: mcpReq.requestState(),
-        responses: mcpReq.inputResponses,
-        capabilities: envelope[CLIENT_CAPABILITIES_META_KEY],
-      });
+      const read = insideSpan(readToolCall(params, exchange), exchange);
+      const request = emit === undefined ? read : { ...read, emit };
+      const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
+      const state = mcpReq.requestState();
+      const asker = { ...askerOf(exchange, mcpReq), takesTasks: takesTasks(capabilities) };
+      if (state === undefined && this.#creation.wants(request, params, asker))
+        return toldByProtocol(exchange, () => this.#createTask(request, asker));
+      return this.#call(request, exchange, { state, responses: mcpReq.inputResponses, capabilities });
     });
     server.setRequestHandler('tools/list', { params: ANY_PARAMS }, (params: ListParams, { mcpReq }) => {
       const exchange = door.exchangeOf(mcpReq.id);
-      return asProtocolErrors(exchange, () => this.#list(exchange, params));
+      return toldByProtocol(exchange, () => this.#list(exchange, params));
     });
+    serveTasks(server, era, this.#served);
     if (era === 'legacy')
       server.setRequestHandler('logging/setLevel', { params: ANY_PARAMS }, ({ level }, { mcpReq }) =>
         this.#setLevel(door.exchangeOf(mcpReq.id), level),
@@ -138,10 +155,17 @@ export class McpServers {
 
   async #call(request: ToolRequest, exchange: Exchange, retried: Retried): Promise<Result> {
     const response = await this.#asking.execute(request, exchange, retried);
-    if (!isEnvelope(response)) return response;
-    return writeToolResult(response, exchange, {
-      hasOutputSchema: (tool) => this.#listed.hasOutputSchema(tool),
-    });
+    return isEnvelope(response) ? writeToolResult(response, exchange, this.#listed) : response;
+  }
+
+  async #createTask(request: ToolRequest, asker: TaskAsker): Promise<Result> {
+    const created = await this.#creation.create(request, asker);
+    if (!isEnvelope(created)) return created;
+    const { exchange } = asker;
+    const written = await writeToolResult(created, exchange, this.#listed);
+    // Whoever asked for a task of 2025-11-25 takes no other result.
+    if (exchange.asked.era === 'legacy' && !created.ok) throw refusedTask(created);
+    return written;
   }
 
   #list({ asked }: Exchange, { cursor, _meta: meta }: ListParams): Result {
@@ -162,19 +186,7 @@ function isEnvelope(answer: ToolResponse | Result): answer is ToolResponse {
   return 'ok' in answer;
 }
 
-/** A failure of the gateway's own, as the protocol tells it. */
-function asProtocolErrors<Made>(exchange: Exchange, make: () => Made): Made {
-  try {
-    return make();
-  } catch (error) {
-    if (!(error instanceof ToolFailure)) throw error;
-    const { type, reason, message, details } = error;
-    if (type === 'PERMISSION_DENIED') exchange.status = 403;
-    throw new ProtocolError(type === 'VALIDATION' ? INVALID_PARAMS : INVALID_REQUEST, message, {
-      type,
-      reason,
-      message,
-      details,
-    });
-  }
+/** What the call is made of lies inside the span of the request, where that is recorded. */
+function insideSpan(request: ToolRequest, { trace }: Exchange): ToolRequest {
+  return trace === undefined ? request : { ...request, context: { ...request.context, ...trace } };
 }

@@ -1,17 +1,18 @@
 // ApprovalAsking: calls that a human has to approve. A client that can send its user somewhere is asked to, and the call goes on by itself
 // once it is decided; any other is told where the approval is.
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ProtocolError } from '@modelcontextprotocol/server';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
+import { isJsonObject, type JsonValue } from '../../../contract/json.ts';
 import type { ToolRequest } from '../../../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResponse } from '../../../contract/call/tool-response.ts';
 import { SharedSlots } from '../../../lib/concurrency/shared-slots.ts';
 import type { ApprovalStore } from '../../../ports/approvals/approval-store.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCaller } from '../../../ports/tool-caller.ts';
+import { questionOf, type ClientQuestions } from './client-questions.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import { opensUrls } from '../protocol/legacy-session.ts';
+import { opensUrlsNow } from '../protocol/client-capabilities.ts';
 import { ERROR_KEY, type Result } from './write-tool-result.ts';
 import { wireError } from '../../rest/execute/write-envelope.ts';
 
@@ -37,6 +38,7 @@ const HELD_MS = 25_000;
 const LONGEST_MS = 600_000;
 const MOST_WAITING = 1_000;
 const INVALID_PARAMS = -32_602;
+const NEVER = () => undefined;
 /** The approval's id and its token: random, kept as its hash, and good for exactly one principal, tool and arguments. */
 const STATE = /^([0-9a-f-]{36})\.([\x21-\x7e]{1,512})$/;
 
@@ -48,10 +50,11 @@ interface Awaited {
 export class ApprovalAsking {
   readonly #deps: AskingDeps;
   readonly #slots = new SharedSlots(MOST_WAITING);
-  readonly #asked = new Map<string, (action: string) => void>();
+  readonly #questions: ClientQuestions;
 
-  constructor(deps: AskingDeps) {
+  constructor(deps: AskingDeps, questions: ClientQuestions) {
     this.#deps = deps;
+    this.#questions = questions;
   }
 
   /** The envelope, or the result of a call that is asked about. Throws ProtocolError for a state that is none. */
@@ -72,14 +75,6 @@ export class ApprovalAsking {
     return opensUrls(session) && takesEvents ? this.#elicit(request, response, awaited, exchange) : response;
   }
 
-  /** What a 2025-era client answers to what it was asked. */
-  answered(message: unknown): void {
-    if (!isJsonObject(message) || typeof message['id'] !== 'string') return;
-    const { id, result } = message;
-    const action = isJsonObject(result) && typeof result['action'] === 'string' ? result['action'] : 'cancel';
-    this.#asked.get(id)?.(action);
-  }
-
   /** Asks beside the call, waits for the decision, and makes the call again. */
   async #elicit(
     request: ToolRequest,
@@ -87,25 +82,22 @@ export class ApprovalAsking {
     awaited: Awaited,
     exchange: Exchange,
   ): Promise<ToolResponse | Result> {
-    const id = `ute-${randomUUID()}`;
-    const params = { mode: 'url', elicitationId: awaited.id, ...questionOf(refusal, awaited, exchange) };
-    const refused = new Promise<string>((resolve) => {
-      // Who accepts has sent its user there: the decision is what is waited for.
-      this.#asked.set(id, (action) => (action === 'accept' ? undefined : resolve(action)));
-    });
+    const question = {
+      id: awaited.id,
+      message: questionOf(refusal.meta.tool),
+      url: urlOf(awaited, exchange),
+    };
+    const asked = this.#questions.ask(exchange, question);
+    // Who accepts has sent its user there: the decision is what is waited for.
+    const refused = asked.action.then((action) => (action === 'accept' ? new Promise<never>(NEVER) : action));
     try {
-      exchange.notify({ jsonrpc: '2.0', id, method: 'elicitation/create', params }, false);
       const decided = this.#decided(request, awaited.id, exchange, LONGEST_MS);
       const action = await Promise.race([refused, decided]);
       if (typeof action === 'string') return declined(action);
     } finally {
-      this.#asked.delete(id);
+      asked.withdraw();
     }
-    const complete = { elicitationId: awaited.id };
-    exchange.notify(
-      { jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: complete },
-      false,
-    );
+    asked.complete();
     return this.#deps.caller.execute(redeeming(request, awaited));
   }
 
@@ -169,13 +161,8 @@ function actionIn(responses: unknown): string {
   return typeof action === 'string' ? action : 'accept';
 }
 
-function opensUrlsNow(capabilities: unknown): boolean {
-  const elicitation = isJsonObject(capabilities) ? capabilities['elicitation'] : undefined;
-  return isJsonObject(elicitation) && isJsonObject(elicitation['url']);
-}
-
 function inputRequired(refusal: ToolRefusal, awaited: Awaited, exchange: Exchange): Result {
-  const params = { mode: 'url', ...questionOf(refusal, awaited, exchange) };
+  const params = { mode: 'url', message: questionOf(refusal.meta.tool), url: urlOf(awaited, exchange) };
   return {
     resultType: 'input_required',
     inputRequests: { [APPROVAL]: { method: 'elicitation/create', params } },
@@ -184,9 +171,8 @@ function inputRequired(refusal: ToolRefusal, awaited: Awaited, exchange: Exchang
   };
 }
 
-function questionOf({ meta }: ToolRefusal, { id }: Awaited, { asked }: Exchange): JsonObject {
-  const message = `A human has to approve this call of ${meta.tool}. It goes on once somebody has.`;
-  return { message, url: `${asked.approvalsUrl()}/v1/approvals/${id}` };
+function urlOf({ id }: Awaited, { asked }: Exchange): string {
+  return `${asked.approvalsUrl()}/v1/approvals/${id}`;
 }
 
 /** The approval stays: somebody may still decide about it. */

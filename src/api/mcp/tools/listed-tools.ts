@@ -45,15 +45,17 @@ export class ListedTools {
     return { tools: page.map((fn) => this.#write(fn, era)), ...(next !== '' && { nextCursor: next }) };
   }
 
-  hasOutputSchema(name: string): boolean {
+  readonly hasOutputSchema = (name: string): boolean => {
     return this.#catalog.snapshot().find(name)?.function.outputSchema !== undefined;
-  }
+  };
 
   #write(fn: ToolFunction, era: Era): JsonObject {
     const key = `${era} ${fn.name}`;
     const known = this.#written.get(key);
     if (known !== undefined) return known;
-    const written = mcpTool(fn, era === 'modern');
+    // Any call may be accepted to run later. Clients of 2026-07-28 are not asked.
+    const written =
+      era === 'modern' ? mcpTool(fn, true) : { ...mcpTool(fn), execution: { taskSupport: 'optional' } };
     this.#written.set(key, written);
     return written;
   }

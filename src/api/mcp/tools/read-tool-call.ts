@@ -14,11 +14,13 @@ export interface CallParams {
   readonly name?: JsonValue;
   readonly arguments?: JsonValue;
   readonly _meta?: JsonValue;
+  /** Of 2025-11-25: the call is to be a task. */
+  readonly task?: JsonValue;
 }
 
 /** `more`: what takes part in the context besides, such as what redeems an approval. */
 export function readToolCall(
-  { name, arguments: args, _meta: meta }: CallParams,
+  { name, arguments: args, _meta: meta, task }: CallParams,
   { asked, whenGone }: Pick<Exchange, 'asked' | 'whenGone'>,
   more: JsonObject = {},
 ): ToolRequest {
@@ -30,7 +32,10 @@ export function readToolCall(
   };
   const largeIntegers = asked.largeIntegers.map((pointer) => pointer.slice('/params'.length));
   const tool = typeof name === 'string' ? name : '';
-  const wrong = nameless(name) ?? differing(said, asked.context);
+  const wrong =
+    nameless(name) ??
+    differing(said, asked.context) ??
+    (asked.era === 'legacy' ? wrongTask(task) : undefined);
   const traced = { ...asked.environment.traced, ...tracesOf(said) };
   const request = readCall(tool, wrong ?? body, { ...environment, traced }, largeIntegers);
   return { ...request, door: 'mcp' };
@@ -56,6 +61,15 @@ function differing(meta: JsonObject, asked: JsonObject): ToolFailure | undefined
     `/context/${field}`,
     'differs from the query of the URL: say one of them, or the same in both',
   );
+}
+
+/** For how long it is kept is not the client's to say. */
+function wrongTask(task: JsonValue | undefined): ToolFailure | undefined {
+  if (task === undefined) return undefined;
+  if (!isJsonObject(task)) return invalid('/task', 'must be an object: {"ttl": milliseconds}');
+  const { ttl } = task;
+  if (ttl === undefined || (typeof ttl === 'number' && ttl >= 0)) return undefined;
+  return invalid('/task/ttl', 'must be a number of milliseconds');
 }
 
 /** Those of the message come before those of the request that carried it. */

@@ -2,10 +2,15 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
 import { errorRow } from '../../../contract/call/error-row.ts';
-import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../../contract/call/tool-response.ts';
+import type {
+  ToolError,
+  ToolRefusal,
+  ToolResponse,
+  ToolSuccess,
+} from '../../../contract/call/tool-response.ts';
 import { stringifyInSlices } from '../../../lib/large-json/write-json.ts';
 import { wireError, wireMeta } from '../../rest/execute/write-envelope.ts';
-import type { Exchange } from '../protocol/exchange.ts';
+import type { Era, Exchange } from '../protocol/exchange.ts';
 import { INVALID_REQUEST } from '../protocol/read-message.ts';
 import { isContent } from './content-blocks.ts';
 
@@ -29,25 +34,29 @@ export async function writeToolResult(
   terms: WriteTerms,
 ): Promise<Result> {
   if (!response.ok) return writeRefusal(response, exchange);
-  exchange.paste(await fieldsOf(response, exchange, terms));
-  const { intents } = response;
-  return {
-    _meta: { [META_KEY]: wireMeta(response.meta), ...(intents.length > 0 && { [INTENTS_KEY]: intents }) },
-  };
+  const { data, dataJson, meta, intents } = response;
+  exchange.paste(await resultFields({ data, dataJson, tool: meta.tool }, exchange.asked.era, terms));
+  return { _meta: metaOfResult(wireMeta(meta), intents) };
 }
 
-/** `content`, and `structuredContent` where there is one. */
-async function fieldsOf(
-  { data, dataJson, meta }: ToolSuccess,
-  { asked }: Exchange,
+export function metaOfResult(meta: object, intents: readonly unknown[]): object {
+  return { [META_KEY]: meta, ...(intents.length > 0 && { [INTENTS_KEY]: intents }) };
+}
+
+/** What a tool answered: as it was encoded, too. */
+export type Answered = Pick<ToolSuccess, 'data' | 'dataJson'> & { readonly tool: string };
+
+/** `content`, and `structuredContent` where there is one, as JSON text without the braces around them. */
+export async function resultFields(
+  { data, dataJson, tool }: Answered,
+  era: Era,
   { hasOutputSchema }: WriteTerms,
 ): Promise<string> {
-  if (typeof data === 'string')
-    return withText(dataJson, hasOutputSchema(meta.tool) && asked.era === 'modern' ? dataJson : undefined);
-  const isTyped = hasOutputSchema(meta.tool);
+  const isTyped = hasOutputSchema(tool);
+  if (typeof data === 'string') return withText(dataJson, isTyped && era === 'modern' ? dataJson : undefined);
   if (!isTyped && isContent(data)) return dataJson.slice(1, -1);
   // 2025-era clients take objects alone.
-  const isStructured = isJsonObject(data) || (isTyped && asked.era === 'modern');
+  const isStructured = isJsonObject(data) || (isTyped && era === 'modern');
   return withText(await stringifyInSlices(dataJson), isStructured ? dataJson : undefined);
 }
 
@@ -78,12 +87,15 @@ export function errorResult(refusal: ToolRefusal, text: string): Result {
   };
 }
 
-export function sentenceOf({ error }: ToolRefusal): string {
-  const { type, message, retryAfterMs } = error;
-  const places = placesOf(error.details).filter((place) => !message.includes(place));
+export function sentenceOf({
+  error: { type, message, retryAfterMs, details },
+}: {
+  readonly error: Pick<ToolError, 'message' | 'retryAfterMs' | 'details'> & { readonly type: string };
+}): string {
+  const places = placesOf(details).filter((place) => !message.includes(place));
   const again =
     retryAfterMs === null ? [] : [`Try again in ${Math.max(1, Math.ceil(retryAfterMs / 1000))} s.`];
-  return [`${type}: ${message}`, ...places, ...again, ...onApproval(error.type, error.details)].join('\n');
+  return [`${type}: ${message}`, ...places, ...again, ...onApproval(type, details)].join('\n');
 }
 
 function placesOf({ violations }: JsonObject): readonly string[] {

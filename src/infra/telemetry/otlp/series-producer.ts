@@ -20,6 +20,7 @@ const ALSO: Readonly<Record<string, readonly { name: string; unit: string; facto
     { name: 'tool.calls.latency_ms', unit: 'ms', factor: 1_000 },
     { name: 'gen_ai.execute_tool.duration', unit: 's', factor: 1 },
   ],
+  ute_mcp_door_request_duration_seconds: [{ name: 'mcp.server.operation.duration', unit: 's', factor: 1 }],
 };
 
 export class SeriesProducer implements MetricProducer {

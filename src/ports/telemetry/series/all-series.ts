@@ -3,6 +3,7 @@ import { ACCESS_SERIES } from './access.ts';
 import { CALLS_SERIES } from './calls.ts';
 import { DEFERRED_SERIES } from './deferred.ts';
 import { LIMITS_SERIES } from './limits.ts';
+import { MCP_DOOR_SERIES } from './mcp-door.ts';
 import { PROCESS_SERIES } from './process.ts';
 import { RECORDS_SERIES } from './records.ts';
 import type { SeriesDefinition } from './series-definition.ts';
@@ -14,6 +15,7 @@ export const SERIES_BY_AREA = {
   'Limits and load': LIMITS_SERIES,
   'Calls that run later': DEFERRED_SERIES,
   'Approvals, rules and access': ACCESS_SERIES,
+  'The MCP door': MCP_DOOR_SERIES,
   'Audit and retention': RECORDS_SERIES,
   'Tools and their sources': TOOLS_SERIES,
   'The process': PROCESS_SERIES,
