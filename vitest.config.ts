@@ -1,6 +1,6 @@
-// Five projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and three that
-// install packages and run alone: test/deploy (`npm run test:deploy`), which needs programs that nothing else does, test/servers
-// (`npm run test:servers`) and test/corpus (`npm run test:corpus`).
+// Six projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and four that install
+// packages and run alone: test/deploy (`npm run test:deploy`), which needs programs that nothing else does, test/servers
+// (`npm run test:servers`), test/sdk (`npm run test:sdk`) and test/corpus (`npm run test:corpus`).
 import { defineConfig } from 'vitest/config';
 
 /** Property tests run on a seed of their own, alike on every run; FC_SEED=<number> looks elsewhere. */
@@ -17,7 +17,7 @@ export default defineConfig({
           name: 'unit',
           setupFiles,
           isolate: false,
-          include: ['src/**/*.spec.ts'],
+          include: ['src/**/*.spec.ts', 'sdk/typescript/src/**/*.spec.ts'],
           testTimeout: 120_000,
         },
       },
@@ -27,7 +27,7 @@ export default defineConfig({
           globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
           setupFiles,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/corpus/**', 'test/deploy/**', 'test/servers/**'],
+          exclude: ['test/corpus/**', 'test/deploy/**', 'test/sdk/**', 'test/servers/**'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           // A busy machine takes seconds for what takes milliseconds elsewhere.
@@ -42,6 +42,17 @@ export default defineConfig({
           // Installing takes the network and one core each.
           maxConcurrency: 3,
           testTimeout: 300_000,
+        },
+      },
+      {
+        test: {
+          name: 'sdk',
+          globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
+          setupFiles,
+          include: ['test/sdk/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 300_000,
+          expect: { poll: { timeout: 20_000 } },
         },
       },
       {

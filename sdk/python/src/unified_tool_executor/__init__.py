@@ -1,0 +1,84 @@
+"""Client of UnifiedToolExecutor, a tool-execution gateway for agents.
+
+    from unified_tool_executor import GatewayClient
+
+    with GatewayClient() as gateway:  # UTE_URL and UTE_API_KEY
+        print(gateway.execute("calculate_sum", {"a": 2, "b": 3})["data"])
+
+`AsyncGatewayClient` has the same methods, to be awaited.
+"""
+
+from ._async.accepted_call import AcceptedCall as AsyncAcceptedCall
+from ._async.client import AsyncGatewayClient
+from ._async.sessions import OpenSession as AsyncOpenSession
+from ._sync.accepted_call import AcceptedCall, CallEvent
+from ._sync.approvals import ApprovalEvent
+from ._sync.client import GatewayClient
+from ._sync.sessions import OpenSession
+from .errors import (
+    AuthError,
+    BudgetExceededError,
+    CallTimeoutError,
+    CancelledError,
+    ConcurrencyLimitError,
+    ConfirmationRequiredError,
+    ConflictError,
+    DeadlineError,
+    GatewayConnectionError,
+    GatewayError,
+    InternalError,
+    ModeRestrictedError,
+    NotFoundError,
+    OutcomeUnknownError,
+    OutputInvalidError,
+    OutputTooLargeError,
+    PayloadTooLargeError,
+    PermanentError,
+    PermissionDeniedError,
+    RateLimitError,
+    SessionInactiveError,
+    TransientError,
+    UnavailableError,
+    ValidationError,
+)
+from .options import CallContext
+from .retry import RetryPolicy
+from .wire import path_of
+
+__all__ = [
+    "AcceptedCall",
+    "ApprovalEvent",
+    "AsyncAcceptedCall",
+    "AsyncGatewayClient",
+    "AsyncOpenSession",
+    "AuthError",
+    "BudgetExceededError",
+    "CallContext",
+    "CallEvent",
+    "CallTimeoutError",
+    "CancelledError",
+    "ConcurrencyLimitError",
+    "ConfirmationRequiredError",
+    "ConflictError",
+    "DeadlineError",
+    "GatewayClient",
+    "GatewayConnectionError",
+    "GatewayError",
+    "InternalError",
+    "ModeRestrictedError",
+    "NotFoundError",
+    "OpenSession",
+    "OutcomeUnknownError",
+    "OutputInvalidError",
+    "OutputTooLargeError",
+    "PayloadTooLargeError",
+    "PermanentError",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "RetryPolicy",
+    "SessionInactiveError",
+    "TransientError",
+    "UnavailableError",
+    "ValidationError",
+    "path_of",
+]

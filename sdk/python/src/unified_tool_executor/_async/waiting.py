@@ -1,0 +1,34 @@
+"""Time, for code that awaits."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from contextlib import contextmanager
+from typing import Awaitable, Iterator, Union
+
+import anyio
+
+from ..errors import DeadlineError
+
+
+async def sleep(seconds: float) -> None:
+    await anyio.sleep(seconds)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Raises DeadlineError where what is inside takes longer, and ends it."""
+    try:
+        with anyio.fail_after(None if seconds == float("inf") else max(0.0, seconds)):
+            yield
+    except TimeoutError as error:
+        raise DeadlineError("the time of the call is over") from error
+
+
+def now() -> float:
+    return time.monotonic()
+
+
+async def settled(value: Union[str, Awaitable[str]]) -> str:
+    return await value if inspect.isawaitable(value) else value

@@ -1,0 +1,32 @@
+"""Time, for code that blocks."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from contextlib import contextmanager
+from typing import Iterator
+
+from ..errors import DeadlineError
+
+
+def sleep(seconds: float) -> None:
+    time.sleep(max(0.0, seconds))
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Nothing can end a thread: what is inside has a timeout of its own for each wait."""
+    if seconds <= 0:
+        raise DeadlineError("the time of the call is over")
+    yield
+
+
+def now() -> float:
+    return time.monotonic()
+
+
+def settled(value: str) -> str:
+    if inspect.isawaitable(value):
+        raise TypeError("token: expected a function that returns a string; AsyncGatewayClient takes one that awaits")
+    return value

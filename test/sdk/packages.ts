@@ -1,0 +1,95 @@
+// The SDKs as whoever installs them has them: packed, and installed from the package into a clean folder.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** What is installed from registries stays for the next run; CI may keep it. */
+const KEPT = process.env['UTE_TEST_SDK_DIR'] ?? join(tmpdir(), 'ute-sdk-packages');
+const NAME = 'unified-tool-executor-sdk';
+
+export function run(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = {},
+): string {
+  try {
+    return execFileSync(program, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: 280_000,
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}\n${stderr}`, { cause: error });
+  }
+}
+
+/** A folder below which the TypeScript SDK is installed from its tarball, without a registry. */
+export function installTypescript(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-sdk-typescript-'));
+  const source = join(ROOT, 'sdk/typescript');
+  run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.json'], source);
+  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', dir], source);
+  const tarball = readdirSync(dir).find((name) => name.endsWith('.tgz')) ?? '';
+  writeFileSync(join(dir, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
+  run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', `./${tarball}`], dir);
+  return dir;
+}
+
+/** What an installed package exports, by the name that its user imports. */
+export async function imported<Exports>(dir: string, entry = ''): Promise<Exports> {
+  const manifest = JSON.parse(readFileSync(join(dir, 'node_modules', NAME, 'package.json'), 'utf8')) as {
+    exports: Record<string, { default: string }>;
+  };
+  const file = manifest.exports[entry === '' ? '.' : `./${entry}`]?.default ?? '';
+  return (await import(pathToFileURL(join(dir, 'node_modules', NAME, file)).href)) as Exports;
+}
+
+function keptFolder(requirements: string, make: (folder: string) => void): string {
+  const folder = join(KEPT, createHash('sha256').update(requirements).digest('hex').slice(0, 16));
+  if (existsSync(join(folder, 'whole'))) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  const making = `${folder}.${process.pid}`;
+  mkdirSync(making, { recursive: true });
+  make(making);
+  writeFileSync(join(making, 'whole'), '');
+  renameSync(making, folder);
+  return folder;
+}
+
+/** A folder of wheels for everything that the tests in Python need, from PyPI at first. */
+function wheels(): string {
+  const requirements = readFileSync(join(import.meta.dirname, 'requirements.txt'), 'utf8');
+  return keptFolder(requirements, (folder) => {
+    const file = join(import.meta.dirname, 'requirements.txt');
+    run('python3', ['-m', 'pip', 'download', '--quiet', '--dest', folder, '--requirement', file], folder);
+  });
+}
+
+/** The interpreter of a clean environment in which the Python SDK is installed from its wheel. */
+export function installPython(): { readonly python: string; readonly dir: string } {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-sdk-python-'));
+  const given = wheels();
+  const python = join(dir, 'venv/bin/python');
+  run('python3', ['-m', 'venv', join(dir, 'venv')], dir);
+  const offline = ['-m', 'pip', 'install', '--quiet', '--no-index', '--find-links', given];
+  const tools = ['hatchling', 'setuptools', 'wheel', 'pytest', 'mypy'];
+  run(python, [...offline, ...tools], dir);
+  for (const source of ['python', 'sdk/python']) {
+    // What a build leaves in its folder is left in a copy.
+    const copy = join(dir, source.replaceAll('/', '-'));
+    cpSync(join(ROOT, source), copy, { recursive: true });
+    const build = ['-m', 'pip', 'wheel', '--quiet', '--no-build-isolation', '--no-deps', '--no-index'];
+    run(python, [...build, '--wheel-dir', join(dir, 'wheels'), '.'], copy);
+  }
+  run(python, [...offline, '--find-links', join(dir, 'wheels'), NAME], dir);
+  return { python, dir };
+}
