@@ -15,7 +15,7 @@ _readers = itertools.count()
 
 class Rough:
     def __init__(self, fault, times):
-        self._reader = f"python-{next(_readers)}"
+        self._reader = f"python-{os.getpid()}-{next(_readers)}"
         self.url = f"{GIVEN['network']}/{self._reader}/{fault}:{times}"
 
     def seen(self):
