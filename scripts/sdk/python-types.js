@@ -26,49 +26,9 @@ function union(types) {
 }
 
 export function pythonTypes(document) {
-  const written = [];
-
-  function typeOf(schema, place) {
-    if (schema.$ref) return `"${nameOf(schema.$ref)}"`;
-    if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;
-    if (schema.enum) return `Literal[${schema.enum.map(literal).join(', ')}]`;
-    const choices = schema.anyOf ?? schema.oneOf;
-    if (choices) return union(choices.map((each) => typeOf(each, place)));
-    if (Array.isArray(schema.type))
-      return union(schema.type.map((type) => typeOf({ ...schema, type }, place)));
-    if (schema.type === 'array') return `List[${typeOf(schema.items ?? {}, `${place}Item`)}]`;
-    if (schema.type === 'object') return objectOf(schema, place);
-    return SCALARS[schema.type] ?? 'Any';
-  }
-
-  function objectOf(schema, place) {
-    if (schema.properties === undefined) return 'Dict[str, Any]';
-    declare(place, schema);
-    return `"${place}"`;
-  }
-
-  function declare(name, schema) {
-    const { properties = {}, required = [] } = schema;
-    const members = Object.entries(properties).map(([key, each]) => {
-      const type = typeOf(each, `${name}${pascal(key)}`);
-      return { key, each, type: required.includes(key) ? type : `NotRequired[${type}]` };
-    });
-    const head = comment(schema.description, '');
-    if (members.some(({ key }) => !/^[A-Za-z_]\w*$/.test(key) || KEYWORDS.has(key))) {
-      const pairs = members.map(({ key, type }) => `    ${JSON.stringify(key)}: ${type},\n`).join('');
-      written.push(`${head}${name} = TypedDict("${name}", {\n${pairs}})\n`);
-      return;
-    }
-    const lines = members.map(
-      ({ key, each, type }) => `${comment(each.description, '    ')}    ${key}: ${type}\n`,
-    );
-    written.push(`${head}class ${name}(TypedDict):\n${lines.join('') || '    pass\n'}`);
-  }
-
-  for (const [name, schema] of Object.entries(document.components.schemas)) {
-    if (schema.type === 'object' && schema.properties !== undefined) declare(name, schema);
-    else written.push(`${comment(schema.description, '')}${name} = ${typeOf(schema, `${name}Value`)}\n`);
-  }
+  const types = new Declarations();
+  for (const [name, schema] of Object.entries(document.components.schemas)) types.add(name, schema);
+  const { written } = types;
   const names = written
     .map((text) => /^(?:class )?(\w+)/m.exec(text.replace(/^#.*\n/gm, ''))?.[1] ?? '')
     .toSorted((a, b) => (a < b ? -1 : 1));
@@ -79,6 +39,50 @@ export function pythonTypes(document) {
     'from typing_extensions import NotRequired, TypedDict\n\n' +
     `${ordered(written).join('\n')}\n__all__ = [\n${names.map((name) => `    "${name}",\n`).join('')}]\n`
   );
+}
+
+class Declarations {
+  written = [];
+
+  add(name, schema) {
+    if (schema.type === 'object' && schema.properties !== undefined) this.#declare(name, schema);
+    else
+      this.written.push(
+        `${comment(schema.description, '')}${name} = ${this.#typeOf(schema, `${name}Value`)}\n`,
+      );
+  }
+
+  #typeOf(schema, place) {
+    if (schema.$ref) return `"${nameOf(schema.$ref)}"`;
+    if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;
+    if (schema.enum) return `Literal[${schema.enum.map(literal).join(', ')}]`;
+    const choices = schema.anyOf ?? schema.oneOf;
+    if (choices) return union(choices.map((each) => this.#typeOf(each, place)));
+    if (Array.isArray(schema.type))
+      return union(schema.type.map((type) => this.#typeOf({ ...schema, type }, place)));
+    if (schema.type === 'array') return `List[${this.#typeOf(schema.items ?? {}, `${place}Item`)}]`;
+    if (schema.type !== 'object') return SCALARS[schema.type] ?? 'Any';
+    if (schema.properties === undefined) return 'Dict[str, Any]';
+    this.#declare(place, schema);
+    return `"${place}"`;
+  }
+
+  #declare(name, { properties, required = [], description }) {
+    const members = Object.entries(properties).map(([key, each]) => {
+      const type = this.#typeOf(each, `${name}${pascal(key)}`);
+      return { key, each, type: required.includes(key) ? type : `NotRequired[${type}]` };
+    });
+    const head = comment(description, '');
+    if (members.some(({ key }) => !/^[A-Za-z_]\w*$/.test(key) || KEYWORDS.has(key))) {
+      const pairs = members.map(({ key, type }) => `    ${JSON.stringify(key)}: ${type},\n`).join('');
+      this.written.push(`${head}${name} = TypedDict("${name}", {\n${pairs}})\n`);
+      return;
+    }
+    const lines = members.map(
+      ({ key, each, type }) => `${comment(each.description, '    ')}    ${key}: ${type}\n`,
+    );
+    this.written.push(`${head}class ${name}(TypedDict):\n${lines.join('') || '    pass\n'}`);
+  }
 }
 
 /** Aliases last: a class may be named before it is there, in quotes, and an alias of an alias may not. */
