@@ -186,6 +186,12 @@ const fences = [
     'Ask for the port McpServers, whose adapter trusts no server; the door hands the core a ToolRequest.',
   ),
   fence(
+    'web-sockets-only-in-their-door',
+    'node_modules/(@types/)?ws/',
+    '^src/api/stream/socket/',
+    'A stream is given a Line: what that is made of ends at src/api/stream/socket.',
+  ),
+  fence(
     'otel-sdk-only-in-infra',
     'node_modules/@opentelemetry/(?!api/)',
     '^src/infra/',

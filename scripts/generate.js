@@ -25,6 +25,7 @@ import { dashboardFiles } from './observability/write-dashboards.js';
 import { ALL_ALERTS } from './observability/alerts.js';
 import { metricsPage } from './observability/metrics-page.js';
 import { alertRules, recordingRules } from './observability/write-rules.js';
+import { streamPage } from './stream-page.js';
 import { whatToDo } from './reasons/what-to-do.js';
 import { blockingModules } from './sdk/python-blocking.js';
 import { pythonTypes } from './sdk/python-types.js';
@@ -208,6 +209,7 @@ const files = {
   'docs/reference/errors.md': errorsPage(),
   'docs/reference/extensions.md': extensionsPage(),
   'docs/reference/loaders.md': loadersPage(),
+  'docs/reference/stream.md': streamPage(NOTE, table, typeOf),
   'docs/reference/metrics.md': metricsPage(NOTE, table),
   ...dashboardFiles(),
   'deploy/prometheus/alerts.yaml': alertRules(),

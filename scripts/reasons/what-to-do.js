@@ -63,6 +63,16 @@ export const BY_REASON = {
   ASYNC_QUEUE_FULL: `${ROOM} UteJobsWaitTooLong, \`async.max_queued_per_tenant\``,
   VALIDATION_BUSY: `${ROOM} simplify the schema that takes so long, or add replicas`,
   SCHEMA_CHECK_FAILED: 'who keeps the tool: simplify its schema; the log names it',
+  STREAM_NOT_FOUND:
+    'caller: start another stream, with `session_id`, and repeat what has no answer with its idempotency key',
+  STREAM_TOO_FAR: 'caller: start another stream, with `session_id`, and read faster or resume sooner',
+  STREAM_REPLACED: 'caller: nothing, if that was you; else let each session have one connection',
+  STREAM_IDLE: 'caller: say `ping` now and then; operator: raise `stream.idle`',
+  STREAM_CALLS_FULL: 'caller: wait for a result',
+  TOO_MANY_STREAMS:
+    'caller: end streams, or come again later; operator: raise `stream.max_per_credential` or `stream.max_streams`, or add replicas',
+  TURN_OVER: 'caller: begin the next turn with `turn_start`',
+  UPGRADE_REQUIRED: 'caller: ask for an upgrade to a WebSocket',
   SESSIONS_BUSY: `${ROOM} add replicas`,
   VERSIONS_BUSY: `${ROOM} see who calls so many versions`,
   SPECS_BUSY: `${ROOM} see who changes so many definitions`,

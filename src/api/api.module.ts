@@ -5,7 +5,7 @@ import { ApprovalRpcController } from './grpc/management/approvals.controller.ts
 import { CallRpcController } from './grpc/management/calls.controller.ts';
 import { SessionRpcController } from './grpc/management/sessions.controller.ts';
 import { ToolExecutorController } from './grpc/tool-executor.controller.ts';
-import { DOCS_CONTROLLERS, MCP_CONTROLLERS, REST_CONTROLLERS } from './rest/controllers.ts';
+import { DOCS_CONTROLLERS, MCP_CONTROLLERS, REST_CONTROLLERS, STREAM_CONTROLLERS } from './rest/controllers.ts';
 import { READINESS, type Readiness } from './tokens.ts';
 
 export interface ApiOptions {
@@ -16,6 +16,8 @@ export interface ApiOptions {
   readonly docs: boolean;
   /** Whether /mcp is served. */
   readonly mcp: boolean;
+  /** Whether /v1/stream is served. */
+  readonly streams: boolean;
 }
 
 const GRPC_CONTROLLERS = [
@@ -27,13 +29,14 @@ const GRPC_CONTROLLERS = [
 
 @Module({})
 export class ApiModule {
-  static register({ gateway, readiness, grpcHealth, docs, mcp }: ApiOptions): DynamicModule {
+  static register({ gateway, readiness, grpcHealth, docs, mcp, streams }: ApiOptions): DynamicModule {
     return {
       module: ApiModule,
       imports: [gateway],
       controllers: [
         ...REST_CONTROLLERS,
         ...(mcp ? MCP_CONTROLLERS : []),
+        ...(streams ? STREAM_CONTROLLERS : []),
         ...(docs ? DOCS_CONTROLLERS : []),
         ...GRPC_CONTROLLERS,
       ],

@@ -64,6 +64,8 @@ export const PIPELINE_VIEW = Symbol('PipelineView');
 export const MCP_TERMS = Symbol('McpTerms');
 /** Where the MCP door tells of its messages: `{ metrics, log }`. */
 export const MCP_TELEMETRY = Symbol('McpTelemetry');
+/** The streams of this replica: stream/stream-hub.ts */
+export const STREAM_HUB = Symbol('StreamHub');
 /** Whether this process takes calls. */
 export const READINESS = Symbol('Readiness');
 

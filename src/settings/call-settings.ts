@@ -93,3 +93,19 @@ export const sessions = z.strictObject({
     .describe('A session is over then, however much it is used.'),
   max_per_tenant: whole(1, 1_000_000).default(10_000).describe('Sessions of one tenant that are not over.'),
 });
+
+export const stream = z.strictObject({
+  enabled: z.boolean().default(true),
+  max_streams: whole(1, 1_000_000)
+    .default(1_000)
+    .describe(
+      'Streams of one replica; a tenth is kept for tenants that have few. Each may hold a message of limits.max_body_bytes.',
+    ),
+  max_per_credential: whole(1, 1_000_000).default(500).describe('Streams of one credential at one replica.'),
+  resume_for: lasting(60 * 60_000, '1h')
+    .default('30s')
+    .describe('How long a stream is kept whose connection was lost. Its calls go on meanwhile.'),
+  idle: lasting(DAY_MS, '24h')
+    .default('10m')
+    .describe('A stream in which the client says nothing for so long is ended.'),
+});

@@ -13,7 +13,7 @@ import {
 import { secrets } from './secrets-settings.ts';
 import { audit } from './audit-settings.ts';
 import { auth } from './auth-settings.ts';
-import { budgets, modes, sessions } from './call-settings.ts';
+import { budgets, modes, sessions, stream } from './call-settings.ts';
 import { approvals } from './approval-settings.ts';
 import { telemetry } from './telemetry-settings.ts';
 import { oauth, oauthUrlProblem } from './oauth-settings.ts';
@@ -103,6 +103,9 @@ export const settingsSchema = z.strictObject({
     })
     .prefault({}),
   mcp: mcp.prefault({}).describe('The Model Context Protocol, at /mcp on the port of REST.'),
+  stream: stream
+    .prefault({})
+    .describe('Streams that pause at calls: WebSockets at /v1/stream, and Converse of gRPC.'),
   tls: tls.optional().describe('TLS for REST and gRPC.'),
   data_dir: z
     .string()

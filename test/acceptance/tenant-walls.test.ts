@@ -110,6 +110,8 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
 const STREAMS = ['GET /v1/approvals/events'];
 /** Made in the caller's own tenant; what they say of another is refused, as the cases below show. */
 const MAKING = [
+  // Walls between streams: e2e/stream-hostile.test.ts.
+  'GET /v1/stream',
   'POST /mcp',
   'POST /v1/admin/recordings',
   'POST /v1/agents',

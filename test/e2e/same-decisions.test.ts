@@ -1,6 +1,14 @@
-// One table of cases through REST, gRPC and MCP in both of its eras, on both kinds of stores: the same decisions, whichever door and store.
+// One table of cases through REST, gRPC, MCP in both of its eras, and streams, on both kinds of stores: the same decisions, whichever door and store.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { grpcDoor, mcpDoor, restDoor, type Decision, type Door, type DoorCall } from '../helpers/doors.ts';
+import {
+  grpcDoor,
+  mcpDoor,
+  restDoor,
+  streamDoor,
+  type Decision,
+  type Door,
+  type DoorCall,
+} from '../helpers/doors.ts';
 import { openDatabase } from '../helpers/open-database.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { STORES, type Stores } from '../helpers/stores.ts';
@@ -231,7 +239,13 @@ describe.each(STORES)('on %s', (_stores, open) => {
       tools: ['config/tools.yaml', 'test/fixtures/e2e/tools.yaml'],
       settings: { ...stores.settings },
     });
-    doors = [restDoor(gateway), grpcDoor(gateway), mcpDoor(gateway), mcpDoor(gateway, 'legacy')];
+    doors = [
+      restDoor(gateway),
+      grpcDoor(gateway),
+      mcpDoor(gateway),
+      mcpDoor(gateway, 'legacy'),
+      streamDoor(gateway),
+    ];
     await openDatabase(gateway);
   }, 180_000);
 
@@ -241,7 +255,7 @@ describe.each(STORES)('on %s', (_stores, open) => {
     await stores?.stop();
   });
 
-  describe.each(['rest', 'grpc', 'mcp', 'mcp 2025'] as const)('through %s', (name) => {
+  describe.each(['rest', 'grpc', 'mcp', 'mcp 2025', 'stream'] as const)('through %s', (name) => {
     const door = () => doors.find((each) => each.name === name) as Door;
 
     it.each(CASES)('%s', async (_guarantee, { key, ...request }, expected, rest, grpc) => {
@@ -249,7 +263,9 @@ describe.each(STORES)('on %s', (_stores, open) => {
         ...request,
         key: key === null ? undefined : (key ?? gateway.keys.agent.text),
       });
-      const status = { rest, grpc, mcp: mcpStatus(decision), 'mcp 2025': mcpStatus(decision) }[name];
+      const mcp = mcpStatus(decision);
+      const stream = decision.type === 'AUTH' ? 401 : 101;
+      const status = { rest, grpc, mcp, 'mcp 2025': mcp, stream }[name];
       expect(decision).toMatchObject({ ...expected, status });
       expect(
         await door().call({ ...call('add', { a: 1, b: 1 }), key: gateway.keys.agent.text }),
@@ -261,7 +277,10 @@ describe.each(STORES)('on %s', (_stores, open) => {
         ...call('echo', { text: 'x'.repeat(2 << 20) }),
         key: gateway.keys.agent.text,
       });
-      expect(decision).toMatchObject({ ok: false, status: name === 'grpc' ? EXHAUSTED : 413 });
+      expect(decision).toMatchObject({
+        ok: false,
+        status: { grpc: EXHAUSTED, stream: 1009, rest: 413, mcp: 413, 'mcp 2025': 413 }[name],
+      });
       expect(
         await door().call({ ...call('add', { a: 1, b: 1 }), key: gateway.keys.agent.text }),
       ).toMatchObject({ ok: true });

@@ -1,4 +1,4 @@
-// The doors behind one face: send a call, get back what was decided, so that one table of cases serves REST, gRPC and MCP.
+// The doors behind one face: send a call, get back what was decided, so that one table of cases serves REST, gRPC, MCP and streams.
 import { holdToDocument } from './documented.ts';
 import { resolve } from 'node:path';
 import { credentials, loadPackageDefinition, Metadata, type ServiceError } from '@grpc/grpc-js';
@@ -6,6 +6,7 @@ import { loadSync } from '@grpc/proto-loader';
 import protobuf from 'protobufjs';
 import { decodeStruct } from '../../src/api/grpc/struct/struct-codec.ts';
 import type { RunningGateway } from './running-gateway.ts';
+import { StreamClient, type StreamMessage } from './stream-client.ts';
 
 export interface DoorCall {
   readonly tool: string;
@@ -42,7 +43,7 @@ export interface DecisionMeta {
 }
 
 export interface Door {
-  readonly name: 'rest' | 'grpc' | 'mcp' | 'mcp 2025';
+  readonly name: 'rest' | 'grpc' | 'mcp' | 'mcp 2025' | 'stream';
   call(call: DoorCall): Promise<Decision>;
   close(): void;
 }
@@ -140,6 +141,62 @@ function jsonOr(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** Of the context, what a stream says of its session and not of each call. */
+const OF_SESSION = ['agent_id', 'user_id', 'tenant_id', 'mode', 'session_id'];
+
+/** Each call in a stream of its own. A refused upgrade has a status; what is said in a stream has none. */
+export function streamDoor({ url }: { readonly url: string }): Door {
+  async function call({
+    tool,
+    argumentsJson,
+    context = {},
+    key,
+    timeoutMs,
+    beside,
+  }: DoorCall): Promise<Decision> {
+    const target = { url, key, ...(beside !== undefined && { headers: beside }) };
+    const opened = await StreamClient.open(target).catch((error: { status: number; body: object }) => error);
+    if (!(opened instanceof StreamClient)) return refusedUpgrade(opened);
+    try {
+      const ofSession = Object.entries(context).filter(([field]) => OF_SESSION.includes(field));
+      const ofCall = Object.entries(context).filter(([field]) => !OF_SESSION.includes(field));
+      opened.send({ type: 'start', ...Object.fromEntries(ofSession) });
+      const begun = await opened.nextWhere(({ type }) => type === 'started' || type === 'error');
+      if (begun.type === 'error') return decisionOfStream(begun);
+      const more = `"context":${JSON.stringify(Object.fromEntries(ofCall))}${timeoutMs === undefined ? '' : `,"timeout_ms":${timeoutMs}`}`;
+      opened.send(
+        `{"type":"tool_call","tool_name":${JSON.stringify(tool)},"arguments":${argumentsJson},${more}}`,
+      );
+      const closed = opened.closed.then(({ code }) => ({ ok: false, status: code }));
+      const ended = opened.nextWhere(({ type }) => type === 'tool_result' || type === 'error');
+      ended.catch(() => undefined);
+      return await Promise.race([ended.then(decisionOfStream), closed]);
+    } finally {
+      opened.close();
+      await opened.closed;
+    }
+  }
+  return { name: 'stream', call, close: () => undefined };
+}
+
+const IN_STREAM = 101;
+
+function decisionOfStream({ ok = false, result, error, intents, meta }: StreamMessage): Decision {
+  const told = meta as unknown as DecisionMeta | undefined;
+  if (ok) return { ok, data: result, intents, meta: told, status: IN_STREAM };
+  return { ok, meta: told, status: error?.type === 'AUTH' ? 401 : IN_STREAM, ...error };
+}
+
+/** A problem: its `detail` is the message, its `code` the type, and what else it says are the details. */
+function refusedUpgrade({ status, body }: { readonly status: number; readonly body: object }): Decision {
+  const { code, reason, detail } = body as {
+    readonly code?: string;
+    readonly reason?: string;
+    readonly detail?: string;
+  };
+  return { ok: false, status, type: code, reason, message: detail };
 }
 
 const PROTO_DIR = resolve(import.meta.dirname, '../../proto');

@@ -22,6 +22,7 @@ export function servedRoutes(): readonly string[] {
     grpcHealth: { onDrain: () => () => undefined } as never,
     docs: true,
     mcp: true,
+    streams: true,
   });
   return ((module.controllers ?? []) as readonly Controller[]).flatMap(routesOf).toSorted();
 }

@@ -38,6 +38,7 @@ export async function openRestDoor(ports: ReadonlyMap<symbol, object> = new Map(
     grpcHealth: new GrpcHealth(),
     docs: true,
     mcp: true,
+    streams: true,
   });
   const adapter = createFastifyAdapter(undefined);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {

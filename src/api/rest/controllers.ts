@@ -23,6 +23,7 @@ import { SchedulesController } from './schedules/controller.ts';
 import { SecretsController } from './secrets/controller.ts';
 import { SessionsController } from './sessions/controller.ts';
 import { SpecsController } from './specs/controller.ts';
+import { StreamController } from '../stream/controller.ts';
 import { StatusController } from './status/controller.ts';
 import { TextController } from './text/controller.ts';
 import { ToolsController } from './tools/controller.ts';
@@ -59,5 +60,7 @@ export const REST_CONTROLLERS = [
 
 /** Served where the settings say so, as are the next. */
 export const MCP_CONTROLLERS = [McpController] as const;
+
+export const STREAM_CONTROLLERS = [StreamController] as const;
 
 export const DOCS_CONTROLLERS = [DocsController] as const;

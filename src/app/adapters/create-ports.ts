@@ -1,5 +1,6 @@
 // Makes every port's adapter: the embedded ones, or those on Redis and PostgreSQL where their URLs are set.
 import { join } from 'node:path';
+import type { StreamParking } from '../../ports/stream-parking.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import { callRulesOf } from '../../settings/call-rules.ts';
@@ -16,6 +17,7 @@ import { openOAuth, type OAuthParts } from './open-oauth.ts';
 import { openAssignments, type Assignments } from './open-assignments.ts';
 import { openKeys, type Keys } from './open-keys.ts';
 import { openSessions, type SessionParts } from './open-sessions.ts';
+import { openStreamParking } from './open-stream-parking.ts';
 import { openObservation, type Observation } from './open-observation.ts';
 import { openRecordings } from '../../infra/recordings/open-recordings.ts';
 import { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
@@ -57,6 +59,8 @@ export interface Infra {
   readonly oauth: OAuthParts;
   readonly assignments: Assignments;
   readonly sessions: SessionParts;
+  /** Where streams go from one replica to another. */
+  readonly streamParking: StreamParking;
   /**
    * Last of all: children gone, audit on disk, log lines out. What the audit journal holds is moved into the database for
    * `withinMs` at most.
@@ -105,10 +109,12 @@ export async function createInfra(
   const asyncParts = asyncPartsOf(settings, { ...coordination, ...observed, database });
   const own = { database, server, databaseWatch, keys, agents, oauth, assignments };
   const looking = { ...own, sessions, loopLag };
+  const streamParking = await openStreamParking(coordination.redis, observed);
   const close = closerOf({ looking, egress, coordination, recordings, callLog, flush, ...own });
   const degraded = () => degradedOf({ ...callLog, ...kept, ...own, coordination });
   const history = historyWithAccounts(callLog.history, oauth.keeper);
-  return { ports, ...observed, ...own, sessions, degraded, history, approvers, asyncParts, close };
+  const shown = { degraded, history, approvers, asyncParts, streamParking };
+  return { ports, ...observed, ...own, ...shown, sessions, close };
 }
 
 function asyncPartsOf(

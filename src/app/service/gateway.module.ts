@@ -30,6 +30,7 @@ import {
   SECRET_KEYS,
   SESSIONS,
   SPEC_CONTROL,
+  STREAM_HUB,
   TOOL_CALLER,
   TOOL_CATALOG,
   type DoorLimits,
@@ -46,6 +47,7 @@ import type { Infra } from '../adapters/create-ports.ts';
 import { parseDuration } from '../../lib/text/duration.ts';
 import { Sessions } from '../../sessions/sessions.ts';
 import type { RegistryControl } from '../../ports/registry/registry-control.ts';
+import { streamHubOf } from './stream-hub-of.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 /** Who asks for a reload means the keys, agents and assigned versions as well. */
@@ -132,6 +134,7 @@ export class GatewayModule {
     };
     const { authenticator, auditSink, clock, log } = infra.ports;
     const acts = new ManagementActs(auditSink, clock, log);
+    const sessions = sessionsOf(settings, infra, gateway);
     const providers = [
       ...portsOf(gateway),
       { provide: MANAGEMENT_ACTS, useValue: acts },
@@ -146,7 +149,11 @@ export class GatewayModule {
       { provide: REPLAY_SOURCE, useValue: { source: infra.ports.replaySource } },
       { provide: ASYNC_CALLS, useValue: asyncService.calls },
       { provide: SCHEDULES, useValue: asyncService.schedules },
-      { provide: SESSIONS, useValue: sessionsOf(settings, infra, gateway) },
+      { provide: SESSIONS, useValue: sessions },
+      {
+        provide: STREAM_HUB,
+        useValue: streamHubOf(settings, infra, { caller: gateway.executor, sessions, acts }),
+      },
       { provide: CALL_HISTORY, useValue: infra.history },
       { provide: APPROVAL_FEED, useValue: asyncService.approvals },
       { provide: APPROVAL_STORE, useValue: infra.ports.approvals },

@@ -8,7 +8,9 @@ import { ApiModule } from '../../api/api.module.ts';
 import { GrpcHealth } from '../../api/grpc/grpc-health.ts';
 import { grpcOptions } from '../../api/grpc/grpc-options.ts';
 import { createFastifyAdapter, prepareRest, type TlsFiles } from '../../api/rest/server/fastify-server.ts';
-import type { Readiness } from '../../api/tokens.ts';
+import { attachStreams } from '../../api/stream/socket/attach.ts';
+import type { StreamHub } from '../../api/stream/stream-hub.ts';
+import { STREAM_HUB, type Readiness } from '../../api/tokens.ts';
 import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import { GatewayModule } from './gateway.module.ts';
@@ -61,6 +63,7 @@ export async function prepareDoors({ settings, sibling, ...parts }: DoorParts): 
   });
   app.connectMicroservice(grpc);
   await app.init();
+  const streams = openStreams(app, settings);
   const handed = sibling && handConnections(app.getHttpServer());
   return {
     async listen(restPort = http.port) {
@@ -73,13 +76,17 @@ export async function prepareDoors({ settings, sibling, ...parts }: DoorParts): 
       await app.listen(restPort, host);
       return { rest: portOf(app), grpc: health.port(grpcSettings.port) };
     },
-    setServing: (serving) => health.setServing(serving),
+    setServing: (serving) => {
+      health.setServing(serving);
+      if (!serving) streams.drain();
+    },
     setAccepting: (accepting) => health.setAccepting(accepting),
     async close() {
       sibling?.ends();
       // A connection that never sent anything is not idle to Node, and would hold up the end for seconds.
       const lastAnswersOut = setTimeout(() => app.getHttpServer().closeAllConnections(), LAST_ANSWERS_MS);
       // Both at once: Nest would close gRPC only after the last REST connection had ended.
+      await streams.close();
       await Promise.all([app.close(), grpc.strategy.close(), handed?.ended(LAST_ANSWERS_MS)]);
       clearTimeout(lastAnswersOut);
     },
@@ -98,6 +105,7 @@ async function createApp(
     grpcHealth,
     docs,
     mcp: settings.mcp.enabled,
+    streams: settings.stream.enabled,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     module,
@@ -111,6 +119,24 @@ async function createApp(
     anonymous: settings.auth.mode === 'none',
   });
   return app;
+}
+
+function openStreams(app: NestFastifyApplication, { stream, auth }: Settings) {
+  const hub = app.get<StreamHub>(STREAM_HUB);
+  const terms = { isAnonymous: auth.mode === 'none' };
+  const sockets = stream.enabled ? attachStreams(app.getHttpServer(), hub, terms) : undefined;
+  if (stream.enabled && sockets === undefined)
+    hub.parts.log.warn(
+      { node: process.version },
+      'there are no WebSockets here, since this version of Node would take other upgrades away from REST: run Node 22.21, 24.9 or newer',
+    );
+  return {
+    drain: () => hub.drain(),
+    async close() {
+      await hub.stop();
+      await sockets?.();
+    },
+  };
 }
 
 function readTls({ tls }: Settings): TlsFiles | undefined {

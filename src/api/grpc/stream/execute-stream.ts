@@ -7,8 +7,8 @@ import type { ToolResponse } from '../../../contract/call/tool-response.ts';
 import type { CallLife } from '../call-life.ts';
 import { EventQueue, type StreamPace } from './event-queue.ts';
 import type { PayloadForm } from '../execute/read-request.ts';
-import { writeLastEvent } from '../execute/write-response.ts';
-import { EventWriter } from './event-writer.ts';
+import { writeEvent, writeLastEvent, writePartial } from '../execute/write-response.ts';
+import { EventWriter, type EventForm } from '../../event-writer.ts';
 
 export interface StreamedCall {
   readonly pace: StreamPace;
@@ -20,6 +20,13 @@ export interface StreamedCall {
   readonly answerOf: (response: ToolResponse) => ToolResponse;
   /** The error as the transport sends it. */
   readonly asError: (thrown: unknown) => Error;
+}
+
+export function eventForm(form: PayloadForm): EventForm<Uint8Array> {
+  return {
+    write: (event) => writeEvent(event, form),
+    writeLarge: (data) => writePartial(data, form),
+  };
 }
 
 export function executeStream(call: StreamedCall): Observable<Uint8Array> {
@@ -36,7 +43,7 @@ export function executeStream(call: StreamedCall): Observable<Uint8Array> {
     });
     const overflow = () => fail(readerTooSlow());
     const push = (message: Uint8Array, mayBeLeftOut: boolean) => queue.push(message, mayBeLeftOut);
-    const events = new EventWriter(form, { push, overflow, fail });
+    const events = new EventWriter(eventForm(form), { push, overflow, fail });
     const emit = (event: CallEvent) => {
       if (!subscriber.closed) events.write(event);
     };

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of the REST door, written from the routes that are declared.
 import type { z } from 'zod';
 import type { JsonObject } from '../../../contract/json.ts';
-import { DOCS_CONTROLLERS, MCP_CONTROLLERS, REST_CONTROLLERS } from '../controllers.ts';
+import { DOCS_CONTROLLERS, MCP_CONTROLLERS, REST_CONTROLLERS, STREAM_CONTROLLERS } from '../controllers.ts';
 import { TAGS, type Answer, type Body, type ProblemStatus, type Route } from '../route/route.ts';
 import { routesOf } from '../route/serves.ts';
 import { JsonSchemas } from './json-schemas.ts';
@@ -25,6 +25,7 @@ const JSON_TYPE = 'application/json';
 export const ROUTES: readonly Route[] = [
   ...REST_CONTROLLERS,
   ...MCP_CONTROLLERS,
+  ...STREAM_CONTROLLERS,
   ...DOCS_CONTROLLERS,
 ].flatMap(routesOf);
 

@@ -10,6 +10,7 @@ import type { Log } from '../../../ports/telemetry/log.ts';
 import { swaggerAssetsDir } from '../docs/docs-page.ts';
 import { takeJsonBodies } from './json-body.ts';
 import { foreignRequest, namesHostTwice, opensPage } from '../../../lib/egress/foreign-request.ts';
+import { asksForStream } from '../../stream/socket/attach.ts';
 import { KnownRoutes } from './known-routes.ts';
 import { answerRefusedByNode, answerUnparsed, answerUnrouted } from './malformed-request.ts';
 import { ProblemFilter, sendProblem } from './problem.ts';
@@ -28,6 +29,7 @@ export function createFastifyAdapter(tls: TlsFiles | undefined): FastifyAdapter 
     connectionsCheckingInterval: 2_000,
     // Node would refuse what has none without a word; refuseUnclearHosts does it.
     requireHostHeader: false,
+    shouldUpgradeCallback: asksForStream,
   };
   const common = {
     return503OnClosing: true,

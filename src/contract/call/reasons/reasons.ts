@@ -39,6 +39,7 @@ export const REASONS = {
   TOO_MANY_TOKENS: row('VALIDATION', 'the body holds too many values'),
   UNKNOWN_ACTION: row('VALIDATION', 'the tool has no such action'),
   UNSUPPORTED_MEDIA_TYPE: row('VALIDATION', 'the body has to be application/json', { http: 415 }),
+  UPGRADE_REQUIRED: row('VALIDATION', 'this path takes WebSockets alone', { http: 426 }),
   URI_TOO_LONG: row('VALIDATION', 'the URL is too long', { http: 414 }),
 
   // Who calls, and what they may.

@@ -6,6 +6,7 @@ import { LIMITS_SERIES } from './limits.ts';
 import { MCP_DOOR_SERIES } from './mcp-door.ts';
 import { PROCESS_SERIES } from './process.ts';
 import { RECORDS_SERIES } from './records.ts';
+import { STREAM_SERIES } from './streams.ts';
 import type { SeriesDefinition } from './series-definition.ts';
 import { TOOLS_SERIES } from './tools.ts';
 
@@ -14,6 +15,7 @@ export const SERIES_BY_AREA = {
   Calls: CALLS_SERIES,
   'Limits and load': LIMITS_SERIES,
   'Calls that run later': DEFERRED_SERIES,
+  Streams: STREAM_SERIES,
   'Approvals, rules and access': ACCESS_SERIES,
   'The MCP door': MCP_DOOR_SERIES,
   'Audit and retention': RECORDS_SERIES,

@@ -1,29 +1,36 @@
-// EventWriter: events become messages in their order. A large partial result is written in slices, and what comes after it waits for it.
-import type { CallEvent } from '../../../contract/call/tool-call.ts';
-import { isLargeJson } from '../../../lib/large-json/write-json.ts';
-import type { PayloadForm } from '../execute/read-request.ts';
-import { writeEvent, writePartial } from '../execute/write-response.ts';
-import { MAX_PENDING_EVENTS } from './event-queue.ts';
+// EventWriter: events of a call become messages in their order. A large partial result is written in slices, and what comes after it
+// waits for it.
+import type { CallEvent } from '../contract/call/tool-call.ts';
+import type { JsonValue } from '../contract/json.ts';
+import { isLargeJson } from '../lib/large-json/write-json.ts';
 
+/** Events that wait for one that is being written. */
+export const MAX_WAITING_EVENTS = 1000;
 /** Large ones that wait to be written: each may be as large as a result. */
 const MAX_PENDING_LARGE = 16;
 
-export interface EventSink {
+export interface EventForm<Message> {
+  readonly write: (event: CallEvent) => Message;
+  /** What `write` gives of a partial result, in slices. */
+  readonly writeLarge: (data: JsonValue) => Promise<Message>;
+}
+
+export interface EventSink<Message> {
   /** `mayBeLeftOut`: for a reader who is slow. */
-  push(message: Uint8Array, mayBeLeftOut: boolean): void;
+  push(message: Message, mayBeLeftOut: boolean): void;
   /** More events wait for one that is being written than may wait. */
   overflow(): void;
   /** An event cannot be written. */
   fail(thrown: unknown): void;
 }
 
-export class EventWriter {
-  readonly #form: PayloadForm;
-  readonly #sink: EventSink;
+export class EventWriter<Message> {
+  readonly #form: EventForm<Message>;
+  readonly #sink: EventSink<Message>;
   #waiting: CallEvent[] = [];
   #writing: Promise<void> | undefined;
 
-  constructor(form: PayloadForm, sink: EventSink) {
+  constructor(form: EventForm<Message>, sink: EventSink<Message>) {
     this.#form = form;
     this.#sink = sink;
   }
@@ -31,7 +38,7 @@ export class EventWriter {
   write(event: CallEvent): void {
     if (this.#writing === undefined && !isLarge(event)) return this.#put(event);
     const large = isLarge(event) && this.#waiting.filter(isLarge).length >= MAX_PENDING_LARGE;
-    if (!large && this.#waiting.length < MAX_PENDING_EVENTS) this.#waiting.push(event);
+    if (!large && this.#waiting.length < MAX_WAITING_EVENTS) this.#waiting.push(event);
     else if (event.kind === 'partial') return this.#sink.overflow();
     this.#writing ??= this.#writeWaiting();
   }
@@ -45,7 +52,7 @@ export class EventWriter {
     for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
       if (!isLarge(event)) this.#put(event);
       else
-        await writePartial(event.data, this.#form).then(
+        await this.#form.writeLarge(event.data).then(
           (message) => this.#sink.push(message, false),
           (thrown: unknown) => this.#sink.fail(thrown),
         );
@@ -56,7 +63,7 @@ export class EventWriter {
   #put(event: CallEvent): void {
     let message;
     try {
-      message = writeEvent(event, this.#form);
+      message = this.#form.write(event);
     } catch (thrown) {
       return this.#sink.fail(thrown);
     }

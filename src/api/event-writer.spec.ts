@@ -1,11 +1,11 @@
 // Events become messages in their order, and large ones in slices.
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import type { JsonValue } from '../../../contract/json.ts';
-import type { CallEvent } from '../../../contract/call/tool-call.ts';
-import { writeEvent } from '../execute/write-response.ts';
-import { MAX_PENDING_EVENTS } from './event-queue.ts';
-import { EventWriter } from './event-writer.ts';
+import type { JsonValue } from '../contract/json.ts';
+import type { CallEvent } from '../contract/call/tool-call.ts';
+import { writeEvent } from './grpc/execute/write-response.ts';
+import { eventForm } from './grpc/stream/execute-stream.ts';
+import { EventWriter, MAX_WAITING_EVENTS } from './event-writer.ts';
 
 const LARGE = Array.from({ length: 50_000 }, (_, index) => index);
 
@@ -16,7 +16,7 @@ function setUp() {
     overflow: vi.fn<() => void>(),
     fail: vi.fn<(thrown: unknown) => void>(),
   };
-  return { pushed, sink, writer: new EventWriter('struct', sink) };
+  return { pushed, sink, writer: new EventWriter(eventForm('struct'), sink) };
 }
 
 const partial = (data: JsonValue): CallEvent => ({ kind: 'partial', data });
@@ -58,7 +58,7 @@ describe('event writer', () => {
   it('overflows, rather than lose a partial result, where too many wait for a large one', () => {
     const { sink, writer } = setUp();
     writer.write(partial(LARGE));
-    for (let count = 0; count < MAX_PENDING_EVENTS; count += 1)
+    for (let count = 0; count < MAX_WAITING_EVENTS; count += 1)
       writer.write(log('left out when there are too many'));
     expect(sink.overflow).not.toHaveBeenCalled();
     writer.write(partial(1));
