@@ -5,7 +5,12 @@ import { ApprovalRpcController } from './grpc/management/approvals.controller.ts
 import { CallRpcController } from './grpc/management/calls.controller.ts';
 import { SessionRpcController } from './grpc/management/sessions.controller.ts';
 import { ToolExecutorController } from './grpc/tool-executor.controller.ts';
-import { DOCS_CONTROLLERS, MCP_CONTROLLERS, REST_CONTROLLERS, STREAM_CONTROLLERS } from './rest/controllers.ts';
+import {
+  DOCS_CONTROLLERS,
+  MCP_CONTROLLERS,
+  REST_CONTROLLERS,
+  STREAM_CONTROLLERS,
+} from './rest/controllers.ts';
 import { READINESS, type Readiness } from './tokens.ts';
 
 export interface ApiOptions {
