@@ -2727,6 +2727,10 @@ export interface Routes {
   'GET /.well-known/oauth-protected-resource/mcp': {
     answer: ProtectedResourceMetadata;
   };
+  /** A stream that pauses at calls, as a WebSocket */
+  'GET /v1/stream': {
+    answer: undefined;
+  };
   /** This document */
   'GET /openapi.json': {
     answer: { [name: string]: unknown };
