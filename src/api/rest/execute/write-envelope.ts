@@ -23,15 +23,32 @@ const LARGEST_AT_ONCE = 1 << 20;
  */
 export function sendEnvelope(reply: FastifyReply, response: ToolResponse): Promise<void> {
   return new Promise((sent, failed) => {
-    setImmediate(() => {
-      try {
-        sendNow(reply, response);
-        sent();
-      } catch (error) {
-        failed(error);
-      }
-    });
+    if (ready.length === 0) setImmediate(sendReady);
+    ready.push({ reply, response, sent, failed });
   });
+}
+
+interface ReadyAnswer {
+  readonly reply: FastifyReply;
+  readonly response: ToolResponse;
+  readonly sent: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** Of all servers of this process. */
+let ready: ReadyAnswer[] = [];
+
+function sendReady(): void {
+  const answers = ready;
+  ready = [];
+  for (const { reply, response, sent, failed } of answers) {
+    try {
+      sendNow(reply, response);
+      sent();
+    } catch (error) {
+      failed(error);
+    }
+  }
 }
 
 function sendNow(reply: FastifyReply, response: ToolResponse): void {

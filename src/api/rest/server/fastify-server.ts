@@ -39,6 +39,8 @@ export function createFastifyAdapter(tls: TlsFiles | undefined): FastifyAdapter 
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: answerUnrouted,
     clientErrorHandler: answerUnparsed,
+    // Nothing here is middleware of Express: its engine would be run for each request all the same.
+    skipMiddie: true,
   };
   if (tls === undefined) return new FastifyAdapter({ ...common, http: limits });
   const mutual = tls.ca !== undefined && { requestCert: true, rejectUnauthorized: true };

@@ -16,18 +16,16 @@ const YAML_ROUTES = '/v1/specs/';
  */
 export function takeJsonBodies(server: FastifyInstance, maxBytes: number): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', async (request: FastifyRequest, payload: Readable) => {
-    const body = await collect(payload, maxBytes);
-    return unreadable(request) ?? body;
+  server.addContentTypeParser(PLAIN_JSON, (request, payload: Readable, done) => {
+    collect(payload, maxBytes, (body) => done(null, unreadable(request) ?? body));
   });
-  server.addContentTypeParser([...YAML_TYPES], async (request: FastifyRequest, payload: Readable) => {
-    const body = await collect(payload, maxBytes);
-    return request.url.startsWith(YAML_ROUTES) ? (unreadable(request) ?? body) : notJson();
+  server.addContentTypeParser([...YAML_TYPES], (request, payload: Readable, done) => {
+    const isTaken = request.url.startsWith(YAML_ROUTES);
+    collect(payload, maxBytes, (body) => done(null, isTaken ? (unreadable(request) ?? body) : notJson()));
   });
   // Anything but JSON is refused: a web page can post text/plain to loopback without asking, but not JSON.
-  server.addContentTypeParser('*', async (_request: FastifyRequest, payload: Readable) => {
-    await collect(payload, maxBytes);
-    return notJson();
+  server.addContentTypeParser('*', (_request, payload: Readable, done) => {
+    collect(payload, maxBytes, () => done(null, notJson()));
   });
 }
 
@@ -39,8 +37,11 @@ function unsupported(message: string): ToolFailure {
   return toolFailure('UNSUPPORTED_MEDIA_TYPE', message);
 }
 
+const PLAIN_JSON = 'application/json';
+
 /** Bytes are taken for what they are: UTF-8 as it stands. To read them as anything else would be to guess. */
 function unreadable({ headers }: FastifyRequest): ToolFailure | undefined {
+  if (headers['content-type'] === PLAIN_JSON && headers['content-encoding'] === undefined) return undefined;
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
     return unsupported('The body must be sent as it is, without a content-encoding.');
@@ -52,28 +53,27 @@ function unreadable({ headers }: FastifyRequest): ToolFailure | undefined {
 
 /**
  * Reads on past the limit without keeping anything, up to 16 times of it, so that the client can read the answer.
- * By events: an async iterator over a body of one chunk costs more than everything else the door does.
+ * By events, and told by a function: an async iterator over a body of one chunk costs more than everything else the door does.
  */
-function collect(payload: Readable, maxBytes: number): Promise<Buffer | ToolFailure> {
-  return new Promise((resolve) => {
-    const kept = new ByteList();
-    let bytes = 0;
-    payload.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= maxBytes) kept.push(chunk);
-      else kept.clear();
-      if (bytes > maxBytes * 16) payload.destroy();
-    });
-    payload.once('end', () => {
-      if (bytes > maxBytes) resolve(tooLarge(maxBytes));
-      else resolve(kept.whole());
-    });
-    // Closed with no end: we stopped reading, or the client went away and reads no answer.
-    payload.once('close', () => {
-      if (!payload.readableEnded) resolve(bytes > maxBytes ? tooLarge(maxBytes) : gone());
-    });
-    payload.once('error', () => resolve(gone()));
+function collect(payload: Readable, maxBytes: number, taken: (body: Buffer | ToolFailure) => void): void {
+  const kept = new ByteList();
+  let bytes = 0;
+  let isOver = false;
+  const end = (body: () => Buffer | ToolFailure) => {
+    if (isOver) return;
+    isOver = true;
+    taken(body());
+  };
+  payload.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) kept.push(chunk);
+    else kept.clear();
+    if (bytes > maxBytes * 16) payload.destroy();
   });
+  payload.once('end', () => end(() => (bytes > maxBytes ? tooLarge(maxBytes) : kept.whole())));
+  // Closed with no end: we stopped reading, or the client went away and reads no answer.
+  payload.once('close', () => end(() => (bytes > maxBytes ? tooLarge(maxBytes) : gone())));
+  payload.once('error', () => end(gone));
 }
 
 /** Nobody reads this answer, and nothing went wrong here: it is counted and audited as what it is. */
