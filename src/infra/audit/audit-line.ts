@@ -52,7 +52,15 @@ export function partsOf(line: string): { readonly chained: string; readonly tena
   STRING.lastIndex = end + BESIDE.length - 1;
   const written = STRING.exec(line)?.[0];
   if (written === undefined) return undefined;
-  return { chained: line.slice(0, end), tenant: JSON.parse(written) as string };
+  return { chained: line.slice(0, end), tenant: tenantOf(written) };
+}
+
+/** Of the line before: most are of the same tenant. */
+let last = { written: '""', tenant: '' };
+
+function tenantOf(written: string): string {
+  if (written !== last.written) last = { written, tenant: JSON.parse(written) as string };
+  return last.tenant;
 }
 
 const STRING = /"(?:[^"\\]|\\.)*"/y;

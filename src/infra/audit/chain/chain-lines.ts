@@ -11,8 +11,6 @@ export interface ChainEnd {
 }
 
 export interface ChainedLines {
-  /** JSON: an array of the lines. */
-  readonly json: string;
   readonly seqs: readonly number[];
   /** 32 bytes for each. */
   readonly hashes: Buffer;
@@ -67,5 +65,5 @@ export function chainLines(
     seqs.push(seq);
     ends.set(tenant, { seq, hash });
   });
-  return { json: `[${lines.map(({ text }) => text).join(',')}]`, seqs, hashes, ends };
+  return { seqs, hashes, ends };
 }
