@@ -195,7 +195,8 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
   #findTool(call: ToolCall): CompiledTool {
     const { request } = call;
     const tool = toolsOf(call).find(request.tool);
-    if (tool !== undefined) return tool;
+    const isOutside = request.parent === undefined && tool?.function.spec.metadata.internal === true;
+    if (tool !== undefined && !isOutside) return tool;
     if (request.refusal !== undefined) throw request.refusal;
     throw this.#deps.agentTools?.missing(call) ?? noSuchTool(call);
   }

@@ -80,6 +80,7 @@ function metadataOf(declared: ToolDeclaration['metadata']): ToolMetadata {
     ...(declared.legacy_execute === true && { legacyExecute: true as const }),
     ...(title !== undefined && { title }),
     ...(icons !== undefined && { icons: icons.map(iconOf) }),
+    ...(declared.internal === true && { internal: true as const }),
     ...(summary !== undefined && { summary }),
     ...(documentation !== undefined && { documentation }),
   };

@@ -46,7 +46,7 @@ export class GatewayCompiler implements ToolCompiler {
       inflight: inflight.with(toolType),
       log,
       maxResultBytes: this.#settings.limits.max_result_bytes,
-      isShownTo: this.#pipeline.shownTo(fn),
+      isShownTo: fn.spec.metadata.internal === true ? toNobody : this.#pipeline.shownTo(fn),
     });
   }
 
@@ -54,6 +54,8 @@ export class GatewayCompiler implements ToolCompiler {
     return compileLegacy(fn, actions);
   }
 }
+
+const toNobody = () => false;
 
 function executorSeries(metrics: Metrics) {
   return {

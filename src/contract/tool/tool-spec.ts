@@ -32,6 +32,8 @@ export interface ToolMetadata {
   /** What people are shown in place of the name. */
   readonly title?: string;
   readonly icons?: readonly ToolIcon[];
+  /** Called by other tools alone: in no list, and to whoever calls from outside there is no such tool. */
+  readonly internal?: true;
   /** 2–4 lines that are always in prompts. */
   readonly summary?: string;
   /** The full text, served on demand. */

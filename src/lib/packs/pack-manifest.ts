@@ -16,6 +16,8 @@ const manifestSchema = z.strictObject({
   environment: z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), z.string().min(1)).default({}),
   /** Connections that it brings and that `connections:` of the loader may replace. */
   connections: z.record(z.string().min(1), z.string().min(1)).default({}),
+  /** What has to be set up before a first call, where that is more than variables. */
+  before: z.string().min(1).optional(),
   /** Arguments of a first call, for whoever has just put it in force. */
   first_call: z.strictObject({ tool: z.string().min(1), arguments: z.record(z.string(), z.json()) }),
 });

@@ -67,6 +67,12 @@ export const metadata = z.strictObject({
       'What people are shown in place of the name, by clients of MCP. Left out: the title of the input schema.',
     ),
   icons: icons.optional().describe('Pictures that clients of MCP may show beside the tool.'),
+  internal: z
+    .boolean()
+    .optional()
+    .describe(
+      'Called by other tools alone (composites, handlers): in no list, and not to be called from outside.',
+    ),
   summary: sentence.optional().describe('Two to four lines that are always in prompts.'),
   documentation: sentence.optional().describe('The full text, served on demand.'),
 });

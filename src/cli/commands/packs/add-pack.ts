@@ -22,6 +22,7 @@ export async function addPack(entry: PackEntry, manifest: PackManifest, io: CliI
     await replace(file, added.text, (draft) => wouldStart(draft, manifest, io));
     io.stdout(`${shown}: added the pack ${entry.name}\n`);
   }
+  if (manifest.before !== undefined) io.stdout(`${manifest.before}\n`);
   const { tool, arguments: values } = manifest.first_call;
   io.stdout(
     `Start the gateway, or start it again. A first call:\n  ute call ${tool} '${JSON.stringify(values)}'\n`,
