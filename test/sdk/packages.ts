@@ -65,6 +65,17 @@ function keptFolder(requirements: string, make: (folder: string) => void): strin
   return folder;
 }
 
+/** A folder below which the packages of providers and frameworks are installed, from npm at first. */
+export function keptPackages(): string {
+  const lists = ['package.json', 'package-lock.json'].map((name) =>
+    readFileSync(join(import.meta.dirname, 'frameworks', name), 'utf8'),
+  );
+  return keptFolder(lists.join(''), (folder) => {
+    cpSync(join(import.meta.dirname, 'frameworks'), folder, { recursive: true });
+    run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], folder);
+  });
+}
+
 /** A folder of wheels for everything that the tests in Python need, from PyPI at first. */
 function wheels(): string {
   const requirements = readFileSync(join(import.meta.dirname, 'requirements.txt'), 'utf8');

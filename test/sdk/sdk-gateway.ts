@@ -65,6 +65,20 @@ function toolsOf(upstream: string): object[] {
   ];
 }
 
+export interface OwnTools {
+  readonly url: string;
+  readonly secret: string;
+}
+
+const connectionTo = ({ url, secret }: OwnTools) => ({
+  type: 'http',
+  base_url: url,
+  allow_private: ['127.0.0.0/8'],
+  allow_ports: [Number(new URL(url).port)],
+  propagate_deadline: true,
+  auth: { type: 'bearer', token: secret },
+});
+
 export class SdkGateway {
   readonly loopback = new LoopbackServers();
   /** How often the upstream was asked, by path. */
@@ -83,7 +97,8 @@ export class SdkGateway {
     return this.#network;
   }
 
-  async start(settings: Readonly<Record<string, unknown>> = {}): Promise<this> {
+  /** `connection`: where tools of an SDK are served, for definitions that are written by the API. */
+  async start({ connection }: { readonly connection?: OwnTools } = {}): Promise<this> {
     const upstream = await this.loopback.http(async (request, response) => {
       const path = request.url ?? '';
       const times = (this.asked.get(path) ?? 0) + 1;
@@ -95,15 +110,22 @@ export class SdkGateway {
     });
     writeFileSync(join(this.#dir, 'handlers.js'), HANDLERS);
     const port = Number(new URL(upstream).port);
-    writeFileSync(join(this.#dir, 'tools.yaml'), stringify({ tools: toolsOf(upstream) }));
+    const connections = connection === undefined ? {} : { connections: { own: connectionTo(connection) } };
+    const file = join(this.#dir, 'tools.yaml');
+    writeFileSync(file, stringify({ ...connections, tools: toolsOf(upstream) }));
     this.#running = await startGateway({
-      tools: [join(this.#dir, 'tools.yaml')],
+      tools: [file],
       settings: {
         executors: {
           http: { allow_private: ['127.0.0.0/8'], allow_ports: [port, '1024-65535'] },
           javascript: { workers: 2 },
         },
-        ...settings,
+        ...(connection !== undefined && {
+          loaders: [
+            { type: 'yaml-file', paths: [file] },
+            { type: 'postgres', connections: ['own'] },
+          ],
+        }),
       },
       roles: { author: ['tools:read', 'tools:call', 'specs:write'] },
       more: { author: { tenant: 'acme', roles: ['author'] } },
