@@ -1,0 +1,54 @@
+// examples/agent-typescript does what its README shows, with the SDK installed from its package.
+import { spawn } from 'node:child_process';
+import { cpSync, rmSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import { ExampleProgram } from './example-program.ts';
+import { installTypescript } from './packages.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+let gateway: RunningGateway;
+let dir: string;
+let model: ExampleProgram;
+
+beforeAll(async () => {
+  dir = installTypescript();
+  cpSync(join(ROOT, 'examples/agent-typescript'), join(dir, 'example'), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules/openai'), join(dir, 'node_modules/openai'));
+  gateway = await startGateway({ tools: ['config/tools.yaml'] });
+  model = new ExampleProgram(
+    spawn(process.execPath, [join(dir, 'example/scripted-model.mjs')], { env: { MODEL_PORT: '0' } }),
+  );
+}, 240_000);
+
+afterAll(async () => {
+  await model?.end();
+  await gateway?.stop();
+  if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
+});
+
+it.each([
+  ['yes', /answered after 3 turns: The tools said: 5, and \{"deleted":"note-2"/],
+  ['no', /answered after 3 turns: The tools said: 5, and .*APPROVAL_REJECTED/],
+])('asks before something dangerous runs, and hears %s', async (answer, end) => {
+  const url = (await model.says(/http:\S+/))[0];
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    UTE_URL: gateway.url,
+    UTE_API_KEY: gateway.keys.admin.text,
+    OPENAI_BASE_URL: url,
+    OPENAI_API_KEY: 'none',
+  };
+  const agent = new ExampleProgram(
+    spawn(process.execPath, [join(dir, 'example/agent.mjs'), 'Add 2 and 3, then delete my note.'], { env }),
+  );
+  try {
+    await agent.says(/calculate_sum \{"a":2,"b":3\}: ok true/);
+    await agent.says(/May the agent call delete_note with \{"note_id":"note-2"\}\? \(yes\/no\)/);
+    agent.answer(answer);
+    expect((await agent.says(/answered after .*/))[0]).toMatch(end);
+  } finally {
+    await agent.end();
+  }
+});
