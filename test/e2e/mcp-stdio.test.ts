@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -111,6 +112,18 @@ describe('lines', () => {
     );
     expect(told).toContainEqual({ jsonrpc: '2.0', id: 1, result: {} });
     expect(told).toContainEqual({ jsonrpc: '2.0', id: 'two', result: {} });
+    expect(code).toBe(0);
+  });
+
+  it('that end with the input are answered before the program ends', async () => {
+    const child = spawn(process.execPath, argv(), { env: env(), stdio: ['pipe', 'pipe', 'inherit'] });
+    const call = { method: 'tools/call', params: { name: 'forecast', arguments: { city: 'Vienna' } } };
+    child.stdin.end(`${ping(1)}\n${JSON.stringify({ jsonrpc: '2.0', id: 2, ...call })}\n`);
+    const [told, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+    const ids = told
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : (JSON.parse(line) as { id: number }).id));
+    expect(new Set(ids)).toEqual(new Set([1, 2]));
     expect(code).toBe(0);
   });
 

@@ -1,131 +1,125 @@
 // StdioBridge: messages of MCP from one client, a line each, to a running gateway, and what it answers back to the client.
-import { once } from 'node:events';
+// Each request of the client is answered once: with what the gateway said, or with an error that says why there is nothing else.
 import type { IncomingMessage } from 'node:http';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import { settledWithin } from '../../lib/timers/settled-within.ts';
+import { isEvents, oneLine, readMessage, type BridgeEnds, type Headers } from './bridge-ends.ts';
+import { ChangeStream } from './change-stream.ts';
 import { headersFor } from './message-headers.ts';
-
-export type Headers = { readonly [name: string]: string };
-
-export interface BridgeEnds {
-  /** To the gateway; `body` undefined: GET. Rejects where it cannot be reached. */
-  request(body: string | undefined, headers: Headers, signal: AbortSignal): Promise<IncomingMessage>;
-  /** To the client: one message, without its line end. */
-  write(message: string): void;
-}
+import { streamMessages } from './stream-messages.ts';
 
 const INTERNAL_ERROR = -32_603;
 const PARSE_ERROR = -32_700;
 const SESSION = 'mcp-session-id';
-/** Before a stream that has ended is opened again. */
-const REOPEN_AFTER_MS = 1_000;
+
+/** One that waits for its answer. */
+interface OpenRequest {
+  readonly id: JsonValue;
+  readonly message: JsonObject;
+  readonly ended: AbortController;
+}
 
 export class StdioBridge {
   readonly #ends: BridgeEnds;
+  readonly #changes: ChangeStream;
   readonly #closed = new AbortController();
-  /** By the id of the request, as JSON. */
-  readonly #open = new Map<string, AbortController>();
+  readonly #open = new Set<OpenRequest>();
+  readonly #taken = new Set<Promise<void>>();
   /** Of a 2025-era client, once it is initialized. */
   #session: Headers = {};
 
   constructor(ends: BridgeEnds) {
     this.#ends = ends;
+    this.#changes = new ChangeStream(ends);
   }
 
   /** Resolves when what the line asks for is done; lines are not waited for by each other. Never rejects. */
-  async take(line: string): Promise<void> {
+  take(line: string): Promise<void> {
+    const taken = this.#take(line).finally(() => this.#taken.delete(taken));
+    this.#taken.add(taken);
+    return taken;
+  }
+
+  /** No more lines come: what was asked is answered first, with an error where that takes longer than so long. */
+  async finish(ms: number): Promise<void> {
+    this.#changes.stop();
+    await settledWithin(this.#ends.clock, ms, Promise.all(this.#taken));
+    for (const asked of this.#open)
+      this.#refuse(asked, `Standard input has ended, and the gateway had not answered ${ms} ms later: the request was cancelled.`); // prettier-ignore
+    this.#closed.abort();
+    await Promise.all(this.#taken);
+  }
+
+  async #take(line: string): Promise<void> {
     if (line.trim() === '') return;
     let message: unknown;
     try {
       message = JSON.parse(line);
     } catch {
-      this.#fail(null, PARSE_ERROR, 'A line must be one message of JSON-RPC.');
-      return;
+      message = undefined;
     }
     if (!isJsonObject(message))
       return this.#fail(null, PARSE_ERROR, 'A line must be one message of JSON-RPC.');
     if (message['method'] === 'notifications/cancelled') return this.#cancel(message);
     const id = typeof message['method'] === 'string' ? message['id'] : undefined;
     if (id === undefined) return this.#notify(line, message);
-    await this.#ask(line, message, id);
+    await this.#ask(line, { id, message, ended: new AbortController() });
   }
 
-  close(): void {
-    this.#closed.abort();
-  }
-
-  async #ask(line: string, message: JsonObject, id: JsonValue): Promise<void> {
-    const ended = new AbortController();
-    const key = JSON.stringify(id);
-    this.#open.set(key, ended);
+  async #ask(line: string, asked: OpenRequest): Promise<void> {
+    const { message, ended } = asked;
+    this.#open.add(asked);
     try {
       const signal = AbortSignal.any([ended.signal, this.#closed.signal]);
       const answer = await this.#ends.request(line, { ...this.#session, ...headersFor(message) }, signal);
-      if (isEvents(answer)) await this.#relay(answer);
-      else this.#answer(await text(answer), answer, message, id);
+      if (isEvents(answer)) await this.#relay(answer, asked);
+      else this.#answer(await text(answer), answer, asked);
+      const { statusCode = 0 } = answer;
+      this.#refuse(asked, `The gateway ended its answer (HTTP ${statusCode}) without a message of MCP for this request.`); // prettier-ignore
     } catch (error) {
-      // A client that has cancelled waits for nothing.
-      if (!ended.signal.aborted && !this.#closed.signal.aborted)
-        this.#fail(id, INTERNAL_ERROR, error instanceof Error ? error.message : String(error));
-    } finally {
-      if (this.#open.get(key) === ended) this.#open.delete(key);
+      this.#refuse(asked, error instanceof Error ? error.message : String(error));
     }
   }
 
-  #answer(body: string, { headers }: IncomingMessage, { method, params }: JsonObject, id: JsonValue): void {
-    const answer = readAnswer(body);
-    if (answer === undefined) {
-      if (body !== '') this.#fail(id, INTERNAL_ERROR, 'The gateway answered with no message of MCP.');
-      return;
-    }
-    if (method === 'initialize') this.#begin(answer, headers[SESSION], params);
+  #answer(body: string, response: IncomingMessage, asked: OpenRequest): void {
+    const answer = readMessage(body);
     // Of a request that could not be read, the gateway knows no id.
-    this.#ends.write(answer['id'] === null ? JSON.stringify({ ...answer, id }) : oneLine(body));
+    const isNobodys = answer?.['id'] === null;
+    if (answer === undefined || !(isNobodys || isAnswerTo(answer, asked.id))) return;
+    this.#settle(asked, answer, response);
+    this.#ends.write(isNobodys ? JSON.stringify({ ...answer, id: asked.id }) : oneLine(body));
   }
 
-  #begin(
-    { result }: JsonObject,
-    session: string | string[] | undefined,
-    params: JsonValue | undefined,
-  ): void {
+  async #relay(stream: IncomingMessage, asked: OpenRequest): Promise<void> {
+    for await (const each of streamMessages(stream)) {
+      const message = readMessage(each);
+      if (message === undefined || !this.#open.has(asked)) continue;
+      if (isAnswerTo(message, asked.id)) this.#settle(asked, message, stream);
+      this.#ends.write(oneLine(each));
+    }
+  }
+
+  #settle(asked: OpenRequest, answer: JsonObject, response: IncomingMessage): void {
+    this.#open.delete(asked);
+    if (asked.message['method'] === 'initialize') this.#begin(answer, response);
+  }
+
+  /** Nothing where it is answered already, or waited for no more. */
+  #refuse(asked: OpenRequest, why: string): void {
+    if (this.#open.delete(asked)) this.#fail(asked.id, INTERNAL_ERROR, why);
+  }
+
+  /** The session of a 2025-era client. */
+  #begin({ result }: JsonObject, { headers }: IncomingMessage): void {
     const version = isJsonObject(result) ? result['protocolVersion'] : undefined;
     if (typeof version !== 'string') return;
+    const session = headers[SESSION];
     this.#session = {
       'mcp-protocol-version': version,
       ...(typeof session === 'string' && { [SESSION]: session }),
     };
-    if (isJsonObject(params)) void this.#listen();
-  }
-
-  /** What a 2025-era client is told beside its requests, for as long as it is there. */
-  async #listen(): Promise<void> {
-    const { signal } = this.#closed;
-    while (!signal.aborted) {
-      try {
-        const stream = await this.#ends.request(undefined, this.#session, signal);
-        if (isEvents(stream)) await this.#relay(stream);
-        else stream.resume();
-        await pause(REOPEN_AFTER_MS, undefined, { signal, ref: false });
-      } catch {
-        await pause(REOPEN_AFTER_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      }
-    }
-  }
-
-  async #relay(stream: IncomingMessage): Promise<void> {
-    const lines = createInterface({ input: stream, crlfDelay: Infinity });
-    lines.on('line', (line) => {
-      if (line.startsWith('data: ')) this.#ends.write(line.slice('data: '.length));
-    });
-    let lost: Error | undefined;
-    stream.once('error', (error) => {
-      lost = error;
-      lines.close();
-    });
-    await once(lines, 'close');
-    if (lost !== undefined) throw lost;
+    if (!this.#closed.signal.aborted) this.#changes.start(this.#session);
   }
 
   async #notify(line: string, message: JsonObject): Promise<void> {
@@ -140,7 +134,11 @@ export class StdioBridge {
   /** A request that is closed is cancelled at the gateway. */
   #cancel({ params }: JsonObject): void {
     const id = isJsonObject(params) ? params['requestId'] : undefined;
-    if (id !== undefined) this.#open.get(JSON.stringify(id))?.abort();
+    for (const asked of this.#open) {
+      if (asked.id !== id) continue;
+      this.#open.delete(asked);
+      asked.ended.abort();
+    }
   }
 
   #fail(id: JsonValue, code: number, message: string): void {
@@ -148,20 +146,6 @@ export class StdioBridge {
   }
 }
 
-function readAnswer(body: string): JsonObject | undefined {
-  try {
-    const answer: unknown = JSON.parse(body);
-    return isJsonObject(answer) && answer['jsonrpc'] === '2.0' ? answer : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isEvents({ headers }: IncomingMessage): boolean {
-  return headers['content-type']?.startsWith('text/event-stream') === true;
-}
-
-/** JSON text: a line end in it can stand between its parts alone. */
-function oneLine(json: string): string {
-  return json.replaceAll(/[\r\n]+/g, ' ');
+function isAnswerTo(message: JsonObject, id: JsonValue): boolean {
+  return message['method'] === undefined && message['id'] === id;
 }
