@@ -8,6 +8,7 @@ import { egressFields } from '../../lib/egress/egress.ts';
 import { TemplateError } from '../../lib/text/template.ts';
 import { headersBy } from '../../lib/text/header-rules.ts';
 import { MAX_BYTES, placeFields, queryArgument } from './request-fields.ts';
+import { idleSettings } from './idle-settings.ts';
 import { selectionProblem } from './select-data.ts';
 import { whole } from '../../lib/settings/whole.ts';
 import { requestTemplate } from './request/agent-values.ts';
@@ -146,6 +147,8 @@ function checkRequest(
   if (request.query === 'remaining' && request.body === 'remaining') {
     issue('body', 'The remaining arguments can go to query or to body, not to both.');
   }
+  for (const { path: at, message } of idleSettings(request))
+    context.addIssue({ code: 'custom', path: [...path, ...at], message });
 }
 
 /** Every string inside the body is a template. */

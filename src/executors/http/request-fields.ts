@@ -24,18 +24,25 @@ const pathArgument = z.strictObject({
 });
 
 const bodyPart = z.strictObject({
-  style: z.enum(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject', 'json']).optional(),
-  explode: z.boolean().optional(),
+  style: z
+    .enum(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject', 'json'])
+    .optional()
+    .describe(
+      'Of a member of a form. Left out: lists as form, objects as json; with explode, form for both.',
+    ),
+  explode: z.boolean().optional().describe('Of a member of a form: as for the query.'),
   lists,
   content_type: z
     .string()
     .regex(/^[\x20-\x7e]{1,200}$/)
     .optional()
-    .describe('Of a part of multipart.'),
+    .describe('Of a part of multipart alone.'),
   file: z
     .boolean()
     .optional()
-    .describe('The argument is a file: base64, or {base64 or url, filename, content_type}.'),
+    .describe(
+      'Of multipart alone: the argument is a file: base64, or {base64 or url, filename, content_type}.',
+    ),
 });
 
 export type BodyPartRule = z.output<typeof bodyPart>;

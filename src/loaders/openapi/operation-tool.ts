@@ -149,7 +149,7 @@ function requestOf(
     ...(body !== undefined && { body }),
     ...(kind !== undefined && { body_as: kind }),
     ...(bodyParts !== undefined && { body_parts: bodyParts }),
-    ...(options.path_slashes !== undefined && { path_slashes: options.path_slashes }),
+    ...(options.path_slashes !== undefined && parts.path.size > 0 && { path_slashes: options.path_slashes }),
     ...(hasFiles(kind, bodyParts) && options.file_urls !== undefined && { file_urls: options.file_urls }),
     ...(ports !== undefined && { allow_ports: [...ports] }),
     ...(ranges !== undefined && { allow_private: [...ranges] }),

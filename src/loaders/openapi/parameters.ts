@@ -152,7 +152,8 @@ function pairValue(parameter: Parameter, where: 'query' | 'cookie', needs: Param
   return {
     from: argument,
     style,
-    ...(typeof explode === 'boolean' && { explode }),
+    // deepObject knows one way.
+    ...(typeof explode === 'boolean' && style !== 'deepObject' && { explode }),
     ...(style === 'deepObject' && lists !== undefined && { lists }),
   };
 }

@@ -6,7 +6,7 @@ import type { RequestOptions } from '../options-schema.ts';
 import type { BodyPartRule } from '../request-fields.ts';
 import { isAbsent, refuse, type Violation } from './argument-text.ts';
 import { fileArgument, type FileArgument } from './file-argument.ts';
-import { writePairs } from './value-pairs.ts';
+import { writePairs, type PairStyle } from './value-pairs.ts';
 
 export interface BodyPart {
   readonly name: string;
@@ -50,14 +50,16 @@ function formOf(
   const reserved = new Set([...Object.keys(body), ...Object.keys(rules)]);
   for (const [name, value] of Object.entries(body)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
-    // A list without a rule is a pair for each item, an object JSON text: as OpenAPI has it.
-    const said =
-      rule?.style === undefined
-        ? { style: isJsonObject(value) ? ('json' as const) : ('form' as const) }
-        : rule;
+    const said = rule?.style === undefined ? pairStyleOf(rule, value) : rule;
     writePairs({ name: encodeURIComponent(name), argument: name, reserved }, value, said, pairs, violations);
   }
   return pairs.join('&');
+}
+
+/** Without a style: a list is a pair for each item, an object JSON text, as OpenAPI has it; who says `explode` means style form. */
+function pairStyleOf(rule: BodyPartRule | undefined, value: JsonValue): PairStyle {
+  if (rule?.explode !== undefined) return { style: 'form', explode: rule.explode };
+  return { style: isJsonObject(value) ? 'json' : 'form' };
 }
 
 /** Each is a request of the gateway's to a host that the caller names. */

@@ -63,7 +63,7 @@ function ruleOf(
   if (typeof style === 'string' && /^(?:form|spaceDelimited|pipeDelimited|deepObject)$/.test(style))
     return {
       style,
-      ...(typeof explode === 'boolean' && { explode }),
+      ...(typeof explode === 'boolean' && style !== 'deepObject' && { explode }),
       ...(style === 'deepObject' && lists !== undefined && { lists }),
     };
   if (typeof explode === 'boolean') return { style: 'form', explode };

@@ -50,8 +50,15 @@ export function addBody(operation: Operation, needs: ParameterNeeds): RequestBod
     body: isFlat ? membersOf(schema, needs) : wholeOf(schema, written, required, needs),
     ...(found.as === 'json' && found.type !== 'application/json' && { contentType: found.type }),
     ...(found.as !== 'json' && { as: found.as }),
-    ...(parts !== undefined && { parts }),
+    ...partsOf(parts, isFlat ? schema['properties'] : undefined),
   };
+}
+
+/** Without those of members that there are not, where the members are known. */
+function partsOf(parts: JsonObject | undefined, members: JsonValue | undefined): Pick<RequestBody, 'parts'> {
+  if (parts === undefined || !isJsonObject(members)) return parts === undefined ? {} : { parts };
+  const known = Object.entries(parts).filter(([name]) => Object.hasOwn(members, name));
+  return known.length === 0 ? {} : { parts: Object.fromEntries(known) };
 }
 
 /** Text or a file, as one argument. */
