@@ -75,8 +75,15 @@ def raised(error):
         text_of(error),
         reason="EXCEPTION",
         exception=_sendable(type(error).__name__, 200),
-        trace=_sendable(trace[-_MAX_TRACEBACK:], _MAX_TRACEBACK),
+        trace=_sendable(_last_lines(trace), _MAX_TRACEBACK),
     )
+
+
+def _last_lines(trace):
+    """Whole lines only: the gateway would not know the second half of a secret."""
+    if len(trace) <= _MAX_TRACEBACK:
+        return trace
+    return trace[-_MAX_TRACEBACK:].partition("\n")[2]
 
 
 def tool_error(error):

@@ -6,7 +6,8 @@ from unified_tools import ToolError, answers
 from unified_tools.channel import PARTIAL, PROGRESS
 
 _MAX_PROGRESS = 1000
-_MAX_MESSAGE = 500
+# More than twice what the gateway shows of it, once the secrets of the call have been taken out.
+_MAX_MESSAGE = 1001
 
 
 class Context(dict):

@@ -331,6 +331,36 @@ describe('in the threads themselves', () => {
     },
   );
 
+  it.each([{}, { trusted: true } as const])(
+    'a secret across the edge of what is cut leaves no part behind %j',
+    async (mode) => {
+      const { prepare, log } = startExecutor();
+      const text = `
+      const across = (edge, secret) => 'x'.repeat(edge - 8) + secret + 'y'.repeat(40_000);
+      export function run({ prints }, { secrets, logger, progress }) {
+        for (const edge of [2_000, 4_001]) {
+          logger.info(across(edge, secrets.token));
+          progress(0.5, across(edge, secrets.token));
+        }
+        if (prints) for (const edge of [4_000, 8_001]) console.log(across(edge, secrets.token));
+        throw Object.assign(new Error(across(500, secrets.token)), { type: 'AUTH' });
+      }
+      export const throws = (_, { secrets }) => { throw across(8_000, secrets.token); };`;
+      const said: unknown[] = [];
+      const sensitiveConfig = { token: 'tok-4711-secret' };
+      const call = { sensitiveConfig, arguments: { prints: mode.trusted !== true } };
+      for (const name of ['run', 'throws']) {
+        const run = await prepare(text, name, mode);
+        const failure: unknown = await run(call, (event) => said.push(event)).catch(
+          (error: unknown) => error,
+        );
+        const { message, cause, details } = failure as ToolFailure;
+        expect(JSON.stringify([said, log.lines, message, details, String(cause)])).not.toContain('tok-4');
+      }
+      expect(JSON.stringify(said)).toContain('xxx');
+    },
+  );
+
   it('what is called after the answer calls no tool any more', async () => {
     const { prepare } = startExecutor();
     const text = `

@@ -67,9 +67,9 @@ export class McpBench {
   }
 
   /** `connection` as it stands in tools.yaml, without its type. */
-  open(connection: JsonObject): McpServer {
+  open(connection: JsonObject, secrets: readonly string[] = []): McpServer {
     const settings = mcpConnectionSchema.parse({ type: 'mcp', ...connection });
-    return this.servers.open(mcpSettings(settings, FIXTURES));
+    return this.servers.open(mcpSettings(settings, FIXTURES), secrets);
   }
 
   async close(): Promise<void> {

@@ -146,6 +146,41 @@ describe('a server that is started again', () => {
   });
 });
 
+describe('a server that answers a call with an HTTP error', () => {
+  it('is heard: the body reaches the caller, bounded and without the secrets of the connection', async () => {
+    const secret = 'sk-live-0123456789abcdef';
+    const url = await loopback.http(async (request, response) => {
+      const body = await bodyOf(request);
+      const { id, method } = (body === '' ? {} : JSON.parse(body)) as { id?: unknown; method?: string };
+      const answer = (status: number, said: object) =>
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(said));
+      if (request.headers['mcp-method'] !== undefined) response.writeHead(400).end();
+      else if (request.method !== 'POST') response.writeHead(405).end();
+      else if (id === undefined) response.writeHead(202).end();
+      else if (method === 'initialize')
+        answer(200, {
+          jsonrpc: '2.0',
+          id,
+          result: {
+            protocolVersion: '2025-11-25',
+            capabilities: { tools: {} },
+            serverInfo: { name: 'busy', version: '1' },
+          },
+        });
+      else answer(429, { title: 'Quota', detail: `used up for ${request.headers['authorization']}` });
+    });
+    const server = bench.open({ url: `${url}/mcp`, ...LOOPBACK, auth: { type: 'bearer', token: secret } });
+    const failure: unknown = await callTool(server, 'find').catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      type: 'RATE_LIMIT',
+      reason: 'HTTP_429',
+      message: expect.stringMatching(/^The MCP server answered HTTP 429: Quota: used up for /),
+      details: { status: 429, upstream: { untrusted: true, body: { title: 'Quota' } } },
+    });
+    expect(JSON.stringify([failure, (failure as Error).message])).not.toContain(secret);
+  });
+});
+
 async function bodyOf(request: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of request) text += String(chunk);

@@ -128,6 +128,8 @@ export interface AgentTool {
 
 export interface CallScrubber {
   readonly text: (text: string) => string;
+  /** At most so many characters, scrubbed before they are cut. */
+  readonly cut: (text: string, most: number) => string;
   readonly json: <Value>(value: Value) => Value;
   readonly jsonInSlices: <Value>(value: Value) => Promise<Value>;
 }

@@ -5,6 +5,8 @@ import type { CallScrubber, ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { secretScrubber, type SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 
+const MAX_CAUSE = 8_000;
+
 /** One agent's config serves many calls, and most have no secrets in it. */
 const known = new WeakMap<JsonObject, SecretScrubber | 'none'>();
 
@@ -36,7 +38,7 @@ export function scrubFailure(failure: ToolFailure, scrubber: CallScrubber): Tool
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(partialSideEffects !== undefined && { partialSideEffects }),
     details: scrubber.json(details),
-    ...(cause !== undefined && { cause: scrubber.text(said) }),
+    ...(cause !== undefined && { cause: scrubber.cut(said, MAX_CAUSE) }),
   });
 }
 

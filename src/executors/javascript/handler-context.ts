@@ -32,7 +32,8 @@ export interface HandlerCall {
 // Taken before any handler is loaded: one that replaces them deceives itself alone.
 const { parse } = JSON;
 
-const MAX_LOG_MESSAGE = 2_000;
+/** More than twice what is shown of it, once the call's secrets have been taken out. */
+const MAX_LOG_MESSAGE = 4_001;
 
 /** Getters on the class keep secrets out of a handler's own logging: as JSON, a context is `{}`. */
 export class HandlerContext {

@@ -3,18 +3,22 @@ import { callLogFields } from '../../contract/call/call-log-fields.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import type { CallEvent, Emit, ToolCall } from '../../contract/call/tool-call.ts';
+import type { CallEvent, CallScrubber, Emit, ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 import { writeJson } from '../../lib/json/write-json.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
 import { scrubberOf, scrubFailure, scrubResult } from './call-secrets.ts';
+import { NOTHING_TO_SCRUB } from '../../lib/secrets/scrub-secrets.ts';
 import { HandlerContext, type CallMeta, type HandlerCall } from './handler-context.ts';
 import { failureOfThrown, readReturned } from './read-outcome.ts';
 import { callIsOver, ToolCallError } from './tool-call-error.ts';
 
 export type Handler = (args: JsonObject, context: HandlerContext) => unknown;
+
+/** HandlerContext leaves more than twice as much: see SecretScrubber.cut. */
+const MAX_MESSAGE = 2_000;
 
 export interface InProcessNeeds {
   readonly log: Log;
@@ -43,14 +47,15 @@ export function runInProcess(
 }
 
 async function run(handler: Handler, call: ToolCall, held: InProcessCall): Promise<ToolResult> {
+  const scrubber = scrubberOf(call) ?? NOTHING_TO_SCRUB;
   let returned: unknown;
   try {
     returned = await handler(argumentsOf(call), new HandlerContext(held));
   } catch (thrown) {
     // A handler that gave up because its call did: the call's own reason says it better.
-    throw call.signal.aborted ? call.signal.reason : failureOfThrown(thrown);
+    throw call.signal.aborted ? call.signal.reason : failureOfThrown(thrown, scrubber);
   }
-  return readReturned(returned);
+  return readReturned(returned, scrubber);
 }
 
 class InProcessCall implements HandlerCall {
@@ -100,9 +105,15 @@ export function metaOf({ id, context }: ToolCall, { spec, action }: ToolFunction
 
 /** What a handler reports while it runs, to whoever listens; its log lines also into the gateway's log. */
 export function pass(event: CallEvent, call: ToolCall, fn: ToolFunction, emit: Emit, log: Log): void {
-  const said = scrubberOf(call)?.json(event) ?? event;
+  const said = shown(event, scrubberOf(call));
   if (said.kind === 'log') log[said.level]({ ...callLogFields(call), tool: fn.name }, said.message);
   emit(said);
+}
+
+function shown(event: CallEvent, scrubber: CallScrubber | undefined): CallEvent {
+  const { cut } = scrubber ?? NOTHING_TO_SCRUB;
+  if (event.kind === 'partial') return scrubber?.json(event) ?? event;
+  return event.message === undefined ? event : { ...event, message: cut(event.message, MAX_MESSAGE) };
 }
 
 /** A handler may change its arguments; a retry, the audit and the cache key must not see that. */

@@ -1,11 +1,12 @@
 // What a handler gives back or throws: plain data, the envelope, and errors in every shape.
 import { describe, expect, it } from 'vitest';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { NOTHING_TO_SCRUB } from '../../lib/secrets/scrub-secrets.ts';
 import { failureOfThrown, readReturned } from './read-outcome.ts';
 
 function refusalOf(returned: unknown): unknown {
   try {
-    return readReturned(returned);
+    return readReturned(returned, NOTHING_TO_SCRUB);
   } catch (error) {
     return error;
   }
@@ -13,17 +14,20 @@ function refusalOf(returned: unknown): unknown {
 
 describe('what a handler returned', () => {
   it.each([[null], [0], ['text'], [[1]], [{ a: 1 }], [{ ok: 'yes', a: 1 }]])('%j is the data', (returned) => {
-    expect(readReturned(returned)).toEqual({ data: returned });
+    expect(readReturned(returned, NOTHING_TO_SCRUB)).toEqual({ data: returned });
   });
 
   it('is null when it is nothing', () => {
-    expect(readReturned(undefined)).toEqual({ data: null });
+    expect(readReturned(undefined, NOTHING_TO_SCRUB)).toEqual({ data: null });
   });
 
   it('is unwrapped when it is an envelope', () => {
     const intents = [{ type: 'END_VOICE_SESSION' }, { type: 'MY_OWN', n: 1 }];
-    expect(readReturned({ ok: true, data: 1, intents, meta: { x: 1 } })).toEqual({ data: 1, intents });
-    expect(readReturned({ ok: true })).toEqual({ data: null });
+    expect(readReturned({ ok: true, data: 1, intents, meta: { x: 1 } }, NOTHING_TO_SCRUB)).toEqual({
+      data: 1,
+      intents,
+    });
+    expect(readReturned({ ok: true }, NOTHING_TO_SCRUB)).toEqual({ data: null });
   });
 
   it('is refused when it looks like an envelope and holds more: the rest would be lost', () => {
@@ -93,7 +97,7 @@ describe('what a handler returned', () => {
 describe('what a handler threw', () => {
   it('is PERMANENT, EXCEPTION, and what it said goes to the log alone', () => {
     const thrown = new TypeError('no row for pin 7001');
-    expect(failureOfThrown(thrown)).toMatchObject({
+    expect(failureOfThrown(thrown, NOTHING_TO_SCRUB)).toMatchObject({
       type: 'PERMANENT',
       reason: 'EXCEPTION',
       origin: 'tool',
@@ -105,7 +109,7 @@ describe('what a handler threw', () => {
 
   it('has its message cut at 500 characters, where callers may read it', () => {
     const thrown = Object.assign(new Error('x'.repeat(10_000)), { type: 'CONFLICT' });
-    expect(failureOfThrown(thrown).message).toHaveLength(500);
+    expect(failureOfThrown(thrown, NOTHING_TO_SCRUB).message).toHaveLength(500);
   });
 
   it('keeps its type when it names one of the closed list', () => {
@@ -114,7 +118,7 @@ describe('what a handler threw', () => {
       retryAfterMs: 9,
       partialSideEffects: false,
     });
-    expect(failureOfThrown(thrown)).toMatchObject({
+    expect(failureOfThrown(thrown, NOTHING_TO_SCRUB)).toMatchObject({
       type: 'RATE_LIMIT',
       message: 'Wait.',
       origin: 'tool',
@@ -127,7 +131,10 @@ describe('what a handler threw', () => {
   it.each([['a string'], [undefined], [{ type: 'toString', message: 'x' }]])(
     'may be anything: %j',
     (thrown) => {
-      expect(failureOfThrown(thrown)).toMatchObject({ type: 'PERMANENT', reason: 'EXCEPTION' });
+      expect(failureOfThrown(thrown, NOTHING_TO_SCRUB)).toMatchObject({
+        type: 'PERMANENT',
+        reason: 'EXCEPTION',
+      });
     },
   );
 });

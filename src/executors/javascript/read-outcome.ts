@@ -4,21 +4,28 @@ import { isErrorType } from '../../contract/call/error-types.ts';
 import type { Intent } from '../../contract/call/intent.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import { exceptionFailure, ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
+import type { CallScrubber } from '../../contract/call/tool-call.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
 
 const UPPER_SNAKE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const ENVELOPE_FIELDS: ReadonlySet<string> = new Set(['ok', 'data', 'intents', 'meta']);
+/** The worker leaves more than twice as much: see SecretScrubber.cut. */
 const MAX_MESSAGE = 500;
+const MAX_FIELD = 80;
 const MAX_INTENTS = 32;
 const MAX_INTENTS_LENGTH = 65_536;
 
+/** Keeps the secrets of the call out of what is cut. */
+export type Cutter = Pick<CallScrubber, 'cut'>;
+
 /** An object with a boolean `ok` is an envelope; anything else is the data. Throws ToolFailure. */
-export function readReturned(returned: unknown): ToolResult {
+export function readReturned(returned: unknown, scrubber: Cutter): ToolResult {
   if (returned === undefined) return { data: null };
   if (!isJsonObject(returned) || typeof returned['ok'] !== 'boolean') return { data: returned as JsonValue };
-  if (!returned['ok']) throw failureFrom(returned['error'], returned['error']);
+  if (!returned['ok']) throw failureFrom(returned['error'], returned['error'], scrubber);
   for (const field of Object.keys(returned)) {
-    if (!ENVELOPE_FIELDS.has(field)) throw invalid('ENVELOPE_INVALID', strayField(field));
+    if (!ENVELOPE_FIELDS.has(field))
+      throw invalid('ENVELOPE_INVALID', strayField(scrubber.cut(field, MAX_FIELD)));
   }
   const { data, intents } = returned;
   if (intents === undefined || intents === null) return { data: data ?? null };
@@ -26,27 +33,28 @@ export function readReturned(returned: unknown): ToolResult {
 }
 
 /** An error that names a type of the closed list keeps it; any other is the script's own defect. */
-export function failureOfThrown(thrown: unknown): ToolFailure {
+export function failureOfThrown(thrown: unknown, scrubber: Cutter): ToolFailure {
   if (thrown instanceof ToolFailure) return thrown;
   if (typeof thrown === 'object' && thrown !== null && 'type' in thrown && isErrorType(thrown.type)) {
-    return failureFrom(thrown, thrown);
+    return failureFrom(thrown, thrown, scrubber);
   }
   return exceptionFailure(thrown instanceof Error ? thrown : `Thrown: ${String(thrown)}`);
 }
 
-function failureFrom(error: unknown, cause: unknown): ToolFailure {
+function failureFrom(error: unknown, cause: unknown, { cut }: Cutter): ToolFailure {
   if (typeof error !== 'object' || error === null) {
     return new ToolFailure('PERMANENT', 'The tool failed and did not say why.', { origin: 'tool', cause });
   }
   // Fields are read one by one: a thrown Error is no plain object.
   const fields = error as { readonly [field: string]: unknown };
   const type = fields['type'];
-  const message =
+  const said =
     typeof fields['message'] === 'string' ? fields['message'] : 'The tool failed and did not say why.';
+  const message = cut(said, MAX_MESSAGE);
   const extra = detailsFrom(fields, cause);
-  if (isErrorType(type)) return new ToolFailure(type, message.slice(0, MAX_MESSAGE), extra);
+  if (isErrorType(type)) return new ToolFailure(type, message, extra);
   const reason = upperSnake(fields['reason']) ?? upperSnake(type);
-  return new ToolFailure('PERMANENT', message.slice(0, MAX_MESSAGE), {
+  return new ToolFailure('PERMANENT', message, {
     ...extra,
     ...(reason === undefined ? {} : { reason }),
   });
@@ -93,7 +101,7 @@ function plainJson(value: unknown): unknown {
 }
 
 function strayField(field: string): string {
-  return `an object with a boolean "ok" is an envelope and may hold data, intents and meta; found "${field.slice(0, 80)}"`;
+  return `an object with a boolean "ok" is an envelope and may hold data, intents and meta; found "${field}"`;
 }
 
 function invalid(reason: Reason, what: string): ToolFailure {

@@ -2,10 +2,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../contract/json.ts';
+import { NOTHING_TO_SCRUB } from '../../lib/secrets/scrub-secrets.ts';
 import { failureOfThrown } from './read-outcome.ts';
 import { failureOfReport, reportOf, wordsOf } from './thrown-report.ts';
 
-const throughReport = (thrown: unknown) => failureOfReport(JSON.parse(reportOf(thrown)) as JsonValue);
+const throughReport = (thrown: unknown) =>
+  failureOfReport(JSON.parse(reportOf(thrown)) as JsonValue, NOTHING_TO_SCRUB);
 
 function summaryOf(failure: ReturnType<typeof failureOfThrown>) {
   const { type, reason, message, origin, retryable, retryAfterMs, partialSideEffects, details } = failure;
@@ -24,7 +26,7 @@ describe('a report', () => {
     [7],
     [{ message: 'no error' }],
   ])('gives the failure that the thrown thing gives: %o', (thrown) => {
-    expect(summaryOf(throughReport(thrown))).toEqual(summaryOf(failureOfThrown(thrown)));
+    expect(summaryOf(throughReport(thrown))).toEqual(summaryOf(failureOfThrown(thrown, NOTHING_TO_SCRUB)));
   });
 
   it('holds for anything that is thrown', () => {

@@ -2,14 +2,14 @@
 import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { failureOfThrown } from './read-outcome.ts';
+import { failureOfThrown, type Cutter } from './read-outcome.ts';
 
 // Taken before any handler is loaded: one that replaces them deceives itself alone.
 const { parse, stringify } = JSON;
 
-/** An error's own words end here; the stack goes to the log. */
+/** An error's own words end here; the stack goes to the log. More than twice what is shown of them: see SecretScrubber.cut. */
 const MAX_TEXT = 2_000;
-const MAX_STACK = 8_000;
+const MAX_STACK = 16_001;
 const MAX_LINE = 500;
 const MAX_DETAILS = 65_536;
 const FIELDS = ['type', 'reason', 'retryable', 'partialSideEffects', 'partial_side_effects', 'retryAfterMs', 'retry_after_ms']; // prettier-ignore
@@ -37,17 +37,17 @@ export function reportOf(thrown: unknown): string {
   }
 }
 
-export function failureOfReport(report: JsonValue | undefined): ToolFailure {
-  if (!isJsonObject(report)) return failureOfThrown('something that cannot be read');
+export function failureOfReport(report: JsonValue | undefined, scrubber: Cutter): ToolFailure {
+  if (!isJsonObject(report)) return failureOfThrown('something that cannot be read', scrubber);
   const { text, error, name, message, stack, ...fields } = report;
-  if (error === undefined) return failureOfThrown(typeof text === 'string' ? text : '');
+  if (error === undefined) return failureOfThrown(typeof text === 'string' ? text : '', scrubber);
   const thrown = new Error(typeof message === 'string' ? message : '');
   if (typeof name === 'string') thrown.name = name;
   if (typeof stack === 'string') thrown.stack = stack;
-  const failure = failureOfThrown(Object.assign(thrown, fields));
+  const failure = failureOfThrown(Object.assign(thrown, fields), scrubber);
   return error === true || !isReason(failure, 'EXCEPTION')
     ? failure
-    : failureOfThrown(typeof text === 'string' ? text : '');
+    : failureOfThrown(typeof text === 'string' ? text : '', scrubber);
 }
 
 /** What was thrown as one line without a stack, for the operator whose module it is. */
@@ -63,5 +63,5 @@ export function wordsOf(report: JsonValue | undefined): string {
 }
 
 function textOf(thrown: unknown): string {
-  return String(thrown).slice(0, MAX_TEXT);
+  return String(thrown).slice(0, MAX_STACK);
 }

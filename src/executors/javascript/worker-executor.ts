@@ -11,6 +11,7 @@ import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { workerSeries } from '../../ports/telemetry/worker-series.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
 import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
+import { NOTHING_TO_SCRUB } from '../../lib/secrets/scrub-secrets.ts';
 import { scrubberOf, scrubFailure, scrubResult } from './call-secrets.ts';
 import { metaOf, pass } from './in-process.ts';
 import { chooseExport, type HandlerFile } from './load-handler.ts';
@@ -18,12 +19,15 @@ import type { CallBody, StepReply, StepRequest } from './threads/messages.ts';
 import { ModuleChecker } from './module-checker.ts';
 import type { JsOptions } from './options.ts';
 import type { Answer, CallListener } from './threads/pending-call.ts';
-import { readReturned } from './read-outcome.ts';
+import { readReturned, type Cutter } from './read-outcome.ts';
 import type { JavascriptSettings } from './settings.ts';
 import { ThreadHosts } from './threads/thread-hosts.ts';
 import { ThreadPool } from './threads/thread-pool.ts';
 import { failureOfReport } from './thrown-report.ts';
 import { argumentsTooLarge } from './threads/worker-failures.ts';
+
+/** Of what is printed; the worker leaves more than twice as much: see SecretScrubber.cut. */
+const MAX_LINE = 4_000;
 
 export interface WorkerNeeds {
   readonly log: Log;
@@ -116,11 +120,12 @@ export class WorkerExecutor {
     const { signal } = call;
     const level = call.request.parent?.depth ?? 0;
     const scrubber = scrubberOf(call);
+    const cutter = scrubber ?? NOTHING_TO_SCRUB;
     try {
       const request = { url, name, body };
       const tenant = call.principal?.tenantId ?? '';
       const task = { request, listener, signal, exclusive: !concurrent, level, tenant, owner: tenant };
-      const result = resultOf(await this.#pool.run(task));
+      const result = resultOf(await this.#pool.run(task), cutter);
       return scrubber === undefined ? result : await scrubResult(result, scrubber);
     } catch (error) {
       const ours = error instanceof ToolFailure && error !== signal.reason;
@@ -133,7 +138,7 @@ export class WorkerExecutor {
     return {
       onEvent: (event) => pass(event, call, fn, emit, log),
       onPrinted: (level, line) => {
-        const output = scrubberOf(call)?.text(line) ?? line;
+        const output = (scrubberOf(call) ?? NOTHING_TO_SCRUB).cut(line, MAX_LINE);
         log[level]({ ...callLogFields(call), tool: fn.name, output }, 'a JavaScript handler printed');
         emit({ kind: 'log', level, message: output });
       },
@@ -164,7 +169,7 @@ function bodyOf(call: ToolCall, fn: ToolFunction, limit: number): string {
 }
 
 /** Throws ToolFailure. */
-function resultOf(answer: Answer): ToolResult {
-  if (answer.kind === 'thrown') throw failureOfReport(answer.report);
-  return readReturned(answer.value);
+function resultOf(answer: Answer, scrubber: Cutter): ToolResult {
+  if (answer.kind === 'thrown') throw failureOfReport(answer.report, scrubber);
+  return readReturned(answer.value, scrubber);
 }

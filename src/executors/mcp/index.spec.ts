@@ -128,6 +128,18 @@ describe('the result', () => {
     });
   });
 
+  it('holds no part of a secret at the edge of an error that is cut', async () => {
+    const { server, prepare } = bench();
+    const text = `${'x'.repeat(1_990)}${SECRET}${'y'.repeat(100)}`;
+    server.answer = () => ({ content: [{ type: 'text', text }], isError: true });
+    const failure: unknown = await (
+      await prepare()
+    )
+      .execute(callOf(), ignore)
+      .catch((error: unknown) => error);
+    expect((failure as Error).message).toMatch(/^x{1990}\[secret/);
+  });
+
   it('never holds the secrets of the connection, whatever the server repeats', async () => {
     const { server, prepare } = bench();
     server.answer = () => ({

@@ -118,7 +118,7 @@ async function execute(
         onLog: ({ level, message }: McpLog) => emit({ kind: 'log', level, message: scrubber.text(message) }),
       }),
     });
-    return await scrubber.jsonInSlices(readResult(result, kind));
+    return await scrubber.jsonInSlices(readResult(result, kind, scrubber));
   } catch (error) {
     throw cleanFailure(error, scrubber);
   }

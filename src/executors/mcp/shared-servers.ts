@@ -40,7 +40,7 @@ export class SharedServers {
   }
 
   #open(settings: McpServerSettings, secrets: readonly string[]): SharedServer {
-    const server = this.#servers.open(settings);
+    const server = this.#servers.open(settings, secrets);
     const definitions = new Definitions(server, this.#clock);
     return { settings, server, definitions, scrubber: secretScrubber([...mcpSecrets(settings), ...secrets]) };
   }

@@ -7,6 +7,7 @@ import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from 
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import { NOTHING_TO_SCRUB } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
@@ -19,6 +20,7 @@ import type { Accept } from './pool/leased-function.ts';
 import { functionName, isListed, optionsSchema, type PythonOptions } from './options.ts';
 import type { CallListener } from './worker/pending-call.ts';
 import { PoolLeases } from './pool/pool-leases.ts';
+import { shownEvent, shownLine } from './shown-words.ts';
 import { SandboxChoice } from './sandbox-choice.ts';
 import { pythonSettingsSchema, type PythonSettings } from './settings.ts';
 import { checkSignature, readChecked, type Signature } from './signature.ts';
@@ -165,13 +167,14 @@ class PythonExecutor implements Executor<PythonOptions> {
     emit: Emit,
     onOutput?: CallListener['onOutput'],
   ): Promise<JsonValue> {
+    const scrubber = call.scrubber ?? NOTHING_TO_SCRUB;
     const listener: CallListener = {
-      onLine: (level, line) => {
-        const output = call.scrubber?.text(line) ?? line;
+      onLine: (level, line, isCut) => {
+        const output = shownLine(line, isCut, scrubber);
         this.#log[level]({ ...callLogFields(call), tool: fn.name, output }, 'a Python tool printed');
         if (running) emit({ kind: 'log', level, message: output });
       },
-      onEvent: emit,
+      onEvent: (event) => emit(shownEvent(event, scrubber)),
       ...(onOutput && { onOutput }),
     };
     const { signal, deadline } = call;
@@ -190,7 +193,7 @@ class PythonExecutor implements Executor<PythonOptions> {
         tenant,
         owner,
       });
-      if (!answer.ok) throw failureOf(answer.error);
+      if (!answer.ok) throw failureOf(answer.error, scrubber);
       return answer.data;
     } finally {
       running = false;

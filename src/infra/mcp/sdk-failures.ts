@@ -1,8 +1,11 @@
-// What the SDK throws, as ToolFailures: JSON-RPC errors, HTTP statuses, lost connections.
+// What the SDK throws, as ToolFailures: JSON-RPC errors, HTTP statuses, lost connections. Whatever the server says is scrubbed before
+// it is cut.
 import { statusReason } from '../../contract/call/reasons/status-reason.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
+import { describeUpstream } from '../../lib/upstream-error/describe-upstream.ts';
 import type { AskedInput } from './answers/calls-under-way.ts';
 import { readAllAsked } from './answers/read-asked.ts';
 import { connectFailed, connectionLost, inputRequired, invalidAnswer } from './failures.ts';
@@ -32,22 +35,24 @@ interface SdkShape {
 }
 
 /** `connecting`: nothing can have been done for a call yet. */
-export function failureOf(error: unknown, connecting: boolean): ToolFailure {
+export function failureOf(error: unknown, connecting: boolean, scrubber: SecretScrubber): ToolFailure {
   const own = ownFailureIn(error);
   if (own !== undefined) return own;
   const { code, status } = shapeOf(error);
-  if (typeof code === 'number') return connecting ? connectFailed(brief(error)) : rpcFailure(code, error);
-  if (typeof status === 'number') return statusFailure(status, error);
+  const brief = () => briefly(error, scrubber);
+  if (typeof code === 'number')
+    return connecting ? connectFailed(brief()) : rpcFailure(code, error, scrubber);
+  if (typeof status === 'number') return statusFailure(status, error, scrubber);
   switch (code) {
     case 'INVALID_RESULT':
-      return invalidAnswer('its answer does not have the form of one', brief(error));
+      return invalidAnswer('its answer does not have the form of one', brief());
     case 'UNSUPPORTED_RESULT_TYPE':
     case 'INPUT_REQUIRED_ROUNDS_EXCEEDED':
-      return inputRequired([], brief(error));
+      return inputRequired([], brief());
     case 'CLIENT_HTTP_UNEXPECTED_CONTENT':
-      return invalidAnswer('its answer is neither JSON nor an event stream', brief(error));
+      return invalidAnswer('its answer is neither JSON nor an event stream', brief());
     default:
-      return connecting ? connectFailed(brief(error)) : connectionLost(brief(error));
+      return connecting ? connectFailed(brief()) : connectionLost(brief());
   }
 }
 
@@ -81,15 +86,16 @@ function causeIn(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'cause' in data ? data.cause : undefined;
 }
 
-function rpcFailure(code: number, error: unknown): ToolFailure {
-  if (INPUT_NEEDED.has(code)) return inputRequired(askedIn(error), brief(error));
-  const text = error instanceof Error ? error.message.replace(/^MCP error -?\d+: /, '') : '';
+function rpcFailure(code: number, error: unknown, scrubber: SecretScrubber): ToolFailure {
+  if (INPUT_NEEDED.has(code)) return inputRequired(askedIn(error, scrubber), briefly(error, scrubber));
+  const said = error instanceof Error ? error.message.replace(/^MCP error -?\d+: /, '') : '';
+  const text = scrubber.cut(said, MAX_MESSAGE_CHARS);
   const details = { code };
   if (code === -32_603 || (code <= -32_000 && code > -32_020)) {
-    const message = `The MCP server reports an error: ${cut(text)}`;
+    const message = `The MCP server reports an error: ${text}`;
     return toolFailure('RPC_ERROR', message, { origin: 'tool', details });
   }
-  return new ToolFailure('PERMANENT', `The MCP server refused the call: ${cut(text)}`, {
+  return new ToolFailure('PERMANENT', `The MCP server refused the call: ${text}`, {
     origin: 'tool',
     reason: 'RPC_ERROR',
     details,
@@ -98,29 +104,39 @@ function rpcFailure(code: number, error: unknown): ToolFailure {
 }
 
 /** A server that sends a human to a page says so in its error. */
-function askedIn(error: unknown): readonly AskedInput[] {
+function askedIn(error: unknown, scrubber: SecretScrubber): readonly AskedInput[] {
   const { data } = shapeOf(error);
   return typeof data === 'object' && data !== null && 'elicitations' in data
-    ? readAllAsked(data.elicitations)
+    ? readAllAsked(data.elicitations, scrubber)
     : [];
 }
 
-function statusFailure(status: number, error: unknown): ToolFailure {
+function statusFailure(status: number, error: unknown, scrubber: SecretScrubber): ToolFailure {
+  const cause = briefly(error, scrubber);
   // Within its origin it would have been followed.
   if (status >= 300 && status < 400)
     return toolFailure(
       'REDIRECT_REFUSED',
       `The MCP server answered with a redirect (HTTP ${status}) to another place; that is not followed.`,
-      { details: { status }, partialSideEffects: false, cause: brief(error) },
+      { details: { status }, partialSideEffects: false, cause },
     );
   const type = TYPE_OF_STATUS[status] ?? (status >= 500 ? 'TRANSIENT' : 'PERMANENT');
-  return new ToolFailure(type, `The MCP server answered HTTP ${status}.`, {
+  const said = describeUpstream({ headers: {}, body: bodyOf(error) }, scrubber);
+  const words = said?.message === undefined ? '.' : `: ${said.message}`;
+  return new ToolFailure(type, `The MCP server answered HTTP ${status}${words}`, {
     origin: 'tool',
     reason: statusReason(status),
-    details: { status },
+    details: { status, ...(said !== undefined && { upstream: said.details }) },
     ...(status >= 400 && status < 500 && status !== 408 && { partialSideEffects: false }),
-    cause: brief(error),
+    cause,
   });
+}
+
+/** The SDK keeps it as text, whatever it was. */
+function bodyOf(error: unknown): Buffer {
+  const { data } = shapeOf(error);
+  const text = typeof data === 'object' && data !== null && 'text' in data ? data.text : undefined;
+  return Buffer.from(typeof text === 'string' ? text : '');
 }
 
 function shapeOf(error: unknown): SdkShape {
@@ -133,10 +149,8 @@ function shapeOf(error: unknown): SdkShape {
 }
 
 /** For the log: what the SDK throws may hold a whole answer. */
-function brief(error: unknown): unknown {
-  return error instanceof Error ? new Error(cut(`${error.name}: ${error.message}`)) : error;
-}
-
-function cut(text: string): string {
-  return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text;
+function briefly(error: unknown, scrubber: SecretScrubber): unknown {
+  return error instanceof Error
+    ? new Error(scrubber.cut(`${error.name}: ${error.message}`, MAX_MESSAGE_CHARS))
+    : error;
 }

@@ -1,6 +1,8 @@
 // McpServers on the official SDK, which is loaded when the first server is connected to, and not before.
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import { nameOf } from '../../lib/mcp/mcp-package.ts';
+import { mcpSecrets } from '../../lib/mcp/mcp-settings.ts';
+import { secretScrubber, type SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HttpClient } from '../../ports/egress/http-client.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -23,18 +25,22 @@ export interface SdkMcpServersOptions {
 }
 
 export class SdkMcpServers implements McpServers {
-  readonly #needs: SessionNeeds;
+  readonly #needs: Omit<SessionNeeds, 'scrubber'>;
   readonly #shared = new Map<string, { readonly connection: ServerConnection; users: number }>();
 
   constructor({ metrics, random = Math.random, log, ...rest }: SdkMcpServersOptions) {
     this.#needs = { ...rest, log, random, metrics: defineMcpMetrics(metrics) };
   }
 
-  open(settings: McpServerSettings): McpServer {
-    const key = canonicalHash(settings);
+  open(settings: McpServerSettings, secrets: readonly string[]): McpServer {
+    const key = canonicalHash([settings, secrets]);
     const log = this.#needs.log.child({ mcp_server: placeOf(settings) });
     const shared = this.#shared.get(key) ?? {
-      connection: new ServerConnection(settings, { ...this.#needs, log }),
+      connection: new ServerConnection(settings, {
+        ...this.#needs,
+        log,
+        scrubber: scrubberOf(settings, secrets),
+      }),
       users: 0,
     };
     this.#shared.set(key, shared);
@@ -71,6 +77,10 @@ export class SdkMcpServers implements McpServers {
     this.#shared.clear();
     await Promise.allSettled(all.map(({ connection }) => connection.close()));
   }
+}
+
+function scrubberOf(settings: McpServerSettings, secrets: readonly string[]): SecretScrubber {
+  return secretScrubber([...mcpSecrets(settings), ...secrets]);
 }
 
 /** For log lines: neither arguments nor path and query, which may hold secrets. */

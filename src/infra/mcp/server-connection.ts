@@ -63,14 +63,13 @@ export class ServerConnection {
 
   async listTools(signal: AbortSignal): Promise<McpListing> {
     return this.#use(signal, async ({ client, server, protocolVersion, caller }) => {
-      const listed = await listTools(client, this.#settings.limits, signal, NO_LIMIT_MS);
-      const { asTasks, tools, ...more } = listed;
+      const { limits } = this.#settings;
+      const { asTasks, tools, ...more } = await listTools(client, limits, signal, NO_LIMIT_MS);
       this.#asTasks = asTasks;
       const usable = tools.filter(({ name }) => caller.runTask !== undefined || !asTasks.has(name));
       if (usable.length < tools.length) {
-        const leftOut = [...asTasks].slice(0, 20);
         this.#needs.log.warn(
-          { tools: leftOut },
+          { tools: [...asTasks].slice(0, 20) },
           'tools of an MCP server run as tasks alone, which it does not have: left out',
         );
       }
@@ -79,9 +78,9 @@ export class ServerConnection {
   }
 
   async callTool({ tool, arguments: args, signal, meta, onProgress, ...whose }: McpCall): Promise<McpResult> {
-    const { clock } = this.#needs;
+    const { clock, scrubber } = this.#needs;
     return this.#use(signal, async (session) => {
-      const onprogress = onProgress && limitProgress(clock, onProgress);
+      const onprogress = onProgress && limitProgress(clock, scrubber, onProgress);
       const options = { signal, timeout: NO_LIMIT_MS, ...(onprogress && { onprogress }) };
       const wanted =
         whose.onLog !== undefined && session.client.getProtocolEra() === 'modern' ? LOG_LEVEL : {};
@@ -128,7 +127,8 @@ export class ServerConnection {
     } catch (error) {
       if (signal.aborted) this.#doubt();
       signal.throwIfAborted();
-      if ((await used?.hasForgotten(error, signal)) !== true) throw failureOf(error, false);
+      if ((await used?.hasForgotten(error, signal)) !== true)
+        throw failureOf(error, false, this.#needs.scrubber);
     }
     signal.throwIfAborted();
     // The server has forgotten the session, and so did nothing: once more, in a new one.
@@ -137,7 +137,7 @@ export class ServerConnection {
       return await once();
     } catch (error) {
       signal.throwIfAborted();
-      throw failureOf(error, false);
+      throw failureOf(error, false, this.#needs.scrubber);
     }
   }
 
@@ -178,7 +178,7 @@ export class ServerConnection {
       metrics.connects.with(this.#transport, 'ok').add();
       this.#move('ready');
       log.info(
-        { server: session.server.name.slice(0, 100), protocol: session.protocolVersion },
+        { server: this.#needs.scrubber.cut(session.server.name, 100), protocol: session.protocolVersion },
         'connected to an MCP server',
       );
       if (this.#connectedBefore) this.#tellChange();

@@ -1,6 +1,7 @@
 // What a session needs of the gateway, and what it tells of.
 import type { Clock } from '../../ports/clock.ts';
 import type { HttpClient } from '../../ports/egress/http-client.ts';
+import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { McpLog } from '../../ports/egress/mcp-servers.ts';
 import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -16,6 +17,8 @@ export interface SessionNeeds {
   readonly log: Log;
   readonly metrics: McpMetrics;
   readonly random: () => number;
+  /** Of the connection's secrets: for whatever is cut. */
+  readonly scrubber: SecretScrubber;
 }
 
 export interface SessionEvents {

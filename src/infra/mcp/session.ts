@@ -2,7 +2,6 @@
 import type * as SdkModule from '@modelcontextprotocol/client';
 import type { Client } from '@modelcontextprotocol/client';
 import type { Clock } from '../../ports/clock.ts';
-import type { Log } from '../../ports/telemetry/log.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { McpServerSettings } from '../../ports/egress/mcp-servers.ts';
 import { toolCaller, type ToolCaller } from './answers/call-tool.ts';
@@ -76,7 +75,7 @@ async function connectBy(
       state.isOpen = false;
     },
   });
-  hear(client, events, needs.log);
+  hear(client, events, needs);
   const limit = limitOf(guard, needs.clock, connectTimeoutMs, closing);
   try {
     closing.throwIfAborted();
@@ -84,7 +83,7 @@ async function connectBy(
   } catch (error) {
     await guard.close().catch(() => undefined);
     if (limit.isLate()) throw connectTimeout(connectTimeoutMs, explained(undefined));
-    throw failureOf(explained(error), true);
+    throw failureOf(explained(error), true, needs.scrubber);
   } finally {
     limit.end();
   }
@@ -99,6 +98,7 @@ async function connectBy(
       clock: needs.clock,
       isBlock: sdk.isSpecType.ContentBlock,
       transport: settings.kind,
+      scrubber: needs.scrubber,
     }),
     isOpen,
     close: () => {
@@ -120,15 +120,17 @@ function wantLogs(client: Client): void {
 }
 
 /** What the server says without being asked. */
-function hear(client: Client, events: SessionEvents, log: Log): void {
+function hear(client: Client, events: SessionEvents, { log, scrubber }: SessionNeeds): void {
   Object.assign(client, {
     onerror: (error: Error) =>
-      log.debug({ err: error.message.slice(0, 500) }, 'an MCP connection had an error'),
+      log.debug({ err: scrubber.cut(error.message, 500) }, 'an MCP connection had an error'),
   });
   client.setNotificationHandler('notifications/tools/list_changed', () => events.toolsChanged());
-  client.setNotificationHandler('notifications/message', ({ params }) => events.logged(readLog(params)));
+  client.setNotificationHandler('notifications/message', ({ params }) =>
+    events.logged(readLog(params, scrubber)),
+  );
   client.setRequestHandler('elicitation/create', ({ params }) => {
-    const asked = readAsked(params);
+    const asked = readAsked(params, scrubber);
     if (asked !== undefined) events.asked(asked);
     return { action: 'cancel' };
   });

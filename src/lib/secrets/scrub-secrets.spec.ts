@@ -80,6 +80,39 @@ describe('secretScrubber', () => {
     );
   });
 
+  it('leaves no part of a secret at the edge of a text that is cut, also where it was cut before', () => {
+    const digits = fc.string({
+      unit: fc.constantFrom(...'0123456789'.split('')),
+      minLength: 8,
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(
+        digits,
+        fc.nat(120),
+        fc.integer({ min: 8, max: 100 }),
+        fc.nat(100),
+        (value, before, most, more) => {
+          const { cut } = secretScrubber([value]);
+          const whole = '-'.repeat(before) + value + '-'.repeat(400);
+          for (const text of [whole, whole.slice(0, 2 * most + 1 + more)]) {
+            const shown = cut(text, most);
+            expect(shown.length).toBeLessThanOrEqual(most);
+            expect(shown).not.toMatch(/[0-9]/);
+          }
+        },
+      ),
+    );
+  });
+
+  it('cuts only what is too long, and says so', () => {
+    for (const { cut } of [secretScrubber(['hunter22']), secretScrubber([])]) {
+      expect(cut('short', 5)).toBe('short');
+      expect(cut('longer', 5)).toBe('long…');
+    }
+    expect(secretScrubber(['hunter22']).cut('hunter22', 8)).toBe(SECRET_MARK);
+  });
+
   it('leaves alone what holds no secret, the very same value', () => {
     const value = { a: ['x', 1, null, { b: true }], c: 'y' };
     expect(secretScrubber(['not-in-there']).json(value)).toBe(value);

@@ -13,6 +13,11 @@ export interface SecretScrubber {
   readonly text: (text: string) => string;
   /** At one look: false says that there may be a secret, in one of its forms. */
   readonly isClean: (text: string) => boolean;
+  /**
+   * A text of at most so many characters, scrubbed before it is cut: half of a secret would not be found any more. No more than twice
+   * as much is looked at: whoever has cut the text before must have left more than that.
+   */
+  readonly cut: (text: string, most: number) => string;
   /** A JSON value with the strings, keys and numbers that hold a secret scrubbed; the same value where there is none. */
   readonly json: <Value>(value: Value) => Value;
   /** The same, for values of any size: large ones are done in slices. */
@@ -27,9 +32,11 @@ type Entry = readonly [key: string, value: unknown];
 
 const ESCAPES = /[%\\&]/;
 
-const NOTHING_TO_SCRUB: SecretScrubber = {
+/** There are none: texts are cut all the same. */
+export const NOTHING_TO_SCRUB: SecretScrubber = {
   text: (text) => text,
   isClean: () => true,
+  cut: (text, most) => (text.length > most ? withEllipsis(text, most) : text),
   json: (value) => value,
   jsonInSlices: async (value) => value,
   stream: () => ({ push: (piece) => piece, end: () => '' }),
@@ -70,6 +77,15 @@ class AutomatonScrubber implements SecretScrubber {
   }
 
   readonly text = (text: string): string => (this.isClean(text) ? text : atOnce(this.#scrubbed(text)));
+
+  readonly cut = (text: string, most: number): string => {
+    if (text.length <= most) return this.text(text);
+    const stream = this.stream();
+    let shown = stream.push(text.slice(0, 2 * most));
+    // What may be the first half of a secret stays in the stream, where the text goes on.
+    if (text.length <= 2 * most) shown += stream.end();
+    return withEllipsis(shown, most);
+  };
 
   readonly json = <Value>(value: Value): Value => this.#json(value) as Value;
 
@@ -152,6 +168,10 @@ class AutomatonScrubber implements SecretScrubber {
     }
     return scrubbed;
   }
+}
+
+function withEllipsis(text: string, most: number): string {
+  return `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
 /** How much there is to read, counted up to `limit`. */

@@ -90,7 +90,11 @@ export class OwnConnection {
       baseDir: this.#baseDir,
       locate: () => ({ file: this.#file }),
     };
-    const connection = { raw, server: this.#servers.open(settings), maxTools: settings.limits.maxTools };
+    const connection = {
+      raw,
+      server: this.#servers.open(settings, secrets),
+      maxTools: settings.limits.maxTools,
+    };
     this.#opened = { connection, settings: fingerprint };
     void before?.close().catch(() => undefined);
     return connection;

@@ -63,8 +63,11 @@ export interface McpLimits {
 }
 
 export interface McpServers {
-  /** Touches nothing yet: the first use connects. The same settings lead to the same connection. */
-  open(settings: McpServerSettings): McpServer;
+  /**
+   * Touches nothing yet: the first use connects. The same settings and secrets lead to the same connection. Nothing that the server
+   * says and that is cut here holds a part of one of the secrets.
+   */
+  open(settings: McpServerSettings, secrets: readonly string[]): McpServer;
   close(): Promise<void>;
 }
 

@@ -3,7 +3,8 @@ import type { PrintedLevel } from '../threads/messages.ts';
 
 const MAX_LENGTH = 65_536;
 const MAX_LINES = 1_000;
-const MAX_LINE = 4_000;
+/** More than twice what the gateway shows of it, once the call's secrets have been taken out. */
+const MAX_LINE = 8_001;
 
 export class PrintedText {
   readonly #pass: (level: PrintedLevel, line: string) => void;

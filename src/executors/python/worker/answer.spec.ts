@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { NOTHING_TO_SCRUB } from '../../../lib/secrets/scrub-secrets.ts';
 import {
   failureOf,
   ProtocolViolation,
@@ -99,12 +100,15 @@ describe.each(Object.entries(READERS))('%s', (_what, readBytes) => {
 
 describe('a reported error', () => {
   it('that is an exception is PERMANENT; class, text and traceback are for the log alone', () => {
-    const failure = failureOf({
-      ...reported,
-      exception: 'KeyError',
-      message: "'a'",
-      traceback: 'Traceback …',
-    });
+    const failure = failureOf(
+      {
+        ...reported,
+        exception: 'KeyError',
+        message: "'a'",
+        traceback: 'Traceback …',
+      },
+      NOTHING_TO_SCRUB,
+    );
     expect(failure).toMatchObject({
       type: 'PERMANENT',
       reason: 'EXCEPTION',
@@ -116,17 +120,17 @@ describe('a reported error', () => {
   });
 
   it('keeps a known type and turns any other into PERMANENT', () => {
-    expect(failureOf({ ...reported, type: 'RATE_LIMIT', retryable: true })).toMatchObject({
+    expect(failureOf({ ...reported, type: 'RATE_LIMIT', retryable: true }, NOTHING_TO_SCRUB)).toMatchObject({
       type: 'RATE_LIMIT',
       origin: 'tool',
       retryable: true,
     });
     for (const type of ['', 'rate_limit', 'constructor', '__proto__']) {
-      expect(failureOf({ ...reported, type }).type).toBe('PERMANENT');
+      expect(failureOf({ ...reported, type }, NOTHING_TO_SCRUB).type).toBe('PERMANENT');
     }
   });
 
   it('is never longer than 500 characters', () => {
-    expect(failureOf({ ...reported, message: 'x'.repeat(9999) }).message).toHaveLength(500);
+    expect(failureOf({ ...reported, message: 'x'.repeat(9999) }, NOTHING_TO_SCRUB).message).toHaveLength(500);
   });
 });

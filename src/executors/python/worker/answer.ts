@@ -1,6 +1,7 @@
 // Answers of a worker, read as what they are: bytes from an untrusted process.
 import { isErrorType } from '../../../contract/call/error-types.ts';
 import { isJsonObject, type JsonValue } from '../../../contract/json.ts';
+import type { CallScrubber } from '../../../contract/call/tool-call.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { exceptionFailure, ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { inexactNumberIn } from '../../../lib/json/exact-json.ts';
@@ -31,6 +32,7 @@ export class ProtocolViolation extends Error {
 
 /** Levels of a result; an answer has one more around it. */
 const MAX_DEPTH = 64;
+/** The worker leaves more than twice as much: see SecretScrubber.cut. */
 const MAX_MESSAGE = 500;
 const NOT_JSON = 'the answer is not JSON in UTF-8';
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -72,14 +74,14 @@ export function readJson(content: Buffer): JsonValue {
 }
 
 /** The ToolFailure that an error reported by a worker stands for. */
-export function failureOf(error: ReportedError): ToolFailure {
+export function failureOf(error: ReportedError, { cut }: Pick<CallScrubber, 'cut'>): ToolFailure {
   if (error.exception !== null)
     return exceptionFailure(
       [error.traceback, `${error.exception}: ${error.message}`].filter(Boolean).join('\n'),
     );
   const type = isErrorType(error.type) ? error.type : 'PERMANENT';
   const { retryable } = error;
-  return new ToolFailure(type, error.message.slice(0, MAX_MESSAGE), {
+  return new ToolFailure(type, cut(error.message, MAX_MESSAGE), {
     origin: 'tool',
     retryable,
     ...(error.reason !== null && { reason: error.reason }),

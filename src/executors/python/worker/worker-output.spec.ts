@@ -36,6 +36,15 @@ describe('worker output', () => {
     expect(lines[1]).toContain('truncated after 65536 bytes');
   });
 
+  it('tells which line goes on and was cut', async () => {
+    const cut: boolean[] = [];
+    const output = new CallOutput((_level, _line, isCut) => void cut.push(isCut));
+    output.push('info', Buffer.from('whole\n'));
+    output.push('warn', Buffer.from('other'));
+    output.push('info', Buffer.alloc(70_000, 'x'));
+    expect(cut).toEqual([false, true, false, false]);
+  });
+
   it('that reaches the allowance to the byte is not called truncated; one byte more is', async () => {
     const { stdout, lines } = setUp();
     stdout.write(`${'x'.repeat(65_535)}\n`);

@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
 export type LogLevel = 'info' | 'warn';
-export type LineListener = (level: LogLevel, line: string) => void;
+/** `isCut`: the line goes on, and what follows is left out. */
+export type LineListener = (level: LogLevel, line: string, isCut: boolean) => void;
 
 /** Bytes per call that become log lines; the rest is read and thrown away. */
 const MAX_LOGGED_BYTES = 64 * 1024;
@@ -21,8 +22,8 @@ export class CallOutput {
   constructor(listener: LineListener) {
     this.#listener = listener;
     this.#lines = {
-      info: new LineBuffer((line) => listener('info', line)),
-      warn: new LineBuffer((line) => listener('warn', line)),
+      info: new LineBuffer((line, isCut) => listener('info', line, isCut)),
+      warn: new LineBuffer((line, isCut) => listener('warn', line, isCut)),
     };
   }
 
@@ -30,7 +31,7 @@ export class CallOutput {
     const left = MAX_LOGGED_BYTES - this.#received;
     this.#received += chunk.length;
     if (left > 0) this.#lines[level].push(chunk.length <= left ? chunk : chunk.subarray(0, left));
-    if (left >= 0 && chunk.length > left) this.#truncated();
+    if (left >= 0 && chunk.length > left) this.#truncated(level);
   }
 
   /** Passes on what was printed without a line end. */
@@ -39,9 +40,10 @@ export class CallOutput {
     this.#lines.warn.flush();
   }
 
-  #truncated(): void {
+  #truncated(level: LogLevel): void {
+    this.#lines[level].flush(true);
     this.flush();
-    this.#listener('warn', `(output truncated after ${MAX_LOGGED_BYTES} bytes)`);
+    this.#listener('warn', `(output truncated after ${MAX_LOGGED_BYTES} bytes)`, false);
   }
 }
 
@@ -74,27 +76,27 @@ export async function over(streams: readonly Readable[]): Promise<void> {
 
 class LineBuffer {
   readonly #decoder = new StringDecoder('utf8');
-  readonly #onLine: (line: string) => void;
+  readonly #onLine: (line: string, isCut: boolean) => void;
   #partial = '';
 
-  constructor(onLine: (line: string) => void) {
+  constructor(onLine: (line: string, isCut: boolean) => void) {
     this.#onLine = onLine;
   }
 
   push(chunk: Buffer): void {
     const lines = (this.#partial + this.#decoder.write(chunk)).split('\n');
     this.#partial = lines.pop() ?? '';
-    for (const line of lines) this.#pass(line);
+    for (const line of lines) this.#pass(line, false);
   }
 
-  flush(): void {
+  flush(isCut = false): void {
     const rest = this.#partial;
     this.#partial = '';
-    this.#pass(rest);
+    this.#pass(rest, isCut);
   }
 
-  #pass(line: string): void {
+  #pass(line: string, isCut: boolean): void {
     const text = line.trimEnd();
-    if (text !== '') this.#onLine(text);
+    if (text !== '') this.#onLine(text, isCut);
   }
 }

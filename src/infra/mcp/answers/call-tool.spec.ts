@@ -2,6 +2,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../../../test/helpers/fake-clock.ts';
+import { NOTHING_TO_SCRUB } from '../../../lib/secrets/scrub-secrets.ts';
 import { toolCaller } from './call-tool.ts';
 import type { resultSchema } from './read-result.ts';
 
@@ -30,7 +31,7 @@ function clientOf(era: 'modern' | 'legacy', answer: unknown) {
 }
 
 const callerOf = (client: Client, transport: 'stdio' | 'http') =>
-  toolCaller({ client, clock: new FakeClock(), isBlock: () => false, transport });
+  toolCaller({ client, clock: new FakeClock(), isBlock: () => false, transport, scrubber: NOTHING_TO_SCRUB });
 
 it.each([
   ['http', 'modern', 'callTool'],

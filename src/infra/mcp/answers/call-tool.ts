@@ -4,6 +4,7 @@ import type { McpResult } from '../../../ports/egress/mcp-servers.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { inputRequired, invalidAnswer } from '../failures.ts';
 import { ANYTHING } from './anything.ts';
+import type { SecretScrubber } from '../../../lib/secrets/scrub-secrets.ts';
 import { readAllAsked } from './read-asked.ts';
 import { hasTasks, runTask } from './run-task.ts';
 import { readResult, resultSchema, type BlockCheck } from './read-result.ts';
@@ -15,6 +16,7 @@ interface CallerNeeds {
   readonly clock: Clock;
   readonly isBlock: BlockCheck;
   readonly transport: 'stdio' | 'http';
+  readonly scrubber: SecretScrubber;
 }
 
 export interface ToolCaller {
@@ -27,13 +29,13 @@ export interface ToolCaller {
  * A server of 2026-07-28 over HTTP may want arguments repeated in headers, which `callTool` of the SDK does. Its caches and
  * its checks of results by the server's own schemas are of no use here, so everywhere else a call is a plain request.
  */
-export function toolCaller({ client, clock, isBlock, transport }: CallerNeeds): ToolCaller {
+export function toolCaller({ client, clock, isBlock, transport, scrubber }: CallerNeeds): ToolCaller {
   const isModern = client.getProtocolEra() === 'modern';
   if (transport === 'http' && isModern) {
     return {
       call: async (params, options) => {
         const answer = await client.callTool(params, { ...options, allowInputRequired: true });
-        return checked(refuseQuestions(answer), isBlock);
+        return checked(refuseQuestions(answer, scrubber), isBlock);
       },
     };
   }
@@ -42,7 +44,7 @@ export function toolCaller({ client, clock, isBlock, transport }: CallerNeeds): 
       call: async (params, options) => {
         const asked = { ...options, allowInputRequired: true };
         const answer = await client.request({ method: 'tools/call', params }, ANYTHING, asked);
-        return checked(refuseQuestions(answer), isBlock);
+        return checked(refuseQuestions(answer, scrubber), isBlock);
       },
     };
   }
@@ -56,9 +58,9 @@ export function toolCaller({ client, clock, isBlock, transport }: CallerNeeds): 
 }
 
 /** Since 2026-07-28 a server asks by its answer. */
-function refuseQuestions(answer: object): object {
+function refuseQuestions(answer: object, scrubber: SecretScrubber): object {
   if (!('inputRequests' in answer) && !('requestState' in answer)) return answer;
-  throw inputRequired('inputRequests' in answer ? readAllAsked(answer.inputRequests) : []);
+  throw inputRequired('inputRequests' in answer ? readAllAsked(answer.inputRequests, scrubber) : []);
 }
 
 function checked(answer: unknown, isBlock: BlockCheck): McpResult {

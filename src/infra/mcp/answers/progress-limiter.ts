@@ -1,4 +1,5 @@
 // ProgressLimiter: lets progress through that moves forward, and not more of it than anybody can follow.
+import type { SecretScrubber } from '../../../lib/secrets/scrub-secrets.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { McpProgress } from '../../../ports/egress/mcp-servers.ts';
 
@@ -7,6 +8,7 @@ const MAX_MESSAGE_CHARS = 500;
 
 export function limitProgress(
   clock: Clock,
+  { cut }: Pick<SecretScrubber, 'cut'>,
   pass: (progress: McpProgress) => void,
 ): (progress: McpProgress) => void {
   let last = Number.NEGATIVE_INFINITY;
@@ -19,7 +21,7 @@ export function limitProgress(
     pass({
       progress,
       ...(total !== undefined && Number.isFinite(total) && { total }),
-      ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE_CHARS) }),
+      ...(message !== undefined && { message: cut(message, MAX_MESSAGE_CHARS) }),
     });
   };
 }

@@ -1,5 +1,6 @@
-// What a server wants to be told in the middle of a call, cut to what a failure can carry; nothing of it is trusted.
+// What a server wants to be told in the middle of a call, scrubbed and cut to what a failure can carry; nothing of it is trusted.
 import { isJsonObject } from '../../../contract/json.ts';
+import type { SecretScrubber } from '../../../lib/secrets/scrub-secrets.ts';
 import type { McpLog, McpResult } from '../../../ports/egress/mcp-servers.ts';
 import { inputRequired } from '../failures.ts';
 import type { AskedInput } from './calls-under-way.ts';
@@ -8,21 +9,23 @@ const MOST_CHARS = 1_000;
 const MOST_SCHEMA_CHARS = 4_000;
 const MOST_LOG_CHARS = 2_000;
 
+type Cutter = Pick<SecretScrubber, 'cut'>;
+
 /** Params of an `elicitation/create`; undefined: they ask for nothing. */
-export function readAsked(params: unknown): AskedInput | undefined {
+export function readAsked(params: unknown, { cut }: Cutter): AskedInput | undefined {
   if (!isJsonObject(params)) return undefined;
   const { message, requestedSchema, url } = params;
   if (typeof message !== 'string') return undefined;
   const schema = isJsonObject(requestedSchema) && JSON.stringify(requestedSchema).length <= MOST_SCHEMA_CHARS;
   return {
-    message: message.slice(0, MOST_CHARS),
+    message: cut(message, MOST_CHARS),
     ...(schema && { schema: requestedSchema }),
     ...(typeof url === 'string' && url.length <= MOST_CHARS && { url }),
   };
 }
 
 /** `inputRequests` of an answer of 2026-07-28, by names of the server's, or `elicitations` of an error. */
-export function readAllAsked(requests: unknown): readonly AskedInput[] {
+export function readAllAsked(requests: unknown, scrubber: Cutter): readonly AskedInput[] {
   const values: readonly unknown[] = Array.isArray(requests)
     ? requests
     : isJsonObject(requests)
@@ -30,7 +33,7 @@ export function readAllAsked(requests: unknown): readonly AskedInput[] {
       : [];
   return values.slice(0, 5).flatMap((each) => {
     const params = isJsonObject(each) ? (each['params'] ?? each) : each;
-    const asked = readAsked(params);
+    const asked = readAsked(params, scrubber);
     return asked === undefined ? [] : [asked];
   });
 }
@@ -56,16 +59,11 @@ const LEVELS: { readonly [level: string]: McpLog['level'] } = {
 };
 
 /** Params of a `notifications/message`. */
-export function readLog({
-  level,
-  logger,
-  data,
-}: {
-  level?: unknown;
-  logger?: unknown;
-  data?: unknown;
-}): McpLog {
+export function readLog(
+  { level, logger, data }: { level?: unknown; logger?: unknown; data?: unknown },
+  { cut }: Cutter,
+): McpLog {
   const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
-  const from = typeof logger === 'string' && logger !== '' ? `${logger.slice(0, 100)}: ` : '';
-  return { level: LEVELS[String(level)] ?? 'info', message: (from + text).slice(0, MOST_LOG_CHARS) };
+  const from = typeof logger === 'string' && logger !== '' ? `${cut(logger, 100)}: ` : '';
+  return { level: LEVELS[String(level)] ?? 'info', message: from + cut(text, MOST_LOG_CHARS - from.length) };
 }

@@ -1,8 +1,6 @@
 // What stands between the SDK's client and a server: the transport, started where it has to be, behind the guard.
 import type * as SdkModule from '@modelcontextprotocol/client';
 import type { Transport } from '@modelcontextprotocol/client';
-import { mcpSecrets } from '../../../lib/mcp/mcp-settings.ts';
-import { secretScrubber } from '../../../lib/secrets/scrub-secrets.ts';
 import type { McpServerSettings, McpStdioSettings } from '../../../ports/egress/mcp-servers.ts';
 import type { SpawnRequest } from '../../../ports/egress/process-spawner.ts';
 import type { SessionNeeds } from '../session-needs.ts';
@@ -28,7 +26,7 @@ export function guarded(
   needs: SessionNeeds,
   way: 'current' | 'old',
 ): Guarded {
-  const { clock, log, metrics, random, http } = needs;
+  const { clock, log, metrics, random, http, scrubber } = needs;
   const options = (inner: Transport): GuardOptions => ({
     inner,
     budget: new ProtocolViolationBudget(clock),
@@ -45,7 +43,7 @@ export function guarded(
     const guard = new MessageGuard(options(inner));
     return { guard, explained: (error) => error };
   }
-  const output = new ServerOutput(log, clock, secretScrubber(mcpSecrets(settings)));
+  const output = new ServerOutput(log, clock, scrubber);
   const inner = new StdioTransport({
     spawn: async () => {
       const child = await needs.spawner.spawn(spawnRequest(settings));
