@@ -38,6 +38,11 @@ const NAME = /^(\d{10})\.jsonl$/;
 const MAX_NEIGHBOURS = 64;
 const NEWLINE = 0x0a;
 
+/** By its name: a file of records that are still to be shipped. What the database has refused lies beside them, and stays. */
+export function isSegment(name: string): boolean {
+  return NAME.test(name);
+}
+
 export class SegmentFolder implements SegmentStorage {
   readonly path: string;
   readonly #unlock: () => void;

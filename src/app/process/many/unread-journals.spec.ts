@@ -17,6 +17,9 @@ beforeEach(() => {
   }
   // One that was read to its end.
   mkdirSync(join(dir, 'processes/11/audit'), { recursive: true });
+  // What the database refused is for a human, and no start reads it.
+  mkdirSync(join(dir, 'processes/12/audit'), { recursive: true });
+  writeFileSync(join(dir, 'processes/12/audit/rejected.jsonl'), '{}\n');
 });
 
 afterEach(() => rmSync(dir, { recursive: true }));

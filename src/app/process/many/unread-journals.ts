@@ -1,6 +1,7 @@
 // Journals that no process of this start reads: of a start with another number of processes.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isSegment } from '../../../infra/audit/segment-folder.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { Settings } from '../../../settings/settings-schema.ts';
 
@@ -15,7 +16,7 @@ export function warnOfUnreadJournals({ data_dir: dataDir }: Settings, count: num
     .map((name) => join(folder, name, 'audit'));
   // Of a gateway of one process.
   if (count > 1) folders.unshift(join(dataDir, 'audit'));
-  const journals = folders.filter((journal) => namesIn(journal).some((name) => name.endsWith('.jsonl')));
+  const journals = folders.filter((journal) => namesIn(journal).some(isSegment));
   if (journals.length > 0)
     log.warn(
       { journals },
