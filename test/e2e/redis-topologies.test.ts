@@ -7,6 +7,7 @@ import { acceptedId, callWhen } from '../helpers/async-client.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import {
+  redisBehindGuardedSentinel,
   redisBehindSentinel,
   redisCluster,
   redisOverTls,
@@ -48,7 +49,8 @@ afterAll(async () => {
 
 describe.each([
   ['TLS', redisOverTls],
-  ['sentinels', redisBehindSentinel],
+  ['sentinels', () => redisBehindSentinel()],
+  ['sentinels with passwords in files', redisBehindGuardedSentinel],
   ['a cluster', redisCluster],
 ] as const)('over Redis by %s', (name, open) => {
   let redis: RedisTopology;
@@ -61,8 +63,8 @@ describe.each([
       database: { url: postgres.url() },
       secrets: { keys: `one:${Buffer.alloc(32, 7).toString('base64')}` },
     };
-    gateways.push(await startGateway({ tools: [tools], auth: AUTH, settings }));
-    gateways.push(await startGateway({ tools: [tools], auth: AUTH, settings }));
+    gateways.push(await startGateway({ tools: [tools], auth: AUTH, settings, env: redis.env ?? {} }));
+    gateways.push(await startGateway({ tools: [tools], auth: AUTH, settings, env: redis.env ?? {} }));
   }, 90_000);
 
   afterAll(async () => {
@@ -113,4 +115,27 @@ describe.each([
     expect(await callTool(one, 'plain', {})).toMatchObject({ status: 200 });
     await eventually(async () => expect(await degraded()).toEqual([0, 0]));
   });
+});
+
+describe('a password of the sentinels that is wrong', () => {
+  it('leaves the gateway to its own limits, and it says so', async () => {
+    const redis = await redisBehindGuardedSentinel();
+    const file = join(dir, 'wrong-password');
+    writeFileSync(file, 'not-the-word-of-the-sentinels');
+    const gateway = await startGateway({
+      tools: [tools],
+      auth: AUTH,
+      settings: { redis: redis.settings, database: { url: postgres.url() } },
+      env: { ...redis.env, UTE_REDIS_SENTINEL_PASSWORD_FILE: file },
+    });
+    try {
+      expect(await callTool({ url: gateway.url, key: KEY.text }, 'plain', {})).toMatchObject({ status: 200 });
+      await eventually(async () =>
+        expect(await metricValue(gateway.service.metricsUrl, 'ute_degraded{component="admission"}')).toBe(1),
+      );
+    } finally {
+      await gateway.stop();
+      await redis.stop();
+    }
+  }, 90_000);
 });

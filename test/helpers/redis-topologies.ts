@@ -10,6 +10,8 @@ import { freePort, startRedis } from './redis.ts';
 export interface RedisTopology {
   /** `redis` of gateway.yaml. */
   readonly settings: Readonly<Record<string, unknown>>;
+  /** What stands beside them in the environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Ends the server that takes writes; another one takes its place. Left out: there is none. */
   failOver?(): Promise<void>;
   stop(): Promise<void>;
@@ -52,8 +54,16 @@ export async function redisOverTls(): Promise<RedisTopology> {
   };
 }
 
+const SERVER_PASSWORD = 'servers:p@ss/word';
+const SENTINEL_PASSWORD = 'sentinels own word';
+
+/** The same where servers and sentinel want a password each, which the gateway is told by files, as secrets are mounted. */
+export function redisBehindGuardedSentinel(): Promise<RedisTopology> {
+  return redisBehindSentinel(true);
+}
+
 /** A server, its replica, and a sentinel that needs nobody's vote to make it take over. */
-export async function redisBehindSentinel(): Promise<RedisTopology> {
+export async function redisBehindSentinel(isGuarded = false): Promise<RedisTopology> {
   const dir = mkdtempSync(join(tmpdir(), 'ute-redis-sentinel-'));
   const first = await startRedis();
   const second = await startRedis([
@@ -66,8 +76,18 @@ export async function redisBehindSentinel(): Promise<RedisTopology> {
   const conf = join(dir, 'sentinel.conf');
   writeFileSync(
     conf,
-    `sentinel monitor limits 127.0.0.1 ${first.port} 1\nsentinel down-after-milliseconds limits 500\nsentinel failover-timeout limits 5000\n`,
+    `sentinel monitor limits 127.0.0.1 ${first.port} 1\n${isGuarded ? `sentinel auth-pass limits ${SERVER_PASSWORD}\n` : ''}sentinel down-after-milliseconds limits 500\nsentinel failover-timeout limits 5000\n`,
   );
+  if (isGuarded) {
+    // Connections that are open stay good; those that the helper opens anew show the password.
+    for (const { client } of [first, second]) client.options.password = SERVER_PASSWORD;
+    await Promise.all(
+      [first, second].map(({ client }) => client.config('SET', 'masterauth', SERVER_PASSWORD)),
+    );
+    await Promise.all(
+      [first, second].map(({ client }) => client.config('SET', 'requirepass', SERVER_PASSWORD)),
+    );
+  }
   const sentinel = await startRedis([], { conf, args: ['--sentinel'] });
   const asked = new Redis(sentinel.port, '127.0.0.1');
   await eventually(async () => {
@@ -75,8 +95,24 @@ export async function redisBehindSentinel(): Promise<RedisTopology> {
     return Array.isArray(replicas) && replicas.length === 1;
   });
   asked.disconnect();
+  const common = { mode: 'sentinel', master_name: 'limits' };
+  const mounted = (name: string, text: string) => {
+    const path = join(dir, name);
+    writeFileSync(path, `${text}\n`, { mode: 0o600 });
+    return path;
+  };
+  if (isGuarded)
+    await sentinel.client.call('ACL', 'SETUSER', 'default', 'resetpass', `>${SENTINEL_PASSWORD}`);
+  const url = new URL(sentinel.url);
+  url.password = encodeURIComponent(SERVER_PASSWORD);
   return {
-    settings: { url: sentinel.url, mode: 'sentinel', master_name: 'limits' },
+    settings: isGuarded ? common : { ...common, url: sentinel.url },
+    ...(isGuarded && {
+      env: {
+        UTE_REDIS_URL_FILE: mounted('url', url.href),
+        UTE_REDIS_SENTINEL_PASSWORD_FILE: mounted('sentinel', SENTINEL_PASSWORD),
+      },
+    }),
     async failOver() {
       await first.kill();
       await eventually(async () => (await second.client.info('replication')).includes('role:master'));

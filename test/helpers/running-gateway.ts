@@ -42,6 +42,8 @@ export async function startGateway(options: {
   settings?: Record<string, unknown>;
   roles?: Readonly<Record<string, readonly string[]>>;
   more?: Readonly<Record<string, WantedKey>>;
+  /** Of the process: what stands in the environment and in the files that it names. */
+  env?: Readonly<Record<string, string>>;
   /** Beside keys and roles. */
   auth?: Readonly<Record<string, unknown>>;
 }): Promise<RunningGateway> {
@@ -74,7 +76,7 @@ export async function startGateway(options: {
     limits: { shed_at_lag_ms: 60_000, ...(options.settings?.['limits'] as object | undefined) },
   };
   writeFileSync(join(dir, 'gateway.yaml'), stringify(file));
-  const read = () => loadSettings({ UTE_CONFIG: join(dir, 'gateway.yaml') }, dir);
+  const read = () => loadSettings({ ...options.env, UTE_CONFIG: join(dir, 'gateway.yaml') }, dir);
   const service = await serve(read(), () => undefined, read).catch((error: unknown) => {
     rmSync(dir, { recursive: true, force: true });
     throw error;
