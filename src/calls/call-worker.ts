@@ -7,6 +7,7 @@ import type { ToolRefusal, ToolResponse } from '../contract/call/tool-response.t
 import { pause } from '../lib/timers/pause.ts';
 import type { CallEnd, CallStore, ClaimedCall, NewCall } from '../ports/calls/call-store.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
+import { notApproved } from './approved-call.ts';
 import { admittedCallOf } from './accepted-request.ts';
 import { QueueConsumer, type ConsumerDeps, type ReservedSlot } from './queue-consumer.ts';
 import { endOf, type WriteEnvelope } from './ended-call.ts';
@@ -113,7 +114,14 @@ export class CallWorker {
       ),
     );
     try {
-      return await this.#deps.caller.resume(admitted, { emit: recorder.emit, signal });
+      const refusal = notApproved(call, admitted);
+      if (refusal !== undefined)
+        this.#deps.log.error(
+          { callId: call.id, tool: call.tool, tenant: call.tenantId },
+          'an approved call was changed in the database after its approval: it is refused',
+        );
+      const watched = { emit: recorder.emit, signal, ...(refusal !== undefined && { refusal }) };
+      return await this.#deps.caller.resume(admitted, watched);
     } finally {
       await recorder.close();
     }

@@ -78,7 +78,10 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
     return admission.outcome(this.#carry(request, admission));
   }
 
-  resume(admitted: AdmittedCall, watched: Pick<ToolRequest, 'emit' | 'signal'> = {}): Promise<ToolResponse> {
+  resume(
+    admitted: AdmittedCall,
+    watched: Pick<ToolRequest, 'emit' | 'signal' | 'refusal'> = {},
+  ): Promise<ToolResponse> {
     const { tool, arguments: args, context, timeoutMs, providerCallId } = admitted;
     const asked = {
       tool,

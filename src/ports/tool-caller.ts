@@ -11,8 +11,11 @@ export interface ToolCaller {
   execute(request: ToolRequest): Promise<ToolResponse>;
   /** As far as a call can come without running: allowed, valid, approved. */
   admit(request: AdmitRequest): Promise<Admission>;
-  /** The rest of the way of a call that was admitted before. */
-  resume(call: AdmittedCall, watched?: Pick<ToolRequest, 'emit' | 'signal'>): Promise<ToolResponse>;
+  /** The rest of the way of a call that was admitted before; with a refusal it ends by that, on record like any other. */
+  resume(
+    call: AdmittedCall,
+    watched?: Pick<ToolRequest, 'emit' | 'signal' | 'refusal'>,
+  ): Promise<ToolResponse>;
   /** How it would be decided. Nothing runs, nothing is counted or kept. */
   explain(request: ExplainRequest): Promise<Explanation>;
 }

@@ -10,9 +10,14 @@ import type { Tables } from '../postgres/tables.ts';
 
 type Db = Kysely<Tables>;
 
-const CLAIMED_NAMES = ['id', 'claim', 'kind', 'tenantId', 'tool', 'idempotent', 'readOnly', 'run', 'request'];
+const CLAIMED_NAMES = ['id', 'claim', 'kind', 'tenantId', 'tool', 'idempotent', 'readOnly', 'run', 'request', 'approval']; // prettier-ignore
+/** The row of the call may have been changed since; that of the approval says what was approved. */
+const APPROVAL = sql`(SELECT json_build_object('isDecided', a.status <> 'pending' OR a.expires_at <= now(),
+  'isFirst', NOT coalesce(calls.notes ? 'retried_by', false), 'tool', a.tool, 'toolHash', a.tool_hash,
+  'argumentsHash', a.arguments_hash, 'requestedBy', a.requested_by, 'agentId', a.agent_id, 'userId', a.user_id)
+  FROM approvals a WHERE a.call_id = calls.id)`;
 const CLAIMED = sql`${columns<ClaimedCall>(['id', 'claim', 'kind', 'tenantId', 'tool', 'idempotent', 'readOnly'])},
-  attempts AS run, coalesce(request ->> 'call', '') AS request`;
+  attempts AS run, coalesce(request ->> 'call', '') AS request, ${APPROVAL} AS approval`;
 
 /** May run now. */
 const READY = sql`status = 'queued' AND kind <> 'sync' AND (not_before IS NULL OR not_before <= now())

@@ -63,6 +63,22 @@ export interface ClaimedCall extends Claim {
   /** Runs so far, this one included. */
   readonly run: number;
   readonly request: string;
+  /** Of a call that had to wait until a human approved it; null: there is no such approval. */
+  readonly approval?: ApprovalGiven | null;
+}
+
+/** What the approval was asked for, by its own row: what runs is held to it. */
+export interface ApprovalGiven {
+  /** False: nobody has decided, and it could still be decided. */
+  readonly isDecided: boolean;
+  /** False: somebody has it run again, under an approval of its own. */
+  readonly isFirst: boolean;
+  readonly tool: string;
+  readonly toolHash: string;
+  readonly argumentsHash: string;
+  readonly requestedBy: string;
+  readonly agentId: string;
+  readonly userId: string;
 }
 
 export interface CallEnd {

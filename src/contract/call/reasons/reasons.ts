@@ -63,6 +63,7 @@ export const REASONS = {
 
   // Approval and idempotency.
   APPROVALS_FULL: row('UNAVAILABLE', 'too many calls wait for approval: have some decided'),
+  APPROVED_CALL_CHANGED: row('PERMISSION_DENIED', 'what is kept of the call is not what was approved: somebody has changed it in the database'),
   APPROVAL_CONFLICT: row('CONFLICT', 'somebody has decided this approval already'),
   APPROVAL_EXPIRED: row(['VALIDATION', 'CONFLICT'], 'the approval is past its time'),
   APPROVAL_MISMATCH: row('VALIDATION', 'the token was given for another call'),
