@@ -1,5 +1,5 @@
 // The credential that headers or metadata show: one, or several that say the same.
-import type { Credential } from '../contract/call/principal.ts';
+import type { ClientAddress, Credential } from '../contract/call/principal.ts';
 
 /** HTTP joins what a header says twice. No credential holds a comma. */
 const JOINED = /, */;
@@ -8,13 +8,17 @@ const JOINED = /, */;
 export function shownCredential(
   authorizations: readonly string[],
   keys: readonly string[],
+  from: ClientAddress | undefined,
 ): Credential | undefined {
   const [first, ...others] = [
     ...authorizations.map(bearerToken),
     ...keys.flatMap((said) => said.split(JOINED)),
   ];
   if (first === undefined) return undefined;
-  return others.every((each) => each === first) ? { kind: 'bearer', token: first } : { kind: 'several' };
+  const where = from === undefined ? {} : { from };
+  return others.every((each) => each === first)
+    ? { kind: 'bearer', token: first, ...where }
+    : { kind: 'several', ...where };
 }
 
 function bearerToken(said: string): string {

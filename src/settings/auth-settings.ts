@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { egressFields } from '../lib/egress/egress.ts';
 import { whole } from '../lib/settings/whole.ts';
+import { strangerFields } from './stranger-settings.ts';
 
 const names = z.array(z.string().min(1));
 
@@ -198,6 +199,7 @@ export const auth = z.strictObject({
     .default('api_keys')
     .describe('none = everybody is admin; only on loopback.'),
   keys: z.array(apiKey).default([]),
+  ...strangerFields,
   issuers: z
     .array(issuer)
     .max(32)

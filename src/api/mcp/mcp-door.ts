@@ -21,6 +21,8 @@ import { contextIn, faultOfHead, sessionIn, takes } from './protocol/request-hea
 import {
   faultOf,
   NO_EVENTS,
+  retryAfterSeconds,
+  strangerStatus,
   TOO_MANY_STREAMS,
   UNKNOWN_SESSION,
   type RpcFault,
@@ -182,14 +184,12 @@ export class McpDoor {
     const refused = refusedCall(typeof name === 'string' ? name : '', failure, exchange);
     const response = await this.#deps.caller.execute(refused);
     if (response.ok) return;
-    const isStranger = response.error.type === 'AUTH';
-    const told = {
-      status: 401,
-      code: INVALID_REQUEST,
-      message: response.error.message,
-      data: wireError(response),
-    };
-    this.#fail(request, reply, isStranger ? told : rejection, id);
+    const { error } = response;
+    const status = strangerStatus(error);
+    const { message } = error;
+    const retryAfterMs = error.retryAfterMs ?? undefined;
+    const told = { code: INVALID_REQUEST, message, data: wireError(response), retryAfterMs };
+    this.#fail(request, reply, status === undefined ? rejection : { ...told, status }, id);
   }
 
   #asked(request: FastifyRequest, era: Era, id: RequestId): Asked {
@@ -217,13 +217,14 @@ export class McpDoor {
   #fail(
     request: FastifyRequest,
     reply: FastifyReply,
-    { status, code, message, data }: RpcFault,
+    { status, code, message, data, retryAfterMs }: RpcFault,
     id: RequestId | null,
   ): void {
     this.#telemetry.refused();
     if (reply.raw.destroyed) return;
     const { headers, socket } = request;
     if (status === 401) reply.header('www-authenticate', challengeOf(this.#deps.terms, { headers, socket }));
+    if (retryAfterMs !== undefined) reply.header('retry-after', retryAfterSeconds(retryAfterMs));
     const error = { code, message, ...(data !== undefined && { data }) };
     reply
       .code(status)

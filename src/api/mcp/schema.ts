@@ -79,6 +79,7 @@ export const mcpMessage = route({
     406: json('The client takes no JSON.', RpcError),
     413: json('The message is too large.', RpcError),
     415: json('The message is not sent as JSON.', RpcError),
+    429: json('Too many wrong credentials have come from the address.', RpcError, ['Retry-After']),
     503: json('Too many streams are open.', RpcError),
   },
 });
@@ -99,6 +100,7 @@ export const mcpListen = route({
     401: json('No credential, or one that is not valid.', RpcError, ['WWW-Authenticate']),
     403: json('A page of another origin asks.', RpcError),
     406: json('The client takes no events.', RpcError),
+    429: json('Too many wrong credentials have come from the address.', RpcError, ['Retry-After']),
     503: json('Too many streams are open.', RpcError),
   },
 });

@@ -13,6 +13,7 @@ import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/ap
 import { makeFirstKey } from '../../infra/keys/first-key.ts';
 import { CertificateAuthenticator } from '../../infra/certificates/certificate-authenticator.ts';
 import { PeopleByCredential } from '../../infra/identity/people-by-credential.ts';
+import { LimitedAuthenticator } from '../../infra/identity/limited-authenticator.ts';
 import { AnyAuthenticator } from '../../infra/identity/any-authenticator.ts';
 import { KeyReload } from '../../infra/keys/key-reload.ts';
 import { firstKeyPath, keysInForce } from '../../infra/keys/keys-in-force.ts';
@@ -74,7 +75,7 @@ export async function openKeys(settings: Settings, needs: KeysNeeds): Promise<Ke
       : new KeyReload({ settings, reread, authenticator: apiKeys, certificates, clock, log });
   const authenticator = authenticatorOf(apiKeys, tokens?.authenticator, certificates);
   return {
-    authenticator,
+    authenticator: limited(authenticator, settings, needs),
     people: new PeopleByCredential(authenticator, apiKeys),
     control,
     areUnread: () => recorded.isAway,
@@ -119,6 +120,17 @@ function authenticatorOf(
   if (keys === undefined) return new AnonymousAuthenticator();
   if (tokens === undefined && certificates === undefined) return keys;
   return new AnyAuthenticator({ keys, tokens, certificates });
+}
+
+/** Where everybody is let in, nobody guesses. */
+function limited(
+  authenticator: Authenticator,
+  { auth: { mode, wrong_credentials: limit, trusted_proxies: trustedProxies } }: Settings,
+  needs: KeysNeeds,
+): Authenticator {
+  if (mode === 'none' || limit === false) return authenticator;
+  const { per_address: most, within_s: seconds } = limit;
+  return new LimitedAuthenticator(authenticator, { most, withinMs: seconds * 1_000, trustedProxies }, needs);
 }
 
 function openRecorded(

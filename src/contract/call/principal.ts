@@ -20,9 +20,17 @@ export interface Principal {
 export type Credential =
   | { readonly kind: 'none' }
   /** Two or more that say different things: nobody decides which of them counts. */
-  | { readonly kind: 'several' }
-  | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'several'; readonly from?: ClientAddress }
+  | { readonly kind: 'bearer'; readonly token: string; readonly from?: ClientAddress }
   | { readonly kind: 'certificate'; readonly certificate: ClientCertificate };
+
+/** Where it came from, as found on the wire. */
+export interface ClientAddress {
+  /** The other end of the connection. */
+  readonly peer: string;
+  /** X-Forwarded-For, which anybody may write: to be believed of a trusted peer alone. */
+  readonly forwardedFor?: string;
+}
 
 /** Of a connection, where nothing else was presented. TLS has verified it. */
 export interface ClientCertificate {

@@ -1,6 +1,6 @@
 // Reads what a call's metadata says: the credential, trace context and idempotency key. One pass, bounded.
 import type { Metadata, ServerUnaryCall } from '@grpc/grpc-js';
-import type { Credential } from '../../../contract/call/principal.ts';
+import type { ClientAddress, Credential } from '../../../contract/call/principal.ts';
 import { credentialOfPeer } from '../../client-certificate.ts';
 import type { ToolContext } from '../../../contract/call/tool-context.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
@@ -26,15 +26,23 @@ export function checkMetadataSize(metadata: Metadata): void {
 }
 
 /** The part of a grpc-js server call that tells of its connection. */
-export type Connection = Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>;
+export type Connection = Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext' | 'getPeer'>;
 
 /** An authorization of another scheme is a wrong credential, not a missing one. */
 export function credentialOf(metadata: Metadata, connection: Connection): Credential {
   const authorizations = metadata.get('authorization').map(String);
   const keys = metadata.get('x-api-key').map(String);
   return (
-    shownCredential(authorizations, keys) ?? credentialOfPeer(connection.getAuthContext().sslPeerCertificate)
+    shownCredential(authorizations, keys, addressOf(metadata, connection)) ??
+    credentialOfPeer(connection.getAuthContext().sslPeerCertificate)
   );
+}
+
+function addressOf(metadata: Metadata, connection: Connection): ClientAddress {
+  const peer = connection.getPeer();
+  const address = { peer: peer.slice(0, peer.lastIndexOf(':')) };
+  const forwarded = metadata.get('x-forwarded-for');
+  return forwarded.length === 0 ? address : { ...address, forwardedFor: forwarded.map(String).join(',') };
 }
 
 /** Throws ToolFailure VALIDATION. */

@@ -8,7 +8,7 @@ import { encodeStruct } from '../struct/struct-codec.ts';
 import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, UNREADABLE } from '../wire-types.ts';
 
 /** A connection without TLS. */
-const PLAIN = { getAuthContext: () => ({}) };
+const PLAIN = { getAuthContext: () => ({}), getPeer: () => '127.0.0.1:5000' };
 
 const root = new protobuf.Root();
 root.resolvePath = (_origin, target) => PROTO_DIR + target;
@@ -86,16 +86,19 @@ describe('reading a request', () => {
     });
   });
 
-  it('finds the credential in either place, and takes another scheme for a wrong one', () => {
+  it('finds the credential in either place, with where it came from, and takes another scheme for a wrong one', () => {
     const credential = (entries: Record<string, string>) => read({}, entries).credential;
-    expect(credential({ authorization: 'Bearer abc' })).toEqual({ kind: 'bearer', token: 'abc' });
-    expect(credential({ authorization: 'bearer  abc ' })).toEqual({ kind: 'bearer', token: 'abc' });
-    expect(credential({ 'x-api-key': 'abc' })).toEqual({ kind: 'bearer', token: 'abc' });
-    expect(credential({ authorization: 'Basic abc' })).toEqual({ kind: 'bearer', token: '' });
-    expect(credential({ authorization: 'Basic abc', 'x-api-key': 'abc' })).toEqual({ kind: 'several' });
-    expect(credential({ authorization: 'Bearer abc', 'x-api-key': 'abc' })).toEqual({
-      kind: 'bearer',
-      token: 'abc',
+    const from = { peer: '127.0.0.1' };
+    const abc = { kind: 'bearer', token: 'abc', from };
+    expect(credential({ authorization: 'Bearer abc' })).toEqual(abc);
+    expect(credential({ authorization: 'bearer  abc ' })).toEqual(abc);
+    expect(credential({ 'x-api-key': 'abc' })).toEqual(abc);
+    expect(credential({ authorization: 'Basic abc' })).toEqual({ kind: 'bearer', token: '', from });
+    expect(credential({ authorization: 'Basic abc', 'x-api-key': 'abc' })).toEqual({ kind: 'several', from });
+    expect(credential({ authorization: 'Bearer abc', 'x-api-key': 'abc' })).toEqual(abc);
+    expect(credential({ 'x-api-key': 'abc', 'x-forwarded-for': '203.0.113.9' })).toEqual({
+      ...abc,
+      from: { ...from, forwardedFor: '203.0.113.9' },
     });
     expect(credential({})).toEqual({ kind: 'none' });
   });

@@ -11,6 +11,7 @@ import type {
 import { stringifyInSlices } from '../../../lib/large-json/write-json.ts';
 import { wireError, wireMeta } from '../../rest/execute/write-envelope.ts';
 import type { Era, Exchange } from '../protocol/exchange.ts';
+import { retryAfterSeconds, strangerStatus } from '../protocol/rpc-fault.ts';
 import { INVALID_REQUEST } from '../protocol/read-message.ts';
 import { isContent } from './content-blocks.ts';
 
@@ -69,8 +70,10 @@ function withText(text: string, structured: string | undefined): string {
 function writeRefusal(refusal: ToolRefusal, exchange: Exchange): Result {
   const { error } = refusal;
   const { mcp } = errorRow(error.type, error.origin, error.reason);
-  if (mcp === 401) {
-    exchange.status = 401;
+  const status = strangerStatus(error);
+  if (status !== undefined) {
+    exchange.status = status;
+    if (error.retryAfterMs !== null) exchange.header('retry-after', retryAfterSeconds(error.retryAfterMs));
     throw new ProtocolError(INVALID_REQUEST, error.message, wireError(refusal));
   }
   if (mcp === -32_602 || mcp === -32_603) throw new ProtocolError(mcp, error.message, wireError(refusal));

@@ -1,6 +1,7 @@
 // The credential that a request brings: a bearer token, an API key in a header of its own, or the certificate of its connection.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Credential } from '../../../contract/call/principal.ts';
+import { Socket } from 'node:net';
+import type { ClientAddress, Credential } from '../../../contract/call/principal.ts';
 import { credentialOfSocket } from '../../client-certificate.ts';
 import { shownCredential } from '../../shown-credential.ts';
 
@@ -18,7 +19,14 @@ export function credentialOf({ headers, socket, raw }: Shown): Credential {
   const { authorization, 'x-api-key': key } = headers;
   const authorizations = authorization === undefined ? NONE : authorizationsOf(authorization, raw);
   const keys = key === undefined ? NONE : [key].flat();
-  return shownCredential(authorizations, keys) ?? credentialOfSocket(socket);
+  const from = addressOf(socket, headers['x-forwarded-for']);
+  return shownCredential(authorizations, keys, from) ?? credentialOfSocket(socket);
+}
+
+function addressOf(socket: unknown, forwarded: string | string[] | undefined): ClientAddress | undefined {
+  const peer = socket instanceof Socket ? socket.remoteAddress : undefined;
+  if (peer === undefined) return undefined;
+  return forwarded === undefined ? { peer } : { peer, forwardedFor: [forwarded].flat().join(',') };
 }
 
 function authorizationsOf(first: string, raw: Shown['raw']): readonly string[] {

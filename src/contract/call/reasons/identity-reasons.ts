@@ -20,6 +20,7 @@ export const IDENTITY_REASONS = {
   AGENT_MISMATCH: row('PERMISSION_DENIED', 'the call names an agent that is not one of the credential\'s'),
   TENANT_MISMATCH: row('PERMISSION_DENIED', 'the call names a tenant that is not the credential\'s'),
   USER_MISMATCH: row('PERMISSION_DENIED', 'the call names a user that is not the credential\'s'),
+  TOO_MANY_WRONG_CREDENTIALS: row('RATE_LIMIT', 'too many wrong credentials came from the address of the request: for a while no other one of it is looked at'),
   TENANTS_DIFFER: row('VALIDATION', 'header or metadata and context name different tenants'),
   TENANT_NOT_ALLOWED: row('PERMISSION_DENIED', 'the request names a tenant that the credential does not serve'),
   TENANT_REQUIRED: row(['VALIDATION', 'PERMISSION_DENIED'], 'the credential serves several tenants, and the request names none; or it belongs to none, and calls no tools'),

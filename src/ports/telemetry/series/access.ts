@@ -14,6 +14,11 @@ export const ACCESS_SERIES = named({
     type: 'gauge',
     help: '1 while sessions cannot be read from the database: those that were known stay as they were.',
   },
+  ute_wrong_credentials_total: {
+    type: 'counter',
+    help: 'Requests with a wrong credential by what became of them: refused, or limited, which were not looked at since too many came from their address.',
+    labels: ['outcome'],
+  },
   ute_approvals_total: {
     type: 'counter',
     help: 'Approvals by event: requested, redeemed, or refused at redemption.',
