@@ -39,7 +39,7 @@ function open(ready: Packages['ready']) {
     log: quietLog,
     metrics: new RecordingMetrics(),
     random: () => 0,
-  }).open(SETTINGS);
+  }).open(SETTINGS, []);
 }
 const call = { tool: 'a', arguments: {}, tenant: 'acme' };
 
