@@ -17,10 +17,7 @@ it.each<[object, string]>([
   [pair({ style: 'json', explode: true }), 'query.a.explode'],
   [pair({ style: 'deepObject', explode: true }), 'query.a.explode'],
   [{ cookies: { a: { from: 'a', style: 'json', explode: false } } }, 'cookies.a.explode'],
-  [
-    { header_arguments: { a: { from: 'a', style: 'json', explode: true } } },
-    'header_arguments.a.explode',
-  ],
+  [{ header_arguments: { a: { from: 'a', style: 'json', explode: true } } }, 'header_arguments.a.explode'],
   [{ path: '/x', path_slashes: 'refuse' }, 'path_slashes'],
   [{ path_arguments: { a: { style: 'label' } } }, 'path_arguments.a'],
   [{ path_arguments: { id: { style: 'json', explode: true } } }, 'path_arguments.id.explode'],
@@ -42,9 +39,9 @@ it.each<[object, string]>([
   [{ response: { as: 'file', jmespath: 'size' }, large_numbers: 'text' }, 'large_numbers'],
 ])('%j has a problem at %s', (own, at) => {
   expect(problems(own)).toEqual([at]);
-  expect(problems({ path: undefined, actions: { act: { path: '/{id}', ...own } }, method: undefined })).toContain(
-    `actions.act.${at}`,
-  );
+  expect(
+    problems({ path: undefined, actions: { act: { path: '/{id}', ...own } }, method: undefined }),
+  ).toContain(`actions.act.${at}`);
 });
 
 it.each<object>([
