@@ -1,7 +1,7 @@
 // Settings of a request that would have no effect where they stand: refused at load, so that nobody believes in them.
 import { isJsonObject } from '../../contract/json.ts';
 import { requestTemplate } from './request/agent-values.ts';
-import type { RequestOptions } from './options-schema.ts';
+import type { BodyPartRule } from './request-fields.ts';
 
 export interface IdleSetting {
   readonly path: readonly string[];
@@ -14,7 +14,30 @@ interface PairRule {
   readonly lists?: string | undefined;
 }
 
-type Find = (request: RequestOptions) => readonly IdleSetting[];
+interface Rules<Rule> {
+  readonly [name: string]: Rule;
+}
+
+/** What of a request is looked at. */
+export interface RequestSettings {
+  readonly url?: string | undefined;
+  readonly path?: string | undefined;
+  readonly query?: 'remaining' | Rules<PairRule | string | number | boolean> | undefined;
+  readonly cookies?: Rules<PairRule | string | number | boolean> | undefined;
+  readonly path_slashes?: string | undefined;
+  readonly path_arguments?:
+    Rules<Omit<PairRule, 'lists'> & { readonly name?: string | undefined }> | undefined;
+  readonly header_arguments?: Rules<Omit<PairRule, 'lists'>> | undefined;
+  readonly body?: unknown;
+  readonly body_as?: string | undefined;
+  readonly body_parts?: Rules<BodyPartRule> | undefined;
+  readonly file_urls?: unknown;
+  readonly max_file_bytes?: number | undefined;
+  readonly response?: string | { readonly as?: string | undefined } | undefined;
+  readonly large_numbers?: string | undefined;
+}
+
+type Find = (request: RequestSettings) => readonly IdleSetting[];
 
 const FIND: readonly Find[] = [
   idlePairs,
@@ -26,11 +49,11 @@ const FIND: readonly Find[] = [
   idleAnswer,
 ];
 
-export function idleSettings(request: RequestOptions): readonly IdleSetting[] {
+export function idleSettings(request: RequestSettings): readonly IdleSetting[] {
   return FIND.flatMap((find) => find(request));
 }
 
-function idlePairs({ query, cookies }: RequestOptions): readonly IdleSetting[] {
+function idlePairs({ query, cookies }: RequestSettings): readonly IdleSetting[] {
   return Object.entries({ query, cookies }).flatMap(([place, values]) =>
     typeof values !== 'object'
       ? []
@@ -53,7 +76,7 @@ function idleInPair({ style, explode, lists }: PairRule, path: readonly string[]
   return found;
 }
 
-function idlePathRules({ url = '', path = '', ...rest }: RequestOptions): readonly IdleSetting[] {
+function idlePathRules({ url = '', path = '', ...rest }: RequestSettings): readonly IdleSetting[] {
   const { path_slashes: slashes, path_arguments: rules = {} } = rest;
   const names = placeholdersOf(url + path);
   const found: IdleSetting[] = [];
@@ -79,7 +102,7 @@ function placeholdersOf(text: string): readonly string[] {
   }
 }
 
-function idleHeaders({ header_arguments: headers = {} }: RequestOptions): readonly IdleSetting[] {
+function idleHeaders({ header_arguments: headers = {} }: RequestSettings): readonly IdleSetting[] {
   return Object.entries(headers)
     .filter(([, { style, explode }]) => style === 'json' && explode !== undefined)
     .map(([name]) =>
@@ -87,13 +110,13 @@ function idleHeaders({ header_arguments: headers = {} }: RequestOptions): readon
     );
 }
 
-function idleBody({ body, body_as: kind }: RequestOptions): readonly IdleSetting[] {
+function idleBody({ body, body_as: kind }: RequestSettings): readonly IdleSetting[] {
   return body === undefined && kind !== undefined
     ? [idle(['body_as'], 'is about the body, and there is none')]
     : [];
 }
 
-function idleParts({ body, body_as: kind, body_parts: rules }: RequestOptions): readonly IdleSetting[] {
+function idleParts({ body, body_as: kind, body_parts: rules }: RequestSettings): readonly IdleSetting[] {
   if (rules === undefined) return [];
   if (kind !== 'form' && kind !== 'multipart')
     return [idle(['body_parts'], 'is about the members of a form: it needs body_as: form or multipart')];
@@ -118,7 +141,7 @@ function idleFiles({
   body_as: kind,
   body_parts: rules = {},
   ...rest
-}: RequestOptions): readonly IdleSetting[] {
+}: RequestSettings): readonly IdleSetting[] {
   const isInParts = kind === 'multipart' && Object.values(rules).some(({ file }) => file === true);
   if (kind === 'file' || isInParts) return [];
   return (['file_urls', 'max_file_bytes'] as const)
@@ -128,7 +151,7 @@ function idleFiles({
     );
 }
 
-function idleAnswer({ response, large_numbers: numbers }: RequestOptions): readonly IdleSetting[] {
+function idleAnswer({ response, large_numbers: numbers }: RequestSettings): readonly IdleSetting[] {
   const kind = typeof response === 'object' ? response.as : response;
   return numbers !== undefined && (kind === 'text' || kind === 'file')
     ? [idle(['large_numbers'], `is about numbers in JSON, and the answer is read as ${kind}`)]
