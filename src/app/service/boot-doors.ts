@@ -24,6 +24,8 @@ export async function bootDoors(parts: DoorParts, underWay: Promise<unknown>): P
   if (parts.settings.role === 'worker') return NO_DOORS;
   await Promise.race([underWay, pause(HEAD_START_MS, undefined, { ref: false })]);
   await yieldToLoop();
+  // First, and by itself: what is bundled runs the parts of Nest in an order of its own, and each of them needs it.
+  await import('reflect-metadata');
   const { prepareDoors } = await import('./open-doors.ts');
   await yieldToLoop();
   return prepareDoors(parts);
