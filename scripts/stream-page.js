@@ -10,8 +10,8 @@ export function streamPage(note, table, typeOf) {
   const said = Object.entries(CLIENT_MESSAGES).map(([type, of]) => messagePart(type, of(), table, typeOf));
   const heard = Object.entries(SERVER_MESSAGES).map(([type, of]) => messagePart(type, of(), table, typeOf));
   return (
-    `${note}# Messages of streams\n\nOf a WebSocket at \`/v1/stream\` (subprotocol \`ute.v1\`): one JSON object in each text frame. ` +
-    ` What they mean together: [streams](../stream.md).\n\n` +
+    `${note}# Messages of streams\n\nOf a WebSocket at \`/v1/stream\` (subprotocol \`ute.v1\`): one JSON object in each text frame. Over gRPC the same ` +
+    `is said in [Converse](../../proto/unified_tool_executor/v1/stream.proto). What they mean together: [streams](../stream.md).\n\n` +
     `## What a client says\n\nA field that is not known is refused.\n${said.join('')}\n` +
     `## What the gateway says\n\nMore fields may come: a client ignores what it does not know.\n${heard.join('')}`
   );

@@ -125,6 +125,7 @@ const MAKING = [
   'POST /v1/sessions',
   'POST /v1/tools/:name/execute',
   'PUT /v1/assignments/:tool/:kind/:subject',
+  'rpc Converse',
   'rpc CreateSession',
   'rpc Execute',
   'rpc ExecuteStream',
@@ -325,7 +326,7 @@ it('every route that is served is in one of the tables here', () => {
     ...OF_EVERYBODY,
   ];
   // Execute goes past Nest, for speed.
-  expect(listed.toSorted()).toEqual([...servedRoutes(), 'rpc Execute'].toSorted());
+  expect(listed.toSorted()).toEqual([...servedRoutes(), 'rpc Converse', 'rpc Execute'].toSorted());
 });
 
 describe('what concerns every tenant', () => {

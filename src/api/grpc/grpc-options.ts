@@ -7,6 +7,8 @@ import type { MethodDefinition, PackageDefinition, ServiceDefinition } from '@gr
 import { ServerGrpc, type CustomStrategy, type GrpcOptions } from '@nestjs/microservices';
 import { protoPath as healthProto } from 'grpc-health-check';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
+import type { StreamHub } from '../stream/stream-hub.ts';
+import { converseBy } from './converse/converse.ts';
 import { executeBy } from './execute/execute.ts';
 import type { GrpcHealth } from './grpc-health.ts';
 import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, SERVICE, SERVICE_NAME } from './wire-types.ts';
@@ -22,6 +24,8 @@ export interface GrpcSettings {
   readonly maxMessageBytes: number;
   readonly health: GrpcHealth;
   readonly caller: Pick<ToolCaller, 'execute'>;
+  /** Left out: there are no streams that pause at calls. */
+  readonly streams?: StreamHub | undefined;
   /** Connections come by this, and the server has no port. */
   readonly handed?: (take: (connection: Socket) => void) => void;
   /** How long closing waits for calls in flight before it cuts them. */
@@ -64,17 +68,19 @@ export function grpcOptions(settings: GrpcSettings): CustomStrategy {
       health.addToServer(server, reflection ? definition : undefined);
     },
   };
-  const { closeWithinMs = DEFAULT_CLOSE_WITHIN_MS, handed } = settings;
-  const execute = executeBy(caller);
+  const { closeWithinMs = DEFAULT_CLOSE_WITHIN_MS, handed, streams } = settings;
+  const own = {
+    Execute: executeBy(caller),
+    ...(streams !== undefined && { Converse: converseBy(streams) }),
+  };
   const onBound = (bound: number) => health.setPort(bound);
-  return { strategy: new GrpcServer(options, { closeWithinMs, execute, onBound, handed }) };
+  return { strategy: new GrpcServer(options, { closeWithinMs, own, onBound, handed }) };
 }
-
-type Execute = ReturnType<typeof executeBy>;
 
 interface GrpcServerNeeds {
   readonly closeWithinMs: number;
-  readonly execute: Execute;
+  /** Methods that are no controller's, by their names. */
+  readonly own: object;
   readonly onBound: (port: number) => void;
   readonly handed: GrpcSettings['handed'];
 }
@@ -119,10 +125,10 @@ class GrpcServer extends ServerGrpc {
     return (name === '@grpc/grpc-js' ? grpcJs : protoLoader) as T;
   }
 
-  /** Execute is not a controller's: see execute/execute.ts. */
+  /** See execute/execute.ts and converse/converse.ts. */
   override async createService(definition: unknown, name: string): Promise<object> {
     const service = await super.createService(definition, name);
-    return name === SERVICE ? { ...service, Execute: this.#needs.execute } : service;
+    return name === SERVICE ? { ...service, ...this.#needs.own } : service;
   }
 
   /** Safe to call twice: the service closes both doors at once, and Nest closes this one again after REST. */

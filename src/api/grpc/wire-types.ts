@@ -76,6 +76,27 @@ export interface DecisionMessage extends ByIdMessage {
   readonly comment: string;
 }
 
+/** One of these is an own property, where the message says anything. */
+export interface ConverseMessage {
+  readonly start?: Readonly<Record<'sessionId' | 'agentId' | 'userId' | 'tenantId', string>> & {
+    readonly mode: number;
+  };
+  readonly resume?: { readonly resumeToken: string; readonly lastSeq: number };
+  readonly textDelta?: { readonly text: string };
+  readonly toolCall?: {
+    readonly toolName: string;
+    readonly argumentsJson: Uint8Array;
+    readonly id: string;
+    readonly context?: ContextMessage | null;
+    readonly timeoutMs: number;
+  };
+  readonly toolCancel?: { readonly id: string };
+  readonly turnStart?: object;
+  readonly turnEnd?: { readonly cancel: boolean };
+  readonly ping?: { readonly nonce: string };
+  readonly end?: { readonly endSession?: boolean };
+}
+
 const root = loadRoot();
 
 export const REQUESTS = {
@@ -84,6 +105,7 @@ export const REQUESTS = {
   ListTools: reader<ListToolsMessage>('ListToolsRequest'),
   GetTool: reader<GetToolMessage>('GetToolRequest'),
   WatchTools: reader<object>('WatchToolsRequest'),
+  Converse: reader<ConverseMessage>('ConverseRequest'),
   StartCall: reader<StartCallMessage>('StartCallRequest'),
   GetCall: reader<ByIdMessage>('GetCallRequest'),
   ListCalls: reader<object>('ListCallsRequest'),
@@ -102,6 +124,7 @@ export const REQUESTS = {
 export const encodeExecuteResponse = writer('ExecuteResponse');
 export const encodeStreamEvent = writer('ExecuteStreamResponse');
 export const encodeListResponse = writer('ListToolsResponse');
+export const encodeConverse = writer('ConverseResponse');
 export const encodeGetResponse = writer('GetToolResponse');
 export const encodeWatchEvent = writer('WatchToolsResponse');
 

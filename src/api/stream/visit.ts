@@ -6,7 +6,7 @@ import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { Slices } from '../../lib/concurrency/in-slices.ts';
 import { invalid } from '../rest/route/violations.ts';
 import type { HeldStream } from './held-stream.ts';
-import type { Line } from './line.ts';
+import type { Close, Line } from './line.ts';
 import type { Inbound } from './messages/read-message.ts';
 import type { StreamHub } from './stream-hub.ts';
 
@@ -122,6 +122,7 @@ export class Visit {
 
   async #begin(inbound: Inbound): Promise<void> {
     if (inbound.kind === 'malformed') return this.#refuse(inbound.failure);
+    if (inbound.kind === 'message' && inbound.message.type === 'end') return this.#close('ended');
     if (inbound.kind !== 'message' || (inbound.message.type !== 'start' && inbound.message.type !== 'resume'))
       return this.#refuse(invalid('/type', 'must be start or resume in the first message'));
     const { message } = inbound;
@@ -181,7 +182,7 @@ export class Visit {
     if (type !== 'VALIDATION' || isReason(failure, 'TENANT_REQUIRED')) this.#close(failure);
   }
 
-  #close(why: ToolFailure): void {
+  #close(why: Close): void {
     if (this.#isOver) return;
     this.#leave();
     if (this.#held?.connected?.line === this.#line) this.#hub.close(this.#held, why);

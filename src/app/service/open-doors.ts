@@ -56,6 +56,7 @@ export async function prepareDoors({ settings, sibling, ...parts }: DoorParts): 
     maxMessageBytes: settings.limits.max_body_bytes,
     health,
     caller: parts.gateway.executor,
+    streams: settings.stream.enabled ? app.get<StreamHub>(STREAM_HUB) : undefined,
     closeWithinMs: settings.shutdown.drain_ms + 2_000,
     ...(sibling !== undefined && {
       handed: (take: (connection: Socket) => void) => sibling.onConnection('grpc', take),

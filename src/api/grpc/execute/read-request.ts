@@ -59,6 +59,11 @@ export function readRequest(
 /** The message's fields, then what the metadata says. */
 function joinContext(message: ContextMessage | null | undefined, fromMetadata: ToolContext): ToolContext {
   if (message === null || message === undefined) return fromMetadata;
+  return agreedContext(readContext(contextFields(message)), fromMetadata, 'metadata');
+}
+
+/** As REST writes them: proto3 cannot tell a field that is empty from one that is not said. */
+export function contextFields(message: ContextMessage): JsonObject {
   const fields: JsonObject = {};
   if (message.sessionId !== '') fields['session_id'] = message.sessionId;
   if (message.agentId !== '') fields['agent_id'] = message.agentId;
@@ -73,7 +78,7 @@ function joinContext(message: ContextMessage | null | undefined, fromMetadata: T
   if (message.dryRun) fields['dry_run'] = true;
   if (message.cursor !== '') fields['cursor'] = message.cursor;
   if (message.toolVersion !== '') fields['tool_version'] = message.toolVersion;
-  return agreedContext(readContext(fields), fromMetadata, 'metadata');
+  return fields;
 }
 
 function readArguments(message: ExecuteMessage): Pick<ToolRequest, 'arguments' | 'largeIntegers'> {

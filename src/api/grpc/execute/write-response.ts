@@ -63,11 +63,11 @@ async function responseMessage(response: ToolResponse, form: PayloadForm): Promi
   return { ...message, data: await encodeValueInSlices(data).catch(refuseTooDeep) };
 }
 
-function intentMessage({ type, ...fields }: Intent): object {
+export function intentMessage({ type, ...fields }: Intent): object {
   return { type, fields: orTooDeep(() => encodeStruct(fields)) };
 }
 
-function errorMessage(error: ToolError): object {
+export function errorMessage(error: ToolError): object {
   const { type, message, retryable, partialSideEffects, origin, reason, details } = error;
   const retryAfterMs =
     error.retryAfterMs === null ? undefined : Math.min(Math.ceil(error.retryAfterMs), 0xffffffff);
@@ -75,7 +75,7 @@ function errorMessage(error: ToolError): object {
   return { type, message, retryable, partialSideEffects, origin, reason, retryAfterMs, details: fields };
 }
 
-function metaMessage(meta: ResponseMeta): object {
+export function metaMessage(meta: ResponseMeta): object {
   return { schemaVersion: ENVELOPE_VERSION, ...meta };
 }
 

@@ -57,7 +57,7 @@ describe('buildOpenApi', () => {
   it.each(operations)('names, summarises and answers $method $path', ({ path, operation }) => {
     expect(operation).toMatchObject({ operationId: expect.any(String), summary: expect.any(String) });
     expect(
-      Object.keys(at(operation, 'responses')).filter((status) => /^(20[014]|303)$/.test(status)),
+      Object.keys(at(operation, 'responses')).filter((status) => /^(101|20[014]|303)$/.test(status)),
     ).not.toEqual([]);
     const parameters = Array.isArray(operation['parameters']) ? operation['parameters'] : [];
     const inPath = parameters
