@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
-import { asFailure, problemOf, sendProblem } from './problem.ts';
+import { problemOf } from './problem-of.ts';
+import { asFailure, sendProblem } from './problem.ts';
 
 /** Fastify's own refusals, before any route is found: a malformed URL, a part of it that is too long. */
 export function answerUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): void {

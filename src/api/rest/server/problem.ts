@@ -1,31 +1,11 @@
 // RFC 9457 problems: how the management side answers errors, and the filter that catches what no route handled.
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorRow } from '../../../contract/call/error-row.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Log } from '../../../ports/telemetry/log.ts';
 import type { KnownRoutes } from './known-routes.ts';
-
-/** The answer's status and body. */
-export function problemOf(
-  failure: ToolFailure,
-  instance: string,
-): { readonly status: number; readonly json: string } {
-  const { http: status } = errorRow(failure.type, 'gateway', failure.reason);
-  const json = JSON.stringify({
-    type: `urn:unified-tool-executor:error:${failure.type.toLowerCase()}`,
-    title: failure.type,
-    status,
-    detail: failure.message,
-    instance,
-    code: failure.type,
-    reason: failure.reason,
-    retryable: failure.retryable,
-    ...failure.details,
-  });
-  return { status, json };
-}
+import { problemOf } from './problem-of.ts';
 
 export function sendProblem(reply: FastifyReply, failure: ToolFailure, instance: string): void {
   const { status, json } = problemOf(failure, instance);

@@ -10,7 +10,7 @@ import { foreignOrigin, foreignRequest, namesHostTwice } from '../../../lib/egre
 import { SharedSlots } from '../../../lib/concurrency/shared-slots.ts';
 import { namedTenant, TENANT_KEY } from '../../named-tenant.ts';
 import { credentialOf } from '../../rest/server/credential.ts';
-import { problemOf } from '../../rest/server/problem.ts';
+import { problemOf } from '../../rest/server/problem-of.ts';
 import { invalid } from '../../rest/route/violations.ts';
 import { readMessage } from '../messages/read-message.ts';
 import type { StreamHub } from '../stream-hub.ts';
