@@ -45,7 +45,10 @@ async function makeKey(name: string): Promise<string> {
   });
   const made = ((await response.json()) as { key: string }).key;
   const headers = { authorization: `Bearer ${made}` };
-  await eventually(async () => (await fetch(`${two.url}/v1/tools`, { headers })).ok, 'the other knows the key');
+  await eventually(
+    async () => (await fetch(`${two.url}/v1/tools`, { headers })).ok,
+    'the other knows the key',
+  );
   return made;
 }
 
