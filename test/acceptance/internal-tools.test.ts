@@ -58,7 +58,7 @@ it.each(['save', 'keep'])('%s runs it', async (tool) => {
 });
 
 it('no list has it, but for whoever writes declarations', async () => {
-  for (const query of ['', '?format=openai', '?format=mcp', '?format=prompt']) {
+  for (const query of ['', '?format=openai', '?format=mcp', '?format=anthropic']) {
     const { body } = await request<unknown>(targetOf(gateway, 'agent'), 'GET', `/v1/tools${query}`);
     expect(JSON.stringify(body)).not.toContain('store_write');
     expect(JSON.stringify(body)).toContain('save');
