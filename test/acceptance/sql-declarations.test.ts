@@ -328,7 +328,7 @@ const WITHOUT_TENANT: readonly Case[] = (
       "SELECT pg_catalog.set_config(U&'app\\002etenant_id', {t}, false) AS x",
       'set_config',
     ],
-    ['a function that runs as a tenant', 'SELECT app.as_umbrella() AS n', 'runs as another tenant'],
+    ['a function that runs as a tenant', 'SELECT app.as_umbrella() AS n', 'runs as somebody else'],
   ] as const
 ).map(([name, statement, reason]) => [name, statement, reason, { tenant: 'none' }]);
 

@@ -1,17 +1,36 @@
 // The pack `receptionist`, by the rows E1 to E10 of its seed: typed lookups of one business, and bookings that are never doubled.
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { callTool, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
+const PACK = resolve('packs/receptionist');
+
+let dir: string;
 let gateway: RunningGateway;
 let demo: RestTarget;
 let stranger: RestTarget;
 let desk: RestTarget;
 
+/** The pack on a busy machine, where a lookup takes longer than anybody on the phone would wait. */
+function patientPack(): string {
+  cpSync(PACK, dir, { recursive: true });
+  const file = join(dir, 'tools.yaml');
+  const text = readFileSync(file, 'utf8')
+    .replaceAll('after_ms: 400', 'after_ms: 20000')
+    .replaceAll(/timeout_ms: \d+/g, 'timeout_ms: 30000');
+  writeFileSync(file, text);
+  return dir;
+}
+
 beforeAll(async () => {
+  dir = tempDir();
   gateway = await startGateway({
     tools: [],
-    settings: { loaders: [{ type: 'pack', name: 'receptionist' }] },
+    settings: { loaders: [{ type: 'pack', name: 'receptionist', path: patientPack() }] },
     roles: { desk: ['tools:call', 'tools:read', 'receptionist:admin'] },
     more: {
       demo: { tenant: 'demo', roles: ['agent'] },
@@ -23,7 +42,10 @@ beforeAll(async () => {
   desk = gateway.key('desk');
   stranger = gateway.key('stranger');
 }, 120_000);
-afterAll(() => gateway?.stop());
+afterAll(async () => {
+  await gateway?.stop();
+  removeDir(dir);
+});
 
 const ask = async (who: RestTarget, tool: string, said: Record<string, unknown> = {}) =>
   (await callTool(who, tool, said)).body;
@@ -115,6 +137,14 @@ describe('E10: policies and questions are ranked', () => {
   ])('get_faqs: "%s" brings "%s" first', async (topic, first) => {
     const { faqs } = await dataOf<{ faqs: { question: string }[] }>(demo, 'get_faqs', { topic });
     expect(faqs[0]?.question).toBe(first);
+  });
+
+  it.each(['get_policies', 'get_faqs'])('%s says that its words are not the gateway’s', async (tool) => {
+    expect(await ask(demo, tool, { topic: 'parking' })).toMatchObject({
+      ok: true,
+      meta: { untrusted: true },
+    });
+    expect((await ask(demo, 'get_services')).meta).not.toHaveProperty('untrusted');
   });
 
   it.each(["'; DROP TABLE policies; --", '%', '& | ! <->', ':*', '\\', '{topic}'])(
@@ -234,6 +264,23 @@ describe('E10: bookings are written', () => {
       new Set(['taken', 'EXCLUSION_VIOLATION']),
     );
   });
+});
+
+it('E3 and E5: a lookup that takes 400 ms is answered with the sentence that offers to take a message', () => {
+  const { tools } = parse(readFileSync(join(PACK, 'tools.yaml'), 'utf8'), { merge: true }) as {
+    tools: { name: string; metadata: { category: string; permissions?: string[] }; extensions?: object }[];
+  };
+  const lookups = tools.filter(
+    ({ metadata }) => metadata.category === 'retrieval' && metadata.permissions === undefined,
+  );
+  expect(lookups.map(({ name }) => name)).toContain('get_latest_booking');
+  for (const { extensions } of lookups)
+    expect(extensions).toMatchObject({
+      fallback: {
+        after_ms: 400,
+        message: "I'm having trouble pulling that up right now. Would you like me to take a message?",
+      },
+    });
 });
 
 describe('E7: the prompts of a business', () => {

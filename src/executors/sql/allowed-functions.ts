@@ -1,5 +1,10 @@
 // Which functions a statement may call: those whose result depends on their arguments, and those that are listed here.
-import { TENANT_SETTING, type SqlFunction } from '../../ports/egress/sql-databases.ts';
+import {
+  AGENT_SETTING,
+  TENANT_SETTING,
+  USER_SETTING,
+  type SqlFunction,
+} from '../../ports/egress/sql-databases.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
@@ -49,9 +54,14 @@ const ADMINISTRATIVE =
 /** Called IMMUTABLE by PostgreSQL, though what they give or complain of are names of roles and tables. */
 const TELLING = words('acldefault makeaclitem pg_partition_root satisfies_hash_partition');
 
+/** Whose call it is. */
+const WHOSE: ReadonlySet<string> = new Set([TENANT_SETTING, AGENT_SETTING, USER_SETTING]);
+
 /** Others may hold what is nobody's business, as keys that functions of the database use. */
 const READABLE_SETTINGS: ReadonlySet<string | undefined> = new Set([
   TENANT_SETTING,
+  AGENT_SETTING,
+  USER_SETTING,
   'timezone',
   'server_version',
   'server_version_num',
@@ -83,8 +93,8 @@ export function functionFault(
   if (trusted.includes(name)) return undefined;
   if (language === 'c' || language === 'internal') return compiledFault(fn);
   // Without a tenant none may be taken either.
-  if (settings.some((setting) => setting.toLowerCase() === TENANT_SETTING))
-    return `the function ${name} runs as another tenant (SET ${TENANT_SETTING})`;
+  const posed = settings.find((setting) => WHOSE.has(setting.toLowerCase()));
+  if (posed !== undefined) return `the function ${name} runs as somebody else (SET ${posed})`;
   if (tenant === 'none') return undefined;
   if (securityDefiner) return `the function ${name} runs with its owner's rights (SECURITY DEFINER)`;
   const changed = settings.find((setting) => !HARMLESS_SETTINGS.has(setting.toLowerCase()));
@@ -112,7 +122,7 @@ function builtinFault(
     const others = firstArguments.filter((setting) => !READABLE_SETTINGS.has(setting?.toLowerCase()));
     return others.length === 0
       ? undefined
-      : `current_setting may read '${TENANT_SETTING}' and the time zone alone`;
+      : `current_setting may read '${TENANT_SETTING}', '${AGENT_SETTING}', '${USER_SETTING}' and the time zone alone`;
   }
   if (plainName === 'nextval') {
     const isFixed = firstArguments.every((sequence) => sequence !== undefined);

@@ -92,6 +92,7 @@ class SqlExecutor implements Executor<SqlOptions> {
           statement,
           values: encode(call.arguments),
           tenantId,
+          ...callerOf(call),
           timeoutMs: call.deadline - this.#clock.now(),
           maxRows,
           maxBytes,
@@ -126,6 +127,10 @@ class SqlExecutor implements Executor<SqlOptions> {
 function tenantOf({ principal }: ToolCall): string {
   if (principal !== undefined && principal.tenantId !== '') return principal.tenantId;
   throw otherTenants('This tool serves only callers that belong to a tenant.');
+}
+
+function callerOf({ context: { agentId, userId } }: ToolCall) {
+  return { agentId, userId };
 }
 
 const FORMS: Readonly<Record<TenantForm, RegExp>> = {

@@ -4,7 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient } from 'pg';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import {
+  AGENT_SETTING,
   TENANT_SETTING,
+  USER_SETTING,
   type SqlDatabase,
   type SqlInspection,
   type SqlResult,
@@ -24,7 +26,7 @@ const ROLLBACK: NamedStatement = { name: 'ute_rollback', text: 'ROLLBACK' };
 
 const LOCALS: NamedStatement = {
   name: 'ute_locals',
-  text: `SELECT set_config('statement_timeout', $1, true), set_config('${TENANT_SETTING}', $2, true)`,
+  text: `SELECT set_config('statement_timeout', $1, true), set_config('${TENANT_SETTING}', $2, true), set_config('${AGENT_SETTING}', $3, true), set_config('${USER_SETTING}', $4, true)`,
 };
 
 /** The other connections of the pool are for calls. */
@@ -224,8 +226,8 @@ function namedOf({ text }: SqlStatement, types: readonly number[]): NamedStateme
  * Settings of this transaction alone; names are ours, values are parameters. A call without a tenant says so too:
  * what a role or a database has as its default would otherwise be its tenant.
  */
-function localsOf({ tenantId = '', timeoutMs }: SqlRun) {
-  return { ...LOCALS, values: [String(Math.max(1, Math.ceil(timeoutMs))), tenantId] };
+function localsOf({ tenantId = '', agentId = '', userId = '', timeoutMs }: SqlRun) {
+  return { ...LOCALS, values: [String(Math.max(1, Math.ceil(timeoutMs))), tenantId, agentId, userId] };
 }
 
 function isExhausted({ totalCount, idleCount, options }: Pool): boolean {

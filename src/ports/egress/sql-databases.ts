@@ -3,6 +3,9 @@ import type { JsonObject } from '../../contract/json.ts';
 
 /** The transaction-local setting that row-level security policies compare with. */
 export const TENANT_SETTING = 'app.tenant_id';
+/** The same for the agent and the user of the call; empty where it has none. */
+export const AGENT_SETTING = 'app.agent_id';
+export const USER_SETTING = 'app.user_id';
 
 export type SqlDatabaseSettings = PostgresSettings | EmbeddedSettings;
 
@@ -63,6 +66,9 @@ export interface SqlRun {
   readonly values: readonly (string | null)[];
   /** What TENANT_SETTING is during this transaction. */
   readonly tenantId?: string;
+  /** AGENT_SETTING and USER_SETTING. */
+  readonly agentId?: string | undefined;
+  readonly userId?: string | undefined;
   readonly timeoutMs: number;
   readonly maxRows: number;
   /** Of row data, as the server sends it. */
