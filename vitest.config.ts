@@ -1,6 +1,6 @@
-// Six projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and four that install
+// Seven projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and five that install
 // packages and run alone: test/deploy (`npm run test:deploy`), which needs programs that nothing else does, test/servers
-// (`npm run test:servers`), test/sdk (`npm run test:sdk`) and test/corpus (`npm run test:corpus`).
+// (`npm run test:servers`), test/sdk (`npm run test:sdk`), test/clients (`npm run test:clients`) and test/corpus (`npm run test:corpus`).
 import { defineConfig } from 'vitest/config';
 
 /** Property tests run on a seed of their own, alike on every run; FC_SEED=<number> looks elsewhere. */
@@ -27,7 +27,7 @@ export default defineConfig({
           globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
           setupFiles,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/corpus/**', 'test/deploy/**', 'test/sdk/**', 'test/servers/**'],
+          exclude: ['test/clients/**', 'test/corpus/**', 'test/deploy/**', 'test/sdk/**', 'test/servers/**'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           // A busy machine takes seconds for what takes milliseconds elsewhere.
@@ -53,6 +53,15 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 300_000,
           expect: { poll: { timeout: 20_000 } },
+        },
+      },
+      {
+        test: {
+          name: 'clients',
+          setupFiles,
+          include: ['test/clients/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 200_000,
         },
       },
       {

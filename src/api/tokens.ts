@@ -4,6 +4,7 @@ import type { JsonObject } from '../contract/json.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
 import type { OAuthBrowser } from '../ports/oauth/oauth-control.ts';
 import type { Log } from '../ports/telemetry/log.ts';
+import type { Metrics } from '../ports/telemetry/metrics.ts';
 
 /** ports/tool-caller.ts */
 export const TOOL_CALLER = Symbol('ToolCaller');
@@ -29,6 +30,8 @@ export const SECRET_KEYS = Symbol('SecretKeys');
 export const OFFERED_TOOLS = Symbol('OfferedTools');
 /** Sizes and counts that the doors bound. */
 export const DOOR_LIMITS = Symbol('DoorLimits');
+/** What doors count and log of their own: `DoorTelemetry`. */
+export const DOOR_TELEMETRY = Symbol('DoorTelemetry');
 /** ports/approvals/approval-store.ts */
 export const APPROVAL_FEED = Symbol('ApprovalFeed');
 export const APPROVAL_STORE = Symbol('ApprovalStore');
@@ -95,7 +98,14 @@ export interface OfferedTools {
 
 export interface DoorLimits {
   readonly maxParallelCalls: number;
+  /** Characters of one result in a message for a model. */
+  readonly maxModelText: number;
   readonly approvals: DecisionRules;
+}
+
+export interface DoorTelemetry {
+  readonly log: Log;
+  readonly metrics: Metrics;
 }
 
 export interface PipelineView {

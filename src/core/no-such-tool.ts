@@ -14,13 +14,19 @@ export function noSuchTool(call: ToolCall): ToolFailure {
     ?.actions?.map(({ name }) => `${request.tool}.${name}`)
     .filter((name) => mayBeTold(call, name));
   if (actions !== undefined && actions.length > 0) {
-    const names = actions.join(' or ');
+    const names = actions.map((name) => spelled(call, name)).join(' or ');
     const message = `This tool is called by its actions. It has actions: call ${names}.`;
     return toolFailure('ACTION_MISSING', message);
   }
   const near = didYouMean(request.tool, namesWorthComparing(call));
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  const hint = near === undefined ? '' : ` Did you mean "${spelled(call, near)}"?`;
   return toolFailure('TOOL_NOT_FOUND', `There is no tool of this name.${hint}`);
+}
+
+/** As the caller can write it: models know tools by their spelling for providers, and most can write no other. */
+function spelled({ request, snapshot }: ToolCall, name: string): string {
+  const isModels = request.providerCallId !== undefined || request.tool.includes('__');
+  return isModels ? snapshot.providerName(name) : name;
 }
 
 /** Names that may be told to this caller and begin or end alike. */

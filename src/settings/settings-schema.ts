@@ -36,7 +36,12 @@ const tls = z.strictObject({
 const limits = z.strictObject({
   max_body_bytes: whole(1024, 64 << 20).default(1 << 20),
   max_result_bytes: whole(1024, 256 << 20).default(4 << 20),
-  max_parallel_calls: whole(1, 1000).default(16).describe('Calls in one POST /v1/execute.'),
+  max_parallel_calls: whole(1, 1000)
+    .default(16)
+    .describe("Calls in one POST /v1/execute; of a model's message, those that run at the same time."),
+  max_model_text: whole(1_000, 16 << 20)
+    .default(100_000)
+    .describe('Characters of one result in a message for a model; what is beyond is cut there, and said so.'),
   max_timeout_ms: whole(1, 3_600_000).default(600_000),
   max_inflight_calls: whole(1, 1_000_000)
     .default(2_000)

@@ -121,6 +121,7 @@ const MAKING = [
   'POST /v1/execute-text',
   'POST /v1/keys',
   'POST /v1/policy/explain',
+  'POST /v1/providers/:provider/tool-calls',
   'POST /v1/schedules',
   'POST /v1/sessions',
   'POST /v1/tools/:name/execute',
@@ -606,6 +607,13 @@ describe('a call', () => {
       { text: '{"tool": "work"}', context },
     );
     expect(written.body.calls[0]?.response.error.reason).toBe('TENANT_MISMATCH');
+    const asked = await request<{ calls: { error: { reason: string } }[] }>(
+      umbrella,
+      'POST',
+      '/v1/providers/anthropic/tool-calls',
+      { message: [{ type: 'tool_use', id: 't', name: 'work', input: {} }], context },
+    );
+    expect(asked.body.calls[0]?.error.reason).toBe('TENANT_MISMATCH');
   });
 
   it('needs a tenant: the key of the platform makes none, by either door', async () => {

@@ -16,6 +16,7 @@ import { KeysController } from './keys/controller.ts';
 import { OAuthController } from './oauth/controller.ts';
 import { OAuthPageController } from './oauth/page-controller.ts';
 import { PolicyController } from './policy/controller.ts';
+import { ProvidersController } from './providers/controller.ts';
 import { RecordingsController } from './recordings/controller.ts';
 import { ReplayController } from './recordings/replay-controller.ts';
 import { ReplicasController } from './replicas/controller.ts';
@@ -31,6 +32,7 @@ import { WebhooksController } from './webhooks/controller.ts';
 
 export const REST_CONTROLLERS = [
   ExecuteController,
+  ProvidersController,
   TextController,
   ToolsController,
   CallsController,

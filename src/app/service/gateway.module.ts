@@ -12,6 +12,7 @@ import {
   CIRCUIT_CONTROL,
   TRUSTED_DEFINITIONS,
   DOOR_LIMITS,
+  DOOR_TELEMETRY,
   KEY_CONTROL,
   LOOP_LAG,
   MANAGEMENT_ACTS,
@@ -130,9 +131,10 @@ export class GatewayModule {
   ): DynamicModule {
     const limits: DoorLimits = {
       maxParallelCalls: settings.limits.max_parallel_calls,
+      maxModelText: settings.limits.max_model_text,
       approvals: decisionRulesOf(settings, infra),
     };
-    const { authenticator, auditSink, clock, log } = infra.ports;
+    const { authenticator, auditSink, clock, log, metrics } = infra.ports;
     const acts = new ManagementActs(auditSink, clock, log);
     const sessions = sessionsOf(settings, infra, gateway);
     const providers = [
@@ -158,6 +160,7 @@ export class GatewayModule {
       { provide: APPROVAL_FEED, useValue: asyncService.approvals },
       { provide: APPROVAL_STORE, useValue: infra.ports.approvals },
       { provide: DOOR_LIMITS, useValue: limits },
+      { provide: DOOR_TELEMETRY, useValue: { log, metrics } },
       { provide: MCP_TERMS, useValue: mcpTermsOf(settings) },
       { provide: MCP_TELEMETRY, useValue: { metrics: infra.ports.metrics, log } },
     ];

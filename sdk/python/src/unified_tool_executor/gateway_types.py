@@ -248,6 +248,12 @@ class AuditPage(TypedDict):
     # Give it as `page_token`; empty on the last page.
     next_page_token: str
 
+# The members of the message, and those that belong to the request.
+class BareMessage(TypedDict):
+    context: NotRequired["ToolContext"]
+    # Of an answer to the same message: runs the calls that waited, once they are approved.
+    confirmation_tokens: NotRequired[Dict[str, Any]]
+
 class BatchCall(TypedDict):
     tool: str
     # Checked against the input schema of the tool.
@@ -601,6 +607,14 @@ class MadeApiKey(TypedDict):
     # The text that callers send. It is shown only now.
     key: str
 
+# The message, and what belongs to the request.
+class MessageBeside(TypedDict):
+    # As the provider gave it: its whole answer, the message in it, or its list of calls.
+    message: Union[Dict[str, Any], List[Any]]
+    context: NotRequired["ToolContext"]
+    # Of an answer to the same message: runs the calls that waited, once they are approved.
+    confirmation_tokens: NotRequired[Dict[str, Any]]
+
 class MetaTruncated(TypedDict):
     # JSON Pointer of the list that was cut; empty for the result itself.
     pointer: str
@@ -651,6 +665,16 @@ class Meta(TypedDict):
     # Where that is decided.
     approval_url: NotRequired[str]
     approval_expires_at: NotRequired[str]
+
+class ModelAnswers(TypedDict):
+    # Why the model stopped, whatever its provider calls that. `tool_calls`: it waits for the messages.
+    finish_reason: Literal["tool_calls", "stop", "length", "refusal", "pause"]
+    # To be appended behind the model's own message, in the form of its provider. None: it asked for nothing.
+    messages: List[Dict[str, Any]]
+    # In the order of the message, each with its whole answer.
+    calls: List["Envelope"]
+    # Set where calls wait for a human: once they are approved, send the same message again with this, and the same Idempotency-Key.
+    confirmation_tokens: NotRequired[Dict[str, Any]]
 
 class NewAgent(TypedDict):
     # What calls name as `context.agent_id`. Characters that cannot be seen are refused.
@@ -1626,6 +1650,8 @@ ErrorType = Literal["VALIDATION", "PAYLOAD_TOO_LARGE", "AUTH", "PERMISSION_DENIE
 
 JsonRpcAnswer = Union["JsonRpcResult", "JsonRpcError"]
 
+ModelMessage = Union["MessageBeside", "BareMessage"]
+
 ProviderCall = Union["OpenAiToolCall", "OpenAiFunctionCall", "AnthropicToolUse", "GeminiFunctionCall", "BedrockToolUse", "LangChainToolCall"]
 
 # With `format`: what the SDK of the provider takes as its tools, the whole list at once.
@@ -1656,6 +1682,7 @@ __all__ = [
     "AssignmentPage",
     "AuditEntry",
     "AuditPage",
+    "BareMessage",
     "BatchCall",
     "BatchRequest",
     "BatchResponse",
@@ -1700,8 +1727,11 @@ __all__ = [
     "ListedScheduleUnderstood",
     "ListedSession",
     "MadeApiKey",
+    "MessageBeside",
     "Meta",
     "MetaTruncated",
+    "ModelAnswers",
+    "ModelMessage",
     "NewAgent",
     "NewApiKey",
     "NewAssignment",

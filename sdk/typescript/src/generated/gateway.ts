@@ -267,6 +267,14 @@ export interface AuditPage {
   next_page_token: string;
 }
 
+/** The members of the message, and those that belong to the request. */
+export interface BareMessage {
+  context?: ToolContext;
+  /** Of an answer to the same message: runs the calls that waited, once they are approved. */
+  confirmation_tokens?: { [name: string]: string };
+  [name: string]: unknown;
+}
+
 export interface BatchCall {
   tool: string;
   /** Checked against the input schema of the tool. */
@@ -696,6 +704,15 @@ export interface MadeApiKey {
   key: string;
 }
 
+/** The message, and what belongs to the request. */
+export interface MessageBeside {
+  /** As the provider gave it: its whole answer, the message in it, or its list of calls. */
+  message: { [name: string]: unknown } | unknown[];
+  context?: ToolContext;
+  /** Of an answer to the same message: runs the calls that waited, once they are approved. */
+  confirmation_tokens?: { [name: string]: string };
+}
+
 export interface Meta {
   schema_version: "1.0.0";
   /** Names this call in logs, traces and the audit trail. */
@@ -746,6 +763,19 @@ export interface Meta {
   approval_url?: string;
   approval_expires_at?: string;
 }
+
+export interface ModelAnswers {
+  /** Why the model stopped, whatever its provider calls that. `tool_calls`: it waits for the messages. */
+  finish_reason: "tool_calls" | "stop" | "length" | "refusal" | "pause";
+  /** To be appended behind the model's own message, in the form of its provider. None: it asked for nothing. */
+  messages: { [name: string]: unknown }[];
+  /** In the order of the message, each with its whole answer. */
+  calls: Envelope[];
+  /** Set where calls wait for a human: once they are approved, send the same message again with this, and the same Idempotency-Key. */
+  confirmation_tokens?: { [name: string]: string };
+}
+
+export type ModelMessage = MessageBeside | BareMessage;
 
 export interface NewAgent {
   /** What calls name as `context.agent_id`. Characters that cannot be seen are refused. */
@@ -1756,6 +1786,14 @@ export interface Routes {
   'POST /v1/execute': {
     body: BatchRequest;
     answer: BatchResponse | Envelope;
+  };
+  /** Run the calls in a model's message */
+  'POST /v1/providers/{provider}/tool-calls': {
+    path: {
+      provider: "openai" | "openai-responses" | "anthropic" | "gemini" | "bedrock" | "mistral";
+    };
+    body: ModelMessage;
+    answer: ModelAnswers | Envelope;
   };
   /** Find the calls in a model's text */
   'POST /v1/parse': {

@@ -2,18 +2,14 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
 import { errorRow } from '../../../contract/call/error-row.ts';
-import type {
-  ToolError,
-  ToolRefusal,
-  ToolResponse,
-  ToolSuccess,
-} from '../../../contract/call/tool-response.ts';
+import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../../contract/call/tool-response.ts';
+import { isContent } from '../../../formats/mcp/content-blocks.ts';
+import { refusalLines, type ToldError } from '../../../formats/messages/refusal-text.ts';
 import { stringifyInSlices } from '../../../lib/large-json/write-json.ts';
 import { wireError, wireMeta } from '../../rest/execute/write-envelope.ts';
 import type { Era, Exchange } from '../protocol/exchange.ts';
 import { retryAfterSeconds, strangerStatus } from '../protocol/rpc-fault.ts';
 import { INVALID_REQUEST } from '../protocol/read-message.ts';
-import { isContent } from './content-blocks.ts';
 
 /** Of `_meta`: what the envelope of REST holds beside the data. */
 export const META_KEY = 'io.ute/meta';
@@ -90,24 +86,8 @@ export function errorResult(refusal: ToolRefusal, text: string): Result {
   };
 }
 
-export function sentenceOf({
-  error: { type, message, retryAfterMs, details },
-}: {
-  readonly error: Pick<ToolError, 'message' | 'retryAfterMs' | 'details'> & { readonly type: string };
-}): string {
-  const places = placesOf(details).filter((place) => !message.includes(place));
-  const again =
-    retryAfterMs === null ? [] : [`Try again in ${Math.max(1, Math.ceil(retryAfterMs / 1000))} s.`];
-  return [`${type}: ${message}`, ...places, ...again, ...onApproval(type, details)].join('\n');
-}
-
-function placesOf({ violations }: JsonObject): readonly string[] {
-  if (!Array.isArray(violations)) return [];
-  return violations.flatMap((each) => {
-    if (!isJsonObject(each) || typeof each['message'] !== 'string') return [];
-    const { pointer, message } = each;
-    return [typeof pointer === 'string' && pointer !== '' ? `${pointer} ${message}` : message];
-  });
+export function sentenceOf({ error }: { readonly error: ToldError }): string {
+  return [...refusalLines(error), ...onApproval(error.type, error.details)].join('\n');
 }
 
 /** How to go on, for a client that cannot be asked for it. */

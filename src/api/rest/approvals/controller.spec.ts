@@ -52,7 +52,13 @@ describe('approvals', () => {
     const catalog = { snapshot: () => snapshotOf([], []) };
     const feed = { follow: async () => Promise.reject(new Error('nobody follows')) };
     const calls = { decided: () => undefined };
-    controller = new ApprovalsController(store, { approvals, maxParallelCalls: 1 }, calls, feed, catalog);
+    controller = new ApprovalsController(
+      store,
+      { approvals, maxParallelCalls: 1, maxModelText: 1 },
+      calls,
+      feed,
+      catalog,
+    );
   });
 
   const decide = (body: unknown) =>

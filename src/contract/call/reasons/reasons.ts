@@ -17,6 +17,7 @@ export const REASONS = {
   ACTION_MISSING: row('NOT_FOUND', 'the tool is called by its actions: the message names them'),
   ARGUMENTS_NOT_JSON: row('VALIDATION', 'the arguments of a call in a provider\'s form are no JSON: details.position says where'),
   BAD_REQUEST: row('VALIDATION', 'the request cannot be read as HTTP'),
+  CALL_CUT_OFF: row('VALIDATION', 'the answer of the model ended in this call, at its limit of tokens'),
   CALL_NOT_JSON: row('VALIDATION', 'a call that a model wrote into a text is broken: details.position says where'),
   CLIENT_GONE: row('CANCELLED', 'the connection was closed before the body had arrived'),
   DUPLICATE_KEY: row('VALIDATION', 'an object has one key twice'),

@@ -46,6 +46,16 @@ export const CALLS_SERIES = named({
     help: 'Calls with an idempotency key, by what became of them.',
     labels: ['event'],
   },
+  ute_provider_messages_total: {
+    type: 'counter',
+    help: "Messages of models in their provider's form, by how the model stopped, or malformed.",
+    labels: ['provider', 'finish'],
+  },
+  ute_provider_results_cut_total: {
+    type: 'counter',
+    help: 'Results of which a model was shown a part, by its provider.',
+    labels: ['provider'],
+  },
   ute_tool_calls_total: {
     type: 'counter',
     help: 'Calls by tool, executor and outcome (ok, accepted for later, or the error type).',

@@ -1,7 +1,30 @@
 // Which results are content blocks already: of tools that answer with images, audio or resources, and of MCP servers behind the gateway.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 
 const KNOWN = new Set(['content', 'structuredContent']);
+
+export interface ContentBlock {
+  readonly type: string;
+  readonly text?: string;
+  readonly data?: string;
+  readonly mimeType?: string;
+  readonly uri?: string;
+  readonly name?: string;
+  readonly resource?: ContentResource;
+}
+
+export interface ContentResource {
+  readonly uri: string;
+  readonly text?: string;
+  readonly blob?: string;
+  /** Nobody has looked whether it is one. */
+  readonly mimeType?: unknown;
+}
+
+/** Undefined: it is no content. */
+export function blocksOf(data: JsonValue): readonly ContentBlock[] | undefined {
+  return isContent(data) ? (data['content'] as unknown as readonly ContentBlock[]) : undefined;
+}
 
 /** `{content: […]}`, each of its items a block of the protocol, and perhaps `structuredContent`, an object. */
 export function isContent(data: JsonValue): data is JsonObject {

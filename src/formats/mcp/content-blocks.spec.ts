@@ -1,7 +1,7 @@
 // Only what is a list of blocks of the protocol passes as one: anything else of a tool is its data.
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { JsonObject } from '../../../contract/json.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import { isContent } from './content-blocks.ts';
 
 const text = { type: 'text', text: 'hello' };
