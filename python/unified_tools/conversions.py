@@ -1,4 +1,4 @@
-"""Type hints as what makes a Python value of a JSON one: dates, enum members, dataclasses, sets."""
+"""Type hints as what makes a Python value of a JSON one: dates, enum members, dataclasses, Pydantic models, sets."""
 
 import dataclasses
 import datetime
@@ -6,7 +6,7 @@ import enum
 import typing
 import uuid
 
-from unified_tools.hints import LISTS, MAPS, MAX_DEPTH, TEXTS, UNIONS, class_hints, hints_of
+from unified_tools.hints import LISTS, MAPS, MAX_DEPTH, TEXTS, UNIONS, class_hints, hints_of, is_model
 
 
 class ArgumentConversion:
@@ -60,6 +60,8 @@ def _conversion_for_class(hint, depth):
         return lambda value: parse(value) if isinstance(value, str) else value
     if issubclass(hint, enum.Enum):
         return lambda value: value if isinstance(value, hint) else hint(value)
+    if is_model(hint):
+        return lambda value: hint.model_validate(value) if isinstance(value, dict) else value
     if not dataclasses.is_dataclass(hint):
         return None
     conversions = {name: conversion_for(each, depth + 1) for name, each in class_hints(hint).items()}

@@ -105,6 +105,8 @@ def _schema_of_class(hint, what, depth):
         fields = [field for field in dataclasses.fields(hint) if field.init]
         required = [field.name for field in fields if _has_no_default(field)]
         return _object(hint, [field.name for field in fields], required, what, depth)
+    if is_model(hint):
+        return _inlined(hint.model_json_schema(), what)
     if issubclass(hint, dict) and hasattr(hint, "__required_keys__"):
         hints = class_hints(hint)
         return _object(hint, list(hints), [name for name in hints if name in hint.__required_keys__], what, depth)
@@ -118,6 +120,40 @@ def _object(hint, names, required, what, depth):
     if required:
         schema["required"] = required
     return schema
+
+
+def is_model(hint):
+    """A class of Pydantic's, which is not imported for that."""
+    return all(inspect.ismethod(getattr(hint, name, None)) for name in ("model_json_schema", "model_validate"))
+
+
+def _inlined(schema, what):
+    """Without `$defs`, which are found from the root alone, and titles, which repeat the names."""
+    definitions = schema.get("$defs", {})
+
+    def inline(value, within):
+        if isinstance(value, list):
+            return [inline(each, within) for each in value]
+        if not isinstance(value, dict):
+            return value
+        name = str(value.get("$ref", "")).rpartition("/")[2]
+        if name in within or len(within) > MAX_DEPTH:
+            raise HintError(f"{what} has a type that is nested deeper than {MAX_DEPTH} levels, or contains itself")
+        if name in definitions:
+            others = {key: each for key, each in value.items() if key != "$ref"}
+            return inline({**definitions[name], **others}, (*within, name))
+        return {key: _members(key, each, within) for key, each in value.items() if not _is_noise(key, each)}
+
+    def _members(key, value, within):
+        if key == "properties" and isinstance(value, dict):
+            return {name: inline(each, within) for name, each in value.items()}
+        return value if key in ("default", "enum", "const", "examples") else inline(value, within)
+
+    return inline(schema, ())
+
+
+def _is_noise(key, value):
+    return key == "$defs" or (key == "title" and isinstance(value, str))
 
 
 def class_hints(hint):

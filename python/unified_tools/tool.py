@@ -8,7 +8,7 @@
         '''Adds two numbers.'''
         return a + b
 
-The function can be called as before. Where a hint names what JSON cannot say (datetime, Enum, dataclass), the JSON
+The function can be called as before. Where a hint names what JSON cannot say (datetime, Enum, dataclass, a Pydantic model), the JSON
 value is made into it before the function runs. Standard library only, Python 3.9 and newer.
 """
 

@@ -8,7 +8,8 @@ const OWN = new Set(['waiting.py', '__init__.py']);
 const WORDS = [
   [/\basync (def|with|for)\b/g, '$1'],
   [/\bawait /g, ''],
-  [/\bAsync(GatewayClient|Client|Iterator)\b/g, '$1'],
+  [/\bAsync(GatewayClient|Client|Iterator|Toolbox)\b/g, '$1'],
+  [/\brun_async\b/g, 'run'],
   [/\basynccontextmanager\b/g, 'contextmanager'],
   [/\b__a(enter|exit)__\b/g, '__$1__'],
   [/\ba(close|read)\(/g, '$1('],

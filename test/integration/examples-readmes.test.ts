@@ -14,6 +14,7 @@ const EXAMPLES = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
   .map(({ name }) => name);
 /** Why their commands cannot be run as they stand there. Tests of their own run them: examples-<name>.test.ts, those of test/sdk, and below. */
 const APART: { readonly [example: string]: string } = {
+  'agent-python': 'it installs packages, and asks: test/sdk',
   'agent-typescript': 'it installs packages, and asks: test/sdk',
   'grpc-client': 'it names the port 50051, and its second command is to fail',
   http: 'its order service takes the port 8099',

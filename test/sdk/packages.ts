@@ -78,22 +78,59 @@ export function keptPackages(): string {
 
 /** A folder of wheels for everything that the tests in Python need, from PyPI at first. */
 function wheels(): string {
-  const requirements = readFileSync(join(import.meta.dirname, 'requirements.txt'), 'utf8');
-  return keptFolder(requirements, (folder) => {
-    const file = join(import.meta.dirname, 'requirements.txt');
+  const file = join(import.meta.dirname, 'requirements.txt');
+  return keptFolder(readFileSync(file, 'utf8'), (folder) => {
     run('python3', ['-m', 'pip', 'download', '--quiet', '--dest', folder, '--requirement', file], folder);
   });
 }
 
+/** An environment with the packages of providers and frameworks, which stays; what is tested is no part of it. */
+function frameworks(): string {
+  const file = join(import.meta.dirname, 'requirements-frameworks.txt');
+  return keptFolder(readFileSync(file, 'utf8'), (folder) => {
+    run('python3', ['-m', 'venv', join(folder, 'venv')], folder);
+    const asked = ['-m', 'pip', 'install', '--quiet', '--requirement', file];
+    run(join(folder, 'venv/bin/python'), asked, folder);
+  });
+}
+
+export interface InstalledPython {
+  readonly python: string;
+  readonly dir: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** The interpreter of a clean environment in which the Python SDK is installed from its wheel. */
-export function installPython(): { readonly python: string; readonly dir: string } {
+export function installPython(): InstalledPython {
   const dir = mkdtempSync(join(tmpdir(), 'ute-sdk-python-'));
   const given = wheels();
   const python = join(dir, 'venv/bin/python');
   run('python3', ['-m', 'venv', join(dir, 'venv')], dir);
   const offline = ['-m', 'pip', 'install', '--quiet', '--no-index', '--find-links', given];
-  const tools = ['hatchling', 'setuptools', 'wheel', 'pytest', 'mypy'];
-  run(python, [...offline, ...tools], dir);
+  run(python, [...offline, 'hatchling', 'setuptools', 'wheel', 'pytest', 'mypy'], dir);
+  buildWheels(python, dir);
+  run(python, [...offline, '--find-links', join(dir, 'wheels'), NAME], dir);
+  return { python, dir, env: {} };
+}
+
+/** The same beside real frameworks: only the SDK is new. */
+export function installPythonBesideFrameworks(): InstalledPython {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-sdk-frameworks-'));
+  const python = join(frameworks(), 'venv/bin/python');
+  buildWheels(python, dir);
+  const built = [
+    '--no-index',
+    '--no-deps',
+    '--find-links',
+    join(dir, 'wheels'),
+    '--target',
+    join(dir, 'site'),
+  ];
+  run(python, ['-m', 'pip', 'install', '--quiet', ...built, NAME, 'unified-tools'], dir);
+  return { python, dir, env: { PYTHONPATH: join(dir, 'site') } };
+}
+
+function buildWheels(python: string, dir: string): void {
   for (const source of ['python', 'sdk/python']) {
     // What a build leaves in its folder is left in a copy.
     const copy = join(dir, source.replaceAll('/', '-'));
@@ -101,6 +138,4 @@ export function installPython(): { readonly python: string; readonly dir: string
     const build = ['-m', 'pip', 'wheel', '--quiet', '--no-build-isolation', '--no-deps', '--no-index'];
     run(python, [...build, '--wheel-dir', join(dir, 'wheels'), '.'], copy);
   }
-  run(python, [...offline, '--find-links', join(dir, 'wheels'), NAME], dir);
-  return { python, dir };
 }

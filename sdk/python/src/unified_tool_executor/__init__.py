@@ -10,11 +10,16 @@
 
 from ._async.accepted_call import AcceptedCall as AsyncAcceptedCall
 from ._async.client import AsyncGatewayClient
+from ._async.run import run_async
 from ._async.sessions import OpenSession as AsyncOpenSession
+from ._async.toolbox import AsyncToolbox
 from ._sync.accepted_call import AcceptedCall, CallEvent
 from ._sync.approvals import ApprovalEvent
 from ._sync.client import GatewayClient
+from ._sync.run import run
 from ._sync.sessions import OpenSession
+from ._sync.toolbox import Toolbox
+from .dialog import Limits, ModelCall, ModelTurn, RunResult, Usage
 from .errors import (
     AuthError,
     BudgetExceededError,
@@ -51,6 +56,7 @@ __all__ = [
     "AsyncAcceptedCall",
     "AsyncGatewayClient",
     "AsyncOpenSession",
+    "AsyncToolbox",
     "AuthError",
     "BudgetExceededError",
     "CallContext",
@@ -65,7 +71,10 @@ __all__ = [
     "GatewayConnectionError",
     "GatewayError",
     "InternalError",
+    "Limits",
     "ModeRestrictedError",
+    "ModelCall",
+    "ModelTurn",
     "NotFoundError",
     "OpenSession",
     "OutcomeUnknownError",
@@ -76,9 +85,14 @@ __all__ = [
     "PermissionDeniedError",
     "RateLimitError",
     "RetryPolicy",
+    "RunResult",
     "SessionInactiveError",
+    "Toolbox",
     "TransientError",
     "UnavailableError",
+    "Usage",
     "ValidationError",
     "path_of",
+    "run",
+    "run_async",
 ]

@@ -2,7 +2,7 @@
 import type { GatewayClient } from '../client/client.ts';
 import type { CallOptions } from '../client/call-options.ts';
 import type { ToolFilter, ToolFormat } from '../client/tools.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
+import { ConnectionError, DeadlineError, GatewayError } from '../errors/gateway-error.ts';
 import type { Envelope, Refusal } from '../generated/gateway.ts';
 
 export type ProviderFormat = Exclude<ToolFormat, 'prompt'>;
@@ -52,6 +52,10 @@ export function gatewayTools(client: GatewayClient, options: GatewayToolsOptions
         return await client.tryExecute(name, args, { ...shared, ...own });
       } catch (error) {
         if (error instanceof GatewayError) return refused(error.type, error.reason, error.message);
+        if (error instanceof DeadlineError) return mayHaveRun('TIMEOUT', error.message);
+        if (error instanceof ConnectionError && error.notSent)
+          return refused('UNAVAILABLE', 'NO_CONNECTION', 'The tools cannot be reached now.');
+        if (error instanceof ConnectionError) return mayHaveRun('UNAVAILABLE', 'There was no answer.');
         throw error;
       }
     },
@@ -88,6 +92,11 @@ export function refused(type: Refusal['error']['type'], reason: string, message:
       trace_id: '',
     },
   };
+}
+
+function mayHaveRun(type: 'TIMEOUT' | 'UNAVAILABLE', message: string): Refusal {
+  const refusal = refused(type, 'NO_ANSWER', `${message} The call may have run.`);
+  return { ...refusal, error: { ...refusal.error, origin: 'gateway', partial_side_effects: true } };
 }
 
 /** What a model reads of an answer. */

@@ -19,6 +19,8 @@ from .approvals import Approvals
 from .requests import Requests
 from .send_call import Answered, send_call
 from .sessions import Sessions
+from .specs import Specs
+from .toolbox import AsyncToolbox
 from .tools import Tools
 from .transport import TokenSource, Transport
 from .waiting import now, sleep
@@ -58,6 +60,7 @@ class AsyncGatewayClient:
         self._requests = Requests(transport, defaults)
         self.tools = Tools(self._requests, defaults.context)
         self.approvals = Approvals(self._requests)
+        self.specs = Specs(self._requests)
         self.sessions = Sessions(self._requests, lambda id: self.with_context(session_id=id))
 
     async def __aenter__(self) -> AsyncGatewayClient:
@@ -135,6 +138,10 @@ class AsyncGatewayClient:
         if "call_url" not in meta:
             raise RuntimeError("the gateway did not accept the call for later")
         return AcceptedCall(self._requests, meta["call_url"], meta)
+
+    def toolbox(self, *, call: Optional[Mapping[str, Any]] = None, **filter: Any) -> AsyncToolbox:
+        """The tools of a dialog: those of the filter (tag, category, tool_type). `call`: of every call, as `execute` takes it."""
+        return AsyncToolbox(self, filter, call or {})
 
     def accepted(self, id_or_url: str) -> AcceptedCall:
         """A call that was accepted before, by its id or its call_url."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from contextlib import contextmanager
-from typing import Awaitable, Iterator, Union
+from typing import Any, Awaitable, Callable, Iterator, List, Sequence, Union
 
 import anyio
 
@@ -32,3 +32,27 @@ def now() -> float:
 
 async def settled(value: Union[str, Awaitable[str]]) -> str:
     return await value if inspect.isawaitable(value) else value
+
+
+async def maybe_settled(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
+
+
+async def gather(functions: Sequence[Callable[[], Awaitable[Any]]]) -> List[Any]:
+    """All at once; results in their order."""
+    results: List[Any] = [None] * len(functions)
+
+    failed: List[Exception] = []
+
+    async def kept(at: int) -> None:
+        try:
+            results[at] = await functions[at]()
+        except Exception as error:
+            failed.append(error)
+
+    async with anyio.create_task_group() as group:
+        for at in range(len(functions)):
+            group.start_soon(kept, at)
+    if failed:
+        raise failed[0]
+    return results
