@@ -12,7 +12,7 @@ let installed: InstalledPython;
 beforeAll(async () => {
   installed = installPython();
   await gateway.start();
-}, 300_000);
+}, 900_000);
 
 afterAll(async () => {
   await gateway.stop();

@@ -17,7 +17,7 @@ beforeAll(async () => {
   gateway = await startGateway({ tools: ['config/tools.yaml'] });
   const script = join(EXAMPLES, 'agent-typescript/scripted-model.mjs');
   model = new ExampleProgram(spawn(process.execPath, [script], { env: { MODEL_PORT: '0' } }));
-}, 600_000);
+}, 900_000);
 
 afterAll(async () => {
   await model?.end();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   port = await freePort();
   await gateway.start({ connection: { url: `http://127.0.0.1:${port}`, secret: 'a-secret-of-these-tools' } });
   models = (await scriptedModels(gateway.loopback, SUM_AND_DELETE)).url;
-}, 600_000);
+}, 900_000);
 
 afterAll(async () => {
   await gateway.stop();

@@ -43,7 +43,7 @@ beforeAll(async () => {
   };
   tools = loop.gatewayTools(client, { call: { waitForApproval: true, approvalPollMs: 50, onApproval } });
   models = (await scriptedModels(gateway.loopback, SUM_AND_DELETE)).url;
-}, 300_000);
+}, 900_000);
 
 afterAll(async () => {
   await gateway.stop();

@@ -196,6 +196,15 @@ describe('a call', () => {
     expect(gateway.network.seen('thief')).toEqual([]);
   });
 
+  it('with a key that is no header is refused at once', async () => {
+    const { client: careless, seen } = behind('none');
+    const idempotencyKey = 'a\r\nx-ute-tenant: other';
+    await expect(careless.execute('add', { a: 1, b: 1 }, { idempotencyKey })).rejects.toBeInstanceOf(
+      TypeError,
+    );
+    expect(seen()).toEqual([]);
+  });
+
   it('ends with its deadline, told to the gateway, and with its signal', async () => {
     const timedOut = client.execute('write_slowly', { id: 'deadline' }, { timeoutMs: 200 });
     await expect(timedOut).rejects.toBeInstanceOf(sdk.CallTimeoutError);

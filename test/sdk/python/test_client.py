@@ -123,6 +123,13 @@ def test_no_redirect_is_followed_with_a_credential(behind, given):
         led.execute("add", {"a": 1, "b": 1})
 
 
+def test_a_key_that_is_no_header_is_refused_at_once(behind):
+    client, seen = behind("none")
+    with pytest.raises(ValueError, match="header"):
+        client.execute("add", {"a": 1, "b": 1}, idempotency_key="a\r\nx-ute-tenant: other")
+    assert seen() == []
+
+
 def test_a_call_ends_with_its_deadline(client):
     with pytest.raises(CallTimeoutError):
         client.execute("write_slowly", {"id": fresh()}, timeout=0.2)

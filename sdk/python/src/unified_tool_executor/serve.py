@@ -16,6 +16,8 @@ from .tool_calls import MAX_BODY_BYTES, Answer, Asked, OnError, ToolCalls, pairs
 
 __all__ = ["ToolServer", "asgi_app", "serve_tools"]
 
+_MOST_PASSED_OVER = 16 * MAX_BODY_BYTES
+
 
 class ToolServer:
     """Runs in threads of its own until it is closed. Behind it a proxy ends TLS, where the gateway is on another machine."""
@@ -66,6 +68,7 @@ def _handler_of(calls: ToolCalls) -> type:
             if not length.isascii() or not length.isdigit() or len(length) > 12:
                 return self._say(refusal(411, "The request does not say how long it is."), keep=False)
             if int(length) > MAX_BODY_BYTES:
+                self._pass_over(int(length))
                 return self._say(refusal(413, f"The arguments are longer than {MAX_BODY_BYTES} bytes."), keep=False)
             body = self.rfile.read(int(length))
             headers = {name.lower(): value for name, value in self.headers.items()}
@@ -79,6 +82,15 @@ def _handler_of(calls: ToolCalls) -> type:
 
         def log_message(self, format: str, *args: Any) -> None:
             """Nothing: paths and addresses are the server's own business."""
+
+        def _pass_over(self, length: int) -> None:
+            """Who still writes does not read the answer."""
+            left = min(length, _MOST_PASSED_OVER)
+            while left > 0:
+                piece = self.rfile.read(min(left, 65_536))
+                if not piece:
+                    return
+                left -= len(piece)
 
         def _say(self, answer: Answer, keep: bool = True) -> None:
             self.send_response(answer.status)

@@ -113,6 +113,8 @@ class Transport:
             response = self._http.send(request, stream=True, follow_redirects=False)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise GatewayConnectionError(f"no connection to {self._base}", not_sent=True) from error
+        except httpx.LocalProtocolError as error:
+            raise ValueError(f"a header cannot be sent: {error}") from None
         except httpx.HTTPError as error:
             raise GatewayConnectionError(f"no answer from {self._base}") from error
         if response.is_redirect:
