@@ -55,6 +55,10 @@ function toolsOf(upstream: string): object[] {
       metadata: { read_only: true },
     }),
     handler('delete_note', 'echo', ID, { metadata: { is_dangerous: true, risk_level: 'high' } }),
+    handler('delete_soon', 'echo', ID, {
+      metadata: { is_dangerous: true },
+      extensions: { approval: { ttl_ms: 1000 } },
+    }),
     handler('report', 'report', object({ pages: { type: 'integer', minimum: 1, maximum: 50 } }), {
       metadata: { idempotent: true },
     }),

@@ -330,6 +330,11 @@ describe('an approval', () => {
     await expect(waits).rejects.toBeInstanceOf(sdk.ConfirmationRequiredError);
   });
 
+  it('that expires ends the wait, by the clock of the gateway', async () => {
+    const waits = client.execute('delete_soon', { id: 'x' }, { waitForApproval: true, approvalPollMs: 50 });
+    await expect(waits).rejects.toMatchObject({ reason: 'APPROVAL_EXPIRED' });
+  });
+
   it('is heard of by approvers, and runs a call that waits by itself', async () => {
     const stop = new AbortController();
     const heard = admin.approvals.events({ signal: stop.signal });

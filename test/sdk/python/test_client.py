@@ -14,6 +14,7 @@ from unified_tool_executor import (
     ConflictError,
     GatewayClient,
     GatewayConnectionError,
+    GatewayError,
     NotFoundError,
     PermissionDeniedError,
     RateLimitError,
@@ -219,6 +220,12 @@ def test_a_rejection_is_told_and_a_wait_ends_in_time(client, admin):
     assert caught.value.reason == "APPROVAL_REJECTED"
     with pytest.raises(ConfirmationRequiredError):
         client.execute("delete_note", {"id": "d"}, wait_for_approval=0.2, approval_poll=0.05)
+
+
+def test_an_approval_that_expires_ends_the_wait(client):
+    with pytest.raises(GatewayError) as caught:
+        client.execute("delete_soon", {"id": "x"}, wait_for_approval=True, approval_poll=0.05)
+    assert caught.value.reason == "APPROVAL_EXPIRED"
 
 
 def test_approvers_hear_of_it_and_a_call_that_waits_runs_by_itself(client, admin):

@@ -35,12 +35,12 @@ export class Approvals {
     return this.#decide(id, 'reject', comment);
   }
 
-  /** Until somebody has decided, or nobody can any more. */
+  /** Until somebody has decided, or it has expired. */
   async decided(id: string, { timeoutMs = Infinity, ...terms }: Terms = {}): Promise<OneApproval> {
     const deadline = new Deadline(timeoutMs, terms.signal);
     for (;;) {
       const approval = await this.get(id, terms);
-      if (approval.status !== 'pending' || Date.parse(approval.expires_at) <= Date.now()) return approval;
+      if (approval.status !== 'pending') return approval;
       await deadline.pause(POLL_MS);
     }
   }

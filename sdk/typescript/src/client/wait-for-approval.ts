@@ -15,15 +15,13 @@ export async function untilDecided(
   const token = asked?.confirmationToken;
   if (asked === undefined || token === undefined) return first;
   onApproval?.(asked);
-  const expiresInMs = Date.parse(asked.expiresAt ?? '') - Date.now();
-  const waitMs = typeof waitForApproval === 'number' ? waitForApproval : Infinity;
-  // One look after it has expired tells how it ended.
-  const deadline = new Deadline(Math.min(waitMs, (expiresInMs || 0) + 2 * approvalPollMs), signal);
+  // An approval that has expired is told by the gateway: its clock counts.
+  const deadline = new Deadline(typeof waitForApproval === 'number' ? waitForApproval : Infinity, signal);
   for (;;) {
     if (approvalPollMs >= deadline.leftMs) return first;
     await deadline.pause(approvalPollMs);
     const answered = await redeem(token);
-    if (askedFor(answered) === undefined) return answered;
+    if (askedFor(answered)?.reason !== 'APPROVAL_PENDING') return answered;
   }
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import uuid
-from datetime import datetime, timezone
 from typing import Any, Callable, Mapping, Optional, Union
 
 import httpx
@@ -195,15 +194,14 @@ class AsyncGatewayClient:
             return first
         if on_approval is not None:
             on_approval(asked)
-        expires_at = datetime.fromisoformat((asked.expires_at or "").replace("Z", "+00:00"))
-        # One look after it has expired tells how it ended.
-        expires_in = (expires_at - datetime.now(timezone.utc)).total_seconds() + 2 * poll_s
-        ends_at = now() + (expires_in if wait_for_approval is True else min(wait_for_approval, expires_in))
+        # An approval that has expired is told by the gateway: its clock counts.
+        ends_at = now() + (float("inf") if wait_for_approval is True else wait_for_approval)
         with_token = {**call.context, "confirmation_token": asked.confirmation_token}
         while now() + poll_s < ends_at:
             await sleep(poll_s)
             answered = await send_call(self._transport, dataclasses.replace(call, context=with_token))
-            if _asked_for(answered) is None:
+            pending = _asked_for(answered)
+            if pending is None or pending.reason != "APPROVAL_PENDING":
                 return answered
         return first
 
