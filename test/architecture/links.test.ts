@@ -14,7 +14,8 @@ const PAGES = readdirSync(ROOT, { withFileTypes: true })
         )
       : [entry.name],
   )
-  .filter((path) => path.endsWith('.md'));
+  // What an example installs is not ours.
+  .filter((path) => path.endsWith('.md') && !path.includes('node_modules'));
 
 /** Without code, in which brackets are no links. */
 const proseOf = (page: string) =>
