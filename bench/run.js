@@ -21,6 +21,7 @@ import { replicas } from './replicas.js';
 import { admission, sessionTrips, shared } from './shared.js';
 import { shell } from './shell.js';
 import { sql } from './sql.js';
+import { stream } from './stream.js';
 import { starts } from './starts.js';
 import { sustained } from './sustained.js';
 import { telemetry } from './telemetry.js';
@@ -290,7 +291,7 @@ const state = {
   processes,
 };
 /** Too long for every run: only by name. */
-const long = { sustained };
+const long = { sustained, stream };
 const parts = { ...calls, ...state, ...long };
 /** Several of them by one name. */
 const groups = { governance: ['policy', 'sessionTrips', 'records', 'verify', 'shared'] };

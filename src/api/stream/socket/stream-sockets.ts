@@ -131,6 +131,7 @@ export class StreamSockets {
     const visit: Visit = new Visit(this.#hub, line, shown, leave);
     let isAlive = true;
     const pings = setInterval(() => {
+      if (line.isPaused) return;
       if (!isAlive) return socket.terminate();
       isAlive = false;
       socket.ping();

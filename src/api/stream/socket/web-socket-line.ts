@@ -54,6 +54,11 @@ export class WebSocketLine implements Line {
     this.#disarm = this.#clock.after(CLOSE_MS, () => this.#socket.terminate());
   }
 
+  /** Nothing of the client is read, its pongs neither. */
+  get isPaused(): boolean {
+    return this.#socket.isPaused;
+  }
+
   pause(): void {
     this.#socket.pause();
   }
