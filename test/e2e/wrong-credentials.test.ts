@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grpcDoor, mcpDoor, restDoor, type Door } from '../helpers/doors.ts';
 import { metricValue } from '../helpers/rest-client.ts';
+import { StreamClient } from '../helpers/stream-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { ECHO_HANDLER, javascriptTool, removeDir, tempDir, writeTools } from '../helpers/temp-tools.ts';
 import { writeFileSync } from 'node:fs';
@@ -62,6 +63,19 @@ describe.each([
     expect(await call(good)).toMatchObject({ ok: true });
     expect(await call(gateway.keys.admin.text, '203.0.113.77')).toMatchObject({ ok: true });
   });
+});
+
+it('a credential in the first message of a stream is looked at as any other', async () => {
+  const shown = async (token: string) => {
+    const stream = await StreamClient.open({ url: gateway.url, headers: from('198.51.100.20') });
+    stream.send({ type: 'start', token });
+    const answer = await stream.next('error');
+    stream.socket.terminate();
+    return answer.error?.reason;
+  };
+  for (let guess = 0; guess < MOST; guess += 1)
+    expect(await shown(`ute_live_CCCCCCC${guess}_x_0`)).toBe('CREDENTIAL_INVALID');
+  expect(await shown(gateway.keys.agent.text)).toBe('TOO_MANY_WRONG_CREDENTIALS');
 });
 
 it('the management side and the lists of tools take no guesses either, and say when to come again', async () => {

@@ -1,5 +1,5 @@
 // Visit: one connection, from its first message on: what its client says is taken in order, and no faster than it can be.
-import type { Credential, Principal } from '../../contract/call/principal.ts';
+import type { ClientAddress, Credential, Principal } from '../../contract/call/principal.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
@@ -19,6 +19,8 @@ const MOST_MALFORMED = 20;
 
 export interface Shown {
   readonly credential: Credential;
+  /** Whoever shows a credential in the first message shows it from there. */
+  readonly from: ClientAddress | undefined;
   /** Named beside the messages. */
   readonly tenantId: string | undefined;
 }
@@ -150,9 +152,12 @@ export class Visit {
 
   /** Two that say different things: nobody decides which of them counts. */
   #with(token: string): Credential {
-    const { credential } = this.#shown;
-    if (credential.kind !== 'bearer' && credential.kind !== 'several') return { kind: 'bearer', token };
-    return credential.kind === 'bearer' && credential.token === token ? credential : { kind: 'several' };
+    const { credential, from } = this.#shown;
+    const where = from === undefined ? {} : { from };
+    if (credential.kind !== 'bearer' && credential.kind !== 'several')
+      return { kind: 'bearer', token, ...where };
+    const isSame = credential.kind === 'bearer' && credential.token === token;
+    return isSame ? credential : { kind: 'several', ...where };
   }
 
   #tenant(said: string): string {

@@ -7,7 +7,7 @@ import type { Close, Line } from '../../stream/line.ts';
 import type { ConnectionMessage, StreamMessage } from '../../stream/messages/server-messages.ts';
 import type { StreamHub } from '../../stream/stream-hub.ts';
 import { Visit, type Shown } from '../../stream/visit.ts';
-import { checkMetadataSize, credentialOf, tenantOf } from '../execute/call-metadata.ts';
+import { addressOf, checkMetadataSize, credentialOf, tenantOf } from '../execute/call-metadata.ts';
 import { exceptionFor } from '../rich-error.ts';
 import type { ConverseMessage, Readable } from '../wire-types.ts';
 import { readConverse } from './read-converse.ts';
@@ -37,7 +37,11 @@ export function converseBy(hub: StreamHub): handleBidiStreamingCall<Message, Uin
 async function admit(metadata: Metadata, call: Call, hub: StreamHub): Promise<Shown> {
   if (hub.isDraining) throw shuttingDown();
   checkMetadataSize(metadata);
-  const shown = { credential: credentialOf(metadata, call), tenantId: tenantOf(metadata) };
+  const shown = {
+    credential: credentialOf(metadata, call),
+    from: addressOf(metadata, call),
+    tenantId: tenantOf(metadata),
+  };
   try {
     await hub.parts.authenticator.authenticate(shown.credential, shown.tenantId);
   } catch (error) {

@@ -38,7 +38,7 @@ export function credentialOf(metadata: Metadata, connection: Connection): Creden
   );
 }
 
-function addressOf(metadata: Metadata, connection: Connection): ClientAddress {
+export function addressOf(metadata: Metadata, connection: Connection): ClientAddress {
   const peer = connection.getPeer();
   const address = { peer: peer.slice(0, peer.lastIndexOf(':')) };
   const forwarded = metadata.get('x-forwarded-for');

@@ -19,11 +19,17 @@ export function credentialOf({ headers, socket, raw }: Shown): Credential {
   const { authorization, 'x-api-key': key } = headers;
   const authorizations = authorization === undefined ? NONE : authorizationsOf(authorization, raw);
   const keys = key === undefined ? NONE : [key].flat();
-  const from = addressOf(socket, headers['x-forwarded-for']);
-  return shownCredential(authorizations, keys, from) ?? credentialOfSocket(socket);
+  return (
+    shownCredential(authorizations, keys, clientAddressOf({ headers, socket })) ?? credentialOfSocket(socket)
+  );
 }
 
-function addressOf(socket: unknown, forwarded: string | string[] | undefined): ClientAddress | undefined {
+/** Undefined: of no connection. */
+export function clientAddressOf({
+  headers,
+  socket,
+}: Pick<Shown, 'headers' | 'socket'>): ClientAddress | undefined {
+  const forwarded = headers['x-forwarded-for'];
   const peer = socket instanceof Socket ? socket.remoteAddress : undefined;
   if (peer === undefined) return undefined;
   return forwarded === undefined ? { peer } : { peer, forwardedFor: [forwarded].flat().join(',') };

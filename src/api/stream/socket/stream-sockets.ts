@@ -9,7 +9,7 @@ import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { foreignOrigin, foreignRequest, namesHostTwice } from '../../../lib/egress/foreign-request.ts';
 import { SharedSlots } from '../../../lib/concurrency/shared-slots.ts';
 import { namedTenant, TENANT_KEY } from '../../named-tenant.ts';
-import { credentialOf } from '../../rest/server/credential.ts';
+import { clientAddressOf, credentialOf } from '../../rest/server/credential.ts';
 import { problemOf } from '../../rest/server/problem-of.ts';
 import { invalid } from '../../rest/route/violations.ts';
 import { readMessage } from '../messages/read-message.ts';
@@ -98,7 +98,11 @@ export class StreamSockets {
       throw invalid('', `header Sec-WebSocket-Protocol must name ${PROTOCOL}, or be left out`);
     const tenantId = namedTenant(headers[TENANT_KEY]);
     if (tenantId instanceof ToolFailure) throw tenantId;
-    const shown = { credential: credentialOf({ headers, socket, raw: request }), tenantId };
+    const shown = {
+      credential: credentialOf({ headers, socket, raw: request }),
+      from: clientAddressOf({ headers, socket }),
+      tenantId,
+    };
     return { shown, isStranger: await this.#isStranger(shown) };
   }
 
