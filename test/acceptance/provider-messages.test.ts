@@ -186,7 +186,7 @@ it('what is wrong with a call is told to the model in its place, and the others 
   expect(broken).toContain('not valid JSON from character 10 on');
   expect(unknown).toContain('Did you mean "city__weather"?');
   expect(wrong).toContain('/city is required');
-  expect(threw).toBe('PERMANENT: The tool ended with an exception.');
+  expect(threw).toContain('PERMANENT: The tool ended with an exception');
   expect(good).toBe('{"city":"Basel"}');
   expect(body.calls[0]?.error?.details['violations']).toMatchObject([
     { pointer: '/message/tool_calls/0/function/arguments' },
@@ -362,6 +362,17 @@ it('a message that is sent twice with a key runs once, whatever place its calls 
   );
   expect(body.calls.map(({ meta }) => meta.replayed)).toEqual([false, true]);
   expect([runsIn(one), runsIn(two)]).toEqual([1, 1]);
+});
+
+it('a key of any length that a key may have stands for the calls of a message', async () => {
+  const file = fresh();
+  const message = assistant(chat('c1', 'mail__send', { file }));
+  const key = { 'idempotency-key': 'k'.repeat(255) };
+  await run('openai', { message }, key);
+  expect((await run('openai', { message }, key)).body.calls[0]?.meta.replayed).toBe(true);
+  expect(runsIn(file)).toBe(1);
+  const tooLong = await run('openai', { message }, { 'idempotency-key': 'k'.repeat(256) });
+  expect(tooLong.body.calls[0]?.error?.reason).toBe('IDEMPOTENCY_KEY_MALFORMED');
 });
 
 it('no more calls run at once than the gateway says, and all of them do', async () => {

@@ -450,9 +450,23 @@ describe('a result is no longer than its bound, and says so', () => {
     expect(parts).toEqual([
       { kind: 'text', text: 'x'.repeat(90) },
       { kind: 'text', text: `${'😀'.repeat(5)}\n[Cut here: 10 of 40 characters.]` },
-      { kind: 'text', text: '\n[Cut here: 0 of 1 characters.]' },
+      { kind: 'text', text: '[Left out: 1 more parts of the result.]' },
     ]);
   });
+});
+
+it.each([
+  ['texts', { type: 'text', text: 'x'.repeat(10) }],
+  ['images', image()],
+  ['what is left out', image('aGVsbG8=')],
+])('a result of very many %s is no more than some parts, and says how many there are', (_of, block) => {
+  const many = content(...Array.from({ length: 2_000 }, () => block));
+  const { parts, isCut } = resultParts(many, { types: new Set(['image/png']), most: 100 }, 1_000_000);
+  expect([parts.length, isCut, parts.at(-1)]).toEqual([
+    51,
+    true,
+    { kind: 'text', text: '[Left out: 1950 more parts of the result.]' },
+  ]);
 });
 
 it('no part is empty, whatever a tool answers', () => {

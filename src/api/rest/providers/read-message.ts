@@ -18,6 +18,7 @@ const BESIDE = ['message', 'context', 'confirmation_tokens'];
 /** Of a message that holds more, nothing is run: no provider asks for so many at once. */
 const MOST_CALLS = 128;
 const LONGEST_TOKEN = 512;
+const LONGEST_KEY = 255;
 const KEY_HASH = 16;
 
 export interface AskedMessage {
@@ -173,7 +174,10 @@ function environmentOfCall(
 ): CallEnvironment {
   if (key === undefined) return env;
   const part = typeof call === 'number' ? call : hash('sha256', call).slice(0, KEY_HASH);
-  return { ...env, traced: { ...env.traced, idempotencyKey: `${key}#${part}` } };
+  // With its part, the whole is no longer than a key may be.
+  const whole =
+    key.length > LONGEST_KEY - KEY_HASH - 1 && key.length <= LONGEST_KEY ? hash('sha256', key) : key;
+  return { ...env, traced: { ...env.traced, idempotencyKey: `${whole}#${part}` } };
 }
 
 function cutOff() {
