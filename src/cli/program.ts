@@ -20,6 +20,7 @@ import { addSessionsCommand } from './commands/sessions-command.ts';
 import { addImportCommand } from './commands/mcp/import-command.ts';
 import { addPackagesCommand } from './commands/mcp/packages-command.ts';
 import { addPacksCommand } from './commands/packs/packs-command.ts';
+import { addBuildToolsCommand } from './commands/tools/build-tools-command.ts';
 import { addAssignmentsCommand } from './commands/tools/assignments-command.ts';
 import { addToolsCommand } from './commands/tools-command.ts';
 import { addValidateCommand } from './commands/validate-command.ts';
@@ -29,6 +30,7 @@ import type { ExitCode } from './exit-code.ts';
 
 const COMMANDS = [
   addValidateCommand,
+  addBuildToolsCommand,
   addToolsCommand,
   addCallCommand,
   addMcpCommand,

@@ -8,6 +8,7 @@ import { mcpExecutor } from './mcp/index.ts';
 import { pythonExecutor } from './python/index.ts';
 import { shellExecutor } from './shell/index.ts';
 import { sqlExecutor } from './sql/index.ts';
+import { toolDocsExecutor } from './tool-docs/index.ts';
 
 /** What an executor may ask for: ports, and its own section of gateway.yaml's `executors`, checked by its schema. */
 export interface ExecutorNeeds extends Ports {
@@ -25,4 +26,5 @@ export const EXECUTORS: readonly AnyExecutorPlugin[] = [
   pythonExecutor,
   shellExecutor,
   sqlExecutor,
+  toolDocsExecutor,
 ];

@@ -7,6 +7,7 @@ import { mcpServerLoader } from './mcp-server/index.ts';
 import { openApiLoader } from './openapi/index.ts';
 import { packLoader } from './pack/index.ts';
 import { postgresLoader } from './postgres/index.ts';
+import { toolFolderLoader } from './tool-folder/index.ts';
 import { pythonModuleLoader } from './python-module/index.ts';
 import { yamlFileLoader } from './yaml-file/index.ts';
 
@@ -30,5 +31,6 @@ export const LOADERS: readonly AnyLoaderPlugin[] = [
   pythonModuleLoader,
   mcpServerLoader,
   packLoader,
+  toolFolderLoader,
   postgresLoader,
 ];

@@ -25,6 +25,8 @@ import { postgresLoader } from '../../src/loaders/postgres/index.ts';
 import { optionsSchema as postgresOptions } from '../../src/loaders/postgres/options.ts';
 import { pythonModuleLoader } from '../../src/loaders/python-module/index.ts';
 import { optionsSchema as pythonOptions } from '../../src/loaders/python-module/options.ts';
+import { toolFolderLoader } from '../../src/loaders/tool-folder/index.ts';
+import { optionsSchema as toolFolderOptions } from '../../src/loaders/tool-folder/options.ts';
 import { yamlFileLoader } from '../../src/loaders/yaml-file/index.ts';
 import type { ChildProcess } from '../../src/ports/egress/process-spawner.ts';
 import { document, httpTool } from '../helpers/http-loader-kit.ts';
@@ -34,6 +36,7 @@ import { PythonModules } from '../helpers/python-modules.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
 import { SandboxBench } from '../helpers/sandbox.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+import { HANDLER, schemaOf, writeToolFolder } from '../helpers/tool-folder-kit.ts';
 import { describeLoader, type LoaderHarness, type SourcePlace } from './loader.suite.ts';
 
 const SECRET = 'sup3r-s3cret-0f-the-entry';
@@ -151,6 +154,42 @@ async function pack(): Promise<LoaderHarness> {
       return wrongPlaces(file);
     },
     goAway: () => rmSync(file),
+    hang: () => undefined,
+    asked: async () => undefined,
+    secret: SECRET,
+    held: () => 0,
+    close: () => removeDir(dir),
+  };
+}
+
+async function toolFolder(): Promise<LoaderHarness> {
+  const dir = tempDir();
+  const root = join(dir, 'tools');
+  const schemaOfTool = (name: string) => join(root, name, 'schema.json');
+  return {
+    open: (needs) =>
+      toolFolderLoader.create({ ...needs, configDir: dir })(toolFolderOptions.parse({ path: 'tools' })),
+    source: root,
+    placeOf: (name) => ({ file: schemaOfTool(name), line: 2 }),
+    whenAway: 'refused',
+    offer(...names) {
+      rmSync(root, { recursive: true, force: true });
+      for (const name of names) writeToolFolder(root, name, { handler: `${HANDLER}// ${SECRET}\n` });
+    },
+    spoil() {
+      writeToolFolder(root, 'one', { schema: schemaOf('one', { timeoutMs: 'soon', colour: 'red' }) });
+      writeToolFolder(root, 'two', {
+        doc: `# two\n\n## Summary\n\n${SECRET}\n`,
+        handler: 'export const x = 1;\n',
+      });
+      return [
+        { file: schemaOfTool('one'), path: 'timeout_ms' },
+        { file: schemaOfTool('one'), path: 'colour' },
+        { file: join(root, 'two', 'doc.md'), line: 6 },
+        { file: join(root, 'two', 'handler.js'), line: 1 },
+      ];
+    },
+    goAway: () => rmSync(root, { recursive: true }),
     hang: () => undefined,
     asked: async () => undefined,
     secret: SECRET,
@@ -498,6 +537,7 @@ const HARNESSES: Readonly<Record<string, () => Promise<LoaderHarness>>> = {
   'python-module': pythonModule,
   'mcp-server': mcpServer,
   pack,
+  'tool-folder': toolFolder,
   postgres,
 };
 

@@ -10,7 +10,8 @@ export class HandlerFiles {
 
   /** As `readHandler`; where the files are what they were, one look at their times instead. */
   async read(options: JsOptions, baseDir: string): Promise<HandlerFile> {
-    const key = `${options.trusted === true ? 'trusted' : 'own'} ${resolve(baseDir, options.handler)}`;
+    const { handler, trusted, files = {} } = options;
+    const key = JSON.stringify([trusted === true, resolve(baseDir, handler), files]);
     const held = this.#held.get(key);
     if (held === undefined) return this.#readAnew(key, options, baseDir);
     const file = await held;

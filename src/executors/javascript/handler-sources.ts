@@ -2,7 +2,7 @@
 // still are what was read.
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 
 interface KnownFile {
   /** Changes with every write; the content is read again only when it does. */
@@ -39,6 +39,15 @@ export class HandlerSources {
       if (imports) open.push(...relativeImports(text, file));
     }
     return new HandlerSources(files);
+  }
+
+  /** The first, by its path from the folder, whose content is not the expected one, or of which nothing is expected. */
+  firstOther(folder: string, expected: { readonly [path: string]: string }): string | undefined {
+    for (const [file, { sha256 }] of this.#files) {
+      const path = relative(folder, file).replaceAll(sep, '/');
+      if (!Object.hasOwn(expected, path) || expected[path] !== sha256) return path;
+    }
+    return undefined;
   }
 
   /** Of every content. */

@@ -1,6 +1,6 @@
 // Finds a handler module: an ES module of the operator's own, known by its content.
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
+import { dirname, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { HandlerSources } from './handler-sources.ts';
@@ -24,10 +24,16 @@ const EXTENSIONS: ReadonlySet<string> = new Set(['.js', '.mjs']);
  * What it imports belongs to it only where it is imported anew with it: in a new thread, but not in this process, which
  * imports nothing twice. Throws Error with a sentence for the operator.
  */
-export async function readHandler({ handler, trusted }: JsOptions, baseDir: string): Promise<HandlerFile> {
+export async function readHandler(
+  { handler, trusted, files }: JsOptions,
+  baseDir: string,
+): Promise<HandlerFile> {
   const path = await findHandler(handler, baseDir);
   const sources = await HandlerSources.read(path, trusted !== true);
   const everything = trusted === true ? await HandlerSources.read(path, true) : sources;
+  const other = files === undefined ? undefined : everything.firstOther(dirname(path), files);
+  if (other !== undefined)
+    throw new Error(`handler: ${other} is not what the registry of tools was built from: build it again.`);
   const text = await readFile(path, 'utf8');
   const url = pathToFileURL(path);
   url.searchParams.set('v', sources.digest);

@@ -11,6 +11,12 @@ const fields = {
     .min(1)
     .optional()
     .describe('Name of the exported function; the action\'s name or "execute" when left out.'),
+  files: z
+    .record(z.string().min(1), z.string().regex(/^[0-9a-f]{64}$/, 'expected a sha256 in hex'))
+    .optional()
+    .describe(
+      'sha256 of the handler and of each file that it imports by a relative path, by path from its folder: other code is not run. What a registry of tool folders says.',
+    ),
   concurrent: z
     .literal(true)
     .optional()
