@@ -7,8 +7,8 @@ import { mcpServerLoader } from './mcp-server/index.ts';
 import { openApiLoader } from './openapi/index.ts';
 import { packLoader } from './pack/index.ts';
 import { postgresLoader } from './postgres/index.ts';
-import { toolFolderLoader } from './tool-folder/index.ts';
 import { pythonModuleLoader } from './python-module/index.ts';
+import { toolFolderLoader } from './tool-folder/index.ts';
 import { yamlFileLoader } from './yaml-file/index.ts';
 
 /** What a loader may ask for. */

@@ -165,17 +165,28 @@ describe('a gateway', () => {
   });
 
   it('serves what was built, exactly: code that was changed since is not run, and not started with', async () => {
-    writeToolFolder(root, 'one', { handler: "export { execute } from './run.js';\n" });
-    writeFileSync(join(root, 'one', 'run.js'), HANDLER);
+    writeToolFolder(root, 'one', {
+      schema: schemaOf('one', { timeoutMs: 1_000 }),
+      handler: "export { execute } from './run.js';\n",
+    });
+    const handler = HANDLER.replace('return', "while (text === 'for ever');\n  return");
+    writeFileSync(join(root, 'one', 'run.js'), handler);
     await build();
     const { version } = registry();
     const loader = { type: 'tool-folder', path: root, serve: 'registry', version };
     gateway = await start(loader);
     expect(await said()).toEqual({ said: 'x' });
-    writeFileSync(join(root, 'one', 'run.js'), HANDLER.replace('said: text', 'said: "other"'));
+    writeFileSync(join(root, 'one', 'run.js'), handler.replace('said: text', 'said: "other"'));
     const { problems } = (await reload()).body;
     expect(JSON.stringify(problems)).toContain('is not what it was when the registry was built');
     for (let times = 0; times < 5; times += 1) expect(await said(`n${times}`)).toEqual({ said: `n${times}` });
+    // A thread that starts now finds the other code, and runs none of it.
+    expect(await said('for ever')).toBeUndefined();
+    await eventually(async () => {
+      const { body } = await callTool(targetOf(gateway!), 'one', { text: 'x' });
+      expect(body).toMatchObject({ ok: false });
+    });
+    expect(await said()).toBeUndefined();
     await expect(start(loader)).rejects.toThrow(/problem/);
     // Built again it is another version.
     await build();

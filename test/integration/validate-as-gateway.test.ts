@@ -165,7 +165,7 @@ it('the demo of this repository is taken where no gateway runs', () => {
     env: { PATH: process.env['PATH'] },
     encoding: 'utf8',
   });
-  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'ok: 7 tools\n', stderr: '' });
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'ok: 10 tools\n', stderr: '' });
 });
 
 describe('the settings are those of the gateway', () => {

@@ -1,6 +1,6 @@
 // Finds a handler module: an ES module of the operator's own, known by its content.
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, extname, resolve } from 'node:path';
+import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { HandlerSources } from './handler-sources.ts';
@@ -13,6 +13,8 @@ export interface HandlerFile {
   /** With the content's hash: another content is another module, and calls in flight keep the one they began with. */
   readonly url: string;
   readonly text: string;
+  /** Where its code has to be what it was: sha256 of each file, by URL. */
+  readonly pinned?: { readonly [url: string]: string };
   readonly sources: HandlerSources;
   /** With what it imports, however it is run: what an approval is good for. */
   readonly everything: HandlerSources;
@@ -37,7 +39,16 @@ export async function readHandler(
   const text = await readFile(path, 'utf8');
   const url = pathToFileURL(path);
   url.searchParams.set('v', sources.digest);
-  return { path, url: url.href, text, sources, everything };
+  const pinned = files && pinnedBy(dirname(path), files);
+  return { path, url: url.href, text, sources, everything, ...(pinned && { pinned }) };
+}
+
+function pinnedBy(folder: string, files: NonNullable<JsOptions['files']>): HandlerFile['pinned'] {
+  const urls = Object.entries(files).map(([path, sha256]) => [
+    pathToFileURL(join(folder, path)).href,
+    sha256,
+  ]);
+  return Object.fromEntries(urls) as { readonly [url: string]: string };
 }
 
 /** Imports it into this process. Throws Error with a sentence for the operator. */

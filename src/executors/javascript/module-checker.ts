@@ -49,7 +49,7 @@ export class ModuleChecker {
     await this.#needs.hosts.close();
   }
 
-  async #check(handler: string, { path, url, text }: HandlerFile): Promise<ModuleExports> {
+  async #check(handler: string, { path, url, text, pinned }: HandlerFile): Promise<ModuleExports> {
     const { clock, settings } = this.#needs;
     this.#disarmIdle?.();
     if ((this.#seen.get(path) ?? url) !== url) this.#worker?.kill('closed', executorClosed());
@@ -59,7 +59,7 @@ export class ModuleChecker {
     const late = new Error(`it took longer than ${settings.startTimeoutMs} ms`);
     const disarm = clock.after(settings.startTimeoutMs, () => worker.kill('start_failed', late));
     try {
-      const answer = await worker.request({ kind: 'check', module: { url, text } }, NO_LISTENER);
+      const answer = await worker.request({ kind: 'check', module: { url, text, pinned } }, NO_LISTENER);
       if (answer.kind === 'thrown') throw new Error(lineOf(answer.report));
       return readExports(answer.value);
     } catch (error) {

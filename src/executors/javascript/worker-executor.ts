@@ -91,13 +91,13 @@ export class WorkerExecutor {
     await Promise.all([this.#checker.close(), this.#pool.close()]);
   }
 
-  #take({ path, url, text }: HandlerFile): void {
+  #take({ path, url, text, pinned }: HandlerFile): void {
     const before = this.#newest.get(path);
     this.#newest.set(path, url);
     this.#users.set(url, (this.#users.get(url) ?? 0) + 1);
     // What the file imports may have changed with it, and a thread imports nothing twice.
     if (before !== undefined && before !== url) this.#pool.renew();
-    this.#pool.use({ url, text });
+    this.#pool.use({ url, text, pinned });
   }
 
   #release({ path, url }: HandlerFile): void {

@@ -93,7 +93,7 @@ async function readCode(
     if (
       entry.name.startsWith('.') ||
       entry.name === 'node_modules' ||
-      /\.md$/.test(path) ||
+      path.endsWith('.md') ||
       path === SCHEMA_FILE
     )
       continue;

@@ -106,12 +106,12 @@ function registryTool(
   const { output_schema: output } = value;
   return {
     toolId: folder.name,
-    category: String(metadata['category']),
+    category: textOf(metadata['category']),
     jsonSchema: objectOf(value['input_schema']),
     ...(output !== undefined && { outputSchema: objectOf(output) }),
     providerSchemas: providerSchemasOf(fn, providerName),
-    summary: String(metadata['summary']),
-    documentation: String(metadata['documentation']),
+    summary: textOf(metadata['summary']),
+    documentation: textOf(metadata['documentation']),
     handlerPath: `${folder.name}/${HANDLER_FILE}`,
     files: { ...folder.code },
     declaration: value,
@@ -126,6 +126,10 @@ function providerSchemasOf(fn: ToolFunction, providerName: (name: string) => str
       JSON.parse(format.entry(fn, providerName(fn.name), false).text) as JsonValue,
     ]),
   );
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {

@@ -12,6 +12,8 @@ import type { StepError } from '../tool-call-error.ts';
 export interface HandlerText {
   readonly url: string;
   readonly text: string;
+  /** sha256 by URL of what it may import by relative paths: a thread runs nothing else in its place. Left out: whatever is there. */
+  readonly pinned?: { readonly [url: string]: string } | undefined;
 }
 
 export interface WorkerLimits {

@@ -1,5 +1,9 @@
 // HandlerModules: the modules of one thread, run from the text that the gateway read and not from what lies on disk by now.
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { HandlerText } from '../threads/messages.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { PrototypeWatch } from './prototype-watch.ts';
@@ -8,6 +12,8 @@ export type Exports = { readonly [name: string]: unknown };
 
 export class HandlerModules {
   readonly #texts = new Map<string, string>();
+  /** sha256 of files that have to be what they were. */
+  readonly #pinned = new Map<string, string>();
   readonly #loaded = new Map<string, Promise<Exports>>();
   readonly #watch: PrototypeWatch;
   readonly #leftovers: Leftovers;
@@ -21,15 +27,16 @@ export class HandlerModules {
           ? { url: specifier, format: 'module', shortCircuit: true }
           : next(specifier, context),
       load: (url, context, next) => {
-        const source = this.#texts.get(url);
+        const source = this.#texts.get(url) ?? this.#pinnedSource(url);
         return source === undefined ? next(url, context) : { format: 'module', source, shortCircuit: true };
       },
     });
   }
 
-  load({ url, text }: HandlerText): Promise<Exports> {
+  load({ url, text, pinned = {} }: HandlerText): Promise<Exports> {
     let loaded = this.#loaded.get(url);
     if (loaded === undefined) {
+      for (const [file, sha256] of Object.entries(pinned)) this.#pinned.set(file, sha256);
       this.#texts.set(url, text);
       loaded = this.#import(url);
       // Whoever asks for it later hears of it.
@@ -42,6 +49,16 @@ export class HandlerModules {
   /** Undefined: it was never sent. */
   find(url: string): Promise<Exports> | undefined {
     return this.#loaded.get(url);
+  }
+
+  /** Undefined: any content will do. Throws where it is another one. */
+  #pinnedSource(url: string): string | undefined {
+    const [file = ''] = url.split(/[?#]/, 1);
+    const sha256 = this.#pinned.get(file);
+    if (sha256 === undefined) return undefined;
+    const source = readFileSync(fileURLToPath(file), 'utf8');
+    if (hash('sha256', source) === sha256) return source;
+    throw new Error(`${basename(file)} is not what the registry of tools was built from`);
   }
 
   async #import(url: string): Promise<Exports> {
