@@ -255,7 +255,10 @@ describe('tasks of 2025-11-25', () => {
     const heard: JsonObject[] = [];
     const params = { taskId, _meta: { progressToken: 'p' } };
     const waiting = asker.ask('tasks/result', params, (message) => void heard.push(message));
-    await eventually(() => heard.some(({ method }) => method === 'notifications/progress'));
+    const progress = await eventually(
+      () => heard.find(({ method }) => method === 'notifications/progress') ?? false,
+    );
+    expect(progress['params']).toMatchObject({ progressToken: 'p', _meta: { [RELATED]: { taskId } } });
     await asker.ask('tasks/cancel', { taskId });
     expect((await waiting).result).toMatchObject({ isError: true, _meta: { [RELATED]: { taskId } } });
     const told = heard.filter(({ method }) => method === 'notifications/tasks/status');

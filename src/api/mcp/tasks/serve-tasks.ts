@@ -11,10 +11,10 @@ import type { EraServer } from '../protocol/era-server.ts';
 import type { Era, Exchange } from '../protocol/exchange.ts';
 import { opensUrls, type LogLevels } from '../protocol/legacy-session.ts';
 import { INVALID_PARAMS, toldByProtocol } from '../protocol/told-failure.ts';
-import { emitTo } from '../tools/call-events.ts';
+import { emitTo, type Listener } from '../tools/call-events.ts';
 import type { Result } from '../tools/write-tool-result.ts';
-import type { TaskParams } from './task-params.ts';
-import type { TaskResults } from './task-results.ts';
+import { taskIdOf, type TaskParams } from './task-params.ts';
+import { RELATED_TASK, type TaskResults } from './task-results.ts';
 import type { TaskAsker, Tasks } from './tasks.ts';
 
 export interface ServedTasks {
@@ -53,7 +53,7 @@ export function serveTasks(server: EraServer, era: Era, { tasks, results, levels
     const { exchange } = asker;
     const { progressToken } = isJsonObject(params._meta) ? params._meta : {};
     const wanted = { progressToken, logLevel: levels.of(exchange.asked.session) };
-    return results.get(params, asker, emitTo(exchange, wanted));
+    return results.get(params, asker, emitTo(aboutTask(exchange, taskIdOf(params)), wanted));
   });
 }
 
@@ -68,4 +68,15 @@ export function askerOf(exchange: Exchange, request: Pick<McpRequest, 'envelope'
 
 function envelopeOf({ envelope }: Pick<McpRequest, 'envelope'>): JsonObject {
   return { ...envelope };
+}
+
+/** Whatever is told of a task names it. */
+function aboutTask(exchange: Exchange, taskId: string): Listener {
+  return {
+    asked: exchange.asked,
+    notify: ({ params, ...message }, mayBeLeftOut) => {
+      const _meta = { ...params?._meta, [RELATED_TASK]: { taskId } };
+      exchange.notify({ ...message, params: { ...params, _meta } }, mayBeLeftOut);
+    },
+  };
 }

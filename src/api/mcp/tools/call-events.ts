@@ -18,13 +18,16 @@ export interface WantedEvents {
   readonly logLevel: JsonValue | undefined;
 }
 
+/** Of a request: where notifications go, and whether its client takes any. */
+export type Listener = Pick<Exchange, 'notify' | 'asked'>;
+
 export function isLogLevel(said: unknown): said is string {
   return typeof said === 'string' && LEVELS.includes(said);
 }
 
 /** Undefined: the client wants to hear of nothing. */
 export function emitTo(
-  exchange: Pick<Exchange, 'notify' | 'asked'>,
+  exchange: Listener,
   { progressToken: token, logLevel }: WantedEvents,
 ): Emit | undefined {
   const isToken = typeof token === 'string' || typeof token === 'number';
