@@ -25,6 +25,7 @@ import { stream } from './stream.js';
 import { starts } from './starts.js';
 import { sustained } from './sustained.js';
 import { telemetry } from './telemetry.js';
+import { toolSearch } from './tool-search.js';
 import { verify } from './verify.js';
 import { waiting } from './waiting.js';
 
@@ -271,6 +272,7 @@ const calls = {
   startUp,
   tenThousand,
   listing,
+  toolSearch,
   shell,
   sql,
   http,

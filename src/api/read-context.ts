@@ -19,6 +19,7 @@ const FIELDS: Readonly<Record<string, keyof ToolContext>> = {
   dry_run: 'dryRun',
   cursor: 'cursor',
   tool_version: 'toolVersion',
+  toolset: 'toolset',
   traceparent: 'traceparent',
   tracestate: 'tracestate',
 };

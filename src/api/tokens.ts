@@ -10,6 +10,10 @@ import type { Metrics } from '../ports/telemetry/metrics.ts';
 export const TOOL_CALLER = Symbol('ToolCaller');
 /** ports/tool-catalog.ts */
 export const TOOL_CATALOG = Symbol('ToolCatalog');
+/** ports/registry/tool-search.ts */
+export const TOOL_SEARCH = Symbol('ToolSearch');
+/** ports/registry/toolsets.ts */
+export const TOOLSETS = Symbol('Toolsets');
 /** ports/authenticator.ts */
 export const AUTHENTICATOR = Symbol('Authenticator');
 /** api/rest/management/acts.ts */

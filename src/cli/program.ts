@@ -10,6 +10,7 @@ import { addCompletionCommand } from './commands/completion-command.ts';
 import { addDatabaseCommand } from './commands/database-command.ts';
 import { addKeyCommand } from './commands/key-command.ts';
 import { addKeysCommand } from './commands/keys-command.ts';
+import { addExportCommand } from './mcp/export-command.ts';
 import { addMcpCommand } from './mcp/mcp-command.ts';
 import { addMigrateCommand } from './commands/migrate-command.ts';
 import { addPolicyCommand } from './commands/policy-command.ts';
@@ -34,6 +35,7 @@ const COMMANDS = [
   addToolsCommand,
   addCallCommand,
   addMcpCommand,
+  addExportCommand,
   addApprovalsCommand,
   addKeyCommand,
   addKeysCommand,

@@ -9,6 +9,8 @@ const MOST_COMPARED = 200;
 
 export function noSuchTool(call: ToolCall): ToolFailure {
   const { request, snapshot } = call;
+  // Of others than those of the toolset, its callers are told nothing.
+  if (request.through !== undefined) return toolFailure('TOOL_NOT_FOUND', 'There is no tool of this name.');
   const actions = snapshot.specs
     .find((spec) => spec.name === request.tool)
     ?.actions?.map(({ name }) => `${request.tool}.${name}`)

@@ -16,6 +16,7 @@ import type { Log } from '../ports/telemetry/log.ts';
 import type { SessionGate } from '../ports/sessions/session-gate.ts';
 import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
+import type { Toolsets } from '../ports/registry/toolsets.ts';
 import type { RunningCall, RunningCalls } from '../ports/calls/running-calls.ts';
 import type { BorrowedVersion, ToolVersions } from '../ports/registry/tool-versions.ts';
 import type { AgentTools } from './agents/agent-tools.ts';
@@ -33,6 +34,7 @@ import { pinOf, takePinned } from './versions/pinned-call.ts';
 import { noteVersion } from './versions/version-noted.ts';
 import type { LoadShedder } from './resilience/load-shedder.ts';
 import { refusalOf } from './settle.ts';
+import { searchToolOf, throughToolset } from './toolsets/through-toolset.ts';
 
 export interface ExecutorDeps {
   readonly snapshots: SnapshotSource;
@@ -43,6 +45,8 @@ export interface ExecutorDeps {
   readonly sessions?: SessionGate;
   /** Left out: nobody is assigned a version. */
   readonly assigned?: AssignedVersions;
+  /** Left out: there are none. */
+  readonly toolsets?: Toolsets;
   /** Left out: no tool is on trial. */
   readonly canaries?: Canaries;
   /** Left out: no agent has a configuration of its own. */
@@ -99,8 +103,9 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
     return explanation.outcome(this.#carry(request, explanation));
   }
 
-  async #carry(request: ToolRequest, phase: Phase): Promise<ToolResponse> {
-    const { snapshots, clock, maxTimeoutMs } = this.#deps;
+  async #carry(asked: ToolRequest, phase: Phase): Promise<ToolResponse> {
+    const { snapshots, toolsets, clock, maxTimeoutMs } = this.#deps;
+    const request = throughToolset(asked, toolsets);
     const snapshot = snapshots.enter(request.parent?.snapshot);
     const deadline = new Deadline(clock, request);
     const call = openCall(request, phase, { tools: snapshot, deadline }, clock.now(), maxTimeoutMs);
@@ -176,7 +181,9 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
         resolved = this.#instead(resolved, tool);
       }
       noteVersion(resolved, tool.function.spec);
-      const bound = this.#deps.agentTools?.bind(resolved, fn, tool.function);
+      // What searches a toolset is configured for nobody.
+      const agentTools = call.request.through?.runs === undefined ? this.#deps.agentTools : undefined;
+      const bound = agentTools?.bind(resolved, fn, tool.function);
       if (bound !== undefined) resolved = bound instanceof Promise ? await raceCall(call, bound) : bound;
       const response = await tool[call.phase.kind](resolved);
       if (call.phase.kind !== 'explain') this.#deps.canaries?.count(call, response);
@@ -197,7 +204,7 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
 
   #findTool(call: ToolCall): CompiledTool {
     const { request } = call;
-    const tool = toolsOf(call).find(request.tool);
+    const tool = searchToolOf(call) ?? toolsOf(call).find(request.tool);
     const isOutside = request.parent === undefined && tool?.function.spec.metadata.internal === true;
     if (tool !== undefined && !isOutside) return tool;
     if (request.refusal !== undefined) throw request.refusal;

@@ -10,6 +10,7 @@ import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable, SECRETS } from './environ
 import { positionOf, readSource, type Environment, type Source } from './settings-source.ts';
 import { contradictions } from './contradictions.ts';
 import type { VaultSettings } from './secrets-settings.ts';
+import { toolsetProblems } from './toolsets/toolset-problems.ts';
 import { settingsSchema, type Settings, type SettingsFile } from './settings-schema.ts';
 
 export class SettingsError extends Error {
@@ -35,6 +36,8 @@ export function loadSettings(env: Environment, cwd: string): Settings {
   const values = overlay(source.values, env, problems);
   const parsed = settingsSchema.safeParse(values);
   if (!parsed.success) problems.push(...problemsOf(parsed.error, source, env));
+  for (const { path, message } of toolsetProblems(values['toolsets']))
+    problems.push({ ...positionOf(path, source, env), path: path.join('.'), message });
   if (parsed.success) problems.push(...contradictions(parsed.data, file, env));
   if (problems.length > 0 || !parsed.success) throw new SettingsError(problems);
   return deepFreeze(withAbsolutePaths(parsed.data, file, cwd));
@@ -134,7 +137,9 @@ function zodProblems(error: ZodError, source: Source, env: Environment): Problem
         };
       });
     }
-    return [{ ...positionOf(path, source, env), path: path.join('.'), message: issue.message }];
+    // What is wrong with a name stands inside.
+    const { message } = issue.code === 'invalid_key' ? (issue.issues[0] ?? issue) : issue;
+    return [{ ...positionOf(path, source, env), path: path.join('.'), message }];
   });
 }
 
@@ -143,18 +148,26 @@ function isMode(path: readonly string[]): boolean {
 }
 
 function knownKeysAt(path: readonly string[]): string[] {
-  let at: unknown = settingsSchema.shape;
-  for (const key of path) at = shapeOf((at as Record<string, unknown>)[key]);
-  return typeof at === 'object' && at !== null ? Object.keys(at) : [];
+  let at: unknown = settingsSchema;
+  for (const key of path) at = partOf(unwrapped(at), key);
+  return Object.keys(unwrapped(at)?.shape ?? {});
+}
+
+interface Unwrapped {
+  readonly shape?: Readonly<Record<string, unknown>>;
+  readonly def?: { readonly innerType?: unknown; readonly valueType?: unknown };
 }
 
 /** Defaults and optionals wrap the object that holds the keys. */
-function shapeOf(schema: unknown): unknown {
-  let inner = schema as { shape?: unknown; def?: { innerType?: unknown } } | undefined;
-  while (inner !== undefined && inner.shape === undefined) {
-    inner = inner.def?.innerType as typeof inner;
-  }
-  return inner?.shape ?? {};
+function unwrapped(schema: unknown): Unwrapped | undefined {
+  let inner = schema as Unwrapped | undefined;
+  while (inner?.def?.innerType !== undefined) inner = inner.def.innerType as Unwrapped;
+  return inner;
+}
+
+/** In a map of names, all of them hold the same. */
+function partOf(schema: Unwrapped | undefined, key: string): unknown {
+  return schema?.shape === undefined ? schema?.def?.valueType : schema.shape[key];
 }
 
 function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string): Settings {

@@ -50,7 +50,7 @@ describe('a provider', () => {
     [
       `${GOOD}, authorization_parameters: { redirect_uri: "https://evil.example" }`,
       'authorization_parameters',
-      'Invalid key',
+      'is set by the gateway itself',
     ],
     [`${GOOD}, token_endpoint: "https://id.example.com/t"`, 'token_endpoint', 'or neither'],
     [`${GOOD}, scopes: ["a b"]`, 'scopes.0', 'one scope'],

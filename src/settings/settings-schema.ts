@@ -16,6 +16,7 @@ import { auth } from './auth-settings.ts';
 import { budgets, modes, sessions, stream } from './call-settings.ts';
 import { approvals } from './approval-settings.ts';
 import { telemetry } from './telemetry-settings.ts';
+import { toolsets } from './toolsets/toolset-settings.ts';
 import { oauth, oauthUrlProblem } from './oauth-settings.ts';
 import { whole } from '../lib/settings/whole.ts';
 
@@ -125,6 +126,9 @@ export const settingsSchema = z.strictObject({
     .min(1)
     .default([{ type: 'yaml-file', paths: ['tools.yaml'] }])
     .describe('Where tools come from. Relative paths start at the folder of gateway.yaml.'),
+  toolsets: toolsets.describe(
+    'Some of the tools under a name, as /mcp/{toolset} and `toolset` of lists and calls offer them.',
+  ),
   pipeline: z
     .strictObject({ request: names.optional(), tool: names.optional() })
     .prefault({})

@@ -113,6 +113,7 @@ const MAKING = [
   // Walls between streams: e2e/stream-hostile.test.ts.
   'GET /v1/stream',
   'POST /mcp',
+  'POST /mcp/:toolset',
   'POST /v1/admin/recordings',
   'POST /v1/agents',
   'POST /v1/approvals/delegations',
@@ -155,6 +156,7 @@ const OF_EVERYBODY = [
   'GET /livez',
   // That the tools have changed, and not which.
   'GET /mcp',
+  'GET /mcp/:toolset',
   // Pages for browsers: what lets in is a link, and a state, that are good once (test/e2e/oauth.test.ts).
   'GET /oauth/callback/:provider',
   'GET /oauth/connect/:link',
@@ -166,11 +168,14 @@ const OF_EVERYBODY = [
   'GET /v1/tools',
   'GET /v1/tools/:name',
   'GET /v1/tools/:name/docs',
+  // What it finds is what lists show; toolsets of a tenant have a table of their own (toolsets.test.ts).
+  'GET /v1/tools/search',
   // It finds calls in the text that it is given, and runs none.
   'POST /v1/parse',
   'POST /v1/schedules/preview',
   'rpc GetTool',
   'rpc ListTools',
+  'rpc SearchTools',
   'rpc WatchTools',
 ];
 

@@ -27,6 +27,7 @@ export async function openRestDoor(ports: ReadonlyMap<symbol, object> = new Map(
     [tokens.AUTHENTICATOR, namedPermissions],
     [tokens.MANAGEMENT_ACTS, acts],
     [tokens.TOOL_CATALOG, only({ onChange: () => () => undefined })],
+    [tokens.TOOLSETS, only({ onChange: () => () => undefined })],
     ...ports,
   ]);
   const all = Object.values(tokens).filter((token) => token !== tokens.READINESS);

@@ -11,8 +11,19 @@ import { SharedSlots } from '../../lib/concurrency/shared-slots.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
-import { offeredTo } from '../offered-to.ts';
-import { AUTHENTICATOR, OFFERED_TOOLS, TOOL_CALLER, TOOL_CATALOG, type OfferedTools } from '../tokens.ts';
+import type { ToolSearch } from '../../ports/registry/tool-search.ts';
+import type { Toolsets } from '../../ports/registry/toolsets.ts';
+import type { Searched } from '../find-tools.ts';
+import { offeringFor } from '../offered-toolset.ts';
+import {
+  AUTHENTICATOR,
+  OFFERED_TOOLS,
+  TOOL_CALLER,
+  TOOL_CATALOG,
+  TOOL_SEARCH,
+  TOOLSETS,
+  type OfferedTools,
+} from '../tokens.ts';
 import { lifeOf } from './call-life.ts';
 import { checkMetadataSize, credentialOf, tenantOf, type Connection } from './execute/call-metadata.ts';
 import { answerTo, paced } from './execute/execute.ts';
@@ -23,10 +34,18 @@ import { listTools } from './tools/list-tools.ts';
 import { formOf, readRequest } from './execute/read-request.ts';
 import { findShown, isOff } from '../tool-view.ts';
 import { exceptionFor, exceptionOfFailure } from './rich-error.ts';
+import { searchTools } from './tools/search-tools.ts';
 import { toolMessage } from './tools/tool-message.ts';
 import { watchTools } from './tools/watch-tools.ts';
-import { encodeGetResponse, encodeListResponse, SERVICE, UNREADABLE, type Readable } from './wire-types.ts';
-import type { ExecuteMessage, GetToolMessage, ListToolsMessage } from './wire-types.ts';
+import {
+  encodeGetResponse,
+  encodeListResponse,
+  encodeSearchResponse,
+  SERVICE,
+  UNREADABLE,
+  type Readable,
+} from './wire-types.ts';
+import type { ExecuteMessage, GetToolMessage, ListToolsMessage, SearchToolsMessage } from './wire-types.ts';
 
 type Stream = ServerWritableStream<unknown, Uint8Array>;
 
@@ -34,15 +53,20 @@ const MAX_WATCHERS = 1000;
 
 @Controller()
 export class ToolExecutorController {
+  readonly #from: Searched;
   readonly #watchers = new SharedSlots(MAX_WATCHERS);
 
   constructor(
     @Inject(TOOL_CALLER) private readonly caller: Pick<ToolCaller, 'execute'>,
     @Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog,
-    @Inject(OFFERED_TOOLS) private readonly offered: OfferedTools,
+    @Inject(OFFERED_TOOLS) offered: OfferedTools,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(GrpcHealth) private readonly health: GrpcHealth,
-  ) {}
+    @Inject(TOOLSETS) toolsets: Toolsets,
+    @Inject(TOOL_SEARCH) search: ToolSearch,
+  ) {
+    this.#from = { catalog, toolsets, offered, search };
+  }
 
   @GrpcMethod(SERVICE, 'ExecuteStream')
   executeStream(message: Readable<ExecuteMessage>, metadata: Metadata, call: Stream): Observable<Uint8Array> {
@@ -63,15 +87,15 @@ export class ToolExecutorController {
   @GrpcMethod(SERVICE, 'ListTools')
   listTools(message: Readable<ListToolsMessage>, metadata: Metadata, call: Connection): Promise<Uint8Array> {
     return this.#read({ metadata, call }, message, (request, viewer) => {
-      const isOffered = offeredTo(this.offered, viewer.principal, request.agentId);
-      return encodeListResponse(listTools(this.catalog, request, viewer, isOffered));
+      const offering = offeringFor(this.#from, { ...viewer, ...request });
+      return encodeListResponse(listTools(this.catalog, request, viewer, offering));
     });
   }
 
   @GrpcMethod(SERVICE, 'GetTool')
   getTool(message: Readable<GetToolMessage>, metadata: Metadata, call: Connection): Promise<Uint8Array> {
-    return this.#read({ metadata, call }, message, ({ name }, viewer) => {
-      const snapshot = this.catalog.snapshot();
+    return this.#read({ metadata, call }, message, ({ name, ...wanted }, viewer) => {
+      const { tools: snapshot } = offeringFor(this.#from, { ...viewer, ...wanted });
       const fn = findShown(snapshot, name, viewer);
       if (fn === undefined) {
         const failure = toolFailure('TOOL_NOT_FOUND', 'There is no tool of this name.');
@@ -81,6 +105,17 @@ export class ToolExecutorController {
       const { documentation } = fn.spec.metadata;
       return encodeGetResponse({ tool, documentation, registryVersion: snapshot.version });
     });
+  }
+
+  @GrpcMethod(SERVICE, 'SearchTools')
+  searchTools(
+    message: Readable<SearchToolsMessage>,
+    metadata: Metadata,
+    call: Connection,
+  ): Promise<Uint8Array> {
+    return this.#read({ metadata, call }, message, async (request, viewer) =>
+      encodeSearchResponse(await searchTools(this.#from, request, viewer)),
+    );
   }
 
   @GrpcMethod(SERVICE, 'WatchTools')
@@ -109,12 +144,12 @@ export class ToolExecutorController {
   async #read<Message, Answer>(
     by: Asking,
     message: Readable<Message>,
-    answer: (request: Message, viewer: Viewing) => Answer,
+    answer: (request: Message, viewer: Viewing) => Answer | Promise<Answer>,
   ): Promise<Answer> {
     try {
       const viewer = await this.#authorize(by);
       if (message === UNREADABLE) throw invalid('', 'is not a message of its type');
-      return answer(message, viewer);
+      return await answer(message, viewer);
     } catch (thrown) {
       throw exceptionFor(thrown);
     }

@@ -27,6 +27,7 @@ export interface ContextMessage {
   readonly dryRun: boolean;
   readonly cursor: string;
   readonly toolVersion: string;
+  readonly toolset: string;
 }
 
 /** `arguments` and `argumentsJson` are own properties only where they were sent. */
@@ -45,10 +46,21 @@ export interface ListToolsMessage {
   readonly tag: string;
   readonly mode: number;
   readonly agentId: string;
+  readonly toolset: string;
 }
 
 export interface GetToolMessage {
   readonly name: string;
+  readonly toolset: string;
+  readonly agentId: string;
+}
+
+export interface SearchToolsMessage {
+  readonly query: string;
+  readonly limit: number;
+  readonly toolset: string;
+  readonly agentId: string;
+  readonly mode: number;
 }
 
 /** As of an ExecuteRequest. */
@@ -104,6 +116,7 @@ export const REQUESTS = {
   ExecuteStream: reader<ExecuteMessage>('ExecuteStreamRequest'),
   ListTools: reader<ListToolsMessage>('ListToolsRequest'),
   GetTool: reader<GetToolMessage>('GetToolRequest'),
+  SearchTools: reader<SearchToolsMessage>('SearchToolsRequest'),
   WatchTools: reader<object>('WatchToolsRequest'),
   Converse: reader<ConverseMessage>('ConverseRequest'),
   StartCall: reader<StartCallMessage>('StartCallRequest'),
@@ -126,6 +139,7 @@ export const encodeStreamEvent = writer('ExecuteStreamResponse');
 export const encodeListResponse = writer('ListToolsResponse');
 export const encodeConverse = writer('ConverseResponse');
 export const encodeGetResponse = writer('GetToolResponse');
+export const encodeSearchResponse = writer('SearchToolsResponse');
 export const encodeWatchEvent = writer('WatchToolsResponse');
 
 /** Answers of calls that run later, of sessions and of approvals. */

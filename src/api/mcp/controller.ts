@@ -7,6 +7,7 @@ import type { ApprovalStore } from '../../ports/approvals/approval-store.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { CallHistory } from '../../ports/calls/call-history.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
+import type { Toolsets } from '../../ports/registry/toolsets.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { ManagementActs } from '../rest/management/acts.ts';
 import { ServesByHand } from '../rest/route/serves.ts';
@@ -21,13 +22,21 @@ import {
   OFFERED_TOOLS,
   TOOL_CALLER,
   TOOL_CATALOG,
+  TOOLSETS,
   type McpTerms,
   type OfferedTools,
 } from '../tokens.ts';
 import type { McpDoor } from './mcp-door.ts';
 import { metadataOf } from './resource-metadata.ts';
 import type { TelemetryDeps } from './telemetry/door-telemetry.ts';
-import { mcpListen, mcpMessage, mcpResourceMetadata, resourceMetadata } from './schema.ts';
+import {
+  mcpListen,
+  mcpMessage,
+  mcpResourceMetadata,
+  mcpToolsetListen,
+  mcpToolsetMessage,
+  resourceMetadata,
+} from './schema.ts';
 
 @Controller()
 export class McpController implements BeforeApplicationShutdown {
@@ -37,6 +46,7 @@ export class McpController implements BeforeApplicationShutdown {
     @Inject(TOOL_CALLER) private readonly caller: Pick<ToolCaller, 'execute'>,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
     @Inject(TOOL_CATALOG) private readonly catalog: ToolCatalog,
+    @Inject(TOOLSETS) private readonly toolsets: Toolsets,
     @Inject(OFFERED_TOOLS) private readonly offered: OfferedTools,
     @Inject(APPROVAL_STORE) private readonly approvals: ApprovalStore,
     @Inject(ASYNC_CALLS) private readonly calls: AsyncCalls,
@@ -58,6 +68,16 @@ export class McpController implements BeforeApplicationShutdown {
     await (await this.#door).follow(request, reply);
   }
 
+  @ServesByHand(mcpToolsetMessage)
+  messageOfToolset(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.message(request, reply);
+  }
+
+  @ServesByHand(mcpToolsetListen)
+  listenToToolset(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.listen(request, reply);
+  }
+
   /** Before connections are closed: a stream would keep its own open. */
   async beforeApplicationShutdown(): Promise<void> {
     await (await this.#door)?.close();
@@ -77,9 +97,9 @@ export class McpController implements BeforeApplicationShutdown {
 
   async #load(): Promise<McpDoor> {
     const { McpDoor: Door } = await import('./mcp-door.ts');
-    const { caller, authenticator, catalog, offered, approvals, calls, history, acts } = this;
+    const { caller, authenticator, catalog, toolsets, offered, approvals, calls, history, acts } = this;
     const { terms, telemetry } = this;
-    const ports = { caller, authenticator, catalog, offered, approvals, calls, history, acts };
+    const ports = { caller, authenticator, catalog, toolsets, offered, approvals, calls, history, acts };
     return new Door({ ...ports, terms, telemetry });
   }
 }

@@ -31,6 +31,7 @@ function doorOf() {
     authenticator: { authenticate },
     caller,
     catalog: { onChange: () => () => undefined, snapshot: () => ({ tools: [] }) },
+    toolsets: { find: () => undefined, onChange: () => () => undefined },
     terms: { issuers: [] },
     telemetry: { metrics: recordingMetrics(), log: recordingLog() },
   } as never);

@@ -2,10 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JSONRPCRequest, RequestId } from '@modelcontextprotocol/server';
 import { errorRow } from '../../contract/call/error-row.ts';
-import { toolFailure } from '../../contract/call/failure.ts';
+import { noSuchToolset, toolFailure } from '../../contract/call/failure.ts';
 import type { Principal } from '../../contract/call/principal.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import { mayKnow } from '../offered-toolset.ts';
 import { foreignOrigin } from '../../lib/egress/foreign-request.ts';
 import { wireError } from '../rest/execute/write-envelope.ts';
 import { environmentOf } from '../rest/execute/read-call.ts';
@@ -17,7 +18,7 @@ import { InFlight } from './protocol/in-flight.ts';
 import { newSession, SESSION_HEADER } from './protocol/legacy-session.ts';
 import { ListChanges, listenerOf } from './protocol/list-changes.ts';
 import { INVALID_REQUEST, readMessage, Unreadable } from './protocol/read-message.ts';
-import { contextIn, faultOfHead, sessionIn, takes } from './protocol/request-head.ts';
+import { contextIn, faultOfHead, sessionIn, takes, toolsetIn } from './protocol/request-head.ts';
 import {
   faultOf,
   NO_EVENTS,
@@ -44,7 +45,7 @@ export class McpDoor {
     this.#deps = deps;
     this.#telemetry = new DoorTelemetry(deps.telemetry);
     this.#servers = new McpServers(deps, this.#telemetry.tasks);
-    this.#changes = new ListChanges(deps.catalog, this.#telemetry.openStreams);
+    this.#changes = new ListChanges(deps.toolsets, this.#telemetry.openStreams);
   }
 
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -64,7 +65,7 @@ export class McpDoor {
     // A call says who makes it inside the pipeline, where that is audited.
     if (message.method === 'tools/call') return this.#serve(message, new Exchange(asked, reply));
     const principal = await this.#principalOf(request, reply, message.id);
-    if (principal === undefined) return;
+    if (principal === undefined || !this.#mayKnow(request, reply, principal, message.id)) return;
     if (era === 'modern' && message.method === 'subscriptions/listen') {
       const undeclared = tasksUndeclared(message.params as JsonObject | undefined);
       if (undeclared !== undefined) return this.#fail(request, reply, undeclared, message.id);
@@ -93,7 +94,7 @@ export class McpDoor {
     if (!takes(request.headers.accept, 'text/event-stream'))
       return this.#fail(request, reply, NO_EVENTS, null);
     const principal = await this.#principalOf(request, reply, null);
-    if (principal === undefined) return;
+    if (principal === undefined || !this.#mayKnow(request, reply, principal, null)) return;
     if (await this.#changes.follow(reply, listenerOf(request, principal, this.#deps.authenticator))) return;
     this.#sendAway(request, reply, null);
   }
@@ -144,6 +145,20 @@ export class McpDoor {
       this.#fail(request, reply, faultOf(error as ToolFailure), id);
       return undefined;
     }
+  }
+
+  /** False: it has been told that there is no such toolset. Agents are asked for by lists and calls, which may name one each. */
+  #mayKnow(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    principal: Principal,
+    id: RequestId | null,
+  ): boolean {
+    const name = toolsetIn(request.params);
+    if (name === undefined || mayKnow(this.#deps.toolsets.find(name), principal)) return true;
+    const { message } = noSuchToolset(name);
+    this.#fail(request, reply, { status: 404, code: INVALID_REQUEST, message }, id);
+    return false;
   }
 
   /** A call that cannot be read is refused where others are made: known, counted and audited first. */
@@ -200,7 +215,7 @@ export class McpDoor {
       version: typeof version === 'string' ? version.slice(0, 64) : '',
       id,
       environment: environmentOf(request, () => undefined),
-      context: contextIn(request.query),
+      context: contextIn(request),
       largeIntegers: [],
       challenge: challengeOf(this.#deps.terms, { headers, socket }),
       approvalsUrl: () => approvalsBase(this.#deps.terms, { headers, socket }),

@@ -28,6 +28,7 @@ import { StreamController } from '../stream/controller.ts';
 import { StatusController } from './status/controller.ts';
 import { TextController } from './text/controller.ts';
 import { ToolsController } from './tools/controller.ts';
+import { ToolSearchController } from './tools/search-controller.ts';
 import { WebhooksController } from './webhooks/controller.ts';
 
 export const REST_CONTROLLERS = [
@@ -35,6 +36,7 @@ export const REST_CONTROLLERS = [
   ProvidersController,
   TextController,
   ToolsController,
+  ToolSearchController,
   CallsController,
   ApprovalsController,
   DelegationsController,

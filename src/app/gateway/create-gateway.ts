@@ -14,13 +14,16 @@ import { createToolSet } from './create-tool-set.ts';
 import { loadCustomExecutors } from '../custom/custom-executors.ts';
 import { loadCustomExtensions } from '../custom/custom-extensions.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
+import { openToolsets } from './open-toolsets.ts';
 import { Pipeline } from './pipeline.ts';
 import type { CircuitControl } from '../../ports/circuit-control.ts';
+import type { ToolSearch } from '../../ports/registry/tool-search.ts';
 import type { SpecControl } from '../../ports/registry/spec-control.ts';
 import type { ToolVersions } from '../../ports/registry/tool-versions.ts';
 import type { OutsidePorts, Ports } from '../../ports/ports.ts';
 import { specRules } from './registry-rules.ts';
 import { ReplicaAgreement } from '../../registry/reload/replica-agreement.ts';
+import type { ToolsetRegistry } from '../../registry/toolsets/toolset-registry.ts';
 import type { RegistrySync } from '../../registry/reload/registry-sync.ts';
 import type { ToolSpecRegistry } from '../../registry/tool-spec-registry.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
@@ -31,6 +34,8 @@ export interface Gateway {
   readonly sync: RegistrySync;
   readonly pipeline: PipelineView;
   readonly circuits: CircuitControl;
+  readonly toolsets: ToolsetRegistry;
+  readonly search: ToolSearch;
   /** Told of the others once it is started, after the first load. */
   readonly agreement: ReplicaAgreement;
   readonly specs: SpecControl;
@@ -63,21 +68,18 @@ export async function createGateway(
   const custom = await loadCustomExtensions(settings.custom_extensions);
   const pipeline = new Pipeline(settings, ports, custom);
   const ownExecutors = await loadCustomExecutors(settings.custom_executors);
-  const toolStage = new Set(pipeline.view.tool.map(({ name }) => name));
-  const rules = specRules(
-    custom.map(({ plugin }) => plugin).filter(({ name }) => toolStage.has(name)),
-    ownExecutors,
-    settings.extensions,
-    settings.oauth.providers,
-  );
+  const rules = rulesOf(settings, pipeline, custom, ownExecutors);
   const executors = createExecutors([...EXECUTORS, ...ownExecutors], settings, ports);
   const random = Math.random;
   const upstreams = new Upstreams({ ...ports, random });
   const compiler = new GatewayCompiler(pipeline, settings, ports, upstreams);
   const tools = createToolSet(settings, ports, { rules, executors, compiler });
   const { registry, sync, versions, specs } = tools;
+  const { agentTools } = perCaller;
+  const { toolsets, search } = openToolsets(settings, { ports, registry, compiler, agentTools });
   const executor = new UnifiedToolExecutor({
     snapshots: registry,
+    toolsets,
     requestLayers: pipeline.request,
     sessions: outside.sessionGate,
     versions,
@@ -92,13 +94,26 @@ export async function createGateway(
   const agreement = new ReplicaAgreement({ ...ports, hints, registry, control: sync, random });
   steps.bind(executor);
   async function close(): Promise<void> {
+    toolsets.close();
+    search.close();
     await agreement.stop();
     await tools.close();
     await Promise.allSettled([...executors.values()].map(async (each) => each.close?.()));
     await pipeline.close();
   }
-  const own = { executor, pipeline: pipeline.view, circuits: upstreams, agreement };
+  const own = { executor, toolsets, search, pipeline: pipeline.view, circuits: upstreams, agreement };
   return { ...own, registry, sync, specs, versions, status: () => statusOf(executors), close };
+}
+
+function rulesOf(
+  { extensions, oauth }: Settings,
+  { view }: Pipeline,
+  custom: Awaited<ReturnType<typeof loadCustomExtensions>>,
+  executors: Awaited<ReturnType<typeof loadCustomExecutors>>,
+) {
+  const toolStage = new Set(view.tool.map(({ name }) => name));
+  const plugins = custom.map(({ plugin }) => plugin).filter(({ name }) => toolStage.has(name));
+  return specRules(plugins, executors, extensions, oauth.providers);
 }
 
 function statusOf(executors: ReadonlyMap<string, Executor<unknown>>): JsonObject {

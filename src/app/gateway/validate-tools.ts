@@ -19,6 +19,8 @@ import type { Authenticator } from '../../ports/authenticator.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import type { SpecReader, SpecStore } from '../../ports/registry/spec-store.ts';
 import type { SqlDatabases } from '../../ports/egress/sql-databases.ts';
+import type { ToolsetWarning } from '../../registry/toolsets/toolset-definition.ts';
+import { positionOf, readSource } from '../../settings/settings-source.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface ToolsValidation {
@@ -80,7 +82,9 @@ export async function withUnservedGateway<Result>(
     const gateway = await createGateway(alone, ports);
     try {
       const { tools, problems, warnings, advice, moreAdvice } = await gateway.sync.reload();
-      const found = { tools, problems, warnings, advice, moreAdvice };
+      await gateway.toolsets.settled();
+      const ofToolsets = placed(gateway.toolsets.warnings, settings);
+      const found = { tools, problems, warnings: [...warnings, ...ofToolsets], advice, moreAdvice };
       return await use(gateway, { ...found, skipped: [...skipped] });
     } finally {
       await gateway.close();
@@ -90,6 +94,16 @@ export async function withUnservedGateway<Result>(
     await infra.close();
     await rm(dataDir, { recursive: true, force: true });
   }
+}
+
+function placed(warnings: readonly ToolsetWarning[], { configFile }: Settings): readonly Problem[] {
+  if (warnings.length === 0) return [];
+  const source = readSource(configFile, false);
+  return warnings.map(({ path, message }) => ({
+    ...positionOf(path, source, {}),
+    path: path.join('.'),
+    message,
+  }));
 }
 
 /** Its limits, database and keys are of no concern to its tools. */

@@ -34,6 +34,8 @@ import {
   STREAM_HUB,
   TOOL_CALLER,
   TOOL_CATALOG,
+  TOOL_SEARCH,
+  TOOLSETS,
   type DoorLimits,
   type McpTerms,
 } from '../../api/tokens.ts';
@@ -48,17 +50,25 @@ import type { Infra } from '../adapters/create-ports.ts';
 import { parseDuration } from '../../lib/text/duration.ts';
 import { Sessions } from '../../sessions/sessions.ts';
 import type { RegistryControl } from '../../ports/registry/registry-control.ts';
+import type { ToolsetReload } from '../../infra/toolsets/toolset-reload.ts';
 import { streamHubOf } from './stream-hub-of.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
-/** Who asks for a reload means the keys, agents and assigned versions as well. */
-function withKeys(sync: RegistryControl, { keys, agents, assignments }: Infra): RegistryControl {
+/** Who asks for a reload means the keys, agents, assigned versions and toolsets as well. */
+function withKeys(
+  { sync, toolsets }: Gateway,
+  { keys, agents, assignments }: Infra,
+  toolsetReload: ToolsetReload | undefined,
+): RegistryControl {
   return {
     status: () => sync.status(),
     setDisabled: (name, disabled) => sync.setDisabled(name, disabled),
     reload: async () => {
-      await Promise.all([keys.check(), agents.followed.check(), assignments.followed.check()]);
-      return sync.reload();
+      const followed = [keys.check(), agents.followed.check(), assignments.followed.check()];
+      await Promise.all([...followed, toolsetReload?.check()]);
+      const status = await sync.reload();
+      await toolsets.settled();
+      return status;
     },
   };
 }
@@ -88,11 +98,13 @@ function agentProviders({ agents, oauth, log }: Infra, { registry: catalog }: Ga
   ];
 }
 
-function portsOf({ executor, registry, circuits, agreement, specs, pipeline }: Gateway) {
+function portsOf({ executor, registry, search, toolsets, circuits, agreement, specs, pipeline }: Gateway) {
   return [
     { provide: TOOL_CALLER, useValue: executor },
     { provide: RUNNING_CALLS, useValue: executor },
     { provide: TOOL_CATALOG, useValue: registry },
+    { provide: TOOL_SEARCH, useValue: search },
+    { provide: TOOLSETS, useValue: toolsets },
     { provide: CIRCUIT_CONTROL, useValue: circuits },
     { provide: REPLICA_VIEW, useValue: agreement },
     { provide: SPEC_CONTROL, useValue: specs },
@@ -128,6 +140,7 @@ export class GatewayModule {
     infra: Infra,
     gateway: Gateway,
     asyncService: AsyncService,
+    toolsetReload?: ToolsetReload,
   ): DynamicModule {
     const limits: DoorLimits = {
       maxParallelCalls: settings.limits.max_parallel_calls,
@@ -141,7 +154,7 @@ export class GatewayModule {
       ...portsOf(gateway),
       { provide: MANAGEMENT_ACTS, useValue: acts },
       { provide: LOOP_LAG, useValue: infra.ports.loopLag },
-      { provide: REGISTRY_CONTROL, useValue: withKeys(gateway.sync, infra) },
+      { provide: REGISTRY_CONTROL, useValue: withKeys(gateway, infra, toolsetReload) },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: KEY_CONTROL, useValue: infra.keys.control },
       ...agentProviders(infra, gateway),

@@ -15,6 +15,7 @@ import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import { GatewayModule } from './gateway.module.ts';
 import type { Infra } from '../adapters/create-ports.ts';
+import type { ToolsetReload } from '../../infra/toolsets/toolset-reload.ts';
 import { NestLog } from '../../infra/telemetry/nest-log.ts';
 import type { Sibling } from '../process/many/sibling.ts';
 import { handConnections } from './handed-connections.ts';
@@ -29,6 +30,8 @@ export interface DoorParts {
   readonly gateway: Gateway;
   readonly asyncCalls: AsyncService;
   readonly readiness: Readiness;
+  /** Left out: the toolsets stay as they are. */
+  readonly toolsetReload?: ToolsetReload | undefined;
   /** Hands connections over; left out: the doors take them from ports of their own. */
   readonly sibling?: Sibling | undefined;
 }
@@ -96,12 +99,12 @@ export async function prepareDoors({ settings, sibling, ...parts }: DoorParts): 
 
 async function createApp(
   settings: Settings,
-  { infra, gateway, asyncCalls, readiness }: Omit<DoorParts, 'settings'>,
+  { infra, gateway, asyncCalls, readiness, toolsetReload }: Omit<DoorParts, 'settings'>,
   grpcHealth: GrpcHealth,
 ): Promise<NestFastifyApplication> {
   const { docs } = settings.http;
   const module = ApiModule.register({
-    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls),
+    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls, toolsetReload),
     readiness,
     grpcHealth,
     docs,

@@ -6,6 +6,7 @@ import { checkPorts } from '../../infra/http/free-ports.ts';
 import { startDemoUpstream, type DemoUpstream } from '../demo/demo-upstream.ts';
 import { answerWhileRecovering, bootDoors } from './boot-doors.ts';
 import type { Doors } from './open-doors.ts';
+import { ToolsetReload } from '../../infra/toolsets/toolset-reload.ts';
 import { openMetrics, type MetricsDoor } from './open-metrics.ts';
 import { degradedTools, ServiceState } from './service-state.ts';
 import { addressesOf, type Addresses } from './addresses.ts';
@@ -59,6 +60,8 @@ async function start(
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
+  const toolsetReload = toolsetReloadOf(settings, infra, gateway, reread);
+  undo.push(async () => toolsetReload?.stop());
   const state = stateOf(settings, infra, gateway, sibling);
   const probed = probeSandbox(infra, state, announce);
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
@@ -67,8 +70,8 @@ async function start(
   const whileRecovering = answerWhileRecovering(settings, infra);
   undo.push(() => whileRecovering.end());
   const [doors] = await Promise.all([
-    bootDoors({ settings, infra, gateway, asyncCalls, readiness: state, sibling }, underWay),
-    tools,
+    bootDoors({ settings, infra, gateway, asyncCalls, readiness: state, toolsetReload, sibling }, underWay),
+    tools.then(() => gateway.toolsets.settled()),
     openDatabase(infra),
   ]);
   undo.push(() => doors.close());
@@ -77,21 +80,28 @@ async function start(
   undo.push(() => metrics.close());
   const ports = await doors.listen(await whileRecovering.end());
   asyncCalls.start();
+  toolsetReload?.start();
   infra.databaseWatch.start();
   state.ready();
   doors.setServing(true);
+  tellReadiness(state, infra, doors, sibling);
+  return {
+    ...addressesOf(settings, { ...ports, metrics: metrics.port }),
+    gateway,
+    infra,
+    stop: once(() =>
+      stop({ settings, doors, metrics, gateway, asyncCalls, toolsetReload, infra, state, demo, sibling }),
+    ),
+  };
+}
+
+function tellReadiness(state: ServiceState, infra: Infra, doors: Doors, sibling: Sibling | undefined): void {
   const failed = (err: unknown) => infra.log.error({ err }, 'readiness could not be checked; tried again');
   const changed = (reason: string | undefined) => {
     doors.setAccepting(reason === undefined);
     sibling?.refuses(reason ?? null);
   };
   state.onChange(infra.ports.clock, changed, failed);
-  return {
-    ...addressesOf(settings, { ...ports, metrics: metrics.port }),
-    gateway,
-    infra,
-    stop: once(() => stop({ settings, doors, metrics, gateway, asyncCalls, infra, state, demo, sibling })),
-  };
 }
 
 function stateOf(
@@ -118,6 +128,17 @@ function notesOf({ database, log }: Infra): JsonObject {
     'audit records are not append-only: the role of database.url can change and delete them; set database.owner_url (docs/audit.md)';
   log.warn({}, audit);
   return { audit };
+}
+
+function toolsetReloadOf(
+  settings: Settings,
+  { ports: { clock }, log }: Infra,
+  { toolsets }: Gateway,
+  reread: (() => Settings) | undefined,
+): ToolsetReload | undefined {
+  if (reread === undefined) return undefined;
+  const apply = (definitions: Settings['toolsets']) => toolsets.replace(definitions);
+  return new ToolsetReload({ settings, reread, apply, clock, log });
 }
 
 async function gatewayOf(settings: Settings, { ports, oauth, assignments }: Infra): Promise<Gateway> {
@@ -161,6 +182,7 @@ interface Running {
   readonly metrics: MetricsDoor;
   readonly gateway: Gateway;
   readonly asyncCalls: AsyncService;
+  readonly toolsetReload: ToolsetReload | undefined;
   readonly infra: Infra;
   readonly state: ServiceState;
   readonly demo: DemoUpstream | undefined;
@@ -174,6 +196,7 @@ async function stop({
   metrics,
   gateway,
   asyncCalls,
+  toolsetReload,
   infra,
   state,
   demo,
@@ -192,6 +215,7 @@ async function stop({
   clearTimeout(outOfTime);
   await asyncCalls.close();
   await doors.close();
+  await toolsetReload?.stop();
   await gateway.close();
   await metrics.close();
   await demo?.close();

@@ -14,6 +14,7 @@ interface ToolsOptions extends GatewayOptions {
   readonly strict?: true;
   readonly type?: string;
   readonly tag?: string;
+  readonly toolset?: string;
   readonly json?: true;
 }
 
@@ -25,6 +26,7 @@ export function addToolsCommand(program: Command, io: CliIo, finish: (code: Exit
     .option('--strict', "with --format: the provider's strict mode")
     .option('--type <tool_type>', 'only tools of this executor')
     .option('--tag <tag>', 'only tools with this tag')
+    .option('--toolset <name>', 'only tools of this toolset')
     .option('--json', 'print JSON instead of a table')
     .action(async (options: ToolsOptions) => finish(await tools(options, io)));
 }
@@ -48,8 +50,8 @@ async function tools(options: ToolsOptions, io: CliIo): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-function filterOf({ type, tag }: ToolsOptions) {
-  return { tool_type: type, tag };
+function filterOf({ type, tag, toolset }: ToolsOptions) {
+  return { tool_type: type, tag, toolset };
 }
 
 function rowOf(tool: JsonObject): readonly string[] {

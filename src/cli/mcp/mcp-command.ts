@@ -6,12 +6,14 @@ import { addContextField, milliseconds } from '../arguments.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
 import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
+import { mcpPath, toolsetName } from './export-command.ts';
 import { requestsTo } from './gateway-requests.ts';
 import { StdioBridge } from './stdio-bridge.ts';
 
 interface McpOptions extends GatewayOptions {
   readonly context: ReadonlyMap<string, string>;
   readonly finishMs: string;
+  readonly toolset?: string;
 }
 
 export function addMcpCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
@@ -27,6 +29,7 @@ export function addMcpCommand(program: Command, io: CliIo, finish: (code: ExitCo
       addContextField,
       new Map(),
     )
+    .option('--toolset <name>', 'the tools of this toolset alone', toolsetName)
     .option(
       '--finish-ms <ms>',
       'how long to wait for answers once standard input has ended; what is late is cancelled and answered with an error',
@@ -42,7 +45,7 @@ async function serve(options: McpOptions, io: CliIo): Promise<ExitCode> {
   const { stdin } = io;
   if (stdin === undefined) throw new CliFailure(EXIT.usage, 'ute mcp needs standard input');
   const gateway = await GatewayClient.open(options, io);
-  const { url, headers } = gateway.target('/mcp', Object.fromEntries(options.context));
+  const { url, headers } = gateway.target(mcpPath(options.toolset), Object.fromEntries(options.context));
   const bridge = new StdioBridge({
     request: requestsTo(url, headers),
     write: (message) => io.stdout(`${message}\n`),

@@ -16,6 +16,12 @@ export function shuttingDown(): ToolFailure {
   return toolFailure('DRAINING', 'The gateway is shutting down.', { retryAfterMs: 1_000 });
 }
 
+/** The same for one that there is not and one that the caller may not use. */
+export function noSuchToolset(name: string): ToolFailure {
+  const message = 'There is no toolset of this name here for this caller.';
+  return toolFailure('TOOLSET_NOT_FOUND', message, { details: { toolset: name } });
+}
+
 export function permissionMissing(permission: string): ToolFailure {
   return toolFailure('PERMISSION_MISSING', `This needs the permission ${permission}.`, {
     details: { permission },

@@ -5,8 +5,9 @@ import type { AskedApproval } from './approval/asked-approval.ts';
 import type { Credential, Principal } from './principal.ts';
 import type { ToolContext } from './tool-context.ts';
 import type { ToolFailure } from './tool-failure.ts';
-import type { ToolFunction } from '../tool/tool-function.ts';
+import type { KnownTool, ToolFunction } from '../tool/tool-function.ts';
 import type { ToolSet } from '../tool/tool-set.ts';
+import type { Toolset } from '../tool/toolset.ts';
 import type { RateLimitState } from './tool-response.ts';
 import type { VersionSource } from './version-source.ts';
 
@@ -28,6 +29,8 @@ export interface ToolRequest {
   readonly whenGone?: (gone: () => void) => void;
   /** Progress, logs and partial results, for doors that can stream them. */
   readonly emit?: Emit;
+  /** The toolset that it came through; set by the core and by no door. */
+  readonly through?: ThroughToolset;
   /** The call that this one is a step of; set by NestedCalls and by no door. */
   readonly parent?: ParentCall;
   /** Set by a door that could not read the arguments: the core refuses the call with it, behind auth and audit. */
@@ -36,6 +39,17 @@ export interface ToolRequest {
   readonly providerCallId?: string;
   /** How long the caller would wait for the end of a call with the same idempotency key that is under way. */
   readonly waitMs?: number;
+}
+
+/** `tool` and `arguments` of the request are those that the toolset makes of it. */
+export interface ThroughToolset {
+  readonly toolsetName: string;
+  /** Undefined: there is none of this name. */
+  readonly toolset?: Toolset;
+  /** The name that was called. */
+  readonly tool: string;
+  /** What searches the toolset, where that was called. */
+  readonly runs?: KnownTool;
 }
 
 /**

@@ -18,6 +18,8 @@ export interface ToolContext {
   readonly cursor?: string;
   /** The version of the tool to run: its content hash, or its metadata.version. The one in force when left out. */
   readonly toolVersion?: string;
+  /** The toolset that the tool is called through: its name is the one there. The core takes it out. */
+  readonly toolset?: string;
   /** W3C trace context of the caller. */
   readonly traceparent?: string;
   readonly tracestate?: string;

@@ -91,7 +91,7 @@ function whatWasAsked(call: ToolCall, clock: Clock, context: ToolCall['context']
     agent: context.agentId ?? '',
     user: context.userId ?? '',
     session: context.sessionId ?? '',
-    requestedTool: call.request.tool.slice(0, MAX_NAME),
+    requestedTool: (call.request.through?.tool ?? call.request.tool).slice(0, MAX_NAME),
     argumentsHash: hashOf(call),
   };
 }
@@ -101,13 +101,15 @@ const MOST_INTENTS = 16;
 const LONGEST_INTENT = 64;
 
 function notesOf({ context, progress, request }: ToolCall, intents = NO_INTENTS): AuditRecord['notes'] {
-  const { parent } = request;
-  const hasNothing = progress.notes === undefined && parent === undefined && intents.length === 0;
+  const { parent, through } = request;
+  const hasNothing =
+    progress.notes === undefined && parent === undefined && through === undefined && intents.length === 0;
   if (hasNothing && context.dryRun !== true) return undefined;
   return {
     ...progress.notes,
     ...(context.dryRun === true && { dry_run: true }),
     ...(parent !== undefined && { parent_call_id: parent.callId }),
+    ...(through !== undefined && { toolset: through.toolsetName.slice(0, MAX_NAME) }),
     ...(intents.length > 0 && { intents: namesOf(intents) }),
   };
 }

@@ -56,7 +56,8 @@ function createAudit({ auditSink: sink, clock }: Needs): RequestExtension<AuditO
     prepare: ({ mode: gatewayMode, refused_credentials_per_second: most }) =>
       async function record(call, next) {
         const { progress } = call;
-        const fn = call.snapshot.find(call.request.tool)?.function;
+        const { through, tool } = call.request;
+        const fn = through?.runs?.function ?? call.snapshot.find(tool)?.function;
         const mode = modeFor(call, fn, gatewayMode, sink.readOnlyMode);
         if (mode === 'strict') progress.beforeExecution = intend;
         // The version that is the session's, or is assigned, may change something where the one in force only reads.

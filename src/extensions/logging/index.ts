@@ -44,11 +44,14 @@ function createLogging(log: Log): RequestExtension<LoggingOptions> {
 
 function fieldsOf(call: ToolCall, response: ToolResponse) {
   const { meta } = response;
+  const { through, tool } = call.request;
+  const requested = through?.tool ?? tool;
   const fields = {
     ...callLogFields(call),
     door: call.request.door,
     tool: meta.tool || undefined,
-    requestedTool: meta.tool === call.request.tool ? undefined : call.request.tool.slice(0, 200),
+    requestedTool: meta.tool === requested ? undefined : requested.slice(0, 200),
+    toolset: through?.toolsetName.slice(0, 200),
     durationMs: meta.durationMs,
     attempts: meta.attempts,
   };

@@ -1,9 +1,11 @@
 // Provider names: the spelling of a function's name that every LLM provider accepts, reversible over one set of tools.
 import { assignSpellings, isSpellingOf, type SpellingRules } from './spellings.ts';
 
+/** What all providers take unchanged. Gemini wants a letter or an underscore in front. */
+export const PROVIDER_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
 const RULES: SpellingRules = {
-  // What all providers take unchanged. Gemini wants a letter or an underscore in front.
-  accepted: /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/,
+  accepted: PROVIDER_NAME,
   write: (name) => name.replaceAll('.', '__').replaceAll(/[^A-Za-z0-9_-]/g, '_'),
   isReadable: (name) => /^[A-Za-z0-9_.-]*$/.test(name),
 };

@@ -112,10 +112,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- toYaml $config -}}
 {{- end -}}
 
-{{/* What a restart is needed for: keys are in force a second after they change. */}}
+{{/* What a restart is needed for: keys and toolsets are in force a second after they change. */}}
 {{- define "ute.configChecksum" -}}
 {{- $config := include "ute.gatewayYaml" . | fromYaml -}}
 {{- if hasKey $config "auth" -}}{{- $_ := unset $config.auth "keys" -}}{{- end -}}
+{{- $_ := unset $config "toolsets" -}}
 {{- toYaml $config | sha256sum -}}
 {{- end -}}
 

@@ -1414,6 +1414,8 @@ class ToolContext(TypedDict):
     cursor: NotRequired[str]
     # The version of the tool to run: its content_hash, or its version. The one in force when left out.
     tool_version: NotRequired[str]
+    # The toolset that the tool is called through, by the name that it has there.
+    toolset: NotRequired[str]
     # W3C trace context; the header of this name comes first.
     traceparent: NotRequired[str]
     # W3C trace state.
@@ -1585,6 +1587,11 @@ class ToolSpecVersion(TypedDict):
 class ToolSwitch(TypedDict):
     tool: str
     disabled: bool
+
+class ToolsFound(TypedDict):
+    registry_version: str
+    # The best first.
+    tools: List["Tool"]
 
 class VoteDelegation(TypedDict):
     id: str
@@ -1823,6 +1830,7 @@ __all__ = [
     "ToolSpecRollback",
     "ToolSpecVersion",
     "ToolSwitch",
+    "ToolsFound",
     "VoteDelegation",
     "VoteDelegationList",
     "WebhookState",

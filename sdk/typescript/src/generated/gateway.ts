@@ -1566,6 +1566,8 @@ export interface ToolContext {
   cursor?: string;
   /** The version of the tool to run: its content_hash, or its version. The one in force when left out. */
   tool_version?: string;
+  /** The toolset that the tool is called through, by the name that it has there. */
+  toolset?: string;
   /** W3C trace context; the header of this name comes first. */
   traceparent?: string;
   /** W3C trace state. */
@@ -1748,6 +1750,12 @@ export interface ToolSwitch {
   disabled: boolean;
 }
 
+export interface ToolsFound {
+  registry_version: string;
+  /** The best first. */
+  tools: Tool[];
+}
+
 export interface VoteDelegation {
   id: string;
   /** The member of the groups whose vote it is. */
@@ -1825,6 +1833,8 @@ export interface Routes {
       mode?: "voice" | "text" | "live_call";
       /** Only tools that are configured for this agent, and switched on. */
       agent_id?: string;
+      /** Only tools of this toolset, by the names that they have there. */
+      toolset?: string;
       /** Answer in the form that a provider takes, the whole list at once. */
       format?: "openai" | "openai-responses" | "anthropic" | "gemini" | "bedrock" | "mistral" | "mcp" | "prompt";
       /** With `format`: the strict mode of the provider, for every tool whose schema allows it. */
@@ -1842,6 +1852,12 @@ export interface Routes {
       /** The name of a tool or `tool.action`; the spelling for providers is taken as well. */
       name: string;
     };
+    query: {
+      /** Only tools of this toolset, by the names that they have there. */
+      toolset?: string;
+      /** The agent that is asked for: a toolset may be for certain ones. */
+      agent_id?: string;
+    };
     answer: Tool;
   };
   /** Read the full documentation of a tool */
@@ -1850,7 +1866,29 @@ export interface Routes {
       /** The name of a tool or `tool.action`; the spelling for providers is taken as well. */
       name: string;
     };
+    query: {
+      /** Only tools of this toolset, by the names that they have there. */
+      toolset?: string;
+      /** The agent that is asked for: a toolset may be for certain ones. */
+      agent_id?: string;
+    };
     answer: ToolDocs;
+  };
+  /** Find tools by what you want to do */
+  'GET /v1/tools/search': {
+    query: {
+      /** In plain words. */
+      q: string;
+      /** How many tools to find. */
+      limit?: number;
+      /** Only tools of this toolset, by the names that they have there. */
+      toolset?: string;
+      /** The agent that is asked for: a toolset may be for certain ones. */
+      agent_id?: string;
+      /** Only tools served in this mode. */
+      mode?: "voice" | "text" | "live_call";
+    };
+    answer: ToolsFound;
   };
   /** List calls of the tenant, newest first */
   'GET /v1/calls': {
@@ -2755,6 +2793,32 @@ export interface Routes {
   };
   /** Changes of the tools, for clients of 2025-11-25 */
   'GET /mcp': {
+    answer: string;
+  };
+  /** A message of the Model Context Protocol */
+  'POST /mcp/{toolset}': {
+    path: {
+      /** Its tools alone, by the names that they have there. */
+      toolset: string;
+    };
+    query: {
+      /** The agent that calls are made for, and whose tools are listed. */
+      agent_id?: string;
+      /** The user that calls are made for. */
+      user_id?: string;
+      /** The conversation that calls belong to. */
+      session_id?: string;
+      mode?: "voice" | "text" | "live_call";
+    };
+    body: JsonRpcMessage;
+    answer: JsonRpcAnswer | string | undefined;
+  };
+  /** Changes of the tools, for clients of 2025-11-25 */
+  'GET /mcp/{toolset}': {
+    path: {
+      /** Its tools alone, by the names that they have there. */
+      toolset: string;
+    };
     answer: string;
   };
   /** Who gives out tokens for this gateway (RFC 9728) */

@@ -78,6 +78,7 @@ export function contextFields(message: ContextMessage): JsonObject {
   if (message.dryRun) fields['dry_run'] = true;
   if (message.cursor !== '') fields['cursor'] = message.cursor;
   if (message.toolVersion !== '') fields['tool_version'] = message.toolVersion;
+  if (message.toolset !== '') fields['toolset'] = message.toolset;
   return fields;
 }
 

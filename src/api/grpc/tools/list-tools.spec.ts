@@ -18,6 +18,7 @@ const NO_FILTER: ListToolsMessage = {
   tag: '',
   mode: 0,
   agentId: '',
+  toolset: '',
 };
 
 function catalogOf(specs: readonly ToolSpec[], disabled: readonly string[] = []): ToolCatalog {
@@ -37,8 +38,10 @@ function catalogOf(specs: readonly ToolSpec[], disabled: readonly string[] = [])
   };
 }
 
+const listed = (catalog: ToolCatalog, request: ListToolsMessage) =>
+  listTools(catalog, request, VIEWER, { listed: catalog.snapshot(), isListed: undefined });
 const names = (catalog: ToolCatalog, request: Partial<ListToolsMessage>) =>
-  listTools(catalog, { ...NO_FILTER, ...request }, VIEWER).tools.map(({ name }) => name);
+  listed(catalog, { ...NO_FILTER, ...request }).tools.map(({ name }) => name);
 
 describe('listing tools', () => {
   it('shows each tool once over all pages, whatever their size', () => {
@@ -50,7 +53,7 @@ describe('listing tools', () => {
       const seen: string[] = [];
       let pageToken = '';
       do {
-        const page = listTools(catalog, { ...NO_FILTER, pageSize, pageToken }, VIEWER);
+        const page = listed(catalog, { ...NO_FILTER, pageSize, pageToken });
         expect(page.tools.length).toBeLessThanOrEqual(pageSize);
         seen.push(...page.tools.map(({ name }) => name));
         pageToken = page.nextPageToken;
@@ -81,7 +84,7 @@ describe('listing tools', () => {
   it('refuses a page token of its own making, a negative size and an unknown mode', () => {
     const catalog = catalogOf([specOf()]);
     for (const wrong of [{ pageToken: 'bogus' }, { pageSize: -1 }, { mode: 9 }]) {
-      expect(() => listTools(catalog, { ...NO_FILTER, ...wrong }, VIEWER)).toThrow(
+      expect(() => listed(catalog, { ...NO_FILTER, ...wrong })).toThrow(
         expect.objectContaining({ type: 'VALIDATION' }),
       );
     }
@@ -90,15 +93,15 @@ describe('listing tools', () => {
   it('ends a page early when its schemas are large, and still shows every tool', () => {
     const inputSchema = { type: 'object', description: 'x'.repeat(1_000_000) };
     const catalog = catalogOf(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => specOf({ name, inputSchema })));
-    const first = listTools(catalog, NO_FILTER, VIEWER);
+    const first = listed(catalog, NO_FILTER);
     expect(encodeListResponse(first).length).toBeLessThan(8 * 1024 * 1024);
-    const rest = listTools(catalog, { ...NO_FILTER, pageToken: first.nextPageToken }, VIEWER);
+    const rest = listed(catalog, { ...NO_FILTER, pageToken: first.nextPageToken });
     expect([...first.tools, ...rest.tools].map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
   it('shows a tool that is switched off as disabled, and never how a tool is implemented', () => {
     const secret = specOf({ name: 'a', implementationConfig: { url: 'http://internal.example/secret' } });
-    const page = listTools(catalogOf([secret], ['a']), NO_FILTER, VIEWER);
+    const page = listed(catalogOf([secret], ['a']), NO_FILTER);
     expect(page.tools).toMatchObject([{ name: 'a', disabled: true }]);
     expect(Buffer.from(encodeListResponse(page)).includes('internal.example')).toBe(false);
   });

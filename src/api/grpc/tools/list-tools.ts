@@ -1,6 +1,7 @@
 // ListTools: one page of the tools in force, by name. The token names the last tool shown, so a reload between pages is harmless.
 import type { Viewer } from '../../../contract/tool/tool-function.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import type { Offering } from '../../offered-toolset.ts';
 import { filterFunctions, isOff, type ToolFilter } from '../../tool-view.ts';
 import { invalid } from '../invalid.ts';
 import { modeName } from '../interaction-mode.ts';
@@ -20,12 +21,11 @@ export interface ToolPage {
 
 /** Throws ToolFailure VALIDATION. */
 export function listTools(
-  catalog: ToolCatalog,
+  catalog: Pick<ToolCatalog, 'isDisabled'>,
   request: ListToolsMessage,
   viewer: Viewer,
-  isOffered?: ToolFilter['isOffered'],
+  { listed: snapshot, isListed: isOffered }: Pick<Offering, 'listed' | 'isListed'>,
 ): ToolPage {
-  const snapshot = catalog.snapshot();
   const size = pageSizeOf(request);
   const after = nameIn(request.pageToken);
   const tools: ToolMessage[] = [];

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SharedSlots } from '../../../lib/concurrency/shared-slots.ts';
 import type { Principal } from '../../../contract/call/principal.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
-import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import type { Toolsets } from '../../../ports/registry/toolsets.ts';
 import type { Gauge } from '../../../ports/telemetry/metrics.ts';
 import { environmentOf } from '../../rest/execute/read-call.ts';
 import { capabilitiesOf, EraServer } from './era-server.ts';
@@ -40,14 +40,14 @@ export class ListChanges {
   readonly #count: Gauge;
   #isClosed = false;
 
-  constructor(catalog: ToolCatalog, count: Gauge) {
+  constructor(toolsets: Pick<Toolsets, 'onChange'>, count: Gauge) {
     this.#count = count;
     this.#handler = createMcpHandler(() => new EraServer('modern', capabilitiesOf('modern')), {
       legacy: 'reject',
       bus: this.#bus,
       maxSubscriptions: MOST_STREAMS,
     });
-    this.#unsubscribe = catalog.onChange(() => void this.#tell());
+    this.#unsubscribe = toolsets.onChange(() => void this.#tell());
     this.#looking = setInterval(() => void this.#cutWithdrawn(), LOOK_MS);
     this.#looking.unref();
   }

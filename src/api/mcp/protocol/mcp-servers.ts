@@ -15,6 +15,7 @@ import type { ApprovalStore } from '../../../ports/approvals/approval-store.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { CallHistory } from '../../../ports/calls/call-history.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import type { Toolsets } from '../../../ports/registry/toolsets.ts';
 import type { Counter } from '../../../ports/telemetry/metrics.ts';
 import type { ToolCaller } from '../../../ports/tool-caller.ts';
 import { readContext } from '../../read-context.ts';
@@ -44,6 +45,7 @@ export interface McpDeps {
   readonly caller: Pick<ToolCaller, 'execute'>;
   readonly authenticator: Authenticator;
   readonly catalog: ToolCatalog;
+  readonly toolsets: Toolsets;
   readonly offered: OfferedTools;
   readonly approvals: Pick<ApprovalStore, 'get'>;
   readonly calls: AsyncCalls;
@@ -73,14 +75,14 @@ export class McpServers {
   readonly #open: Promise<Readonly<Record<Era, EraServer>>>;
 
   constructor(deps: McpDeps, made: Counter) {
-    const { calls, history, acts, terms, authenticator, catalog } = deps;
+    const { calls, history, acts, terms, authenticator, catalog, toolsets } = deps;
     this.#asking = new ApprovalAsking(deps, this.#questions);
-    this.#listed = new ListedTools(catalog, deps.offered);
+    this.#listed = new ListedTools(deps);
     const tasks = new Tasks({ calls, history, acts, keptMs: terms.callsKeptMs, write: this.#listed });
     const results = new TaskResults({ tasks, calls, questions: this.#questions, authenticator });
     this.#served = { tasks, results, levels: this.#levels };
     const longFromMs = terms.taskFromTimeoutMs;
-    this.#creation = new TaskCreation({ tasks, calls, catalog, authenticator, longFromMs, made });
+    this.#creation = new TaskCreation({ tasks, calls, catalog, toolsets, authenticator, longFromMs, made });
     this.#open = this.#openBoth();
   }
 
@@ -173,11 +175,11 @@ export class McpServers {
     if (principal === undefined) throw new Error('a list is asked for by nobody');
     if (!holds(principal, 'tools:read')) throw permissionMissing('tools:read');
     const own = isJsonObject(meta) ? meta[CONTEXT_KEY] : undefined;
-    const { agentId, mode } = readContext({ ...context, ...(isJsonObject(own) && own) });
+    const { agentId, mode, toolset } = readContext({ ...context, ...(isJsonObject(own) && own) });
     const after = typeof cursor === 'string' ? keyOf(cursor) : undefined;
     if (cursor !== undefined && after === undefined)
       throw new ProtocolError(INVALID_PARAMS, 'The cursor must be the nextCursor of this list.');
-    const page = this.#listed.page({ era, principal, agentId, mode, after });
+    const page = this.#listed.page({ era, principal, agentId, toolset, mode, after });
     return era === 'modern' ? { ...page, ttlMs: LIST_TTL_MS, cacheScope: 'private' } : page;
   }
 }

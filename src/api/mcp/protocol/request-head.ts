@@ -1,6 +1,6 @@
 // What a request says by its head, before anybody reads its message.
 import type { FastifyRequest } from 'fastify';
-import type { JsonObject } from '../../../contract/json.ts';
+import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
 import { foreignOrigin } from '../../../lib/egress/foreign-request.ts';
 import { isSession } from './legacy-session.ts';
 import { INVALID_REQUEST } from './read-message.ts';
@@ -28,8 +28,13 @@ export function sessionIn(said: string | string[] | undefined): string | undefin
 }
 
 /** Of the context's fields, those that a URL may say for all calls of a client. */
-export function contextIn(query: unknown): JsonObject {
-  return Object.fromEntries(
-    Object.entries(query as JsonObject).filter(([, said]) => typeof said === 'string'),
-  );
+export function contextIn({ query, params }: Pick<FastifyRequest, 'query' | 'params'>): JsonObject {
+  const said = Object.entries(query as JsonObject).filter(([, value]) => typeof value === 'string');
+  const toolset = toolsetIn(params);
+  return { ...Object.fromEntries(said), ...(toolset !== undefined && { toolset }) };
+}
+
+/** Undefined: the URL names none. */
+export function toolsetIn(params: unknown): string | undefined {
+  return isJsonObject(params) && typeof params['toolset'] === 'string' ? params['toolset'] : undefined;
 }

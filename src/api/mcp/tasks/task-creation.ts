@@ -9,7 +9,9 @@ import { isUnsafe } from '../../../contract/tool/tool-spec.ts';
 import type { StoredCall } from '../../../ports/calls/call-store.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import type { Toolsets } from '../../../ports/registry/toolsets.ts';
 import type { Counter } from '../../../ports/telemetry/metrics.ts';
+import { toolMeant } from '../../offered-toolset.ts';
 import { wireError } from '../../rest/execute/write-envelope.ts';
 import { INTERNAL_ERROR } from '../protocol/read-message.ts';
 import { INVALID_PARAMS } from '../protocol/told-failure.ts';
@@ -22,6 +24,7 @@ export interface TaskCreationDeps {
   readonly tasks: Tasks;
   readonly calls: Pick<AsyncCalls, 'accept'>;
   readonly catalog: Pick<ToolCatalog, 'snapshot'>;
+  readonly toolsets: Pick<Toolsets, 'find'>;
   readonly authenticator: Authenticator;
   /** Tools that may run for so long are long ones. */
   readonly longFromMs: number;
@@ -39,14 +42,15 @@ export class TaskCreation {
 
   /** `takesTasks`: the client of 2026-07-28 declares it with this request. */
   wants(
-    { refusal, tool, context }: ToolRequest,
+    request: ToolRequest,
     { task }: CallParams,
     { exchange, opensUrls, takesTasks }: TaskAsker & { readonly takesTasks: boolean },
   ): boolean {
+    const { refusal, context } = request;
     if (refusal !== undefined) return false;
     if (exchange.asked.era === 'legacy') return task !== undefined;
     if (!takesTasks || context.dryRun === true) return false;
-    const spec = this.#deps.catalog.snapshot().find(tool)?.function.spec;
+    const spec = toolMeant(this.#deps, request)?.spec;
     if (spec === undefined) return false;
     if (spec.timeoutMs >= this.#deps.longFromMs) return true;
     const mayAsk = isUnsafe(spec.metadata) || spec.mayNeedApproval === true;

@@ -21,6 +21,7 @@ export const ToolContext = named('ToolContext', () =>
     tool_version: field(
       'The version of the tool to run: its content_hash, or its version. The one in force when left out.',
     ),
+    toolset: field('The toolset that the tool is called through, by the name that it has there.'),
     traceparent: field('W3C trace context; the header of this name comes first.'),
     tracestate: field('W3C trace state.'),
   }),

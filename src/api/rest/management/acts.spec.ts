@@ -37,7 +37,12 @@ const refusing = new Proxy(
           },
   },
 );
-const GIVEN = new Set<symbol>([tokens.AUTHENTICATOR, tokens.MANAGEMENT_ACTS, tokens.TOOL_CATALOG]);
+const GIVEN = new Set<symbol>([
+  tokens.AUTHENTICATOR,
+  tokens.MANAGEMENT_ACTS,
+  tokens.TOOL_CATALOG,
+  tokens.TOOLSETS,
+]);
 
 beforeAll(async () => {
   const others = Object.values(tokens).filter((each) => !GIVEN.has(each));

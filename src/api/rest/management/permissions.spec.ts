@@ -9,6 +9,7 @@ import type { Route } from '../route/route.ts';
 const NEEDS: Readonly<Record<string, string>> = {
   parseText: 'tools:read',
   listTools: 'tools:read',
+  searchTools: 'tools:read',
   getTool: 'tools:read',
   getToolDocs: 'tools:read',
   getRegistry: 'tools:read',

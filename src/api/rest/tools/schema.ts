@@ -43,6 +43,12 @@ export const Tool = named('Tool', () =>
   }),
 );
 
+export const OfToolset = () =>
+  text('Only tools of this toolset, by the names that they have there.').optional();
+export const ForAgent = () =>
+  text('The agent that is asked for: a toolset may be for certain ones.').optional();
+const ofToolset = shape(() => z.object({ toolset: OfToolset(), agent_id: ForAgent() }));
+
 const ToolPage = pageShape('ToolPage', 'tools', Tool, () => ({ registry_version: text() }));
 
 const ProviderTools = named('ProviderTools', () =>
@@ -73,6 +79,7 @@ export const listTools = route({
       tag: text('Only tools with this tag.').optional(),
       mode: oneOf(INTERACTION_MODES).optional().describe('Only tools served in this mode.'),
       agent_id: text('Only tools that are configured for this agent, and switched on.').optional(),
+      toolset: OfToolset(),
       format: oneOf(TOOL_FORMATS)
         .optional()
         .describe('Answer in the form that a provider takes, the whole list at once.'),
@@ -95,7 +102,7 @@ export const listTools = route({
     304: { description: 'The list is the one of If-None-Match.' },
   },
   sendsItself: true,
-  problems: [400],
+  problems: [400, 404],
 });
 
 export const getTool = route({
@@ -105,8 +112,9 @@ export const getTool = route({
   tag: TAG,
   summary: 'Describe one tool',
   params: { name: ToolName },
+  query: ofToolset,
   answers: { 200: json('The tool.', Tool) },
-  problems: [404],
+  problems: [400, 404],
 });
 
 export const getToolDocs = route({
@@ -116,6 +124,7 @@ export const getToolDocs = route({
   tag: TAG,
   summary: 'Read the full documentation of a tool',
   params: { name: ToolName },
+  query: ofToolset,
   answers: { 200: json('The documentation.', ToolDocs) },
-  problems: [404],
+  problems: [400, 404],
 });

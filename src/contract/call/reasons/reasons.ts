@@ -6,6 +6,7 @@ import { IDENTITY_REASONS } from './identity-reasons.ts';
 import { OAUTH_REASONS } from './oauth-reasons.ts';
 import { row, type ReasonRow } from './reason-row.ts';
 import { RESULT_REASONS } from './result-reasons.ts';
+import { TOOLSET_REASONS } from './toolset-reasons.ts';
 
 const FAILED_PRECONDITION = 9;
 
@@ -224,6 +225,7 @@ export const REASONS = {
   WORKSPACE_NOT_RESTORED: row('UNAVAILABLE', 'the session\'s workspace could not be restored'),
 
   ...RESULT_REASONS,
+  ...TOOLSET_REASONS,
 } satisfies Readonly<Record<string, ReasonRow>>;
 
 export type Reason = keyof typeof REASONS;

@@ -55,6 +55,12 @@ export const TOOLS_SERIES = named({
     type: 'gauge',
     help: 'When a load was last taken, Unix time.',
   },
+  ute_tool_search_duration_seconds: {
+    type: 'histogram',
+    help: 'Searches for tools, without the time that a set takes to be read first.',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1],
+  },
+  ute_toolset_tools: { type: 'gauge', help: 'Tools of a toolset.', labels: ['toolset'] },
   ute_registry_tools: { type: 'gauge', help: 'Tools in force.' },
   ute_config_reloads_total: { type: 'counter', help: 'Loads of the tools by outcome.', labels: ['outcome'] },
   ute_loader_source_stale: {
