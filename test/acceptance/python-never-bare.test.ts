@@ -144,6 +144,7 @@ describe('a gateway on a machine that has no sandbox', () => {
   function start(python: Readonly<Record<string, unknown>>): GatewayProcess {
     cpSync(join(ROOT, 'tools'), join(dir, 'tools'), { recursive: true });
     cpSync(join(ROOT, 'config'), join(dir, 'config'), { recursive: true });
+    cpSync(join(ROOT, 'packs'), join(dir, 'packs'), { recursive: true });
     const demo = parse(readFileSync(join(ROOT, 'config/gateway.yaml'), 'utf8')) as Record<string, object>;
     const executors = { ...WITHOUT_SANDBOX, python: { module_paths: ['../tools/python'], ...python } };
     const env = configured(join(dir, 'config'), { ...demo, auth: { mode: 'none' }, executors });
