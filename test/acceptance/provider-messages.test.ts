@@ -418,6 +418,12 @@ describe('a hostile body is refused as one call, with its place:', () => {
       { message: [{ type: 'tool_use', id: 7, name: 'x' }] },
       '/message/0/id',
     ],
+    [
+      'a call without id and name',
+      'gemini',
+      { message: [{ functionCall: { args: {} } }] },
+      '/message/0/functionCall/name',
+    ],
     ['one id twice', 'openai', { message: [chat('a', 'show', {}), chat('a', 'show', {})] }, '/message/1/id'],
     [
       'too many calls',

@@ -119,6 +119,11 @@ function readCalls(
     const id = read.id === '' && !answers.needsId ? undefined : read.id;
     if (id === undefined && answers.needsId)
       throw invalid(call.id.pointer, 'must be the id of the call: without it nobody can answer');
+    if (id === undefined && read.name === undefined)
+      throw invalid(
+        call.name.pointer,
+        'must be the name of the tool: the answer to a call without an id goes by it',
+      );
     const earlier = id === undefined ? undefined : places.get(id);
     if (earlier !== undefined) throw invalid(call.id.pointer, `must differ from ${earlier}`);
     if (id !== undefined) places.set(id, call.id.pointer);
