@@ -123,6 +123,29 @@ describe('providers', () => {
   });
 });
 
+it('what a model makes up is an answer that it reads, and no error of the dialog', async () => {
+  const { openai } = await adapter<typeof OpenAiAdapter>('openai');
+  const MADE_UP = [
+    { name: '..', args: {} },
+    { name: '../../v1/keys', args: {} },
+    { name: 'no_such_tool', args: {} },
+    { name: 'add', args: '{"a": 1, "b"' },
+    { name: 'add', args: '[1, 2]' },
+    { name: 'add', args: '{"a": 1e999, "b": 1}' },
+    { name: 'add', args: '{"a": 12345678901234567890, "b": 1}' },
+    { name: 'add', args: { a: 1, b: 2, __proto__: 3, c: 4 } },
+  ];
+  const { url } = await scriptedModels(gateway.loopback, (results) =>
+    results.length === 0 ? { calls: MADE_UP } : { text: results.join('\n') },
+  );
+  const client = new OpenAI({ apiKey: 'k', baseURL: `${url}/v1`, maxRetries: 0 });
+  const model = openai.model(client, { model: 'm' });
+  const { reason, text } = await loop.run(model, tools, [{ role: 'user', content: 'go' }]);
+  expect(reason).toBe('answered');
+  const types = text.split('\n').map((line) => (JSON.parse(line) as { error: { type: string } }).error.type);
+  expect(types).toEqual([...Array(3).fill('NOT_FOUND'), ...Array(5).fill('VALIDATION')]);
+});
+
 describe('frameworks', () => {
   it('the Vercel AI SDK', async () => {
     const { aiSdkTools } = await adapter<typeof AiSdk>('ai-sdk');

@@ -125,6 +125,29 @@ def test_pydantic_ai(toolbox, asked):
     assert DONE.match(result.output) and len(asked.seen) == 1
 
 
+def test_what_a_model_makes_up_is_an_answer_that_it_reads(toolbox):
+    made_up = [
+        {"id": f"c{at}", "type": "function", "function": {"name": name, "arguments": arguments}}
+        for at, (name, arguments) in enumerate(
+            [
+                ("..", "{}"),
+                ("../../v1/keys", "{}"),
+                ("no_such", "{}"),
+                ("add", '{"a": 1, "b"'),
+                ("add", "[1]"),
+                ("add", '{"a": NaN, "b": 1}'),
+                ("add", '{"a": 1e999, "b": 1}'),
+                ("add", '{"a": ' + "[" * 100_000),
+                ("\ud800", "{}"),
+            ]
+        )
+    ]
+    completion = {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": made_up}}]}
+    _, *answers = toolbox.answer(openai, completion)
+    types = [re.search(r'"type": "(\w+)"', answer["content"]).group(1) for answer in answers]
+    assert types == ["NOT_FOUND"] * 3 + ["VALIDATION"] * 5 + ["NOT_FOUND"]
+
+
 def test_nothing_of_a_framework_is_imported_with_the_sdk(given):
     import subprocess
     import sys

@@ -125,7 +125,18 @@ def test_a_declaration_is_that_of_hints_and_docstring():
     assert spec["implementation_config"]["path"] == "/tools/order"
 
 
+class Tree(BaseModel):
+    branches: list["Tree"] = []
+
+
 def test_what_can_be_no_tool_is_refused_at_once():
+    @tool
+    def climb(tree: Tree) -> int:
+        return len(tree.branches)
+
+    with pytest.raises(ToolDefinitionError, match="contains itself"):
+        spec_of(climb, connection="own")
+
     @tool
     def several():
         yield 1

@@ -163,6 +163,15 @@ def arguments_from_text(text: Any) -> Dict[str, Any]:
         return {"arguments": None, "problem": f"The arguments are not JSON: {error}"}
 
 
+def not_json(arguments: Mapping[str, Any]) -> Optional[str]:
+    """What keeps them from being sent: NaN, 1e999, what goes too deep."""
+    try:
+        json.dumps(arguments, allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as error:
+        return f"The arguments are not JSON: {error}"
+    return None
+
+
 def arguments_from_value(value: Any) -> Dict[str, Any]:
     if value is None:
         return {"arguments": {}}

@@ -77,10 +77,17 @@ export async function callOf(
 export function fromText(text: unknown): Pick<ModelCall, 'arguments' | 'problem'> {
   if (typeof text !== 'string' || text.trim() === '') return { arguments: {} };
   try {
-    return fromValue(JSON.parse(text));
+    return fromValue(JSON.parse(text, exactly));
   } catch (error) {
-    return { arguments: undefined, problem: `The arguments are not JSON: ${(error as Error).message}` };
+    return { arguments: undefined, problem: `The arguments cannot be read: ${(error as Error).message}` };
   }
+}
+
+/** What a double does not hold would be another number, or none, at the gateway. */
+function exactly(key: string, value: unknown): unknown {
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
+    throw new RangeError(`the number of "${key}" is too large to be exact`);
+  return value;
 }
 
 export function fromValue(value: unknown): Pick<ModelCall, 'arguments' | 'problem'> {

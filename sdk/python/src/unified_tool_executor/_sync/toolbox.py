@@ -8,7 +8,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping
 
-from ..dialog import AnsweredCall, Dialect, ModelCall, refused, text_of_answer
+from ..dialog import AnsweredCall, Dialect, ModelCall, not_json, refused, text_of_answer
 from ..errors import DeadlineError, GatewayConnectionError, GatewayError
 from ..gateway_types import Envelope, Tool
 from .waiting import gather
@@ -39,6 +39,9 @@ class Toolbox:
         """Never raises for what a model asks: that is an answer for the model."""
         if _NO_NAME.fullmatch(name):
             return refused("NOT_FOUND", "TOOL_NOT_FOUND", f'There is no tool "{name}".')
+        problem = not_json(arguments)
+        if problem is not None:
+            return refused("VALIDATION", "ARGUMENTS_NOT_JSON", problem)
         try:
             return self._client.try_execute(name, arguments, **{**self._call, **options})
         except GatewayError as error:
