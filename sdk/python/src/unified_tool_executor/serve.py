@@ -17,6 +17,8 @@ from .tool_calls import MAX_BODY_BYTES, Answer, Asked, OnError, ToolCalls, pairs
 __all__ = ["ToolServer", "asgi_app", "serve_tools"]
 
 _MOST_PASSED_OVER = 16 * MAX_BODY_BYTES
+# The gateway ends the call itself when its time is over; its word is to come first.
+_GRACE_S = 0.5
 
 
 class ToolServer:
@@ -117,7 +119,8 @@ def _run(calls: ToolCalls, asked: Asked) -> Answer:
 
 async def _within(asked: Asked, result: Awaitable[Any]) -> Any:
     """What awaits is ended when the gateway waits no more; what blocks cannot be."""
-    with anyio.fail_after(asked.told.timeout):
+    told = asked.told.timeout
+    with anyio.fail_after(None if told is None else told + _GRACE_S):
         return await result
 
 
