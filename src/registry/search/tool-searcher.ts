@@ -25,7 +25,8 @@ export class ToolSearcher implements ToolSearch {
     this.#catalog = catalog;
     this.#seconds = metrics.histogram(TOOLS_SERIES.ute_tool_search_duration_seconds).with();
     this.#unsubscribe = catalog.onChange((snapshot) => {
-      if (this.#isAllWanted) void this.prepare(snapshot);
+      // Whoever searches is told what went wrong.
+      if (this.#isAllWanted) this.prepare(snapshot).catch(() => undefined);
     });
   }
 
