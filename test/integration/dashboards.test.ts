@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { ALL_SERIES } from '../../src/ports/telemetry/series/all-series.ts';
+import { mcpDoor } from '../helpers/doors.ts';
 import { openDatabase } from '../helpers/open-database.ts';
 import { Prometheus } from '../helpers/prometheus.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
@@ -211,6 +212,12 @@ const TOOLS = {
   ],
 };
 
+const OVER_MCP = ({ keys }: RunningGateway) => ({
+  tool: 'paid',
+  argumentsJson: '{"text":"x"}',
+  key: keys.agent.text,
+});
+
 describe('over a gateway under load', () => {
   let gateway: RunningGateway;
   let prometheus: Prometheus;
@@ -225,7 +232,12 @@ describe('over a gateway under load', () => {
     await openDatabase(gateway);
     const port = Number(new URL(gateway.service.metricsUrl).port);
     prometheus = await Prometheus.start(dir, [join(ROOT, 'deploy/prometheus/*.yaml')], { a: port });
-    for (let round = 0; round < 8; round += 1) await callEverything(gateway);
+    const doors = [mcpDoor(gateway), mcpDoor(gateway, 'legacy')];
+    for (let round = 0; round < 8; round += 1) {
+      await callEverything(gateway);
+      await Promise.all(doors.map((door) => door.call(OVER_MCP(gateway))));
+    }
+    for (const door of doors) door.close();
   });
   afterAll(async () => {
     await prometheus?.stop();
