@@ -69,8 +69,6 @@ export const LOOP_LAG = Symbol('LoopLag');
 export const PIPELINE_VIEW = Symbol('PipelineView');
 /** What the MCP door says of itself: `McpTerms`. */
 export const MCP_TERMS = Symbol('McpTerms');
-/** Where the MCP door tells of its messages: `{ metrics, log }`. */
-export const MCP_TELEMETRY = Symbol('McpTelemetry');
 /** The streams of this replica: stream/stream-hub.ts */
 export const STREAM_HUB = Symbol('StreamHub');
 /** Whether this process takes calls. */

@@ -17,7 +17,7 @@ import {
   AUTHENTICATOR,
   CALL_HISTORY,
   MANAGEMENT_ACTS,
-  MCP_TELEMETRY,
+  DOOR_TELEMETRY,
   MCP_TERMS,
   OFFERED_TOOLS,
   TOOL_CALLER,
@@ -53,7 +53,7 @@ export class McpController implements BeforeApplicationShutdown {
     @Inject(CALL_HISTORY) private readonly history: CallHistory,
     @Inject(MANAGEMENT_ACTS) private readonly acts: ManagementActs,
     @Inject(MCP_TERMS) private readonly terms: McpTerms,
-    @Inject(MCP_TELEMETRY) private readonly telemetry: TelemetryDeps,
+    @Inject(DOOR_TELEMETRY) private readonly telemetry: TelemetryDeps,
   ) {}
 
   @ServesByHand(mcpMessage)

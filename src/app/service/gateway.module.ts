@@ -16,7 +16,6 @@ import {
   KEY_CONTROL,
   LOOP_LAG,
   MANAGEMENT_ACTS,
-  MCP_TELEMETRY,
   MCP_TERMS,
   OAUTH_BROWSER,
   OAUTH_CONTROL,
@@ -175,7 +174,6 @@ export class GatewayModule {
       { provide: DOOR_LIMITS, useValue: limits },
       { provide: DOOR_TELEMETRY, useValue: { log, metrics } },
       { provide: MCP_TERMS, useValue: mcpTermsOf(settings) },
-      { provide: MCP_TELEMETRY, useValue: { metrics: infra.ports.metrics, log } },
     ];
     return {
       module: GatewayModule,
