@@ -126,8 +126,8 @@ const fences = [
   ),
   fence(
     'cel-only-in-lib-cel',
-    'node_modules/@bufbuild/',
-    '^src/lib/cel/',
+    'node_modules/@bufbuild/(cel|re2)/',
+    '^src/lib/(cel|json-schema)/',
     'Use Expression of lib/cel: it checks types and cost, and takes no error of the library for true.',
   ),
   fence(
@@ -156,9 +156,9 @@ const fences = [
   ),
   fence(
     'grpc-only-in-its-door',
-    'node_modules/(@grpc|protobufjs)/',
-    '^src/api/grpc/',
-    'gRPC ends at its door: hand the core a ToolRequest.',
+    'node_modules/(@grpc|protobufjs|@bufbuild/protobuf)/',
+    '^src/(api|infra|lib|executors|loaders)/grpc/|^src/lib/cel/',
+    'gRPC ends at its door: hand the core a ToolRequest. Upstreams are called by the port GrpcUpstreams.',
   ),
   fence(
     'metrics-client-only-in-infra',

@@ -2,6 +2,7 @@
 import type { ExecutorPlugin } from '../contract/plugin.ts';
 import type { Ports } from '../ports/ports.ts';
 import { compositeExecutor } from './composite/index.ts';
+import { grpcExecutor } from './grpc/index.ts';
 import { httpExecutor } from './http/index.ts';
 import { javascriptExecutor } from './javascript/index.ts';
 import { mcpExecutor } from './mcp/index.ts';
@@ -20,6 +21,7 @@ export type AnyExecutorPlugin = ExecutorPlugin<unknown, ExecutorNeeds>;
 
 export const EXECUTORS: readonly AnyExecutorPlugin[] = [
   compositeExecutor,
+  grpcExecutor,
   httpExecutor,
   javascriptExecutor,
   mcpExecutor,

@@ -2,6 +2,7 @@
 import type { LoaderPlugin } from '../contract/plugin.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { SpecReader } from '../ports/registry/spec-store.ts';
+import { grpcLoader } from './grpc/index.ts';
 import { httpLoader } from './http/index.ts';
 import { mcpServerLoader } from './mcp-server/index.ts';
 import { openApiLoader } from './openapi/index.ts';
@@ -12,7 +13,8 @@ import { toolFolderLoader } from './tool-folder/index.ts';
 import { yamlFileLoader } from './yaml-file/index.ts';
 
 /** What a loader may ask for. */
-type LoaderPort = 'clock' | 'trustedDefinitions' | 'http' | 'log' | 'mcpServers' | 'metrics' | 'spawner';
+type LoaderPort =
+  'clock' | 'trustedDefinitions' | 'grpcUpstreams' | 'http' | 'log' | 'mcpServers' | 'metrics' | 'spawner';
 
 export interface LoaderNeeds extends Pick<Ports, LoaderPort> {
   readonly specs: SpecReader;
@@ -29,6 +31,7 @@ export const LOADERS: readonly AnyLoaderPlugin[] = [
   httpLoader,
   openApiLoader,
   pythonModuleLoader,
+  grpcLoader,
   mcpServerLoader,
   packLoader,
   toolFolderLoader,

@@ -7,6 +7,7 @@ import { parse, stringify } from 'yaml';
 import { FIXTURES as MCP, nodeServer } from '../helpers/mcp-kit.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+import { grpcSuite } from './grpc-suite.ts';
 import { describeExecutor, MAX_RESULT_BYTES, SLOW_TIMEOUT_MS } from './executor.suite.ts';
 
 const TIMEOUTS: Readonly<Record<string, number>> = { slow: SLOW_TIMEOUT_MS, hang: 30_000 };
@@ -147,6 +148,17 @@ const upstream: RequestListener = (incoming, response) => {
       return undefined; // slow, hang: no answer at all
   }
 };
+
+describeExecutor('grpc', async () => {
+  const dir = tempDir();
+  const { connections, implementation, stop } = await grpcSuite(dir, SECRET);
+  const tools = writeSuite(dir, 'grpc', implementation, connections);
+  async function close() {
+    stop();
+    removeDir(dir);
+  }
+  return { tools, secret: SECRET, close };
+});
 
 describeExecutor('http', async () => {
   const dir = tempDir();

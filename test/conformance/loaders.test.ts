@@ -37,6 +37,7 @@ import { quietLog } from '../helpers/quiet-log.ts';
 import { SandboxBench } from '../helpers/sandbox.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 import { HANDLER, schemaOf, writeToolFolder } from '../helpers/tool-folder-kit.ts';
+import { grpcFile, grpcReflected } from './grpc-sources.ts';
 import { describeLoader, type LoaderHarness, type SourcePlace } from './loader.suite.ts';
 
 const SECRET = 'sup3r-s3cret-0f-the-entry';
@@ -535,6 +536,8 @@ const HARNESSES: Readonly<Record<string, () => Promise<LoaderHarness>>> = {
   'openapi: by URL': openApiByUrl,
   'openapi: a file': openApiFile,
   'python-module': pythonModule,
+  'grpc: a file': grpcFile,
+  'grpc: by reflection': grpcReflected,
   'mcp-server': mcpServer,
   pack,
   'tool-folder': toolFolder,

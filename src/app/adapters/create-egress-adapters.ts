@@ -10,6 +10,7 @@ import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
+import { GrpcJsUpstreams } from '../../infra/grpc/grpc-js-upstreams.ts';
 import { UndiciHttpClient } from '../../infra/http/undici-http-client.ts';
 import { SdkMcpServers } from '../../infra/mcp/sdk-mcp-servers.ts';
 import { embeddedPostgres } from '../../infra/postgres/own-database.ts';
@@ -21,7 +22,10 @@ import { PgSqlDatabases } from '../../infra/sql/pg-sql-databases.ts';
 import type { SystemClock } from '../../infra/clock/system-clock.ts';
 
 export interface EgressAdapters {
-  readonly ports: Pick<OutsidePorts, 'http' | 'mcpServers' | 'sandbox' | 'spawner' | 'sqlDatabases'>;
+  readonly ports: Pick<
+    OutsidePorts,
+    'grpcUpstreams' | 'http' | 'mcpServers' | 'sandbox' | 'spawner' | 'sqlDatabases'
+  >;
   close(): Promise<void>;
 }
 
@@ -38,18 +42,24 @@ export function createEgressAdapters(
   const starter = new ProcessStarter();
   const sandbox = createSandbox(settings, starter, deps);
   const spawner = new NodeProcessSpawner(starter, sandbox);
+  const grpcUpstreams = new GrpcJsUpstreams(deps.metrics);
   const http = new UndiciHttpClient();
   const sqlDatabases = new PgSqlDatabases(deps.server);
   const packages = createPackageStore(settings, { ...deps, spawner });
   const swept = packages.sweep();
   const mcpServers = new SdkMcpServers({ ...deps, spawner, packages, http });
   return {
-    ports: { http, mcpServers, sandbox, spawner, sqlDatabases },
+    ports: { grpcUpstreams, http, mcpServers, sandbox, spawner, sqlDatabases },
     async close() {
       // First: a server over HTTP is told that its session is over.
       await mcpServers.close();
       await Promise.all([packages.close(), swept]);
-      await Promise.allSettled([http.close(), spawner.closeAll(), sqlDatabases.close()]);
+      await Promise.allSettled([
+        grpcUpstreams.close(),
+        http.close(),
+        spawner.closeAll(),
+        sqlDatabases.close(),
+      ]);
     },
   };
 }

@@ -105,7 +105,7 @@ async function openSocket(
 }
 
 /** One bad answer among good ones refuses the name: which of them is used is not ours to choose. */
-async function checkedAddresses(
+export async function checkedAddresses(
   hostname: string,
   guard: AddressGuard,
   outside: Outside,

@@ -161,6 +161,7 @@ export const REASONS = {
   CREDENTIALS_REFUSED: row('UNAVAILABLE', 'the token endpoint refused the gateway\'s credentials: an operator sets them right', spares),
   DNS_TIMEOUT: row('UNAVAILABLE', 'the name of the upstream was not resolved in time'),
   EGRESS_DENIED: row('PERMANENT', 'the egress policy does not let the tool reach its upstream'),
+  GRPC_PROTOCOL: row('OUTPUT_INVALID', 'the upstream answered with something that is not the message of its method'),
   MALFORMED_RESPONSE: row('OUTPUT_INVALID', 'the upstream answered with something that is not HTTP'),
   NOT_JSON: row('OUTPUT_INVALID', 'the answer is not JSON'),
   REDIRECT_REFUSED: row('PERMANENT', 'the upstream answered with a redirect: none is followed'),

@@ -1,12 +1,21 @@
-// The reason of an answer that is an HTTP error of the upstream: its status, as in HTTP_503. These are in no table.
+// The reason of an answer that is an error of the upstream: its HTTP status, as in HTTP_503, or its gRPC status, as in
+// GRPC_UNAVAILABLE. These are in no table.
 
 const SERVER_ERROR = 'HTTP_5';
+const SERVER_STATUSES: ReadonlySet<string> = new Set(
+  ['UNKNOWN', 'DEADLINE_EXCEEDED', 'INTERNAL', 'UNAVAILABLE', 'DATA_LOSS'].map((name) => `GRPC_${name}`),
+);
 
 export function statusReason(status: number): `HTTP_${number}` {
   return `HTTP_${status}`;
 }
 
-/** The upstream answered that it is in trouble itself: 500 and above. */
+/** `name` as google.rpc.Code has it. */
+export function grpcStatusReason(name: string): `GRPC_${string}` {
+  return `GRPC_${name}`;
+}
+
+/** The upstream answered that it is in trouble itself: 500 and above, or the statuses that mean the same. */
 export function isServerError({ reason }: { readonly reason: string }): boolean {
-  return reason.startsWith(SERVER_ERROR);
+  return reason.startsWith(SERVER_ERROR) || SERVER_STATUSES.has(reason);
 }

@@ -12,6 +12,11 @@ export const TOOLS_SERIES = named({
     help: 'Definitions of tools on MCP servers by how they stand to what was agreed to.',
     labels: ['state'],
   },
+  ute_grpc_upstream_calls_total: {
+    type: 'counter',
+    help: 'Calls of gRPC upstreams by the status that they ended in; NOT_CONNECTED for those that had no connection.',
+    labels: ['status'],
+  },
   ute_mcp_connections: {
     type: 'gauge',
     help: 'MCP servers that tools or loaders hold, by transport and by the state of the connection.',

@@ -1,0 +1,152 @@
+// What a status of the upstream means, and what of its details callers read: bounded, scrubbed, and nobody's instructions.
+import { fromBinary } from '@bufbuild/protobuf';
+import { AnySchema, DurationSchema } from '@bufbuild/protobuf/wkt';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import type { ErrorType } from '../../contract/call/error-types.ts';
+import { grpcStatusReason } from '../../contract/call/reasons/status-reason.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { JsonObject } from '../../contract/json.ts';
+import { withoutHidden } from '../../lib/text/hidden-text.ts';
+import type { GrpcStatusError } from '../../ports/egress/grpc-upstreams.ts';
+
+interface StatusRow {
+  readonly name: string;
+  readonly type: ErrorType;
+  /** It turned the call down before it did anything. */
+  readonly refused?: true;
+  readonly retryable?: true;
+}
+
+/** By google.rpc.Code. */
+const STATUSES: readonly StatusRow[] = [
+  { name: 'OK', type: 'PERMANENT' },
+  { name: 'CANCELLED', type: 'TRANSIENT' },
+  { name: 'UNKNOWN', type: 'TRANSIENT' },
+  { name: 'INVALID_ARGUMENT', type: 'VALIDATION', refused: true },
+  { name: 'DEADLINE_EXCEEDED', type: 'TRANSIENT' },
+  { name: 'NOT_FOUND', type: 'NOT_FOUND', refused: true },
+  { name: 'ALREADY_EXISTS', type: 'CONFLICT', refused: true },
+  { name: 'PERMISSION_DENIED', type: 'PERMISSION_DENIED', refused: true },
+  { name: 'RESOURCE_EXHAUSTED', type: 'RATE_LIMIT', refused: true },
+  { name: 'FAILED_PRECONDITION', type: 'PERMANENT', refused: true },
+  { name: 'ABORTED', type: 'CONFLICT', retryable: true },
+  { name: 'OUT_OF_RANGE', type: 'VALIDATION', refused: true },
+  { name: 'UNIMPLEMENTED', type: 'PERMANENT', refused: true },
+  { name: 'INTERNAL', type: 'TRANSIENT' },
+  { name: 'UNAVAILABLE', type: 'TRANSIENT' },
+  { name: 'DATA_LOSS', type: 'TRANSIENT' },
+  { name: 'UNAUTHENTICATED', type: 'AUTH', refused: true },
+];
+const UNKNOWN: StatusRow = { name: 'UNKNOWN', type: 'TRANSIENT' };
+
+const MOST_DETAILS_BYTES = 64 * 1024;
+const MOST_DETAILS = 20;
+const MOST_VIOLATIONS = 50;
+const MOST_CHARS = 1_000;
+const MOST_MESSAGE_CHARS = 500;
+const DAY_MS = 86_400_000;
+
+export interface Telling {
+  readonly scrub: (text: string) => string;
+  /** Whether callers read what the upstream says. */
+  readonly shows: boolean;
+  /** Messages had come already: then something was done. */
+  readonly hasBegun: boolean;
+}
+
+export function statusFailure(error: GrpcStatusError, { scrub, shows, hasBegun }: Telling): ToolFailure {
+  const { name, type, refused, retryable } = STATUSES[error.code] ?? UNKNOWN;
+  const said = detailsIn(error.details);
+  // A secret must not be cut in two before it is scrubbed.
+  const cut = (text: string, most: number) => {
+    const line = scrub(text.slice(0, MOST_DETAILS_BYTES)).replaceAll(/\s+/g, ' ');
+    return withoutHidden(line.slice(0, most)).text.toWellFormed();
+  };
+  const message = cut(error.message, MOST_MESSAGE_CHARS).trim();
+  const violations = said.violations.map(({ pointer, message: text }) => ({
+    pointer: cut(pointer, MOST_CHARS),
+    message: cut(text, MOST_CHARS),
+  }));
+  const upstream: JsonObject = {
+    untrusted: true,
+    ...(message !== '' && { message }),
+    ...(said.reason !== '' && { reason: cut(said.reason, MOST_CHARS) }),
+  };
+  return new ToolFailure(
+    type,
+    `The upstream answered ${name}${shows && message !== '' ? `: ${message}` : '.'}`,
+    {
+      origin: 'tool',
+      reason: grpcStatusReason(name),
+      ...(retryable === true && { retryable }),
+      ...(said.retryAfterMs !== undefined && { retryAfterMs: said.retryAfterMs }),
+      ...(refused === true && !hasBegun && { partialSideEffects: false }),
+      details: {
+        status: name,
+        ...(shows && { upstream }),
+        ...(shows && violations.length > 0 && { violations }),
+      },
+      cause: new Error(`${name}: ${cut(error.message, MOST_CHARS)}`),
+    },
+  );
+}
+
+interface Details {
+  readonly violations: readonly { readonly pointer: string; readonly message: string }[];
+  readonly reason: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** What of a google.rpc.Status is known here; whatever else it is, nothing. */
+function detailsIn(bytes: Uint8Array | undefined): Details {
+  const found = {
+    violations: [] as { pointer: string; message: string }[],
+    reason: '',
+    retryAfterMs: undefined as number | undefined,
+  };
+  if (bytes === undefined || bytes.length > MOST_DETAILS_BYTES) return found;
+  try {
+    for (const detail of fieldsOf(bytes, 3).slice(0, MOST_DETAILS)) {
+      const { typeUrl, value } = fromBinary(AnySchema, detail);
+      if (typeUrl.endsWith('/google.rpc.BadRequest'))
+        for (const each of fieldsOf(value, 1).slice(0, MOST_VIOLATIONS - found.violations.length))
+          found.violations.push({ pointer: pointerOf(textOf(each, 1)), message: textOf(each, 2) });
+      else if (typeUrl.endsWith('/google.rpc.ErrorInfo')) found.reason = textOf(value, 1);
+      else if (typeUrl.endsWith('/google.rpc.RetryInfo')) {
+        const [delay = new Uint8Array()] = fieldsOf(value, 1);
+        const { seconds, nanos } = fromBinary(DurationSchema, delay);
+        const ms = Number(seconds) * 1_000 + Math.ceil(nanos / 1e6);
+        found.retryAfterMs = Math.min(Math.max(0, ms), DAY_MS);
+      }
+    }
+  } catch {
+    // Not what it says it is: what was read until then is good enough.
+  }
+  return found;
+}
+
+/** `user.emails[0]` as the pointer /user/emails/0. */
+function pointerOf(field: string): string {
+  if (field === '') return '';
+  return `/${field
+    .replaceAll('~', '~0')
+    .replaceAll('/', '~1')
+    .replaceAll(/\[(\d+)\]/g, '.$1')
+    .split('.')
+    .join('/')}`;
+}
+
+function fieldsOf(bytes: Uint8Array, wanted: number): Uint8Array[] {
+  const reader = new BinaryReader(bytes);
+  const found: Uint8Array[] = [];
+  while (reader.pos < reader.len) {
+    const [number, type] = reader.tag();
+    if (number === wanted && type === WireType.LengthDelimited) found.push(reader.bytes());
+    else reader.skip(type, number);
+  }
+  return found;
+}
+
+function textOf(bytes: Uint8Array, wanted: number): string {
+  return Buffer.from(fieldsOf(bytes, wanted)[0] ?? []).toString('utf8');
+}
