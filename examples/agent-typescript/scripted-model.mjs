@@ -6,7 +6,9 @@ const SCRIPT = [
   [{ name: 'delete_note', arguments: { note_id: 'note-2' } }],
 ];
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void answer(request, response));
+
+async function answer(request, response) {
   let text = '';
   for await (const chunk of request) text += chunk;
   const { model, messages = [] } = JSON.parse(text || '{}');
@@ -24,7 +26,7 @@ const server = createServer(async (request, response) => {
   const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 };
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ id: 'c-1', object: 'chat.completion', created: 1, model, choices, usage }));
-});
+}
 
 function asked({ name, arguments: args }, id) {
   return { id: `call_${id}`, type: 'function', function: { name, arguments: JSON.stringify(args) } };

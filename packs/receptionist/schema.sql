@@ -63,6 +63,8 @@ CREATE TABLE IF NOT EXISTS bookings (
   PRIMARY KEY (business_id, id),
   FOREIGN KEY (business_id, call_id) REFERENCES calls (business_id, id),
   CHECK (ends_at > booking_datetime),
+  -- A number that is withheld is nobody's: without digits, all of them would be the same customer.
+  CHECK (length(customer_phone_digits) >= 5),
   -- No seat is taken twice at one time, whatever writes to the table. A range of one value stands for the value itself: equality of
   -- text takes an extension.
   CONSTRAINT no_double_booking EXCLUDE USING gist (

@@ -86,6 +86,20 @@ describe('E1: typed, tenant-scoped lookups', () => {
     expect(await ask(demo, 'get_latest_booking')).toMatchObject({ ok: false, error: { type: 'VALIDATION' } });
   });
 
+  it.each(['withheld', 'anonymous', '-----', '     ', '+1234', '(private)'])(
+    'a number that is none is nobody’s: %s',
+    async (phone) => {
+      const refused = { ok: false, error: { type: 'VALIDATION' } };
+      expect(await ask(demo, 'get_latest_booking', { customer_phone: phone })).toMatchObject(refused);
+      const mine = { booking_id: SARAHS_BOOKING, customer_phone: phone };
+      expect(await ask(demo, 'cancel_booking', mine)).toMatchObject(refused);
+      const start = '2030-01-07T00:00:00Z';
+      expect(await ask(demo, 'move_booking', { ...mine, start_time: start })).toMatchObject(refused);
+      const wanted = { service: 'Haircut', start_time: start, customer_name: 'Ada', customer_phone: phone };
+      expect(await ask(demo, 'create_booking', wanted)).toMatchObject(refused);
+    },
+  );
+
   it('get_booking_by_id gives the one, and null for none', async () => {
     expect(await dataOf(demo, 'get_booking_by_id', { booking_id: SARAHS_BOOKING })).toMatchObject({
       service: 'Haircut',
@@ -191,12 +205,12 @@ interface Booked {
   readonly booking_datetime: string;
 }
 
+const ADA = { service: 'haircut', customer_name: 'Ada', customer_phone: '+61 400 000 001' };
+
 const book = (start: string, more: Record<string, unknown> = {}) =>
   dataOf<Booked>(demo, 'create_booking', {
-    service: 'haircut',
+    ...ADA,
     start_time: start,
-    customer_name: 'Ada',
-    customer_phone: '+61 400 000 001',
     ...more,
   });
 
@@ -230,6 +244,15 @@ describe('E10: bookings are written', () => {
     expect(await book('2020-01-01T00:00:00Z')).toMatchObject({ booked: false, reason: 'in_the_past' });
     const night = `${start.slice(0, 10)}T15:00:00Z`;
     expect(await book(night)).toMatchObject({ booked: false, reason: 'closed' });
+  });
+
+  it('a time with an offset that is none is the caller’s mistake', async () => {
+    expect(
+      await ask(demo, 'create_booking', { ...ADA, start_time: '2030-01-07T09:00:00+23:59' }),
+    ).toMatchObject({
+      ok: false,
+      error: { type: 'VALIDATION' },
+    });
   });
 
   it('only who knows the phone number moves or cancels', async () => {

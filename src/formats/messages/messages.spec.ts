@@ -178,7 +178,6 @@ describe('the last call of an answer that was cut off is known, and only that', 
       false,
       { status: 'incomplete', output: [item('c1'), { type: 'message', content: [] }] },
     ],
-    ['openai-responses', true, [{ ...item('c1'), status: 'incomplete' }]],
     ['anthropic', true, { content: [block('c1')], stop_reason: 'max_tokens' }],
     [
       'anthropic',
@@ -189,6 +188,19 @@ describe('the last call of an answer that was cut off is known, and only that', 
     ['mistral', true, { choices: [{ finishReason: 'length', message: { toolCalls: [chat('c1')] } }] }],
   ])('%s: %s', (provider, isCut, said) => {
     expect(read(provider, said).cutsLast ?? false).toBe(isCut);
+  });
+
+  it('openai-responses says of each call whether it is finished', () => {
+    const said = [
+      { ...item('c1'), status: 'incomplete' },
+      { ...item('c2'), status: 'completed' },
+      { ...item('c3'), status: 'in_progress' },
+      item('c4'),
+    ];
+    const { calls, unfinished, cutsLast } = read('openai-responses', said);
+    expect(calls).toHaveLength(4);
+    expect(unfinished).toEqual(new Set([0, 2]));
+    expect(cutsLast).toBe(false);
   });
 });
 

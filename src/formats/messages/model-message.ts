@@ -15,6 +15,8 @@ export interface ModelMessage {
   readonly finish: FinishReason;
   /** True: the last of the calls may be the beginning of what the model was to write. */
   readonly cutsLast?: boolean;
+  /** Indexes of calls that the provider itself calls unfinished. */
+  readonly unfinished?: ReadonlySet<number>;
   readonly answers: AnswerForm;
 }
 

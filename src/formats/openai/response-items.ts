@@ -32,17 +32,21 @@ function endOf({ status, incomplete_details: details }: JsonObject): FinishReaso
 
 function itemsOf(items: readonly JsonValue[], at: string, said: FinishReason | undefined) {
   const calls: ProviderCall[] = [];
-  let cutsLast = said === 'length' && isCall(items.at(-1));
+  const unfinished = new Set<number>();
+  const cutsLast = said === 'length' && isCall(items.at(-1));
   for (const [index, item] of items.entries()) {
     const entry = objectAt(item, `${at}/${index}`, 'must be an item');
     if (entry['type'] !== 'function_call') continue;
     const call = openAiCall(entry);
-    if (call !== undefined) calls.push(callAt(call, `${at}/${index}`));
-    if (entry['status'] === 'incomplete') cutsLast = true;
+    if (call === undefined) continue;
+    if (UNFINISHED.has(entry['status'])) unfinished.add(calls.length);
+    calls.push(callAt(call, `${at}/${index}`));
   }
   const ended = said ?? (calls.length === 0 && items.some(isRefusal) ? 'refusal' : undefined);
-  return { ...endedBy(ended, calls), cutsLast };
+  return { ...endedBy(ended, calls), cutsLast, unfinished };
 }
+
+const UNFINISHED: ReadonlySet<JsonValue | undefined> = new Set(['incomplete', 'in_progress']);
 
 function isCall(item: JsonValue | undefined): boolean {
   return isJsonObject(item) && item['type'] === 'function_call';

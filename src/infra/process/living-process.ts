@@ -3,13 +3,21 @@ import { readFileSync } from 'node:fs';
 
 /** When a process began, as the system counts; the same for every process where the system does not tell. */
 export function startOfProcess(pid: number): string {
+  return fieldsOf(pid)[19] ?? '-';
+}
+
+/** Of /proc/<pid>/stat, from the state on. Empty where the system does not tell. */
+function fieldsOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '-';
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return '-';
+    return [];
   }
 }
+
+/** It has ended, and its parent has not asked how yet: a signal still finds it. */
+const ENDED: ReadonlySet<string | undefined> = new Set(['Z', 'X']);
 
 export function isLiving(pid: number, start: string): boolean {
   if (!Number.isInteger(pid) || pid < 1) return false;
@@ -19,5 +27,5 @@ export function isLiving(pid: number, start: string): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  return start === startOfProcess(pid);
+  return start === startOfProcess(pid) && !ENDED.has(fieldsOf(pid)[0]);
 }

@@ -33,6 +33,7 @@ const ROWS: { readonly [state: string]: Row } = {
   '22003': INVALID,
   '22007': INVALID,
   '22008': INVALID,
+  '22009': INVALID,
   '22021': INVALID,
   '22023': INVALID,
   '22P02': INVALID,

@@ -11,7 +11,7 @@ let changes: ListChanges;
 
 beforeEach(() => {
   const count = { add: () => undefined, set: () => undefined };
-  changes = new ListChanges({ onChange: () => () => undefined } as never, count);
+  changes = new ListChanges({ onChange: () => () => undefined }, count);
 });
 
 afterEach(async () => {

@@ -107,7 +107,7 @@ function tokensOf(said: JsonValue | undefined): ReadonlyMap<string, string> {
 }
 
 function readCalls(
-  { calls, cutsLast, answers }: ModelMessage,
+  { calls, cutsLast, unfinished, answers }: ModelMessage,
   terms: Terms,
   env: CallEnvironment,
   largeIntegers: LargeIntegers,
@@ -127,7 +127,7 @@ function readCalls(
     const earlier = id === undefined ? undefined : places.get(id);
     if (earlier !== undefined) throw invalid(call.id.pointer, `must differ from ${earlier}`);
     if (id !== undefined) places.set(id, call.id.pointer);
-    const isCut = cutsLast === true && index === calls.length - 1;
+    const isCut = (cutsLast === true && index === calls.length - 1) || unfinished?.has(index) === true;
     const key = id ?? String(index);
     const token = terms.tokens.get(key);
     const request = requestOf({ ...read, id }, { terms, env, largeIntegers, index, token, isCut });
