@@ -125,7 +125,7 @@ function productionPackages(): readonly string[] {
 
 it('a tree that was built runs with the packages of `npm ci --omit=dev` alone, and builds nothing', async () => {
   const tree = join(dir, 'tree');
-  for (const folder of ['dist', 'config', 'tools', 'python', 'proto', 'scripts', 'package.json'])
+  for (const folder of ['dist', 'config', 'tools', 'packs', 'python', 'proto', 'scripts', 'package.json'])
     cpSync(join(ROOT, folder), join(tree, folder), { recursive: true });
   const packages = productionPackages();
   expect(packages.length).toBeGreaterThan(50);

@@ -356,7 +356,8 @@ describe('the demo handlers', () => {
   ) {
     const actions = action === undefined ? undefined : [{ name: action, description: '', parameters: [] }];
     const [fn] = functionsOf(specOf({ baseDir: handlers, ...(actions === undefined ? {} : { actions }) }));
-    const prepared = await prepare(`${name}.js`, fn);
+    const file = name === 'get_current_time' ? `../../packs/system/handlers/${name}.js` : `${name}.js`;
+    const prepared = await prepare(file, fn);
     const emit = (): void => {};
     return prepared.execute(callOf({ arguments: args, ...changes }), emit);
   }
