@@ -1,8 +1,8 @@
--- The business "demo", for a first call. Made once, in the pack's own database alone.
-SELECT set_config('app.tenant_id', 'demo', false);
+-- A business of the tenant `default`, which the first key of a gateway belongs to: for a first call. In the pack's own database alone.
+SELECT set_config('app.tenant_id', 'default', false);
 
 INSERT INTO businesses (id, name, industry, phone, ai_config, services, working_hours, time_zone, seats) VALUES (
-  'demo', 'Studio Demo', 'hair salon', '+61 2 5550 0100',
+  'default', 'Studio Demo', 'hair salon', '+61 2 5550 0100',
   '{"tone": "warm", "language": "English", "agent_name": "Echo"}',
   '[{"name": "Haircut", "duration_minutes": 30, "price": "45.00"}, {"name": "Colour", "duration_minutes": 90, "price": "140.00"}]',
   '{"monday": [["09:00", "17:00"]], "tuesday": [["09:00", "17:00"]], "wednesday": [["09:00", "17:00"]],

@@ -38,7 +38,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     tools: [],
     settings: { loaders: ownPacks().map((name) => ({ type: 'pack', name })) },
-    more: { demo: { tenant: 'demo', roles: ['admin'] } },
+    more: { demo: { tenant: 'default', roles: ['admin'] } },
   });
 }, 120_000);
 afterAll(() => gateway?.stop());

@@ -49,7 +49,7 @@ it('the receptionist has what is in that database, and no demo', async () => {
   );
   const { body } = await callTool(gateway.key('agent'), 'get_policies', { topic: 'parking' });
   expect(body).toMatchObject({ ok: true, data: { policies: [{ topic: 'parking', content: 'None.' }] } });
-  expect(await postgres.sql("SELECT id FROM businesses WHERE id = 'demo'")).toEqual([]);
+  expect(await postgres.sql("SELECT id FROM businesses WHERE id = 'default'")).toEqual([]);
 });
 
 it('a note is forgotten when its days are over, and makes room for another', async () => {

@@ -60,6 +60,7 @@ describe('ute packs add', () => {
     const { code, stderr } = await ute('packs', 'add', 'system');
     expect(code).toBe(1);
     expect(stderr).toContain('get_current_time');
+    expect(stderr).toContain('--without <tool>');
     expect(settings()).toBe(before);
     expect(readdirSync(join(cwd, 'config')).toSorted()).toEqual(['gateway.yaml', 'tools.yaml']);
     expect(await ute('packs', 'add', 'system', '--without', 'get_current_time')).toMatchObject({ code: 0 });

@@ -33,8 +33,8 @@ beforeAll(async () => {
     settings: { loaders: [{ type: 'pack', name: 'receptionist', path: patientPack() }] },
     roles: { desk: ['tools:call', 'tools:read', 'receptionist:admin'] },
     more: {
-      demo: { tenant: 'demo', roles: ['agent'] },
-      desk: { tenant: 'demo', roles: ['desk'] },
+      demo: { tenant: 'default', roles: ['agent'] },
+      desk: { tenant: 'default', roles: ['desk'] },
       stranger: { tenant: 'umbrella', roles: ['agent'] },
     },
   });
@@ -73,7 +73,7 @@ describe('E1: typed, tenant-scoped lookups', () => {
 
   it('get_latest_booking takes business_id as the seed sends it, and refuses that of another', async () => {
     const said = { customer_phone: SARAH };
-    expect(await ask(demo, 'get_latest_booking', { ...said, business_id: 'demo' })).toMatchObject({
+    expect(await ask(demo, 'get_latest_booking', { ...said, business_id: 'default' })).toMatchObject({
       ok: true,
     });
     expect(await ask(demo, 'get_latest_booking', { ...said, business_id: 'umbrella' })).toMatchObject({
@@ -330,7 +330,7 @@ describe('E8: policies and questions are seeded', () => {
     const said = { topic: 'pets', content: 'Dogs are welcome, cats are not.' };
     expect(await dataOf(desk, 'add_policy', said)).toMatchObject({
       status: 'ok',
-      policy: { ...said, business_id: 'demo' },
+      policy: { ...said, business_id: 'default' },
     });
     expect(await dataOf(desk, 'list_policies', { topic: 'Pets' })).toMatchObject({ policies: [said] });
     const found = await dataOf<{ policies: unknown[] }>(demo, 'get_policies', { topic: 'pets' });

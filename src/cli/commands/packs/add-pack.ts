@@ -57,6 +57,8 @@ async function replace(file: string, text: string, check: (draft: string) => Pro
   }
 }
 
+const LEFT_OUT = '--without <tool> leaves a tool of the pack out';
+
 /** Throws CliFailure with what a gateway of these settings would refuse. */
 async function wouldStart(draft: string, { environment, name }: PackManifest, io: CliIo): Promise<void> {
   const { validateTools } = await import('../../../app/gateway/validate-tools.ts');
@@ -72,6 +74,7 @@ async function wouldStart(draft: string, { environment, name }: PackManifest, io
     `${name} was not added: a gateway would not start with it`,
     ...problems.map(describeProblem),
     ...needed,
+    ...(problems.some(({ message }) => message.includes('is taken already')) ? [LEFT_OUT] : []),
   ];
   throw new CliFailure(EXIT.failed, lines.join('\n'));
 }
