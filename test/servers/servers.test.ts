@@ -73,12 +73,15 @@ async function connectionOf(
   const config: JsonObject = { mcpServers: { [name]: withFolder(readme, folder) } };
   const { servers, leftOut } = readMcpJson(config);
   expect(leftOut).toEqual([]);
-  const { connection = {}, unpinned = [] } = servers[0] ?? {};
+  const { connection = {}, unpinned = [], secrets = [] } = servers[0] ?? {};
   expect(unpinned).toEqual([]);
   const { readable: _mayRead, ...fields } = { ...connection, ...withFolder(more, folder) };
   const wanted: JsonObject = { readable: [folder], ...fields, connect_timeout_ms: 60_000 };
   const kept = more['writable'] === undefined ? wanted : fieldsWithout(wanted, 'readable');
-  const { value, faults } = await resolveReferences(kept, { env: keys, baseDir: folder });
+  const env = Object.fromEntries(
+    secrets.map(({ variable, place }) => [variable, keys[place.replace(/^env /, '')]]),
+  );
+  const { value, faults } = await resolveReferences(kept, { env, baseDir: folder });
   expect(faults).toEqual([]);
   return value as JsonObject;
 }
