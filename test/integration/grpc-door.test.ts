@@ -14,7 +14,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { GrpcHealth } from '../../src/api/grpc/grpc-health.ts';
 import { grpcOptions, type GrpcSettings } from '../../src/api/grpc/grpc-options.ts';
 import { ToolExecutorController } from '../../src/api/grpc/tool-executor.controller.ts';
-import { AUTHENTICATOR, OFFERED_TOOLS, TOOL_CALLER, TOOL_CATALOG } from '../../src/api/tokens.ts';
+import {
+  AUTHENTICATOR,
+  OFFERED_TOOLS,
+  TOOL_CALLER,
+  TOOL_CATALOG,
+  TOOL_SEARCH,
+  TOOLSETS,
+} from '../../src/api/tokens.ts';
 import { errorRow } from '../../src/contract/call/error-row.ts';
 import { ERROR_TYPES, type ErrorOrigin, type ErrorType } from '../../src/contract/call/error-types.ts';
 import type { JsonValue } from '../../src/contract/json.ts';
@@ -176,6 +183,8 @@ async function openDoor(changes: Partial<GrpcSettings> = {}, channel?: ChannelCr
       { provide: OFFERED_TOOLS, useValue: { generation: 0, isOffered: () => true } },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: GrpcHealth, useValue: health },
+      { provide: TOOLSETS, useValue: { find: () => undefined, onChange: () => () => undefined } },
+      { provide: TOOL_SEARCH, useValue: { search: async () => [] } },
     ],
   })(DoorModule);
   const settings = {
@@ -326,7 +335,7 @@ describe('Execute', () => {
     const asJson = await ask(client, 'Execute', { tool: 'greet', ...json({ a: 'ü' }) });
     expect(fromBase64(asJson['dataJson'])).toBe('{"a":"ü"}');
     expect(core.requests.map((request) => request.credential)).toEqual(
-      Array.from({ length: 2 }, () => ({ kind: 'bearer', token: 'good' })),
+      Array.from({ length: 2 }, () => ({ kind: 'bearer', token: 'good', from: { peer: '127.0.0.1' } })),
     );
   });
 
