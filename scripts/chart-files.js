@@ -107,9 +107,10 @@ const VALUES = {
   tests: own({ apiKeySecret: text(), apiKeyKey: text(), tool: text(), arguments: text() }),
 };
 
-function valuesSchema({ $schema, ...gateway }) {
+/** References of a schema start at the root of the whole: what they name moves there with it. */
+function valuesSchema({ $schema, $defs, ...gateway }) {
   const title = 'Values of the chart unified-tool-executor';
-  return { $schema, title, ...own({ ...VALUES, config: gateway }) };
+  return { $schema, title, ...($defs && { $defs }), ...own({ ...VALUES, config: gateway }) };
 }
 
 /** The same schema, where these settings need not be given: they come from the environment. */

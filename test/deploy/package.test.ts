@@ -59,7 +59,17 @@ describe('the package', () => {
     const installed = join(clean, 'node_modules');
     const own = join(installed, 'unified-tool-executor');
     expect(readdirSync(own).toSorted()).toEqual(
-      ['README.md', 'config', 'dist', 'package.json', 'proto', 'python', 'scripts', 'tools'].toSorted(),
+      [
+        'README.md',
+        'config',
+        'dist',
+        'package.json',
+        'packs',
+        'proto',
+        'python',
+        'scripts',
+        'tools',
+      ].toSorted(),
     );
     for (const name of ['typescript', 'vitest', 'oxlint', '@modelcontextprotocol/server-everything'])
       expect(existsSync(join(installed, name))).toBe(false);
