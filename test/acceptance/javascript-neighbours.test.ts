@@ -176,6 +176,7 @@ describe('beside another tenant’s calls', () => {
       const server = createServer((socket) => sockets.push(socket.on('error', () => {}))).listen(0);
       const { port } = server.address() as AddressInfo;
       await attack('greedy', { arguments: { port } });
+      await eventually(() => sockets.length > 0, 'the connection is taken');
       const holding = hold('modest', { arguments: { ms: 1_500 } });
       for (const socket of sockets) socket.write('now');
       const process = await holding;
