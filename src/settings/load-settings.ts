@@ -28,9 +28,14 @@ export type { Environment } from './settings-source.ts';
 const EXPECTED: { readonly [kind: string]: string } = { integer: 'an integer', count: 'an integer or auto' };
 const DEFAULT_FILE = 'config/gateway.yaml';
 
+/** Absolute path of gateway.yaml, whether there is one or not. */
+export function settingsFile(env: Environment, cwd: string): string {
+  return resolve(cwd, env['UTE_CONFIG'] ?? DEFAULT_FILE);
+}
+
 /** Throws SettingsError. A missing config/gateway.yaml is all defaults; a missing UTE_CONFIG is an error. */
 export function loadSettings(env: Environment, cwd: string): Settings {
-  const file = resolve(cwd, env['UTE_CONFIG'] ?? DEFAULT_FILE);
+  const file = settingsFile(env, cwd);
   const source = readSource(file, env['UTE_CONFIG'] !== undefined);
   const problems: Problem[] = [...source.problems];
   const values = overlay(source.values, env, problems);

@@ -65,8 +65,8 @@ export async function check_availability({ date, duration_minutes: minutes = 30 
 /**
  * @param {Context} context
  * @param {'list' | 'get' | 'insert'} action
- * @param {any} args
- * @returns {Promise<any>}
+ * @param {import('../../../tools/handlers/handler.d.ts').JsonObject} args
+ * @returns {Promise<{ items?: object[], nextPageToken?: string }>} a page, or an event
  */
 function google({ callTool, config }, action, args) {
   const said = { calendar_id: config['calendar_id'] ?? 'primary', ...args };

@@ -33,8 +33,8 @@ export const packLoader: LoaderPlugin<PackOptions, Needs> = {
   create: (needs) => (options: PackOptions) => new PackLoader(options, needs),
 };
 
-/** A pack is a page of tools; larger files belong to `yaml-file`, which reads them off the event loop. */
-const MAX_BYTES = 256 * 1024;
+/** Read in one go, some 30 ms at most: larger files belong to `yaml-file`, which reads them off the event loop. */
+const MAX_BYTES = 64 * 1024;
 const POLL_MS = 1_000;
 
 class PackLoader implements Loader {

@@ -1,19 +1,18 @@
 // `ute packs add`: the entry in gateway.yaml, written only if a gateway would start with it, and what comes next.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { DEMO_URL_VARIABLE } from '../../../app/demo/demo-upstream.ts';
 import { addPackEntry, type PackEntry } from '../../../lib/packs/add-pack-entry.ts';
 import type { PackManifest } from '../../../lib/packs/pack-manifest.ts';
 import { describeProblem } from '../../../lib/text/describe-problem.ts';
+import { settingsFile } from '../../../settings/load-settings.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
 import { ownSettings } from '../../own-settings.ts';
 
-const DEFAULT_FILE = 'config/gateway.yaml';
-
 /** Throws CliFailure; gateway.yaml is as it was then. */
 export async function addPack(entry: PackEntry, manifest: PackManifest, io: CliIo): Promise<ExitCode> {
-  const file = resolve(io.cwd, io.env['UTE_CONFIG'] ?? DEFAULT_FILE);
+  const file = settingsFile(io.env, io.cwd);
   const shown = relative(io.cwd, file);
   const added = addPackEntry(textOf(file), entry);
   if (added === 'there already') io.stdout(`${shown} names the pack ${entry.name} already\n`);
