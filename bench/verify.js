@@ -18,7 +18,7 @@ const MAIN = resolve(import.meta.dirname, '../dist/cli/main.js');
 
 const MOST_SECONDS = 60;
 /** What it holds of a record that was erased is a bit. */
-const MOST_MIB = 256;
+const MOST_MIB = 192;
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const hash64 = 'a'.repeat(64);
