@@ -18,7 +18,9 @@ function fileOf(content: string | Buffer): string {
 }
 
 async function allOf(path: string): Promise<readonly string[]> {
-  return Array.fromAsync(linesOf(path));
+  const lines: string[] = [];
+  for await (const line of linesOf(path)) lines.push(line);
+  return lines;
 }
 
 it('gives each line as it was written, wherever a reading ends', async () => {
