@@ -1,5 +1,4 @@
 // RedisCallHints: what replicas that share a Redis publish to each other about calls that run.
-import type { RedisClient } from '../redis/connect-redis.ts';
 import type { CallHint, CallHints } from '../../ports/calls/call-hints.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { RedisClients } from '../redis/redis-clients.ts';
@@ -14,7 +13,7 @@ export class RedisCallHints implements CallHints {
   readonly #listeners = new Set<(hint: CallHint, callId: string) => void>();
   /** Of the same turn of the event loop: they go out as one message. */
   readonly #unsent = new Map<CallHint, Set<string>>();
-  #subscriber: RedisClient | undefined;
+  #hears = false;
 
   constructor(clients: RedisClients, log: Log) {
     this.#clients = clients;
@@ -35,7 +34,7 @@ export class RedisCallHints implements CallHints {
 
   subscribe(listener: (hint: CallHint, callId: string) => void): () => void {
     this.#listeners.add(listener);
-    if (this.#subscriber === undefined) this.#subscriber = this.#openSubscriber();
+    if (!this.#hears) this.#hear();
     return () => this.#listeners.delete(listener);
   }
 
@@ -55,17 +54,13 @@ export class RedisCallHints implements CallHints {
     for (const callId of callIds) for (const listener of this.#listeners) listener(hint, callId);
   }
 
-  /** Waits for Redis where it is away, and subscribes anew whenever it comes back. */
-  #openSubscriber(): RedisClient {
-    const subscriber = this.#clients.subscriber();
-    subscriber.on('message', (_channel: string, message: string) => {
+  #hear(): void {
+    this.#hears = true;
+    const heard = (message: string) => {
       const [, hint, callIds] = MESSAGE.exec(message) ?? [];
       if (hint !== undefined && callIds !== undefined) this.#pass(hint as CallHint, callIds.split(','));
-    });
-    // Rejects when the gateway closes before Redis was there.
-    subscriber.subscribe(this.#channel).catch((error: unknown) => {
-      this.#log.debug({ err: error }, 'hints about calls are not received: changes are noticed by polling');
-    });
-    return subscriber;
+    };
+    const deaf = 'hints about calls are not received: changes are noticed by polling';
+    this.#clients.hear(this.#channel, heard, deaf);
   }
 }

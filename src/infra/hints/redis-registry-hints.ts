@@ -88,10 +88,8 @@ export class RedisRegistryHints implements RegistryHints {
     await this.#clients.coordination.multi().hdel(states, id).zrem(seen, id).exec();
   }
 
-  /** Waits for Redis where it is away, and subscribes anew whenever it comes back. */
   #subscribe(): void {
-    const subscriber = this.#clients.subscriber();
-    subscriber.on('message', (_channel: string, message: string) => {
+    const heard = (message: string) => {
       const state = readState(message);
       if (state === undefined)
         return this.#log.warn(
@@ -99,11 +97,8 @@ export class RedisRegistryHints implements RegistryHints {
           'a message of another replica about its tools cannot be read: it is ignored, and a change is found by polling',
         );
       for (const listener of this.#listeners) listener(state);
-    });
-    // Rejects when the gateway closes before Redis was there.
-    subscriber.subscribe(this.#channel).catch((error: unknown) => {
-      this.#log.debug({ err: error }, 'hints of other replicas are not heard');
-    });
+    };
+    this.#clients.hear(this.#channel, heard, 'hints of other replicas are not heard');
   }
 }
 

@@ -42,9 +42,17 @@ export class RedisClients {
     return this.isCluster ? `{${this.prefix}:${part}}` : this.prefix;
   }
 
-  /** A connection of its own, for subscriptions: subscribes anew by itself after each reconnection. */
-  subscriber(): RedisClient {
-    return this.#other('subscriber', { maxRetriesPerRequest: null });
+  /**
+   * Hears a channel over a connection of its own, and again after each reconnection. `deaf` is logged, at debug, where
+   * that fails. The client could subscribe again by itself, but nobody could catch what that rejects with: a connection
+   * that is lost again meanwhile would be an unhandled rejection, which ends the process.
+   */
+  hear(channel: string, heard: (message: string) => void, deaf: string): void {
+    const subscriber = this.#other('subscriber', { maxRetriesPerRequest: null, autoResubscribe: false });
+    subscriber.on('message', (_channel: string, message: string) => heard(message));
+    subscriber.on('ready', () => {
+      subscriber.subscribe(channel).catch((error: unknown) => this.#log.debug({ channel, err: error }, deaf));
+    });
   }
 
   /** For a queue's worker, whose commands wait at the server. */

@@ -25,7 +25,7 @@ if state and state ~= ARGV[1] then redis.call('DEL', KEYS[1]) end
 return state
 `);
 
-type ParkingClients = Pick<RedisClients, 'coordination' | 'prefix' | 'subscriber'>;
+type ParkingClients = Pick<RedisClients, 'coordination' | 'prefix' | 'hear'>;
 
 export class RedisStreamParking implements StreamParking {
   readonly #clients: ParkingClients;
@@ -103,13 +103,8 @@ export class RedisStreamParking implements StreamParking {
       );
   }
 
-  /** Waits for Redis where it is away, and subscribes anew whenever it comes back. */
   #hear(): void {
-    const subscriber = this.#clients.subscriber();
-    subscriber.on('message', (_channel: string, message: string) => this.#heard(message));
-    // Rejects when the gateway closes before Redis was there.
-    subscriber.subscribe(this.#channel).catch((error: unknown) => {
-      this.#log.debug({ err: error }, 'streams that are wanted elsewhere are not heard of');
-    });
+    const deaf = 'streams that are wanted elsewhere are not heard of';
+    this.#clients.hear(this.#channel, (message) => this.#heard(message), deaf);
   }
 }

@@ -1,5 +1,5 @@
 // RegistryHints on a real Redis: the suite of every twin, and what others may have written there.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { MemoryRegistryHints } from '../../../src/infra/hints/memory-registry-hints.ts';
 import { RedisClients } from '../../../src/infra/redis/redis-clients.ts';
 import { RedisRegistryHints } from '../../../src/infra/hints/redis-registry-hints.ts';
@@ -89,5 +89,39 @@ it('after a restart of Redis, hints are heard and replicas seen again', async ()
     expect(heard).toContain('a');
   });
   expect(await one.heartbeat({ id: 'a', version: 'v', hash: 'h' })).toHaveLength(1);
+  await close();
+});
+
+it('a subscription that is refused after a reconnection is logged, ends nothing, and is asked for again with the next one', async () => {
+  const { one, two, prefix, log, close } = await sides();
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  const heard: string[] = [];
+  two.onHint(({ id }) => heard.push(id));
+  const { client } = server;
+  const connection = async () => {
+    const list = String(await client.call('CLIENT', 'LIST'));
+    return new RegExp(`id=(\\d+) .*name=${prefix}:subscriber `).exec(list)?.[1];
+  };
+  await eventually(async () => {
+    await one.announce({ id: 'first', version: 'v', hash: 'h' });
+    expect(heard).toContain('first');
+  });
+  try {
+    await client.call('ACL', 'SETUSER', 'default', '-subscribe');
+    await client.call('CLIENT', 'KILL', 'ID', String(await connection()));
+    await eventually(async () =>
+      expect(log.lines.map(({ message }) => message)).toContain('hints of other replicas are not heard'),
+    );
+  } finally {
+    await client.call('ACL', 'SETUSER', 'default', '+subscribe');
+  }
+  await client.call('CLIENT', 'KILL', 'ID', String(await connection()));
+  await eventually(async () => {
+    await one.announce({ id: 'second', version: 'v', hash: 'h' });
+    expect(heard).toContain('second');
+  });
+  expect(unhandled).not.toHaveBeenCalled();
+  process.off('unhandledRejection', unhandled);
   await close();
 });

@@ -234,14 +234,13 @@ export class RedisAdmissionControl implements AdmissionControl {
   }
 
   #listen(replica: string): void {
-    const subscriber = this.#needs.clients.subscriber();
-    subscriber.on('message', (_channel: string, message: string) => {
+    const heard = (message: string) => {
       const space = message.indexOf(' ');
       // Its own releases it has followed up already.
       if (message.slice(0, space) !== replica) this.#shared.wakeNamed(message.slice(space + 1));
-    });
-    // Without hints the queues go by their timers; the client subscribes again by itself.
-    subscriber.subscribe(this.#store.channel).catch(() => undefined);
+    };
+    const deaf = 'places that other replicas free are not heard of: the queues go by their timers';
+    this.#needs.clients.hear(this.#store.channel, heard, deaf);
   }
 
   readonly #loadScripts = () => {
