@@ -94,7 +94,7 @@ it('after a restart of Redis, hints are heard and replicas seen again', async ()
 
 it('a subscription that is refused after a reconnection is logged, ends nothing, and is asked for again with the next one', async () => {
   const { one, two, prefix, log, close } = await sides();
-  const unhandled = vi.fn();
+  const unhandled = vi.fn<(reason: unknown) => void>();
   process.on('unhandledRejection', unhandled);
   const heard: string[] = [];
   two.onHint(({ id }) => heard.push(id));
