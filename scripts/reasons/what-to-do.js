@@ -75,6 +75,7 @@ export const BY_REASON = {
   UPGRADE_REQUIRED: 'caller: ask for an upgrade to a WebSocket',
   SESSIONS_BUSY: `${ROOM} add replicas`,
   VERSIONS_BUSY: `${ROOM} see who calls so many versions`,
+  ANALYTICS_BUSY: `${ROOM} read figures from a replica (\`database.replica_url\`), and ask for shorter times`,
   SPECS_BUSY: `${ROOM} see who changes so many definitions`,
   TOO_MANY_FOLLOWERS: `${ROOM} add replicas, or have callers ask instead of following`,
   FLOOD: 'caller: slow down; operator: `extensions.auth.flood_rate`, if so much is wanted',

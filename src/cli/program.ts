@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import type { CliIo } from './cli-io.ts';
 import { addAgentsCommand } from './commands/agents/agents-command.ts';
+import { addAnalyticsCommand } from './commands/audit/analytics-command.ts';
 import { addApprovalsCommand } from './commands/approvals-command.ts';
 import { addAuditCommand } from './commands/audit/audit-command.ts';
 import { addCallCommand } from './commands/call-command.ts';
@@ -47,6 +48,7 @@ const COMMANDS = [
   addMigrateCommand,
   addDatabaseCommand,
   addAuditCommand,
+  addAnalyticsCommand,
   addRecordCommand,
   addReplayCommand,
   addTopCommand,

@@ -96,6 +96,7 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
   ['GET /v1/admin/recordings', 'recording'],
   ['GET /v1/admin/webhooks/dead', 'webhook'],
   ['GET /v1/agents', 'agent'],
+  ['GET /v1/analytics', 'analysed'],
   ['GET /v1/assignments', 'assigned'],
   ['GET /v1/approvals', 'approval'],
   ['GET /v1/approvals/delegations', 'delegation'],
@@ -191,7 +192,8 @@ type Owned =
   | 'key'
   | 'agent'
   | 'assigned'
-  | 'delegation';
+  | 'delegation'
+  | 'analysed';
 interface Problem {
   readonly code: string;
   readonly reason: string;
@@ -224,6 +226,7 @@ const owned: Record<Owned, string> = {
   key: '',
   agent: 'acme-desk',
   delegation: '',
+  analysed: 'acme-analysed',
 };
 
 const idOf = ({ key }: RestTarget) => key.slice('ute_live_'.length, 'ute_live_'.length + 8);
@@ -306,6 +309,8 @@ async function haveOwned(host: string): Promise<void> {
   );
   await callWhen(acme, owned.call);
   owned.schedule = (await makeSchedule(acme, { schedule: 'daily 9am', tool: 'work' })).body.id;
+  const called = { arguments: {}, context: { agent_id: owned.analysed } };
+  await request(acme, 'POST', '/v1/tools/work/execute', called);
   const handed = { to: 'bob', until: new Date(Date.now() + 3_600_000).toISOString() };
   owned.delegation = (
     await request<{ id: string }>(acme, 'POST', '/v1/approvals/delegations', handed)

@@ -3,6 +3,7 @@ import { HealthController } from '../health/health.controller.ts';
 import { McpController } from '../mcp/controller.ts';
 import { AdminController } from './admin/controller.ts';
 import { AgentsController } from './agents/controller.ts';
+import { AnalyticsController } from './analytics/controller.ts';
 import { ApprovalsController } from './approvals/controller.ts';
 import { AssignmentsController } from './assignments/controller.ts';
 import { DelegationsController } from './approvals/delegations-controller.ts';
@@ -50,6 +51,7 @@ export const REST_CONTROLLERS = [
   AssignmentsController,
   AdminController,
   AuditController,
+  AnalyticsController,
   SecretsController,
   DefinitionsController,
   CircuitsController,

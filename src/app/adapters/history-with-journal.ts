@@ -17,6 +17,7 @@ export function historyWithJournal(
     // Their rows are there before anybody hears of them.
     tasks: (tenantId, query) => history.tasks(tenantId, query),
     audit: (tenantId, query) => shipped().then(() => history.audit(tenantId, query)),
+    analytics: (tenantId, query) => shipped().then(() => history.analytics(tenantId, query)),
     // Page after page of it: what is shipped at the first is enough.
     exportChain: (tenantId, after, limit) =>
       (after === 0 ? shipped() : Promise.resolve()).then(() => history.exportChain(tenantId, after, limit)),

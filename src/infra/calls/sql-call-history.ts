@@ -1,5 +1,6 @@
 // SqlCallHistory: calls and audit records, and the end that a human gives to an unknown one.
 import { sql } from 'kysely';
+import type { AnalyticsQuery, CallAnalytics } from '../../ports/calls/call-analytics.ts';
 import type {
   AuditEntry,
   AuditFilter,
@@ -23,6 +24,7 @@ import { withDatabase } from '../postgres/database-failures.ts';
 import { auditPage } from '../audit/trail/audit-page.ts';
 import { eraseUser } from '../audit/erasure/erase-user.ts';
 import { exportChain } from '../audit/trail/export-chain.ts';
+import { CallFigures } from './call-figures.ts';
 import { getCall } from './call-operations.ts';
 import { CALL_SUMMARY, callsPage } from './calls-page.ts';
 import { tasksPage } from './tasks-page.ts';
@@ -37,6 +39,7 @@ export class SqlCallHistory implements CallHistory {
   readonly #callsKeptMs: number;
   /** Where lists are read. */
   readonly #lists: Database['db'];
+  readonly #figures: CallFigures;
 
   /**
    * `callsKeptMs`: for how long calls are in the history, which may be shorter than for their audit records. `lists`: a read
@@ -50,6 +53,7 @@ export class SqlCallHistory implements CallHistory {
     this.#database = database;
     this.#callsKeptMs = callsKeptMs;
     this.#lists = lists;
+    this.#figures = new CallFigures(lists);
   }
 
   calls(tenantId: string, query: HistoryQuery<CallFilter>): Promise<HistoryPage<CallSummary>> {
@@ -63,6 +67,10 @@ export class SqlCallHistory implements CallHistory {
 
   audit(tenantId: string, query: HistoryQuery<AuditFilter>): Promise<HistoryPage<AuditEntry>> {
     return withDatabase(() => auditPage(this.#lists, tenantId, query));
+  }
+
+  analytics(tenantId: string, query: AnalyticsQuery): Promise<CallAnalytics> {
+    return withDatabase(() => this.#figures.of(tenantId, query));
   }
 
   exportChain(tenantId: string, after: number, limit: number): Promise<readonly string[]> {

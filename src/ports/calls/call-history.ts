@@ -1,6 +1,7 @@
 // CallHistory: what was called and how it ended, for those who look afterwards. Each tenant sees its own alone.
 import type { JsonObject } from '../../contract/json.ts';
 import type { AuditKind } from '../audit-sink.ts';
+import type { AnalyticsQuery, CallAnalytics } from './call-analytics.ts';
 import type { CallStatus, StoredCall } from './call-store.ts';
 
 /** A page of a list that is read newest first. */
@@ -154,6 +155,8 @@ export interface CallHistory {
   /** Calls that were accepted at the MCP door, without what they were asked with and what they answered. */
   tasks(tenantId: string, query: HistoryQuery<TaskFilter>): Promise<HistoryPage<StoredCall>>;
   audit(tenantId: string, query: HistoryQuery<AuditFilter>): Promise<HistoryPage<AuditEntry>>;
+  /** Of the newest records of that time, so many at most. May throw UNAVAILABLE (ANALYTICS_BUSY). */
+  analytics(tenantId: string, query: AnalyticsQuery): Promise<CallAnalytics>;
   /**
    * The chain of the tenant as lines that can be checked offline: after the number `after`, in the order of the chain.
    * Fewer than `limit`: there are no more.

@@ -22,6 +22,27 @@ class AgentChange(TypedDict):
     # For people: what it is for.
     description: str
 
+class AgentFigures(TypedDict):
+    # Empty: calls that name no agent.
+    agent_id: str
+    calls: int
+    succeeded: int
+    # Neither succeeded nor waiting for an approval.
+    failed: int
+    # Answered with CONFIRMATION_REQUIRED: a human was to approve them.
+    unapproved: int
+    # Reached the executor. Times and cost are of these alone.
+    ran: int
+    mean_ms: Optional[float]
+    p50_ms: Optional[float]
+    p95_ms: Optional[float]
+    p99_ms: Optional[float]
+    max_ms: Optional[float]
+    # By `metadata.cost` as the tools declare it now, in your own unit.
+    cost: float
+    # When the last of them came in.
+    last_at: Optional[str]
+
 class AgentPage(TypedDict):
     agents: List["Agent"]
     # Give it as `page_token`; empty on the last page.
@@ -74,6 +95,21 @@ class AgentToolConfiguration(TypedDict):
 
 class AgentTools(TypedDict):
     tools: List["AgentTool"]
+
+Analytics = TypedDict("Analytics", {
+    "tenant": str,
+    "from": str,
+    "to": str,
+    "counted_from": str,
+    "complete": bool,
+    "totals": "CallFigures",
+    "tools": List["ToolFigures"],
+    "agents": List["AgentFigures"],
+    "days": List["DayFigures"],
+    "failures": List["CallFailures"],
+    "never_called": List[str],
+    "never_called_count": int,
+})
 
 # A content block of the Messages API.
 class AnthropicToolUse(TypedDict):
@@ -280,6 +316,33 @@ class BedrockToolUse(TypedDict):
     toolUse: "BedrockToolUseToolUse"
     context: NotRequired["ToolContext"]
 
+class CallFailures(TypedDict):
+    # Empty: what was asked for is no tool.
+    tool: str
+    error_type: str
+    reason: str
+    calls: int
+    last_at: str
+
+class CallFigures(TypedDict):
+    calls: int
+    succeeded: int
+    # Neither succeeded nor waiting for an approval.
+    failed: int
+    # Answered with CONFIRMATION_REQUIRED: a human was to approve them.
+    unapproved: int
+    # Reached the executor. Times and cost are of these alone.
+    ran: int
+    mean_ms: Optional[float]
+    p50_ms: Optional[float]
+    p95_ms: Optional[float]
+    p99_ms: Optional[float]
+    max_ms: Optional[float]
+    # By `metadata.cost` as the tools declare it now, in your own unit.
+    cost: float
+    # When the last of them came in.
+    last_at: Optional[str]
+
 class CallHistoryPage(TypedDict):
     calls: List["CallSummary"]
     # Give it as `page_token`; empty on the last page.
@@ -363,6 +426,27 @@ class Circuit(TypedDict):
 
 class CircuitList(TypedDict):
     circuits: List["Circuit"]
+
+class DayFigures(TypedDict):
+    # UTC.
+    day: str
+    calls: int
+    succeeded: int
+    # Neither succeeded nor waiting for an approval.
+    failed: int
+    # Answered with CONFIRMATION_REQUIRED: a human was to approve them.
+    unapproved: int
+    # Reached the executor. Times and cost are of these alone.
+    ran: int
+    mean_ms: Optional[float]
+    p50_ms: Optional[float]
+    p95_ms: Optional[float]
+    p99_ms: Optional[float]
+    max_ms: Optional[float]
+    # By `metadata.cost` as the tools declare it now, in your own unit.
+    cost: float
+    # When the last of them came in.
+    last_at: Optional[str]
 
 class DeadWebhook(TypedDict):
     id: str
@@ -1473,6 +1557,26 @@ class ToolError(TypedDict):
     retry_after_ms: Optional[float]
     details: Dict[str, Any]
 
+class ToolFigures(TypedDict):
+    tool: str
+    calls: int
+    succeeded: int
+    # Neither succeeded nor waiting for an approval.
+    failed: int
+    # Answered with CONFIRMATION_REQUIRED: a human was to approve them.
+    unapproved: int
+    # Reached the executor. Times and cost are of these alone.
+    ran: int
+    mean_ms: Optional[float]
+    p50_ms: Optional[float]
+    p95_ms: Optional[float]
+    p99_ms: Optional[float]
+    max_ms: Optional[float]
+    # By `metadata.cost` as the tools declare it now, in your own unit.
+    cost: float
+    # When the last of them came in.
+    last_at: Optional[str]
+
 class ToolPage(TypedDict):
     registry_version: str
     tools: List["Tool"]
@@ -1667,12 +1771,14 @@ ProviderTools = Union[List[Any], Dict[str, Any]]
 __all__ = [
     "Agent",
     "AgentChange",
+    "AgentFigures",
     "AgentPage",
     "AgentTool",
     "AgentToolChange",
     "AgentToolConfigForm",
     "AgentToolConfiguration",
     "AgentTools",
+    "Analytics",
     "AnthropicToolUse",
     "ApiKey",
     "ApiKeyChange",
@@ -1695,6 +1801,8 @@ __all__ = [
     "BatchResponse",
     "BedrockToolUse",
     "BedrockToolUseToolUse",
+    "CallFailures",
+    "CallFigures",
     "CallHistoryPage",
     "CallRequest",
     "CallStatus",
@@ -1705,6 +1813,7 @@ __all__ = [
     "Circuit",
     "CircuitList",
     "CircuitState",
+    "DayFigures",
     "DeadWebhook",
     "DeadWebhookPage",
     "Decision",
@@ -1817,6 +1926,7 @@ __all__ = [
     "ToolDefinitionPage",
     "ToolDocs",
     "ToolError",
+    "ToolFigures",
     "ToolPage",
     "ToolSpecCheck",
     "ToolSpecCheckChangesItem",

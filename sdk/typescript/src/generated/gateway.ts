@@ -19,6 +19,28 @@ export interface AgentChange {
   description: string;
 }
 
+export interface AgentFigures {
+  /** Empty: calls that name no agent. */
+  agent_id: string;
+  calls: number;
+  succeeded: number;
+  /** Neither succeeded nor waiting for an approval. */
+  failed: number;
+  /** Answered with CONFIRMATION_REQUIRED: a human was to approve them. */
+  unapproved: number;
+  /** Reached the executor. Times and cost are of these alone. */
+  ran: number;
+  mean_ms: number | null;
+  p50_ms: number | null;
+  p95_ms: number | null;
+  p99_ms: number | null;
+  max_ms: number | null;
+  /** By `metadata.cost` as the tools declare it now, in your own unit. */
+  cost: number;
+  /** When the last of them came in. */
+  last_at: string | null;
+}
+
 export interface AgentPage {
   agents: Agent[];
   /** Give it as `page_token`; empty on the last page. */
@@ -76,6 +98,29 @@ export interface AgentToolConfiguration {
 
 export interface AgentTools {
   tools: AgentTool[];
+}
+
+export interface Analytics {
+  tenant: string;
+  from: string;
+  to: string;
+  /** Later than `from` where `complete` is false. */
+  counted_from: string;
+  /** False: there were more calls than are counted at once; the newest are. */
+  complete: boolean;
+  totals: CallFigures;
+  /** Those with the most calls first. */
+  tools: ToolFigures[];
+  /** Those with the most calls first. */
+  agents: AgentFigures[];
+  /** Oldest first. */
+  days: DayFigures[];
+  /** What fails and why; the most frequent first. */
+  failures: CallFailures[];
+  /** Tools in force that who asks is shown, without one call in what was counted; by name. */
+  never_called: string[];
+  /** All of them, also those that `top` leaves out. */
+  never_called_count: number;
 }
 
 /** A content block of the Messages API. */
@@ -306,6 +351,35 @@ export interface BedrockToolUse {
   [name: string]: unknown;
 }
 
+export interface CallFailures {
+  /** Empty: what was asked for is no tool. */
+  tool: string;
+  error_type: string;
+  reason: string;
+  calls: number;
+  last_at: string;
+}
+
+export interface CallFigures {
+  calls: number;
+  succeeded: number;
+  /** Neither succeeded nor waiting for an approval. */
+  failed: number;
+  /** Answered with CONFIRMATION_REQUIRED: a human was to approve them. */
+  unapproved: number;
+  /** Reached the executor. Times and cost are of these alone. */
+  ran: number;
+  mean_ms: number | null;
+  p50_ms: number | null;
+  p95_ms: number | null;
+  p99_ms: number | null;
+  max_ms: number | null;
+  /** By `metadata.cost` as the tools declare it now, in your own unit. */
+  cost: number;
+  /** When the last of them came in. */
+  last_at: string | null;
+}
+
 export interface CallHistoryPage {
   calls: CallSummary[];
   /** Give it as `page_token`; empty on the last page. */
@@ -404,6 +478,28 @@ export interface CircuitList {
 
 /** `open` with `retry_after_ms` 0: the next call tries the upstream. `isolated` lasts until reset. */
 export type CircuitState = "closed" | "open" | "half_open" | "isolated";
+
+export interface DayFigures {
+  /** UTC. */
+  day: string;
+  calls: number;
+  succeeded: number;
+  /** Neither succeeded nor waiting for an approval. */
+  failed: number;
+  /** Answered with CONFIRMATION_REQUIRED: a human was to approve them. */
+  unapproved: number;
+  /** Reached the executor. Times and cost are of these alone. */
+  ran: number;
+  mean_ms: number | null;
+  p50_ms: number | null;
+  p95_ms: number | null;
+  p99_ms: number | null;
+  max_ms: number | null;
+  /** By `metadata.cost` as the tools declare it now, in your own unit. */
+  cost: number;
+  /** When the last of them came in. */
+  last_at: string | null;
+}
 
 export interface DeadWebhook {
   id: string;
@@ -1629,6 +1725,27 @@ export interface ToolError {
   details: { [name: string]: unknown };
 }
 
+export interface ToolFigures {
+  tool: string;
+  calls: number;
+  succeeded: number;
+  /** Neither succeeded nor waiting for an approval. */
+  failed: number;
+  /** Answered with CONFIRMATION_REQUIRED: a human was to approve them. */
+  unapproved: number;
+  /** Reached the executor. Times and cost are of these alone. */
+  ran: number;
+  mean_ms: number | null;
+  p50_ms: number | null;
+  p95_ms: number | null;
+  p99_ms: number | null;
+  max_ms: number | null;
+  /** By `metadata.cost` as the tools declare it now, in your own unit. */
+  cost: number;
+  /** When the last of them came in. */
+  last_at: string | null;
+}
+
 export interface ToolPage {
   registry_version: string;
   tools: Tool[];
@@ -2568,6 +2685,24 @@ export interface Routes {
   'POST /v1/audit/erasures': {
     body: ErasureRequest;
     answer: ErasureResult;
+  };
+  /** Calls, failures, latency and cost of a tenant, by tool, agent and day; and what is never called */
+  'GET /v1/analytics': {
+    query: {
+      /** Only what came in at this time or later. */
+      from?: string;
+      /** Only what came in before this time. */
+      to?: string;
+      /** Only calls of this function. */
+      tool?: string;
+      /** Only calls made for this agent. */
+      agent_id?: string;
+      /** Whose, for the platform. Left out: the tenant of the credential that asks. */
+      tenant?: string;
+      /** Most entries of each list. */
+      top?: number;
+    };
+    answer: Analytics;
   };
   /** The keys that secrets of agents are encrypted with */
   'GET /v1/admin/secrets': {

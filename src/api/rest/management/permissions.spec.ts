@@ -28,6 +28,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   listCalls: 'calls:read',
   exportAuditRecords: 'audit:read',
   listAuditRecords: 'audit:read',
+  getAnalytics: 'calls:read',
   resolveCall: 'admin',
   eraseUserData: 'admin',
   listCircuits: 'platform:admin',
@@ -108,6 +109,7 @@ const ALSO: Readonly<Record<string, string>> = {
   listSessionCalls: 'sessions:read',
   beginTurn: 'sessions:write',
   endSession: 'sessions:write',
+  getAnalytics: 'platform:admin',
 };
 const ALL = [...new Set(Object.values(NEEDS))];
 

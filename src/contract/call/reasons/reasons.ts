@@ -3,6 +3,7 @@
 import { CONVERSATION_REASONS } from './conversation-reasons.ts';
 import { AGENT_REASONS } from './agent-reasons.ts';
 import { IDENTITY_REASONS } from './identity-reasons.ts';
+import { MANAGEMENT_REASONS } from './management-reasons.ts';
 import { OAUTH_REASONS } from './oauth-reasons.ts';
 import { row, type ReasonRow } from './reason-row.ts';
 import { RESULT_REASONS } from './result-reasons.ts';
@@ -138,6 +139,7 @@ export const REASONS = {
   WEBHOOK_NOT_FOUND: row('NOT_FOUND', 'there is no dead webhook of this id'),
 
   // Management.
+  ...MANAGEMENT_REASONS,
   CONCURRENT_CHANGE: row('TRANSIENT', 'the statement met another one at work on the same rows: try again'),
   NO_REPLAY: row('NOT_FOUND', 'this gateway replays nothing'),
   OFFLINE: row('UNAVAILABLE', 'ute validate asks no server unless told --online'),

@@ -61,4 +61,10 @@ export const RECORDS_SERIES = named({
     type: 'gauge',
     help: 'Age of the oldest audit record that is not in the database yet.',
   },
+  ute_analytics_seconds: {
+    type: 'histogram',
+    help: 'How long figures of calls took, by outcome: counted, partial (more records than are read), or failed.',
+    labels: ['outcome'],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30],
+  },
 });

@@ -1,0 +1,44 @@
+// CallFigures: what calls add up to, from the audit records of their ends. A few questions at a time, of so many records at most.
+import { DatabaseError } from 'pg';
+import { toolFailure } from '../../contract/call/failure.ts';
+import { SharedTurns } from '../../lib/concurrency/shared-turns.ts';
+import type { AnalyticsQuery, CallAnalytics } from '../../ports/calls/call-analytics.ts';
+import type { Database } from '../postgres/database.ts';
+import { countCalls, MOST_RECORDS } from './count-calls.ts';
+
+/** Each of them reads many rows: connections are left for others, who look for one. */
+const AT_ONCE = 2;
+const MOST_WAITING = 16;
+const RETRY_AFTER_MS = 5_000;
+/** SQLSTATE of a statement that has taken all the time that it may. */
+const TIMED_OUT = '57014';
+
+export class CallFigures {
+  readonly #db: Database['db'];
+  readonly #most: number;
+  readonly #turns = new SharedTurns(AT_ONCE);
+  #asked = 0;
+
+  constructor(db: Database['db'], most = MOST_RECORDS) {
+    this.#db = db;
+    this.#most = most;
+  }
+
+  /** Throws ToolFailure UNAVAILABLE (ANALYTICS_BUSY), and what the database throws. */
+  async of(tenantId: string, query: AnalyticsQuery): Promise<CallAnalytics> {
+    if (this.#asked >= AT_ONCE + MOST_WAITING) throw busy('Too many ask for figures of calls at once.');
+    this.#asked += 1;
+    try {
+      return await this.#turns.run(tenantId, () => countCalls(this.#db, tenantId, query, this.#most));
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.code !== TIMED_OUT) throw error;
+      throw busy('The calls of this time could not be counted soon enough: ask for a shorter one.', error);
+    } finally {
+      this.#asked -= 1;
+    }
+  }
+}
+
+function busy(message: string, cause?: unknown) {
+  return toolFailure('ANALYTICS_BUSY', message, { retryAfterMs: RETRY_AFTER_MS, cause });
+}

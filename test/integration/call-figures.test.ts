@@ -1,0 +1,152 @@
+// Figures of calls out of the audit trail: each call once, the times of those that ran, of one tenant, and never more than are counted at once.
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SqlAuditTable } from '../../src/infra/audit/audit-table.ts';
+import { auditLine } from '../../src/infra/audit/audit-line.ts';
+import { CallFigures } from '../../src/infra/calls/call-figures.ts';
+import type { Database } from '../../src/infra/postgres/database.ts';
+import type { AuditRecord } from '../../src/ports/audit-sink.ts';
+import type { AnalyticsQuery } from '../../src/ports/calls/call-analytics.ts';
+import { auditRecord } from '../helpers/audit-kit.ts';
+import { embeddedDatabase, type TestDatabase } from '../helpers/databases.ts';
+
+const DAY = 86_400_000;
+const NOW = Date.now();
+
+let there: TestDatabase;
+let database: Database;
+let table: SqlAuditTable;
+let tenants = 0;
+
+beforeAll(async () => {
+  there = await embeddedDatabase();
+  database = await there.database.opened();
+  table = new SqlAuditTable(database, 'owner');
+}, 60_000);
+afterAll(() => there?.end());
+
+const store = (records: readonly AuditRecord[]) => table.store(Buffer.from(records.map(auditLine).join('')));
+const newTenant = () => `figures-${(tenants += 1)}`;
+/** Of a reader: its end is all that there is of it. */
+const end = (changes: Partial<AuditRecord>) =>
+  auditRecord({ readOnly: true, intended: false, at: new Date(NOW).toISOString(), ...changes });
+const asked = (changes: Partial<AnalyticsQuery> = {}): AnalyticsQuery => ({
+  from: new Date(NOW - DAY),
+  to: new Date(NOW + 60_000),
+  costs: new Map(),
+  most: 100,
+  ...changes,
+});
+const figures = (tenant: string, changes: Partial<AnalyticsQuery> = {}, most?: number) =>
+  new CallFigures(database.db, most).of(tenant, asked(changes));
+
+it('calls, failures, times and cost are those of the records, by tool, by agent and by day', async () => {
+  const call = fc.record({
+    tool: fc.constantFrom('pay', 'find', ''),
+    agent: fc.constantFrom('desk', 'night', ''),
+    outcome: fc.constantFrom('ok', 'TIMEOUT', 'CONFIRMATION_REQUIRED', 'VALIDATION'),
+    reason: fc.constantFrom('', 'LATE'),
+    attempts: fc.nat(2),
+    durationMs: fc.double({ min: 0, max: 1_000, noNaN: true }),
+    hoursAgo: fc.nat(23),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 60 }), async (calls) => {
+      const tenant = newTenant();
+      const at = (hours: number) => new Date(NOW - hours * 3_600_000).toISOString();
+      await store(calls.map(({ hoursAgo, ...said }) => end({ ...said, tenant, at: at(hoursAgo) })));
+      const found = await figures(tenant, { costs: new Map([['pay', 0.25]]) });
+      expect(found.totals).toMatchObject(modelOf(calls));
+      expect(found.isComplete).toBe(true);
+      for (const { tool, ...counted } of found.byTool)
+        expect(counted).toMatchObject(modelOf(calls.filter((each) => each.tool === tool)));
+      for (const { agentId, ...counted } of found.byAgent)
+        expect(counted).toMatchObject(modelOf(calls.filter(({ agent }) => agent === agentId)));
+      for (const { day, ...counted } of found.byDay)
+        expect(counted).toMatchObject(modelOf(calls.filter(({ hoursAgo }) => at(hoursAgo).startsWith(day))));
+      const failed = found.failures.reduce((sum, { calls: some }) => sum + some, 0);
+      expect(failed).toBe(found.totals.failed);
+      const named = calls.filter(({ tool }) => tool !== '').length;
+      expect(found.byTool.reduce((sum, { calls: some }) => sum + some, 0)).toBe(named);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+interface Modelled {
+  readonly tool: string;
+  readonly outcome: string;
+  readonly attempts: number;
+  readonly durationMs: number;
+}
+
+function modelOf(calls: readonly Modelled[]) {
+  const ran = calls.filter(({ attempts }) => attempts > 0);
+  const times = ran.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
+  const at = (part: number) => times[Math.max(0, Math.ceil(part * times.length) - 1)] ?? null;
+  const is = (outcome: string) => calls.filter((each) => each.outcome === outcome).length;
+  return {
+    calls: calls.length,
+    succeeded: is('ok'),
+    unapproved: is('CONFIRMATION_REQUIRED'),
+    failed: calls.length - is('ok') - is('CONFIRMATION_REQUIRED'),
+    ran: ran.length,
+    p50Ms: at(0.5),
+    p95Ms: at(0.95),
+    p99Ms: at(0.99),
+    maxMs: times.at(-1) ?? null,
+    cost: 0.25 * ran.filter(({ tool }) => tool === 'pay').length,
+  };
+}
+
+it('what is no end of a call is not counted, and neither are the calls of another tenant or another time', async () => {
+  const [tenant, other] = [newTenant(), newTenant()];
+  const at = new Date(NOW - 2 * DAY).toISOString();
+  await store([
+    end({ tenant }),
+    end({ tenant, at }),
+    end({ tenant: other, tool: 'theirs' }),
+    end({ tenant, kind: 'management', callKind: '', outcome: 'ok' }),
+    end({ tenant, kind: 'accepted', callKind: '' }),
+  ]);
+  const found = await figures(tenant);
+  expect(found.totals.calls).toBe(1);
+  expect(JSON.stringify(found)).not.toContain('theirs');
+});
+
+it('a call that was given up, and whose end turned up later, counts once', async () => {
+  const tenant = newTenant();
+  const callId = `lost-${tenant}`;
+  const lost = { tenant, kind: 'reconciled', callKind: '', outcome: 'OUTCOME_UNKNOWN' } as const;
+  await store([end({ ...lost, callId }), end({ tenant, callId }), end({ ...lost, callId: `${callId}-2` })]);
+  const found = await figures(tenant);
+  expect(found.totals).toMatchObject({ calls: 2, succeeded: 1, failed: 1 });
+});
+
+it('of more calls than are counted at once, the newest are, and it says from when on', async () => {
+  const tenant = newTenant();
+  const minutes = Array.from({ length: 30 }, (_, index) => new Date(NOW - index * 60_000).toISOString());
+  await store(minutes.map((at) => end({ tenant, at })));
+  const found = await figures(tenant, {}, 10);
+  expect(found).toMatchObject({ isComplete: false, totals: { calls: 10 } });
+  expect(found.countedFrom.toISOString()).toBe(minutes[9]);
+});
+
+it('lists of agents and failures hold as many as were asked for, those with the most calls first', async () => {
+  const tenant = newTenant();
+  const agents = Array.from({ length: 12 }, (_, index) =>
+    Array.from({ length: index + 1 }, () => end({ tenant, agent: `a${index}`, outcome: `E${index}` })),
+  );
+  await store(agents.flat());
+  const found = await figures(tenant, { most: 3 });
+  expect(found.byAgent.map(({ agentId }) => agentId)).toEqual(['a11', 'a10', 'a9']);
+  expect(found.failures.map(({ errorType }) => errorType)).toEqual(['E11', 'E10', 'E9']);
+});
+
+it('only so many may wait for figures', async () => {
+  const some = new CallFigures(database.db);
+  const all = await Promise.allSettled(Array.from({ length: 40 }, () => some.of('nobody', asked())));
+  const refused = all.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+  expect(refused.length).toBe(40 - 18);
+  expect(refused[0]).toMatchObject({ type: 'UNAVAILABLE', reason: 'ANALYTICS_BUSY' });
+});
