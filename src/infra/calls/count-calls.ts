@@ -130,7 +130,13 @@ function countsOf(row: CountedRow): CallCounts {
   const { calls, succeeded, failed, unapproved, ran, mean, percentiles, max, cost, lastAt } = row;
   const [p50, p95, p99] = percentiles ?? [];
   return {
-    ...{ calls, succeeded, failed, unapproved, ran, cost, lastAt },
+    calls,
+    succeeded,
+    failed,
+    unapproved,
+    ran,
+    cost,
+    lastAt,
     meanMs: mean,
     p50Ms: p50 ?? null,
     p95Ms: p95 ?? null,

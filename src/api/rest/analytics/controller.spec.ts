@@ -1,19 +1,28 @@
 // Figures of calls as a caller sees them: whose, of which time, and what is never called.
 import { expect, it } from 'vitest';
-import { recordingLog, recordingMetrics, specOf } from '../../../../test/helpers/call-kit.ts';
+import { compiledOf, recordingLog, recordingMetrics, specOf } from '../../../../test/helpers/call-kit.ts';
 import { ask, only } from '../../../../test/helpers/management-kit.ts';
 import type { AnalyticsQuery, CallAnalytics } from '../../../ports/calls/call-analytics.ts';
 import type { CallHistory } from '../../../ports/calls/call-history.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import { functionsOf } from '../../../contract/tool/tool-function.ts';
-import { compiledOf } from '../../../../test/helpers/call-kit.ts';
 import { snapshotOf } from '../../../registry/tool-spec-registry.ts';
 import { AnalyticsController } from './controller.ts';
 import { getAnalytics } from './schema.ts';
 
 const COUNTS = {
-  ...{ calls: 3, succeeded: 2, failed: 1, unapproved: 0, ran: 3, cost: 1.5, lastAt: new Date(0) },
-  ...{ meanMs: 1, p50Ms: 1, p95Ms: 2, p99Ms: 2, maxMs: 2 },
+  calls: 3,
+  succeeded: 2,
+  failed: 1,
+  unapproved: 0,
+  ran: 3,
+  cost: 1.5,
+  lastAt: new Date(0),
+  meanMs: 1,
+  p50Ms: 1,
+  p95Ms: 2,
+  p99Ms: 2,
+  maxMs: 2,
 };
 const DAY = 86_400_000;
 
