@@ -1,6 +1,7 @@
 // A network that loses things: a proxy before the gateway. The first part of a path says what is lost, for one reader of its own:
 // `/<reader>/<fault>:<times>/v1/…`; `none` loses nothing.
 import { createServer, request as forwarded, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import type { LoopbackServers } from '../helpers/loopback-servers.ts';
 
 export interface SeenRequest {
@@ -11,7 +12,16 @@ export interface SeenRequest {
   readonly lastEventId: string | undefined;
 }
 
-const FAULTS = ['none', 'drop-request', 'drop-answer', 'bad-gateway', 'redirect', 'cut-stream'] as const;
+const FAULTS = [
+  'none',
+  'drop-request',
+  'drop-answer',
+  'bad-gateway',
+  'redirect',
+  'cut-stream',
+  'cut-heard',
+  'cut-said',
+] as const;
 type Fault = (typeof FAULTS)[number];
 
 export class RoughNetwork {
@@ -25,7 +35,11 @@ export class RoughNetwork {
   }
 
   async listen(loopback: LoopbackServers): Promise<this> {
-    this.url = await loopback.listen(createServer((request, response) => this.#serve(request, response)));
+    const server = createServer((request, response) => this.#serve(request, response));
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+      this.#tunnel(request, socket, head),
+    );
+    this.url = await loopback.listen(server);
     return this;
   }
 
@@ -57,6 +71,39 @@ export class RoughNetwork {
     } else {
       this.#forward(request, response, path, fault);
     }
+  }
+
+  /** A WebSocket: lost with the first call that the gateway tells of (`cut-heard`), or with what the client says first in it (`cut-said`). */
+  #tunnel(request: IncomingMessage, client: Socket, head: Buffer): void {
+    const [, reader = '', what = ''] = (request.url ?? '').split('/');
+    const path = (request.url ?? '').slice(reader.length + what.length + 2);
+    this.#note(reader, path, request);
+    const fault = this.#faultNow(reader, what);
+    const { hostname, port } = new URL(this.#target);
+    const upstream = connect(Number(port), hostname);
+    const cut = () => {
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) socket.once('error', cut).once('close', cut);
+    let isBegun = false;
+    upstream.on('data', (chunk: Buffer) => {
+      isBegun ||= chunk.includes('"started"') || chunk.includes('"resumed"');
+      if (fault === 'cut-heard' && chunk.includes('"tool_started"')) cut();
+      else client.write(chunk);
+    });
+    client.on('data', (chunk: Buffer) => {
+      if (fault === 'cut-said' && isBegun) cut();
+      else upstream.write(chunk);
+    });
+    const { rawHeaders } = request;
+    const lines = rawHeaders.flatMap((name, at) =>
+      at % 2 === 0
+        ? [`${name}: ${name.toLowerCase() === 'host' ? `${hostname}:${port}` : rawHeaders[at + 1]}`]
+        : [],
+    );
+    upstream.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    upstream.write(head);
   }
 
   #note(reader: string, path: string, { method = '', headers }: IncomingMessage): void {

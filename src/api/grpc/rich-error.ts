@@ -22,7 +22,8 @@ const MAX_DETAILS_BYTES = 2_000;
 /** The type's name and the lengths around a detail. */
 const AROUND_BYTES = 64;
 
-type CallNames = Pick<ResponseMeta, 'callId' | 'tool'>;
+/** Which call it was, and whether its idempotency key holds this outcome: then it ran, or had run before. */
+type CallNames = Pick<ResponseMeta, 'callId' | 'tool'> & Partial<Pick<ResponseMeta, 'attempts' | 'replayed'>>;
 const NO_CALL: CallNames = { callId: '', tool: '' };
 /** A google.protobuf.Any, with the field names of protobufjs' own copy of it. */
 type Detail = { readonly type_url: string; readonly value: Uint8Array };
@@ -130,6 +131,8 @@ function errorInfo(
   };
   if (call.callId !== '') metadata['call_id'] = call.callId;
   if (call.tool !== '') metadata['tool'] = cut(call.tool);
+  if (call.attempts) metadata['attempts'] = String(call.attempts);
+  if (call.replayed === true) metadata['replayed'] = 'true';
   return detail('ErrorInfo', { reason: cut(reason), domain: ERROR_DOMAIN, metadata });
 }
 

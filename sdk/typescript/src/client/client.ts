@@ -10,9 +10,15 @@ import {
   type CallOptions,
   type Retries,
 } from './call-options.ts';
-import { Requests, type RequestOptions, type Route } from './requests.ts';
-import { idempotencyKeyOf, sendCall, type Answered } from './send-call.ts';
+import type { CallRoute } from './call-route.ts';
+import { Deadline } from './deadline.ts';
+import { Requests, type RequestOptions, type Route, type Terms } from './requests.ts';
+import { restCalls } from './rest-call.ts';
+import { idempotencyKeyOf, sendCall, type Answered, type SendOnce } from './send-call.ts';
 import { Sessions } from './sessions.ts';
+import type { StreamStart } from '../stream/messages.ts';
+import { ToolStream } from '../stream/tool-stream.ts';
+import { webSocketLines, type SocketClass } from '../stream/web-socket-line.ts';
 import { Tools } from './tools.ts';
 import { Transport, type TokenSource } from './transport.ts';
 import { untilDecided } from './wait-for-approval.ts';
@@ -33,6 +39,10 @@ export interface ClientOptions {
   /** False: no keys are made, and a call whose answer is lost is not sent again. */
   readonly idempotencyKeys?: boolean;
   readonly fetch?: typeof fetch;
+  /** For streams, where the platform has none: that of the package ws. */
+  readonly WebSocket?: SocketClass;
+  /** From `overGrpc`: calls and streams go over gRPC, everything else over REST. */
+  readonly grpc?: CallRoute;
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
@@ -50,6 +60,7 @@ export class GatewayClient {
   readonly #transport: Transport;
   readonly #defaults: CallDefaults;
   readonly #requests: Requests;
+  readonly #calls: SendOnce;
 
   constructor(options: ClientOptions = {}) {
     const { context = {}, timeoutMs = DEFAULT_TIMEOUT_MS, retry, idempotencyKeys = true } = options;
@@ -63,6 +74,7 @@ export class GatewayClient {
       fetch: options.fetch,
     });
     this.#requests = new Requests(this.#transport, this.#defaults);
+    this.#calls = options.grpc?.calls(this.#transport) ?? restCalls(this.#transport);
     this.tools = new Tools(this.#requests, context);
     this.approvals = new Approvals(this.#requests);
     this.sessions = new Sessions(this.#requests, (sessionId) => this.with({ session_id: sessionId }));
@@ -95,7 +107,10 @@ export class GatewayClient {
   ): Promise<AcceptedCall> {
     const key = idempotencyKeyOf(options, this.#defaults.idempotencyKeys);
     const async = { callback: options.callback };
-    const answered = await this.#send({ tool, arguments: args, options, key, async });
+    const answered = await this.#send(
+      { tool, arguments: args, options, key, async },
+      restCalls(this.#transport),
+    );
     const { meta } = succeeded(answered);
     if (meta.call_url === undefined) throw new TypeError('The gateway did not accept the call for later.');
     return new AcceptedCall(this.#requests, meta.call_url, meta);
@@ -104,6 +119,29 @@ export class GatewayClient {
   /** A call that was accepted before, by its id or its call_url. */
   accepted(idOrUrl: string): AcceptedCall {
     return new AcceptedCall(this.#requests, idOrUrl.startsWith('/') ? idOrUrl : `/v1/calls/${idOrUrl}`);
+  }
+
+  /**
+   * Begins a stream that pauses at calls: for the agent, user, session and mode of the client, unless `said` names others. It goes on
+   * over lost connections until it is ended, or the signal aborts.
+   */
+  async stream(
+    said: StreamStart = {},
+    { timeoutMs, signal }: Omit<Terms, 'headers'> = {},
+  ): Promise<ToolStream> {
+    const { context, timeoutMs: usualMs } = this.#defaults;
+    const { session_id, agent_id, user_id, tenant_id, mode } = { ...context, ...said };
+    const start = defined({ session_id, agent_id, user_id, tenant_id, mode });
+    const open = this.#options.grpc?.lines ?? webSocketLines(this.#transport.base, this.#options.WebSocket);
+    const needs = { open, speaker: this.#transport };
+    const stream = await ToolStream.begin(needs, start, new Deadline(timeoutMs ?? usualMs, signal));
+    signal?.addEventListener('abort', () => stream.close(), { once: true });
+    return stream;
+  }
+
+  /** Lets go of the connection of gRPC. A client without it holds nothing. */
+  close(): void {
+    this.#options.grpc?.close();
   }
 
   /** Any other route of the gateway: `client.request('GET /v1/agents/{agent}', { path: { agent: 'reception' } })`. */
@@ -125,16 +163,22 @@ export class GatewayClient {
     );
   }
 
-  async #send(call: Parameters<typeof sendCall>[2]): Promise<Answered> {
+  async #send(call: Parameters<typeof sendCall>[2], sendOnce = this.#calls): Promise<Answered> {
     // Such a name would make another route of the path.
     if (NEVER_REACHED.test(call.tool)) throw new TypeError(`tool: expected a name, found "${call.tool}".`);
-    return sendCall(this.#transport, this.#defaults, call);
+    return sendCall(sendOnce, this.#defaults, call);
   }
 }
 
 function succeeded({ envelope, status }: Answered): Success {
   if (envelope.ok) return envelope;
   throw errorOfRefusal(envelope, status);
+}
+
+function defined<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
 /** Undefined outside of Node.js, Deno and Bun. */

@@ -1,10 +1,9 @@
 // One logical call: sent until there is an answer that counts, under one idempotency key, within one deadline.
 import { ConnectionError } from '../errors/gateway-error.ts';
 import type { Envelope } from '../generated/gateway.ts';
-import { policyOf, type CallDefaults, type CallOptions } from './call-options.ts';
+import { policyOf, type CallContext, type CallDefaults, type CallOptions } from './call-options.ts';
 import { Deadline } from './deadline.ts';
 import { afterLoss, afterRefusal, delayMs, keyOf, type Verdict } from './retry.ts';
-import { pathOf, problemOf, retryAfterOf, type Transport } from './transport.ts';
 
 export interface WholeCall {
   readonly tool: string;
@@ -19,8 +18,19 @@ export interface Answered {
   readonly status: number;
 }
 
-type Try = Answered | ConnectionError;
-const MAX_WAIT_S = 60;
+export type Try = Answered | ConnectionError;
+
+/** What is sent once. */
+export interface Attempt extends Pick<WholeCall, 'tool' | 'arguments' | 'async'> {
+  readonly context: CallContext;
+  readonly key: string | undefined;
+  /** The same was sent before under this key, and may be under way. */
+  readonly repeats: boolean;
+  readonly deadline: Deadline;
+}
+
+/** Over REST or gRPC. Rejects where another try is of no use. */
+export type SendOnce = (attempt: Attempt) => Promise<Try>;
 
 /** A key for each call, unless the caller says one or wants none. */
 export function idempotencyKeyOf(
@@ -32,11 +42,12 @@ export function idempotencyKeyOf(
 }
 
 export async function sendCall(
-  transport: Transport,
+  sendOnce: SendOnce,
   defaults: CallDefaults,
   call: WholeCall,
 ): Promise<Answered> {
-  const { options, key } = call;
+  const { options, key, tool, arguments: args, async } = call;
+  const context = { ...defaults.context, ...options.context };
   const policy = policyOf(options.retry, defaults.retry);
   const deadline = new Deadline(options.timeoutMs ?? defaults.timeoutMs, options.signal);
   const protection = { hasKey: key !== undefined, mayRepeat: options.mayRepeat ?? false };
@@ -45,8 +56,16 @@ export async function sendCall(
   let repeats = false;
   for (;;) {
     deadline.throwIfOver();
-    const header = key === undefined ? undefined : keyOf(key, ended);
-    const tried = await trySending(transport, defaults, call, { deadline, key: header, repeats });
+    const keyOfTry = key === undefined ? undefined : keyOf(key, ended);
+    const tried = await sendOnce({
+      tool,
+      arguments: args,
+      ...(async && { async }),
+      context,
+      key: keyOfTry,
+      repeats,
+      deadline,
+    });
     const verdict = verdictOn(tried, protection);
     if (!verdict.again) return settled(tried);
     if (verdict.underWay !== true) attempt += 1;
@@ -68,45 +87,6 @@ function verdictOn(tried: Try, protection: { hasKey: boolean; mayRepeat: boolean
 function settled(tried: Try): Answered {
   if (tried instanceof ConnectionError) throw tried;
   return tried;
-}
-
-async function trySending(
-  transport: Transport,
-  { context: shared }: CallDefaults,
-  call: WholeCall,
-  { deadline, key, repeats }: { deadline: Deadline; key: string | undefined; repeats: boolean },
-): Promise<Try> {
-  const context = { ...shared, ...call.options.context };
-  const leftMs = Math.max(1, Math.floor(deadline.leftMs));
-  // A try whose answer was lost may be under way still: the gateway waits for its end.
-  const wait = repeats && key !== undefined ? [`wait=${Math.min(MAX_WAIT_S, Math.ceil(leftMs / 1000))}`] : [];
-  const prefer = [...(call.async === undefined ? [] : ['respond-async']), ...wait];
-  try {
-    const answer = await transport.send({
-      method: 'POST',
-      path: pathOf('/v1/tools/{tool}/execute', { tool: call.tool }),
-      body: {
-        arguments: call.arguments,
-        ...(Object.keys(context).length > 0 && { context }),
-        ...(call.async?.callback !== undefined && { callback: call.async.callback }),
-      },
-      headers: {
-        'idempotency-key': key,
-        'x-request-timeout-ms': Number.isFinite(leftMs) ? String(leftMs) : undefined,
-        prefer: prefer.length === 0 ? undefined : prefer.join(', '),
-      },
-      signal: deadline.signal,
-    });
-    if (isEnvelope(answer.body)) return { envelope: answer.body, status: answer.status };
-    const problem = problemOf(answer);
-    if (!(problem instanceof ConnectionError)) throw problem;
-    const retryAfterMs = retryAfterOf(answer.headers);
-    return new ConnectionError(problem.message, { status: answer.status, retryAfterMs });
-  } catch (error) {
-    if (error instanceof ConnectionError) return error;
-    deadline.throwIfOver(error);
-    throw error;
-  }
 }
 
 export function isEnvelope(body: unknown): body is Envelope {

@@ -1,6 +1,7 @@
 // Transport: one request and its answer. Credentials go to the gateway's own address and nowhere else.
 import { ConnectionError, errorOf, type GatewayError } from '../errors/gateway-error.ts';
 import type { Problem } from '../generated/gateway.ts';
+import type { SpeakerSource } from './call-route.ts';
 
 /** Asked before each request; `refresh`: the gateway has refused the token that it gave last. */
 export type TokenSource = (why: { readonly refresh: boolean }) => string | Promise<string>;
@@ -31,7 +32,7 @@ export interface Incoming {
 /** Nothing was sent where one of these is the cause. */
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']); // prettier-ignore
 
-export class Transport {
+export class Transport implements SpeakerSource {
   readonly #options: TransportOptions;
   readonly #base: string;
 
@@ -43,6 +44,24 @@ export class Transport {
       throw new TypeError('url: expected an http or https URL without user, password and query.');
     this.#options = options;
     this.#base = url.href.replace(/\/+$/, '');
+  }
+
+  /** Where the gateway is. */
+  get base(): string {
+    return this.#base;
+  }
+
+  get tenant(): string | undefined {
+    return this.#options.tenant;
+  }
+
+  get hasTokens(): boolean {
+    return this.#options.token !== undefined;
+  }
+
+  async credential(refresh: boolean): Promise<string | undefined> {
+    const { apiKey, token } = this.#options;
+    return token === undefined ? apiKey : token({ refresh });
   }
 
   /** An answer in JSON. Rejects with ConnectionError where there was none, and with the reason of the signal. */
@@ -69,8 +88,8 @@ export class Transport {
   }
 
   async #fetch({ method, path, body, headers = {}, signal }: Outgoing, refresh: boolean): Promise<Response> {
-    const { apiKey, token, tenant, fetch = globalThis.fetch } = this.#options;
-    const credential = token === undefined ? apiKey : await token({ refresh });
+    const { tenant, fetch = globalThis.fetch } = this.#options;
+    const credential = await this.credential(refresh);
     const all: Record<string, string | undefined> = {
       accept: 'application/json',
       authorization: credential === undefined ? undefined : `Bearer ${credential}`,

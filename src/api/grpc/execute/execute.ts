@@ -52,9 +52,11 @@ async function run(
 /** Throws where the envelope's error is a failure of the call and not a tool's own answer. */
 export function answerTo(message: Message, response: ToolResponse): ToolResponse {
   if (response.ok || statusCodeOf(response.error) === 0) return response;
-  const { callId, tool } = response.meta;
+  const { callId, tool, attempts, replayed } = response.meta;
   throw exceptionOf(response.error, {
     callId,
+    attempts,
+    replayed,
     tool: tool !== '' || message === UNREADABLE ? tool : message.tool,
   });
 }
