@@ -109,6 +109,7 @@ export function typescriptStreamTypes(client, server) {
   );
 }
 
-function fieldsOf({ properties: { type: _, ...properties }, ...schema }) {
+function fieldsOf({ properties: all, ...schema }) {
+  const { type: _type, ...properties } = all;
   return Object.keys(properties).length === 0 ? 'object' : typeOf({ ...schema, properties }, '  ');
 }

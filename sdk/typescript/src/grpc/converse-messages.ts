@@ -4,30 +4,21 @@ import { budgetOf, contextMessage, errorFieldsOf, intentOf, metaOf, modeMessage,
 import type { Fields } from './schema.ts';
 
 export function requestOf(message: ClientMessage): object {
-  switch (message.type) {
-    case 'start': {
-      const { type: _, mode, token: __, ...start } = message;
-      return { start: { ...start, ...(mode !== undefined && { mode: modeMessage(mode) }) } };
-    }
-    case 'tool_call': {
-      const { type: _, arguments: args = {}, context, ...call } = message;
-      return {
-        tool_call: {
-          ...call,
-          arguments_json: Buffer.from(JSON.stringify(args)),
-          ...(context !== undefined && { context: contextMessage(context) }),
-        },
-      };
-    }
-    case 'resume':
-    case 'text_delta':
-    case 'tool_cancel':
-    case 'turn_start':
-    case 'turn_end':
-    case 'ping':
-    case 'end':
-      return { [message.type]: fieldsOf(message) };
-  }
+  if (message.type === 'start') return { start: startOf(message) };
+  if (message.type === 'tool_call') return { tool_call: callOf(message) };
+  return { [message.type]: fieldsOf(message) };
+}
+
+type Message<Type> = Extract<ClientMessage, { type: Type }>;
+
+/** The credential is shown beside the messages. */
+function startOf({ mode, session_id, agent_id, user_id, tenant_id }: Message<'start'>): object {
+  return { session_id, agent_id, user_id, tenant_id, ...(mode !== undefined && { mode: modeMessage(mode) }) };
+}
+
+function callOf({ id, tool_name, arguments: args = {}, context, timeout_ms }: Message<'tool_call'>): object {
+  const said = context !== undefined && { context: contextMessage(context) };
+  return { id, tool_name, timeout_ms, arguments_json: Buffer.from(JSON.stringify(args)), ...said };
 }
 
 /** Undefined: something that this version of the package does not know. */
@@ -79,6 +70,7 @@ function saidBy(said: Fields): Fields | undefined {
   return event === 'progress' || event === 'log' ? { type: `tool_${event}`, id, ...fields } : undefined;
 }
 
-function fieldsOf({ type: _, ...fields }: { readonly type: string }): object {
+function fieldsOf(message: { readonly type: string }): object {
+  const { type: _type, ...fields } = message;
   return fields;
 }

@@ -157,7 +157,7 @@ export class Connection {
     }
     if (!('seq' in message) || message.seq === undefined || message.seq <= this.#lastSeq) return;
     this.#lastSeq = message.seq;
-    this.#needs.heard(message as StreamMessage);
+    this.#needs.heard(message);
   }
 
   #lost(why: Error | undefined): void {
