@@ -8,10 +8,10 @@ const OWN = new Set(['waiting.py', 'socket.py', 'grpc_calls.py', '__init__.py'])
 const WORDS = [
   [/\basync (def|with|for)\b/g, '$1'],
   [/\bawait /g, ''],
-  [/\bAsync(GatewayClient|Client|Iterator|Toolbox)\b/g, '$1'],
+  [/\bAsync(GatewayClient|Client|Iterator|Toolbox|ToolStream)\b/g, '$1'],
   [/\brun_async\b/g, 'run'],
   [/\basynccontextmanager\b/g, 'contextmanager'],
-  [/\b__a(enter|exit)__\b/g, '__$1__'],
+  [/\b__a(enter|exit|iter)__\b/g, '__$1__'],
   [/\ba(close|read)\(/g, '$1('],
   [/\baiter_bytes\b/g, 'iter_bytes'],
   [/Union\[str, Awaitable\[str\]\]/g, 'str'],

@@ -12,12 +12,15 @@ from ._async.accepted_call import AcceptedCall as AsyncAcceptedCall
 from ._async.client import AsyncGatewayClient
 from ._async.run import run_async
 from ._async.sessions import OpenSession as AsyncOpenSession
+from ._async.stream import AsyncToolStream
+from ._async.stream import StreamedCall as AsyncStreamedCall
 from ._async.toolbox import AsyncToolbox
 from ._sync.accepted_call import AcceptedCall, CallEvent
 from ._sync.approvals import ApprovalEvent
 from ._sync.client import GatewayClient
 from ._sync.run import run
 from ._sync.sessions import OpenSession
+from ._sync.stream import StreamedCall, ToolStream
 from ._sync.toolbox import Toolbox
 from .dialog import Limits, ModelCall, ModelTurn, RunResult, Usage
 from .errors import (
@@ -48,6 +51,7 @@ from .errors import (
 )
 from .options import CallContext
 from .retry import RetryPolicy
+from .stream_types import StreamHeard as StreamMessage
 from .wire import path_of
 
 __all__ = [
@@ -56,6 +60,8 @@ __all__ = [
     "AsyncAcceptedCall",
     "AsyncGatewayClient",
     "AsyncOpenSession",
+    "AsyncStreamedCall",
+    "AsyncToolStream",
     "AsyncToolbox",
     "AuthError",
     "BudgetExceededError",
@@ -87,6 +93,9 @@ __all__ = [
     "RetryPolicy",
     "RunResult",
     "SessionInactiveError",
+    "StreamMessage",
+    "StreamedCall",
+    "ToolStream",
     "Toolbox",
     "TransientError",
     "UnavailableError",

@@ -7,6 +7,8 @@ from typing import Any, Dict, Literal, Optional, Union
 
 from typing_extensions import NotRequired, TypedDict
 
+from .errors import GatewayConnectionError
+from .gateway_types import Envelope
 from .retry import RetryPolicy
 
 
@@ -51,3 +53,12 @@ class WholeCall:
     retry: RetryPolicy = RetryPolicy()
     run_later: bool = False
     callback_url: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    envelope: Envelope
+    status: int
+
+
+Try = Union[Answered, GatewayConnectionError]

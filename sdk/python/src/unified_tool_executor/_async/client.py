@@ -5,20 +5,24 @@ from __future__ import annotations
 import dataclasses
 import os
 import uuid
-from typing import Any, Callable, Mapping, Optional, Union
+from typing import Any, Callable, Literal, Mapping, Optional, Union
 
 import httpx
 
 from ..errors import ConfirmationRequiredError, error_of_refusal
 from ..gateway_types import Envelope, Success
-from ..options import CallContext, CallDefaults, IdempotencyKey, WholeCall
+from ..grpc import Grpc
+from ..options import Answered, CallContext, CallDefaults, IdempotencyKey, WholeCall
 from ..retry import NO_RETRIES, RetryPolicy
 from .accepted_call import AcceptedCall
 from .approvals import Approvals
+from .connection import Connection, Lines, SocketLines
 from .requests import Requests
-from .send_call import Answered, send_call
+from .rest_call import RestCalls
+from .send_call import Calls, send_call
 from .sessions import Sessions
 from .specs import Specs
+from .stream import AsyncToolStream
 from .toolbox import AsyncToolbox
 from .tools import Tools
 from .transport import TokenSource, Transport
@@ -33,6 +37,7 @@ class AsyncGatewayClient:
 
     `token`, instead of a key, is asked before each request, and with True where the gateway has refused the last one.
     `context` is of every call: agent, user, session, mode. `timeout` is how long a call may take in all, in seconds.
+    With `grpc`, calls and streams go over gRPC, and everything else over REST.
     """
 
     def __init__(
@@ -47,15 +52,23 @@ class AsyncGatewayClient:
         retry: Retries = None,
         idempotency_keys: bool = True,
         http: Optional[httpx.AsyncClient] = None,
+        grpc: Optional[Grpc] = None,
     ) -> None:
         key = api_key if api_key is not None or token is not None else os.environ.get("UTE_API_KEY")
         address = url or os.environ.get("UTE_URL") or _DEFAULT_URL
         transport = Transport(address, api_key=key, token=token, tenant=tenant, http=http)
+        self._grpc: Any = None
+        if grpc is not None:
+            from .grpc_calls import GrpcCalls
+
+            self._grpc = GrpcCalls(grpc, transport)
         self._build(transport, CallDefaults(dict(context or {}), timeout, _policy_of(retry), idempotency_keys))
 
     def _build(self, transport: Transport, defaults: CallDefaults) -> None:
         self._transport = transport
         self._defaults = defaults
+        self._rest = RestCalls(transport)
+        self._calls: Calls = self._grpc or self._rest
         self._requests = Requests(transport, defaults)
         self.tools = Tools(self._requests, defaults.context)
         self.approvals = Approvals(self._requests)
@@ -70,11 +83,14 @@ class AsyncGatewayClient:
 
     async def aclose(self) -> None:
         await self._transport.aclose()
+        if self._grpc is not None:
+            await self._grpc.aclose()
 
     def with_context(self, **context: Any) -> AsyncGatewayClient:
         """The same client and connections, for calls of this agent, user, session or mode."""
         client = object.__new__(AsyncGatewayClient)
         both = {**self._defaults.context, **context}
+        client._grpc = self._grpc
         client._build(self._transport, dataclasses.replace(self._defaults, context=both))
         return client
 
@@ -133,10 +149,32 @@ class AsyncGatewayClient:
         """Has the gateway accept a call now and run it later; where a human has to approve it, it waits for that by itself."""
         call = self._call(tool, arguments, context, idempotency_key, timeout, False, retry)
         later = dataclasses.replace(call, run_later=True, callback_url=callback_url)
-        meta = _succeeded(await send_call(self._transport, later))["meta"]
+        meta = _succeeded(await send_call(self._rest, later))["meta"]
         if "call_url" not in meta:
             raise RuntimeError("the gateway did not accept the call for later")
         return AcceptedCall(self._requests, meta["call_url"], meta)
+
+    async def stream(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        agent_id: Optional[str] = None,
+        user_id: Optional[str] = None,
+        tenant_id: Optional[str] = None,
+        mode: Optional[Literal["voice", "text", "live_call"]] = None,
+        timeout: Optional[float] = None,
+    ) -> AsyncToolStream:
+        """Begins a stream that pauses at calls: for the agent, user, session and mode of the client, unless others are named.
+
+        It goes on over lost connections until it is ended. Over a WebSocket it needs the extra `stream`.
+        """
+        said = {"session_id": session_id, "agent_id": agent_id, "user_id": user_id, "tenant_id": tenant_id, "mode": mode}
+        shared = {name: value for name, value in self._defaults.context.items() if name in said}
+        named = {name: value for name, value in said.items() if value is not None}
+        lines: Lines = self._grpc or SocketLines(self._transport.base)
+        connection = Connection(lines, self._transport)
+        await connection.start({**shared, **named}, self._defaults.timeout if timeout is None else timeout)
+        return AsyncToolStream(connection)
 
     def toolbox(self, *, call: Optional[Mapping[str, Any]] = None, **filter: Any) -> AsyncToolbox:
         """The tools of a dialog: those of the filter (tag, category, tool_type). `call`: of every call, as `execute` takes it."""
@@ -188,7 +226,7 @@ class AsyncGatewayClient:
         on_approval: Optional[Callable[[ConfirmationRequiredError], Any]],
         poll_s: float,
     ) -> Answered:
-        first = await send_call(self._transport, call)
+        first = await send_call(self._calls, call)
         asked = _asked_for(first)
         if wait_for_approval is False or asked is None or asked.confirmation_token is None:
             return first
@@ -199,7 +237,7 @@ class AsyncGatewayClient:
         with_token = {**call.context, "confirmation_token": asked.confirmation_token}
         while now() + poll_s < ends_at:
             await sleep(poll_s)
-            answered = await send_call(self._transport, dataclasses.replace(call, context=with_token))
+            answered = await send_call(self._calls, dataclasses.replace(call, context=with_token))
             pending = _asked_for(answered)
             if pending is None or pending.reason != "APPROVAL_PENDING":
                 return answered

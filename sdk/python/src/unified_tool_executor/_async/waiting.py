@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Awaitable, Callable, Iterator, List, Sequence, Union
 
 import anyio
+from anyio import Lock as Lock
 
 from ..errors import DeadlineError
 

@@ -31,10 +31,10 @@ class Transport:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise ValueError(f"url: expected an http or https URL without user, password and query, found {url!r}")
-        self._base = url.rstrip("/")
+        self.base = url.rstrip("/")
         self._api_key = api_key
         self._token = token
-        self._tenant = tenant
+        self.tenant = tenant
         # A redirect would take the credential elsewhere.
         self._http = http or httpx.Client(follow_redirects=False, trust_env=False)
 
@@ -95,11 +95,11 @@ class Transport:
         query: Optional[Dict[str, str]],
         refresh: bool,
     ) -> httpx.Response:
-        credential = self._credential(refresh)
+        credential = self.credential(refresh)
         wanted: Dict[str, Optional[str]] = {
             "accept": "application/json",
             "authorization": None if credential is None else f"Bearer {credential}",
-            "x-ute-tenant": self._tenant,
+            "x-ute-tenant": self.tenant,
             "content-type": None if body is None else "application/json",
             **headers,
         }
@@ -107,23 +107,28 @@ class Transport:
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         limit = None if timeout == float("inf") else max(0.001, timeout)
         request = self._http.build_request(
-            method, self._base + path, params=query, headers=sent, content=content, timeout=httpx.Timeout(limit)
+            method, self.base + path, params=query, headers=sent, content=content, timeout=httpx.Timeout(limit)
         )
         try:
             response = self._http.send(request, stream=True, follow_redirects=False)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise GatewayConnectionError(f"no connection to {self._base}", not_sent=True) from error
+            raise GatewayConnectionError(f"no connection to {self.base}", not_sent=True) from error
         except httpx.LocalProtocolError as error:
             raise ValueError(f"a header cannot be sent: {error}") from None
         except httpx.HTTPError as error:
-            raise GatewayConnectionError(f"no answer from {self._base}") from error
+            raise GatewayConnectionError(f"no answer from {self.base}") from error
         if response.is_redirect:
             response.close()
             message = "something between answers with a redirect; redirects are not followed"
             raise GatewayConnectionError(message, status=response.status_code)
         return response
 
-    def _credential(self, refresh: bool) -> Optional[str]:
+    @property
+    def has_tokens(self) -> bool:
+        """Whether asking anew may bring another credential."""
+        return self._token is not None
+
+    def credential(self, refresh: bool) -> Optional[str]:
         if self._token is None:
             return self._api_key
         return settled(self._token(refresh))

@@ -6,6 +6,7 @@ import inspect
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Lock as Lock
 from typing import Any, Callable, Iterator, List, Sequence
 
 from ..errors import DeadlineError
