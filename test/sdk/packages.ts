@@ -113,7 +113,11 @@ export function installPython(): InstalledPython {
   const python = join(dir, 'venv/bin/python');
   run('python3', ['-m', 'venv', join(dir, 'venv')], dir);
   const offline = ['-m', 'pip', 'install', '--quiet', '--no-index', '--find-links', given];
-  run(python, [...offline, 'hatchling', 'setuptools', 'wheel', 'pytest', 'mypy'], dir);
+  run(
+    python,
+    [...offline, 'hatchling', 'setuptools', 'wheel', 'pytest', 'mypy', 'websockets', 'grpcio', 'protobuf'],
+    dir,
+  );
   buildWheels(python, dir);
   run(python, [...offline, '--find-links', join(dir, 'wheels'), NAME], dir);
   return { python, dir, env: {} };

@@ -14,10 +14,10 @@ export function pytest(
   gateway: SdkGateway,
   more: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { url, keys } = gateway.running;
+  const { url, keys, service } = gateway.running;
   const texts = Object.fromEntries(Object.entries(keys).map(([name, { text }]) => [name, text]));
   const author = gateway.running.key('author').key;
-  const given = { url, network: gateway.network.url, author, ...texts };
+  const given = { url, grpc: service.grpcAddress, network: gateway.network.url, author, ...texts };
   const args = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--rootdir', TESTS, join(TESTS, file)];
   const child = spawn(python, args, {
     cwd: dir,

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('the Python package', () => {
-  it.each(['test_parts.py', 'test_loop.py', 'test_client.py', 'test_async_client.py'])(
+  it.each(['test_parts.py', 'test_loop.py', 'test_client.py', 'test_async_client.py', 'test_stream.py'])(
     'passes %s',
     async (file) => {
       expect(await pytest(file, installed, gateway)).toMatch(/\d+ passed/);
@@ -37,6 +37,14 @@ with GatewayClient("http://127.0.0.1:1", api_key="k") as client:
         tool_names: list[str] = [tool["name"] for tool in client.tools.list(category="utility")]
     except RateLimitError as error:
         print(error.retry_after_ms)
+
+async def talk(client: AsyncGatewayClient) -> object:
+    async with await client.stream(mode="voice") as stream:
+        call = await stream.call("add", {"a": 1, "b": 2})
+        async for message in stream:
+            if message["type"] == "text_delta":
+                print(message["text"])
+        return (await call.result())["data"]
 
 async def main(client: AsyncGatewayClient) -> str:
     call = await client.start("add", {"a": 1, "b": 2})

@@ -21,6 +21,7 @@ const FAULTS = [
   'cut-stream',
   'cut-heard',
   'cut-said',
+  'redirect-upgrade',
 ] as const;
 type Fault = (typeof FAULTS)[number];
 
@@ -79,6 +80,10 @@ export class RoughNetwork {
     const path = (request.url ?? '').slice(reader.length + what.length + 2);
     this.#note(reader, path, request);
     const fault = this.#faultNow(reader, what);
+    if (fault === 'redirect-upgrade') {
+      client.end(`HTTP/1.1 307 No\r\nlocation: ${this.url}/thief/none:0${path}\r\ncontent-length: 0\r\n\r\n`);
+      return;
+    }
     const { hostname, port } = new URL(this.#target);
     const upstream = connect(Number(port), hostname);
     const cut = () => {

@@ -94,7 +94,7 @@ class ConverseLine:
         try:
             await self._call.write(converse_request(message))
         except (grpc.RpcError, asyncio.InvalidStateError) as error:
-            raise await self._why(error) from error
+            raise await self._why() from error
 
     async def receive(self, timeout: float) -> Optional[StreamHeard]:
         """None: nothing came in time. Raises LineEnded, GatewayConnectionError or GatewayError where it is over."""
@@ -109,7 +109,7 @@ class ConverseLine:
         except grpc.RpcError as error:
             raise error_of_status(error) from error
         if response is grpc.aio.EOF:
-            raise await self._why(None)
+            raise await self._why()
         return converse_message(response)
 
     async def end(self) -> None:
@@ -124,13 +124,11 @@ class ConverseLine:
     async def drop(self) -> None:
         self._call.cancel()
 
-    async def _why(self, error: Optional[BaseException]) -> Exception:
-        if await self._call.code() == grpc.StatusCode.OK:
+    async def _why(self) -> Exception:
+        """What the call has ended with."""
+        call = self._call
+        code = await call.code()
+        if code == grpc.StatusCode.OK:
             return LineEnded()
-        try:
-            await self._call
-        except grpc.RpcError as status:
-            return error_of_status(status)
-        except Exception:
-            pass
-        return error_of_status(error) if isinstance(error, grpc.RpcError) else LineEnded()
+        said = await call.initial_metadata(), await call.trailing_metadata()
+        return error_of_status(grpc.aio.AioRpcError(code, *said, details=await call.details()))

@@ -44,6 +44,7 @@ def _answer_of(refused: InvalidStatus) -> Incoming:
 def open_socket(base: str, headers: Mapping[str, str], timeout: float) -> SocketLine:
     """Raises GatewayConnectionError, or what the gateway says."""
     try:
+        # Entered and never left: the line closes it, when it is over.
         socket = connect(
             f"ws{base[4:]}/v1/stream",
             subprotocols=[Subprotocol(PROTOCOL)],
@@ -54,7 +55,7 @@ def open_socket(base: str, headers: Mapping[str, str], timeout: float) -> Socket
             max_size=None,
             proxy=None,
             create_connection=_Connection,
-        )
+        ).__enter__()
     except _Refused as refused:
         raise problem_of(refused.answer) from refused
     except (OSError, TimeoutError, InvalidHandshake) as error:
