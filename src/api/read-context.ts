@@ -2,6 +2,7 @@
 import { isJsonObject } from '../contract/json.ts';
 import { INTERACTION_MODES } from '../contract/tool/tool-spec.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
+import { isLanguageTag } from '../lib/text/language-tag.ts';
 import { didYouMean } from '../lib/text/did-you-mean.ts';
 import { toolFailure } from '../contract/call/failure.ts';
 import type { ToolFailure } from '../contract/call/tool-failure.ts';
@@ -20,6 +21,7 @@ const FIELDS: Readonly<Record<string, keyof ToolContext>> = {
   cursor: 'cursor',
   tool_version: 'toolVersion',
   toolset: 'toolset',
+  language: 'language',
   traceparent: 'traceparent',
   tracestate: 'tracestate',
 };
@@ -47,6 +49,8 @@ export function readContext(value: unknown): ToolContext {
       throw wrong(name, `must have 1 to ${MAX_LENGTH} characters`);
     if (field === 'mode' && !MODES.includes(said))
       throw wrong(name, `must be one of ${MODES.join(', ')}${hintOf(said)}`);
+    if (field === 'language' && !isLanguageTag(said))
+      throw wrong(name, 'must be a language tag such as de or pt-BR');
     if (context[field] !== undefined && context[field] !== said) throw wrong(name, 'contradicts tenant_id');
     context[field] = said;
   }

@@ -12,6 +12,7 @@ import {
   type ToolMetadata,
   type ToolSpec,
 } from '../contract/tool/tool-spec.ts';
+import type { ToolRoute } from '../contract/tool/tool-route.ts';
 import { canonicalHash } from '../lib/json/canonical-json.ts';
 import { authOf } from './checks/agents/auth-fields.ts';
 import { executorNameOf } from './checks/check-executor.ts';
@@ -46,8 +47,18 @@ export function normaliseSpec(
     ...(foreign && { foreign }),
     ...(origin && { origin }),
     ...(declared.canary && { canary: declared.canary }),
+    ...(declared.routes && { routes: declared.routes.map(routeOf) }),
   };
   return { ...content, baseDir, contentHash: canonicalHash(content) };
+}
+
+function routeOf({
+  deprecated,
+  ...route
+}: NonNullable<ToolDeclaration['routes']>[number]): ToolRoute {
+  if (deprecated === undefined) return route;
+  const { since, successor } = deprecated;
+  return { ...route, deprecated: { since, ...(successor !== undefined && { successor }) } };
 }
 
 function budgetOf(declared: ToolDeclaration): ResultBudget | undefined {

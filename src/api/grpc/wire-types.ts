@@ -28,6 +28,7 @@ export interface ContextMessage {
   readonly cursor: string;
   readonly toolVersion: string;
   readonly toolset: string;
+  readonly language: string;
 }
 
 /** `arguments` and `argumentsJson` are own properties only where they were sent. */
@@ -92,6 +93,7 @@ export interface DecisionMessage extends ByIdMessage {
 export interface ConverseMessage {
   readonly start?: Readonly<Record<'sessionId' | 'agentId' | 'userId' | 'tenantId', string>> & {
     readonly mode: number;
+    readonly language: string;
   };
   readonly resume?: { readonly resumeToken: string; readonly lastSeq: number };
   readonly textDelta?: { readonly text: string };

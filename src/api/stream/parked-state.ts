@@ -1,5 +1,6 @@
 // A stream as it is parked: JSON text, read again with no trust in what stands there.
 import { z } from 'zod';
+import { isLanguageTag } from '../../lib/text/language-tag.ts';
 import type { StreamState } from './conversation/stream-state.ts';
 import type { StreamMessage } from './messages/server-messages.ts';
 
@@ -21,6 +22,7 @@ const parked = z.object({
   tenantId: z.string().min(1),
   sessionId: z.string().min(1),
   isDeclared: z.boolean(),
+  language: z.string().refine(isLanguageTag).optional(),
   turn: count,
   isTurnNew: z.boolean(),
   isTurnOver: z.boolean(),

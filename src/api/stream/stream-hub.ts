@@ -107,7 +107,9 @@ export class StreamHub {
     const id = uuidv7(clock.wall());
     const { text: resumeToken, hash: tokenHash } = newToken(id);
     const isDeclared = said.session_id === undefined;
-    const whose = { id, tokenHash, principalId: by.speaker.principal.id, tenantId, sessionId, isDeclared };
+    const { language } = said;
+    const principalId = by.speaker.principal.id;
+    const whose = { id, tokenHash, principalId, tenantId, sessionId, isDeclared, language };
     const conversation = { turn, isTurnNew: isDeclared, isTurnOver: false, received: 0, named: 0 };
     this.#replace(sessionId, id);
     parking.replace(sessionId, id);

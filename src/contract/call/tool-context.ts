@@ -20,6 +20,8 @@ export interface ToolContext {
   readonly toolVersion?: string;
   /** The toolset that the tool is called through: its name is the one there. The core takes it out. */
   readonly toolset?: string;
+  /** The language that the user is spoken to in, as a tag of BCP 47: `de`, `pt-BR`. Safe answers are given in it. */
+  readonly language?: string;
   /** W3C trace context of the caller. */
   readonly traceparent?: string;
   readonly tracestate?: string;

@@ -2,6 +2,7 @@
 import type { Reason } from '../call/reasons/reasons.ts';
 import type { JsonObject, JsonSchema, JsonValue } from '../json.ts';
 import type { Origin } from './origin.ts';
+import type { ToolRoute } from './tool-route.ts';
 
 /** From the least to the greatest. */
 export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
@@ -196,6 +197,8 @@ export interface ToolSpec {
   /** Set: it came out of a document from elsewhere, and calls only what that may call. */
   readonly origin?: Origin;
   readonly canary?: Canary;
+  /** Paths of REST besides its own. */
+  readonly routes?: readonly ToolRoute[];
   /** Absolute path of the folder that relative paths in implementationConfig start from. */
   readonly baseDir: string;
   /** sha256 of the definition's content, hex. Two specs with one hash behave alike. */

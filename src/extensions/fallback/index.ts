@@ -11,7 +11,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { fallbackOptionsSchema, faultsOfFallback, hasFallback, type FallbackOptions } from './options.ts';
-import { compileAnswer } from './safe-answer.ts';
+import { compileAnswers } from './answers-by-language.ts';
 import { CALLS_SERIES } from '../../ports/telemetry/series/calls.ts';
 
 interface Needs {
@@ -38,14 +38,14 @@ function createFallback({ clock, log, metrics }: Needs): ToolExtension<FallbackO
     prepare(fn, options) {
       if (!hasFallback(fn, options)) return undefined;
       const { after_ms: afterMs } = options;
-      const answer = compileAnswer(fn, options);
+      const answers = compileAnswers(fn, options);
       return async function fallBack(call, next) {
         // A dry run shows what would happen, failures too.
         if (call.context.dryRun === true) return next(call);
         const response = await (afterMs === undefined ? next(call) : inTime(call, next, afterMs, clock));
         if (response.ok || !isReplaceable(response, options)) return response;
         const { type, reason } = response.error;
-        const filled = answer.fill(call);
+        const filled = answers.of(call.context.language).fill(call);
         const about = { ...callLogFields(call), tool: fn.name, type, reason, err: response.cause };
         if (filled === undefined) {
           log.warn(about, 'the safe answer does not fit these arguments: the error was left to stand');

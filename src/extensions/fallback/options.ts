@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { OptionFault } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
-import { compileAnswer } from './safe-answer.ts';
+import { compileAnswers } from './answers-by-language.ts';
+import { isLanguageTag } from '../../lib/text/language-tag.ts';
 import { whole } from '../../lib/settings/whole.ts';
 
 const REPLACEABLE = ['TIMEOUT', 'TRANSIENT', 'UNAVAILABLE', 'OUTPUT_INVALID'] as const;
@@ -15,6 +16,15 @@ export const fallbackOptionsSchema = z.strictObject({
     .optional()
     .describe(
       'The safe answer as a sentence: data is {message: …}. {argument} stands for an argument of the call, {{ for a brace.',
+    ),
+  messages: z
+    .record(
+      z.string().refine(isLanguageTag, 'expected a language tag such as de or pt-BR'),
+      z.string().min(1).max(4_000),
+    )
+    .optional()
+    .describe(
+      'The same sentence in other languages, by tag (de, pt-BR): given to calls whose context.language is that, or begins with it.',
     ),
   data: z
     .json()
@@ -41,7 +51,11 @@ export function faultsOfFallback(fn: ToolFunction, options: FallbackOptions): re
     return [{ path: [], message: 'expected either message or data: there is one safe answer' }];
   if (options.message === undefined && options.data === undefined)
     return [{ path: [], message: 'message or data is required, here or in gateway.yaml: the safe answer' }];
-  return [...compileAnswer(fn, options).faults, ...faultsOfLateness(fn, options)];
+  if (own['data'] !== undefined && own['messages'] !== undefined)
+    return [
+      { path: ['messages'], message: 'expected either messages or data: a sentence has languages, data has none' },
+    ];
+  return [...compileAnswers(fn, options).faults, ...faultsOfLateness(fn, options)];
 }
 
 /** Only a tool that asks for it has a safe answer; gateway.yaml may say which. */

@@ -14,6 +14,7 @@ import {
 } from './check-schemas.ts';
 import { faultsOf, foundText, MOST_FAULTS, unknownKey, type Fault } from './faults.ts';
 import { faultsOfLimits } from './check-limits.ts';
+import { faultsOfRoutes } from './check-routes.ts';
 import { fallenOut } from '../../lib/tools-yaml/fallen-out.ts';
 import { countTokens } from '../../lib/json-schema/lint/schema-size.ts';
 import { effectsOf, normaliseSpec } from '../normalise-spec.ts';
@@ -31,7 +32,7 @@ export type ToolCheck =
   { readonly checked: CheckedTool } | { readonly faults: readonly Fault[]; readonly uses?: ConnectionUse };
 
 export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCheck {
-  const { value, foreign } = declaration;
+  const { value, foreign, origin } = declaration;
   if (!isJsonObject(value))
     return { faults: [{ path: [], message: `expected a map with a name, ${foundText(value)}` }] };
   if (countTokens(value, MOST_VALUES) >= MOST_VALUES)
@@ -48,7 +49,8 @@ export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCh
     executorNameOf(declared.tool_type ?? ''),
     rules.oauthProviders,
   );
-  const faults = [...ofShape, ...ofMeaning, ...ofProvider, ...executor.faults, ...extensions.faults];
+  const ofRoutes = faultsOfRoutes(declared, foreign === undefined && origin === undefined);
+  const faults = [...ofShape, ...ofMeaning, ...ofRoutes, ...ofProvider, ...executor.faults, ...extensions.faults];
   const { options, connectionName } = executor;
   if (faults.length > 0)
     return { faults, uses: { connectionName, toolType: executorNameOf(declared.tool_type ?? '') } };

@@ -5,6 +5,7 @@ import { isJsonObject } from '../../contract/json.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { problemsOfCanaries } from './check-canaries.ts';
 import { checkConnections, connectionFault, type ConnectionUse } from './check-connections.ts';
+import { problemsOfRoutes } from './check-routes.ts';
 import { checkTool } from './check-tool.ts';
 import { MOST_FAULTS, problemOf } from './faults.ts';
 import type { CheckedTool, SpecRules } from '../spec-rules.ts';
@@ -52,7 +53,7 @@ export function validateLoaded(
       if (fault !== undefined) problems.push(problemOf(raw, nameOf(raw), fault));
     }
   }
-  problems.push(...problemsOfCanaries(tools));
+  problems.push(...problemsOfCanaries(tools), ...problemsOfRoutes(tools));
   remember(cache, found, problems.length === 0);
   return { tools, connections: checkedConnections.connections, problems: problems.toSorted(byPlace) };
 }

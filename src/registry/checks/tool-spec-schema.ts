@@ -4,6 +4,7 @@ import { limitScope, onStoreFailure, rateLimit } from '../../lib/overrides/limit
 import { canarySchema } from './canary-schema.ts';
 import { authFields } from './agents/auth-fields.ts';
 import { metadata, sentence } from './metadata-schema.ts';
+import { routes } from './route-schema.ts';
 
 const name = z
   .string()
@@ -149,6 +150,7 @@ export const toolDeclarationSchema = z.strictObject({
       'JSON Schema, or a map of properties, of what may be set per agent. Properties with x-ute-sensitive: true are kept encrypted.',
     ),
   ...authFields,
+  routes,
   canary: canarySchema.optional().describe('Gives a share of the callers a new version on trial.'),
 });
 

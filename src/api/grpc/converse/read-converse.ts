@@ -37,6 +37,7 @@ function fieldsOf(message: ConverseMessage): JsonObject {
         agent_id: start.agentId,
         user_id: start.userId,
         tenant_id: start.tenantId,
+        language: start.language,
       }),
       ...(start.mode !== 0 && { mode: modeName(start.mode) ?? String(start.mode) }),
     };

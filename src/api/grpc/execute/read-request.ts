@@ -79,6 +79,7 @@ export function contextFields(message: ContextMessage): JsonObject {
   if (message.cursor !== '') fields['cursor'] = message.cursor;
   if (message.toolVersion !== '') fields['tool_version'] = message.toolVersion;
   if (message.toolset !== '') fields['toolset'] = message.toolset;
+  if (message.language !== '') fields['language'] = message.language;
   return fields;
 }
 

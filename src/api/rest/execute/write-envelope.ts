@@ -53,13 +53,18 @@ function sendReady(): void {
 
 function sendNow(reply: FastifyReply, response: ToolResponse): void {
   reply.header('content-type', 'application/json; charset=utf-8');
-  if (response.rateLimits.length > 0) rateLimitHeaders(reply, response.rateLimits);
-  if (response.meta.replayed) reply.header('idempotency-replayed', 'true');
+  callHeaders(reply, response);
   if (response.meta.successor !== undefined) deprecationHeaders(reply, response.meta.successor);
   if (response.meta.acceptedAt !== undefined) acceptedHeaders(reply, response.meta.acceptedAt);
   else if (response.ok) reply.code(200);
   else refusalHeaders(reply, response);
   reply.send(envelopeJson(response));
+}
+
+/** Of any answer to a call, whatever its body. */
+export function callHeaders(reply: FastifyReply, { rateLimits, meta }: ToolResponse): void {
+  if (rateLimits.length > 0) rateLimitHeaders(reply, rateLimits);
+  if (meta.replayed) reply.header('idempotency-replayed', 'true');
 }
 
 /** Several in one body. */

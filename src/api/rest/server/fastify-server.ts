@@ -11,6 +11,10 @@ import { swaggerAssetsDir } from '../docs/docs-page.ts';
 import { takeJsonBodies } from './json-body.ts';
 import { foreignRequest, namesHostTwice, opensPage } from '../../../lib/egress/foreign-request.ts';
 import { asksForStream } from '../../stream/socket/attach.ts';
+import { serveDeclared } from '../declared/serve-declared.ts';
+import { DOOR_TELEMETRY, TOOL_CALLER, TOOL_CATALOG, type DoorTelemetry } from '../../tokens.ts';
+import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
+import type { ToolCaller } from '../../../ports/tool-caller.ts';
 import { KnownRoutes } from './known-routes.ts';
 import { answerRefusedByNode, answerUnparsed, answerUnrouted } from './malformed-request.ts';
 import { ProblemFilter, sendProblem } from './problem.ts';
@@ -73,6 +77,11 @@ export async function prepareRest(
       allowedPath: isUsedAsset,
     });
   app.useGlobalFilters(new ProblemFilter(options.log, routes));
+  serveDeclared(server, routes, {
+    caller: app.get<ToolCaller>(TOOL_CALLER),
+    catalog: app.get<ToolCatalog>(TOOL_CATALOG),
+    metrics: app.get<DoorTelemetry>(DOOR_TELEMETRY).metrics,
+  });
 }
 
 function refuseUnclearHosts(server: FastifyInstance): void {

@@ -25,6 +25,11 @@ function sendApprovalRequired(reply: FastifyReply, { reason, message, details }:
     .send(JSON.stringify({ status: 'approval_required', reason, message, ...details }));
 }
 
+export function sendFailure(reply: FastifyReply, failure: ToolFailure, path: string): void {
+  if (failure.type === 'CONFIRMATION_REQUIRED') sendApprovalRequired(reply, failure);
+  else sendProblem(reply, failure, path);
+}
+
 /** Everything thrown in REST ends here, so that no path answers with a stack trace or a bare 500. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -44,8 +49,7 @@ export class ProblemFilter implements ExceptionFilter {
     const failure = allowed.length > 0 ? wrongMethod(request.method, allowed) : asFailure(thrown);
     if (failure.type === 'INTERNAL') this.log.error({ err: thrown, path: request.url }, 'request failed');
     if (reply.sent) return;
-    if (failure.type === 'CONFIRMATION_REQUIRED') sendApprovalRequired(reply, failure);
-    else sendProblem(reply, failure, path);
+    sendFailure(reply, failure, path);
   }
 }
 

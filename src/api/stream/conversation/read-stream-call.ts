@@ -11,6 +11,7 @@ export interface CallOfStream {
   readonly tenantId: string;
   readonly sessionId: string;
   readonly turnId: string;
+  readonly language: string | undefined;
   /** What refuses it, whatever it says. */
   readonly refusal: ToolFailure | undefined;
 }
@@ -24,7 +25,7 @@ export function readStreamCall(
     context = {},
     timeout_ms: timeoutMs,
   }: Partial<ClientMessageOf<'tool_call'>>,
-  { credential, tenantId, sessionId, turnId, refusal }: CallOfStream,
+  { credential, tenantId, sessionId, turnId, language, refusal }: CallOfStream,
   largeIntegers: LargeIntegers,
 ): Omit<ToolRequest, 'door' | 'whenGone' | 'emit'> {
   const said = context['session_id'];
@@ -32,7 +33,8 @@ export function readStreamCall(
     said === undefined || said === sessionId
       ? undefined
       : invalid('/context/session_id', 'must be the session of the stream, or left out');
-  const body = { arguments: args, context: { turn_id: turnId, ...context, session_id: sessionId } };
+  const usual = { turn_id: turnId, ...(language !== undefined && { language }) };
+  const body = { arguments: args, context: { ...usual, ...context, session_id: sessionId } };
   const env = { credential, timeoutMs, traced: { tenantId }, prefer: NOT_ASYNC, whenGone: () => undefined };
   return readCall(tool, refusal ?? foreign ?? body, env, largeIntegers);
 }

@@ -17,6 +17,8 @@ export interface StreamState {
   readonly sessionId: string;
   /** The stream declared the session itself. */
   readonly isDeclared: boolean;
+  /** Of calls that name no other. */
+  readonly language?: string | undefined;
   readonly turn: number;
   /** Nothing was called in it yet: it need not be begun. */
   readonly isTurnNew: boolean;

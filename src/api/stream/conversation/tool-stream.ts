@@ -185,10 +185,10 @@ export class ToolStream {
   #call({ call, largeIntegers, refusal }: Extract<Inbound, { kind: 'call' }>): void | Promise<void> {
     const { id = this.#calls.newId(), tool_name: toolName = '' } = call;
     if (this.#calls.has(id)) return this.tell(invalid('/id', 'must be of no other call that is under way'));
-    const { tenantId, sessionId } = this.#whose;
+    const { tenantId, sessionId, language } = this.#whose;
     const { credential } = this.#speaker;
     const refused = refusal ?? this.#refusal();
-    const terms = { credential, tenantId, sessionId, turnId: this.#turns.id, refusal: refused };
+    const terms = { credential, tenantId, sessionId, turnId: this.#turns.id, language, refusal: refused };
     const request = readStreamCall(call, terms, largeIntegers);
     this.#turns.use();
     const ran = this.#calls.run({ id, toolName, request }, this.#output.open());

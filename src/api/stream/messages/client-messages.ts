@@ -1,6 +1,7 @@
 // What a client says in a stream: each kind of message once; it is read by this, and the reference page is made from it.
 import { z } from 'zod';
 import { INTERACTION_MODES } from '../../../contract/tool/tool-spec.ts';
+import { isLanguageTag } from '../../../lib/text/language-tag.ts';
 import { flag, object, oneOf, shape, textOf, wholeNumber, type ValueOf } from '../../rest/route/shapes.ts';
 
 /** Characters of one piece of text: a longer one comes in several. */
@@ -44,6 +45,10 @@ export const CLIENT_MESSAGES = {
     user_id: who('The user of its calls.'),
     tenant_id: who('Must be a tenant of the credential.'),
     mode: oneOf(INTERACTION_MODES).optional().describe('Of a session that is declared: its mode.'),
+    language: textOf(2, 35)
+      .refine(isLanguageTag, 'must be a language tag such as de or pt-BR')
+      .optional()
+      .describe('The language that the user is spoken to in: of calls whose context names no other.'),
   }),
   resume: message('resume', 'Goes on with a stream whose connection was lost: the first message.', {
     token: credential(),

@@ -36,6 +36,11 @@ export const CALLS_SERIES = named({
     help: 'Calls of cached tools: answered from the cache (hit), by an equal call (shared) or by an older answer (stale); run (miss), not cacheable (bypass), or without the cache (error).',
     labels: ['tool', 'result'],
   },
+  ute_declared_route_requests_total: {
+    type: 'counter',
+    help: 'Requests to paths that tools declare, by tool and by whether that path is deprecated.',
+    labels: ['tool', 'deprecated'],
+  },
   ute_fallbacks_total: {
     type: 'counter',
     help: 'Safe answers given, by tool and by the type of the error that each stood in for.',
