@@ -11,6 +11,7 @@ export function cacheKeyOf(
   call: ToolCall,
   fn: ToolFunction,
   { scope, ttl_ms: ttlMs = 0, stale_if_error_ms: staleMs }: CacheOptions,
+  generation = '',
 ): string | undefined {
   const whose = whoseAnswer(call, scope);
   if (whose === undefined) return undefined;
@@ -26,6 +27,7 @@ export function cacheKeyOf(
       call.context.mode ?? '',
       // Other times mean other entries: how old one is, is told by when it ends.
       [ttlMs, staleMs],
+      generation,
     ];
     return hash('sha256', JSON.stringify(content), 'base64url');
   } catch {

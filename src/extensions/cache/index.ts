@@ -1,6 +1,6 @@
 // cache: a read-only tool's answer is given again for a time; of equal calls that run at once, only one runs the tool.
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
-import type { ExtensionPlugin, Next, ToolExtension } from '../../contract/plugin.ts';
+import type { ExtensionPlugin, Layer, Next, ToolExtension } from '../../contract/plugin.ts';
 import { cachedResponse } from '../../contract/call/make-response.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
@@ -14,6 +14,7 @@ import { cacheKeyOf } from './cache-key.ts';
 import { countersOf, type Counts } from './counts.ts';
 import { entryOf, readData, type KnownData } from './entry.ts';
 import { findAnswer, mayWait, type Found } from './find-answer.ts';
+import { Generations } from './generations.ts';
 import { SingleFlight, type Outcome } from './single-flight.ts';
 import { cacheOptionsSchema, faultsOfCache, isCached, type CacheOptions } from './options.ts';
 
@@ -36,16 +37,29 @@ export const cache: ExtensionPlugin<CacheOptions, Needs> = {
 function createCache(needs: Needs): ToolExtension<CacheOptions> {
   const singleFlight = new SingleFlight();
   const leading = new Leading(needs);
+  const generations = new Generations(needs);
   const countsOf = countersOf(needs.metrics);
   return {
     stage: 'tool',
     onFailure: 'continue',
     prepare(fn, options) {
+      const { drops, group } = options;
+      if (drops !== undefined && fn.spec.extensions['cache'] !== undefined)
+        return dropping(generations, drops);
       if (!isCached(fn, options)) return undefined;
       const counts = countsOf(fn.name);
       const output = fn.outputSchema === undefined ? undefined : createValidator(fn.outputSchema);
+      /** Undefined: the store is in trouble. */
+      const generationOf = (call: ToolCall): string | Promise<string | undefined> =>
+        group === undefined
+          ? ''
+          : generations.current(call, group, options.scope).catch((error: unknown) => {
+              leading.inTrouble(call, counts, error);
+              return undefined;
+            });
       return async function giveAgain(call, next) {
-        const key = isPlain(call) ? cacheKeyOf(call, fn, options) : undefined;
+        const generation = isPlain(call) ? await generationOf(call) : undefined;
+        const key = generation === undefined ? undefined : cacheKeyOf(call, fn, options, generation);
         const role = key === undefined ? ALONE : await singleFlight.enter(key, call.signal, mayWait(call));
         if (role.kind === 'answer') {
           const known = readData(role.dataJson);
@@ -65,6 +79,14 @@ function createCache(needs: Needs): ToolExtension<CacheOptions> {
         }
       };
     },
+  };
+}
+
+function dropping(generations: Generations, groups: readonly string[]): Layer {
+  return async function dropAnswers(call, next) {
+    const response = await next(call);
+    await generations.dropAfter(call, response, groups);
+    return response;
   };
 }
 
@@ -137,11 +159,16 @@ class Leading {
       if (found.kind === 'none') counts.miss.add();
       return found;
     } catch (error) {
-      counts.error.add();
-      call.progress.degraded.push('cache');
-      this.#log.debug({ ...callLogFields(call), err: error }, 'the cache could not be asked');
+      this.inTrouble(call, counts, error);
       return undefined;
     }
+  }
+
+  /** The store could not be asked: the call goes on without it. */
+  inTrouble(call: ToolCall, counts: Counts, error: unknown): void {
+    counts.error.add();
+    call.progress.degraded.push('cache');
+    this.#log.debug({ ...callLogFields(call), err: error }, 'the cache could not be asked');
   }
 
   #answer(lead: Lead, response: ToolSuccess, found: (Found & { kind: 'none' }) | undefined): Led {

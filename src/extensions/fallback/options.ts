@@ -53,7 +53,10 @@ export function faultsOfFallback(fn: ToolFunction, options: FallbackOptions): re
     return [{ path: [], message: 'message or data is required, here or in gateway.yaml: the safe answer' }];
   if (own['data'] !== undefined && own['messages'] !== undefined)
     return [
-      { path: ['messages'], message: 'expected either messages or data: a sentence has languages, data has none' },
+      {
+        path: ['messages'],
+        message: 'expected either messages or data: a sentence has languages, data has none',
+      },
     ];
   return [...compileAnswers(fn, options).faults, ...faultsOfLateness(fn, options)];
 }

@@ -12,7 +12,11 @@ export function forLanguage<Value>(
   values: ReadonlyMap<string, Value>,
   tag: string | undefined,
 ): Value | undefined {
-  for (let rest = tag?.toLowerCase() ?? ''; rest !== ''; rest = rest.slice(0, Math.max(0, rest.lastIndexOf('-')))) {
+  for (
+    let rest = tag?.toLowerCase() ?? '';
+    rest !== '';
+    rest = rest.slice(0, Math.max(0, rest.lastIndexOf('-')))
+  ) {
     const value = values.get(rest);
     if (value !== undefined) return value;
   }

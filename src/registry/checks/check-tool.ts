@@ -50,7 +50,14 @@ export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCh
     rules.oauthProviders,
   );
   const ofRoutes = faultsOfRoutes(declared, foreign === undefined && origin === undefined);
-  const faults = [...ofShape, ...ofMeaning, ...ofRoutes, ...ofProvider, ...executor.faults, ...extensions.faults];
+  const faults = [
+    ...ofShape,
+    ...ofMeaning,
+    ...ofRoutes,
+    ...ofProvider,
+    ...executor.faults,
+    ...extensions.faults,
+  ];
   const { options, connectionName } = executor;
   if (faults.length > 0)
     return { faults, uses: { connectionName, toolType: executorNameOf(declared.tool_type ?? '') } };

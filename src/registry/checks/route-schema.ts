@@ -19,7 +19,9 @@ export const routes = z
       path: z
         .string()
         .min(2)
-        .describe('Such as /orders/{id}: what stands in braces is an argument. None of the gateway’s own paths.'),
+        .describe(
+          'Such as /orders/{id}: what stands in braces is an argument. None of the gateway’s own paths.',
+        ),
       answer: z
         .enum(['envelope', 'data'])
         .default('envelope')

@@ -23,9 +23,7 @@ export function argumentsOf(
 ): RouteArguments {
   const { properties } = spec.inputSchema;
   const schemas = isJsonObject(properties) ? properties : {};
-  const inPath = [...params].map(
-    ([name, text]) => [name, valueOf(text, schemaOf(schemas, name))] as const,
-  );
+  const inPath = [...params].map(([name, text]) => [name, valueOf(text, schemaOf(schemas, name))] as const);
   if (body instanceof ToolFailure) throw body;
   const asks = route.method === 'GET' || route.method === 'DELETE';
   const { value, largeIntegers } = asks ? inQuery(query, schemas) : inBody(query, body);

@@ -110,8 +110,7 @@ function pointersInCall({ largeIntegers }: RouteArguments): readonly string[] {
 function sendData(reply: FastifyReply, response: ToolResponse, path: string): void {
   callHeaders(reply, response);
   if (!response.ok) sendFailure(reply, failureOf(response), path);
-  else
-    reply.code(200).header('content-type', 'application/json; charset=utf-8').send(response.dataJson);
+  else reply.code(200).header('content-type', 'application/json; charset=utf-8').send(response.dataJson);
 }
 
 function failureOf({ error, meta }: ToolRefusal): ToolFailure {

@@ -22,7 +22,9 @@ export const ToolContext = named('ToolContext', () =>
       'The version of the tool to run: its content_hash, or its version. The one in force when left out.',
     ),
     toolset: field('The toolset that the tool is called through, by the name that it has there.'),
-    language: field('The language that the user is spoken to in, such as de or pt-BR: safe answers are given in it.'),
+    language: field(
+      'The language that the user is spoken to in, such as de or pt-BR: safe answers are given in it.',
+    ),
     traceparent: field('W3C trace context; the header of this name comes first.'),
     tracestate: field('W3C trace state.'),
   }),
