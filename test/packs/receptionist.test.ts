@@ -3,7 +3,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { callTool, type RestTarget } from '../helpers/rest-client.ts';
+import { callTool, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
@@ -36,6 +36,7 @@ beforeAll(async () => {
       demo: { tenant: 'default', roles: ['agent'] },
       desk: { tenant: 'default', roles: ['desk'] },
       stranger: { tenant: 'umbrella', roles: ['agent'] },
+      both: { tenants: ['default', 'umbrella'], roles: ['desk'] },
     },
   });
   demo = gateway.key('demo');
@@ -244,6 +245,7 @@ describe('E10: bookings are written', () => {
     expect(await book('2020-01-01T00:00:00Z')).toMatchObject({ booked: false, reason: 'in_the_past' });
     const night = `${start.slice(0, 10)}T15:00:00Z`;
     expect(await book(night)).toMatchObject({ booked: false, reason: 'closed' });
+    expect(await book(`9999${start.slice(4)}`)).toMatchObject({ booked: false, reason: 'too_far_ahead' });
   });
 
   it('a time with an offset that is none is the caller’s mistake', async () => {
@@ -307,12 +309,28 @@ it('E3 and E5: a lookup that takes 400 ms is answered with the sentence that off
 });
 
 describe('E7: the prompts of a business', () => {
+  it('are served ready to use, to the desk alone', async () => {
+    const path = '/v1/admin/packs/receptionist/prompt';
+    const { status, body, headers } = await sendTo(desk, 'GET', path);
+    expect({ status, deprecation: headers.get('deprecation') }).toEqual({ status: 200, deprecation: null });
+    expect(body['system_prompt']).toMatch(
+      /^You are Echo, the AI receptionist for Studio Demo \(hair salon\)\.$/m,
+    );
+    expect(body['system_prompt']).toContain(
+      'Tone: warm. Language: English. Keep responses short (1-2 sentences).',
+    );
+    expect(body['tool_policy']).toContain('- Max 2 tool calls per user turn.');
+    expect(body['tool_policy']).toContain('- Booking lookups must use customer_phone from the call.');
+    expect((await sendTo(demo, 'GET', path)).status).toBe(403);
+    expect((await sendTo({ ...desk, key: 'none' }, 'GET', path)).status).toBe(401);
+  });
+
   it('are filled in from its own row', async () => {
     const { system_prompt: prompt, tool_policy: policy } = await dataOf<Record<string, string>>(
       desk,
       'get_receptionist_prompt',
     );
-    expect(prompt).toContain('Echo, the receptionist of Studio Demo (hair salon)');
+    expect(prompt).toContain('Echo, the AI receptionist for Studio Demo (hair salon)');
     expect(prompt).toContain('Haircut (30 min, 45.00), Colour (90 min, 140.00)');
     expect(prompt).toContain('thursday 09:00-12:00 and 13:00-20:00');
     expect(policy).toContain(
@@ -362,4 +380,128 @@ describe('E8: policies and questions are seeded', () => {
       error: { type: 'PERMISSION_DENIED' },
     });
   });
+});
+
+describe('E8 and C7: the admin endpoints of the seed, unchanged, and where they went', () => {
+  const POLICIES = '/tts_admin/policies/default';
+  const FAQS = '/tts_admin/faqs/default';
+  const SAID = {
+    topic: 'parking',
+    question: 'Is there parking available?',
+    answer: 'Yes, free street parking is available after 6pm.',
+    tags: ['parking', 'location'],
+  };
+
+  it('creates a policy as the seed does, and says where callers should go', async () => {
+    const said = { topic: 'cancellation', content: 'Cancellations within 24 hours incur a 50% fee.' };
+    const { status, body, headers } = await sendTo(desk, 'POST', POLICIES, said);
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        status: 'ok',
+        policy: {
+          ...said,
+          business_id: 'default',
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/),
+        },
+      },
+    });
+    expect(headers.get('deprecation')).toBe(`@${Date.UTC(2026, 0, 22) / 1000}`);
+    expect(headers.get('link')).toBe('</v1/admin/packs/receptionist/policies>; rel="successor-version"');
+    const listed = await sendTo<{ policies: { topic: string; content: string }[] }>(
+      desk,
+      'GET',
+      `${POLICIES}?topic=cancellation`,
+    );
+    expect(new Set(listed.body.policies.map(({ topic }) => topic))).toEqual(new Set(['cancellation']));
+    expect(listed.body.policies.map(({ content }) => content)).toContain(said.content);
+    const all = await sendTo<{ policies: unknown[] }>(desk, 'GET', POLICIES);
+    expect(all.body.policies.length).toBeGreaterThan(listed.body.policies.length);
+  });
+
+  it('creates a question and lists it by topic and by tag', async () => {
+    const { body } = await sendTo(desk, 'POST', FAQS, SAID);
+    expect(body).toMatchObject({ status: 'ok', faq: { ...SAID, business_id: 'default' } });
+    for (const topic of ['parking', 'location']) {
+      const { body: found } = await sendTo<{ faqs: { answer: string }[] }>(
+        desk,
+        'GET',
+        `${FAQS}?topic=${topic}`,
+      );
+      expect(found.faqs.map(({ answer }) => answer)).toContain(SAID.answer);
+    }
+  });
+
+  it('where they went, the same is answered, and nothing is deprecated', async () => {
+    const path = '/v1/admin/packs/receptionist/faqs';
+    const { status, body, headers } = await sendTo(desk, 'GET', `${path}?topic=parking`);
+    expect({ status, body }).toMatchObject({ status: 200, body: { status: 'ok' } });
+    expect(headers.get('deprecation')).toBeNull();
+    expect((await sendTo(desk, 'POST', path, { ...SAID, topic: 'car park' })).body).toMatchObject({
+      faq: { topic: 'car park' },
+    });
+  });
+
+  it.each([
+    ['without a credential', 401, (): RestTarget => ({ url: gateway.url, key: '' }), POLICIES],
+    ['with an agent’s', 403, (): RestTarget => demo, POLICIES],
+    ['of another business', 403, (): RestTarget => stranger, POLICIES],
+    ['for another business', 403, (): RestTarget => desk, '/tts_admin/policies/umbrella'],
+  ])('nobody adds anything %s', async (_who, status, who, path) => {
+    const before = await sendTo<{ policies: unknown[] }>(desk, 'GET', POLICIES);
+    const answer = await sendTo(who(), 'POST', path, { topic: 'a', content: 'b' });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    const after = await sendTo<{ policies: unknown[] }>(desk, 'GET', POLICIES);
+    expect(after.body.policies).toHaveLength(before.body.policies.length);
+  });
+
+  it('a key of several businesses is for the one in the path, and for no other', async () => {
+    const both = gateway.key('both');
+    expect((await sendTo(both, 'GET', POLICIES)).body).toMatchObject({ status: 'ok' });
+    expect((await sendTo(both, 'GET', '/tts_admin/policies/umbrella')).body).toEqual({
+      status: 'ok',
+      policies: [],
+    });
+    expect((await sendTo({ ...both, tenant: 'umbrella' }, 'GET', POLICIES)).status).toBe(400);
+    expect((await sendTo(both, 'GET', '/tts_admin/policies/elsewhere')).status).toBe(403);
+  });
+
+  it('names what is wrong with a request', async () => {
+    const told = async (method: string, path: string, body?: object) => {
+      const answer = await sendTo(desk, method, path, body);
+      return [answer.status, String(answer.body['detail'])];
+    };
+    expect(await told('POST', POLICIES, { topic: 'a' })).toEqual([400, expect.stringContaining('/content')]);
+    expect(await told('POST', POLICIES, { topic: 'a', content: 'b', business_id: 'default' })).toEqual([
+      400,
+      expect.stringContaining('/business_id'),
+    ]);
+    expect(await told('GET', `${POLICIES}?topik=a`)).toEqual([400, expect.stringContaining('topik')]);
+    expect(await told('GET', `${POLICIES}?topic=a&topic=b`)).toEqual([
+      400,
+      expect.stringContaining('/topic'),
+    ]);
+    expect(await told('POST', `${POLICIES}?topic=a`, { content: 'b' })).toEqual([
+      400,
+      expect.stringContaining('/topic'),
+    ]);
+    expect(await told('DELETE', POLICIES)).toEqual([405, expect.stringContaining('GET, POST')]);
+    expect(await told('GET', '/tts_admin/policies/')).toEqual([404, expect.any(String)]);
+  });
+});
+
+it('E9: calls are counted by tool, in number, time and errors', async () => {
+  await ask(demo, 'get_policies', { topic: 'x' });
+  await ask(demo, 'get_policies', { topic: 'cancellation' });
+  const text = await (await fetch(gateway.service.metricsUrl)).text();
+  expect(text).toMatch(/^ute_tool_calls_total\{[^}]*tool="get_policies"[^}]*outcome="ok"[^}]*\} [1-9]/m);
+  expect(text).toMatch(
+    /^ute_tool_calls_total\{[^}]*tool="get_policies"[^}]*outcome="VALIDATION"[^}]*\} [1-9]/m,
+  );
+  expect(text).toMatch(/^ute_tool_call_duration_seconds_count\{[^}]*tool="get_policies"/m);
+  expect(text).toMatch(
+    /^ute_declared_route_requests_total\{[^}]*tool="add_policy"[^}]*deprecated="true"[^}]*\} [1-9]/m,
+  );
 });
