@@ -52,10 +52,7 @@ export function normaliseSpec(
   return { ...content, baseDir, contentHash: canonicalHash(content) };
 }
 
-function routeOf({
-  deprecated,
-  ...route
-}: NonNullable<ToolDeclaration['routes']>[number]): ToolRoute {
+function routeOf({ deprecated, ...route }: NonNullable<ToolDeclaration['routes']>[number]): ToolRoute {
   if (deprecated === undefined) return route;
   const { since, successor } = deprecated;
   return { ...route, deprecated: { since, ...(successor !== undefined && { successor }) } };

@@ -6,8 +6,12 @@ import { ApiModule } from '../../src/api/api.module.ts';
 import { GrpcHealth } from '../../src/api/grpc/grpc-health.ts';
 import { createFastifyAdapter, prepareRest } from '../../src/api/rest/server/fastify-server.ts';
 import * as tokens from '../../src/api/tokens.ts';
+import { snapshotOf } from '../../src/registry/tool-spec-registry.ts';
+import { recordingMetrics } from './call-kit.ts';
 import { namedPermissions, only, recordedActs } from './management-kit.ts';
 import { quietLog } from './quiet-log.ts';
+
+const NO_TOOLS = snapshotOf([], []);
 
 class Ports {}
 
@@ -26,7 +30,8 @@ export async function openRestDoor(ports: ReadonlyMap<symbol, object> = new Map(
   const given = new Map<symbol, object>([
     [tokens.AUTHENTICATOR, namedPermissions],
     [tokens.MANAGEMENT_ACTS, acts],
-    [tokens.TOOL_CATALOG, only({ onChange: () => () => undefined })],
+    [tokens.TOOL_CATALOG, only({ onChange: () => () => undefined, snapshot: () => NO_TOOLS })],
+    [tokens.DOOR_TELEMETRY, { log: quietLog, metrics: recordingMetrics() }],
     [tokens.TOOLSETS, only({ onChange: () => () => undefined })],
     ...ports,
   ]);

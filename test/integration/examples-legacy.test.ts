@@ -1,6 +1,6 @@
 // examples/legacy: what its README shows.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { targetOf } from '../helpers/rest-client.ts';
+import { sendTo, targetOf } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 
 let gateway: RunningGateway;
@@ -32,4 +32,15 @@ it('the legacy example: run_tool(name, action, details) runs the typed action an
   expect(made.headers.get('link')).toContain('/v1/tools/google_calendar.create_event/execute');
   const listed = await runTool('list_events', '{"time_min": "2026-01-01T00:00:00Z"}');
   expect(listed.body).toMatchObject({ ok: true, data: { events: [{ title: 'Stand-up' }] } });
+});
+
+it('the legacy example: a path of its own is served, and the old one says where to go', async () => {
+  const target = targetOf(gateway, 'agent');
+  const old = await sendTo(target, 'GET', '/old_admin/notes/ann?limit=1');
+  expect(old).toMatchObject({ status: 200, body: { customer: 'ann', notes: ['Prefers mornings.'] } });
+  expect(old.headers.get('deprecation')).toBe('@1769040000');
+  expect(old.headers.get('link')).toBe('</customers/ann/notes>; rel="successor-version"');
+  const now = await sendTo(target, 'GET', '/customers/ann/notes');
+  expect([now.status, now.headers.get('deprecation')]).toEqual([200, null]);
+  expect((await sendTo(target, 'GET', '/customers/ann/notes?limit=many')).status).toBe(400);
 });

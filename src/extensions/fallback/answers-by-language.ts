@@ -1,9 +1,16 @@
 // The safe answers of a tool: one that is there for everybody, and the same sentence in other languages.
+import type { JsonValue } from '../../contract/json.ts';
 import type { OptionFault } from '../../contract/plugin.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { forLanguage } from '../../lib/text/language-tag.ts';
-import type { FallbackOptions } from './options.ts';
 import { compileAnswer, type SafeAnswer } from './safe-answer.ts';
+
+/** What a tool says of its safe answer; `messages` by language. */
+interface Said {
+  readonly message?: string | undefined;
+  readonly data?: JsonValue | undefined;
+  readonly messages?: Readonly<Record<string, string>> | undefined;
+}
 
 export interface SafeAnswers {
   readonly faults: readonly OptionFault[];
@@ -11,7 +18,7 @@ export interface SafeAnswers {
   of(language: string | undefined): SafeAnswer;
 }
 
-export function compileAnswers(fn: ToolFunction, options: FallbackOptions): SafeAnswers {
+export function compileAnswers(fn: ToolFunction, options: Said): SafeAnswers {
   const usual = compileAnswer(fn, options);
   const byLanguage = new Map<string, SafeAnswer>();
   const faults = [...usual.faults];
@@ -24,7 +31,7 @@ export function compileAnswers(fn: ToolFunction, options: FallbackOptions): Safe
 }
 
 /** A tool with an answer of its own is not given the gateway's sentence because of the caller's language. */
-function messagesOf({ spec }: ToolFunction, { messages = {} }: FallbackOptions) {
+function messagesOf({ spec }: ToolFunction, { messages = {} }: Said) {
   const own = spec.extensions['fallback'] ?? {};
   const hasOwnAnswer = own['message'] !== undefined || own['data'] !== undefined;
   return hasOwnAnswer && own['messages'] === undefined ? {} : messages;

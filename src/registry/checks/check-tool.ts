@@ -14,7 +14,7 @@ import {
 } from './check-schemas.ts';
 import { faultsOf, foundText, MOST_FAULTS, unknownKey, type Fault } from './faults.ts';
 import { faultsOfLimits } from './check-limits.ts';
-import { faultsOfRoutes } from './check-routes.ts';
+import { faultsOfRoutes } from './routes/check-routes.ts';
 import { fallenOut } from '../../lib/tools-yaml/fallen-out.ts';
 import { countTokens } from '../../lib/json-schema/lint/schema-size.ts';
 import { effectsOf, normaliseSpec } from '../normalise-spec.ts';

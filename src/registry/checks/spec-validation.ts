@@ -5,7 +5,7 @@ import { isJsonObject } from '../../contract/json.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { problemsOfCanaries } from './check-canaries.ts';
 import { checkConnections, connectionFault, type ConnectionUse } from './check-connections.ts';
-import { problemsOfRoutes } from './check-routes.ts';
+import { problemsOfRoutes } from './routes/check-routes.ts';
 import { checkTool } from './check-tool.ts';
 import { MOST_FAULTS, problemOf } from './faults.ts';
 import type { CheckedTool, SpecRules } from '../spec-rules.ts';

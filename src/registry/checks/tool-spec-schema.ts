@@ -4,7 +4,7 @@ import { limitScope, onStoreFailure, rateLimit } from '../../lib/overrides/limit
 import { canarySchema } from './canary-schema.ts';
 import { authFields } from './agents/auth-fields.ts';
 import { metadata, sentence } from './metadata-schema.ts';
-import { routes } from './route-schema.ts';
+import { routes } from './routes/route-schema.ts';
 
 const name = z
   .string()

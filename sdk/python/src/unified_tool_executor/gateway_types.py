@@ -1500,6 +1500,8 @@ class ToolContext(TypedDict):
     tool_version: NotRequired[str]
     # The toolset that the tool is called through, by the name that it has there.
     toolset: NotRequired[str]
+    # The language that the user is spoken to in, such as de or pt-BR: safe answers are given in it.
+    language: NotRequired[str]
     # W3C trace context; the header of this name comes first.
     traceparent: NotRequired[str]
     # W3C trace state.

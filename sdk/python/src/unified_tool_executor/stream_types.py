@@ -22,6 +22,8 @@ class StreamSaidStart(TypedDict):
     tenant_id: NotRequired[str]
     # Of a session that is declared: its mode.
     mode: NotRequired[Literal["voice", "text", "live_call"]]
+    # The language that the user is spoken to in: of calls whose context names no other.
+    language: NotRequired[str]
 
 # Goes on with a stream whose connection was lost: the first message.
 class StreamSaidResume(TypedDict):

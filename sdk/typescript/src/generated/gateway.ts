@@ -1664,6 +1664,8 @@ export interface ToolContext {
   tool_version?: string;
   /** The toolset that the tool is called through, by the name that it has there. */
   toolset?: string;
+  /** The language that the user is spoken to in, such as de or pt-BR: safe answers are given in it. */
+  language?: string;
   /** W3C trace context; the header of this name comes first. */
   traceparent?: string;
   /** W3C trace state. */

@@ -17,6 +17,8 @@ export interface StreamClientMessages {
     tenant_id?: string;
     /** Of a session that is declared: its mode. */
     mode?: "voice" | "text" | "live_call";
+    /** The language that the user is spoken to in: of calls whose context names no other. */
+    language?: string;
   };
   /** Goes on with a stream whose connection was lost: the first message. */
   resume: {

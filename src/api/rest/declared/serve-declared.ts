@@ -4,7 +4,6 @@ import { toolFailure } from '../../../contract/call/failure.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { ToolRefusal, ToolResponse } from '../../../contract/call/tool-response.ts';
-import type { ToolRoute } from '../../../contract/tool/tool-route.ts';
 import type { ToolSet } from '../../../contract/tool/tool-set.ts';
 import { pathSteps } from '../../../lib/http-route/route-pattern.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
@@ -82,7 +81,7 @@ async function serve(found: FoundRoute, exchange: Exchange, { caller }: Declared
       ? readCall(name, read, env)
       : readCall(name, callOf(found, read), env, pointersInCall(read)),
   );
-  deprecationHeaders(reply, found.route, name);
+  deprecationHeaders(reply, found);
   if (found.route.answer === 'envelope') await sendEnvelope(reply, response);
   else sendData(reply, response, path);
 }
@@ -124,11 +123,14 @@ function failureOf({ error, meta }: ToolRefusal): ToolFailure {
 }
 
 /** RFC 9745, with the successor as a link of RFC 5829. */
-function deprecationHeaders(reply: FastifyReply, { deprecated }: ToolRoute, tool: string): void {
+function deprecationHeaders(reply: FastifyReply, { route: { deprecated }, spec, params }: FoundRoute): void {
   if (deprecated === undefined) return;
-  const { since, successor = `/v1/tools/${encodeURIComponent(tool)}/execute` } = deprecated;
+  const { since, successor } = deprecated;
+  const instead =
+    successor?.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params.get(name) ?? '')) ??
+    `/v1/tools/${encodeURIComponent(spec.name)}/execute`;
   reply.header('deprecation', `@${Date.parse(since) / 1000}`);
-  reply.header('link', `<${successor}>; rel="successor-version"`);
+  reply.header('link', `<${instead}>; rel="successor-version"`);
 }
 
 function refuseMethod({ method, url }: FastifyRequest, reply: FastifyReply, found: readonly FoundRoute[]) {

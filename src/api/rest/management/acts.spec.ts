@@ -42,6 +42,7 @@ const GIVEN = new Set<symbol>([
   tokens.MANAGEMENT_ACTS,
   tokens.TOOL_CATALOG,
   tokens.TOOLSETS,
+  tokens.DOOR_TELEMETRY,
 ]);
 
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 // Routes of tools: what cannot be served as it is declared is told at load, with its place.
 import { describe, expect, it } from 'vitest';
-import { specOf } from '../../../test/helpers/call-kit.ts';
-import type { JsonObject } from '../../contract/json.ts';
-import type { RawDeclaration } from '../../contract/tool/loaded-tools.ts';
-import type { ToolRoute } from '../../contract/tool/tool-route.ts';
+import { specOf } from '../../../../test/helpers/call-kit.ts';
+import type { JsonObject } from '../../../contract/json.ts';
+import type { RawDeclaration } from '../../../contract/tool/loaded-tools.ts';
+import type { ToolRoute } from '../../../contract/tool/tool-route.ts';
 import { faultsOfRoutes, problemsOfRoutes } from './check-routes.ts';
-import { toolDeclarationSchema } from './tool-spec-schema.ts';
+import { toolDeclarationSchema } from '../tool-spec-schema.ts';
 
 function faults(route: JsonObject, more: JsonObject = {}, isOurs = true) {
   const declared = toolDeclarationSchema.parse({
@@ -40,6 +40,11 @@ describe('a route', () => {
       { answer: 'data' },
       { max_result_items: 3 },
       'routes.0.answer: only the envelope says that a list was cut',
+    ],
+    [
+      { deprecated: { since: '2026-01-22', successor: '/o/{name}' } },
+      {},
+      'routes.0.deprecated.successor: {name} does not stand in the path',
     ],
     [{}, { metadata: { read_only: true, internal: true } }, 'routes: is not for an internal tool'],
   ])('%j of a tool with %j is refused', (route, more, message) => {

@@ -1,6 +1,6 @@
 // What an operator may write under `routes` of a tool.
 import { z } from 'zod';
-import { ROUTE_METHODS } from '../../contract/tool/tool-route.ts';
+import { ROUTE_METHODS } from '../../../contract/tool/tool-route.ts';
 
 const deprecated = z.strictObject({
   since: z.iso.date('expected a date such as 2026-01-31').describe('Since when, for the header Deprecation.'),

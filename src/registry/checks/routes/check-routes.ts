@@ -1,13 +1,18 @@
 // Checks the routes of tools: that each can be served as it is declared, and that no two take the same requests.
-import { isJsonObject } from '../../contract/json.ts';
-import type { Problem } from '../../contract/tool/loaded-tools.ts';
-import { ownPathFault } from '../../lib/http-route/own-paths.ts';
-import { formOf, parsePattern, PatternError, type PathPattern } from '../../lib/http-route/route-pattern.ts';
-import { didYouMean } from '../../lib/text/did-you-mean.ts';
-import { effectsOf } from '../normalise-spec.ts';
-import type { CheckedTool } from '../spec-rules.ts';
-import { problemOf, type Fault } from './faults.ts';
-import type { ToolDeclaration } from './tool-spec-schema.ts';
+import { isJsonObject } from '../../../contract/json.ts';
+import type { Problem } from '../../../contract/tool/loaded-tools.ts';
+import { ownPathFault } from '../../../lib/http-route/own-paths.ts';
+import {
+  formOf,
+  parsePattern,
+  PatternError,
+  type PathPattern,
+} from '../../../lib/http-route/route-pattern.ts';
+import { didYouMean } from '../../../lib/text/did-you-mean.ts';
+import { effectsOf } from '../../normalise-spec.ts';
+import type { CheckedTool } from '../../spec-rules.ts';
+import { problemOf, type Fault } from '../faults.ts';
+import type { ToolDeclaration } from '../tool-spec-schema.ts';
 
 type RouteDeclaration = NonNullable<ToolDeclaration['routes']>[number];
 
@@ -43,9 +48,22 @@ function faultsOfRoute(route: RouteDeclaration, declared: Partial<ToolDeclaratio
       'GET is for a tool that changes nothing, since it is asked without being meant: expected metadata.read_only: true, or another method';
     faults.push({ path: ['method'], message });
   }
+  const successor = successorFault(route, pattern);
+  if (successor !== undefined) faults.push({ path: ['deprecated', 'successor'], message: successor });
   const lost = route.answer === 'data' ? lostAlone(declared) : undefined;
   if (lost !== undefined) faults.push({ path: ['answer'], message: lost });
   return faults;
+}
+
+function successorFault({ deprecated }: RouteDeclaration, pattern: PathPattern): string | undefined {
+  if (deprecated?.successor === undefined) return undefined;
+  const successor = patternOf(deprecated.successor);
+  if (typeof successor === 'string') return successor;
+  const there = pattern.flatMap((step) => ('name' in step ? [step.name] : []));
+  const unknown = successor.find((step) => 'name' in step && !there.includes(step.name));
+  return unknown === undefined || !('name' in unknown)
+    ? undefined
+    : `{${unknown.name}} does not stand in the path: expected arguments of it alone`;
 }
 
 function patternOf(path: string): PathPattern | string {
