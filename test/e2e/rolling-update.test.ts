@@ -1,9 +1,6 @@
 // A rolling update under load: three processes behind a proxy are replaced one after the other, and meanwhile the database is
-// backed up and restored elsewhere. Old and new are of the same build: that an older database comes along is held by
-// database-upgrade.test.ts.
+// backed up and restored elsewhere. Old and new are of the same build; those of two versions are in test/deploy/older-version.test.ts.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { Agent, createServer, request as ask, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,6 +12,7 @@ import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { callTool } from '../helpers/rest-client.ts';
 import { sharedStores, type Stores } from '../helpers/stores.ts';
+import { TurnProxy } from '../helpers/turn-proxy.ts';
 
 const KEY = createApiKey();
 const SECRET_KEYS = `one:${Buffer.alloc(32, 7).toString('base64')}`;
@@ -68,27 +66,10 @@ async function started(settings: Readonly<Record<string, unknown>> = stores.sett
   return { gateway, dir: own, rest: (await gateway.ready()).rest };
 }
 
-/** Each request to the next backend, over a connection that the backend may keep, and none is tried twice. */
-function proxyTo(backends: readonly Started[]): Server {
-  const agent = new Agent({ keepAlive: true });
-  let turn = 0;
-  return createServer((incoming, answer) => {
-    const { rest = '' } = backends[(turn += 1) % backends.length] ?? {};
-    const { method = 'GET', url = '/', headers } = incoming;
-    const onward = ask(new URL(url, rest), { method, headers, agent }, (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(answer);
-    });
-    onward.once('error', () => answer.writeHead(502).end());
-    incoming.pipe(onward);
-  });
-}
-
 it('no call fails and no accepted call is lost while each is replaced, and a backup from then verifies elsewhere', async () => {
   const backends = await Promise.all(Array.from({ length: REPLICAS }, () => started()));
-  const proxy = proxyTo(backends);
-  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
-  const target = { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, key: KEY.text };
+  const proxy = await TurnProxy.over(backends);
+  const target = { url: proxy.url, key: KEY.text };
   const answers: number[] = [];
   const accepted: string[] = [];
   const failures: unknown[] = [];
@@ -119,12 +100,9 @@ it('no call fails and no accepted call is lost while each is replaced, and a bac
   expect(answers.length).toBeGreaterThan(REPLICAS);
   expect(answers.filter((status) => status !== 200)).toEqual([]);
   for (const id of accepted) expect(await callWhen(target, id)).toMatchObject({ status: 'succeeded' });
-  await new Promise((done) => {
-    proxy.close(done);
-    proxy.closeAllConnections();
-  });
+  await proxy.close();
   await Promise.all(backends.map(({ gateway }) => gateway.end()));
-});
+}, 240_000);
 
 async function ute(env: Readonly<Record<string, string>>, ...argv: readonly string[]) {
   let said = '';
