@@ -7,6 +7,7 @@ import type { AuditSink } from './audit-sink.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Clock } from './clock.ts';
 import type { TrustedDefinitions } from './registry/trusted-definitions.ts';
+import type { Embedder } from './egress/embedder.ts';
 import type { GrpcUpstreams } from './egress/grpc-upstreams.ts';
 import type { HttpClient } from './egress/http-client.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
@@ -34,6 +35,7 @@ export interface OutsidePorts {
   readonly callRules: CallRules;
   readonly clock: Clock;
   readonly trustedDefinitions: TrustedDefinitions;
+  readonly embedder: Embedder;
   readonly grpcUpstreams: GrpcUpstreams;
   readonly http: HttpClient;
   readonly idempotency: IdempotencyStore;

@@ -19,6 +19,7 @@ export const SECRETS: ReadonlySet<string> = new Set([
   'UTE_VAULT_SECRET_ID',
   'UTE_AUDIT_WEBHOOK_SECRET',
   'UTE_AUDIT_S3_SECRET_ACCESS_KEY',
+  'UTE_EMBEDDINGS_API_KEY',
 ]);
 
 /** UTE_CONFIG itself (the path of gateway.yaml) is read by the loader. */
@@ -83,6 +84,11 @@ export const ENVIRONMENT: Readonly<Record<string, Variable>> = {
     ['audit', 'checkpoint_s3', 'secret_access_key'],
     'text',
     'Of the bucket that takes checkpoints of the audit trail.',
+  ),
+  UTE_EMBEDDINGS_API_KEY: variable(
+    ['embeddings', 'api_key'],
+    'text',
+    'Key for the service that embeds texts.',
   ),
   UTE_WEBHOOK_SECRET: variable(
     ['webhooks', 'secret'],

@@ -14,6 +14,7 @@ import { secrets } from './secrets-settings.ts';
 import { audit } from './audit-settings.ts';
 import { auth } from './auth-settings.ts';
 import { budgets, modes, sessions, stream } from './call-settings.ts';
+import { embeddings } from './embedding-settings.ts';
 import { approvals } from './approval-settings.ts';
 import { telemetry } from './telemetry-settings.ts';
 import { toolsets } from './toolsets/toolset-settings.ts';
@@ -172,6 +173,9 @@ export const settingsSchema = z.strictObject({
   sessions: sessions.prefault({}).describe('Conversations that are declared by POST /v1/sessions.'),
   approvals: approvals.prefault({}),
   oauth: oauth.prefault({}),
+  embeddings: embeddings
+    .optional()
+    .describe('Texts as vectors, for searches by meaning. Left out: searches go by words.'),
   redis: redis.prefault({}),
   database: database.prefault({}),
   retention: retention

@@ -78,6 +78,7 @@ export const VARIANTS: Readonly<Record<string, Values>> = {
         webhookSecret: WEBHOOK_SECRET,
         auditWebhookSecret: WEBHOOK_SECRET,
         auditS3SecretAccessKey: 'an-access-key',
+        embeddingsApiKey: 'sk-embeddings',
         auditCheckpointKey: '-----BEGIN PRIVATE KEY-----\n',
       },
     },

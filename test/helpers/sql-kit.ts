@@ -4,6 +4,7 @@ import type { PreparedFunction } from '../../src/contract/plugin.ts';
 import type { ToolMetadata } from '../../src/contract/tool/tool-spec.ts';
 import { sqlExecutor, type SqlOptions } from '../../src/executors/sql/index.ts';
 import type { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
+import { NO_EMBEDDER } from '../../src/infra/embeddings/http-embedder.ts';
 import { PgSqlDatabases } from '../../src/infra/sql/pg-sql-databases.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import { callOf, functionOf, principalOf, recordingLog } from './call-kit.ts';
@@ -94,7 +95,12 @@ export function sqlKit(
 ): SqlKit {
   const databases = new PgSqlDatabases(server);
   const log = recordingLog();
-  const executor = sqlExecutor.create({ sqlDatabases: databases, clock: new SystemClock(), log });
+  const executor = sqlExecutor.create({
+    sqlDatabases: databases,
+    embedder: NO_EMBEDDER,
+    clock: new SystemClock(),
+    log,
+  });
   return {
     log,
     async load({ statement, ...options }, { url, connection = {}, parameters, metadata } = {}) {

@@ -148,6 +148,31 @@ describe('update_note, forget_note and the desk', () => {
       expect(await ask(acme, tool)).toMatchObject({ ok: false, error: { type: 'PERMISSION_DENIED' } });
   });
 
+  it('the desk exports and erases what all agents know of a user, where it names none', async () => {
+    await save('Of the desk.', { tags: ['a'], expires_in_days: 2 });
+    await save('Of the night.', {}, { ...BO, agent_id: 'night' });
+    await save('Of cy.', {}, { ...BO, user_id: 'cy' });
+    const exported = async (context: object) => (await ask(desk, 'export_notes', {}, context)).data['notes'];
+    expect(await exported({ user_id: 'bo' })).toMatchObject([
+      { agent_id: 'desk', content: 'Of the desk.', tags: ['a'], expires_at: expect.any(String) as string },
+      { agent_id: 'night', content: 'Of the night.', expires_at: null },
+    ]);
+    expect(await exported({ ...BO, agent_id: 'night' })).toHaveLength(1);
+    expect((await ask(desk, 'forget_all_notes', {}, { user_id: 'bo' })).data).toEqual({ forgotten: 2 });
+    await ask(desk, 'forget_all_notes', {}, { user_id: 'cy' });
+  });
+
+  it('a note of a megabyte is refused, and tags are words whatever they look like', async () => {
+    expect(await ask(acme, 'save_note', { content: 'x'.repeat(1_000_000) })).toMatchObject({
+      ok: false,
+      error: { type: 'VALIDATION' },
+    });
+    const tags = ["'); DROP TABLE notes; --", '{a,b}', '"', '\\', 'NULL'];
+    await save('Stays.', { tags });
+    const [note] = (await ask(acme, 'search_memory', { query: 'stays' })).data['notes'] as Note[];
+    expect(note?.tags.toSorted()).toEqual(tags.map((tag) => tag.toLowerCase()).toSorted());
+  });
+
   it('erases one user, and no other', async () => {
     await save('Of bo.');
     await save('Of cy.', {}, { ...BO, user_id: 'cy' });

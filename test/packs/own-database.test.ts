@@ -58,7 +58,7 @@ it('a note is forgotten when its days are over, and makes room for another', asy
   await callTool(agent, 'save_note', { content: 'A passing thought.', expires_in_days: 1 });
   expect(await search()).toMatchObject({ notes: [{ content: 'A passing thought.' }] });
   await postgres.sql("UPDATE notes SET expires_at = expires_at - interval '1 day'");
-  expect(await search()).toEqual({ notes: [] });
+  expect(await search()).toMatchObject({ notes: [] });
   await callTool(agent, 'save_note', { content: 'Another.' });
   expect(await postgres.sql('SELECT content FROM notes')).toEqual([{ content: 'Another.' }]);
 });

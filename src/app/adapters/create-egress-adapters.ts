@@ -10,6 +10,7 @@ import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { OutsidePorts } from '../../ports/ports.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
+import { HttpEmbedder, NO_EMBEDDER } from '../../infra/embeddings/http-embedder.ts';
 import { GrpcJsUpstreams } from '../../infra/grpc/grpc-js-upstreams.ts';
 import { UndiciHttpClient } from '../../infra/http/undici-http-client.ts';
 import { SdkMcpServers } from '../../infra/mcp/sdk-mcp-servers.ts';
@@ -24,7 +25,7 @@ import type { SystemClock } from '../../infra/clock/system-clock.ts';
 export interface EgressAdapters {
   readonly ports: Pick<
     OutsidePorts,
-    'grpcUpstreams' | 'http' | 'mcpServers' | 'sandbox' | 'spawner' | 'sqlDatabases'
+    'embedder' | 'grpcUpstreams' | 'http' | 'mcpServers' | 'sandbox' | 'spawner' | 'sqlDatabases'
   >;
   close(): Promise<void>;
 }
@@ -44,12 +45,16 @@ export function createEgressAdapters(
   const spawner = new NodeProcessSpawner(starter, sandbox);
   const grpcUpstreams = new GrpcJsUpstreams(deps.metrics);
   const http = new UndiciHttpClient();
+  const embedder =
+    settings.embeddings === undefined
+      ? NO_EMBEDDER
+      : new HttpEmbedder(settings.embeddings, { ...deps, http });
   const sqlDatabases = new PgSqlDatabases(deps.server);
   const packages = createPackageStore(settings, { ...deps, spawner });
   const swept = packages.sweep();
   const mcpServers = new SdkMcpServers({ ...deps, spawner, packages, http });
   return {
-    ports: { grpcUpstreams, http, mcpServers, sandbox, spawner, sqlDatabases },
+    ports: { embedder, grpcUpstreams, http, mcpServers, sandbox, spawner, sqlDatabases },
     async close() {
       // First: a server over HTTP is told that its session is over.
       await mcpServers.close();

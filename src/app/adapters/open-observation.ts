@@ -62,7 +62,14 @@ async function openTelemetry(
 }
 
 /** Of a URL the password as well: libraries tell of what they could not read. */
-function secretsOfSettings({ audit, database, redis, webhooks, secrets }: Settings): readonly string[] {
+function secretsOfSettings({
+  audit,
+  database,
+  embeddings,
+  redis,
+  webhooks,
+  secrets,
+}: Settings): readonly string[] {
   const urls = [database.url, database.owner_url, database.replica_url, redis.url].filter(
     (url) => url !== undefined,
   );
@@ -72,9 +79,13 @@ function secretsOfSettings({ audit, database, redis, webhooks, secrets }: Settin
   const stores = [s3?.secret_access_key, s3?.session_token];
   const keys =
     secrets.keys === undefined ? [] : secrets.keys.split(',').map((key) => key.split(':')[1] ?? '');
-  const logins = [redis.sentinel_password, secrets.vault?.token, secrets.vault?.approle?.secret_id].filter(
-    (text) => text !== undefined,
-  );
+  const { vault } = secrets;
+  const logins = [
+    redis.sentinel_password,
+    vault?.token,
+    vault?.approle?.secret_id,
+    embeddings?.api_key,
+  ].filter((text) => text !== undefined);
   return [
     ...urls,
     ...logins,

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../contract/json.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { SqlStatement } from '../../ports/egress/sql-databases.ts';
+import { argumentOf, argumentsOf } from './embedded-arguments.ts';
 import { encoderOf, type Violation } from './encode-argument.ts';
 import type { SqlOptions, StatementOptions } from './options-schema.ts';
 import { readStatement, type StatementText } from './read-statement.ts';
@@ -62,7 +63,7 @@ export function statementOptionsOf(
 /** Every place of the options that takes an argument. */
 export function placeholdersOf({ actions, statement }: SqlOptions) {
   const at = (text: string | undefined, path: readonly string[]) =>
-    text === undefined ? [] : readStatement(text).names.map((name) => ({ name, path }));
+    text === undefined ? [] : argumentsOf(readStatement(text).names).map((name) => ({ name, path }));
   if (actions === undefined) return at(statement, ['statement']);
   return Object.entries(actions).flatMap(([name, action]) =>
     at(action.statement, ['actions', name, 'statement']),
@@ -85,13 +86,14 @@ function refuseLostParameters(
 ): void {
   const properties = inputSchema['properties'];
   const parameters = isJsonObject(properties) ? Object.keys(properties) : [];
-  const quoted = parameters.find((name) => bracedInLiterals.has(name));
+  const quoted = [...bracedInLiterals].find((name) => parameters.includes(argumentOf(name) ?? ''));
   if (quoted !== undefined) {
     throw new Error(
       `statement: {${quoted}} stands inside quotes, where it is text: write it without them, as in 'a' || {${quoted}}.`,
     );
   }
-  const unused = parameters.filter((name) => !names.includes(name));
+  const used = argumentsOf(names);
+  const unused = parameters.filter((name) => !used.includes(name));
   if (unused.length > 0) {
     throw new Error(`The parameters ${unused.join(', ')} stand nowhere in the statement.`);
   }

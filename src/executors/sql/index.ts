@@ -10,10 +10,12 @@ import type {
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { Embedder } from '../../ports/egress/embedder.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { SqlDatabases, SqlResult, TenantForm } from '../../ports/egress/sql-databases.ts';
 import { compileStatement, placeholdersOf, statementOptionsOf } from './compile-statement.ts';
+import { EmbeddedArguments } from './embedded-arguments.ts';
 import {
   embeddedConnectionSchema,
   postgresConnectionSchema,
@@ -28,6 +30,7 @@ export type { SqlOptions } from './options-schema.ts';
 
 interface Needs {
   readonly sqlDatabases: SqlDatabases;
+  readonly embedder: Embedder;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -49,9 +52,11 @@ export const sqlExecutor: ExecutorPlugin<SqlOptions, Needs> = {
 class SqlExecutor implements Executor<SqlOptions> {
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #embedder: Embedder;
   readonly #databases: SharedDatabases;
 
-  constructor({ sqlDatabases, clock, log }: Needs) {
+  constructor({ sqlDatabases, embedder, clock, log }: Needs) {
+    this.#embedder = embedder;
     this.#clock = clock;
     this.#log = log;
     this.#databases = new SharedDatabases(sqlDatabases);
@@ -67,6 +72,7 @@ class SqlExecutor implements Executor<SqlOptions> {
     const own = statementOptionsOf(options, fn);
     const { statement, names } = compileStatement(own, fn);
     const tenant = own.tenant ?? tenancyOf(connection);
+    const embedded = this.#argumentsWith(names);
     const lease = this.#databases.lease(connection);
     const { held: database } = lease;
     const check = new StatementCheck(database, statement, names, { ...own, tenant });
@@ -76,11 +82,7 @@ class SqlExecutor implements Executor<SqlOptions> {
       await lease.release();
       throw error;
     }
-    const {
-      max_rows: maxRows = DEFAULT_MAX_ROWS,
-      max_bytes: maxBytes = DEFAULT_MAX_BYTES,
-      result: shape,
-    } = own;
+    const { max_rows: maxRows = DEFAULT_MAX_ROWS, max_bytes: maxBytes = DEFAULT_MAX_BYTES } = own;
     return {
       upstream: `sql:${connection.name}`,
       execute: async (call) => {
@@ -90,7 +92,7 @@ class SqlExecutor implements Executor<SqlOptions> {
         if (tenantId !== undefined) refuseOtherForm(tenantId, tenantForms);
         const result = await database.run({
           statement,
-          values: encode(call.arguments),
+          values: encode(await embedded(call)),
           tenantId,
           ...callerOf(call),
           timeoutMs: call.deadline - this.#clock.now(),
@@ -98,7 +100,7 @@ class SqlExecutor implements Executor<SqlOptions> {
           maxBytes,
           signal: call.signal,
         });
-        return { data: shape === 'row' ? onlyRow(result) : rowsOf(result) };
+        return { data: own.result === 'row' ? onlyRow(result) : rowsOf(result) };
       },
       render: async (call) => {
         const { encode } = check.passed ?? (await check.pass());
@@ -107,6 +109,13 @@ class SqlExecutor implements Executor<SqlOptions> {
       yieldsPlainJson: true,
       close: () => lease.release(),
     };
+  }
+
+  /** The arguments, and the vectors that the statement asks for besides. */
+  #argumentsWith(names: readonly string[]): (call: ToolCall) => JsonObject | Promise<JsonObject> {
+    const needs = { clock: this.#clock, log: this.#log };
+    const embedded = EmbeddedArguments.of(names, this.#embedder, needs);
+    return embedded === undefined ? (call) => call.arguments : (call) => embedded.with(call);
   }
 
   /** A server that is down is no fault of the tool: it is checked at its first call instead. */

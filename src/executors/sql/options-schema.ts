@@ -21,7 +21,9 @@ const tenancy = z.enum(['bound', 'none']);
 const statementFields = {
   statement: statementText
     .optional()
-    .describe('One SQL statement; each {name} becomes a parameter of its own, never text: WHERE id = {id}'),
+    .describe(
+      'One SQL statement; each {name} becomes a parameter of its own, never text: WHERE id = {id}. {embedding.query} is what the argument means, as a vector.',
+    ),
   writes: z
     .boolean()
     .optional()

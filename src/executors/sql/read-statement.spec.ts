@@ -35,6 +35,11 @@ describe('readStatement', () => {
     ["SELECT U&'\\0041{a}', {b}", "SELECT U&'\\0041{a}', $1", ['b']],
     ["SELECT 'é\u{1f600}', {b}, {c}", "SELECT 'é\u{1f600}', $1, $2", ['b', 'c']],
     ['SELECT x FROM t WHERE{a}AND x', 'SELECT x FROM t WHERE $1 AND x', ['a']],
+    [
+      'SELECT {embedding.a}::real[], {a}, {embeddings.model}',
+      'SELECT $1::real[], $2, $3',
+      ['embedding.a', 'a', 'embeddings.model'],
+    ],
   ])('%s', (source, text, names) => {
     expect(readStatement(source)).toMatchObject({ text, names });
   });
@@ -48,6 +53,11 @@ describe('readStatement', () => {
     ['SELECT $x$ open', 'unterminated dollar-quoted string'],
     ['SELECT /* open /* */', 'unterminated /* comment'],
     ['SELECT {}', 'name of an argument between braces'],
+    ['SELECT {embeding.a}', 'what has a dot is {embedding.<argument>}'],
+    ['SELECT {embeddings.key}', 'what has a dot is {embedding.<argument>}'],
+    ['SELECT {embedding.}', 'name of an argument between braces'],
+    ['SELECT {embedding. a}', 'name of an argument between braces'],
+    ['SELECT {embedding.a.b}', 'name of an argument between braces'],
     ['SELECT {a b}', 'name of an argument between braces'],
     ['SELECT { a }', 'name of an argument between braces'],
     ['SELECT {é}', 'name of an argument between braces'],

@@ -1,4 +1,5 @@
 // Reads the text of one statement with PostgreSQL's own parser: its placeholders become `$1 … $n`.
+import { isPlaceholder } from './embedded-arguments.ts';
 import { parse, scan, SqlTextError, type Token } from './postgres-parser.ts';
 
 export interface StatementText {
@@ -22,6 +23,8 @@ const MAX_SIGNS = 256;
 const LONG_RUN = new RegExp(`[-+*/<>=~!@#%^&|\`?]{${MAX_SIGNS + 1}}`);
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** `{name}`, or `{embedding.name}`. */
+const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?)\}/g;
 const WORD_CHARACTER = /[A-Za-z0-9_$\u0080-\uffff]/;
 const MODIFYING: ReadonlySet<string> = new Set([
   'InsertStmt',
@@ -68,7 +71,7 @@ function scanned(source: string): readonly Token[] {
   } catch (error) {
     if (!(error instanceof SqlTextError)) throw error;
     // The parser says what its scanner keeps to itself; NULL is read wherever an argument may stand.
-    parsed(source.replaceAll(/\{[A-Za-z_][A-Za-z0-9_]*\}/g, ' NULL '));
+    parsed(source.replaceAll(PLACEHOLDER, ' NULL '));
     throw new SqlTextError('PostgreSQL cannot split it into words');
   }
 }
@@ -97,18 +100,23 @@ function numbered(source: string, tokens: readonly Token[]) {
     if (/^\$\d+$/.test(token.text))
       throw fail(`Found "${token.text}": write the argument's name in braces`, token);
     if (token.text === ';') throw fail('Expected one statement, found ";" before the end of the text', token);
-    const name = token.text === '{' ? nameAt(tokens, index) : undefined;
+    const placeholder = token.text === '{' ? placeholderAt(tokens, index) : undefined;
+    const name = placeholder?.name;
+    if (placeholder !== undefined && !isPlaceholder(placeholder.name))
+      throw fail(
+        `Found {${placeholder.name}}: what has a dot is {embedding.<argument>}, {embeddings.model} or {embeddings.min_similarity}`,
+        token,
+      );
     if (name === undefined && (token.text === '{' || token.text === '}'))
       throw fail('Expected the name of an argument between braces, such as {id}', token);
     text += between(at, token.start);
     at = token.end;
-    if (name === undefined) {
-      for (const [, braced = ''] of token.text.matchAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g))
-        bracedInLiterals.add(braced);
+    if (placeholder === undefined || name === undefined) {
+      for (const [, braced = ''] of token.text.matchAll(PLACEHOLDER)) bracedInLiterals.add(braced);
       text += between(token.start, token.end);
       continue;
     }
-    index += 2;
+    index += placeholder.tokens - 1;
     at = tokens[index]?.end ?? at;
     const number = numbers.get(name) ?? numbers.size + 1;
     numbers.set(name, number);
@@ -117,12 +125,20 @@ function numbered(source: string, tokens: readonly Token[]) {
   return { text, names: [...numbers.keys()], bracedInLiterals };
 }
 
-/** `{name}` without anything between its three parts. */
-function nameAt(tokens: readonly Token[], index: number): string | undefined {
-  const [open, name, close] = tokens.slice(index, index + 3);
-  if (open === undefined || name === undefined || close?.text !== '}') return undefined;
-  const isWhole = open.end === name.start && name.end === close.start;
-  return isWhole && NAME.test(name.text) ? name.text : undefined;
+interface Placeholder {
+  readonly name: string;
+  /** How many it is made of. */
+  readonly tokens: number;
+}
+
+/** `{name}` or `{name.name}` without anything between its parts. */
+function placeholderAt(tokens: readonly Token[], index: number): Placeholder | undefined {
+  const length = tokens[index + 2]?.text === '.' ? 5 : 3;
+  const parts = tokens.slice(index, index + length);
+  const isWhole = parts.every((part, at) => at === 0 || parts[at - 1]?.end === part.start);
+  if (!isWhole || parts.length < length || parts.at(-1)?.text !== '}') return undefined;
+  const names = parts.filter((_, at) => at % 2 === 1).map(({ text }) => text);
+  return names.every((name) => NAME.test(name)) ? { name: names.join('.'), tokens: length } : undefined;
 }
 
 /** Apart from the word, number or `$` that may stand beside it. */

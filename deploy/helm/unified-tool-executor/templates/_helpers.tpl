@@ -59,7 +59,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- range $door := list "http" "grpc" }}
 {{- if hasKey (default dict (get $.Values.config $door)) "port" }}{{ fail (printf "config.%s.port: the chart sets it; see service.%sPort" $door $door) }}{{ end -}}
 {{- end -}}
-{{- range $path, $name := dict "redis.url" "redisUrl" "redis.sentinel_password" "redisSentinelPassword" "database.url" "databaseUrl" "database.owner_url" "databaseOwnerUrl" "database.replica_url" "databaseReplicaUrl" "secrets.keys" "secretsKeys" "webhooks.secret" "webhookSecret" "audit.checkpoint_webhook.secret" "auditWebhookSecret" "audit.checkpoint_s3.secret_access_key" "auditS3SecretAccessKey" }}
+{{- range $path, $name := dict "redis.url" "redisUrl" "redis.sentinel_password" "redisSentinelPassword" "database.url" "databaseUrl" "database.owner_url" "databaseOwnerUrl" "database.replica_url" "databaseReplicaUrl" "secrets.keys" "secretsKeys" "webhooks.secret" "webhookSecret" "audit.checkpoint_webhook.secret" "auditWebhookSecret" "audit.checkpoint_s3.secret_access_key" "auditS3SecretAccessKey" "embeddings.api_key" "embeddingsApiKey" }}
 {{- $at := $.Values.config -}}
 {{- range $part := splitList "." $path }}{{ $at = ternary (get (ternary $at dict (kindIs "map" $at)) $part) "" (kindIs "map" $at) }}{{ end -}}
 {{- if $at }}{{ fail (printf "config.%s: a secret does not belong into a ConfigMap; see secrets.values.%s and secrets.existingSecret" $path $name) }}{{ end -}}
@@ -79,7 +79,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{/* The secrets that are given to the gateway, by name, each with its key in the Secret and its variable. */}}
 {{- define "ute.secrets" -}}
-{{- $variables := dict "redisUrl" "UTE_REDIS_URL_FILE" "redisSentinelPassword" "UTE_REDIS_SENTINEL_PASSWORD_FILE" "databaseUrl" "UTE_DATABASE_URL_FILE" "databaseOwnerUrl" "UTE_DATABASE_OWNER_URL_FILE" "databaseReplicaUrl" "UTE_DATABASE_REPLICA_URL_FILE" "secretsKeys" "UTE_SECRETS_KEYS_FILE" "webhookSecret" "UTE_WEBHOOK_SECRET_FILE" "vaultToken" "UTE_VAULT_TOKEN_FILE" "vaultSecretId" "UTE_VAULT_SECRET_ID_FILE" "auditWebhookSecret" "UTE_AUDIT_WEBHOOK_SECRET_FILE" "auditS3SecretAccessKey" "UTE_AUDIT_S3_SECRET_ACCESS_KEY_FILE" "auditCheckpointKey" "" -}}
+{{- $variables := dict "redisUrl" "UTE_REDIS_URL_FILE" "redisSentinelPassword" "UTE_REDIS_SENTINEL_PASSWORD_FILE" "databaseUrl" "UTE_DATABASE_URL_FILE" "databaseOwnerUrl" "UTE_DATABASE_OWNER_URL_FILE" "databaseReplicaUrl" "UTE_DATABASE_REPLICA_URL_FILE" "secretsKeys" "UTE_SECRETS_KEYS_FILE" "webhookSecret" "UTE_WEBHOOK_SECRET_FILE" "vaultToken" "UTE_VAULT_TOKEN_FILE" "vaultSecretId" "UTE_VAULT_SECRET_ID_FILE" "auditWebhookSecret" "UTE_AUDIT_WEBHOOK_SECRET_FILE" "auditS3SecretAccessKey" "UTE_AUDIT_S3_SECRET_ACCESS_KEY_FILE" "embeddingsApiKey" "UTE_EMBEDDINGS_API_KEY_FILE" "auditCheckpointKey" "" -}}
 {{- $stores := list "redisUrl" "redisSentinelPassword" "databaseUrl" "databaseOwnerUrl" "databaseReplicaUrl" -}}
 {{- range $name, $variable := $variables }}
 {{- $isGiven := ternary (get $.Values.secrets.keys $name) (get $.Values.secrets.values $name) (ne $.Values.secrets.existingSecret "") }}

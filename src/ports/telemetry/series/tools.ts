@@ -17,6 +17,11 @@ export const TOOLS_SERIES = named({
     help: 'Calls of gRPC upstreams by the status that they ended in; NOT_CONNECTED for those that had no connection.',
     labels: ['status'],
   },
+  ute_embedding_requests_total: {
+    type: 'counter',
+    help: 'Texts that were to be embedded, by outcome: ok, failed, or left_out while the service is not asked after failures.',
+    labels: ['outcome'],
+  },
   ute_mcp_connections: {
     type: 'gauge',
     help: 'MCP servers that tools or loaders hold, by transport and by the state of the connection.',
