@@ -4,6 +4,9 @@ import type { ClientAddress, Credential } from '../contract/call/principal.ts';
 /** HTTP joins what a header says twice. No credential holds a comma. */
 const JOINED = /, */;
 
+/** `Bearer` with no token behind it, or nothing at all: clients write it where they have no key, and guess at none. */
+const EMPTY = /^(?:bearer)?\s*$/i;
+
 /** Undefined: none. An authorization of another scheme is a wrong credential, not a missing one. */
 export function shownCredential(
   authorizations: readonly string[],
@@ -11,8 +14,8 @@ export function shownCredential(
   from: ClientAddress | undefined,
 ): Credential | undefined {
   const [first, ...others] = [
-    ...authorizations.map(bearerToken),
-    ...keys.flatMap((said) => said.split(JOINED)),
+    ...authorizations.filter((said) => !EMPTY.test(said)).map(bearerToken),
+    ...keys.flatMap((said) => said.split(JOINED)).filter((key) => key.trim() !== ''),
   ];
   if (first === undefined) return undefined;
   const where = from === undefined ? {} : { from };

@@ -163,9 +163,13 @@ export class Visit {
   #tenant(said: string): string {
     const { tenantId = said } = this.#shown;
     if (tenantId !== said)
-      throw toolFailure('TENANTS_DIFFER', 'tenant_id differs from the header X-UTE-Tenant.', {
-        details: { field: 'tenant_id' },
-      });
+      throw toolFailure(
+        'TENANTS_DIFFER',
+        'tenant_id differs from the tenant that the stream was opened for: say one of them, or the same in both.',
+        {
+          details: { field: 'tenant_id' },
+        },
+      );
     return said;
   }
 

@@ -100,6 +100,11 @@ describe('every call of a message is found, in its order, in', () => {
         ],
       },
     ],
+    [
+      'a message that has both spellings, one of them empty',
+      'mistral',
+      { toolCalls: [], tool_calls: [chat('c1'), chat('c2')] },
+    ],
     ['the message of its SDK', 'mistral', { role: 'assistant', toolCalls: [chat('c1'), chat('c2')] }],
   ])('%s of %s', (_what, provider, said) => {
     expect(callsIn(provider, said)).toEqual(TWO);
@@ -228,6 +233,17 @@ describe('what is no message of the provider is refused with its place', () => {
     ['bedrock', { output: {} }, '/output/message'],
     ['bedrock', { output: { message: { content: 1 } } }, '/output/message/content'],
     ['mistral', { toolCalls: 1 }, '/toolCalls'],
+    ['mistral', { toolCalls: [chat('a')], tool_calls: [chat('b')] }, '/toolCalls'],
+    [
+      'mistral',
+      { choices: [{ message: { toolCalls: [chat('a')], tool_calls: [chat('a')] } }] },
+      '/choices/0/message/toolCalls',
+    ],
+    [
+      'openai',
+      { tool_calls: [chat('a')], function_call: { name: 'add', arguments: '{}' } },
+      '/function_call',
+    ],
   ])('%s %j', (provider, said, pointer) => {
     const refusal = (() => {
       try {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/js
 import { IMAGES } from '../messages/media-type.ts';
 import { endedBy, type AnswerForm, type CallAnswer, type MessageReader } from '../messages/model-message.ts';
 import { textOf, type ResultPart } from '../messages/result-parts.ts';
-import { readChatMessage } from '../openai/chat-messages.ts';
+import { callsMember, readChatMessage } from '../openai/chat-messages.ts';
 
 export const mistralMessage: MessageReader = (said, at) => {
   const { calls, ended } = readChatMessage(said, at);
@@ -16,7 +16,7 @@ function isFromSdk(said: JsonValue): boolean {
   if (!isJsonObject(said)) return false;
   const [choice] = Array.isArray(said['choices']) ? said['choices'] : [];
   const message = isJsonObject(choice) ? choice['message'] : said;
-  return isJsonObject(message) && 'toolCalls' in message;
+  return isJsonObject(message) && callsMember(message, '') === 'toolCalls';
 }
 
 const ANSWERS: AnswerForm = {

@@ -68,15 +68,28 @@ function endedBySaid(reason: JsonValue | undefined, { refusal }: JsonObject): { 
 function callsOf(message: JsonObject, at: string): readonly ProviderCall[] {
   if (!MEMBERS.some((member) => member in message)) throw wrongMessage(at, EXPECTED);
   heldToRole(message, 'assistant', at);
-  const member = 'toolCalls' in message ? 'toolCalls' : 'tool_calls';
+  const member = callsMember(message, at);
   const calls = message[member] ?? [];
   if (!Array.isArray(calls)) throw wrongMessage(`${at}/${member}`, 'must be a list of calls');
   const old = isJsonObject(message['function_call'])
     ? openAiCall({ function_call: message['function_call'] })
     : undefined;
-  if (calls.length === 0 && old !== undefined)
+  if (calls.length > 0 && old !== undefined)
+    throw wrongMessage(`${at}/function_call`, `must not stand beside ${member}: say each call once`);
+  if (old !== undefined)
     return [callAt({ ...old, id: { value: undefined, pointer: '/function_call/id' } }, at)];
   return calls.flatMap((each, index) => toolCall(each, `${at}/${member}/${index}`));
+}
+
+/** The one of both that holds calls. Throws ToolFailure where each does: nobody decides which of them are to run. */
+export function callsMember(message: JsonObject, at: string): 'tool_calls' | 'toolCalls' {
+  if (isEmpty(message['toolCalls'])) return 'tool_calls';
+  if (isEmpty(message['tool_calls'])) return 'toolCalls';
+  throw wrongMessage(`${at}/toolCalls`, 'must not stand beside tool_calls: say each call once');
+}
+
+function isEmpty(calls: JsonValue | undefined): boolean {
+  return calls === undefined || calls === null || (Array.isArray(calls) && calls.length === 0);
 }
 
 /** None: a call of another kind of tools, which is the caller's own. */

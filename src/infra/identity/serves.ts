@@ -55,7 +55,8 @@ function isServed(serves: Exclude<Serves, { kind: 'one' }>, tenant: string): boo
   return serves.kind === 'any' ? isTenantName(tenant) : serves.tenants.has(tenant);
 }
 
-const NAMED_BY = 'context.tenant_id, the header X-UTE-Tenant, or the metadata x-ute-tenant';
+const NAMED_BY =
+  'context.tenant_id (tenant_id in the first message of a stream), the header X-UTE-Tenant, or the metadata x-ute-tenant';
 
 function required(by: Principal) {
   return toolFailure(

@@ -15,7 +15,7 @@ import type { Route } from '../route/route.ts';
 import { ServesByHand } from '../route/serves.ts';
 import { invalid } from '../route/violations.ts';
 import { environmentOf, readCall, type CallEnvironment } from './read-call.ts';
-import { environmentOfEntry, goneFrom, strangerOf } from './several-calls.ts';
+import { environmentOfPart, goneFrom, strangerOf } from './several-calls.ts';
 import { readAsyncCall } from './respond-async.ts';
 import { executeTool, executeTools } from './schema.ts';
 import { sendEnvelope, sendEnvelopes } from './write-envelope.ts';
@@ -80,7 +80,7 @@ function readEntry(entry: unknown, index: number, env: CallEnvironment, largeInt
   const prefix = `/calls/${index}`;
   const own = largeIntegers.filter((pointer) => pointer.startsWith(`${prefix}/`));
   const inside = own.map((pointer) => pointer.slice(prefix.length));
-  return readCall(undefined, entry, environmentOfEntry(env, index), inside);
+  return readCall(undefined, entry, environmentOfPart(env, index), inside);
 }
 
 /** The body, or what was wrong with it: a body that cannot be read is still a call, refused and audited as one. */

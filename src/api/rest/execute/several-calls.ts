@@ -1,4 +1,5 @@
 // What requests that hold several calls share: who asks, what each call has of the headers, and who is told that the caller is gone.
+import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
@@ -23,11 +24,20 @@ export async function strangerOf(
   }
 }
 
-/** One key stands for the whole list: each entry has its own part of it. */
-export function environmentOfEntry(env: CallEnvironment, index: number): CallEnvironment {
-  const { idempotencyKey } = env.traced;
-  if (idempotencyKey === undefined) return env;
-  return { ...env, traced: { ...env.traced, idempotencyKey: `${idempotencyKey}#${index}` } };
+/** As long as a key may be; what is longer, or no key, stays as it is, and is refused as such. */
+const WHOLE_KEY = /^[\x21-\x7e]{1,255}$/;
+const LONGEST_KEY = 255;
+
+/** One key stands for all calls of the request: each has its own part of it. `said`: left out, the key of the headers. */
+export function environmentOfPart(
+  env: CallEnvironment,
+  part: string | number,
+  said = env.traced.idempotencyKey,
+): CallEnvironment {
+  if (said === undefined) return env;
+  const isTooLong = said.length + String(part).length >= LONGEST_KEY && WHOLE_KEY.test(said);
+  const whole = isTooLong ? hash('sha256', said) : said;
+  return { ...env, traced: { ...env.traced, idempotencyKey: `${whole}#${part}` } };
 }
 
 /** Calls everybody back when the connection closes before the answer is out. */

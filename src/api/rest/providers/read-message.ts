@@ -11,6 +11,7 @@ import { didYouMean } from '../../../lib/text/did-you-mean.ts';
 import { agreedContext } from '../../agreed-context.ts';
 import { readContext } from '../../read-context.ts';
 import { readCall, type CallEnvironment } from '../execute/read-call.ts';
+import { environmentOfPart } from '../execute/several-calls.ts';
 import { parseCallBody } from '../route/json-text.ts';
 import { invalid, refused, unknownName } from '../route/violations.ts';
 
@@ -18,7 +19,6 @@ const BESIDE = ['message', 'context', 'confirmation_tokens'];
 /** Of a message that holds more, nothing is run: no provider asks for so many at once. */
 const MOST_CALLS = 128;
 const LONGEST_TOKEN = 512;
-const LONGEST_KEY = 255;
 const KEY_HASH = 16;
 
 export interface AskedMessage {
@@ -116,7 +116,7 @@ function readCalls(
   return calls.map((call, index) => {
     const read = checkProviderCall(call);
     // Some say "" where they have none.
-    const id = read.id === '' && !answers.needsId ? undefined : read.id;
+    const id = read.id === '' ? undefined : read.id;
     if (id === undefined && answers.needsId)
       throw invalid(call.id.pointer, 'must be the id of the call: without it nobody can answer');
     if (id === undefined && read.name === undefined)
@@ -177,12 +177,8 @@ function environmentOfCall(
   key: string | undefined,
   call: string | number,
 ): CallEnvironment {
-  if (key === undefined) return env;
   const part = typeof call === 'number' ? call : hash('sha256', call).slice(0, KEY_HASH);
-  // With its part, the whole is no longer than a key may be.
-  const whole =
-    key.length > LONGEST_KEY - KEY_HASH - 1 && key.length <= LONGEST_KEY ? hash('sha256', key) : key;
-  return { ...env, traced: { ...env.traced, idempotencyKey: `${whole}#${part}` } };
+  return key === undefined ? env : environmentOfPart(env, part, key);
 }
 
 function cutOff() {

@@ -11,7 +11,7 @@ import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCaller } from '../../../ports/tool-caller.ts';
 import { AUTHENTICATOR, DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../../tokens.ts';
 import { environmentOf, readCall, type CallEnvironment } from '../execute/read-call.ts';
-import { environmentOfEntry, goneFrom, strangerOf } from '../execute/several-calls.ts';
+import { environmentOfPart, goneFrom, strangerOf } from '../execute/several-calls.ts';
 import { envelopeJson, sendEnvelope, sendPieces } from '../execute/write-envelope.ts';
 import { Requires } from '../management/permissions.ts';
 import { readBodyOf, type Asked } from '../route/asked.ts';
@@ -48,7 +48,7 @@ export class TextController {
     const { said, calls } = asked;
     const answered = await Promise.all(
       calls.map(async (call, index) => {
-        const response = await this.caller.execute(requestOf(call, said, environmentOfEntry(env, index)));
+        const response = await this.caller.execute(requestOf(call, said, environmentOfPart(env, index)));
         return { call, tool: call.tool, response };
       }),
     );
