@@ -161,6 +161,12 @@ const fences = [
     'gRPC ends at its door: hand the core a ToolRequest. Upstreams are called by the port GrpcUpstreams.',
   ),
   fence(
+    'mail-only-in-infra-smtp',
+    'node_modules/nodemailer/',
+    '^src/infra/smtp/',
+    'Ask for the port SmtpServers: its adapter guards where mail goes, and sends nothing twice.',
+  ),
+  fence(
     'metrics-client-only-in-infra',
     'node_modules/prom-client/',
     '^src/infra/',

@@ -8,6 +8,7 @@ import { javascriptExecutor } from './javascript/index.ts';
 import { mcpExecutor } from './mcp/index.ts';
 import { pythonExecutor } from './python/index.ts';
 import { shellExecutor } from './shell/index.ts';
+import { smtpExecutor } from './smtp/index.ts';
 import { sqlExecutor } from './sql/index.ts';
 import { toolDocsExecutor } from './tool-docs/index.ts';
 
@@ -27,6 +28,7 @@ export const EXECUTORS: readonly AnyExecutorPlugin[] = [
   mcpExecutor,
   pythonExecutor,
   shellExecutor,
+  smtpExecutor,
   sqlExecutor,
   toolDocsExecutor,
 ];

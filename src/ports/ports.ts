@@ -23,6 +23,7 @@ import type { ResultCache } from './result-cache.ts';
 import type { Sandbox } from './egress/sandbox.ts';
 import type { SessionGate } from './sessions/session-gate.ts';
 import type { SpecStore } from './registry/spec-store.ts';
+import type { SmtpServers } from './egress/smtp-servers.ts';
 import type { SqlDatabases } from './egress/sql-databases.ts';
 
 /** What infra brings. */
@@ -50,6 +51,7 @@ export interface OutsidePorts {
   readonly resultCache: ResultCache;
   readonly sandbox: Sandbox;
   readonly sessionGate: SessionGate;
+  readonly smtpServers: SmtpServers;
   readonly spawner: ProcessSpawner;
   readonly specs: SpecStore;
   readonly sqlDatabases: SqlDatabases;

@@ -19,13 +19,21 @@ import { PackageStore } from '../../infra/packages/package-store.ts';
 import { NodeProcessSpawner } from '../../infra/process/node-process-spawner.ts';
 import { ProcessStarter } from '../../infra/process/process-starter.ts';
 import { LocalSandbox } from '../../infra/sandbox/local-sandbox.ts';
+import { PooledSmtpServers } from '../../infra/smtp/pooled-smtp-servers.ts';
 import { PgSqlDatabases } from '../../infra/sql/pg-sql-databases.ts';
 import type { SystemClock } from '../../infra/clock/system-clock.ts';
 
 export interface EgressAdapters {
   readonly ports: Pick<
     OutsidePorts,
-    'embedder' | 'grpcUpstreams' | 'http' | 'mcpServers' | 'sandbox' | 'spawner' | 'sqlDatabases'
+    | 'embedder'
+    | 'grpcUpstreams'
+    | 'http'
+    | 'mcpServers'
+    | 'sandbox'
+    | 'smtpServers'
+    | 'spawner'
+    | 'sqlDatabases'
   >;
   close(): Promise<void>;
 }
@@ -49,12 +57,13 @@ export function createEgressAdapters(
     settings.embeddings === undefined
       ? NO_EMBEDDER
       : new HttpEmbedder(settings.embeddings, { ...deps, http });
+  const smtpServers = new PooledSmtpServers(deps.metrics);
   const sqlDatabases = new PgSqlDatabases(deps.server);
   const packages = createPackageStore(settings, { ...deps, spawner });
   const swept = packages.sweep();
   const mcpServers = new SdkMcpServers({ ...deps, spawner, packages, http });
   return {
-    ports: { embedder, grpcUpstreams, http, mcpServers, sandbox, spawner, sqlDatabases },
+    ports: { embedder, grpcUpstreams, http, mcpServers, sandbox, smtpServers, spawner, sqlDatabases },
     async close() {
       // First: a server over HTTP is told that its session is over.
       await mcpServers.close();
@@ -62,6 +71,7 @@ export function createEgressAdapters(
       await Promise.allSettled([
         grpcUpstreams.close(),
         http.close(),
+        smtpServers.close(),
         spawner.closeAll(),
         sqlDatabases.close(),
       ]);

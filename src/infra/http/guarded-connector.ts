@@ -68,7 +68,7 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
     const fail = (error: Error): void => callback(connectFailed(error), null);
     const secured: buildConnector.Callback = (error, socket) =>
       error === null ? callback(null, socket) : fail(error);
-    openSocket(target, policy, guard, outside, timeoutMs).then(
+    openSocket(targetOf(target), { policy, guard, outside, timeoutMs }).then(
       (socket) => {
         if (target.protocol === 'https:') startTls({ ...target, httpSocket: socket }, secured);
         else callback(null, socket);
@@ -78,16 +78,30 @@ export function guardedConnector(options: ConnectorOptions): buildConnector.conn
   };
 }
 
-async function openSocket(
-  { protocol, hostname, port }: buildConnector.Options,
-  policy: EgressPolicy,
-  guard: AddressGuard,
-  outside: Outside,
-  timeoutMs: number,
+function targetOf({ protocol, hostname, port }: buildConnector.Options): SocketTarget {
+  const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
+  return { hostname, url: new URL(`${protocol}//${host}${port && `:${port}`}`) };
+}
+
+export interface SocketTarget {
+  /** An IPv6 address stands without brackets. */
+  readonly hostname: string;
+  /** The same, as the rules of egress look at it. */
+  readonly url: URL;
+}
+
+export interface SocketRules {
+  readonly policy: EgressPolicy;
+  readonly guard: AddressGuard;
+  readonly outside: Outside;
+  readonly timeoutMs: number;
+}
+
+/** A TCP connection that is past every check. Rejects with a refusal of the policy, or with whatever went wrong. */
+export async function openSocket(
+  { hostname, url }: SocketTarget,
+  { policy, guard, outside, timeoutMs }: SocketRules,
 ): Promise<Socket> {
-  const url = new URL(
-    `${protocol}//${isIP(hostname) === 6 ? `[${hostname}]` : hostname}${port && `:${port}`}`,
-  );
   const fault = egressFault(policy, url);
   if (fault !== undefined) throw egressDenied(`${url.host} is not among the allowed ${fault}s`);
   const timeout = new AbortController();

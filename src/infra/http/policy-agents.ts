@@ -90,7 +90,12 @@ export class PolicyAgents {
 }
 
 /** The same text for the same rules, in whatever order and case they are written. */
-function canonicalPolicy({ allowHosts, allowPorts = [], allowPrivate }: EgressPolicy): string {
+function canonicalPolicy({ allowHosts, allowPorts = [], usualPorts, allowPrivate }: EgressPolicy): string {
   const sorted = (rules: readonly string[]) => [...new Set(rules.map((rule) => rule.toLowerCase()))].sort();
-  return JSON.stringify([sorted(allowHosts), sorted(allowPorts.map(String)), sorted(allowPrivate)]);
+  return JSON.stringify([
+    sorted(allowHosts),
+    sorted(allowPorts.map(String)),
+    sorted(allowPrivate),
+    usualPorts,
+  ]);
 }

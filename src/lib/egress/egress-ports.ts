@@ -5,22 +5,28 @@ import { whole } from '../settings/whole.ts';
 /** A port, or a range of them such as "8000-8999". */
 export type PortRule = number | string;
 
-const WEB_PORTS: readonly number[] = [80, 443];
+export const WEB_PORTS: readonly number[] = [80, 443];
 const MAX_PORT = 65_535;
 
-export const allowPorts = z
-  .array(
-    z.union([whole(1, MAX_PORT), z.string()]).superRefine((rule, context) => {
-      if (rangeOf(rule) !== undefined) return;
-      const message = `Expected a port from 1 to ${MAX_PORT}, or a range such as "8000-8999"; found "${rule}".`;
-      context.addIssue({ code: 'custom', message });
-    }),
-  )
+export const portRules = z.array(
+  z.union([whole(1, MAX_PORT), z.string()]).superRefine((rule, context) => {
+    if (rangeOf(rule) !== undefined) return;
+    const message = `Expected a port from 1 to ${MAX_PORT}, or a range such as "8000-8999"; found "${rule}".`;
+    context.addIssue({ code: 'custom', message });
+  }),
+);
+
+export const allowPorts = portRules
   .optional()
   .describe('Ports that may be reached besides 80 and 443: 8443, or a range such as "8000-8999".');
 
-export function isPortAllowed(rules: readonly PortRule[], port: number): boolean {
-  return WEB_PORTS.includes(port) || rules.some((rule) => holds(rangeOf(rule), port));
+/** `usual`: those that need not be listed. */
+export function isPortAllowed(
+  rules: readonly PortRule[],
+  port: number,
+  usual: readonly number[] = WEB_PORTS,
+): boolean {
+  return usual.includes(port) || rules.some((rule) => holds(rangeOf(rule), port));
 }
 
 /** Of an http or https URL; 0 is no port. */

@@ -1,7 +1,7 @@
 // Egress rules as operators write them: which hosts and ports a connection may reach, and which ranges that are not public.
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { allowPorts, isPortAllowed, portOf, type PortRule } from './egress-ports.ts';
+import { allowPorts, isPortAllowed, portOf, WEB_PORTS, type PortRule } from './egress-ports.ts';
 
 /** The fields of a connection (or of options) that say where its requests may go. */
 export const egressFields = {
@@ -38,8 +38,10 @@ export interface EgressFields {
 
 export interface EgressRules {
   readonly allowHosts: readonly string[];
-  /** Besides 80 and 443. */
+  /** Besides the usual ones. */
   readonly allowPorts?: readonly PortRule[];
+  /** 80 and 443 when left out. */
+  readonly usualPorts?: readonly number[];
 }
 
 /** The hosts said, or the one of `url`, with its port where that may be reached; the ports and ranges said. */
@@ -54,7 +56,7 @@ export function egressOf(
 
 /** What of the URL is not allowed; undefined: it may be reached. No hosts at all: any. */
 export function egressFault(
-  { allowHosts, allowPorts: ports = [] }: EgressRules,
+  { allowHosts, allowPorts: ports = [], usualPorts }: EgressRules,
   url: URL,
 ): 'host' | 'port' | undefined {
   const port = portOf(url);
@@ -64,7 +66,7 @@ export function egressFault(
   if (allowHosts.length > 0 && named.length === 0) return 'host';
   if (named.some((pattern) => pattern?.port === port)) return undefined;
   const anyPort = allowHosts.length === 0 || named.some((pattern) => pattern?.port === undefined);
-  return anyPort && isPortAllowed(ports, port) ? undefined : 'port';
+  return anyPort && isPortAllowed(ports, port, usualPorts) ? undefined : 'port';
 }
 
 /** For an operator whose declaration names such a port itself; undefined: it may be reached. `what`: which setting. */
@@ -73,7 +75,7 @@ export function portProblem(rules: EgressRules, url: URL, what: string): string 
   const port = portOf(url);
   return port === 0
     ? `Expected a port from 1 to 65535 in ${what}; found 0.`
-    : `${what} leads to port ${port}. Only 80 and 443 are reached unless others are listed: add allow_ports: [${port}].`;
+    : `${what} leads to port ${port}. Only ${(rules.usualPorts ?? WEB_PORTS).join(' and ')} are reached unless others are listed: add allow_ports: [${port}].`;
 }
 
 /** True if a host pattern names a port by which it opens more than a name alone would. */

@@ -7,6 +7,8 @@ export interface EgressPolicy {
   readonly allowHosts: readonly string[];
   /** Ports, and ranges such as "8000-8999", besides 80 and 443. A port in `allowHosts` is allowed for that host. */
   readonly allowPorts?: readonly (number | string)[];
+  /** Those that need not be listed, where they are not 80 and 443. */
+  readonly usualPorts?: readonly number[];
   /**
    * Private, loopback and link-local addresses are refused unless one of these CIDR ranges holds them; a metadata
    * service unless a range is its one address. A refusal is a ToolFailure PERMANENT, reason EGRESS_DENIED.

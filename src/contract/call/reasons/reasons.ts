@@ -4,6 +4,7 @@ import { CONVERSATION_REASONS } from './conversation-reasons.ts';
 import { AGENT_REASONS } from './agent-reasons.ts';
 import { IDENTITY_REASONS } from './identity-reasons.ts';
 import { MANAGEMENT_REASONS } from './management-reasons.ts';
+import { MAIL_REASONS } from './mail-reasons.ts';
 import { OAUTH_REASONS } from './oauth-reasons.ts';
 import { row, type ReasonRow } from './reason-row.ts';
 import { RESULT_REASONS } from './result-reasons.ts';
@@ -227,6 +228,7 @@ export const REASONS = {
   WORKSPACE_NOT_KEPT: row('UNAVAILABLE', 'the command ran, and its workspace could not be kept'),
   WORKSPACE_NOT_RESTORED: row('UNAVAILABLE', 'the session\'s workspace could not be restored'),
 
+  ...MAIL_REASONS,
   ...RESULT_REASONS,
   ...TOOLSET_REASONS,
 } satisfies Readonly<Record<string, ReasonRow>>;

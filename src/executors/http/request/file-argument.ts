@@ -1,5 +1,6 @@
 // A file among the arguments: base64, or the URL it is fetched from. Both come from a language model.
 import { isJsonObject, type JsonValue } from '../../../contract/json.ts';
+import { base64Bytes, isFileName, isMediaType } from '../../../lib/files/base64-file.ts';
 import { refuse, type Violation } from './argument-text.ts';
 
 export interface FileArgument {
@@ -9,10 +10,6 @@ export interface FileArgument {
   readonly contentType: string | undefined;
 }
 
-const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
-const MEDIA_TYPE =
-  /^[A-Za-z0-9!#$&^_.+-]{1,60}\/[A-Za-z0-9!#$&^_.+-]{1,100}(?:; ?charset=[A-Za-z0-9_.-]{1,40})?$/;
-const LONGEST_NAME = 255;
 const EXPECTED = 'must be base64, or an object with base64 or url';
 
 /** `withUrls`: whether the tool fetches files. Undefined where it cannot be one: what is wrong is noted. */
@@ -24,7 +21,7 @@ export function fileArgument(
 ): FileArgument | undefined {
   const wrong = (message: string): undefined => void refuse(violations, argument, message);
   if (typeof value === 'string') {
-    const source = bytesOf(value);
+    const source = base64Bytes(value);
     return source === undefined
       ? wrong(EXPECTED)
       : { argument, source, filename: undefined, contentType: undefined };
@@ -34,7 +31,7 @@ export function fileArgument(
   if ((typeof base64 === 'string') === (typeof url === 'string')) return wrong(`${EXPECTED}, one of the two`);
   if (filename !== undefined && filename !== null && !isFileName(filename))
     return wrong('needs a filename of at most 255 characters, without "/", "\\" and line breaks');
-  if (type !== undefined && type !== null && (typeof type !== 'string' || !MEDIA_TYPE.test(type)))
+  if (type !== undefined && type !== null && !isMediaType(type))
     return wrong('needs a content_type such as "image/png"');
   const rest = {
     argument,
@@ -42,7 +39,7 @@ export function fileArgument(
     contentType: typeof type === 'string' ? type : undefined,
   };
   if (typeof base64 === 'string') {
-    const source = bytesOf(base64);
+    const source = base64Bytes(base64);
     return source === undefined ? wrong('needs base64 that can be read') : { ...rest, source };
   }
   if (!withUrls) return wrong('must be base64: this tool fetches no files');
@@ -55,20 +52,4 @@ export function fileArgument(
   )
     return wrong('needs an http or https URL without user and password');
   return { ...rest, source };
-}
-
-function bytesOf(text: string): Buffer | undefined {
-  return BASE64.test(text) && text.replace(/=+$/, '').length % 4 !== 1
-    ? Buffer.from(text, 'base64')
-    : undefined;
-}
-
-function isFileName(name: JsonValue): boolean {
-  return (
-    typeof name === 'string' &&
-    name !== '' &&
-    name.length <= LONGEST_NAME &&
-    name.isWellFormed() &&
-    !/[/\\\x00-\x1f\x7f]/.test(name)
-  );
 }

@@ -22,6 +22,16 @@ export const TOOLS_SERIES = named({
     help: 'Texts that were to be embedded, by outcome: ok, failed, or left_out while the service is not asked after failures.',
     labels: ['outcome'],
   },
+  ute_smtp_messages_total: {
+    type: 'counter',
+    help: 'Messages by how handing them to a mail server ended (accepted, partly_accepted, deferred, refused, not_sent, unknown, abandoned, failed).',
+    labels: ['outcome'],
+  },
+  ute_smtp_connects_total: {
+    type: 'counter',
+    help: 'Attempts to connect to a mail server, by outcome (ok, failed).',
+    labels: ['outcome'],
+  },
   ute_mcp_connections: {
     type: 'gauge',
     help: 'MCP servers that tools or loaders hold, by transport and by the state of the connection.',

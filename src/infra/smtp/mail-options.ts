@@ -1,0 +1,40 @@
+// A message as nodemailer takes it. Of its many fields only those are set that cannot name a file or a URL.
+import type { SendMailOptions } from 'nodemailer';
+import type { MailMessage } from '../../ports/egress/smtp-servers.ts';
+
+export function mailOptions(message: MailMessage): SendMailOptions {
+  const { from, to, cc, bcc, replyTo, subject, text, html, attachments, messageId } = message;
+  return {
+    messageId,
+    // Said here, so that nothing is read out of the headers again. Blind copies stand nowhere else.
+    envelope: { from: from.address, to: [...new Set([...to, ...cc, ...bcc])] },
+    from,
+    to: to.map(bare),
+    ...(cc.length > 0 && { cc: cc.map(bare) }),
+    ...(replyTo.length > 0 && { replyTo: replyTo.map(bare) }),
+    subject,
+    // Never as it is: no line of it is one that a server could read as an end, or as a command.
+    text: { content: withLineEnds(text), contentTransferEncoding: 'quoted-printable' },
+    ...(html !== undefined && {
+      html: { content: withLineEnds(html), contentTransferEncoding: 'quoted-printable' },
+    }),
+    attachments: attachments.map(({ filename, contentType, content }) => ({
+      filename,
+      contentType,
+      content,
+      contentDisposition: 'attachment',
+      contentTransferEncoding: 'base64',
+    })),
+    xMailer: false,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+function bare(address: string) {
+  return { address, name: '' };
+}
+
+function withLineEnds(text: string): string {
+  return text.replaceAll(/\r\n|[\r\n\u2028\u2029]/g, '\r\n');
+}

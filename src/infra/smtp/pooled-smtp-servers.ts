@@ -1,0 +1,93 @@
+// PooledSmtpServers: a pool of connections for each mail server, account and owner; those that nobody uses give way to others.
+import { hash } from 'node:crypto';
+import { toolFailure } from '../../contract/call/failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import {
+  SmtpRefusal,
+  type MailMessage,
+  type MailReceipt,
+  type SmtpServer,
+  type SmtpServers,
+} from '../../ports/egress/smtp-servers.ts';
+import type { Metrics } from '../../ports/telemetry/metrics.ts';
+import { NameResolver } from '../dns/name-resolver.ts';
+import { realOutside, type Outside } from '../http/guarded-connector.ts';
+import type { MailPool } from './mail-pool.ts';
+import { defineSmtpMetrics, type SmtpMetrics } from './smtp-metrics.ts';
+
+const MOST_POOLS = 256;
+
+export interface PooledSmtpOptions {
+  readonly outside?: Outside;
+  readonly mostPools?: number;
+}
+
+export class PooledSmtpServers implements SmtpServers {
+  readonly #metrics: SmtpMetrics;
+  readonly #outside: Outside;
+  readonly #mostPools: number;
+  /** By a hash, since the key holds a password; in the order of their last use. */
+  readonly #pools = new Map<string, MailPool>();
+  #isClosed = false;
+
+  constructor(metrics: Metrics, { outside, mostPools = MOST_POOLS }: PooledSmtpOptions = {}) {
+    this.#metrics = defineSmtpMetrics(metrics);
+    this.#outside = outside ?? realOutside(new NameResolver());
+    this.#mostPools = mostPools;
+  }
+
+  async send(server: SmtpServer, message: MailMessage, signal: AbortSignal): Promise<MailReceipt> {
+    try {
+      // The library is loaded by the first message.
+      const { MailPool } = await import('./mail-pool.ts');
+      const receipt = await this.#poolOf(server, MailPool).send(message, signal);
+      this.#count(receipt.rejected.length === 0 ? 'accepted' : 'partly_accepted');
+      return receipt;
+    } catch (error) {
+      this.#count(signal.aborted ? 'abandoned' : outcomeOf(error));
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const pool of this.#pools.values()) pool.close();
+    this.#pools.clear();
+  }
+
+  #poolOf(server: SmtpServer, Pool: typeof MailPool): MailPool {
+    if (this.#isClosed)
+      throw toolFailure('DRAINING', 'The gateway is shutting down.', { partialSideEffects: false });
+    const key = hash('sha256', JSON.stringify(server));
+    const known = this.#pools.get(key);
+    if (known === undefined) this.#makeRoom();
+    const pool = known ?? new Pool(server, this.#outside, this.#metrics);
+    this.#pools.delete(key);
+    this.#pools.set(key, pool);
+    return pool;
+  }
+
+  #makeRoom(): void {
+    if (this.#pools.size < this.#mostPools) return;
+    for (const [key, pool] of this.#pools) {
+      if (!pool.isIdle) continue;
+      this.#pools.delete(key);
+      pool.close();
+      return;
+    }
+    throw toolFailure('QUEUE_FULL', 'Messages are on their way to too many mail servers.', {
+      retryAfterMs: 1_000,
+      partialSideEffects: false,
+    });
+  }
+
+  #count(outcome: string): void {
+    this.#metrics.messages.with(outcome).add();
+  }
+}
+
+function outcomeOf(error: unknown): string {
+  if (error instanceof SmtpRefusal) return error.code < 500 ? 'deferred' : 'refused';
+  if (!(error instanceof ToolFailure)) return 'failed';
+  return error.reason === 'DELIVERY_UNKNOWN' ? 'unknown' : 'not_sent';
+}
