@@ -4,7 +4,7 @@ import { egressFault, egressFields, egressOf, portProblem } from '../../lib/egre
 import { portRules } from '../../lib/egress/egress-ports.ts';
 import { whole } from '../../lib/settings/whole.ts';
 import type { SmtpSecurity } from '../../ports/egress/smtp-servers.ts';
-import { parseRule, RULE_EXPECTED } from './recipient-rules.ts';
+import { parseRule, RULE_EXPECTED } from './message/recipient-rules.ts';
 
 /** Of submission: RFC 6409 and RFC 8314. */
 export const MAIL_PORTS: readonly number[] = [465, 587];

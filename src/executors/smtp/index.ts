@@ -12,11 +12,11 @@ import {
   type SmtpServers,
 } from '../../ports/egress/smtp-servers.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import { compileMessage } from './compile-message.ts';
+import { compileMessage } from './message/compile-message.ts';
 import { defaultPort, hostOf, smtpConnectionSchema, type SmtpConnection } from './connection-schema.ts';
 import { placesOf, smtpOptionsSchema, type MessageOptions, type SmtpOptions } from './options-schema.ts';
 import { refusalFailure, rejectedRecipient, replyText, type Telling } from './refusal-failure.ts';
-import { shownMessage } from './shown-message.ts';
+import { shownMessage } from './message/shown-message.ts';
 import { compileServer } from './server-of-call.ts';
 
 export interface SmtpNeeds {

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { whole } from '../../lib/settings/whole.ts';
 import { parseTemplate, soleName, TemplateError, type Template } from '../../lib/text/template.ts';
-import { parseAddress } from './mail-address.ts';
-import { parseRule, RULE_EXPECTED } from './recipient-rules.ts';
+import { parseAddress } from './message/mail-address.ts';
+import { parseRule, RULE_EXPECTED } from './message/recipient-rules.ts';
 
 export const DEFAULT_MOST_RECIPIENTS = 10;
 export const DEFAULT_ATTACHMENT_BYTES = 5 << 20;
@@ -73,15 +73,20 @@ const line = place(
   (template, said) => secretProblem(template) ?? (NOT_IN_LINE.test(said) ? 'Expected one line.' : undefined),
 );
 
+const user = ofOperator('a user', (name) => name !== '', ['config', 'sensitive_config']);
+
 const server = z
   .strictObject({
     host: ofOperator('a host', (host) => host !== '').optional(),
     port: z.union([whole(1, 65_535), ofOperator('a port', () => false)]).optional(),
-    user: ofOperator('a user', (user) => user !== '', ['config', 'sensitive_config']).optional(),
+    user: z
+      .union([user, z.array(user).min(1).max(10)])
+      .optional()
+      .describe('Of a list, the first that is configured.'),
     password: ofOperator('{sensitive_config.name}', () => false, ['sensitive_config']).optional(),
   })
-  .superRefine(({ user, password }, context) => {
-    if ((user === undefined) !== (password === undefined))
+  .superRefine(({ user: name, password }, context) => {
+    if ((name === undefined) !== (password === undefined))
       context.addIssue({ code: 'custom', message: 'Expected user and password together.' });
   });
 
@@ -139,7 +144,10 @@ export const smtpOptionsSchema = z
           .optional()
           .describe(`Of one message, copies included; ${DEFAULT_MOST_RECIPIENTS} when left out.`),
       })
-      .describe('Whom arguments may name.'),
+      .optional()
+      .describe(
+        'Whom arguments may name as recipients, and for answers. Those that stand here themselves, or are configured for the agent, need no leave.',
+      ),
     max_attachment_bytes: whole(0, MOST_ATTACHMENT_BYTES)
       .optional()
       .describe('Of all attachments together, decoded; 5 MiB when left out, 0 for none.'),
@@ -158,6 +166,12 @@ export const smtpOptionsSchema = z
         const path = name === '' ? [field] : ['actions', name, field];
         context.addIssue({ code: 'custom', path, message: problem });
       }
+    if (options.recipients === undefined && messages.some(([, message]) => namesSomebody(message)))
+      context.addIssue({
+        code: 'custom',
+        path: ['recipients'],
+        message: 'Expected whom arguments may name: recipients: { allow: […] }.',
+      });
     if (actions === undefined) return;
     for (const field of Object.keys(messageFields)) {
       if (options[field as keyof MessageOptions] === undefined) continue;
@@ -170,6 +184,13 @@ export const smtpOptionsSchema = z
   });
 
 export type SmtpOptions = z.output<typeof smtpOptionsSchema>;
+
+/** True if an argument says who gets the message, or the answers. */
+function namesSomebody({ to, cc, bcc, reply_to: replyTo }: MessageOptions): boolean {
+  return [to, cc, bcc, replyTo]
+    .flat()
+    .some((said) => said !== undefined && mailTemplate(said).names.some((name) => !name.includes('.')));
+}
 
 function problemsOf({ from, to, cc, bcc, subject, text: plain, html }: MessageOptions): [string, string][] {
   return [
@@ -194,9 +215,9 @@ export function placesOf({ actions, server: own = {}, recipients, ...message }: 
       ? placesIn(message, [])
       : Object.entries(actions).flatMap(([name, each]) => placesIn(each, ['actions', name]));
   const ofServer = Object.entries(own).flatMap(([field, said]) =>
-    typeof said === 'string' ? namesIn(said, ['server', field]) : [],
+    [said].flat().flatMap((each) => (typeof each === 'string' ? namesIn(each, ['server', field]) : [])),
   );
-  const rules = recipients.allow.flatMap((rule, index) =>
+  const rules = (recipients?.allow ?? []).flatMap((rule, index) =>
     namesIn(rule, ['recipients', 'allow', String(index)]),
   );
   return [...messages, ...ofServer, ...rules];

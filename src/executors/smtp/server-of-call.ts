@@ -3,7 +3,7 @@ import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { isExactNumber } from '../../lib/json/exact-json.ts';
 import { soleName } from '../../lib/text/template.ts';
 import type { SmtpServer } from '../../ports/egress/smtp-servers.ts';
-import { CallValues, misconfigured } from './call-values.ts';
+import { CallValues, misconfigured } from './message/call-values.ts';
 import {
   DEFAULT_CLIENT_NAME,
   DEFAULT_CONNECTIONS,
@@ -87,7 +87,9 @@ function portOf(values: CallValues, said: Own['port']): number | undefined {
 }
 
 function accountOf(values: CallValues, own: Own): SmtpServer['account'] {
-  const user = textOf(values, own.user);
+  const user = [own.user]
+    .flat()
+    .reduce<string | undefined>((found, said) => found ?? textOf(values, said), undefined);
   const password = textOf(values, own.password);
   if (user === undefined && password === undefined) return undefined;
   if (user === undefined || user === '' || user.includes('\0'))
@@ -97,6 +99,6 @@ function accountOf(values: CallValues, own: Own): SmtpServer['account'] {
   return { user, password };
 }
 
-function nameIn(said: string | undefined, otherwise: string): string {
-  return said === undefined ? otherwise : (soleName(mailTemplate(said)) ?? otherwise);
+function nameIn(said: string | readonly string[] | undefined, otherwise: string): string {
+  return typeof said !== 'string' ? otherwise : (soleName(mailTemplate(said)) ?? otherwise);
 }

@@ -14,9 +14,9 @@ export function mailOptions(message: MailMessage): SendMailOptions {
     ...(replyTo.length > 0 && { replyTo: replyTo.map(bare) }),
     subject,
     // Never as it is: no line of it is one that a server could read as an end, or as a command.
-    text: { content: withLineEnds(text), contentTransferEncoding: 'quoted-printable' },
+    text: { content: encoded(text), contentTransferEncoding: 'quoted-printable' },
     ...(html !== undefined && {
-      html: { content: withLineEnds(html), contentTransferEncoding: 'quoted-printable' },
+      html: { content: encoded(html), contentTransferEncoding: 'quoted-printable' },
     }),
     attachments: attachments.map(({ filename, contentType, content }) => ({
       filename,
@@ -35,6 +35,7 @@ function bare(address: string) {
   return { address, name: '' };
 }
 
-function withLineEnds(text: string): string {
-  return text.replaceAll(/\r\n|[\r\n\u2028\u2029]/g, '\r\n');
+/** Bytes, also where there are none: the library takes an empty text for the object that it stands in, and throws. */
+function encoded(text: string): Buffer {
+  return Buffer.from(text.replaceAll(/\r\n|[\r\n\u2028\u2029]/g, '\r\n'));
 }

@@ -1,11 +1,11 @@
 // Attachments among the arguments: {filename, base64, content_type}, so many and so large as the operator lets them be.
-import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { isJsonObject, type JsonValue } from '../../contract/json.ts';
-import { base64Bytes, isFileName, isMediaType } from '../../lib/files/base64-file.ts';
-import { soleName } from '../../lib/text/template.ts';
-import type { MailAttachment } from '../../ports/egress/smtp-servers.ts';
+import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { isJsonObject, type JsonValue } from '../../../contract/json.ts';
+import { base64Bytes, isFileName, isMediaType } from '../../../lib/files/base64-file.ts';
+import { soleName } from '../../../lib/text/template.ts';
+import type { MailAttachment } from '../../../ports/egress/smtp-servers.ts';
 import type { CallValues } from './call-values.ts';
-import { mailTemplate } from './options-schema.ts';
+import { mailTemplate } from '../options-schema.ts';
 
 const MOST_FILES = 20;
 const ANY_TYPE = 'application/octet-stream';

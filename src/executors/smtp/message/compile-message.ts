@@ -1,23 +1,23 @@
 // A message out of a call: its places are found at load, and filled and checked together when it is made.
-import { toolFailure } from '../../contract/call/failure.ts';
-import type { ToolFailure } from '../../contract/call/tool-failure.ts';
-import type { ToolCall } from '../../contract/call/tool-call.ts';
-import { soleName } from '../../lib/text/template.ts';
-import { htmlText } from '../../lib/text/html-text.ts';
-import type { MailMessage } from '../../ports/egress/smtp-servers.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { ToolCall } from '../../../contract/call/tool-call.ts';
+import { soleName } from '../../../lib/text/template.ts';
+import { htmlText } from '../../../lib/text/html-text.ts';
+import type { MailMessage } from '../../../ports/egress/smtp-servers.ts';
 import { fillAttachments } from './attachments.ts';
 import { CallValues, misconfigured } from './call-values.ts';
 import type { MailAddress } from './mail-address.ts';
 import { messageIdOf } from './message-id.ts';
-import { fillAddresses, fillHtml, fillLine, fillText } from './message-parts.ts';
+import { fillAddresses, fillHtml, fillLine, fillText, type NamedAddress } from './message-parts.ts';
 import {
   DEFAULT_ATTACHMENT_BYTES,
   DEFAULT_MOST_RECIPIENTS,
   mailTemplate,
   type MessageOptions,
   type SmtpOptions,
-} from './options-schema.ts';
-import { compileRules, type AllowedBy } from './recipient-rules.ts';
+} from '../options-schema.ts';
+import { compileRules, type RecipientRule } from './recipient-rules.ts';
 
 const MOST_SHOWN = 20;
 
@@ -27,14 +27,20 @@ export function compileMessage(
   said: MessageOptions,
   rules: readonly string[] | undefined,
 ): (call: ToolCall) => MailMessage {
-  const { max = DEFAULT_MOST_RECIPIENTS, allow } = options.recipients;
-  const allowedBy = [compileRules(allow), ...(rules === undefined ? [] : [compileRules(rules)])];
+  const { max = DEFAULT_MOST_RECIPIENTS, allow = [] } = options.recipients ?? {};
+  const allowed = { given: compileRules(allow), any: compileRules(rules ?? ['*']) };
   const fill = compileParts(said, options.max_attachment_bytes ?? DEFAULT_ATTACHMENT_BYTES);
   return (call) => {
     const values = new CallValues(call);
     const { from, fromName, to, cc, bcc, replyTo, subject, text, html, attachments } = fill(values);
     values.check();
-    checkRecipients([...to, ...cc, ...bcc], { max, from, values, allowedBy });
+    const recipients = [...to, ...cc, ...bcc];
+    checkCount(recipients, max);
+    // Where answers go is as good as a recipient, for whoever waits for them.
+    checkAllowed([...recipients, ...replyTo], from, {
+      given: allowed.given(values),
+      any: allowed.any(values),
+    });
     return {
       messageId: messageIdOf(call, from.domain),
       from: { address: from.address, name: fromName ?? '' },
@@ -81,22 +87,20 @@ function addressOf({ address }: MailAddress): string {
   return address;
 }
 
-interface Bounds {
-  readonly max: number;
-  readonly from: MailAddress;
-  readonly values: CallValues;
-  readonly allowedBy: readonly AllowedBy[];
+function checkCount(recipients: readonly MailAddress[], max: number): void {
+  const { size } = new Set(recipients.map(addressOf));
+  if (size === 0) throw unsafe('The message is for nobody: no recipient is given.');
+  if (size > max) throw unsafe(`The message is for ${size} recipients; this tool writes to ${max} at most.`);
 }
 
-function checkRecipients(recipients: readonly MailAddress[], { max, from, values, allowedBy }: Bounds): void {
-  const addresses = new Set(recipients.map(addressOf));
-  if (addresses.size === 0) throw unsafe('The message is for nobody: no recipient is given.');
-  if (addresses.size > max)
-    throw unsafe(`The message is for ${addresses.size} recipients; this tool writes to ${max} at most.`);
-  const tests = allowedBy.map((allowed) => allowed(values));
-  const denied = new Set(
-    recipients.filter((each) => !tests.every((isAllowed) => isAllowed(each, from))).map(addressOf),
-  );
+function checkAllowed(
+  named: readonly NamedAddress[],
+  from: MailAddress,
+  allows: { readonly given: RecipientRule; readonly any: RecipientRule },
+): void {
+  const isAllowed = (each: NamedAddress) =>
+    allows.any(each, from) && (!each.isGiven || allows.given(each, from));
+  const denied = new Set(named.filter((each) => !isAllowed(each)).map(addressOf));
   if (denied.size === 0) return;
   const shown = [...denied].slice(0, MOST_SHOWN);
   throw toolFailure(

@@ -1,5 +1,5 @@
 // Who may be written to, as operators say it: addresses, domains, the sender's own domain, or anybody.
-import { soleName, parseTemplate } from '../../lib/text/template.ts';
+import { soleName, parseTemplate } from '../../../lib/text/template.ts';
 import { misconfigured, type CallValues } from './call-values.ts';
 import { parseAddress, parseDomain, type MailAddress } from './mail-address.ts';
 
@@ -27,7 +27,7 @@ export function parseRule(text: string): RecipientRule | undefined {
   return wanted === undefined ? undefined : ({ address }) => address.toLowerCase() === wanted;
 }
 
-export type AllowedBy = (values: CallValues) => RecipientRule;
+type AllowedBy = (values: CallValues) => RecipientRule;
 
 /** Literals are read at load; what an agent has configured, a text or a list, at each call. */
 export function compileRules(said: readonly string[]): AllowedBy {

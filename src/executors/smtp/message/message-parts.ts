@@ -1,9 +1,9 @@
 // The parts of a message, each filled in the way that its place needs: addresses, a line, a text, HTML, files.
-import { isExactNumber } from '../../lib/json/exact-json.ts';
-import { soleName } from '../../lib/text/template.ts';
-import type { CallValues } from './call-values.ts';
+import { isExactNumber } from '../../../lib/json/exact-json.ts';
+import { soleName } from '../../../lib/text/template.ts';
+import { isOfAgent, type CallValues } from './call-values.ts';
 import { parseAddress, type MailAddress } from './mail-address.ts';
-import { mailTemplate, NOT_IN_LINE } from './options-schema.ts';
+import { mailTemplate, NOT_IN_LINE } from '../options-schema.ts';
 
 type Fill<Part> = (values: CallValues) => Part;
 
@@ -14,19 +14,22 @@ const MOST_NAMED = 100;
 const ADDRESS_EXPECTED =
   'must be a plain address such as ann@example.com, without a name, quotes or comments';
 
-export function fillAddresses(said: string | readonly string[] | undefined): Fill<readonly MailAddress[]> {
+/** `isGiven`: an argument named it, and not the operator. */
+export type NamedAddress = MailAddress & { readonly isGiven: boolean };
+
+export function fillAddresses(said: string | readonly string[] | undefined): Fill<readonly NamedAddress[]> {
   const places = (typeof said === 'string' ? [said] : (said ?? [])).map((text) => {
     const name = soleName(mailTemplate(text));
     if (name !== undefined) return name;
     const literal = parseAddress(text.replaceAll('{{', '{').replaceAll('}}', '}'));
-    return literal === undefined ? [] : [literal];
+    return literal === undefined ? [] : [{ ...literal, isGiven: false }];
   });
   return (values) =>
     places.flatMap((place) => (typeof place === 'string' ? addressesOf(values, place) : place));
 }
 
 /** A text may name several, with commas between them; each member of a list is one. */
-function addressesOf(values: CallValues, name: string): readonly MailAddress[] {
+function addressesOf(values: CallValues, name: string): readonly NamedAddress[] {
   const value = values.of(name);
   if (value === undefined) return [];
   const isList = Array.isArray(value);
@@ -37,7 +40,7 @@ function addressesOf(values: CallValues, name: string): readonly MailAddress[] {
   }
   return texts.flatMap((text, index) => {
     const address = typeof text === 'string' ? parseAddress(isList ? text : trimmed(text)) : undefined;
-    if (address !== undefined) return [address];
+    if (address !== undefined) return [{ ...address, isGiven: !isOfAgent(name) }];
     values.refuse(name, ADDRESS_EXPECTED, isList ? index : undefined);
     return [];
   });

@@ -1,6 +1,6 @@
 // The Message-ID of a call: the same for every attempt of it, and for whoever asks for the same by the same idempotency key.
 import { hash } from 'node:crypto';
-import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolCall } from '../../../contract/call/tool-call.ts';
 
 type Identity = Pick<ToolCall, 'id' | 'context' | 'principal' | 'function'>;
 

@@ -1,6 +1,6 @@
 // A message as a dry run shows it: to whom and by which server it would go, what it says, and no secret.
-import type { JsonObject } from '../../contract/json.ts';
-import type { MailMessage, SmtpServer } from '../../ports/egress/smtp-servers.ts';
+import type { JsonObject } from '../../../contract/json.ts';
+import type { MailMessage, SmtpServer } from '../../../ports/egress/smtp-servers.ts';
 
 export function shownMessage(
   message: MailMessage,

@@ -1,9 +1,9 @@
 // What fills the places of a message: arguments, which come from a language model, and what the calling agent has configured.
-import { toolFailure } from '../../contract/call/failure.ts';
-import type { ToolCall } from '../../contract/call/tool-call.ts';
-import type { ToolFailure } from '../../contract/call/tool-failure.ts';
-import type { JsonValue } from '../../contract/json.ts';
-import { childPointer } from '../../lib/json/json-pointer.ts';
+import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolCall } from '../../../contract/call/tool-call.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { JsonValue } from '../../../contract/json.ts';
+import { childPointer } from '../../../lib/json/json-pointer.ts';
 
 type ValuesOfCall = Pick<ToolCall, 'arguments' | 'config' | 'sensitiveConfig'>;
 
