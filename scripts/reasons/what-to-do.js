@@ -48,6 +48,10 @@ export const BY_REASON = {
     'caller: look whether the change is there before it is made again; operator: mend the way to that database',
   CONNECTION_LOST:
     'caller: again if the tool is idempotent, it may have acted; operator: see why the upstream or MCP server ends',
+  DELIVERY_UNKNOWN:
+    'caller: look for the message id where mail arrives, or ask, before it is sent again; operator: the log of the mail server',
+  SMTP_TLS_MISSING:
+    'operator: another port or `security` for that mail server; where it had TLS before, somebody may be taking it away on the way',
   CONNECT_FAILED:
     'caller: again later, nothing was sent; operator: name, port, certificate and firewall of the upstream',
   CONNECT_TIMEOUT:

@@ -17,6 +17,7 @@ const APART: { readonly [example: string]: string } = {
   'agent-python': 'it installs packages, and asks: test/sdk',
   'agent-typescript': 'it installs packages, and asks: test/sdk',
   'grpc-client': 'it names the port 50051, and its second command is to fail',
+  email: 'its mail server takes the port 2525',
   grpc: 'its order service takes the port 50061',
   http: 'its order service takes the port 8099',
   'http-loader': 'its server of tools takes the port 8099',

@@ -388,8 +388,11 @@ it('a server that hangs behind the message takes the caller’s time and no more
 it('a dry run shows the message and where it would go, without the password', async () => {
   const { data } = await send({}, desk, { dry_run: true });
   expect(data).toMatchObject({
-    server: { host: 'localhost', port: server.port, security: 'starttls', user: 'desk@example.com' },
-    to: ['ann@example.com'],
+    dry_run: true,
+    would: {
+      server: { host: 'localhost', port: server.port, security: 'starttls', user: 'desk@example.com' },
+      to: ['ann@example.com'],
+    },
   });
   expect(JSON.stringify(data)).not.toContain(PASSWORD);
   expect(server.mails).toEqual([]);
