@@ -1,6 +1,7 @@
 // PooledSmtpServers: a pool of connections for each mail server, account and owner; those that nobody uses give way to others.
 import { hash } from 'node:crypto';
 import { toolFailure } from '../../contract/call/failure.ts';
+import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import {
   SmtpRefusal,
@@ -89,5 +90,5 @@ export class PooledSmtpServers implements SmtpServers {
 function outcomeOf(error: unknown): string {
   if (error instanceof SmtpRefusal) return error.code < 500 ? 'deferred' : 'refused';
   if (!(error instanceof ToolFailure)) return 'failed';
-  return error.reason === 'DELIVERY_UNKNOWN' ? 'unknown' : 'not_sent';
+  return isReason(error, 'DELIVERY_UNKNOWN') ? 'unknown' : 'not_sent';
 }
