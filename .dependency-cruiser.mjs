@@ -166,12 +166,7 @@ const fences = [
     '^src/infra/smtp/',
     'Ask for the port SmtpServers: its adapter guards where mail goes, and sends nothing twice.',
   ),
-  fence(
-    'metrics-client-only-in-infra',
-    'node_modules/prom-client/',
-    '^src/infra/',
-    'Ask for the port Metrics.',
-  ),
+  fence('prom-client-only-in-infra', 'node_modules/prom-client/', '^src/infra/', 'Ask for the port Metrics.'),
   fence('pino-only-in-infra', 'node_modules/pino/', '^src/infra/', 'Ask for the port Log.'),
   fence(
     'stores-only-in-infra',

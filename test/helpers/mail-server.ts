@@ -105,7 +105,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     drop: () => {
       for (const connection of server.connections) connection.close();
     },
-    close: () => new Promise((resolve) => void server.close(() => resolve())),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
   };
   return made;
 }

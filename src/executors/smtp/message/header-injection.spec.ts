@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { anyCharacter } from '../../../../test/helpers/any-character.ts';
 import { callOf } from '../../../../test/helpers/call-kit.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
-import type { JsonObject } from '../../../contract/json.ts';
+import type { JsonValue } from '../../../contract/json.ts';
 import { mailOptions } from '../../../infra/smtp/mail-options.ts';
 import { compileMessage } from './compile-message.ts';
 import { smtpOptionsSchema } from '../options-schema.ts';
@@ -93,7 +93,7 @@ const address = fc.oneof(
   fc.tuple(fc.emailAddress(), text).map((parts) => parts.join('')),
   text,
 );
-const hostile: { readonly [field: string]: fc.Arbitrary<unknown> } = {
+const hostile: { readonly [field: string]: fc.Arbitrary<JsonValue> } = {
   to: fc.oneof(fc.array(address, { minLength: 1, maxLength: 3 }), address),
   cc: fc.array(address, { maxLength: 3 }),
   bcc: fc.array(address, { maxLength: 3 }),
@@ -118,7 +118,7 @@ const CALM = { to: 'ann@example.com', subject: 'Hello', text: 'How are you?' };
 const args = fc
   .subarray(Object.keys(hostile), { minLength: 1, maxLength: 2 })
   .chain((fields) => fc.record(Object.fromEntries(fields.map((field) => [field, hostile[field] ?? said]))))
-  .map((changed) => ({ ...CALM, ...changed }) as JsonObject);
+  .map((changed) => ({ ...CALM, ...changed }));
 
 it('no argument adds a header, a recipient or a part', async () => {
   let composed = 0;
