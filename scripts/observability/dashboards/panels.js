@@ -1,4 +1,5 @@
-// Parts of dashboards: queries, panels, rows, and the JSON that Grafana reads them from.
+// Parts of dashboards: queries, panels, rows, and the JSON that Grafana reads them from: with every option that its schema requires, which
+// test/deploy/dashboards.test.ts holds them to.
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 const SCHEMA_VERSION = 39;
 const WIDTH = 24;
@@ -52,8 +53,8 @@ const stepsOf = ([ok, ...worse]) => ({
 export const chart = (title, description, queries, more = {}) =>
   panel('timeseries', title, description, queries, {
     options: {
-      legend: { displayMode: 'list', placement: 'bottom', showLegend: true },
-      tooltip: { mode: 'multi' },
+      legend: { calcs: [], displayMode: 'list', placement: 'bottom', showLegend: true },
+      tooltip: { mode: 'multi', sort: 'none' },
     },
     ...more,
   });
@@ -61,11 +62,22 @@ export const stat = (title, description, expr, more = {}) =>
   panel('stat', title, description, [query(expr)], {
     w: 4,
     h: 4,
-    options: { reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false }, colorMode: 'value' },
+    options: {
+      reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+      colorMode: 'value',
+      graphMode: 'area',
+      justifyMode: 'auto',
+      orientation: 'auto',
+      percentChangeColorMode: 'standard',
+      showPercentChange: false,
+      textMode: 'auto',
+      wideLayout: true,
+    },
     ...more,
   });
 export const table = (title, description, expr, more = {}) => {
-  const made = panel('table', title, description, [query(expr)], more);
+  const options = { frameIndex: 0, showHeader: true };
+  const made = panel('table', title, description, [query(expr)], { options, ...more });
   return { ...made, targets: made.targets.map((each) => ({ ...each, instant: true, format: 'table' })) };
 };
 export const row = (title) => ({ type: 'row', title, w: WIDTH, h: 1, collapsed: false, panels: [] });

@@ -1,5 +1,5 @@
-// Builds the programs that hold the Helm chart against Helm and Kubernetes: helm (3 and 4) and kubeconform, from the Go modules
-// that go.mod and go.sum pin, and schemas from the module k8s.io/kubernetes. Once for each set of versions; kept outside the
+// Builds the programs that hold the Helm chart against Helm and Kubernetes, and dashboards against Grafana: helm (3 and 4), kubeconform and
+// one of our own over Grafana's types, from the Go modules that go.mod and go.sum pin, and schemas from the module k8s.io/kubernetes. Once for each set of versions; kept outside the
 // checkout. `node test/deploy/programs/build.js`; the path of what it made is `PROGRAMS`.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,6 +16,7 @@ const BUILT = {
   helm3: 'helm.sh/helm/v3/cmd/helm',
   helm4: 'helm.sh/helm/v4/cmd/helm',
   kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform',
+  dashboards: './dashboards',
 };
 /** Other work goes on beside it. */
 const AT_ONCE = '2';
@@ -25,7 +26,8 @@ const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 export const PROGRAMS = join(cache, 'unified-tool-executor', `deploy-programs-${hashOf(inputs())}`);
 
 function inputs() {
-  const files = ['go.mod', 'go.sum', 'build.js', 'kubernetes-schemas.js'].map((name) => join(HERE, name));
+  const own = ['go.mod', 'go.sum', 'build.js', 'kubernetes-schemas.js', 'dashboards/main.go'];
+  const files = own.map((name) => join(HERE, name));
   return [...files, ...['prometheusrules', 'servicemonitors'].map((name) => join(CRDS, `${name}.yaml`))];
 }
 
@@ -43,7 +45,7 @@ function findGo() {
     } catch {}
   }
   throw new Error(
-    'the chart is tested with programs of Go: install Go 1.26 or newer, as `go` or /usr/local/go/bin/go',
+    'the chart and the dashboards are tested with programs of Go: install Go 1.26 or newer, as `go` or /usr/local/go/bin/go',
   );
 }
 
