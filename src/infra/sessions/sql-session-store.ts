@@ -22,37 +22,88 @@ const SESSION = sql`${columns<SessionRecord>([
 
 const ms = (count: number) => sql`${count}::double precision * interval '1 millisecond'`;
 
+/** More than there are connections to one database: so many may begin between a count and what it allowed. */
+const MARGIN = 1_000;
+
+const COLUMNS = sql`id, tenant_id, principal_id, agent_id, user_id, mode, registry_version, registry_hash, idle_ms, expires_at, over_at`;
+
+function valuesOf(session: NewSession): RawBuilder<unknown> {
+  const { id, tenantId, principalId, agentId, userId, mode, registryVersion, registryHash } = session;
+  const { idleMs, maxAgeMs } = session;
+  return sql`${id}, ${storable(tenantId)}, ${storable(principalId)}, ${storable(agentId)}, ${storable(userId)}, ${mode}::text,
+    ${registryVersion}::text, ${registryHash}::text, ${idleMs}::bigint, now() + ${ms(maxAgeMs)}, now() + ${ms(Math.min(idleMs, maxAgeMs))}`;
+}
+
+async function keepRegistry(
+  db: Kysely<Tables>,
+  hash: string,
+  version: string,
+  tools: ToolHashes,
+): Promise<void> {
+  await sql`INSERT INTO session_registries (hash, version, tools)
+    VALUES (${hash}, ${version}, ${JSON.stringify(Object.fromEntries(tools))}::jsonb)
+    ON CONFLICT (hash) DO UPDATE SET needed_at = now()`.execute(db);
+}
+
 export class SqlSessionStore implements SessionStore {
   readonly #db: Kysely<Tables>;
+  /** By hash. */
+  readonly #beingSaid = new Map<string, Promise<void>>();
 
   constructor(db: Kysely<Tables>) {
     this.#db = db;
   }
 
   create(session: NewSession, tools: ToolHashes, most: number): Promise<SessionRecord | undefined> {
+    return withDatabase(async () => {
+      if (most <= MARGIN) return this.#createInTurn(session, tools, most);
+      const made = await this.#createFarBelow(session, most);
+      if (made !== undefined) return made;
+      // The first with these tools, or there are too many: whoever is not the first knows by now.
+      await this.#need(session, tools);
+      return (await this.#createFarBelow(session, most)) ?? this.#createInTurn(session, tools, most);
+    });
+  }
+
+  /**
+   * One statement that waits for nobody, where the tenant is far from its cap and its set of tools is there: many calls begin at once, and
+   * one after the other would hold every connection. Undefined: it has to take its turn.
+   */
+  async #createFarBelow(session: NewSession, most: number): Promise<SessionRecord | undefined> {
+    const { rows } = await sql<SessionRecord>`
+      INSERT INTO sessions (${COLUMNS}) SELECT ${valuesOf(session)}
+      WHERE EXISTS (SELECT FROM session_registries WHERE hash = ${session.registryHash} AND needed_at > now() - interval '1 hour')
+        AND (SELECT count(*) FROM (
+          SELECT FROM sessions WHERE tenant_id = ${storable(session.tenantId)} AND over_at > now() LIMIT ${most - MARGIN}
+        ) AS found) < ${most - MARGIN}
+      RETURNING ${SESSION}`.execute(this.#db);
+    return rows[0];
+  }
+
+  /** Said to be needed, so that nobody deletes it meanwhile. One of many that begin at once says so. */
+  #need({ registryHash: hash, registryVersion: version }: NewSession, tools: ToolHashes): Promise<void> {
+    let said = this.#beingSaid.get(hash);
+    if (said === undefined) {
+      said = keepRegistry(this.#db, hash, version, tools).finally(() => this.#beingSaid.delete(hash));
+      this.#beingSaid.set(hash, said);
+    }
+    return said;
+  }
+
+  #createInTurn(session: NewSession, tools: ToolHashes, most: number): Promise<SessionRecord | undefined> {
     const { registryHash, registryVersion } = session;
     const tenant = storable(session.tenantId);
-    return withDatabase(() =>
-      this.#db.transaction().execute(async (trx) => {
-        // One after the other within a tenant: the cap holds whoever comes at once.
-        await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sessions of ${tenant}`}, 0))`.execute(trx);
-        const { rows: counted } = await sql<{ found: number }>`SELECT count(*) AS found FROM sessions
-          WHERE tenant_id = ${tenant} AND over_at > now()`.execute(trx);
-        if ((counted[0]?.found ?? 0) >= most) return undefined;
-        // Said to be needed, so that nobody deletes it meanwhile.
-        await sql`INSERT INTO session_registries (hash, version, tools)
-          VALUES (${registryHash}, ${registryVersion}, ${JSON.stringify(Object.fromEntries(tools))}::jsonb)
-          ON CONFLICT (hash) DO UPDATE SET needed_at = now()`.execute(trx);
-        const { rows } = await sql<SessionRecord>`
-          INSERT INTO sessions (id, tenant_id, principal_id, agent_id, user_id, mode, registry_version, registry_hash, idle_ms,
-            expires_at, over_at)
-          VALUES (${session.id}, ${tenant}, ${storable(session.principalId)}, ${storable(session.agentId)},
-            ${storable(session.userId)}, ${session.mode}, ${registryVersion}, ${registryHash}, ${session.idleMs}::bigint,
-            now() + ${ms(session.maxAgeMs)}, now() + ${ms(Math.min(session.idleMs, session.maxAgeMs))})
-          RETURNING ${SESSION}`.execute(trx);
-        return rows[0];
-      }),
-    );
+    return this.#db.transaction().execute(async (trx) => {
+      // One after the other within a tenant: the cap holds whoever comes at once.
+      await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`sessions of ${tenant}`}, 0))`.execute(trx);
+      const { rows: counted } = await sql<{ found: number }>`SELECT count(*) AS found FROM sessions
+        WHERE tenant_id = ${tenant} AND over_at > now()`.execute(trx);
+      if ((counted[0]?.found ?? 0) >= most) return undefined;
+      await keepRegistry(trx, registryHash, registryVersion, tools);
+      const { rows } = await sql<SessionRecord>`
+        INSERT INTO sessions (${COLUMNS}) VALUES (${valuesOf(session)}) RETURNING ${SESSION}`.execute(trx);
+      return rows[0];
+    });
   }
 
   find(ids: readonly string[]): Promise<readonly SessionRecord[]> {

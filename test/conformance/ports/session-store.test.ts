@@ -9,7 +9,8 @@ import type { NewSession, SessionStore } from '../../../src/ports/sessions/sessi
 import { DATABASES } from '../../helpers/databases.ts';
 import { FakeClock } from '../../helpers/fake-clock.ts';
 
-const PLENTY = 1_000;
+/** So many that a session far below waits for nobody. */
+const PLENTY = 5_000;
 const HOUR_MS = 3_600_000;
 const TOOLS = new Map([
   ['echo', 'a'.repeat(64)],
@@ -132,6 +133,27 @@ describe.each(DATABASES)('SessionStore on %s', (_name, start) => {
     await store.end(tenantId, kept[0]?.id ?? '', 'me');
     expect(await make()).toBeDefined();
     expect(await make()).toBeUndefined();
+  });
+
+  it('has no more than it may where the cap is large, whoever comes at once', async () => {
+    const most = 1_500;
+    await sql`INSERT INTO sessions (id, tenant_id, principal_id, agent_id, user_id, registry_version, registry_hash, idle_ms, expires_at,
+        over_at)
+      SELECT 'ses_filled_' || n, 'full', 'k', '', '', '1', 'x', 1, now() + interval '1 hour', now() + interval '1 hour'
+      FROM generate_series(1, ${most - 6}::int) AS n`.execute(database.db);
+    const all = await Promise.all(
+      Array.from({ length: 15 }, () => store.create(newSession({ tenantId: 'full' }), TOOLS, most)),
+    );
+    expect(all.filter((record) => record !== undefined)).toHaveLength(6);
+  });
+
+  it('far below its cap, a session is begun beside others that are being begun, and waits for none of them', async () => {
+    await made();
+    await database.db.transaction().execute(async (trx) => {
+      await sql`SELECT pg_advisory_xact_lock(hashtextextended('sessions of acme', 0))`.execute(trx);
+      await sql`SELECT FROM session_registries FOR UPDATE`.execute(trx);
+      expect(await made()).toMatchObject({ turn: 1 });
+    });
   });
 
   it('lists a tenant, newest first, page by page, by who declared it, for whom, and what is not over', async () => {
