@@ -134,6 +134,11 @@ export const BY_REASON = {
   TOOL_CHANGING: 'caller: again in a few seconds',
   TOOL_DEFINITION_CHANGED: 'operator: look at the new definition, and agree to it or not',
   TOOL_DISABLED: 'operator: enable it again when that is right (`POST /v1/admin/tools/{name}/enable`)',
+  PAGE_NOT_TEXT: 'caller: look for the same as a page; a picture or a PDF document cannot be read',
+  PAGE_TOO_COMPLEX:
+    'operator: raise executors.web-page.max_work_ms or max_memory_mb, if such pages are wanted',
+  ROBOTS_DENIED: 'caller: do without; operator: robots: ignore in the tool, where the site is yours',
+  ROBOTS_UNREADABLE: 'caller: again in a minute; operator: look at the robots.txt of the site',
   EGRESS_DENIED: 'operator: allow the address at the connection, if the tool is to reach it',
   POLICY_FAILED: 'operator: the log says why the rule cannot be evaluated; until it is mended it refuses',
   MEMORY_LIMIT: 'who keeps the tool: use less, or raise its memory',

@@ -11,6 +11,7 @@ import { shellExecutor } from './shell/index.ts';
 import { smtpExecutor } from './smtp/index.ts';
 import { sqlExecutor } from './sql/index.ts';
 import { toolDocsExecutor } from './tool-docs/index.ts';
+import { webPageExecutor } from './web-page/index.ts';
 
 /** What an executor may ask for: ports, and its own section of gateway.yaml's `executors`, checked by its schema. */
 export interface ExecutorNeeds extends Ports {
@@ -31,4 +32,5 @@ export const EXECUTORS: readonly AnyExecutorPlugin[] = [
   smtpExecutor,
   sqlExecutor,
   toolDocsExecutor,
+  webPageExecutor,
 ];

@@ -8,7 +8,7 @@ import { functionsOf } from '../../contract/tool/tool-function.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from '../../ports/egress/http-client.ts';
 import { httpExecutor, type HttpOptions } from './index.ts';
 import { HTTP_DEFAULTS } from './settings.ts';
-import { retryAfterMsOf } from './upstream-failure.ts';
+import { retryAfterMsOf } from '../../lib/upstream-error/retry-after.ts';
 
 const NOW = Date.parse('2026-01-30T12:00:00Z');
 

@@ -1,21 +1,12 @@
 // What an upstream's status means when it is not a result, and what of its body callers read: bounded, scrubbed, and marked as
 // words that nobody vouches for.
 import { statusReason } from '../../contract/call/reasons/status-reason.ts';
-import type { ErrorType } from '../../contract/call/error-types.ts';
+import { typeOfStatus } from '../../contract/call/reasons/status-type.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { describeUpstream } from '../../lib/upstream-error/describe-upstream.ts';
+import { retryAfterMsOf } from '../../lib/upstream-error/retry-after.ts';
 import type { SecretScrubber } from '../../lib/secrets/scrub-secrets.ts';
 import type { HttpResponse } from '../../ports/egress/http-client.ts';
-
-const TYPE_OF_STATUS: { readonly [status: number]: ErrorType } = {
-  401: 'AUTH',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  408: 'TRANSIENT',
-  409: 'CONFLICT',
-  425: 'TRANSIENT',
-  429: 'RATE_LIMIT',
-};
 
 /** Upstreams that turned the request down did nothing; a conflict or a timeout may come halfway. */
 const MAY_HAVE_ACTED: ReadonlySet<number> = new Set([408, 409]);
@@ -23,7 +14,6 @@ const MAY_HAVE_ACTED: ReadonlySet<number> = new Set([408, 409]);
 const EXCERPT_LENGTH = 2_048;
 /** Far more than the excerpt: a secret must not be cut in two before it is scrubbed. */
 const SCRUBBED_BYTES = 65_536;
-const DAY_MS = 86_400_000;
 
 export function upstreamFailure(
   status: number,
@@ -39,7 +29,7 @@ export function upstreamFailure(
     response !== undefined && scrubber !== undefined && shows && !isRedirect(status)
       ? describeUpstream(response, scrubber)
       : undefined;
-  return new ToolFailure(typeOf(status), messageOf(status, said?.message), {
+  return new ToolFailure(typeOfStatus(status), messageOf(status, said?.message), {
     origin: 'tool',
     reason: isRedirect(status) ? 'REDIRECT_REFUSED' : statusReason(status),
     details: { status, ...(said !== undefined && { upstream: said.details }) },
@@ -48,17 +38,6 @@ export function upstreamFailure(
     ...(response !== undefined &&
       scrubber !== undefined && { cause: causeOf(status, response, scrubber.text) }),
   });
-}
-
-/** Retry-After is a number of seconds or a date; undefined where it is neither. At most a day. */
-export function retryAfterMsOf(header: string, now: number): number | undefined {
-  const text = header.trim();
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), DAY_MS);
-}
-
-function typeOf(status: number): ErrorType {
-  return TYPE_OF_STATUS[status] ?? (status >= 500 ? 'TRANSIENT' : 'PERMANENT');
 }
 
 function messageOf(status: number, said: string | undefined): string {

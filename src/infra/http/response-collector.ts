@@ -54,6 +54,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
+    const refusal = this.#request.refuses?.(status, headers);
+    if (refusal !== undefined) return this.fail(refusal);
     const announced = Number(headers['content-length'] ?? 0);
     if (Number.isSafeInteger(announced)) this.#body.announced = announced;
     if (this.#request.method !== 'HEAD' && announced > this.#request.maxResponseBytes) this.#failTooLarge();

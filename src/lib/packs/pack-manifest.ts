@@ -18,6 +18,8 @@ const manifestSchema = z.strictObject({
   connections: z.record(z.string().min(1), z.string().min(1)).default({}),
   /** What has to be set up before a first call, where that is more than variables. */
   before: z.string().min(1).optional(),
+  /** Its first call asks something on the internet. */
+  network: z.literal(true).optional(),
   /** Arguments of a first call, for whoever has just put it in force. */
   first_call: z.strictObject({ tool: z.string().min(1), arguments: z.record(z.string(), z.json()) }),
 });

@@ -27,6 +27,8 @@ export interface HttpRequest {
   readonly egress: EgressPolicy;
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;
+  /** Asked once the head of the answer is there: what `request` rejects with, without any more of it being read. */
+  refuses?(status: number, headers: HttpResponse['headers']): Error | undefined;
   /**
    * Given, once, a question that is cheap and may be asked whenever the time of the caller is over: what the request waits
    * for, if it was not sent and that is known.

@@ -6,6 +6,7 @@ import { IDENTITY_REASONS } from './identity-reasons.ts';
 import { MANAGEMENT_REASONS } from './management-reasons.ts';
 import { MAIL_REASONS } from './mail-reasons.ts';
 import { OAUTH_REASONS } from './oauth-reasons.ts';
+import { PAGE_REASONS } from './page-reasons.ts';
 import { row, type ReasonRow } from './reason-row.ts';
 import { RESULT_REASONS } from './result-reasons.ts';
 import { TOOLSET_REASONS } from './toolset-reasons.ts';
@@ -229,6 +230,7 @@ export const REASONS = {
   WORKSPACE_NOT_RESTORED: row('UNAVAILABLE', 'the session\'s workspace could not be restored'),
 
   ...MAIL_REASONS,
+  ...PAGE_REASONS,
   ...RESULT_REASONS,
   ...TOOLSET_REASONS,
 } satisfies Readonly<Record<string, ReasonRow>>;

@@ -1,7 +1,12 @@
 // ForeignSchemas: lints and applies schemas that others wrote, in a thread of its own: the gateway goes on whatever is in them.
 import { hash } from 'node:crypto';
+import {
+  BoundedThread,
+  BoundedThreadError,
+  type After,
+  type ThreadProgram,
+} from '../../concurrency/bounded-thread.ts';
 import type { ForeignAnswer, ForeignTask } from './foreign-thread.ts';
-import { ForeignThreadError, ForeignWorker, type After } from './foreign-worker.ts';
 import type { SchemaProblem } from '../lint/schema-graph.ts';
 import type { ValidatorOptions } from '../validator.ts';
 import type { Violation } from '../violation.ts';
@@ -43,6 +48,12 @@ export interface ForeignLimits {
   readonly idleMs: number;
 }
 
+const PROGRAM: ThreadProgram = {
+  /** Beside this file, in src as in dist. */
+  file: new URL(`foreign-thread${import.meta.url.slice(-3)}`, import.meta.url),
+  memory: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+};
+
 const LIMITS: ForeignLimits = {
   checkMs: 250,
   compileMs: 2_000,
@@ -71,7 +82,7 @@ export class ForeignSchemas {
   readonly #strikes = new Map<string, number>();
   /** What the thread was given; it may have let go of some of it. */
   #given = new Set<string>();
-  #worker: ForeignWorker | undefined;
+  #worker: BoundedThread<ForeignTask, ForeignAnswer> | undefined;
   #working = false;
   #closed = false;
   #forget: () => void = () => undefined;
@@ -151,7 +162,7 @@ export class ForeignSchemas {
         job.done(await this.#do(job));
         if (job.key !== undefined) this.#strikes.delete(job.key);
       } catch (error) {
-        const why = error instanceof ForeignThreadError ? error.why : 'failed';
+        const why = error instanceof BoundedThreadError ? error.why : 'failed';
         if (why === 'failed') this.#strike(job.key);
         job.failed(new ForeignCheckError(why, (error as Error).message, error));
       }
@@ -169,11 +180,15 @@ export class ForeignSchemas {
     return answer.kind === 'missing' ? worker.run(task(false), compileMs) : answer;
   }
 
-  async #ready(): Promise<ForeignWorker> {
+  async #ready(): Promise<BoundedThread<ForeignTask, ForeignAnswer>> {
     if (this.#worker !== undefined && !this.#worker.isDead) return this.#worker;
-    if (this.#closed) throw new ForeignThreadError('The gateway is stopping.');
+    if (this.#closed) throw new BoundedThreadError('The gateway is stopping.');
     this.#given = new Set();
-    this.#worker = await ForeignWorker.start(this.#after, this.#limits.startMs);
+    this.#worker = await BoundedThread.start<ForeignTask, ForeignAnswer>(
+      PROGRAM,
+      this.#after,
+      this.#limits.startMs,
+    );
     return this.#worker;
   }
 

@@ -1,8 +1,9 @@
-// The thread of foreign-worker.ts: lints and applies schemas that others wrote, where they can take nothing but its own time and memory.
+// The thread of foreign-schemas.ts: lints and applies schemas that others wrote, where they can take nothing but its own time and memory.
 import { LRUCache } from 'lru-cache';
 import { parentPort } from 'node:worker_threads';
 import type { SchemaProblem } from '../lint/schema-graph.ts';
-import { ownThread } from './thread-cpu.ts';
+import { ownThread } from '../../concurrency/thread-cpu.ts';
+import type { ThreadReady } from '../../concurrency/bounded-thread.ts';
 import { lintSchema } from '../lint/schema-linter.ts';
 import { dropStandInNulls } from '../stand-in-nulls.ts';
 import { createValidator, type Validator, type ValidatorOptions, type Violation } from '../validator.ts';
@@ -22,8 +23,6 @@ export type ForeignTask =
     };
 
 export type ForeignAnswer =
-  /** `thread`: as the system calls it. */
-  | { readonly kind: 'ready'; readonly thread: string | undefined }
   | { readonly kind: 'linted'; readonly problems: readonly SchemaProblem[] }
   | { readonly kind: 'validated'; readonly violations: readonly Violation[]; readonly filled?: string }
   /** As JSON text; left out where there are none. */
@@ -70,7 +69,7 @@ function knownOf({ key, schema, options }: ForeignTask & { kind: 'validate' }): 
   return known;
 }
 
-function send(answer: ForeignAnswer): void {
+function send(answer: ForeignAnswer | ThreadReady): void {
   parentPort?.postMessage(answer);
 }
 

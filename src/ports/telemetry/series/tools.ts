@@ -57,6 +57,11 @@ export const TOOLS_SERIES = named({
     help: 'Looks of loaders at remote sources, by outcome.',
     labels: ['loader', 'source', 'outcome'],
   },
+  ute_web_pages_total: {
+    type: 'counter',
+    help: 'Pages that tools asked for, by outcome: read, or what kept them from it.',
+    labels: ['outcome'],
+  },
   ute_executor_workers: {
     type: 'gauge',
     help: 'Worker processes that are ready, by executor.',

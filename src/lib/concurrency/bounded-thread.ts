@@ -1,11 +1,21 @@
-// ForeignWorker: one thread that checks schemas of others, with the memory it may have. One task at a time; it dies of a bad one.
+// BoundedThread: a thread for what comes from others, with the memory that it may have. One task at a time; it dies of a bad one.
 import { Worker } from 'node:worker_threads';
 import { cpuClockOf, type CpuClock } from './thread-cpu.ts';
-import type { ForeignAnswer, ForeignTask } from './foreign-thread.ts';
 
-/** Beside this file, in src as in dist. */
-const THREAD = new URL(`foreign-thread${import.meta.url.slice(-3)}`, import.meta.url);
-const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
+/** The first thing that such a thread says. `thread`: as the system calls it, where it knows. */
+export interface ThreadReady {
+  readonly kind: 'ready';
+  readonly thread: string | undefined;
+}
+
+export interface ThreadProgram {
+  readonly file: URL;
+  readonly memory: {
+    readonly maxOldGenerationSizeMb: number;
+    readonly maxYoungGenerationSizeMb: number;
+    readonly stackSizeMb: number;
+  };
+}
 
 type End = (why: string, kind: 'busy' | 'failed') => void;
 
@@ -15,13 +25,13 @@ export type After = (ms: number, task: () => void) => () => void;
  * The thread is gone. `failed`: it took too much time or memory, or broke, by what it was given. `busy`: it hardly ran at
  * all, which says nothing of the task.
  */
-export class ForeignThreadError extends Error {
+export class BoundedThreadError extends Error {
   readonly why: 'busy' | 'failed';
 
   constructor(message: string, why: 'busy' | 'failed' = 'failed') {
     super(message);
     this.why = why;
-    this.name = 'ForeignThreadError';
+    this.name = 'BoundedThreadError';
   }
 }
 
@@ -29,24 +39,24 @@ export class ForeignThreadError extends Error {
 const MOST_WAIT = 30;
 const LOOK_AGAIN_MS = 20;
 
-interface Waiting {
-  readonly take: (answer: ForeignAnswer) => void;
-  readonly fail: (error: ForeignThreadError) => void;
+interface Waiting<Answer> {
+  readonly take: (answer: Answer) => void;
+  readonly fail: (error: BoundedThreadError) => void;
 }
 
-export class ForeignWorker {
+export class BoundedThread<Task, Answer extends { readonly kind: string }> {
   readonly #worker: Worker;
   readonly #after: After;
-  #waiting: Waiting | undefined;
+  #waiting: Waiting<Answer | ThreadReady> | undefined;
   #cpuMs: CpuClock = () => undefined;
-  #dead: ForeignThreadError | undefined;
+  #dead: BoundedThreadError | undefined;
 
-  private constructor(after: After) {
+  private constructor({ file, memory }: ThreadProgram, after: After) {
     this.#after = after;
-    // Nothing of the gateway's environment is any business of a schema.
-    this.#worker = new Worker(THREAD, { resourceLimits: MEMORY, env: {} });
-    this.#worker.on('message', (answer: ForeignAnswer) => {
-      if (answer.kind === 'ready') this.#cpuMs = cpuClockOf(answer.thread);
+    // Nothing of the gateway's environment is any business of what others wrote.
+    this.#worker = new Worker(file, { resourceLimits: memory, env: {} });
+    this.#worker.on('message', (answer: Answer | ThreadReady) => {
+      if (isReady(answer)) this.#cpuMs = cpuClockOf(answer.thread);
       this.#waiting?.take(answer);
     });
     this.#worker.on('error', (error: Error) => this.#end(`it ended: ${error.message}`));
@@ -54,12 +64,16 @@ export class ForeignWorker {
   }
 
   /** Starting is not the task's time: modules are loaded, nothing foreign is looked at. */
-  static async start(after: After, withinMs: number): Promise<ForeignWorker> {
-    const worker = new ForeignWorker(after);
-    await worker.#answer((end) =>
+  static async start<Task, Answer extends { readonly kind: string }>(
+    program: ThreadProgram,
+    after: After,
+    withinMs: number,
+  ): Promise<BoundedThread<Task, Answer>> {
+    const thread = new BoundedThread<Task, Answer>(program, after);
+    await thread.#answer((end) =>
       after(withinMs, () => end(`it did not start within ${withinMs} ms`, 'busy')),
     );
-    return worker;
+    return thread;
   }
 
   get isDead(): boolean {
@@ -67,13 +81,13 @@ export class ForeignWorker {
   }
 
   /**
-   * `withinMs` of the thread's own work: what others do on this machine does not count. Rejects with ForeignThreadError; the
-   * worker is dead then. Not to be called while a task runs.
+   * `withinMs` of the thread's own work: what others do on this machine does not count. Rejects with BoundedThreadError; the
+   * thread is dead then. Not to be called while a task runs.
    */
-  run(task: ForeignTask, withinMs: number): Promise<ForeignAnswer> {
+  async run(task: Task, withinMs: number): Promise<Answer> {
     const answer = this.#answer((end) => this.#limitWork(withinMs, end));
     this.#worker.postMessage(task);
-    return answer;
+    return (await answer) as Answer;
   }
 
   async end(): Promise<void> {
@@ -98,8 +112,8 @@ export class ForeignWorker {
     return () => stop();
   }
 
-  #answer(limit: (end: End) => () => void): Promise<ForeignAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<ForeignAnswer>();
+  #answer(limit: (end: End) => () => void): Promise<Answer | ThreadReady> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer | ThreadReady>();
     if (this.#dead !== undefined) return Promise.reject(this.#dead);
     // Someone waits for it: a process with nothing else to do must not end now.
     this.#worker.ref();
@@ -119,8 +133,12 @@ export class ForeignWorker {
 
   #end(why: string, kind: 'busy' | 'failed' = 'failed'): void {
     if (this.#dead !== undefined) return;
-    this.#dead = new ForeignThreadError(`The check was given up: ${why}.`, kind);
+    this.#dead = new BoundedThreadError(`The task was given up: ${why}.`, kind);
     this.#waiting?.fail(this.#dead);
     void this.#worker.terminate();
   }
+}
+
+function isReady(answer: { readonly kind: string }): answer is ThreadReady {
+  return answer.kind === 'ready';
 }
