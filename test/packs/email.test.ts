@@ -3,7 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { ANY_MESSAGE, parsed, startMailServer, type MailServer } from '../helpers/mail-server.ts';
+import {
+  ANY_MESSAGE,
+  parsed,
+  scriptedMailServer,
+  startMailServer,
+  type MailServer,
+} from '../helpers/mail-server.ts';
 import { request, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
@@ -383,6 +389,23 @@ it('a server that hangs behind the message takes the caller’s time and no more
   await expect.poll(() => server.mails.length).toBe(1);
   expect((await send({}, 'patient')).ok).toBe(true);
   expect((await waiting).body.error).toMatchObject({ type: 'TIMEOUT', partial_side_effects: true });
+});
+
+it('a server that is silent before it has the message has nothing of it, and the answer says so', async () => {
+  const silent = await scriptedMailServer(() => undefined);
+  try {
+    await agent('unheard', { smtp_port: silent.port });
+    const { body } = await sendTo<Answer>(
+      caller,
+      'POST',
+      '/v1/tools/email.send_email/execute',
+      { arguments: HELLO, context: { agent_id: 'unheard' } },
+      { 'x-request-timeout-ms': '1000' },
+    );
+    expect(body.error).toMatchObject({ type: 'TIMEOUT', partial_side_effects: false });
+  } finally {
+    await silent.close();
+  }
 });
 
 it('a dry run shows the message and where it would go, without the password', async () => {

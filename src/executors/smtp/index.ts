@@ -78,7 +78,10 @@ class SmtpExecutor implements Executor<SmtpOptions> {
     const server = serverOf(call);
     const telling: Telling = { scrub: scrubOf(scrubber, call), shows };
     try {
-      const receipt = await this.#servers.send(server, message, call.signal);
+      const receipt = await this.#servers.send(server, message, {
+        signal: call.signal,
+        onWaiting: (why) => (call.progress.stalled = why),
+      });
       this.#tell(call, message, server, receipt, telling);
       return { data: receiptData(message, receipt, telling) };
     } catch (error) {

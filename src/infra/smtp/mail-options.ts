@@ -14,10 +14,8 @@ export function mailOptions(message: MailMessage): SendMailOptions {
     ...(replyTo.length > 0 && { replyTo: replyTo.map(bare) }),
     subject,
     // Never as it is: no line of it is one that a server could read as an end, or as a command.
-    text: { content: encoded(text), contentTransferEncoding: 'quoted-printable' },
-    ...(html !== undefined && {
-      html: { content: encoded(html), contentTransferEncoding: 'quoted-printable' },
-    }),
+    text: encoded(text),
+    ...(html !== undefined && { html: encoded(html) }),
     attachments: attachments.map(({ filename, contentType, content }) => ({
       filename,
       contentType,
@@ -35,7 +33,13 @@ function bare(address: string) {
   return { address, name: '' };
 }
 
+/** What is longer is written in base64, which takes the library a tenth of the time. */
+const MOST_QUOTED = 16_384;
+
 /** Bytes, also where there are none: the library takes an empty text for the object that it stands in, and throws. */
-function encoded(text: string): Buffer {
-  return Buffer.from(text.replaceAll(/\r\n|[\r\n\u2028\u2029]/g, '\r\n'));
+function encoded(text: string) {
+  return {
+    content: Buffer.from(text.replaceAll(/\r\n|[\r\n\u2028\u2029]/g, '\r\n')),
+    contentTransferEncoding: text.length > MOST_QUOTED ? 'base64' : 'quoted-printable',
+  };
 }

@@ -2,8 +2,8 @@
 import type { Readable } from 'node:stream';
 import { createTransport } from 'nodemailer';
 import { toolFailure } from '../../contract/call/failure.ts';
-import type { ToolFailure } from '../../contract/call/tool-failure.ts';
-import type { MailMessage, MailReceipt, SmtpServer } from '../../ports/egress/smtp-servers.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { MailMessage, MailReceipt, SendOptions, SmtpServer } from '../../ports/egress/smtp-servers.ts';
 import type { Outside } from '../http/guarded-connector.ts';
 import { guardedSockets } from './guarded-sockets.ts';
 import { mailOptions } from './mail-options.ts';
@@ -48,12 +48,13 @@ export class MailPool {
   }
 
   /** As SmtpServers says. */
-  async send(message: MailMessage, signal: AbortSignal): Promise<MailReceipt> {
+  async send(message: MailMessage, { signal, onWaiting }: SendOptions): Promise<MailReceipt> {
     signal.throwIfAborted();
     if (this.#sending >= MOST_WAITING) throw queueFull();
     const progress: SendProgress = { began: false, handedOver: false };
     const own = AbortSignal.any([signal]);
     this.#progress.set(own, progress);
+    onWaiting?.(() => (progress.handedOver ? undefined : notInTime()));
     this.#sending += 1;
     try {
       const sent = await this.#transport.sendMail({ ...mailOptions(message), signal: own });
@@ -115,4 +116,13 @@ function queueFull(): ToolFailure {
     retryAfterMs: 1_000,
     partialSideEffects: false,
   });
+}
+
+/** A message that breaks off is none: the connection ends with the call. */
+function notInTime(): ToolFailure {
+  return new ToolFailure(
+    'TIMEOUT',
+    'The mail server did not take the message in time: nothing of it was handed over.',
+    { partialSideEffects: false },
+  );
 }

@@ -36,7 +36,8 @@ function bench(outside?: FakeOutside, mostPools?: number) {
     server: SmtpServer,
     message: Partial<MailMessage> = {},
     signal = new AbortController().signal,
-  ) => servers.send(server, messageOf(message), signal);
+    onWaiting?: (why: () => unknown) => void,
+  ) => servers.send(server, messageOf(message), { signal, ...(onWaiting !== undefined && { onWaiting }) });
   return { servers, metrics, send };
 }
 
@@ -309,9 +310,17 @@ describe('connections', () => {
     server.beforeAnswer = () => busy.promise;
     const sending = send(of('b'));
     await expect.poll(() => server.mails.length).toBe(2);
-    await expect(send(of('c'))).rejects.toMatchObject({ reason: 'QUEUE_FULL', ...NOTHING_SENT });
+    server.beforeAnswer = async () => undefined;
+    // Both are needed now; the first connection is closed, since nobody uses it.
+    await send(of('c'));
+    await expect.poll(() => server.connections()).toBe(2);
     busy.resolve();
     await sending;
+    const sessions = server.mails.map(({ session }) => session);
+    expect(new Set(sessions).size).toBe(3);
+    await send(of('a'));
+    expect(sessions).not.toContain(server.mails.at(-1)?.session);
+    await expect.poll(() => server.connections()).toBe(1);
   });
 });
 

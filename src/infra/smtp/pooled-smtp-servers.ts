@@ -7,6 +7,7 @@ import {
   SmtpRefusal,
   type MailMessage,
   type MailReceipt,
+  type SendOptions,
   type SmtpServer,
   type SmtpServers,
 } from '../../ports/egress/smtp-servers.ts';
@@ -16,6 +17,7 @@ import { realOutside, type Outside } from '../http/guarded-connector.ts';
 import type { MailPool } from './mail-pool.ts';
 import { defineSmtpMetrics, type SmtpMetrics } from './smtp-metrics.ts';
 
+/** That are kept for the next message. */
 const MOST_POOLS = 256;
 
 export interface PooledSmtpOptions {
@@ -37,15 +39,15 @@ export class PooledSmtpServers implements SmtpServers {
     this.#mostPools = mostPools;
   }
 
-  async send(server: SmtpServer, message: MailMessage, signal: AbortSignal): Promise<MailReceipt> {
+  async send(server: SmtpServer, message: MailMessage, options: SendOptions): Promise<MailReceipt> {
     try {
       // The library is loaded by the first message.
       const { MailPool } = await import('./mail-pool.ts');
-      const receipt = await this.#poolOf(server, MailPool).send(message, signal);
+      const receipt = await this.#poolOf(server, MailPool).send(message, options);
       this.#count(receipt.rejected.length === 0 ? 'accepted' : 'partly_accepted');
       return receipt;
     } catch (error) {
-      this.#count(signal.aborted ? 'abandoned' : outcomeOf(error));
+      this.#count(options.signal.aborted ? 'abandoned' : outcomeOf(error));
       throw error;
     }
   }
@@ -68,18 +70,14 @@ export class PooledSmtpServers implements SmtpServers {
     return pool;
   }
 
+  /** Those in use stay, however many: each is a call that runs, and no tenant's servers keep another tenant from its own. */
   #makeRoom(): void {
-    if (this.#pools.size < this.#mostPools) return;
     for (const [key, pool] of this.#pools) {
+      if (this.#pools.size < this.#mostPools) return;
       if (!pool.isIdle) continue;
       this.#pools.delete(key);
       pool.close();
-      return;
     }
-    throw toolFailure('QUEUE_FULL', 'Messages are on their way to too many mail servers.', {
-      retryAfterMs: 1_000,
-      partialSideEffects: false,
-    });
   }
 
   #count(outcome: string): void {

@@ -1,4 +1,5 @@
 // SmtpServers: mail servers that messages are handed over to, over connections that are kept for their owner alone.
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { EgressPolicy } from './http-client.ts';
 
 /** `starttls`: nothing is said before the connection is secured; a server that cannot is not spoken to. */
@@ -63,8 +64,14 @@ export interface RefusedRecipient {
  * OUTPUT_INVALID (SMTP_PROTOCOL).
  */
 export interface SmtpServers {
-  send(server: SmtpServer, message: MailMessage, signal: AbortSignal): Promise<MailReceipt>;
+  send(server: SmtpServer, message: MailMessage, options: SendOptions): Promise<MailReceipt>;
   close(): Promise<void>;
+}
+
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  /** Given, once, a question that may be asked when the caller's time is over: that nothing was handed over yet, if so. */
+  readonly onWaiting?: (why: () => ToolFailure | undefined) => void;
 }
 
 /** Where in the conversation the server said no. */
