@@ -26,8 +26,8 @@ export async function authorizeRetry(
   const { tool, arguments: args, context, timeoutMs } = admittedCallOf(id, kept);
   // What belonged to that one moment: its key would give the first outcome again.
   const { idempotencyKey: _key, traceparent: _parent, tracestate: _state, ...lasting } = context;
-  const anew = { ...by, tool, arguments: args, timeoutMs, context: { ...lasting, confirmationToken } };
-  const admission = await caller.admit({ ...anew, terms: { retry: { call_id: id, force } } });
+  const said = { tool, arguments: args, timeoutMs, context: { ...lasting, confirmationToken } };
+  const admission = await caller.admit({ ...by, ...said, isKept: true, terms: { retry: { call_id: id, force } } });
   let request = '';
   await keptAt(admission, async (admitted) => {
     ({ request } = newCallOf(admitted, { maxWaitMs: 0 }));

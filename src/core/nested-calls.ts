@@ -43,22 +43,33 @@ export class StepCalls implements NestedCalls {
 
   async run(parent: ToolCall, tool: string, args: JsonObject): Promise<ToolResponse> {
     if (this.#caller === undefined) throw new Error('no call runs before the core is there');
+    const request = this.requestOf(parent, tool, args);
+    const { budget } = request.parent;
+    if (hasUsedItsSlice(budget)) await nextOwnSlice(budget);
+    // It may have taken its turn for long.
+    return this.#caller.execute({ ...request, timeoutMs: this.#leftOf(parent) });
+  }
+
+  /** The step as a request: what it may do is what its parent may. */
+  requestOf(parent: ToolCall, tool: string, args: JsonObject): ToolRequest & { readonly parent: ParentCall } {
     const step = this.#stepOf(parent);
-    if (hasUsedItsSlice(step.budget)) await nextOwnSlice(step.budget);
     const refusal = parent.signal.aborted ? cancelled() : (refusalOf(step) ?? reachRefusal(parent, tool));
     const { credential, door } = parent.request;
-    const request: ToolRequest = {
+    return {
       tool,
       arguments: args,
       context: contextOf(parent.context),
       credential,
       door,
-      timeoutMs: Math.max(0, parent.deadline - this.#clock.now()),
+      timeoutMs: this.#leftOf(parent),
       signal: parent.signal,
       parent: step,
       ...(refusal !== undefined && { refusal }),
     };
-    return this.#caller.execute(request);
+  }
+
+  #leftOf({ deadline }: ToolCall): number {
+    return Math.max(0, deadline - this.#clock.now());
   }
 
   #stepOf(parent: ToolCall): ParentCall {

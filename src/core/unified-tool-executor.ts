@@ -205,8 +205,8 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
   #findTool(call: ToolCall): CompiledTool {
     const { request } = call;
     const tool = searchToolOf(call) ?? toolsOf(call).find(request.tool);
-    const isOutside = request.parent === undefined && tool?.function.spec.metadata.internal === true;
-    if (tool !== undefined && !isOutside) return tool;
+    const isRefused = tool?.function.spec.metadata.internal === true && isFromOutside(call);
+    if (tool !== undefined && !isRefused) return tool;
     if (request.refusal !== undefined) throw request.refusal;
     throw this.#deps.agentTools?.missing(call) ?? noSuchTool(call);
   }
@@ -224,6 +224,11 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
       throw new ToolFailure('MODE_RESTRICTED', message, { details: { mode, modes: [...modes] } });
     }
   }
+}
+
+/** Neither a step, nor admitted before: that was a step then, where its tool is one that tools alone call. */
+function isFromOutside({ phase, request }: ToolCall): boolean {
+  return request.parent === undefined && phase.kind !== 'resume' && request.isKept !== true;
 }
 
 /** A step of a call, or a call that was admitted before, is carried through. */

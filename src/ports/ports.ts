@@ -1,4 +1,5 @@
 // Ports: everything a plugin may ask for. A plugin's create() picks what it needs and gets nothing else to see.
+import type { CallerSchedules } from './calls/caller-schedules.ts';
 import type { CallRules } from '../contract/rules/call-rules.ts';
 import type { AdmissionControl } from './admission-control.ts';
 import type { ApproverGroups } from './approvals/approver-groups.ts';
@@ -57,7 +58,8 @@ export interface OutsidePorts {
   readonly sqlDatabases: SqlDatabases;
 }
 
-/** And what only the gateway itself can give: its own call. */
+/** And what only the gateway itself can give: its own call, now and later. */
 export interface Ports extends OutsidePorts {
+  readonly callerSchedules: CallerSchedules;
   readonly nestedCalls: NestedCalls;
 }

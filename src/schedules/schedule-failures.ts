@@ -14,8 +14,9 @@ export function otherVersion(): ToolFailure {
   return toolFailure('VERSION_MISMATCH', 'The schedule was changed meanwhile: look at it again.');
 }
 
-export function tooMany(maxPerTenant: number): ToolFailure {
-  const message = `Your tenant has ${maxPerTenant} schedules already: delete some first.`;
+/** `who`: the beginning of a sentence. */
+export function tooMany(limit: number, who: string): ToolFailure {
+  const message = `${who} ${limit} schedules already: delete some first.`;
   return toolFailure('TOO_MANY_SCHEDULES', message, { retryable: false });
 }
 
@@ -27,4 +28,18 @@ export function adminNeeded(): ToolFailure {
   const message = 'This schedule belongs to another credential: changing it needs the permission admin.';
   const details = { permission: 'admin' };
   return toolFailure('PERMISSION_MISSING', message, { details });
+}
+
+export function tooOften(minIntervalMs: number): ToolFailure {
+  const message = `comes more often than every ${minIntervalMs / 1_000} seconds, which is as often as it may here`;
+  return toolFailure('SCHEDULE_TOO_OFTEN', `/schedule ${message}.`, {
+    details: { violations: [{ pointer: '/schedule', message }] },
+  });
+}
+
+/** `refusal`: the end of a sentence. */
+export function callbackNotAllowed(refusal: string): ToolFailure {
+  return toolFailure('CALLBACK_NOT_ALLOWED', `/callback/url ${refusal}.`, {
+    details: { violations: [{ pointer: '/callback/url', message: refusal }] },
+  });
 }

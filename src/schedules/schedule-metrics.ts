@@ -18,6 +18,15 @@ export function scheduleSeries(metrics: Metrics): ScheduleSeries {
   return { runs, lag: lag.with() };
 }
 
+/** made, changed, deleted. */
+export type ChangeSeries = Labelled<Counter>;
+
+export function changeSeries(metrics: Metrics): ChangeSeries {
+  const changes = metrics.counter(DEFERRED_SERIES.ute_schedule_changes_total);
+  for (const change of ['made', 'changed', 'deleted']) changes.with(change);
+  return changes;
+}
+
 export interface CountsDeps {
   readonly store: ScheduleStore;
   readonly metrics: Metrics;

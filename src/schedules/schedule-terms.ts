@@ -34,7 +34,7 @@ export function mergeTerms(terms: ScheduleTerms, edit: TermsDraft, now: number):
 }
 
 /** Part of what an approval is good for: the same words give the same. */
-export function shownTerms(terms: ScheduleTerms): JsonObject {
+export function shownTerms(terms: ScheduleTerms, callbackUrl?: string): JsonObject {
   const { phrase, timeZone, misfire, maxCatchUp, overlap, endAt, maxRuns } = terms;
   return {
     schedule: phrase,
@@ -44,6 +44,7 @@ export function shownTerms(terms: ScheduleTerms): JsonObject {
     overlap,
     end_at: endAt === null ? null : new Date(endAt).toISOString(),
     max_runs: maxRuns,
+    ...(callbackUrl !== undefined && { callback_url: callbackUrl }),
   };
 }
 

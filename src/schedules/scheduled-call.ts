@@ -14,7 +14,7 @@ import { newCallOf } from '../calls/accepted-request.ts';
 const MAX_REQUEST_BYTES = 64 * 1024;
 
 /** Throws ToolFailure PAYLOAD_TOO_LARGE. */
-export function scheduledCallOf(admitted: Admitted): ScheduledCall {
+export function scheduledCallOf(admitted: Admitted, callbackUrl?: string): ScheduledCall {
   const call = eachTime(admitted.call);
   const kept = newCallOf({ ...admitted, call }, { maxWaitMs: 0 });
   const { tool, principalId, agentId, userId, sessionId, argumentsHash, request } = kept;
@@ -23,7 +23,8 @@ export function scheduledCallOf(admitted: Admitted): ScheduledCall {
     const message = `A schedule keeps at most ${MAX_REQUEST_BYTES} bytes of arguments and context, these are ${bytes}.`;
     throw toolFailure('SCHEDULE_TOO_LARGE', message);
   }
-  return { tool, principalId, agentId, userId, sessionId, argumentsHash, request };
+  const told = callbackUrl === undefined ? {} : { callbackUrl };
+  return { tool, principalId, agentId, userId, sessionId, argumentsHash, request, ...told };
 }
 
 /** What is assigned is asked for at each run. What the caller or its session named holds for all of them. */

@@ -1,6 +1,6 @@
 // Schedules: made as the call itself would be agreed to, changed by their owner alone, and shown to nobody else's eyes.
 import { describe, expect, it } from 'vitest';
-import { admittedOf, callOf, functionOf, principalOf, requestOf } from '../../test/helpers/call-kit.ts';
+import { admittedOf, callOf, functionOf, principalOf, recordingMetrics, requestOf } from '../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../test/helpers/quiet-log.ts';
 import { scheduleAt } from '../../test/helpers/schedule-kit.ts';
@@ -8,6 +8,7 @@ import type { AdmitRequest, Admission } from '../contract/call/admission.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import { acceptedOf, refusalOf } from '../core/settle.ts';
 import type { Schedule, ScheduleChange, ScheduleStore } from '../ports/calls/schedule-store.ts';
+import { changeSeries } from './schedule-metrics.ts';
 import { Schedules, type ScheduleDraft } from './schedules.ts';
 
 /** The database's time: a minute ahead of the gateway's. */
@@ -22,8 +23,9 @@ class Rows {
 
   readonly store: ScheduleStore = {
     now: async () => NOON,
-    create: async (schedule, maxPerTenant) => {
-      if (this.all.size >= maxPerTenant) return undefined;
+    create: async (schedule, { perTenant, perOwner = perTenant }) => {
+      if (this.all.size >= perTenant) return 'tenant_full';
+      if (this.all.size >= perOwner) return 'owner_full';
       const made = scheduleAt(schedule);
       this.all.set(made.id, made);
       return made;
@@ -77,6 +79,8 @@ function setUp({ refusal, maxPerTenant = 3 }: { refusal?: ToolFailure; maxPerTen
     },
     clock: new FakeClock(NOON - MINUTE_MS),
     log: quietLog,
+    rules: { refusal: (url) => (url.startsWith('https://host/') ? undefined : 'names another host') },
+    series: changeSeries(recordingMetrics()),
     maxPerTenant,
   });
   const row = (over: Partial<Schedule> = {}) => {

@@ -1,22 +1,24 @@
 // Schedules: what doors do with them: make, preview, look, change, delete. Each runs as the credential that made it.
 import { holds, type Principal } from '../contract/call/principal.ts';
-import type { Admitted, AdmitRequest } from '../contract/call/admission.ts';
+import type { Admitted } from '../contract/call/admission.ts';
 import { uuidv7 } from '../lib/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
+import type { OwnBounds } from '../ports/calls/caller-schedules.ts';
 import type {
   NewSchedule,
   Schedule,
-  ScheduledCall,
   ScheduledRun,
   ScheduleStore,
   ScheduleTerms,
 } from '../ports/calls/schedule-store.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
-import { admittedCallOf } from '../calls/accepted-request.ts';
 import { keptAt } from '../calls/keep-admitted.ts';
-import { adminNeeded, finished, notFound, notTheOwner, otherVersion, tooMany } from './schedule-failures.ts';
+import { adminNeeded, callbackNotAllowed, finished, notFound, notTheOwner, otherVersion, tooMany } from './schedule-failures.ts';
 import { scheduledCallOf } from './scheduled-call.ts';
+import { agreedAnew, type CallDraft, type ChangedBy } from './agreed-anew.ts';
+import { checkBounds } from './own-bounds.ts';
+import type { ChangeSeries } from './schedule-metrics.ts';
 import { mergeTerms, termsOf, shownTerms, type TermsDraft } from './schedule-terms.ts';
 import { firstAfter, wrong } from './when-due.ts';
 
@@ -26,23 +28,25 @@ export interface SchedulesDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly maxPerTenant: number;
+  /** Where the end of a run may be told. */
+  readonly rules: Pick<CallbackCheck, 'refusal'>;
+  readonly series: ChangeSeries;
+}
+
+/** Why no message may go there, as a sentence's end; undefined: it may. */
+export interface CallbackCheck {
+  refusal(url: string): string | undefined;
 }
 
 export interface ScheduleDraft extends TermsDraft, Pick<NewSchedule, 'taskType' | 'description'> {
   readonly phrase: string;
+  /** Who is told of the end of each run. */
+  readonly callbackUrl?: string;
 }
 
 export interface ScheduleEdit extends Partial<TermsDraft> {
   readonly enabled?: boolean;
   readonly description?: string;
-}
-
-/** The call to be made, as a door reads it. */
-export type CallDraft = Omit<AdmitRequest, 'terms'>;
-
-export interface ChangedBy extends Pick<CallDraft, 'credential' | 'door'> {
-  readonly confirmationToken?: string;
-  readonly idempotencyKey?: string;
 }
 
 export interface ScheduleView {
@@ -74,15 +78,24 @@ export class Schedules {
   }
 
   /** Throws ToolFailure: whatever the call itself would be refused with now, and CONFIRMATION_REQUIRED. */
-  async create(principal: Principal, call: CallDraft, draft: ScheduleDraft): Promise<ScheduleView> {
-    const { store, log } = this.#deps;
+  async create(
+    principal: Principal,
+    call: CallDraft,
+    draft: ScheduleDraft,
+    bounds: Partial<OwnBounds> = {},
+  ): Promise<ScheduleView> {
+    const { store, log, series } = this.#deps;
     const terms = termsOf(draft, await store.now());
+    checkBounds(terms, bounds);
+    this.#checkCallback(draft.callbackUrl);
     // A dry run needs no approval, and nothing of it is worth keeping.
     if (call.context.dryRun === true)
       throw wrong('/context/dry_run', 'is for calls; POST /v1/schedules/preview shows what a schedule means');
-    const admission = await this.#deps.caller.admit({ ...call, terms: { schedule: shownTerms(terms) } });
+    const shown = shownTerms(terms, draft.callbackUrl);
+    const admission = await this.#deps.caller.admit({ ...call, terms: { schedule: shown } });
     const id = await keptAt(admission, async (admitted) => {
-      const schedule = await this.#keep(admitted, draft, terms);
+      const schedule = await this.#keep(admitted, draft, terms, bounds.maxPerOwner);
+      series.with('made').add();
       const about = {
         scheduleId: schedule.id,
         by: principal.id,
@@ -133,18 +146,19 @@ export class Schedules {
     principal: Principal,
     id: string,
     edit: ScheduleEdit,
-    {
-      version,
-      ...by
-    }: Pick<CallDraft, 'credential' | 'door'> & { version?: number; confirmationToken?: string },
+    { version, bounds = {}, ...by }: ChangedBy & { version?: number; bounds?: Partial<OwnBounds> },
   ): Promise<ScheduleView> {
-    const { store, log } = this.#deps;
+    const { store, log, series } = this.#deps;
     const schedule = await this.#writable(principal, id);
     if (version !== undefined && version !== schedule.version) throw otherVersion();
     if (schedule.finishedAt !== null) throw finished();
     const now = await store.now();
     const terms = mergeTerms(schedule.terms, edit, now);
-    const call = terms === undefined ? schedule.call : await this.#agreedAnew(principal, schedule, terms, by);
+    if (terms !== undefined) checkBounds(terms, bounds);
+    const call =
+      terms === undefined
+        ? schedule.call
+        : await agreedAnew(this.#deps.caller, owned(principal, schedule), terms, by);
     const enabled = edit.enabled ?? schedule.enabled;
     const begins = enabled && (terms !== undefined || !schedule.enabled);
     const inForce = terms ?? schedule.terms;
@@ -156,59 +170,47 @@ export class Schedules {
       ...(!enabled && { waits: { enabled, nextRun: null } }),
     });
     if (changed === undefined) throw otherVersion();
+    series.with('changed').add();
     log.info({ scheduleId: id, by: principal.id, enabled, phrase: inForce.phrase }, 'a schedule was changed');
     return this.get(principal, id);
   }
 
   async delete(principal: Principal, id: string, version?: number): Promise<void> {
-    const { store, log } = this.#deps;
+    const { store, log, series } = this.#deps;
     const schedule = await this.#writable(principal, id);
     if (version !== undefined && version !== schedule.version) throw otherVersion();
     if (!(await store.delete(principal.tenantId, id))) throw notFound();
+    series.with('deleted').add();
     log.info({ scheduleId: id, by: principal.id, tool: schedule.call.tool }, 'a schedule was deleted');
   }
 
   async #keep(
     admitted: Admitted,
-    { taskType, description }: ScheduleDraft,
+    { taskType, description, callbackUrl }: ScheduleDraft,
     terms: ScheduleTerms,
+    maxPerOwner: number | undefined,
   ): Promise<Schedule> {
-    const { store, clock, maxPerTenant } = this.#deps;
+    const { store, clock, maxPerTenant: perTenant } = this.#deps;
     const schedule: NewSchedule = {
       id: uuidv7(clock.wall()),
       tenantId: admitted.call.grant.tenantId,
       taskType,
       description,
-      call: scheduledCallOf(admitted),
+      call: scheduledCallOf(admitted, callbackUrl),
       terms,
       nextRun: firstRun(terms, await store.now()),
     };
-    const made = await store.create(schedule, maxPerTenant);
-    if (made !== undefined) return made;
-    throw tooMany(maxPerTenant);
+    const perOwner = maxPerOwner === undefined ? {} : { perOwner: maxPerOwner };
+    const made = await store.create(schedule, { perTenant, ...perOwner });
+    if (made === 'tenant_full') throw tooMany(perTenant, 'Your tenant has');
+    if (made === 'owner_full') throw tooMany(maxPerOwner ?? 0, 'This agent and user have');
+    return made;
   }
 
-  async #agreedAnew(
-    principal: Principal,
-    schedule: Schedule,
-    terms: ScheduleTerms,
-    { confirmationToken, idempotencyKey, ...by }: ChangedBy,
-  ): Promise<ScheduledCall> {
-    if (!owns(principal, schedule)) throw notTheOwner();
-    const { tool, arguments: args, context } = admittedCallOf(schedule.id, schedule.call.request);
-    const draft = {
-      ...by,
-      tool,
-      arguments: args,
-      context: { ...context, confirmationToken, idempotencyKey },
-    };
-    let agreed = schedule.call;
-    const admission = await this.#deps.caller.admit({ ...draft, terms: { schedule: shownTerms(terms) } });
-    await keptAt(admission, async (admitted) => {
-      agreed = scheduledCallOf(admitted);
-      return schedule.id;
-    });
-    return agreed;
+  /** Throws ToolFailure VALIDATION. */
+  #checkCallback(url: string | undefined): void {
+    const refusal = url === undefined ? undefined : this.#deps.rules.refusal(url);
+    if (refusal !== undefined) throw callbackNotAllowed(refusal);
   }
 
   async #visible(principal: Principal, id: string): Promise<Schedule> {
@@ -226,6 +228,11 @@ export class Schedules {
 
 function owns(principal: Principal, { call }: Schedule): boolean {
   return call.principalId === principal.id;
+}
+
+function owned(principal: Principal, schedule: Schedule): Schedule {
+  if (owns(principal, schedule)) return schedule;
+  throw notTheOwner();
 }
 
 function seesAll(principal: Principal): boolean {

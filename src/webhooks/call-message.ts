@@ -11,6 +11,7 @@ export function callMessage(call: StoredCall, envelope: string, now: number): st
     call_url: `/v1/calls/${call.id}`,
     tool: call.tool,
     status: call.status,
+    ...(call.scheduleId !== null && { schedule_id: call.scheduleId }),
   });
   const result = envelope.length > MAX_ENVELOPE_CHARS ? 'null' : envelope;
   const at = (call.finishedAt ?? new Date(now)).toISOString();

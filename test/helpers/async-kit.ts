@@ -50,6 +50,7 @@ export function storedCall(over: Partial<StoredCall> = {}): StoredCall {
     claim: 0,
     durationMs: null,
     cancelRequested: false,
+    scheduleId: null,
     createdAt: new Date(0),
     startedAt: null,
     finishedAt: null,

@@ -63,7 +63,11 @@ export function createAsyncCalls(settings: Settings, infra: Infra, gateway: Gate
     wakeSender,
   });
   const worker: CallWorker = createWorker(settings, infra, gateway, wakeSender);
-  const scheduled = createSchedules(settings, infra, gateway);
+  const envelopeOf = async (tenantId: string, callId: string) => {
+    const call = await asyncParts.store.get(tenantId, callId);
+    return call && calls.envelopeOf(call);
+  };
+  const scheduled = createSchedules(settings, infra, gateway, { rules, envelopeOf });
   return serviceOf({
     calls,
     worker,

@@ -1,10 +1,11 @@
 // Assembles schedules: the doors' side, and the ticker that has calls made of what is due.
-import { showSchedules, scheduleSeries } from '../../schedules/schedule-metrics.ts';
+import { changeSeries, showSchedules, scheduleSeries } from '../../schedules/schedule-metrics.ts';
 import { ScheduleTicker } from '../../schedules/schedule-ticker.ts';
 import { Schedules } from '../../schedules/schedules.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import type { Infra } from '../adapters/create-ports.ts';
 import { SqlScheduleStore } from '../../infra/schedules/sql-schedule-store.ts';
+import type { CallbackRules } from '../../webhooks/callback-rules.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface ScheduleService {
@@ -19,7 +20,18 @@ export interface ScheduleService {
   close(): Promise<void>;
 }
 
-export function createSchedules(settings: Settings, infra: Infra, gateway: Gateway): ScheduleService {
+export interface ScheduleNeeds {
+  readonly rules: Pick<CallbackRules, 'refusal'>;
+  /** The envelope that a call of the tenant ended in, as JSON text. */
+  readonly envelopeOf: (tenantId: string, callId: string) => Promise<string | undefined>;
+}
+
+export function createSchedules(
+  settings: Settings,
+  infra: Infra,
+  gateway: Gateway,
+  { rules, envelopeOf }: ScheduleNeeds,
+): ScheduleService {
   const { ports, asyncParts, database } = infra;
   const store = new SqlScheduleStore(database);
   const caller = gateway.executor;
@@ -27,8 +39,11 @@ export function createSchedules(settings: Settings, infra: Infra, gateway: Gatew
     ...ports,
     store,
     caller,
+    rules,
+    series: changeSeries(ports.metrics),
     maxPerTenant: settings.schedules.max_per_tenant,
   });
+  gateway.ownSchedules.bind({ schedules, store, caller, envelopeOf });
   const ticker = new ScheduleTicker({
     ...ports,
     store,

@@ -26,6 +26,7 @@ import { ReplicaAgreement } from '../../registry/reload/replica-agreement.ts';
 import type { ToolsetRegistry } from '../../registry/toolsets/toolset-registry.ts';
 import type { RegistrySync } from '../../registry/reload/registry-sync.ts';
 import type { ToolSpecRegistry } from '../../registry/tool-spec-registry.ts';
+import { OwnSchedules } from '../../schedules/own-schedules.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 export interface Gateway {
@@ -39,6 +40,8 @@ export interface Gateway {
   /** Told of the others once it is started, after the first load. */
   readonly agreement: ReplicaAgreement;
   readonly specs: SpecControl;
+  /** What tools make of schedules; bound once these are there. */
+  readonly ownSchedules: OwnSchedules;
   /** Those that are not in force. */
   readonly versions: ToolVersions;
   /** What executors tell of themselves, by name. */
@@ -64,7 +67,8 @@ export async function createGateway(
   perCaller: PerCaller = {},
 ): Promise<Gateway> {
   const steps = new StepCalls(outside.clock);
-  const ports: Ports = { ...outside, nestedCalls: steps };
+  const ownSchedules = new OwnSchedules((parent, tool, args) => steps.requestOf(parent, tool, args));
+  const ports: Ports = { ...outside, nestedCalls: steps, callerSchedules: ownSchedules };
   const custom = await loadCustomExtensions(settings.custom_extensions);
   const pipeline = new Pipeline(settings, ports, custom);
   const ownExecutors = await loadCustomExecutors(settings.custom_executors);
@@ -101,7 +105,7 @@ export async function createGateway(
     await Promise.allSettled([...executors.values()].map(async (each) => each.close?.()));
     await pipeline.close();
   }
-  const own = { executor, toolsets, search, pipeline: pipeline.view, circuits: upstreams, agreement };
+  const own = { executor, ownSchedules, toolsets, search, pipeline: pipeline.view, circuits: upstreams, agreement };
   return { ...own, registry, sync, specs, versions, status: () => statusOf(executors), close };
 }
 

@@ -6,8 +6,8 @@ import type { AdmittedCall } from './admitted-call.ts';
 import type { ToolRequest } from './tool-call.ts';
 import type { ToolResponse } from './tool-response.ts';
 
-/** Nobody waits for the call, and it is a step of none. */
-export interface AdmitRequest extends Omit<ToolRequest, 'parent' | 'emit'> {
+/** Nobody waits for the call. With a parent it is made for the caller of that one, with what that one may do. */
+export interface AdmitRequest extends Omit<ToolRequest, 'emit'> {
   /** On which it is to run, besides its arguments: part of what is approved, and of what an idempotency key stands for. */
   readonly terms?: JsonObject;
   /** Whoever keeps it can keep it until a human has approved it. Left out: the call is refused until then. */

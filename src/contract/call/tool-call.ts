@@ -33,6 +33,8 @@ export interface ToolRequest {
   readonly through?: ThroughToolset;
   /** The call that this one is a step of; set by NestedCalls and by no door. */
   readonly parent?: ParentCall;
+  /** A call like it was admitted before, and is agreed to anew: a tool that tools alone call may be the one that it calls. */
+  readonly isKept?: true;
   /** Set by a door that could not read the arguments: the core refuses the call with it, behind auth and audit. */
   readonly refusal?: ToolFailure;
   /** The id that a model's provider gave the call, where it came in that provider's form: the answer names it. */

@@ -123,7 +123,7 @@ export type StoredRow = Omit<StoredCall, 'request' | 'envelope' | 'approval'> & 
 const NAMES = [
   'id', 'kind', 'status', 'tenantId', 'principalId', 'agentId', 'userId', 'sessionId', 'door', 'tool', 'toolVersion', 'executor',
   'readOnly', 'idempotent', 'partialSideEffects', 'errorType', 'reason', 'claim', 'durationMs', 'registryVersion', 'traceId',
-  'cancelRequested', 'createdAt', 'startedAt', 'finishedAt',
+  'cancelRequested', 'scheduleId', 'createdAt', 'startedAt', 'finishedAt',
 ] as const;
 
 /** Of `calls c`. The texts in its JSON are taken out of it by the database: read here, a large one would hold the event loop. */

@@ -33,7 +33,7 @@ export async function recordedCall(
 /** Of the year 9999: no date of JavaScript that PostgreSQL does not know. */
 const LAST_MS = 253_000_000_000_000;
 
-type Recorded = Omit<StoredCall, 'tenantId' | 'runs' | 'claim' | 'cancelRequested' | 'startedAt'> & {
+type Recorded = Omit<StoredCall, 'tenantId' | 'runs' | 'claim' | 'cancelRequested' | 'scheduleId' | 'startedAt'> & {
   readonly attempts: number;
 };
 
@@ -62,6 +62,7 @@ function storedCallOf(tenantId: string, row: Recorded): StoredCall {
     registryVersion: row.registryVersion,
     traceId: row.traceId,
     cancelRequested: false,
+    scheduleId: null,
     createdAt: row.createdAt,
     startedAt: row.createdAt,
     finishedAt: row.finishedAt,

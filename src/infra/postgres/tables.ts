@@ -172,6 +172,8 @@ export interface ScheduledTasksTable {
   version: Generated<number>;
   updated_at: Instant;
   finished_at: OptionalInstant;
+  /** Who is told of the end of each run. */
+  callback_url: string | null;
 }
 
 export interface Tables {

@@ -58,6 +58,7 @@ export function callColumns(call: ScheduledCall) {
     agent_id: storable(call.agentId),
     user_id: storable(call.userId),
     session_id: storable(call.sessionId),
+    callback_url: call.callbackUrl ?? null,
   };
 }
 
@@ -75,6 +76,7 @@ export function scheduleOf(row: Selectable<ScheduledTasksTable>): Schedule {
       sessionId: row.session_id,
       argumentsHash: row.arguments_hash,
       request: JSON.stringify(row.execution_data),
+      ...(row.callback_url !== null && { callbackUrl: row.callback_url }),
     },
     terms: {
       phrase: row.phrase,

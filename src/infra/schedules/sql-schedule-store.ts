@@ -9,6 +9,7 @@ import type {
   Schedule,
   ScheduleChange,
   ScheduleCounts,
+  ScheduleLimits,
   ScheduledRun,
   ScheduleQuery,
   ScheduleStore,
@@ -41,16 +42,25 @@ export class SqlScheduleStore implements ScheduleStore {
     });
   }
 
-  create(schedule: NewSchedule, maxPerTenant: number): Promise<Schedule | undefined> {
+  create(
+    schedule: NewSchedule,
+    { perTenant, perOwner }: ScheduleLimits,
+  ): Promise<Schedule | 'tenant_full' | 'owner_full'> {
+    const { principalId, agentId, userId } = schedule.call;
     const write = () =>
       this.#db.transaction().execute(async (trx) => {
         // One after the other within a tenant: the cap holds whoever comes at once.
         await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`schedules of ${storable(schedule.tenantId)}`}, 0))`.execute(
           trx,
         );
-        const { rows } = await sql<{ found: number }>`SELECT count(*) AS found FROM scheduled_tasks
+        const { rows } = await sql<{ all: number; own: number }>`SELECT count(*) AS all, count(*) FILTER (WHERE
+            principal_id = ${storable(principalId)} AND agent_id = ${storable(agentId)}
+            AND user_id = ${storable(userId)}) AS own
+          FROM scheduled_tasks
           WHERE tenant_id = ${storable(schedule.tenantId)} AND finished_at IS NULL`.execute(trx);
-        if ((rows[0]?.found ?? 0) >= maxPerTenant) return undefined;
+        const { all = 0, own = 0 } = rows[0] ?? {};
+        if (all >= perTenant) return 'tenant_full';
+        if (perOwner !== undefined && own >= perOwner) return 'owner_full';
         const values = newRow(schedule, this.#now);
         return scheduleOf(
           await trx.insertInto('scheduled_tasks').values(values).returningAll().executeTakeFirstOrThrow(),
@@ -71,13 +81,22 @@ export class SqlScheduleStore implements ScheduleStore {
     });
   }
 
-  list(tenantId: string, { principalId, limit, before }: ScheduleQuery): Promise<readonly Schedule[]> {
+  list(
+    tenantId: string,
+    { principalId, owner, unfinished, limit, before }: ScheduleQuery,
+  ): Promise<readonly Schedule[]> {
     return withDatabase(async () => {
       let query = this.#db
         .selectFrom('scheduled_tasks')
         .selectAll()
         .where('tenant_id', '=', storable(tenantId));
       if (principalId !== undefined) query = query.where('principal_id', '=', storable(principalId));
+      if (owner !== undefined)
+        query = query
+          .where('principal_id', '=', storable(owner.principalId))
+          .where('agent_id', '=', storable(owner.agentId))
+          .where('user_id', '=', storable(owner.userId));
+      if (unfinished === true) query = query.where('finished_at', 'is', null);
       if (before !== undefined) query = query.where('id', '<', before);
       return (await query.orderBy('id', 'desc').limit(limit).execute()).map(scheduleOf);
     });

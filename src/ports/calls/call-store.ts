@@ -118,6 +118,8 @@ export interface StoredCall {
   readonly registryVersion: string;
   readonly traceId: string;
   readonly cancelRequested: boolean;
+  /** What made it; null: no schedule. */
+  readonly scheduleId: string | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;

@@ -35,6 +35,8 @@ export interface ScheduledCall {
   readonly argumentsHash: string;
   /** JSON text of what the worker needs to run the call. */
   readonly request: string;
+  /** Who is told of the end of each run. */
+  readonly callbackUrl?: string;
 }
 
 export interface NewSchedule {
@@ -120,20 +122,33 @@ export interface ScheduleCounts {
   readonly overdue: number;
 }
 
+/** Whose schedules they are, as calls see it: of one credential, agent and user. */
+export type ScheduleOwner = Pick<ScheduledCall, 'principalId' | 'agentId' | 'userId'>;
+
 export interface ScheduleQuery {
   /** Only those of this credential. */
   readonly principalId?: string;
+  /** Only those of this credential, agent and user. */
+  readonly owner?: ScheduleOwner;
+  /** Only those that have not finished. */
+  readonly unfinished?: true;
   readonly limit: number;
   /** Only those with a smaller id: made before it. */
   readonly before?: string;
+}
+
+/** How many may be unfinished: of the tenant, and where it is said, of the schedule's own credential, agent and user. */
+export interface ScheduleLimits {
+  readonly perTenant: number;
+  readonly perOwner?: number;
 }
 
 /** Every method may throw ToolFailure UNAVAILABLE (DATABASE_UNAVAILABLE). */
 export interface ScheduleStore {
   /** The database's clock. */
   now(): Promise<number>;
-  /** Undefined: the tenant has `maxPerTenant` already that have not finished. */
-  create(schedule: NewSchedule, maxPerTenant: number): Promise<Schedule | undefined>;
+  /** Or which of the limits is reached. */
+  create(schedule: NewSchedule, limits: ScheduleLimits): Promise<Schedule | 'tenant_full' | 'owner_full'>;
   get(tenantId: string, id: string): Promise<Schedule | undefined>;
   /** Newest first. */
   list(tenantId: string, query: ScheduleQuery): Promise<readonly Schedule[]>;

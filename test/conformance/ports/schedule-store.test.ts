@@ -52,8 +52,8 @@ describe.each(DATABASES)('schedules on %s', (_name, open) => {
 
   const setTime = (at: number) => (time = new Date(at).toISOString());
   const made = async (over: Partial<NewSchedule> = {}): Promise<Schedule> => {
-    const schedule = await store.create(newSchedule({ nextRun: NOON, ...over }), 1_000);
-    if (schedule === undefined) throw new Error('not made');
+    const schedule = await store.create(newSchedule({ nextRun: NOON, ...over }), { perTenant: 1_000 });
+    if (typeof schedule === 'string') throw new Error('not made');
     return schedule;
   };
   const fire = async () => (await store.fireDue(FIRE_TERMS, plan)).flatMap(({ firing }) => firing.calls);
@@ -75,7 +75,8 @@ describe.each(DATABASES)('schedules on %s', (_name, open) => {
       context: {},
     });
     const given = newSchedule({ terms, nextRun: NOON, description: 'of a kind', taskType: 'reminder' });
-    const schedule = await store.create({ ...given, call: { ...given.call, request } }, 1);
+    const call = { ...given.call, request, callbackUrl: 'https://host/told' };
+    const schedule = await store.create({ ...given, call }, { perTenant: 1 });
     expect(schedule).toMatchObject({
       terms,
       nextRun: NOON,
@@ -83,7 +84,7 @@ describe.each(DATABASES)('schedules on %s', (_name, open) => {
       taskType: 'reminder',
       version: 1,
     });
-    expect(schedule?.call.request).toBe(request);
+    expect(schedule).toMatchObject({ call });
     expect(await store.get(ACME, given.id)).toEqual(schedule);
   });
 
@@ -163,12 +164,32 @@ describe.each(DATABASES)('schedules on %s', (_name, open) => {
   });
 
   it('holds the cap of a tenant whoever comes at once, and does not count what has finished', async () => {
-    const at = (tenantId: string) => store.create(newSchedule({ tenantId, nextRun: NOON }), 3);
+    const at = (tenantId: string) => store.create(newSchedule({ tenantId, nextRun: NOON }), { perTenant: 3 });
     const attempts = await Promise.all(Array.from({ length: 8 }, () => at(ACME)));
-    expect(attempts.filter((schedule) => schedule !== undefined)).toHaveLength(3);
-    expect(await at('umbrella')).toBeDefined();
+    expect(attempts.filter((schedule) => schedule !== 'tenant_full')).toHaveLength(3);
+    expect(await at('umbrella')).toMatchObject({ tenantId: 'umbrella' });
     await sql`UPDATE scheduled_tasks SET finished_at = now(), enabled = false`.execute(database.db);
     expect(await at(ACME)).toBeDefined();
+  });
+
+  it('holds the cap of a credential, agent and user apart from that of any other, and lists theirs alone', async () => {
+    const of = (who: object) =>
+      newSchedule({ nextRun: NOON, call: { ...newSchedule().call, agentId: 'desk', userId: 'ann', ...who } });
+    const make = (who: object = {}) => store.create(of(who), { perTenant: 10, perOwner: 2 });
+    const attempts = await Promise.all(Array.from({ length: 6 }, () => make()));
+    expect(attempts.filter((schedule) => schedule !== 'owner_full')).toHaveLength(2);
+    const others = [{ userId: 'bob' }, { userId: '' }, { agentId: 'sales' }, { principalId: 'key00002' }];
+    for (const who of others) expect(await make(who)).toMatchObject({ tenantId: ACME });
+    const owner = { principalId: 'key00001', agentId: 'desk', userId: 'ann' };
+    const listed = () => store.list(ACME, { owner, unfinished: true, limit: 10 });
+    const own = await listed();
+    expect(own.map(({ call }) => call.userId)).toEqual(['ann', 'ann']);
+    expect(await store.list('umbrella', { owner, limit: 10 })).toEqual([]);
+    await sql`UPDATE scheduled_tasks SET finished_at = now(), enabled = false WHERE id = ${own[0]?.id}`.execute(
+      database.db,
+    );
+    expect(await listed()).toHaveLength(1);
+    expect(await make()).toMatchObject({ tenantId: ACME });
   });
 
   it('changes the version that was looked at, and no other', async () => {
@@ -238,7 +259,7 @@ describe('replicas on one PostgreSQL', () => {
         nextRun: Date.now() - 1_000,
         terms: termsOf({ when: { kind: 'once', at: Date.now() - 1_000 } }),
       }),
-      10,
+      { perTenant: 10 },
     );
     const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = here.db.transaction().execute(async (trx) => {
@@ -281,7 +302,7 @@ describe('replicas on one PostgreSQL', () => {
           const terms = (index: number) =>
             termsOf({ overlap: overlap[index], misfire: 'catch_up', maxCatchUp: 100 });
           for (let index = 0; index < 20; index += 1)
-            await stores[0]?.create(newSchedule({ terms: terms(index), nextRun: NOON }), 1_000);
+            await stores[0]?.create(newSchedule({ terms: terms(index), nextRun: NOON }), { perTenant: 1_000 });
           await Promise.all(
             stores.map(async (store, replica) => {
               for (const delay of delays[replica] ?? []) {

@@ -10,7 +10,7 @@ import { ToolContext } from './tool-context.ts';
 
 const TAG = 'calls';
 
-const Callback = named('Callback', () =>
+export const Callback = named('Callback', () =>
   z.strictObject({
     url: text('An https URL of a host that the operator allows.').meta({ format: 'uri' }),
   }),

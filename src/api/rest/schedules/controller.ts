@@ -35,7 +35,8 @@ export class SchedulesController {
     const beside = { ...keyOf(headers), ...tenantBeside(principal, request) };
     const said = agreedContext(readContext(body.context), beside, 'header');
     const call = { tool, arguments: args, context: said, credential, door: 'rest' };
-    const draft = { ...termsOf(body), phrase: body.schedule, taskType, description };
+    const told = body.callback === undefined ? {} : { callbackUrl: hrefOf(body.callback.url) };
+    const draft = { ...termsOf(body), phrase: body.schedule, taskType, description, ...told };
     const view = await this.schedules.create(principal, call, draft);
     reply.header('location', `/v1/schedules/${view.schedule.id}`);
     return tagged(reply, view);
@@ -86,6 +87,11 @@ export class SchedulesController {
   async delete({ principal, params, headers }: Asked<typeof deleteSchedule>): Promise<undefined> {
     await this.schedules.delete(principal, params.id, headers['If-Match']);
   }
+}
+
+/** What is no URL is refused as it is. */
+function hrefOf(url: string): string {
+  return URL.parse(url)?.href ?? url;
 }
 
 function tagged(reply: FastifyReply, view: ScheduleView) {

@@ -21,6 +21,7 @@ import {
   type ValueOf,
 } from '../route/shapes.ts';
 import { IdempotencyKey } from '../execute/headers.ts';
+import { Callback } from '../execute/schema.ts';
 
 const TAG = 'schedules';
 const SHOWN = 5;
@@ -60,6 +61,7 @@ const NewSchedule = named('NewSchedule', () =>
     context: z.unknown().optional().meta({ type: 'object', additionalProperties: true }),
     description: description().optional(),
     task_type: taskType().optional().meta({ default: 'tool_call' }),
+    callback: Callback().optional(),
   }),
 );
 
@@ -110,6 +112,7 @@ const listed = () => ({
   tool: text(),
   arguments: object().nullable().describe('null: it belongs to another credential.'),
   context: z.object({ session_id: text().nullable(), mode: text().nullable() }),
+  callback_url: text('Who is told of the end of each run; null: nobody, or it belongs to another credential.').nullable(),
   ...terms(),
   enabled: flag(),
   next_run: time().nullable(),

@@ -33,6 +33,7 @@ export function wireListed({ schedule, runs, own }: ScheduleView): WireOf<typeof
     tool: call.tool,
     arguments: own ? args : null,
     context,
+    callback_url: own ? (call.callbackUrl ?? null) : null,
     ...wireTerms(terms),
     enabled: schedule.enabled,
     next_run: isoOrNull(schedule.nextRun),

@@ -135,9 +135,12 @@ export const REASONS = {
   SCHEDULE_FINISHED: row('CONFLICT', 'the schedule has finished: make a new one'),
   SCHEDULE_NOT_FOUND: row('NOT_FOUND', 'there is no schedule of this id'),
   SCHEDULE_NOT_UNDERSTOOD: row('VALIDATION', 'the words of the schedule have no meaning here, or several'),
+  SCHEDULE_TOO_OFTEN: row('VALIDATION', 'the schedule is due more often than the tool that makes it allows'),
   SCHEDULE_TOO_LARGE: row('PAYLOAD_TOO_LARGE', 'arguments and context are more than a schedule keeps'),
   TOO_MANY_FOLLOWERS: row('UNAVAILABLE', 'too many follow calls on this replica'),
-  TOO_MANY_SCHEDULES: row('CONCURRENCY_LIMIT', 'the tenant has all the schedules that it may have'),
+  TASK_NEEDS_APPROVAL: row('PERMISSION_DENIED', 'the task would run a tool that asks for approval at each run, when nobody is there to give it'),
+  TASK_TOOL_NOT_FOUND: row('NOT_FOUND', 'the task would run a tool that is not there: executors.schedules.tools names another'),
+  TOO_MANY_SCHEDULES: row('CONCURRENCY_LIMIT', 'the tenant, or this agent and user, has all the schedules that it may have'),
   WEBHOOK_NOT_FOUND: row('NOT_FOUND', 'there is no dead webhook of this id'),
 
   // Management.

@@ -18,6 +18,7 @@ import { sessions } from './0019-sessions.ts';
 import { approvers } from './0021-approvers.ts';
 import { toolAssignments } from './tools/0023-tool-assignments.ts';
 import { tasks } from './tools/0034-tasks.ts';
+import { toldSchedules } from './tools/0035-told-schedules.ts';
 import { waitingCalls } from './approvals/0027-waiting-calls.ts';
 import { wordToApprovers } from './approvals/0027-word-to-approvers.ts';
 import { voteDelegations } from './approvals/0027-x-vote-delegations.ts';
@@ -54,4 +55,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0032-delegation-tokens': delegationTokens,
   '0032-oauth-flows-taken': oauthFlowsTaken,
   '0034-tasks': tasks,
+  '0035-told-schedules': toldSchedules,
 };

@@ -26,6 +26,11 @@ export const DEFERRED_SERIES = named({
     help: 'Moments that schedules were due, by what became of them; missed counts each gap once. By the replica that saw to it.',
     labels: ['outcome'],
   },
+  ute_schedule_changes_total: {
+    type: 'counter',
+    help: 'Schedules that were made, changed and deleted, by doors and by tools.',
+    labels: ['change'],
+  },
   ute_schedule_lag_seconds: {
     type: 'histogram',
     help: 'From the moment that a schedule is due until its call is there.',
