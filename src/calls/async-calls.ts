@@ -17,7 +17,7 @@ import type { DeadWebhook, WebhookStore } from '../ports/calls/webhook-store.ts'
 import type { CallbackRules } from '../webhooks/callback-rules.ts';
 import { newCallOf } from './accepted-request.ts';
 import { authorizeRetry, type RetryWish } from './authorize-retry.ts';
-import { notFound, notRetried, tooManyFollowers } from './call-failures.ts';
+import { callbackNotAllowed, notFound, notRetried, tooManyFollowers } from './call-failures.ts';
 import type { ReservedSlot } from './queue-consumer.ts';
 import { keepAdmitted } from './keep-admitted.ts';
 import { isPerhapsKept, keepCall } from './keep-call.ts';
@@ -97,10 +97,7 @@ export class AsyncCalls {
   /** Throws ToolFailure VALIDATION where the gateway may not call that URL. */
   checkCallback(url: string): void {
     const refusal = this.#deps.rules.refusal(url);
-    if (refusal === undefined) return;
-    throw toolFailure('CALLBACK_NOT_ALLOWED', `/callback/url ${refusal}.`, {
-      details: { violations: [{ pointer: '/callback/url', message: refusal }] },
-    });
+    if (refusal !== undefined) throw callbackNotAllowed(refusal);
   }
 
   /** For whoever made the call, or holds calls:read. Throws ToolFailure NOT_FOUND: existence is not told. */

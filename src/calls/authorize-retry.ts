@@ -27,7 +27,12 @@ export async function authorizeRetry(
   // What belonged to that one moment: its key would give the first outcome again.
   const { idempotencyKey: _key, traceparent: _parent, tracestate: _state, ...lasting } = context;
   const said = { tool, arguments: args, timeoutMs, context: { ...lasting, confirmationToken } };
-  const admission = await caller.admit({ ...by, ...said, isKept: true, terms: { retry: { call_id: id, force } } });
+  const admission = await caller.admit({
+    ...by,
+    ...said,
+    isKept: true,
+    terms: { retry: { call_id: id, force } },
+  });
   let request = '';
   await keptAt(admission, async (admitted) => {
     ({ request } = newCallOf(admitted, { maxWaitMs: 0 }));

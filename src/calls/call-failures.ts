@@ -30,3 +30,10 @@ export function tooManyFollowers(): ToolFailure {
     retryAfterMs: 5_000,
   });
 }
+
+/** `refusal`: the end of a sentence. */
+export function callbackNotAllowed(refusal: string): ToolFailure {
+  return toolFailure('CALLBACK_NOT_ALLOWED', `/callback/url ${refusal}.`, {
+    details: { violations: [{ pointer: '/callback/url', message: refusal }] },
+  });
+}

@@ -7,6 +7,7 @@ import { httpExecutor } from './http/index.ts';
 import { javascriptExecutor } from './javascript/index.ts';
 import { mcpExecutor } from './mcp/index.ts';
 import { pythonExecutor } from './python/index.ts';
+import { schedulesExecutor } from './schedules/index.ts';
 import { shellExecutor } from './shell/index.ts';
 import { smtpExecutor } from './smtp/index.ts';
 import { sqlExecutor } from './sql/index.ts';
@@ -28,6 +29,7 @@ export const EXECUTORS: readonly AnyExecutorPlugin[] = [
   javascriptExecutor,
   mcpExecutor,
   pythonExecutor,
+  schedulesExecutor,
   shellExecutor,
   smtpExecutor,
   sqlExecutor,

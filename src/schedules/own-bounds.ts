@@ -8,7 +8,8 @@ import { wrong } from './when-due.ts';
 /** Throws ToolFailure VALIDATION. */
 export function checkBounds({ when }: ScheduleTerms, { kind, minIntervalMs = 0 }: Partial<OwnBounds>): void {
   if (kind !== undefined && when.kind !== kind) {
-    const expected = kind === 'once' ? 'comes again and again: say one time' : 'is one time: say when it recurs';
+    const expected =
+      kind === 'once' ? 'comes again and again: say one time' : 'is one time: say when it recurs';
     throw wrong('/schedule', expected);
   }
   if (shortestGapMs(when) < minIntervalMs) throw tooOften(minIntervalMs);

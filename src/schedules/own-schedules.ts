@@ -3,6 +3,7 @@ import type { JsonObject } from '../contract/json.ts';
 import type { Principal } from '../contract/call/principal.ts';
 import type { ParentCall, ToolCall, ToolRequest } from '../contract/call/tool-call.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
+import { toolFailure } from '../contract/call/failure.ts';
 import { ToolFailure } from '../contract/call/tool-failure.ts';
 import type {
   CallerSchedules,
@@ -91,7 +92,13 @@ export class OwnSchedules implements CallerSchedules {
     const tool = await this.#checkOwn(parent, id);
     const { credential, door, parent: step, signal, refusal } = this.#stepOf(parent, tool, {});
     if (refusal !== undefined) throw refusal;
-    const by = { credential, door, parent: step, ...(signal !== undefined && { signal }), ...tokenFor(parent) };
+    const by = {
+      credential,
+      door,
+      parent: step,
+      ...(signal !== undefined && { signal }),
+      ...tokenFor(parent),
+    };
     return ownOf(await schedules.change(callerOf(parent), id, edit, { ...by, bounds }));
   }
 
@@ -108,15 +115,26 @@ export class OwnSchedules implements CallerSchedules {
     return found;
   }
 
-  async check(parent: ToolCall, tool: string, args: JsonObject): Promise<void> {
+  async check(
+    parent: ToolCall,
+    tool: string,
+    args: JsonObject,
+  ): Promise<{ readonly needsApproval: boolean }> {
     const { refusal: refused, context, credential, door, parent: step } = this.#stepOf(parent, tool, args);
     if (refused !== undefined) throw refused;
     const as = step.grant === undefined ? {} : { as: step.grant };
     const asked = { tool, arguments: args, context: afterwards(context), credential, door, ...as };
-    const { refusal } = await this.#known().caller.explain(asked);
-    if (refusal === undefined) return;
-    const { type, message, reason, details } = refusal.error;
-    throw new ToolFailure(type, message, { reason, details });
+    const { refusal, told } = await this.#known().caller.explain(asked);
+    if (refusal !== undefined) {
+      const { type, message, reason, details } = refusal.error;
+      throw new ToolFailure(type, message, { reason, details });
+    }
+    const { decision, message, rule } = told['policy'] ?? {};
+    if (decision === 'deny' || decision === 'error')
+      throw toolFailure('POLICY_DENIED', typeof message === 'string' ? message : DENIED, {
+        ...(typeof rule === 'string' && { details: { rule } }),
+      });
+    return { needsApproval: told['approval'] !== undefined || decision === 'require_approval' };
   }
 
   #known(): OwnSchedulesDeps {
@@ -129,10 +147,13 @@ export class OwnSchedules implements CallerSchedules {
     const found = await this.#known().store.get(callerOf(parent).tenantId, id);
     const { principalId, agentId, userId } = ownerOf(parent);
     const call = found?.call;
-    if (call?.principalId !== principalId || call.agentId !== agentId || call.userId !== userId) throw notFound();
+    if (call?.principalId !== principalId || call.agentId !== agentId || call.userId !== userId)
+      throw notFound();
     return call.tool;
   }
 }
+
+const DENIED = 'A policy rule does not allow this call.';
 
 /** It runs when the conversation is over: outside of its session and its mode. */
 function afterwards(context: ToolContext): ToolContext {

@@ -36,10 +36,3 @@ export function tooOften(minIntervalMs: number): ToolFailure {
     details: { violations: [{ pointer: '/schedule', message }] },
   });
 }
-
-/** `refusal`: the end of a sentence. */
-export function callbackNotAllowed(refusal: string): ToolFailure {
-  return toolFailure('CALLBACK_NOT_ALLOWED', `/callback/url ${refusal}.`, {
-    details: { violations: [{ pointer: '/callback/url', message: refusal }] },
-  });
-}

@@ -1,6 +1,13 @@
 // Schedules: made as the call itself would be agreed to, changed by their owner alone, and shown to nobody else's eyes.
 import { describe, expect, it } from 'vitest';
-import { admittedOf, callOf, functionOf, principalOf, recordingMetrics, requestOf } from '../../test/helpers/call-kit.ts';
+import {
+  admittedOf,
+  callOf,
+  functionOf,
+  principalOf,
+  recordingMetrics,
+  requestOf,
+} from '../../test/helpers/call-kit.ts';
 import { FakeClock } from '../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../test/helpers/quiet-log.ts';
 import { scheduleAt } from '../../test/helpers/schedule-kit.ts';

@@ -13,8 +13,9 @@ import type {
   ScheduleTerms,
 } from '../ports/calls/schedule-store.ts';
 import type { ToolCaller } from '../ports/tool-caller.ts';
+import { callbackNotAllowed } from '../calls/call-failures.ts';
 import { keptAt } from '../calls/keep-admitted.ts';
-import { adminNeeded, callbackNotAllowed, finished, notFound, notTheOwner, otherVersion, tooMany } from './schedule-failures.ts';
+import { adminNeeded, finished, notFound, notTheOwner, otherVersion, tooMany } from './schedule-failures.ts';
 import { scheduledCallOf } from './scheduled-call.ts';
 import { agreedAnew, type CallDraft, type ChangedBy } from './agreed-anew.ts';
 import { checkBounds } from './own-bounds.ts';

@@ -73,6 +73,7 @@ function createApproval({
     stage: 'tool',
     onFailure: 'deny',
     phases: ['admit'],
+    explains: true,
     prepare(fn, options, executor) {
       const { ttl_ms: ttlMs, quorum, groups } = options;
       refuseUnknown(groups, approverGroups);
@@ -98,6 +99,10 @@ type Series = Readonly<Record<'requested' | 'redeemed' | 'refused', Counter>>;
 /** Passes on what a human has approved; and what is kept until one has. */
 function approvedOnly(fn: ToolFunction, asking: Asking, approvals: ApprovalStore, series: Series): Layer {
   return async function approve(call, next) {
+    if (call.phase.kind === 'explain') {
+      call.phase.tell('approval', { required: true });
+      return next(call);
+    }
     // Nothing is done that anybody would have to approve.
     if (call.context.dryRun === true) return next(call);
     const token = call.context.confirmationToken;

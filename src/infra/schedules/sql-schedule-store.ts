@@ -53,7 +53,10 @@ export class SqlScheduleStore implements ScheduleStore {
         await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`schedules of ${storable(schedule.tenantId)}`}, 0))`.execute(
           trx,
         );
-        const { rows } = await sql<{ all: number; own: number }>`SELECT count(*) AS all, count(*) FILTER (WHERE
+        const { rows } = await sql<{
+          all: number;
+          own: number;
+        }>`SELECT count(*) AS all, count(*) FILTER (WHERE
             principal_id = ${storable(principalId)} AND agent_id = ${storable(agentId)}
             AND user_id = ${storable(userId)}) AS own
           FROM scheduled_tasks

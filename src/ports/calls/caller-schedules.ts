@@ -57,6 +57,9 @@ export interface CallerSchedules {
   ): Promise<OwnSchedule>;
   /** Its last runs, newest first, as they ended. */
   runs(parent: ToolCall, id: string, limit: number): Promise<readonly OwnRun[]>;
-  /** How a step of `parent` would be decided if it were made now. Throws ToolFailure: what it would be refused with. */
-  check(parent: ToolCall, tool: string, args: JsonObject): Promise<void>;
+  /**
+   * How a step of `parent` would be decided if it were made now: whether a human would be asked. Throws ToolFailure: what it would
+   * be refused with.
+   */
+  check(parent: ToolCall, tool: string, args: JsonObject): Promise<{ readonly needsApproval: boolean }>;
 }

@@ -302,7 +302,9 @@ describe('replicas on one PostgreSQL', () => {
           const terms = (index: number) =>
             termsOf({ overlap: overlap[index], misfire: 'catch_up', maxCatchUp: 100 });
           for (let index = 0; index < 20; index += 1)
-            await stores[0]?.create(newSchedule({ terms: terms(index), nextRun: NOON }), { perTenant: 1_000 });
+            await stores[0]?.create(newSchedule({ terms: terms(index), nextRun: NOON }), {
+              perTenant: 1_000,
+            });
           await Promise.all(
             stores.map(async (store, replica) => {
               for (const delay of delays[replica] ?? []) {

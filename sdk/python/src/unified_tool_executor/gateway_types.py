@@ -618,6 +618,7 @@ class ListedSchedule(TypedDict):
     # null: it belongs to another credential.
     arguments: Optional[Dict[str, Any]]
     context: "ListedScheduleContext"
+    callback_url: Optional[str]
     schedule: str
     # That its times are in.
     time_zone: str
@@ -809,6 +810,7 @@ class NewSchedule(TypedDict):
     description: NotRequired[str]
     # A word for lists; it changes nothing.
     task_type: NotRequired[Literal["tool_call", "reminder", "agent_task", "api_call", "web_search"]]
+    callback: NotRequired["Callback"]
 
 class NewSession(TypedDict):
     # For whom its calls are made; the credential must be allowed to speak for it.
@@ -1205,6 +1207,7 @@ class Schedule(TypedDict):
     # null: it belongs to another credential.
     arguments: Optional[Dict[str, Any]]
     context: "ScheduleContext"
+    callback_url: Optional[str]
     schedule: str
     # That its times are in.
     time_zone: str

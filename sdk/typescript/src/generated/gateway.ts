@@ -719,6 +719,7 @@ export interface ListedSchedule {
     session_id: string | null;
     mode: string | null;
   };
+  callback_url: string | null;
   schedule: string;
   /** That its times are in. */
   time_zone: string;
@@ -925,6 +926,7 @@ export interface NewSchedule {
   description?: string;
   /** A word for lists; it changes nothing. */
   task_type?: "tool_call" | "reminder" | "agent_task" | "api_call" | "web_search";
+  callback?: Callback;
 }
 
 export interface NewSession {
@@ -1356,6 +1358,7 @@ export interface Schedule {
     session_id: string | null;
     mode: string | null;
   };
+  callback_url: string | null;
   schedule: string;
   /** That its times are in. */
   time_zone: string;

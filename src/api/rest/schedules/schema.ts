@@ -112,7 +112,9 @@ const listed = () => ({
   tool: text(),
   arguments: object().nullable().describe('null: it belongs to another credential.'),
   context: z.object({ session_id: text().nullable(), mode: text().nullable() }),
-  callback_url: text('Who is told of the end of each run; null: nobody, or it belongs to another credential.').nullable(),
+  callback_url: text(
+    'Who is told of the end of each run; null: nobody, or it belongs to another credential.',
+  ).nullable(),
   ...terms(),
   enabled: flag(),
   next_run: time().nullable(),
