@@ -230,7 +230,7 @@ describe('D5: list_tasks, cancel_task, and D10: moving them', () => {
   });
 
   it('counts what is made, changed and deleted', async () => {
-    const text = await (await fetch(`${tasks.gateway.service.metricsUrl}`)).text();
+    const text = await (await fetch(tasks.gateway.service.metricsUrl)).text();
     for (const change of ['made', 'changed', 'deleted'])
       expect(text).toMatch(new RegExp(`ute_schedule_changes_total\\{change="${change}"\\} [1-9]`));
   });

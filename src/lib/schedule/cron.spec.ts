@@ -55,6 +55,18 @@ describe('instantOf', () => {
   });
 });
 
+it.each([
+  ['2026-03-29T02:30:00', 'Europe/Berlin', '2026-03-29T01:00Z'],
+  ['2026-04-24T00:01:00', 'Africa/Cairo', '2026-04-23T22:00Z'],
+  ['2026-10-04T02:10:00', 'Australia/Lord_Howe', '2026-10-03T15:30Z'],
+  ['2026-10-25T02:30:00', 'Europe/Berlin', '2026-10-25T00:30Z'],
+])(
+  '%s in %s, which the clocks leave out or show twice, is the first moment after, or the first of both',
+  (at, zone, expected) => {
+    expect(instantOf(at, zone)).toBe(Date.parse(expected));
+  },
+);
+
 describe('isTimeZone', () => {
   it.each([
     ['Europe/Berlin', true],

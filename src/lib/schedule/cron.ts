@@ -42,8 +42,29 @@ export function previousTimes(expression: string, timeZone: string, before: numb
     .toReversed();
 }
 
-/** A local date and time, with or without an offset, as epoch milliseconds. */
+/**
+ * A local date and time, with or without an offset, as epoch milliseconds. One that a change of clocks leaves out is the first
+ * moment after it.
+ */
 export function instantOf(at: string, timeZone: string): number {
   if (/(?:Z|[+-]\d{2}:\d{2})$/.test(at)) return Date.parse(at);
-  return new Cron(at, { paused: true, timezone: timeZone }).nextRun(new Date(0))?.getTime() ?? Number.NaN;
+  const found =
+    new Cron(at, { paused: true, timezone: timeZone }).nextRun(new Date(0))?.getTime() ?? Number.NaN;
+  return Number.isNaN(found) ? found : notBefore(at.replace('T', ' '), timeZone, found);
+}
+
+/** No change of clocks is longer. */
+const LONGEST_GAP_MS = 3 * 3_600_000;
+
+/** `said` is left out where clocks show more at `found`: the change lies between, at a whole second. */
+function notBefore(said: string, timeZone: string, found: number): number {
+  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  if (clock.format(found) <= said) return found;
+  let [before, after] = [(found - LONGEST_GAP_MS) / 1_000, found / 1_000];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (clock.format(middle * 1_000) < said) before = middle;
+    else after = middle;
+  }
+  return after * 1_000;
 }
