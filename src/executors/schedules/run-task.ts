@@ -56,7 +56,8 @@ function intentOf({ type, text, data: { prompt = '' } }: Task): Intent {
 
 /** Plain text: what a tool found is read by a person. */
 function mailText({ text, data }: Task, response: ToolResponse | undefined): string {
-  if (response === undefined) return [text, data['prompt']].filter((part) => typeof part === 'string').join('\n\n');
+  if (response === undefined)
+    return [text, data['prompt']].filter((part) => typeof part === 'string').join('\n\n');
   if (!response.ok) return `${text}\n\nIt failed: ${response.error.message}`;
   const result = JSON.stringify(response.data, null, 2) ?? 'null';
   const cut =
@@ -64,11 +65,7 @@ function mailText({ text, data }: Task, response: ToolResponse | undefined): str
   return `${text}\n\n${cut}`;
 }
 
-function failedStep(
-  step: TaskStep | undefined,
-  { error }: ToolRefusal,
-  didMore: boolean,
-): ToolFailure {
+function failedStep(step: TaskStep | undefined, { error }: ToolRefusal, didMore: boolean): ToolFailure {
   const tool = step?.tool ?? '';
   return new ToolFailure(error.type, `The task called ${tool}, which failed: ${error.message}`, {
     reason: error.reason,

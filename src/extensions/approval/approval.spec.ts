@@ -51,6 +51,15 @@ function setUp() {
 }
 
 describe('approval', () => {
+  it('a call that is explained is told to need approval, and asks nobody', async () => {
+    const { call, approvals } = setUp();
+    const told: string[] = [];
+    const phase = { kind: 'explain', tell: (name: string) => void told.push(name) } as const;
+    expect(await call({ note_id: 'note-1' }, undefined, { phase })).toMatchObject({ ok: true });
+    expect(told).toEqual(['approval']);
+    expect(await approvals.list('acme', { limit: 1 })).toEqual([]);
+  });
+
   it('an unsafe call does not run before somebody approved it', async () => {
     const { ask, call, ran } = setUp();
     const { response, token } = await ask({ note_id: 'note-1' });
