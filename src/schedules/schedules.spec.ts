@@ -140,6 +140,33 @@ describe('a schedule that is made', () => {
     expect(rows.all.size).toBe(0);
   });
 
+  it('is told of where it may be, which is part of what is agreed to, also when it is moved', async () => {
+    const { rows, schedules, asked } = setUp();
+    const told = { ...DRAFT, callbackUrl: 'https://host/done' };
+    const { schedule } = await schedules.create(owner, requestOf({ tool: 'echo' }), told);
+    await schedules.change(owner, schedule.id, { phrase: 'every hour' }, BY);
+    expect(rows.all.get(schedule.id)?.call.callbackUrl).toBe('https://host/done');
+    expect(asked.map(({ terms }) => terms)).toMatchObject([
+      { schedule: { callback_url: 'https://host/done' } },
+      { schedule: { callback_url: 'https://host/done', schedule: 'every hour' } },
+    ]);
+    const elsewhere = { ...DRAFT, callbackUrl: 'https://elsewhere/' };
+    expect(await reasonOf(schedules.create(owner, requestOf(), elsewhere))).toBe('CALLBACK_NOT_ALLOWED');
+  });
+
+  it('is held to what a tool allows that makes it, when it is moved as well', async () => {
+    const { schedules } = setUp({ maxPerTenant: 3 });
+    const bounds = { kind: 'recurring', maxPerOwner: 1, minIntervalMs: 3_600_000 } as const;
+    const make = (phrase: string) =>
+      reasonOf(schedules.create(owner, requestOf(), { ...DRAFT, phrase }, bounds));
+    expect(await make('every minute')).toBe('SCHEDULE_TOO_OFTEN');
+    expect(await make('in 5m')).toBe('MALFORMED_SCHEDULE');
+    const { schedule } = await schedules.create(owner, requestOf(), DRAFT, bounds);
+    expect(await make('daily 9am')).toBe('TOO_MANY_SCHEDULES');
+    const often = schedules.change(owner, schedule.id, { phrase: 'every minute' }, { ...BY, bounds });
+    expect(await reasonOf(often)).toBe('SCHEDULE_TOO_OFTEN');
+  });
+
   it('is refused where the tenant has too many, where it is a dry run, and where it is never due', async () => {
     const { rows, schedules } = setUp({ maxPerTenant: 0 });
     expect(await reasonOf(schedules.create(owner, requestOf(), DRAFT))).toBe('TOO_MANY_SCHEDULES');

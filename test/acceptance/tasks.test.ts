@@ -126,6 +126,15 @@ describe('what a task runs', () => {
     const { body } = await request<{ tools: { name: string }[] }>(any, 'GET', '/v1/tools');
     expect(body.tools.map((tool) => tool.name)).not.toContain('run_task');
   });
+
+  it('is moved by REST as well, by whoever made it, for the same call', async () => {
+    const id = idOf(await remind(any, { user_id: 'moved' }));
+    const moved = await sendTo(any, 'PATCH', `/v1/schedules/${id}`, { schedule: 'in 2h' });
+    expect(moved).toMatchObject({
+      status: 200,
+      body: { schedule: 'in 2h', tool: 'run_task', user_id: 'moved' },
+    });
+  });
 });
 
 describe('how much there may be', () => {

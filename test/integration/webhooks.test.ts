@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { acceptCall, acceptedId, callWhen } from '../helpers/async-client.ts';
 import { request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
+import { makeSchedule } from '../helpers/schedule-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 
 const TOOLS = ['test/fixtures/async/tools.yaml'];
@@ -87,6 +88,19 @@ describe('a webhook', () => {
     expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(30);
     expect(headers['authorization']).toBeUndefined();
     expect(headers['traceparent']).toBe(traceparent);
+  });
+
+  it('says how each run of a schedule ended, and which schedule that was', async () => {
+    const asked = { schedule: 'in 1s', tool: 'work', arguments: { answer: 'again' } };
+    const { body } = await makeSchedule(agent, { ...asked, ...callback() });
+    expect(body).toMatchObject({ callback_url: `http://${host}/done` });
+    await expect.poll(() => received.length, POLL).toBe(1);
+    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
+      type: 'call.ended',
+      data: { schedule_id: body.id, status: 'succeeded', result: { ok: true, data: 'again' } },
+    });
+    const elsewhere = await makeSchedule(agent, { ...asked, callback: { url: 'http://elsewhere.example/' } });
+    expect(elsewhere).toMatchObject({ status: 400, body: { reason: 'CALLBACK_NOT_ALLOWED' } });
   });
 
   it('is tried again under the same id until it is taken; a redirect is not followed', async () => {
