@@ -1,6 +1,7 @@
 // examples/schedules: what its README shows.
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
+import { callTool, request, targetOf, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { lastRun, makeSchedule, type WireSchedule } from '../helpers/schedule-client.ts';
 
@@ -9,8 +10,15 @@ let agent: RestTarget;
 
 beforeAll(async () => {
   gateway = await startGateway({
-    tools: ['examples/schedules/tools.yaml'],
-    settings: { schedules: { max_per_tenant: 100 } },
+    tools: [],
+    settings: {
+      schedules: { max_per_tenant: 100 },
+      loaders: [
+        { type: 'yaml-file', paths: [resolve('examples/schedules/tools.yaml')] },
+        { type: 'pack', name: 'tasks' },
+      ],
+      executors: { schedules: { tools: { reminder: 'remind' } } },
+    },
   });
   agent = targetOf(gateway, 'agent');
 }, 60_000);
@@ -38,6 +46,14 @@ describe('the schedules example', () => {
       kind: 'scheduled',
       result: { ok: true, data: { reminded_of: 'call mom' } },
     });
+  });
+
+  it('has reminders of an agent call the tool that the operator names', async () => {
+    const { body } = await callTool(agent, 'add_reminder', { delay: '1s', message: 'call mom' });
+    const { task_id: id } = body.data as { task_id: string };
+    await lastRun(agent, id);
+    const results = await callTool(agent, 'get_task_results', { task_id: id });
+    expect(results.body.data).toMatchObject({ results: [{ result: { reminded_of: 'call mom' } }] });
   });
 
   it('makes no schedule of what is dangerous without an approval', async () => {
