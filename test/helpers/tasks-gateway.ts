@@ -62,7 +62,9 @@ export class TasksGateway {
           { type: 'yaml-file', paths: [`${process.cwd()}/test/fixtures/tasks/tools.yaml`] },
           { type: 'pack', name: 'tasks' },
         ],
-        executors: { schedules: { callback_url: `http://${host}/told`, ...schedules } },
+        executors: {
+          schedules: { callback_url: `http://${host}/told`, tools: { email: 'send_email' }, ...schedules },
+        },
         webhooks: {
           allow_hosts: [host],
           allow_private: ['127.0.0.0/8'],

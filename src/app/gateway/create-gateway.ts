@@ -105,8 +105,8 @@ export async function createGateway(
     await Promise.allSettled([...executors.values()].map(async (each) => each.close?.()));
     await pipeline.close();
   }
-  const own = { executor, ownSchedules, toolsets, search, pipeline: pipeline.view, circuits: upstreams, agreement };
-  return { ...own, registry, sync, specs, versions, status: () => statusOf(executors), close };
+  const own = { executor, toolsets, search, pipeline: pipeline.view, circuits: upstreams, agreement };
+  return { ...own, ownSchedules, registry, sync, specs, versions, status: () => statusOf(executors), close };
 }
 
 function rulesOf(

@@ -14,7 +14,7 @@ import { schedulesSettingsSchema } from './settings.ts';
 const TOOLS: Readonly<Record<string, object>> = {
   search_web: { properties: { query: {}, limit: {} } },
   summing_search: { properties: { query: {}, summarize: {} } },
-  send_email: {},
+  'email.send_email': {},
   ask_agent: {},
 };
 const snapshot = {
@@ -162,7 +162,7 @@ describe('a task that is due', () => {
     });
     expect(steps).toMatchObject([
       { tool: 'search_web', args: { query: 'x' } },
-      { tool: 'send_email', args: { to: 'a@b.c', subject: 'Scheduled search: News Bcc: x' } },
+      { tool: 'email.send_email', args: { to: 'a@b.c', subject: 'Scheduled search: News Bcc: x' } },
     ]);
     expect(steps[1]?.args['body']).toContain('"from": "search_web"');
   });

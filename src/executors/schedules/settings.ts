@@ -24,7 +24,7 @@ const fields = {
       api_call: toolName.default('api_call').describe('Is called with execution_data.'),
       web_search: toolName.default('search_web').describe('Is called with execution_data.'),
       email: toolName
-        .default('send_email')
+        .default('email.send_email')
         .describe('Is called with {to, subject, body} where somebody is to be told by mail.'),
     })
     .prefault({})

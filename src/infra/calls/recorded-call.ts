@@ -33,7 +33,10 @@ export async function recordedCall(
 /** Of the year 9999: no date of JavaScript that PostgreSQL does not know. */
 const LAST_MS = 253_000_000_000_000;
 
-type Recorded = Omit<StoredCall, 'tenantId' | 'runs' | 'claim' | 'cancelRequested' | 'scheduleId' | 'startedAt'> & {
+type Recorded = Omit<
+  StoredCall,
+  'tenantId' | 'runs' | 'claim' | 'cancelRequested' | 'scheduleId' | 'startedAt'
+> & {
   readonly attempts: number;
 };
 
