@@ -384,7 +384,7 @@ it('a server that hangs behind the message takes the caller’s time and no more
     'POST',
     '/v1/tools/email.send_email/execute',
     { arguments: { ...HELLO, subject: 'Hang' }, context: { agent_id: 'patient' } },
-    { 'x-request-timeout-ms': '1500' },
+    { 'x-request-timeout-ms': '5000' },
   );
   await expect.poll(() => server.mails.length).toBe(1);
   expect((await send({}, 'patient')).ok).toBe(true);
