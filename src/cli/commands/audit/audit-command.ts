@@ -1,6 +1,6 @@
 // `ute audit`: the records of a tenant: list, export as a file, whether that is whole, without any gateway; and erase a user.
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { open, readFile, rm, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Verdict } from '../../../lib/audit-chain/verify-chain.ts';
@@ -112,6 +112,10 @@ async function exportTo(path: string, gateway: GatewayClient, after: number) {
     }
     await file.sync();
     return { records, last };
+  } catch (error) {
+    // An empty one would be called a whole chain of no records.
+    if (records === 0) await rm(path);
+    throw error;
   } finally {
     await file.close();
   }
