@@ -76,6 +76,23 @@ describe('ute packs add', () => {
     expect(existsSync(join(cwd, 'config/gateway.yaml'))).toBe(false);
   });
 
+  it('--choose brings a part of the pack, whose variables are told where they are not set', async () => {
+    const { code, stderr } = await ute('packs', 'add', 'web', '--choose', 'search=brave');
+    expect(code).toBe(1);
+    expect(stderr).toContain('the pack reads BRAVE_SEARCH_API_KEY: A key of the Brave Search API');
+    expect(stderr).not.toContain('TAVILY');
+    expect(existsSync(join(cwd, 'config/gateway.yaml'))).toBe(false);
+    expect(await ute('packs', 'add', 'web', '--choose', 'search=bing')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('known: searxng, brave, tavily') as string,
+    });
+    expect(await ute('packs', 'add', 'web', '--choose', 'brave')).toMatchObject({ code: 2 });
+    const { stdout } = await ute('packs', 'add', 'web');
+    expect(stdout).toContain(
+      'Not chosen: search (The provider that search_web asks): searxng, brave, tavily',
+    );
+  });
+
   it('a name that is none is told with the nearest', async () => {
     const { code, stderr } = await ute('packs', 'add', 'receptionst');
     expect(code).toBe(1);

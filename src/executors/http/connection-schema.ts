@@ -55,48 +55,61 @@ const authSchema = z.discriminatedUnion('type', [bearer, basic, apiKey, clientCr
 export type HttpAuth = z.output<typeof authSchema>;
 export type ClientCredentials = z.output<typeof clientCredentials>;
 
+/** Of one place: what the `hosts` of an http-hosts connection say as well. */
+export const connectionFields = {
+  base_url: z.string().superRefine((text, context) => {
+    const message = baseUrlProblem(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  }),
+  headers: headersBy('connection', z.string())
+    .optional()
+    .describe('Sent with every request. Their values are kept out of results, Accept and versions aside.'),
+  auth: authSchema.optional().describe('How requests show who they come from.'),
+  propagate_deadline: z
+    .boolean()
+    .optional()
+    .describe('Tells the upstream how many milliseconds are left, in the header X-Request-Timeout-Ms.'),
+  propagate_fencing_token: z
+    .boolean()
+    .optional()
+    .describe(
+      'Sends the fencing token of the slot that the call holds under a concurrency limit on Redis, in the header ' +
+        'X-UTE-Fencing-Token: an upstream that refuses a smaller one than it has seen never serves two holders.',
+    ),
+  ...egressFields,
+};
+
 export const httpConnectionSchema = z
-  .strictObject({
-    type: z.literal('http'),
-    base_url: z.string().superRefine((text, context) => {
-      const message = baseUrlProblem(text);
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    }),
-    headers: headersBy('connection', z.string())
-      .optional()
-      .describe('Sent with every request. Their values are kept out of results, Accept and versions aside.'),
-    auth: authSchema.optional().describe('How requests show who they come from.'),
-    propagate_deadline: z
-      .boolean()
-      .optional()
-      .describe('Tells the upstream how many milliseconds are left, in the header X-Request-Timeout-Ms.'),
-    propagate_fencing_token: z
-      .boolean()
-      .optional()
-      .describe(
-        'Sends the fencing token of the slot that the call holds under a concurrency limit on Redis, in the header ' +
-          'X-UTE-Fencing-Token: an upstream that refuses a smaller one than it has seen never serves two holders.',
-      ),
-    ...egressFields,
-  })
-  .superRefine((connection, context) => {
-    const { auth, headers = {}, allow_hosts: hosts, base_url: baseUrl } = connection;
-    const set = auth && headerSetBy(auth);
-    if (set !== undefined && Object.keys(headers).some((name) => name.toLowerCase() === set)) {
-      const message = `auth sets the header "${set}" already.`;
-      context.addIssue({ code: 'custom', path: ['headers'], message });
-    }
-    if (hosts === undefined) return;
-    const urls = [baseUrl, ...(auth?.type === 'oauth2_client_credentials' ? [auth.token_url] : [])];
-    for (const text of urls) {
-      const url = URL.parse(text);
-      if (url === null || egressFault({ allowHosts: hosts }, url) !== 'host') continue;
-      const message = `Expected the connection's own host "${url.host}" among the allowed ones.`;
-      context.addIssue({ code: 'custom', path: ['allow_hosts'], message });
-    }
-  });
+  .strictObject({ type: z.literal('http'), ...connectionFields })
+  .superRefine(checkConnection);
 
 export type HttpConnection = z.output<typeof httpConnectionSchema>;
+
+/** Beyond its fields: what they say together. */
+export function checkConnection(
+  connection: {
+    readonly base_url: string;
+    readonly auth?: HttpAuth | undefined;
+    readonly headers?: Record<string, string> | undefined;
+    readonly allow_hosts?: string[] | undefined;
+  },
+  context: z.RefinementCtx,
+): void {
+  const { auth, headers = {}, allow_hosts: hosts, base_url: baseUrl } = connection;
+  const set = auth && headerSetBy(auth);
+  if (set !== undefined && Object.keys(headers).some((name) => name.toLowerCase() === set)) {
+    const message = `auth sets the header "${set}" already.`;
+    context.addIssue({ code: 'custom', path: ['headers'], message });
+  }
+  if (hosts === undefined) return;
+  const urls = [baseUrl, ...(auth?.type === 'oauth2_client_credentials' ? [auth.token_url] : [])];
+  for (const text of urls) {
+    const url = URL.parse(text);
+    if (url === null || egressFault({ allowHosts: hosts }, url) !== 'host') continue;
+    const message = `Expected the connection's own host "${url.host}" among the allowed ones.`;
+    context.addIssue({ code: 'custom', path: ['allow_hosts'], message });
+  }
+}
 
 /** Lower case; undefined where auth sets none. */
 function headerSetBy(auth: HttpAuth): string | undefined {

@@ -18,6 +18,8 @@ import type { EgressPolicy, HttpClient } from '../../ports/egress/http-client.ts
 import { compileRequest } from './request/compile-request.ts';
 import { httpConnectionSchema, type HttpConnection } from './connection-schema.ts';
 import { baseOf, Credentials, maskedBase, secretsOf } from './credentials.ts';
+import { hostsConnectionSchema } from './hosts/hosts-schema.ts';
+import { prepareHosts, type HostsNeeds } from './hosts/prepare-hosts.ts';
 import { TokenSource } from './oauth-token.ts';
 import { httpOptionsSchema, type HttpOptions, type RequestOptions } from './options-schema.ts';
 import { renderRequest } from './request/render-request.ts';
@@ -43,7 +45,7 @@ export const httpExecutor: ExecutorPlugin<HttpOptions, HttpNeeds> = {
     'Calls a REST API: fixed scheme, host and path, arguments in typed places, guarded egress, no redirects, bounded answers.',
   optionsSchema: httpOptionsSchema,
   settingsSchema: httpSettingsSchema,
-  connectionTypes: { http: httpConnectionSchema },
+  connectionTypes: { http: httpConnectionSchema, 'http-hosts': hostsConnectionSchema },
   placeholders: slotsOfOptions,
   create: (needs) => new HttpExecutor(needs),
 };
@@ -57,7 +59,9 @@ class HttpExecutor implements Executor<HttpOptions> {
     this.#needs = needs;
   }
 
-  prepare({ function: fn, options, connection }: ExecutorTarget<HttpOptions>): PreparedFunction {
+  prepare(target: ExecutorTarget<HttpOptions>): PreparedFunction {
+    const { function: fn, options, connection } = target;
+    if (options.request_from !== undefined) return prepareHosts(target, this.#hostsNeeds());
     const settings = settingsOf(options, connection);
     const base = settings && baseOf(settings);
     const request = withAccountToken(requestOf(options, fn), base, fn.spec.auth?.managed);
@@ -84,6 +88,15 @@ class HttpExecutor implements Executor<HttpOptions> {
       render: (call) => renderRequest(masked, valuesOf(call), credentials.scrubber),
       yieldsPlainJson: true,
       close: async () => tokens?.release(),
+    };
+  }
+
+  #hostsNeeds(): HostsNeeds {
+    return {
+      http: this.#needs.http,
+      clock: this.#needs.clock,
+      egressOf: (said, url, what) => this.#egressOf(said, url, what),
+      shareTokens: (settings) => this.#shareTokens(settings),
     };
   }
 
@@ -134,6 +147,8 @@ function upstreamOf({ hostname, port, protocol }: URL, connection = '', scrubber
 function settingsOf(options: HttpOptions, connection: Connection | undefined): HttpConnection | undefined {
   if (options.connection === undefined) return undefined;
   if (connection === undefined) throw new Error(`There is no connection "${options.connection}".`);
+  if (connection.type === 'http-hosts')
+    throw new Error('A connection of the type http-hosts is for request_from: arguments.');
   return httpConnectionSchema.parse(connection.settings);
 }
 

@@ -95,6 +95,12 @@ export const httpOptionsSchema = z
   .strictObject({
     ...requestFields,
     connection: z.string().min(1).optional(),
+    request_from: z
+      .literal('arguments')
+      .optional()
+      .describe(
+        'The arguments url, method, headers and body are the request. The connection, of the type http-hosts, lists where it may go.',
+      ),
     allow_ports: egressFields.allow_ports,
     allow_private: egressFields.allow_private,
     actions: z
@@ -103,6 +109,10 @@ export const httpOptionsSchema = z
       .describe('One request for each action of the tool.'),
   })
   .superRefine((options, context) => {
+    if (options.request_from !== undefined) {
+      checkFromArguments(options, context);
+      return;
+    }
     const { actions, connection, allow_private: _ranges, allow_ports: _ports, ...own } = options;
     for (const field of ['allow_private', 'allow_ports'] as const) {
       if (connection === undefined || options[field] === undefined) continue;
@@ -126,6 +136,31 @@ export const httpOptionsSchema = z
   });
 
 export type HttpOptions = z.output<typeof httpOptionsSchema>;
+
+/** What may stand beside `request_from`: how answers are read. */
+const WITH_ARGUMENTS: ReadonlySet<string> = new Set([
+  'connection',
+  'request_from',
+  'response',
+  'success_status',
+  'upstream_errors',
+  'max_response_bytes',
+  'large_numbers',
+]);
+
+function checkFromArguments(options: object, context: z.RefinementCtx): void {
+  for (const field of Object.keys(options)) {
+    if (WITH_ARGUMENTS.has(field)) continue;
+    const message = 'With request_from, the arguments and the connection say this.';
+    context.addIssue({ code: 'custom', path: [field], message });
+  }
+  if (!Object.hasOwn(options, 'connection'))
+    context.addIssue({
+      code: 'custom',
+      path: ['connection'],
+      message: 'Expected a connection of the type http-hosts.',
+    });
+}
 
 function checkRequest(
   request: RequestOptions,

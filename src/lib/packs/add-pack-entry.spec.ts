@@ -60,6 +60,13 @@ describe('addPackEntry', () => {
     });
   });
 
+  it('says what was chosen', () => {
+    const entry = { name: 'web', without: [], choose: { search: 'brave' } };
+    expect(parse(textWith(undefined, entry))).toEqual({
+      loaders: [{ type: 'pack', name: 'web', choose: { search: 'brave' } }],
+    });
+  });
+
   it('adds nothing twice', () => {
     expect(addPackEntry(textWith(undefined), system)).toBe('there already');
   });

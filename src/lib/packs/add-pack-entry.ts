@@ -8,12 +8,14 @@ export interface PackEntry {
   readonly name: string;
   /** Names of its tools that are left out. */
   readonly without: readonly string[];
+  /** By the name of the choice. */
+  readonly choose?: { readonly [choice: string]: string };
 }
 
 export type WithEntry = { readonly text: string } | 'there already' | { readonly message: string };
 
 /** `text`: undefined where there is no gateway.yaml yet; its tools are those of the pack alone then. */
-export function addPackEntry(text: string | undefined, { name, without }: PackEntry): WithEntry {
+export function addPackEntry(text: string | undefined, { name, without, choose = {} }: PackEntry): WithEntry {
   const document: Document = parseDocument(text ?? '');
   const [error] = document.errors;
   if (error !== undefined) return { message: error.message };
@@ -30,7 +32,8 @@ export function addPackEntry(text: string | undefined, { name, without }: PackEn
   );
   if (isThere) return 'there already';
   const overrides = Object.fromEntries(without.map((tool) => [tool, { off: true }]));
-  const entry = { type: 'pack', name, ...(without.length > 0 && { overrides }) };
+  const chosen = Object.keys(choose).length > 0 && { choose };
+  const entry = { type: 'pack', name, ...chosen, ...(without.length > 0 && { overrides }) };
   const written = text === undefined ? undefined : writtenBehind(text, loaders, entry);
   if (written !== undefined) return { text: written };
   loaders.flow = false;

@@ -9,11 +9,35 @@ export const packName = z
   .regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'Expected a name such as receptionist or web-search.')
   .max(64);
 
+/** Variables of the environment, and what each is. */
+const variables = z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), z.string().min(1)).default({});
+const word = z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, 'Expected a word such as search or brave.');
+
+const choiceSchema = z.strictObject({
+  means: z.string().min(1),
+  /** Files of declarations beside tools.yaml that each value brings, and the variables that they read. */
+  of: z.record(
+    word,
+    z.strictObject({
+      files: z
+        .array(
+          z
+            .string()
+            .regex(/^[a-z][a-z0-9_-]*\.yaml$/, 'Expected a file beside pack.yaml, such as brave.yaml.'),
+        )
+        .min(1),
+      environment: variables,
+    }),
+  ),
+});
+
 const manifestSchema = z.strictObject({
   name: packName,
   summary: z.string().regex(/^[A-Z][^\n]{9,199}\.$/, 'Expected one sentence of 10 to 200 characters.'),
   /** Variables of the environment that its connections read. */
-  environment: z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), z.string().min(1)).default({}),
+  environment: variables,
+  /** What an operator may choose: nothing of a choice is there unless it is made. */
+  choices: z.record(word, choiceSchema).default({}),
   /** Connections that it brings and that `connections:` of the loader may replace. */
   connections: z.record(z.string().min(1), z.string().min(1)).default({}),
   /** What has to be set up before a first call, where that is more than variables. */

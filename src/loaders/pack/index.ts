@@ -17,7 +17,10 @@ import { pollContent } from '../../lib/files/poll-content.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import { adaptTool, nameOfTool } from './adapt-tool.ts';
+import { chosenFiles } from './chosen-files.ts';
 import { optionsSchema, type PackOptions } from './options.ts';
+
+type Parsed = ReturnType<typeof parseWhole>;
 
 interface Needs {
   readonly clock: Clock;
@@ -36,12 +39,15 @@ export const packLoader: LoaderPlugin<PackOptions, Needs> = {
 /** Read in one go, some 30 ms at most: larger files belong to `yaml-file`, which reads them off the event loop. */
 const MAX_BYTES = 64 * 1024;
 const POLL_MS = 1_000;
+/** Of every pack; those of its choices come behind. */
+const FILES = ['pack.yaml', 'tools.yaml'];
 
 class PackLoader implements Loader {
   readonly #options: PackOptions;
   readonly #needs: Needs;
   readonly #log: Log;
   #loaded = '';
+  #files: readonly string[] = FILES;
 
   constructor(options: PackOptions, needs: Needs) {
     this.#options = options;
@@ -53,7 +59,7 @@ class PackLoader implements Loader {
     const found = this.#folder();
     if ('message' in found) return refused([{ file: this.#source(), message: found.message }]);
     const { folder } = found;
-    this.#loaded = await fingerprint(folder);
+    this.#loaded = await fingerprint(folder, this.#files);
     const manifest = await readManifest(join(folder, 'pack.yaml'));
     if ('faults' in manifest) return refused(manifest.faults);
     const { name } = this.#options;
@@ -61,11 +67,12 @@ class PackLoader implements Loader {
       const message = `the pack in ${basename(folder)} is "${manifest.manifest.name}", not "${name}"`;
       return refused([{ file: join(folder, 'pack.yaml'), path: 'name', message }]);
     }
-    const file = join(folder, 'tools.yaml');
-    const read = await readText(file, MAX_BYTES);
+    const chosen = chosenFiles(manifest.manifest, this.#options);
+    this.#files = [...FILES, ...chosen.files];
+    this.#loaded = await fingerprint(folder, this.#files);
+    const parsed = await this.#parse(folder, this.#files.slice(1));
     signal.throwIfAborted();
-    if ('message' in read) return refused([{ file, message: read.message }]);
-    const parsed = parseWhole({ file, text: read.text });
+    if ('message' in parsed) return refused([parsed]);
     const tools = parsed.tools.flatMap((tool): RawDeclaration[] => {
       const adapted = adaptTool(tool, this.#options);
       return adapted === undefined ? [] : [{ ...adapted, baseDir: folder, locate: tool.locate }];
@@ -73,6 +80,7 @@ class PackLoader implements Loader {
     const connections = await this.#connections(parsed.connections, folder);
     signal.throwIfAborted();
     const problems = [
+      ...chosen.problems.map((problem) => ({ file: this.#source(), ...problem })),
       ...parsed.problems,
       ...connections.problems,
       ...this.#mistakes(
@@ -91,11 +99,27 @@ class PackLoader implements Loader {
       everyMs: POLL_MS,
       clock: this.#needs.clock,
       loaded: () => this.#loaded,
-      current: () => fingerprint(found.folder),
+      current: () => fingerprint(found.folder, this.#files),
       failed: (error: unknown) =>
         this.#log.warn({ err: error }, 'The pack could not be checked for changes: it is checked again'),
     };
     await pollContent(content, changed, signal);
+  }
+
+  /** What the files declare, together; or why one cannot be read. */
+  async #parse(folder: string, names: readonly string[]): Promise<Parsed | Problem> {
+    const parsed: Parsed[] = [];
+    for (const name of names) {
+      const file = join(folder, name);
+      const read = await readText(file, MAX_BYTES);
+      if ('message' in read) return { file, message: read.message };
+      parsed.push(parseWhole({ file, text: read.text }));
+    }
+    return {
+      tools: parsed.flatMap(({ tools }) => tools),
+      connections: parsed.flatMap(({ connections }) => connections),
+      problems: parsed.flatMap(({ problems }) => problems),
+    };
   }
 
   #folder(): { readonly folder: string } | { readonly message: string } {
@@ -145,8 +169,8 @@ function refused(problems: readonly Problem[]): LoadedTools {
   return { tools: [], connections: [], problems };
 }
 
-async function fingerprint(folder: string): Promise<string> {
-  const files = ['pack.yaml', 'tools.yaml'].map((name) => join(folder, name));
+async function fingerprint(folder: string, names: readonly string[]): Promise<string> {
+  const files = names.map((name) => join(folder, name));
   const hashes = await Promise.all(files.map(async (file) => hashOf(await readText(file, MAX_BYTES))));
   return hashes.join('\n');
 }

@@ -19,6 +19,10 @@ export const optionsSchema = z.strictObject({
     .describe(
       "Connections of yours in place of the pack's own, by the pack's name for them: {receptionist: bookings}.",
     ),
+  choose: z
+    .record(z.string().min(1), z.string().min(1))
+    .default({})
+    .describe('What the pack lets you choose, where it does: {search: brave}. Its README names the choices.'),
   overrides: toolOverrides({
     riskLevels: RISK_LEVELS,
     modes: INTERACTION_MODES,

@@ -18,9 +18,10 @@ export async function addPack(entry: PackEntry, manifest: PackManifest, io: CliI
   if (added === 'there already') io.stdout(`${shown} names the pack ${entry.name} already\n`);
   else if ('message' in added) throw new CliFailure(EXIT.failed, `${shown}: ${added.message}`);
   else {
-    await replace(file, added.text, (draft) => wouldStart(draft, manifest, io));
+    await replace(file, added.text, (draft) => wouldStart(draft, { entry, manifest }, io));
     io.stdout(`${shown}: added the pack ${entry.name}\n`);
   }
+  for (const line of openChoices(entry, manifest)) io.stdout(`${line}\n`);
   if (manifest.before !== undefined) io.stdout(`${manifest.before}\n`);
   const { tool, arguments: values } = manifest.first_call;
   io.stdout(
@@ -56,21 +57,38 @@ async function replace(file: string, text: string, check: (draft: string) => Pro
   }
 }
 
+/** Those of the pack, and of what was chosen of it. */
+function variablesOf({ choose = {} }: PackEntry, { environment, choices }: PackManifest) {
+  const chosen = Object.entries(choose).map(([choice, value]) => choices[choice]?.of[value]?.environment);
+  return Object.assign({}, environment, ...chosen) as PackManifest['environment'];
+}
+
+/** What could be chosen, and was not. */
+function openChoices({ choose = {} }: PackEntry, { choices }: PackManifest): readonly string[] {
+  return Object.entries(choices)
+    .filter(([choice]) => !Object.hasOwn(choose, choice))
+    .map(([choice, { means, of }]) => `Not chosen: ${choice} (${means}): ${Object.keys(of).join(', ')}`);
+}
+
 const LEFT_OUT = '--without <tool> leaves a tool of the pack out';
 
 /** Throws CliFailure with what a gateway of these settings would refuse. */
-async function wouldStart(draft: string, { environment, name }: PackManifest, io: CliIo): Promise<void> {
+async function wouldStart(
+  draft: string,
+  { entry, manifest }: { readonly entry: PackEntry; readonly manifest: PackManifest },
+  io: CliIo,
+): Promise<void> {
   const { validateTools } = await import('../../../app/gateway/validate-tools.ts');
   // The gateway sets it when it starts the demo server, on a free port; here any of those will do.
   process.env[DEMO_URL_VARIABLE] ??= 'http://127.0.0.1:49152';
   const settings = ownSettings({ ...io, env: { ...io.env, UTE_CONFIG: draft } });
   const { problems } = await validateTools(settings, false);
   if (problems.length === 0) return;
-  const needed = Object.entries(environment)
+  const needed = Object.entries(variablesOf(entry, manifest))
     .filter(([variable]) => (io.env[variable] ?? '') === '')
     .map(([variable, what]) => `the pack reads ${variable}: ${what}`);
   const lines = [
-    `${name} was not added: a gateway would not start with it`,
+    `${manifest.name} was not added: a gateway would not start with it`,
     ...problems.map(describeProblem),
     ...needed,
     ...(problems.some(({ message }) => message.includes('is taken already')) ? [LEFT_OUT] : []),

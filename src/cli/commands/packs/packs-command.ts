@@ -29,9 +29,18 @@ export function addPacksCommand(program: Command, io: CliIo, finish: (code: Exit
         'if a gateway would start with it, and prints a first call. A gateway that runs takes it with its next start.',
     )
     .option('--without <tool>', 'a tool of it that is left out; may be repeated', more, [])
-    .action(async (name: string, { without }: { without: readonly string[] }) =>
-      finish(await addPack({ name, without }, await manifestOf(name), io)),
-    );
+    .option('--choose <choice=value>', 'one of what the pack lets you choose; may be repeated', more, [])
+    .action(async (name: string, said: { without: readonly string[]; choose: readonly string[] }) => {
+      const choose = Object.fromEntries(said.choose.map(choiceOf));
+      finish(await addPack({ name, without: said.without, choose }, await manifestOf(name), io));
+    });
+}
+
+/** Throws CliFailure. */
+function choiceOf(text: string): readonly [choice: string, value: string] {
+  const [, choice, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (choice !== undefined && value !== undefined) return [choice, value];
+  throw new CliFailure(EXIT.usage, `--choose ${text}: expected a choice and its value, such as search=brave`);
 }
 
 function more(tool: string, before: readonly string[]): readonly string[] {
