@@ -7,24 +7,41 @@ import os
 import stat
 import traceback
 
-from unified_tools import answers
+from unified_tools import answers, pictures
+from unified_tools.session_state import SessionState
 
 _NAME = "<code>"
 _MOST_FILES = 32
 _MOST_FILE_BYTES = 1 << 20
 _MOST_REPR = 4000
+_MOST_PACKAGES = 100
+# What libraries keep for themselves.
+_NOT_ITS_OWN = {".cache", ".config"}
 
 
 def run(body, max_bytes):
     folder = _own_folder()
-    given = body["arguments"].get("files", {})
+    given = {name: _bytes_of(said) for name, said in body["arguments"].get("files", {}).items()}
     for name, content in given.items():
         _write(folder, name, content)
-    result, error = _run(body["arguments"]["code"])
+    state = SessionState()
+    restored = body.get("state") is not None and _restored(state, body["state"])
+    result, error = _run(body["arguments"]["code"], state)
+    pictures.save_figures()
     # Its whole path cannot be walked everywhere; then it is found only by code that has stayed in it.
-    files, left_out = _files(folder if os.access(folder, os.R_OK) else ".", given)
-    data = {"result": result, "error": error, "files": files, "files_left_out": left_out}
+    written = _files(folder if os.access(folder, os.R_OK) else ".", given)
+    data = {"result": result, "error": error, **written}
+    if "state" in body:
+        text, left_out = state.save(max_bytes // 4)
+        data.update(state=text, state_restored=restored, state_left_out=left_out)
     return answers.success(data, "the code", max_bytes)
+
+
+def _restored(state, text):
+    try:
+        return state.restore(text)
+    except Exception:
+        return False
 
 
 def _own_folder():
@@ -36,14 +53,16 @@ def _own_folder():
     folder = os.getcwd()
     home = folder if os.access(folder, os.W_OK | os.X_OK) else "."
     os.environ.update(HOME=home, TMPDIR=home)
+    pictures.prepare(home)
     return folder
 
 
-def _run(code):
+def _run(code, state):
     """The value of the last expression, and the error that ended the code."""
-    scope = {"__name__": "__main__"}
+    scope = state.scope
     try:
         tree = ast.parse(code, _NAME)
+        state.define(tree)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, _NAME, "exec"), scope)
         if last is None:
@@ -54,7 +73,20 @@ def _run(code):
     except BaseException as error:
         trace = error.__traceback__.tb_next if error.__traceback__ else None
         traceback.print_exception(type(error), error, trace, limit=-30)
-        return None, f"{type(error).__name__}: {answers.text_of(error)}"[:_MOST_REPR]
+        return None, f"{type(error).__name__}: {answers.text_of(error)}{_packages_beside(error)}"[:_MOST_REPR]
+
+
+def _packages_beside(error):
+    """Of a module that is not there: what there is instead."""
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    try:
+        from importlib import metadata
+
+        names = sorted({found.metadata["Name"] for found in metadata.distributions()})[:_MOST_PACKAGES]
+    except Exception:
+        return ""
+    return f" (packages besides the standard library: {', '.join(names) or 'none'})"
 
 
 def _shown(value):
@@ -68,32 +100,41 @@ def _shown(value):
 
 
 def _write(folder, name, content):
-    """`name` was checked by the gateway: a relative path without `..`."""
+    """`name` was checked by the gateway: a relative path without `..`; `content` is bytes."""
     path = os.path.join(folder, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
+    with open(path, "wb") as file:
         file.write(content)
 
 
+def _bytes_of(said):
+    """Text, or an object with base64 that the gateway has looked at."""
+    return said.encode("utf-8", "replace") if isinstance(said, str) else base64.b64decode(said["base64"])
+
+
 def _files(folder, given):
-    """What the code wrote or changed: regular files only, the first few, up to a size in all."""
-    files, left_out, room = {}, 0, _MOST_FILE_BYTES
+    """What the code wrote or changed: regular files only, the first few, up to a size in all. Pictures are apart."""
+    files, images, left_out, room = {}, [], 0, _MOST_FILE_BYTES
     for path in _regular_files(folder):
         name = os.path.relpath(path, folder)
-        content = _content(path, room) if len(files) < _MOST_FILES else None
+        content = _content(path, room) if len(files) + len(images) < _MOST_FILES else None
         if content is None or not name.isprintable():
             left_out += 1
             continue
-        shown = _as_text(content)
-        if shown != given.get(name):
-            files[name] = shown
-            room -= len(content)
-    return files, left_out
+        if content == given.get(name):
+            continue
+        picture = pictures.as_picture(name, content)
+        if picture is None:
+            files[name] = _as_text(content)
+        else:
+            images.append(picture)
+        room -= len(content)
+    return {"files": files, "images": images, "files_left_out": left_out}
 
 
 def _regular_files(folder):
     for place, folders, names in os.walk(folder):
-        folders.sort()
+        folders[:] = sorted(name for name in folders if place != folder or name not in _NOT_ITS_OWN)
         for name in sorted(names):
             path = os.path.join(place, name)
             if stat.S_ISREG(os.lstat(path).st_mode):

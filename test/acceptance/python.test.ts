@@ -4,7 +4,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/contract/json.ts';
+import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
+import type { PreparedFunction } from '../../src/contract/plugin.ts';
 import { ToolFailure } from '../../src/contract/call/tool-failure.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { confiningSpawner } from '../helpers/confining-spawner.ts';
@@ -373,9 +374,10 @@ describe.each(RUNGS)('code from the caller: %s', (rung, settings) => {
   };
   let bench: PythonBench;
   let run: (code: string, files?: JsonObject, extra?: CallExtras) => Promise<JsonObject>;
+  let tool: PreparedFunction;
   beforeAll(async () => {
     bench = new PythonBench(spawner, { workers: 1, sandbox: 'required', maxProcesses: 20 });
-    const tool = await bench.executor.prepare(targetOf({ code: true }, { inputSchema, isDangerous: true }));
+    tool = await bench.executor.prepare(targetOf({ code: true }, { inputSchema, isDangerous: true }));
     run = async (code, files, extra) => {
       const call = callOf({ code, ...(files && { files }) }, extra);
       return (await tool.execute(call, () => undefined)).data as JsonObject;
@@ -407,6 +409,7 @@ describe.each(RUNGS)('code from the caller: %s', (rung, settings) => {
       result: { sum: 3 },
       error: null,
       files: { 'out.txt': 'done', 'raw.bin': { base64: '/wA=' } },
+      images: [],
       files_left_out: 0,
     });
     expect(await run('{1, 2}')).toMatchObject({ result: '{1, 2}', error: null });
@@ -430,6 +433,85 @@ describe.each(RUNGS)('code from the caller: %s', (rung, settings) => {
     await run('import os\nkept = 1\nopen("../kept", "w").write("x")\nopen("kept", "w").write("x")');
     const found = await run('import os\n["kept" in os.listdir(".."), "kept" in globals(), os.listdir(".")]');
     expect(found['result']).toEqual([false, false, []]);
+  });
+
+  it('takes files that are no text, and refuses what is no file', async () => {
+    const sum = 'sum(open("in.bin", "rb").read())';
+    expect(await run(sum, { 'in.bin': { base64: '/wAB' } })).toMatchObject({ result: 256, files: {} });
+    const wrongOnes: JsonValue[] = [
+      { base64: 'a' },
+      { base64: '????' },
+      { base64: 'AAAA', mode: 7 },
+      {},
+      7,
+      ['x'],
+    ];
+    for (const wrong of wrongOnes)
+      expect(await failureOf(run('1', { a: wrong }))).toMatchObject({ type: 'VALIDATION' });
+  });
+
+  it('what it draws comes back as images, and a picture too large to be unfolded as a file', async () => {
+    const png = [
+      'import struct, zlib',
+      'def png(width, height):',
+      '    part = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))',
+      '    head = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)',
+      '    rows = zlib.compress((b"\\0" + bytes(-(-width // 8))) * height, 9)',
+      '    return b"\\x89PNG\\r\\n\\x1a\\n" + part(b"IHDR", head) + part(b"IDAT", rows) + part(b"IEND", b"")',
+    ];
+    const drawn = await run([...png, 'open("plots.png", "wb").write(png(20, 10)); None'].join('\n'));
+    expect(drawn).toMatchObject({
+      files: {},
+      images: [
+        {
+          name: 'plots.png',
+          content_type: 'image/png',
+          width: 20,
+          height: 10,
+          base64: expect.stringMatching(/^iVBOR/),
+        },
+      ],
+    });
+    const huge = await run([...png, 'open("huge.png", "wb").write(png(10_000, 10_000)); None'].join('\n'));
+    expect(huge).toMatchObject({ images: [], files: { 'huge.png': { base64: expect.any(String) } } });
+  });
+
+  it('keeps variables, imports and definitions for the same session of the same user, where that is asked for', async () => {
+    const bo = { call: { context: { sessionId: 's1', userId: 'bo' } } };
+    const keep = async (code: string, extra: CallExtras = bo) => {
+      const call = callOf({ code, keep_state: true }, extra);
+      return (await tool.execute(call, () => undefined)).data as JsonObject;
+    };
+    const first = await keep(
+      'import math\nclass Point:\n    def __init__(self, x): self.x = x\ndef twice(x): return 2 * x\n' +
+        'rows = [Point(1), Point(2)]\nhandle = open("f", "w")\nrows[1].x',
+    );
+    expect(first).toMatchObject({ result: 2, state: { restored: false, kept: true, left_out: ['handle'] } });
+    expect(await keep('twice(sum(p.x for p in rows)) + math.floor(1.5)')).toMatchObject({
+      result: 7,
+      state: { restored: true, kept: true },
+    });
+    for (const other of [
+      { sessionId: 's2', userId: 'bo' },
+      { sessionId: 's1', userId: 'cy' },
+      { sessionId: 's1' },
+    ])
+      expect(await keep('"rows" in globals()', { call: { context: other } })).toMatchObject({
+        result: false,
+      });
+    expect(await run('"rows" in globals()', undefined, bo)).toMatchObject({ result: false });
+    expect(await failureOf(keep('1', {}))).toMatchObject({ type: 'VALIDATION' });
+    const large = await keep('big = "x" * (2 << 20)\nsmall = 1');
+    expect(large).toMatchObject({ state: { kept: true, left_out: ['big'] } });
+    expect(await keep('[small, "big" in globals()]')).toMatchObject({ result: [1, false] });
+  });
+
+  it('a module that is not there is told with the packages that are', async () => {
+    expect(await run('import numpyy')).toMatchObject({
+      error: expect.stringMatching(
+        /^ModuleNotFoundError: No module named 'numpyy' \(packages besides the standard library: /,
+      ),
+    });
   });
 
   it('a symlink among its files leads nowhere', async () => {

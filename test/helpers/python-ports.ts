@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pythonExecutor } from '../../src/executors/python/index.ts';
 import type { PythonOptions } from '../../src/executors/python/options.ts';
 import { PYTHON_DEFAULTS, type PythonSettings } from '../../src/executors/python/settings.ts';
+import { MemoryResultCache } from '../../src/infra/cache/memory-result-cache.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import type { JsonObject } from '../../src/contract/json.ts';
 import type { Executor, ExecutorTarget, PreparedFunction } from '../../src/contract/plugin.ts';
@@ -93,7 +94,9 @@ export class PythonBench {
     const common = { path, modulePaths: [FIXTURES], startTimeoutMs: 30_000, sandbox: 'off' } as const;
     const all = { ...PYTHON_DEFAULTS, ...common, ...settings };
     const { sandbox = NO_SANDBOX } = spawner;
-    this.executor = pythonExecutor.create({ spawner, sandbox, log, metrics, clock, settings: all });
+    const resultCache = new MemoryResultCache(clock, { maxEntries: 100, maxBytes: 16 << 20 });
+    const needs = { spawner, sandbox, log, metrics, clock, resultCache };
+    this.executor = pythonExecutor.create({ ...needs, settings: all });
   }
 
   async prepare(module: string, functionName: string, extra: TargetExtras = {}): Promise<PreparedFunction> {

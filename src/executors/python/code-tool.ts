@@ -8,6 +8,8 @@ import type { LogLevel } from './worker/worker-output.ts';
 
 const MAX_FILES = 32;
 const MAX_NAME = 255;
+const MAX_BASE64 = 8 * 1024 * 1024;
+const TAKEN: ReadonlySet<string> = new Set(['code', 'files', 'keep_state']);
 /** Relative, of ordinary parts: no `..`, no hidden way out, nothing a terminal would act on. */
 const FILE_NAME = /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\p{L}\p{N}_.-]+(?:\/[\p{L}\p{N}_.-]+)*$/u;
 const MAX_PRINTED_BYTES = 64 * 1024;
@@ -33,9 +35,11 @@ export function checkCodeTool(fn: ToolFunction, options: PythonOptions, sandbox:
   if (!Array.isArray(required) || !required.includes('code')) {
     throw new Error('input_schema of a tool with `code: true` must require `code`.');
   }
-  const other = Object.keys(properties).find((name) => name !== 'code' && name !== 'files');
+  const other = Object.keys(properties).find((name) => !TAKEN.has(name));
   if (other !== undefined) {
-    throw new Error(`input_schema has the property ${other}, but code takes only \`code\` and \`files\`.`);
+    throw new Error(
+      `input_schema has the property ${other}, but code takes only \`code\`, \`files\` and \`keep_state\`.`,
+    );
   }
 }
 
@@ -43,7 +47,8 @@ export function checkCodeTool(fn: ToolFunction, options: PythonOptions, sandbox:
 export function checkCodeArguments({ code, files }: JsonObject): void {
   if (typeof code !== 'string') throw invalid('code', 'must be a string of Python.');
   if (files === undefined) return;
-  if (!isJsonObject(files)) throw invalid('files', 'must be an object of file names and their text.');
+  if (!isJsonObject(files))
+    throw invalid('files', 'must be an object of file names and their text, or {base64: …}.');
   const names = Object.keys(files);
   if (names.length > MAX_FILES)
     throw invalid('files', `holds ${names.length} files; ${MAX_FILES} are allowed.`);
@@ -51,8 +56,17 @@ export function checkCodeArguments({ code, files }: JsonObject): void {
     if (name.length > MAX_NAME || !FILE_NAME.test(name)) {
       throw invalid('files', 'has a name that is not a plain relative path such as data/input.csv.');
     }
-    if (typeof files[name] !== 'string') throw invalid('files', 'must hold text only.');
+    if (!isContent(files[name]))
+      throw invalid('files', 'must hold texts, and objects {base64: "…"} for what is no text.');
   }
+}
+
+function isContent(said: JsonValue | undefined): boolean {
+  if (typeof said === 'string') return true;
+  if (!isJsonObject(said) || Object.keys(said).length !== 1) return false;
+  const { base64 } = said;
+  if (typeof base64 !== 'string' || base64.length > MAX_BASE64 || base64.length % 4 !== 0) return false;
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(base64);
 }
 
 /** Collects what the code prints, as it was printed. */
@@ -70,7 +84,13 @@ export class Printed {
 
   /** The tool's result: what the worker says of the code, with what was printed. */
   resultOf(said: JsonValue): JsonObject {
-    const { result = null, error = null, files = {}, files_left_out = 0 } = isJsonObject(said) ? said : {};
+    const {
+      result = null,
+      error = null,
+      files = {},
+      images = [],
+      files_left_out = 0,
+    } = isJsonObject(said) ? said : {};
     return {
       stdout: Buffer.concat(this.#chunks.info).toString(),
       stderr: Buffer.concat(this.#chunks.warn).toString(),
@@ -78,6 +98,7 @@ export class Printed {
       result,
       error,
       files,
+      images,
       files_left_out,
     };
   }

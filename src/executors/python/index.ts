@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { callLogFields } from '../../contract/call/call-log-fields.ts';
-import type { JsonObject, JsonValue } from '../../contract/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Emit, ToolCall } from '../../contract/call/tool-call.ts';
@@ -13,6 +13,8 @@ import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { ProcessSpawner } from '../../ports/egress/process-spawner.ts';
 import type { Sandbox } from '../../ports/egress/sandbox.ts';
+import type { ResultCache } from '../../ports/result-cache.ts';
+import { CodeState } from './code-state.ts';
 import { failureOf } from './worker/answer.ts';
 import { checkCodeArguments, checkCodeTool, Printed } from './code-tool.ts';
 import { FunctionLease, type Leased } from './pool/function-lease.ts';
@@ -34,6 +36,7 @@ export interface PythonNeeds {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly sandbox: Pick<Sandbox, 'describe'>;
+  readonly resultCache: ResultCache;
   readonly settings: PythonSettings;
 }
 
@@ -62,11 +65,13 @@ class PythonExecutor implements Executor<PythonOptions> {
   readonly #sandbox: SandboxChoice;
   readonly #leases: PoolLeases;
   readonly #kinds: WorkerKinds;
+  readonly #state: CodeState;
 
   constructor(needs: PythonNeeds) {
     this.#log = needs.log;
     this.#settings = needs.settings;
     this.#kinds = new WorkerKinds(needs.settings);
+    this.#state = new CodeState(needs.resultCache, needs.settings.maxFrameBytes);
     const isRoot = process.getuid?.() === 0;
     this.#sandbox = new SandboxChoice(needs.settings.sandbox, { ...needs, isRoot });
     this.#leases = new PoolLeases({ ...needs, sandbox: this.#sandbox }, WORKER_FILE);
@@ -128,9 +133,10 @@ class PythonExecutor implements Executor<PythonOptions> {
     checkCodeTool(fn, options, this.#settings.sandbox);
     const kind = this.#kinds.ofCode(options);
     const lease = await this.#open(kind, '"op":"health"', () => []);
-    const bodyOf = (call: ToolCall) => {
+    const bodyOf = (call: ToolCall, state?: string | null) => {
       checkCodeArguments(call.arguments);
-      return this.#fitting(`{"arguments":${JSON.stringify(call.arguments)}}`);
+      const kept = state === undefined ? '' : `,"state":${JSON.stringify(state)}`;
+      return this.#fitting(`{"arguments":${JSON.stringify(call.arguments)}${kept}}`);
     };
     return {
       yieldsPlainJson: true,
@@ -138,11 +144,15 @@ class PythonExecutor implements Executor<PythonOptions> {
       upstream: upstreamOf(options, kind),
       execute: async (call, emit) => {
         const printed = new Printed();
+        const key = this.#state.keyOf(call, fn.name);
+        const body = bodyOf(call, key === undefined ? undefined : await this.#state.find(key, call));
         const got = lease.get();
         const found = got instanceof Promise ? await got : got;
         const route = { ...found, head: '"op":"code"', exclusive: false, perUser: true };
-        const said = await this.#run(route, fn, bodyOf(call), call, emit, printed.add);
-        return { data: printed.resultOf(said) };
+        const said = await this.#run(route, fn, body, call, emit, printed.add);
+        const data = printed.resultOf(said);
+        if (key === undefined || !isJsonObject(said)) return { data };
+        return { data: { ...data, state: await this.#state.keep(key, said, call) } };
       },
       render: (call): JsonObject => {
         bodyOf(call);

@@ -14,7 +14,9 @@ const fields = {
   interpreters: z
     .record(z.string().min(1), z.string().min(1))
     .default({})
-    .describe('Further programs by name, e.g. `billing: /opt/venvs/billing/bin/python`; a tool names one.'),
+    .describe(
+      'Further programs by name, e.g. `billing: /opt/venvs/billing/bin/python`; a tool names one. `code`, where it is there, runs what callers write: its packages are those that they may use.',
+    ),
   path: z
     .string()
     .min(1)

@@ -38,6 +38,32 @@ export function isContent(data: JsonValue): data is JsonObject {
   );
 }
 
+export interface Pictured {
+  readonly images: readonly {
+    readonly base64: string;
+    readonly content_type: string;
+    readonly name: string;
+  }[];
+  /** The result without the bytes of its images: what is said in words. */
+  readonly rest: JsonObject;
+}
+
+/** Of a result whose member `images` is a list of files, each as the http executor gives one: plots of code, say. */
+export function picturedIn(data: JsonValue): Pictured | undefined {
+  if (!isJsonObject(data) || !Array.isArray(data['images']) || data['images'].length === 0) return undefined;
+  const images: Pictured['images'][number][] = [];
+  const told: JsonValue[] = [];
+  for (const image of data['images']) {
+    if (!isJsonObject(image)) return undefined;
+    const { base64, content_type: type, name, ...rest } = image;
+    if (typeof base64 !== 'string' || typeof type !== 'string' || !type.startsWith('image/'))
+      return undefined;
+    images.push({ base64, content_type: type, name: typeof name === 'string' ? name : 'image' });
+    told.push({ ...(name !== undefined && { name }), ...rest });
+  }
+  return { images, rest: { ...data, images: told } };
+}
+
 /** What has to be text in a block of each kind. */
 const TEXTS_OF: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],

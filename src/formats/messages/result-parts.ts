@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonValue } from '../../contract/json.ts';
 import type { ToolResponse, ToolSuccess } from '../../contract/call/tool-response.ts';
 import { refusalText } from './refusal-text.ts';
-import { blocksOf, type ContentBlock, type ContentResource } from '../mcp/content-blocks.ts';
+import { blocksOf, picturedIn, type ContentBlock, type ContentResource } from '../mcp/content-blocks.ts';
 import { fileOf, type FilePart } from './media-type.ts';
 
 export type ResultPart = TextPart | JsonPart | FilePart;
@@ -117,9 +117,17 @@ function addData({ data, dataJson, meta }: ToolSuccess, out: Parts): void {
   if (blocks !== undefined) for (const block of blocks) addBlock(block, out);
   else if (typeof data === 'string') out.text(data);
   else if (isFile(data)) out.file(data.base64, data.content_type, nameOf(data['filename']));
-  else out.json(data, dataJson);
+  else addJson(data, dataJson, out);
   if (truncated !== undefined)
     out.say(`[${truncated.omitted} more items are left out behind ${truncated.kept}.]`);
+}
+
+/** Images in it are shown as such: a model sees nothing in base64. */
+function addJson(data: JsonValue, dataJson: string, out: Parts): void {
+  const pictured = picturedIn(data);
+  if (pictured === undefined) return out.json(data, dataJson);
+  out.json(pictured.rest, JSON.stringify(pictured.rest));
+  for (const { base64, content_type: type, name } of pictured.images) out.file(base64, type, nameOf(name));
 }
 
 function addBlock({ type, text, data, mimeType = '', resource, uri, name }: ContentBlock, out: Parts): void {

@@ -3,7 +3,7 @@ import { ProtocolError } from '@modelcontextprotocol/server';
 import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
 import { errorRow } from '../../../contract/call/error-row.ts';
 import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../../contract/call/tool-response.ts';
-import { isContent } from '../../../formats/mcp/content-blocks.ts';
+import { isContent, picturedIn } from '../../../formats/mcp/content-blocks.ts';
 import { refusalLines, type ToldError } from '../../../formats/messages/refusal-text.ts';
 import { stringifyInSlices } from '../../../lib/large-json/write-json.ts';
 import { wireError, wireMeta } from '../../rest/execute/write-envelope.ts';
@@ -54,12 +54,19 @@ export async function resultFields(
   if (!isTyped && isContent(data)) return dataJson.slice(1, -1);
   // 2025-era clients take objects alone.
   const isStructured = isJsonObject(data) || (isTyped && era === 'modern');
-  return withText(await stringifyInSlices(dataJson), isStructured ? dataJson : undefined);
+  const pictured = picturedIn(data);
+  if (pictured === undefined)
+    return withText(await stringifyInSlices(dataJson), isStructured ? dataJson : undefined);
+  const images = pictured.images.map(({ base64, content_type: mimeType }) =>
+    JSON.stringify({ type: 'image', data: base64, mimeType }),
+  );
+  const text = JSON.stringify(JSON.stringify(pictured.rest));
+  return withText(text, isStructured ? dataJson : undefined, images);
 }
 
 /** Both are JSON text. */
-function withText(text: string, structured: string | undefined): string {
-  const content = `"content":[{"type":"text","text":${text}}]`;
+function withText(text: string, structured: string | undefined, more: readonly string[] = []): string {
+  const content = `"content":[${[`{"type":"text","text":${text}}`, ...more].join(',')}]`;
   return structured === undefined ? content : `${content},"structuredContent":${structured}`;
 }
 

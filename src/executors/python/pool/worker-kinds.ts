@@ -6,6 +6,9 @@ import type { PythonOptions } from '../options.ts';
 import type { PythonSettings } from '../settings.ts';
 import type { WorkerKind } from './worker-kind.ts';
 
+/** The entry of executors.python.interpreters that runs what callers write: with the packages that they may use. */
+const FOR_CODE = 'code';
+
 export class WorkerKinds {
   readonly #settings: PythonSettings;
   readonly #groups = new ModuleGroups();
@@ -34,7 +37,8 @@ export class WorkerKinds {
 
   /** What callers write reaches nothing unless the tool says so. */
   ofCode(options: PythonOptions): WorkerKind {
-    const { interpreter } = this.#common(options);
+    const own = Object.hasOwn(this.#settings.interpreters, FOR_CODE) ? FOR_CODE : undefined;
+    const { interpreter } = this.#common({ ...options, interpreter: options.interpreter ?? own });
     const { network = 'none' } = options;
     return { interpreter, network, folders: [], mode: 'fork', needsSandbox: true, runsCode: true };
   }
