@@ -61,7 +61,11 @@ export interface ToolExtension<Options> extends AnyExtension {
    * of the function's chain: nothing is paid for what a tool does not use. What it throws keeps the tool from being loaded.
    * `executor`: what says what a call would do; left out where there is none.
    */
-  prepare(fn: ToolFunction, options: Options, executor?: Pick<PreparedFunction, 'render'>): Layer | undefined;
+  prepare(
+    fn: ToolFunction,
+    options: Options,
+    executor?: Pick<PreparedFunction, 'render' | 'check'>,
+  ): Layer | undefined;
   /**
    * At load, for each function: to whom lists show it, as far as that can be said before there are arguments. Undefined: to
    * everybody. Whoever is not shown a tool is answered as if there were none of its name. It never stands for a refusal.
@@ -121,6 +125,10 @@ export interface PreparedFunction {
   contentHash?(): Promise<string | undefined>;
   /** Names of the tools that its declaration says it calls: what they run is part of what an approval is good for. */
   readonly calls?: readonly string[];
+  /** Names of the tools that a call with these arguments is about, as `calls`. Takes any arguments. */
+  callsOf?(args: JsonObject): readonly string[];
+  /** Asked before a human is asked about a call. Throws what `execute` would throw before it acts. */
+  check?(call: ToolCall): Promise<void>;
   /** Called when no snapshot in use holds the function any more. */
   close?(): Promise<void>;
 }

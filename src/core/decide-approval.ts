@@ -13,6 +13,8 @@ import type { VoteDelegations } from '../ports/approvals/vote-delegations.ts';
 
 export interface DecisionRules {
   readonly allowSelfApproval: boolean;
+  /** Of these tools nobody approves a call of their own, whatever is allowed else. */
+  readonly needsTwoPeople?: (tool: string) => boolean;
   /** A rejection says why. */
   readonly requireReason: boolean;
   readonly groups: ApproverGroups;
@@ -41,7 +43,8 @@ export async function decideApproval(
   const found = await approvals.get(approver.tenantId, id);
   if (found === undefined) throw notFound();
   const forUser = decision.approve ? await checkMember(approver, found, rules) : undefined;
-  if (decision.approve && !allowSelfApproval) checkOtherPerson(approver, found);
+  const isAlone = allowSelfApproval && rules.needsTwoPeople?.(found.tool) !== true;
+  if (decision.approve && !isAlone) checkOtherPerson(approver, found);
   if (decision.approve && found.quorum > 1) checkNamed(approver);
   if (!decision.approve && requireReason && !decision.comment?.trim()) throw withoutReason();
   const by = {

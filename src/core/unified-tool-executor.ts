@@ -9,7 +9,7 @@ import type { Explanation, ExplainRequest } from '../contract/call/explanation.t
 import type { Phase, ToolCall, ToolRequest } from '../contract/call/tool-call.ts';
 import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
 import type { ToolFunction } from '../contract/tool/tool-function.ts';
-import { servesMode, type Quarantine } from '../contract/tool/tool-spec.ts';
+import { servesMode, type Quarantine, type ToolMetadata } from '../contract/tool/tool-spec.ts';
 import type { ToolResponse } from '../contract/call/tool-response.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/telemetry/log.ts';
@@ -205,8 +205,7 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
   #findTool(call: ToolCall): CompiledTool {
     const { request } = call;
     const tool = searchToolOf(call) ?? toolsOf(call).find(request.tool);
-    const isRefused = tool?.function.spec.metadata.internal === true && isFromOutside(call);
-    if (tool !== undefined && !isRefused) return tool;
+    if (tool !== undefined && isThereFor(call, tool.function.spec.metadata)) return tool;
     if (request.refusal !== undefined) throw request.refusal;
     throw this.#deps.agentTools?.missing(call) ?? noSuchTool(call);
   }
@@ -224,6 +223,12 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
       throw new ToolFailure('MODE_RESTRICTED', message, { details: { mode, modes: [...modes] } });
     }
   }
+}
+
+/** What other tools alone call is not there for a call from outside; what is of other tenants is for none of this one's. */
+function isThereFor(call: ToolCall, { internal, tenants }: ToolMetadata): boolean {
+  if (internal === true && isFromOutside(call)) return false;
+  return tenants === undefined || tenants.includes(call.principal?.tenantId ?? '');
 }
 
 /** Neither a step, nor admitted before: that was a step then, where its tool is one that tools alone call. */

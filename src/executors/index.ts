@@ -6,6 +6,7 @@ import { grpcExecutor } from './grpc/index.ts';
 import { httpExecutor } from './http/index.ts';
 import { javascriptExecutor } from './javascript/index.ts';
 import { mcpExecutor } from './mcp/index.ts';
+import { planExecutor } from './plan/index.ts';
 import { pythonExecutor } from './python/index.ts';
 import { schedulesExecutor } from './schedules/index.ts';
 import { shellExecutor } from './shell/index.ts';
@@ -28,6 +29,7 @@ export const EXECUTORS: readonly AnyExecutorPlugin[] = [
   httpExecutor,
   javascriptExecutor,
   mcpExecutor,
+  planExecutor,
   pythonExecutor,
   schedulesExecutor,
   shellExecutor,

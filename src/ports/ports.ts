@@ -23,6 +23,7 @@ import type { RegistryHints } from './registry/registry-hints.ts';
 import type { ResultCache } from './result-cache.ts';
 import type { Sandbox } from './egress/sandbox.ts';
 import type { SessionGate } from './sessions/session-gate.ts';
+import type { SpecControl } from './registry/spec-control.ts';
 import type { SpecStore } from './registry/spec-store.ts';
 import type { SmtpServers } from './egress/smtp-servers.ts';
 import type { SqlDatabases } from './egress/sql-databases.ts';
@@ -58,8 +59,9 @@ export interface OutsidePorts {
   readonly sqlDatabases: SqlDatabases;
 }
 
-/** And what only the gateway itself can give: its own call, now and later. */
+/** And what only the gateway itself can give: its own call, now and later, and its own definitions. */
 export interface Ports extends OutsidePorts {
   readonly callerSchedules: CallerSchedules;
   readonly nestedCalls: NestedCalls;
+  readonly specControl: Pick<SpecControl, 'check' | 'put' | 'disable'>;
 }

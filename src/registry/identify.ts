@@ -1,10 +1,12 @@
 // Makes functions tell what runs when they are called: the declaration and what it stands on. Nothing is read before somebody asks.
 import { hash, scrypt } from 'node:crypto';
+import type { JsonObject } from '../contract/json.ts';
 import type { Connection, PreparedFunction } from '../contract/plugin.ts';
 import type { KnownTools, ToolFunction, WhatRuns } from '../contract/tool/tool-function.ts';
 import { canonicalHash } from '../lib/json/canonical-json.ts';
 
 const HASH_BYTES = 32;
+const NO_TOOLS: readonly string[] = [];
 
 /** `preparedAt` is asked once the functions have been prepared. */
 export function identify(
@@ -17,7 +19,9 @@ export function identify(
   const known = new Map<ToolFunction, ToolFunction>();
   for (const [index, fn] of functions.entries()) {
     if (fn.byAction !== undefined) continue;
-    known.set(fn, { ...fn, whatRuns: whatRunsOf(fn, () => preparedAt(index), over) });
+    const prepared = () => preparedAt(index);
+    const callsOf = (args: JsonObject) => prepared()?.callsOf?.(args) ?? NO_TOOLS;
+    known.set(fn, { ...fn, whatRuns: whatRunsOf(fn, prepared, over), callsOf });
   }
   return functions.map((fn) => {
     if (fn.byAction === undefined) return known.get(fn) ?? fn;

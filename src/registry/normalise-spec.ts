@@ -89,6 +89,7 @@ function metadataOf(declared: ToolDeclaration['metadata']): ToolMetadata {
     ...(title !== undefined && { title }),
     ...(icons !== undefined && { icons: icons.map(iconOf) }),
     ...(declared.internal === true && { internal: true as const }),
+    ...(declared.tenants !== undefined && { tenants: declared.tenants }),
     ...(summary !== undefined && { summary }),
     ...(documentation !== undefined && { documentation }),
   };

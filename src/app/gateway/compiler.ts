@@ -4,7 +4,8 @@ import { compileTool } from '../../core/compile/compile-tool.ts';
 import type { Upstreams } from '../../core/resilience/upstreams.ts';
 import type { PreparedFunction } from '../../contract/plugin.ts';
 import type { CompiledTool, ToolCompiler } from '../../contract/tool/compiled-tool.ts';
-import type { ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ShownTo, ToolFunction } from '../../contract/tool/tool-function.ts';
+import type { ToolMetadata } from '../../contract/tool/tool-spec.ts';
 import { attemptSpans } from '../../infra/telemetry/spans.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
@@ -46,13 +47,19 @@ export class GatewayCompiler implements ToolCompiler {
       inflight: inflight.with(toolType),
       log,
       maxResultBytes: this.#settings.limits.max_result_bytes,
-      isShownTo: fn.spec.metadata.internal === true ? toNobody : this.#pipeline.shownTo(fn),
+      isShownTo: shownOnlyTo(fn.spec.metadata, this.#pipeline.shownTo(fn)),
     });
   }
 
   compileLegacy(fn: ToolFunction, actions: readonly CompiledTool[]): CompiledTool {
     return compileLegacy(fn, actions);
   }
+}
+
+function shownOnlyTo({ internal, tenants }: ToolMetadata, shown: ShownTo | undefined): ShownTo | undefined {
+  if (internal === true) return toNobody;
+  if (tenants === undefined) return shown;
+  return (viewer) => tenants.includes(viewer.principal.tenantId) && shown?.(viewer) !== false;
 }
 
 const toNobody = () => false;

@@ -14,6 +14,7 @@ import { createToolSet } from './create-tool-set.ts';
 import { loadCustomExecutors } from '../custom/custom-executors.ts';
 import { loadCustomExtensions } from '../custom/custom-extensions.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
+import { OwnSpecs } from './own-specs.ts';
 import { openToolsets } from './open-toolsets.ts';
 import { Pipeline } from './pipeline.ts';
 import type { CircuitControl } from '../../ports/circuit-control.ts';
@@ -68,7 +69,8 @@ export async function createGateway(
 ): Promise<Gateway> {
   const steps = new StepCalls(outside.clock);
   const ownSchedules = new OwnSchedules((parent, tool, args) => steps.requestOf(parent, tool, args));
-  const ports: Ports = { ...outside, nestedCalls: steps, callerSchedules: ownSchedules };
+  const specControl = new OwnSpecs();
+  const ports: Ports = { ...outside, nestedCalls: steps, callerSchedules: ownSchedules, specControl };
   const custom = await loadCustomExtensions(settings.custom_extensions);
   const pipeline = new Pipeline(settings, ports, custom);
   const ownExecutors = await loadCustomExecutors(settings.custom_executors);
@@ -97,6 +99,7 @@ export async function createGateway(
   const hints = ports.registryHints;
   const agreement = new ReplicaAgreement({ ...ports, hints, registry, control: sync, random });
   steps.bind(executor);
+  specControl.bind(specs);
   async function close(): Promise<void> {
     toolsets.close();
     search.close();

@@ -111,8 +111,13 @@ function portsOf({ executor, registry, search, toolsets, circuits, agreement, sp
   ];
 }
 
-function decisionRulesOf({ approvals }: Settings, { ports, approvers, keys }: Infra): DecisionRules {
+function decisionRulesOf(
+  { approvals }: Settings,
+  { ports, approvers, keys }: Infra,
+  { registry }: Gateway,
+): DecisionRules {
   return {
+    needsTwoPeople: (tool) => registry.snapshot().find(tool)?.function.spec.toolType === 'plan',
     allowSelfApproval: approvals.allow_self_approval,
     requireReason: approvals.require_reason,
     groups: ports.approverGroups,
@@ -144,7 +149,7 @@ export class GatewayModule {
     const limits: DoorLimits = {
       maxParallelCalls: settings.limits.max_parallel_calls,
       maxModelText: settings.limits.max_model_text,
-      approvals: decisionRulesOf(settings, infra),
+      approvals: decisionRulesOf(settings, infra, gateway),
     };
     const { authenticator, auditSink, clock, log, metrics } = infra.ports;
     const acts = new ManagementActs(auditSink, clock, log);

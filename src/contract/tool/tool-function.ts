@@ -22,6 +22,8 @@ export interface ToolFunction {
   readonly byAction?: ReadonlyMap<string, ToolFunction>;
   /** Asked when a human is to agree to a call, and when that call runs. Left out: the declaration's text is all there is. */
   readonly whatRuns?: WhatRuns;
+  /** Names of the tools that a call with these arguments is about: what they run is part of what a human agrees to. */
+  readonly callsOf?: (args: JsonObject) => readonly string[];
 }
 
 export interface KnownTool {
@@ -59,14 +61,22 @@ export async function whatRuns(fn: ToolFunction, tools: KnownTools): Promise<str
  * Without any, it is what runs.
  */
 export async function whatCallRuns(
-  {
-    snapshot,
-    agentTool,
-  }: { readonly snapshot: KnownTools; readonly agentTool?: { readonly revision: number } },
+  { snapshot, agentTool, arguments: args }: CallThatRuns,
   fn: ToolFunction,
 ): Promise<string | undefined> {
-  const runs = await whatRuns(fn, snapshot);
+  let runs = await whatRuns(fn, snapshot);
+  for (const name of fn.callsOf?.(args) ?? []) {
+    const named = snapshot.find(name)?.function;
+    const its = named === undefined ? '' : await whatRuns(named, snapshot);
+    runs = runs === undefined || its === undefined ? undefined : `${runs}/${its}`;
+  }
   return agentTool === undefined || runs === undefined ? runs : `${runs}+${agentTool.revision}`;
+}
+
+interface CallThatRuns {
+  readonly snapshot: KnownTools;
+  readonly agentTool?: { readonly revision: number };
+  readonly arguments: JsonObject;
 }
 
 export interface ConnectionLimit {

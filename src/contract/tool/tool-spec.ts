@@ -35,6 +35,8 @@ export interface ToolMetadata {
   readonly icons?: readonly ToolIcon[];
   /** Called by other tools alone: in no list, and to whoever calls from outside there is no such tool. */
   readonly internal?: true;
+  /** Calls of these tenants alone: to any other there is no such tool. */
+  readonly tenants?: readonly string[];
   /** 2–4 lines that are always in prompts. */
   readonly summary?: string;
   /** The full text, served on demand. */

@@ -3,6 +3,8 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { Executor, ExecutorPlugin, ExecutorTarget, PreparedFunction } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { whatRuns } from '../../contract/tool/tool-function.ts';
 import type { NestedCalls } from '../../ports/nested-calls.ts';
 import { compileSteps, type Program } from './compile-steps.ts';
 import type { CompositeOptions } from './options.ts';
@@ -35,11 +37,11 @@ function prepare(
   if (itself !== undefined) throw new Error(`The step "${itself.id}" calls the tool that it is a step of.`);
   return {
     async execute(call, emit) {
-      checkTools(program, call);
+      await checkTools(program, call, options.agreed);
       return new StepRun(program, call, nestedCalls, emit).run();
     },
-    render(call): JsonObject {
-      checkTools(program, call);
+    async render(call): Promise<JsonObject> {
+      await checkTools(program, call, options.agreed);
       return renderSteps(program, call.arguments);
     },
     yieldsPlainJson: true,
@@ -48,12 +50,36 @@ function prepare(
 }
 
 /** Before the first step: a set without one of the tools must not leave the work half done. */
-function checkTools({ steps }: Program, { snapshot }: ToolCall): void {
+async function checkTools(
+  { steps }: Program,
+  { snapshot }: ToolCall,
+  agreed: CompositeOptions['agreed'],
+): Promise<void> {
   const missing = steps.find(({ tool }) => snapshot.find(tool) === undefined);
-  if (missing === undefined) return;
+  if (missing === undefined) return agreed && checkAgreed(steps, snapshot, agreed);
   const { id, tool } = missing;
   throw toolFailure('STEP_TOOL_NOT_FOUND', `The step "${id}" calls the tool "${tool}", which is not there.`, {
     partialSideEffects: false,
     details: { step: id, tool },
   });
+}
+
+/** A human agreed to these tools as they were then. */
+async function checkAgreed(
+  steps: Program['steps'],
+  snapshot: ToolCall['snapshot'],
+  agreed: NonNullable<CompositeOptions['agreed']>,
+): Promise<void> {
+  for (const tool of new Set(steps.map((step) => step.tool))) {
+    const fn = snapshot.find(tool)?.function;
+    const runs = fn && (await whatRuns(fn, snapshot));
+    if (runs !== undefined && Object.hasOwn(agreed, tool) && agreed[tool] === runs) continue;
+    const message = `The tool "${tool}" is not what it was when a human approved this plan: have it proposed and approved again.`;
+    throw new ToolFailure('UNAVAILABLE', message, {
+      reason: 'PLAN_OUTDATED',
+      retryable: false,
+      partialSideEffects: false,
+      details: { tool },
+    });
+  }
 }

@@ -59,6 +59,12 @@ export const compositeOptionsSchema: z.ZodType<CompositeOptions> = z
     result: expression
       .optional()
       .describe("Expression for the data of the answer; an object of every step's result when left out."),
+    agreed: z
+      .record(z.string(), z.string().min(1).max(128))
+      .optional()
+      .describe(
+        'Of plans, set by the gateway: hashes of what the tools of the steps ran when a human agreed. Where one runs anything else, the call is refused.',
+      ),
   })
   .superRefine((options, context) => {
     try {

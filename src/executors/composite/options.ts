@@ -19,4 +19,6 @@ export interface StepOptions {
 export interface CompositeOptions {
   readonly steps: readonly (StepOptions | { readonly parallel: readonly StepOptions[] })[];
   readonly result?: string;
+  /** What each tool of the steps ran when a human agreed to them. */
+  readonly agreed?: { readonly [tool: string]: string };
 }

@@ -47,7 +47,7 @@ export interface Asking {
   readonly ttlMs: number;
   readonly quorum: number;
   readonly groups: readonly string[];
-  readonly executor: Pick<PreparedFunction, 'render'> | undefined;
+  readonly executor: Pick<PreparedFunction, 'render' | 'check'> | undefined;
 }
 
 /** What is to be kept of it, and the token, which is in nobody's hands yet. */

@@ -109,6 +109,7 @@ function approvedOnly(fn: ToolFunction, asking: Asking, approvals: ApprovalStore
     const runs = await whatCallRuns(call, fn);
     if (token === undefined) {
       if (runs === undefined) throw changing();
+      await asking.executor?.check?.(call);
       const { asked, token: made } = await askHuman(asking, call, fn, boundTo(call, fn, runs));
       series.requested.add();
       if (call.phase.kind !== 'admit' || call.phase.awaitsApproval !== true)

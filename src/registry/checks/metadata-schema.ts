@@ -73,6 +73,12 @@ export const metadata = z.strictObject({
     .describe(
       'Called by other tools alone (composites, handlers): in no list, and not to be called from outside.',
     ),
+  tenants: z
+    .array(sentence.max(200))
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Of these tenants alone: to every other one there is no such tool. Left out: of all.'),
   summary: sentence.optional().describe('Two to four lines that are always in prompts.'),
   documentation: sentence.optional().describe('The full text, served on demand.'),
 });

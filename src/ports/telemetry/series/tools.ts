@@ -2,6 +2,11 @@
 import { named } from './series-definition.ts';
 
 export const TOOLS_SERIES = named({
+  ute_plans_total: {
+    type: 'counter',
+    help: 'Plans of agents by event: kept as a tool, withdrawn, refused before or after a human was asked.',
+    labels: ['event'],
+  },
   ute_sandbox_runs_total: {
     type: 'counter',
     help: 'Commands run in the sandbox, by back end and how they ended.',
