@@ -79,7 +79,8 @@ export const BY_REASON = {
   UPGRADE_REQUIRED: 'caller: ask for an upgrade to a WebSocket',
   SESSIONS_BUSY: `${ROOM} add replicas`,
   VERSIONS_BUSY: `${ROOM} see who calls so many versions`,
-  PLAN_OUTDATED: 'caller: propose the plan again, or do without; operator: see which of its tools was changed',
+  PLAN_OUTDATED:
+    'caller: propose the plan again, or do without; operator: see which of its tools was changed',
   PLANS_UNAVAILABLE: 'operator: `GET /v1/admin/reload` says what is wrong with the tools',
   ANALYTICS_BUSY: `${ROOM} read figures from a replica (\`database.replica_url\`), and ask for shorter times`,
   SPECS_BUSY: `${ROOM} see who changes so many definitions`,
