@@ -1,5 +1,6 @@
 // The plan executor: an agent proposes steps, a human approves them, and they are a tool of the tenant from then on.
 import { toolFailure } from '../../contract/call/failure.ts';
+import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolResult } from '../../contract/call/tool-response.ts';
@@ -150,7 +151,7 @@ function tenantOf({ principal }: ToolCall): string {
 
 /** What is wrong with other tools is not said to whoever proposes a plan. */
 function ownFaults(error: unknown, name: string): unknown {
-  if (!(error instanceof ToolFailure) || error.reason !== 'SPEC_INVALID') return error;
+  if (!(error instanceof ToolFailure) || !isReason(error, 'SPEC_INVALID')) return error;
   const { problems } = error.details;
   const own = (Array.isArray(problems) ? problems.filter(isJsonObject) : []).filter(
     ({ tool }) => tool === name,
