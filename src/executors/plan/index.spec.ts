@@ -30,22 +30,19 @@ describe('a plan', () => {
       fc.record({ parallel: fc.array(fc.record({ id: fc.string(), tool: fc.string() })) }),
       fc.json().map((text) => JSON.parse(text) as JsonValue),
     );
-    const said = fc.record(
+    const written = fc.record(
       { name: fc.oneof(fc.constant('trip'), fc.string()), description: fc.string(), steps: fc.array(step) },
       { requiredKeys: [] },
     );
     fc.assert(
-      fc.property(said, (args) => {
+      fc.property(written, (args) => {
         const asked = args as unknown as JsonObject;
         const tools = toolsIn(asked);
         expect(new Set(tools).size).toBe(tools.length);
         const plan = planOf(asked);
         const calls = plan instanceof ToolFailure ? [] : plan.calls;
-        expect(plan).toMatchObject(
-          plan instanceof ToolFailure
-            ? { type: 'VALIDATION', reason: 'PLAN_INVALID' }
-            : { name: expect.stringMatching(/^[a-z][a-z0-9_]*$/) as string },
-        );
+        const said = plan instanceof ToolFailure ? plan.reason : plan.name;
+        expect(said).toMatch(/^(?:PLAN_INVALID|[a-z][a-z0-9_]*)$/);
         expect(calls.length).toBeLessThanOrEqual(3);
         // What is approved covers all that is called.
         expect(calls.every(({ tool }) => tools.includes(tool))).toBe(true);
