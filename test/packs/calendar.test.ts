@@ -261,6 +261,16 @@ describe('check_availability', () => {
     });
   });
 
+  it('a meeting behind a hundred events that are in nobody’s way is found', async () => {
+    const free = Array.from({ length: 100 }, (_, index) =>
+      at(`free-${index}`, '2026-12-01T10:00:00Z', '2026-12-01T11:00:00Z', { transparency: 'transparent' }),
+    );
+    has(...free, at('meeting', '2026-12-01T10:15:00Z', '2026-12-01T10:45:00Z'));
+    expect(await ask('check_availability', { date: '2026-12-01T10:00:00Z' })).toMatchObject({
+      data: { available: false, conflicts: [{ title: 'meeting' }] },
+    });
+  });
+
   it('a whole day is in the way', async () => {
     google.events.set('desk@example.com', [
       { id: 'fair', start: { date: '2026-12-01' }, end: { date: '2026-12-02' } },
@@ -327,6 +337,27 @@ describe('what goes wrong at Google', () => {
       'google_calendar.create_event',
       'google_calendar.list_events',
     ]);
+  });
+});
+
+it('C5: what the seed writes happens: its examples of times, its defaults, the end that it works out', async () => {
+  has(
+    at('standup', '2025-12-30T09:00:00Z', '2025-12-30T09:15:00Z'),
+    at('late', '2025-12-30T19:00:00Z', '2025-12-30T20:00:00Z'),
+  );
+  const range = { time_min: '2025-12-30T09:00:00Z', time_max: '2025-12-30T18:00:00Z' };
+  expect(await ask('list_events', range)).toMatchObject({
+    data: { events: [{ title: 'standup' }], more: false },
+  });
+  const created = { title: 'Meeting', start_time: '2025-12-30T14:00:00Z', attendees: ['ada@example.com'] };
+  expect(await ask('create_event', created)).toMatchObject({
+    data: { title: 'Meeting', start: '2025-12-30T14:00:00.000Z', end: '2025-12-30T14:30:00.000Z' },
+  });
+  expect(await ask('check_availability', { date: '2025-12-30T14:00:00Z' })).toMatchObject({
+    data: { available: false, conflicts: [{ title: 'Meeting' }] },
+  });
+  expect(await ask('check_availability', { date: '2025-12-30T15:00:00Z' })).toMatchObject({
+    data: { available: true, conflicts: [] },
   });
 });
 

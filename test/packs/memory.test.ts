@@ -52,6 +52,13 @@ beforeEach(async () => {
 });
 
 describe('save_note and search_memory', () => {
+  it('D6: save_note(content, tags) and search_memory(query), which gives five', async () => {
+    await save('The user prefers metric units.', { tags: ['preference'] });
+    expect(await found('metric units')).toEqual(['The user prefers metric units.']);
+    for (let count = 0; count < 6; count += 1) await save(`Fact ${count} on units.`);
+    expect(await found('units')).toHaveLength(5);
+  });
+
   it('what was saved is found by its words, their stems and its tags, best match first', async () => {
     await save('Has two dogs, Rex and Max.', { tags: ['Pets'] });
     await save('Drives an old car.');

@@ -35,7 +35,7 @@ const PNG = [
   'print("drawn")',
 ].join('\n');
 
-it('execute_code runs Python and returns what it printed and its value', async () => {
+it('D8: execute_code(code) runs Python and returns what it printed and its value', async () => {
   expect(await run('print("hello")\nsum(range(10))')).toMatchObject({
     ok: true,
     data: { stdout: 'hello\n', result: 45, error: null, files: {}, images: [] },
@@ -100,7 +100,7 @@ it('nobody runs code without end: calls of a user and of a tenant are counted', 
   ]);
 });
 
-it('get_current_time gives the time now, in UTC where nothing is said', async () => {
+it('D8: get_current_time() gives the time now, in UTC where nothing is said', async () => {
   const before = Date.now();
   const { body } = await callTool(agent, 'get_current_time', {});
   const { iso, timezone } = body.data as { iso: string; timezone: string };

@@ -7,7 +7,8 @@ import { Refusal } from './refusal.js';
 
 /** Of one request to Google. */
 const PAGE = 100;
-/** A slot of four hours that is full of meetings has fewer. */
+/** Events of one slot that are looked at; of more, nobody says that the slot is free. */
+const MOST_IN_SLOT = 250;
 const MOST_CONFLICTS = 50;
 
 /** @typedef {import('../../../tools/handlers/handler.d.ts').Context} Context */
@@ -57,9 +58,14 @@ export async function create_event(args, context) {
 export async function check_availability({ date, duration_minutes: minutes = 30 }, context) {
   const start = instant(date, 'date');
   const end = new Date(start.getTime() + minutes * 60_000);
-  const { events } = await eventsBetween(context, start, end, MOST_CONFLICTS);
-  const conflicts = events.filter(isInTheWay).map(shown);
-  return { available: conflicts.length === 0, start: start.toISOString(), end: end.toISOString(), conflicts };
+  const { events, more } = await eventsBetween(context, start, end, MOST_IN_SLOT);
+  const inTheWay = events.filter(isInTheWay);
+  return {
+    available: inTheWay.length === 0 && !more,
+    start: start.toISOString(),
+    end: end.toISOString(),
+    conflicts: inTheWay.slice(0, MOST_CONFLICTS).map(shown),
+  };
 }
 
 /**
