@@ -46,6 +46,7 @@ describe('the python example', () => {
       result: 45,
       error: null,
       files: {},
+      images: [],
       files_left_out: 0,
     });
   });
