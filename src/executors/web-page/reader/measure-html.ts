@@ -3,7 +3,7 @@ import { Parser } from 'htmlparser2';
 
 /** As deep as browsers nest. Work on a tree that is deeper takes the square of its depth, or the whole stack. */
 const MOST_LEVELS = 512;
-const MOST_ELEMENTS = 60_000;
+const MOST_ELEMENTS = 20_000;
 const MOST_ATTRIBUTES = 200;
 /** After each of them it is looked whether to go on. */
 const CHUNK = 65_536;
