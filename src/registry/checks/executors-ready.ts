@@ -4,7 +4,7 @@ import type { LoadedTools, RawDeclaration } from '../../contract/tool/loaded-too
 import { executorNameOf } from './check-executor.ts';
 import type { SpecRules } from '../spec-rules.ts';
 
-/** To be awaited before the declarations are checked, which is done in one go. Throws what an executor throws. */
+/** To be awaited before the declarations are checked, which waits for nothing. Throws what an executor throws. */
 export async function executorsReady(
   declarations: readonly RawDeclaration[],
   { executors }: SpecRules,

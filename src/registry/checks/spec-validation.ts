@@ -2,6 +2,7 @@
 import type { LoadedTools, Problem, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
 import type { Connection } from '../../contract/plugin.ts';
 import { isJsonObject } from '../../contract/json.ts';
+import { atOnce } from '../../lib/concurrency/in-slices.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { problemsOfCanaries } from './check-canaries.ts';
 import { checkConnections, connectionFault, type ConnectionUse } from './check-connections.ts';
@@ -26,12 +27,21 @@ export interface ValidatedTools {
   readonly problems: readonly Problem[];
 }
 
-/** What an unchanged declaration was found to be is taken from the cache, as the same object. */
+/** `validating` in one go. */
 export function validateLoaded(
   loaded: readonly LoadedTools[],
   rules: SpecRules,
   cache: ValidationCache = newValidationCache(),
 ): ValidatedTools {
+  return atOnce(validating(loaded, rules, cache));
+}
+
+/** What an unchanged declaration was found to be is taken from the cache, as the same object. Yields after each tool. */
+export function* validating(
+  loaded: readonly LoadedTools[],
+  rules: SpecRules,
+  cache: ValidationCache,
+): Generator<void, ValidatedTools> {
   const found = emptySet();
   const checkedConnections = checkConnections(
     loaded.flatMap(({ connections }) => connections),
@@ -51,6 +61,7 @@ export function validateLoaded(
       else tools.push(result.tool.checked);
       const fault = connectionFault(usesOf(result), checkedConnections, rules);
       if (fault !== undefined) problems.push(problemOf(raw, nameOf(raw), fault));
+      yield;
     }
   }
   problems.push(...problemsOfCanaries(tools), ...problemsOfRoutes(tools));

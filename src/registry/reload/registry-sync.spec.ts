@@ -132,6 +132,22 @@ describe('the first load', () => {
 });
 
 describe('a reload', () => {
+  it('of many tools gives everything else its turn while they are checked and built', async () => {
+    const many = (edition: number) =>
+      loaded(Array.from({ length: 3_000 }, (_, at) => declared(`tool_${at}`, edition)));
+    const { source, sync } = holding(many(1));
+    await sync.start();
+    source.set = many(2);
+    const done = new AbortController();
+    let turns = 0;
+    const reloading = sync.reload().finally(() => done.abort());
+    for (; !done.signal.aborted; turns += 1) await new Promise(setImmediate);
+    expect(await reloading).toMatchObject({ ok: true });
+    expect(executor.prepared.filter((what) => what.endsWith(' 2'))).toHaveLength(3_000);
+    expect(turns).toBeGreaterThan(4);
+    await sync.stop();
+  });
+
   it.each([
     ['with a problem of the loader', loaded([], [{ file: FILE, message: 'gone' }])],
     [

@@ -3,6 +3,7 @@ import type { Connection, Draft, Loader } from '../../contract/plugin.ts';
 import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
 import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
+import { inSlices, Slices } from '../../lib/concurrency/in-slices.ts';
 import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -16,7 +17,7 @@ import { anyStale, watchStale } from './stale-functions.ts';
 import { ToolSource, type NamedLoader } from './tool-source.ts';
 import { NO_ADVICE, ProviderAdvisor } from './provider-advice.ts';
 import { snapshotOf, type ToolSpecRegistry } from '../tool-spec-registry.ts';
-import { validateLoaded, type CheckedTool, type SpecRules } from '../checks/spec-validation.ts';
+import { validating, type CheckedTool, type SpecRules } from '../checks/spec-validation.ts';
 import { emptySet, newValidationCache, type ValidationCache } from '../checks/validation-cache.ts';
 
 const STOP_WITHIN_MS = 1_000;
@@ -112,7 +113,7 @@ export class RegistrySync implements RegistryControl {
     const sets = this.#loaded.map((each, index) => (this.#sources[index]?.loader === loader ? loaded : each));
     const cache = { good: this.#cache.good, attempt: emptySet() };
     await executorsReady(declarationsOf(sets), rules);
-    const { tools, connections, problems } = validateLoaded(sets, rules, cache);
+    const { tools, connections, problems } = await inSlices(validating(sets, rules, cache));
     const checked = tools.find((tool) => tool.declaration === declaration);
     if (problems.length > 0 || checked === undefined) return { problems };
     const built = await buildTool(checked, connectionOf(checked, connections), executors);
@@ -158,7 +159,7 @@ export class RegistrySync implements RegistryControl {
     const given = await Promise.all(this.#sources.map((source) => source.load(signal)));
     const loaded = given.map((each) => each.loaded);
     await executorsReady(declarationsOf(loaded), rules);
-    const { tools, connections, problems } = validateLoaded(loaded, rules, this.#cache);
+    const { tools, connections, problems } = await inSlices(validating(loaded, rules, this.#cache));
     const warnings = given.flatMap(({ warning }) => warning ?? []);
     if (problems.length > 0) return { problems, warnings, advice: NO_ADVICE };
     const next = new Map<string, Ready>();
@@ -204,7 +205,9 @@ export class RegistrySync implements RegistryControl {
   ): Promise<readonly Problem[]> {
     const problems: Problem[] = [];
     const pending: Promise<void>[] = [];
+    const slices = new Slices();
     for (const checked of tools) {
+      await slices.next();
       const { name } = checked.spec;
       const connection = connectionOf(checked, connections);
       const known = this.#built.get(name);
