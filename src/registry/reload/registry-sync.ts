@@ -243,9 +243,6 @@ export class RegistrySync implements RegistryControl {
   }
 }
 
-function connectionOf(
-  { connectionName }: CheckedTool,
-  connections: ReadonlyMap<string, Connection>,
-): Connection | undefined {
-  return connectionName === undefined ? undefined : connections.get(connectionName);
+function connectionOf({ connectionName: name }: CheckedTool, all: ReadonlyMap<string, Connection>) {
+  return name === undefined ? undefined : all.get(name);
 }
