@@ -18,6 +18,7 @@ import type { CallbackRules } from '../webhooks/callback-rules.ts';
 import { newCallOf } from './accepted-request.ts';
 import { authorizeRetry, type RetryWish } from './authorize-retry.ts';
 import { callbackNotAllowed, notFound, notRetried, tooManyFollowers } from './call-failures.ts';
+import { CallLooks } from './call-looks.ts';
 import type { ReservedSlot } from './queue-consumer.ts';
 import { keepAdmitted } from './keep-admitted.ts';
 import { isPerhapsKept, keepCall } from './keep-call.ts';
@@ -52,9 +53,11 @@ export class AsyncCalls {
   readonly #deps: AsyncCallsDeps;
   readonly #drain = new AbortController();
   readonly #followers = new SharedSlots(MAX_FOLLOWERS);
+  readonly #looks: CallLooks;
 
   constructor(deps: AsyncCallsDeps) {
     this.#deps = deps;
+    this.#looks = new CallLooks(deps.store);
   }
 
   /**
@@ -172,7 +175,8 @@ export class AsyncCalls {
     const leave = this.#followers.take(tenantId);
     if (leave === undefined) throw tooManyFollowers();
     gone.addEventListener('abort', leave, { once: true });
-    return until(followCall(this.#deps, { tenantId, id, afterSeq, gone, drain: this.#drain.signal }), leave);
+    const terms = { tenantId, id, afterSeq, gone, drain: this.#drain.signal };
+    return until(followCall({ ...this.#deps, looks: this.#looks }, terms), leave);
   }
 
   /** Somebody has decided about a call that waited for it: it is to be run, or has ended. */
@@ -206,7 +210,8 @@ export class AsyncCalls {
     permission: string,
     of: CalledFor = {},
   ): Promise<StoredCall> {
-    const call = ID.test(id) ? await this.#deps.store.get(principal.tenantId, id) : undefined;
+    const { tenantId } = principal;
+    const call = ID.test(id) ? await this.#looks.of(tenantId).get(tenantId, id) : undefined;
     if (call === undefined || !isFor(call, of)) throw notFound();
     if (call.principalId === principal.id || holds(principal, permission)) return call;
     throw notFound();

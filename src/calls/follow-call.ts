@@ -1,7 +1,8 @@
 // Follows a call: what it said so far and says from now on, in order, until its end.
 import type { CallHints } from '../ports/calls/call-hints.ts';
-import type { CallStore, StoredCall, StoredEvent } from '../ports/calls/call-store.ts';
+import type { StoredCall, StoredEvent } from '../ports/calls/call-store.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { CallLooks } from './call-looks.ts';
 
 export type Followed =
   | { readonly kind: 'event'; readonly event: StoredEvent }
@@ -10,7 +11,7 @@ export type Followed =
   | { readonly kind: 'reconnect' };
 
 export interface FollowDeps {
-  readonly store: CallStore;
+  readonly looks: CallLooks;
   readonly hints: CallHints;
   readonly clock: Clock;
 }
@@ -23,22 +24,21 @@ export interface FollowTerms {
   readonly drain: AbortSignal;
 }
 
-/** News come by hints; a hint that is lost costs so much time. */
-const LOOK_AGAIN_MS = 1_000;
 const PAGE = 200;
 
 export async function* followCall(deps: FollowDeps, terms: FollowTerms): AsyncIterable<Followed> {
-  const { store } = deps;
   const { tenantId, id, gone, drain } = terms;
+  const reads = deps.looks.of(tenantId);
+  const leave = deps.looks.follows();
   const news = new News(deps, id, AbortSignal.any([gone, drain]));
   let seq = terms.afterSeq;
   try {
     while (!gone.aborted) {
       news.forget();
       // In this order: an ended call says nothing more, so its events are all there.
-      const call = await store.get(tenantId, id);
+      const call = await reads.get(tenantId, id);
       if (call === undefined) return;
-      const events = await store.events(id, seq, PAGE);
+      const events = await reads.events(id, seq, PAGE);
       for (const event of events) yield { kind: 'event', event };
       seq = events.at(-1)?.seq ?? seq;
       if (events.length === PAGE) continue;
@@ -50,6 +50,7 @@ export async function* followCall(deps: FollowDeps, terms: FollowTerms): AsyncIt
       await news.wait();
     }
   } finally {
+    leave();
     news.close();
   }
 }
@@ -62,13 +63,15 @@ function lastOf(call: StoredCall, seq: number, drain: AbortSignal): Followed | u
 /** Remembers that there is news, also while nobody waited for it. */
 class News {
   readonly #clock: Clock;
+  readonly #looks: CallLooks;
   readonly #stopped: AbortSignal;
   readonly #unsubscribe: () => void;
   #hasNews = false;
   #wake: (() => void) | undefined;
 
-  constructor({ hints, clock }: FollowDeps, id: string, stopped: AbortSignal) {
+  constructor({ hints, clock, looks }: FollowDeps, id: string, stopped: AbortSignal) {
     this.#clock = clock;
+    this.#looks = looks;
     this.#stopped = stopped;
     this.#unsubscribe = hints.subscribe((_hint, callId) => {
       if (callId === id) this.#onNews();
@@ -84,7 +87,7 @@ class News {
     if (this.#hasNews || this.#stopped.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;
-    const disarm = this.#clock.after(LOOK_AGAIN_MS, resolve);
+    const disarm = this.#clock.after(this.#looks.againMs, resolve);
     await promise;
     disarm();
   }
