@@ -306,6 +306,21 @@ describe('tasks of 2025-11-25', () => {
   });
 });
 
+describe('a crowd that waits for results', () => {
+  it('is told them, or that too many follow calls: nobody is told that the database is away', async () => {
+    const asker = await client('legacy');
+    const { taskId } = taskIn(await call(asker, 'lasts'));
+    const asked = Array.from({ length: 1_200 }, () => asker.ask('tasks/result', { taskId }));
+    await asker.ask('tasks/cancel', { taskId });
+    const answers = await Promise.all(asked);
+    const told = answers.filter(({ result }) => result !== undefined);
+    expect(told.length).toBeGreaterThanOrEqual(900);
+    const refusals = answers.flatMap(({ error }) => (error === undefined ? [] : [error]));
+    const reasons = new Set(refusals.map(({ data }) => (data as JsonObject)['reason']));
+    expect([...reasons].filter((reason) => reason !== 'TOO_MANY_FOLLOWERS')).toEqual([]);
+  }, 120_000);
+});
+
 describe('tasks of 2026-07-28', () => {
   it('are made for clients that take them alone, and of long calls alone', async () => {
     const plain = await client('modern', { capabilities: {} });
