@@ -22,6 +22,7 @@ class CallContext(TypedDict):
     business_id: NotRequired[str]
     mode: NotRequired[Literal["voice", "text", "live_call"]]
     turn_id: NotRequired[str]
+    language: NotRequired[str]
     confirmation_token: NotRequired[str]
     dry_run: NotRequired[bool]
     cursor: NotRequired[str]

@@ -130,8 +130,8 @@ export class GatewayClient {
     { timeoutMs, signal }: Omit<Terms, 'headers'> = {},
   ): Promise<ToolStream> {
     const { context, timeoutMs: usualMs } = this.#defaults;
-    const { session_id, agent_id, user_id, tenant_id, mode } = { ...context, ...said };
-    const start = defined({ session_id, agent_id, user_id, tenant_id, mode });
+    const { session_id, agent_id, user_id, tenant_id, mode, language } = context;
+    const start = { ...defined({ session_id, agent_id, user_id, tenant_id, mode, language }), ...said };
     const open = this.#options.grpc?.lines ?? webSocketLines(this.#transport.base, this.#options.WebSocket);
     const needs = { open, speaker: this.#transport };
     const stream = await ToolStream.begin(needs, start, new Deadline(timeoutMs ?? usualMs, signal));

@@ -12,8 +12,9 @@ export function requestOf(message: ClientMessage): object {
 type Message<Type> = Extract<ClientMessage, { type: Type }>;
 
 /** The credential is shown beside the messages. */
-function startOf({ mode, session_id, agent_id, user_id, tenant_id }: Message<'start'>): object {
-  return { session_id, agent_id, user_id, tenant_id, ...(mode !== undefined && { mode: modeMessage(mode) }) };
+function startOf(message: Message<'start'>): object {
+  const { type: _type, token: _token, mode, ...start } = message;
+  return { ...start, ...(mode !== undefined && { mode: modeMessage(mode) }) };
 }
 
 function callOf({ id, tool_name, arguments: args = {}, context, timeout_ms }: Message<'tool_call'>): object {
