@@ -146,7 +146,7 @@ describe('messages out of order', () => {
 describe("other people's streams", () => {
   it.each(['neighbour', 'both', 'other'] as const)('%s does not go on with one by its token', async (who) => {
     const stream = await start();
-    const beside = who === 'both' ? { 'x-ute-tenant': 'umbrella' } : {};
+    const beside: Record<string, string> = who === 'both' ? { 'x-ute-tenant': 'umbrella' } : {};
     const thief = new ConverseClient(gateway.service.grpcAddress, keyOf(who), beside);
     open.push(thief);
     thief.send({ resume: { resumeToken: stream.started.resumeToken, lastSeq: 0 } });

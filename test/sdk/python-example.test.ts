@@ -1,9 +1,10 @@
-// examples/agent-python does what its README shows, with the SDK installed from its wheel.
+// examples/agent-python and examples/langchain do what their READMEs show, with the SDK installed from its wheel.
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
+import { approved } from './approved.ts';
 import { ExampleProgram } from './example-program.ts';
 import { installPythonBesideFrameworks, type InstalledPython } from './packages.ts';
 
@@ -29,17 +30,7 @@ it.each([
   ['yes', /answered after 3 turns: The tools said: 5, and \{"deleted": "note-2"/],
   ['no', /answered after 3 turns: The tools said: 5, and .*APPROVAL_REJECTED/],
 ])('asks before something dangerous runs, and hears %s', async (answer, end) => {
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    ...installed.env,
-    PYTHONDONTWRITEBYTECODE: '1',
-    UTE_URL: gateway.url,
-    UTE_API_KEY: gateway.keys.admin.text,
-    OPENAI_BASE_URL: (await model.says(/http:\S+/))[0],
-    OPENAI_API_KEY: 'none',
-  };
-  const args = ['-u', join(EXAMPLES, 'agent-python/agent.py'), 'Add 2 and 3, then delete my note.'];
-  const agent = new ExampleProgram(spawn(installed.python, args, { env }));
+  const agent = await started('agent-python/agent.py');
   try {
     await agent.says(/calculate_sum \{"a": 2, "b": 3\}: ok True/);
     await agent.says(/May the agent call delete_note with \{"note_id": "note-2"\}\? \(yes\/no\)/);
@@ -49,3 +40,29 @@ it.each([
     await agent.end();
   }
 });
+
+it('goes on with LangChain once a human has approved', async () => {
+  const agent = await started('langchain/agent.py');
+  try {
+    await agent.says(/calculate_sum \{"a": 2, "b": 3\}: 5/);
+    await approved(gateway, (await agent.says(/waits for approval (\S+)/))[1] ?? '');
+    await agent.says(/delete_note \{"note_id": "note-2"\}: \{"deleted": ?"note-2"/);
+    expect((await agent.says(/The tools said: 5, and \{"deleted": ?"note-2"/))[0]).toContain('note-2');
+  } finally {
+    await agent.end();
+  }
+});
+
+async function started(file: string): Promise<ExampleProgram> {
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    ...installed.env,
+    PYTHONDONTWRITEBYTECODE: '1',
+    UTE_URL: gateway.url,
+    UTE_API_KEY: gateway.keys.admin.text,
+    OPENAI_BASE_URL: (await model.says(/http:\S+/))[0],
+    OPENAI_API_KEY: 'none',
+  };
+  const args = ['-u', join(EXAMPLES, file), 'Add 2 and 3, then delete my note.'];
+  return new ExampleProgram(spawn(installed.python, args, { env }));
+}

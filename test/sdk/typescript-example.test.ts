@@ -1,11 +1,12 @@
-// examples/agent-typescript does what its README shows, with the SDK installed from its package.
+// examples/agent-typescript and examples/langchain do what their READMEs show, with the SDK installed from its package.
 import { spawn } from 'node:child_process';
 import { cpSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { ExampleProgram } from './example-program.ts';
-import { installTypescript } from './packages.ts';
+import { approved } from './approved.ts';
+import { installTypescript, keptPackages } from './packages.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 let gateway: RunningGateway;
@@ -15,12 +16,14 @@ let model: ExampleProgram;
 beforeAll(async () => {
   dir = installTypescript();
   cpSync(join(ROOT, 'examples/agent-typescript'), join(dir, 'example'), { recursive: true });
+  cpSync(join(ROOT, 'examples/langchain'), join(dir, 'langchain'), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules/openai'), join(dir, 'node_modules/openai'));
+  symlinkSync(join(keptPackages(), 'node_modules/@langchain'), join(dir, 'node_modules/@langchain'));
   gateway = await startGateway({ tools: ['config/tools.yaml'] });
   model = new ExampleProgram(
     spawn(process.execPath, [join(dir, 'example/scripted-model.mjs')], { env: { MODEL_PORT: '0' } }),
   );
-}, 240_000);
+}, 900_000);
 
 afterAll(async () => {
   await model?.end();
@@ -32,17 +35,7 @@ it.each([
   ['yes', /answered after 3 turns: The tools said: 5, and \{"deleted":"note-2"/],
   ['no', /answered after 3 turns: The tools said: 5, and .*APPROVAL_REJECTED/],
 ])('asks before something dangerous runs, and hears %s', async (answer, end) => {
-  const url = (await model.says(/http:\S+/))[0];
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    UTE_URL: gateway.url,
-    UTE_API_KEY: gateway.keys.admin.text,
-    OPENAI_BASE_URL: url,
-    OPENAI_API_KEY: 'none',
-  };
-  const agent = new ExampleProgram(
-    spawn(process.execPath, [join(dir, 'example/agent.mjs'), 'Add 2 and 3, then delete my note.'], { env }),
-  );
+  const agent = await started('example/agent.mjs');
   try {
     await agent.says(/calculate_sum \{"a":2,"b":3\}: ok true/);
     await agent.says(/May the agent call delete_note with \{"note_id":"note-2"\}\? \(yes\/no\)/);
@@ -52,3 +45,27 @@ it.each([
     await agent.end();
   }
 });
+
+it('goes on with LangChain once a human has approved', async () => {
+  const agent = await started('langchain/agent.mjs');
+  try {
+    await agent.says(/calculate_sum \{"a":2,"b":3\}: 5/);
+    await approved(gateway, (await agent.says(/waits for approval (\S+)/))[1] ?? '');
+    await agent.says(/delete_note \{"note_id":"note-2"\}: \{"deleted":"note-2"/);
+    expect((await agent.says(/The tools said: 5, and \{"deleted":"note-2"/))[0]).toContain('note-2');
+  } finally {
+    await agent.end();
+  }
+});
+
+async function started(file: string): Promise<ExampleProgram> {
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    UTE_URL: gateway.url,
+    UTE_API_KEY: gateway.keys.admin.text,
+    OPENAI_BASE_URL: (await model.says(/http:\S+/))[0],
+    OPENAI_API_KEY: 'none',
+  };
+  const args = [join(dir, file), 'Add 2 and 3, then delete my note.'];
+  return new ExampleProgram(spawn(process.execPath, args, { env }));
+}

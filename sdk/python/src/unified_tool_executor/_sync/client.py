@@ -163,13 +163,15 @@ class GatewayClient:
         user_id: Optional[str] = None,
         tenant_id: Optional[str] = None,
         mode: Optional[Literal["voice", "text", "live_call"]] = None,
+        language: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> ToolStream:
         """Begins a stream that pauses at calls: for the agent, user, session and mode of the client, unless others are named.
 
         It goes on over lost connections until it is ended. Over a WebSocket it needs the extra `stream`.
         """
-        said = {"session_id": session_id, "agent_id": agent_id, "user_id": user_id, "tenant_id": tenant_id, "mode": mode}
+        who = {"session_id": session_id, "agent_id": agent_id, "user_id": user_id, "tenant_id": tenant_id}
+        said = {**who, "mode": mode, "language": language}
         shared = {name: value for name, value in self._defaults.context.items() if name in said}
         named = {name: value for name, value in said.items() if value is not None}
         lines: Lines = self._grpc or SocketLines(self._transport.base)
