@@ -60,8 +60,10 @@ class GatewayClient:
         transport = Transport(address, api_key=key, token=token, tenant=tenant, http=http)
         self._grpc: Any = None
         if grpc is not None:
-            from .grpc_calls import GrpcCalls
-
+            try:
+                from .grpc_calls import GrpcCalls
+            except ImportError as missing:
+                raise RuntimeError(f"gRPC needs the extra grpc of this package ({missing})") from missing
             self._grpc = GrpcCalls(grpc, transport)
         self._build(transport, CallDefaults(dict(context or {}), timeout, _policy_of(retry), idempotency_keys))
 

@@ -45,7 +45,7 @@ class SocketLines:
         try:
             from .socket import open_socket
         except ImportError as missing:
-            raise RuntimeError("streams need a package: pip install 'unified-tool-executor-sdk[stream]'") from missing
+            raise RuntimeError(f"streams need the extra stream of this package ({missing})") from missing
         headers = {} if credential is None else {"authorization": f"Bearer {credential}"}
         if tenant is not None:
             headers["x-ute-tenant"] = tenant
