@@ -18,12 +18,12 @@ import type { CallbackRules } from '../webhooks/callback-rules.ts';
 import { newCallOf } from './accepted-request.ts';
 import { authorizeRetry, type RetryWish } from './authorize-retry.ts';
 import { callbackNotAllowed, notFound, notRetried, tooManyFollowers } from './call-failures.ts';
-import { CallLooks } from './call-looks.ts';
+import { CallLooks } from './follow/call-looks.ts';
 import type { ReservedSlot } from './queue-consumer.ts';
 import { keepAdmitted } from './keep-admitted.ts';
 import { isPerhapsKept, keepCall } from './keep-call.ts';
 import { endedWithout, type WriteEnvelope } from './ended-call.ts';
-import { followCall, type Followed } from './follow-call.ts';
+import { followCall, type Followed } from './follow/follow-call.ts';
 
 export interface AsyncCallsDeps {
   readonly store: CallStore;

@@ -1,7 +1,7 @@
 // TaskResults: tasks/result of 2025-11-25: waits for a task's end, and tells meanwhile what it says and what it needs of the client.
 import { ProtocolError } from '@modelcontextprotocol/server';
 import type { AsyncCalls } from '../../../calls/async-calls.ts';
-import type { Followed } from '../../../calls/follow-call.ts';
+import type { Followed } from '../../../calls/follow/follow-call.ts';
 import { shuttingDown } from '../../../contract/call/failure.ts';
 import type { CallEvent, Emit } from '../../../contract/call/tool-call.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';

@@ -2,7 +2,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { AsyncCalls } from '../../../calls/async-calls.ts';
-import type { Followed } from '../../../calls/follow-call.ts';
+import type { Followed } from '../../../calls/follow/follow-call.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { CallHistory } from '../../../ports/calls/call-history.ts';
 import type { StoredCall } from '../../../ports/calls/call-store.ts';

@@ -1,6 +1,6 @@
 // CallLooks: what those read who ask for calls and follow them: few at once, and those of one call that wait for their turn read it once.
-import { SharedTurns } from '../lib/concurrency/shared-turns.ts';
-import type { CallStore } from '../ports/calls/call-store.ts';
+import { SharedTurns } from '../../lib/concurrency/shared-turns.ts';
+import type { CallStore } from '../../ports/calls/call-store.ts';
 
 export type CallReads = Pick<CallStore, 'get' | 'events'>;
 

@@ -1,7 +1,7 @@
 // CallLooks: however many ask, few read at once; who waits for the same reads it once, and never what was read before they asked.
 import { describe, expect, it } from 'vitest';
-import { settled } from '../../test/helpers/fake-clock.ts';
-import type { StoredCall } from '../ports/calls/call-store.ts';
+import { settled } from '../../../test/helpers/fake-clock.ts';
+import type { StoredCall } from '../../ports/calls/call-store.ts';
 import { CallLooks } from './call-looks.ts';
 
 /** Answers when it is told to. */

@@ -1,7 +1,7 @@
 // Follows a call: what it said so far and says from now on, in order, until its end.
-import type { CallHints } from '../ports/calls/call-hints.ts';
-import type { StoredCall, StoredEvent } from '../ports/calls/call-store.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { CallHints } from '../../ports/calls/call-hints.ts';
+import type { StoredCall, StoredEvent } from '../../ports/calls/call-store.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { CallLooks } from './call-looks.ts';
 
 export type Followed =
