@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { GoogleCalendar } from '../helpers/google-calendar.ts';
-import { request, type RestTarget } from '../helpers/rest-client.ts';
+import { request, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
@@ -361,12 +361,14 @@ it('C5: what the seed writes happens: its examples of times, its defaults, the e
   });
 });
 
-it('C7: run_tool(name, action, details) of older callers is the same call', async () => {
+it('C7: run_tool(name, action, details) of older callers is the same call, and says that it is old', async () => {
   has(at('meeting', '2026-12-01T10:15:00Z', '2026-12-01T10:45:00Z'));
   const said = { action: 'list_events', details: '{"time_min": "2026-12-01T00:00:00Z"}' };
-  const { body } = await request<object>(caller, 'POST', '/v1/tools/google_calendar/execute', {
+  const { body, headers } = await sendTo<object>(caller, 'POST', '/v1/tools/google_calendar/execute', {
     arguments: said,
     context: { agent_id: 'desk' },
   });
   expect(body).toMatchObject({ ok: true, data: { events: [{ title: 'meeting' }] } });
+  expect(headers.get('deprecation')).toMatch(/^@\d+$/);
+  expect(headers.get('link')).toContain('google_calendar.list_events');
 });

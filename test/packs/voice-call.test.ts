@@ -221,6 +221,45 @@ async function whole(call: Call, cut: () => Promise<void>, mended: () => Promise
   for (let at = 2; at < 4; at += 1) isOfItsOwn(call, await round(call, at));
 }
 
+it.each([
+  [
+    'bookings',
+    'id business_id call_id customer_name customer_phone customer_email service booking_datetime duration_minutes status confirmed_at price customer_notes internal_notes created_at updated_at',
+  ],
+  [
+    'businesses',
+    'id name industry phone email twilio_number ai_config services working_hours created_at updated_at',
+  ],
+  [
+    'calls',
+    'id business_id call_sid caller_phone started_at ended_at duration_seconds transcript intent outcome sentiment_score confidence_score recording_url created_at',
+  ],
+  ['policies', 'id business_id topic content updated_at'],
+  ['faqs', 'id business_id question answer tags updated_at'],
+])('E2: %s has the columns of the seed, and its rows are one business’s', async (table, columns) => {
+  const found = await postgres.sql(
+    'SELECT column_name FROM information_schema.columns WHERE table_name = $1',
+    [table],
+  );
+  expect(found.map((row) => row['column_name'])).toEqual(expect.arrayContaining(columns.split(' ')));
+  expect(
+    await postgres.sql('SELECT relrowsecurity, relforcerowsecurity FROM pg_class WHERE relname = $1', [
+      table,
+    ]),
+  ).toEqual([{ relrowsecurity: true, relforcerowsecurity: true }]);
+});
+
+it('E4: an answer is kept for its call, and asked for anew in another, and once somebody booked', async () => {
+  const mine = { customer_phone: '+61400333444' };
+  const [one, two] = [await called('acme'), await called('acme')];
+  const cached = async (call: Call, tool = 'get_latest_booking', said: object = mine) =>
+    (await call.turn([tool, said]))[0]?.meta?.['cached'];
+  expect([await cached(one), await cached(one), await cached(two)]).toEqual([false, true, false]);
+  const unknown = { ...mine, booking_id: NOBODYS };
+  expect(await cached(two, 'cancel_booking', unknown)).toBe(false);
+  expect([await cached(one), await cached(one, 'get_services', {})]).toEqual([false, false]);
+});
+
 describe('E1 to E6: a voice call of 30 turns, two calls a turn at most', () => {
   it('tells each business its own facts, and none while the database is cut: the sentence instead, in the caller’s language', async () => {
     const calls = await Promise.all(TENANTS.map((tenant) => called(tenant)));
