@@ -169,7 +169,11 @@ async function toolFolder(): Promise<LoaderHarness> {
   const schemaOfTool = (name: string) => join(root, name, 'schema.json');
   return {
     open: (needs) =>
-      toolFolderLoader.create({ ...needs, configDir: dir })(toolFolderOptions.parse({ path: 'tools' })),
+      toolFolderLoader.create({
+        ...needs,
+        configDir: dir,
+        trustedDefinitions: new MemoryTrustedDefinitions(needs),
+      })(toolFolderOptions.parse({ path: 'tools' })),
     source: root,
     placeOf: (name) => ({ file: schemaOfTool(name), line: 2 }),
     whenAway: 'refused',

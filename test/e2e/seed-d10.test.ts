@@ -1,5 +1,5 @@
-// D10, what the first design notes named for later: analytics and multi-step plans, through a running gateway.
-import { writeFileSync } from 'node:fs';
+// D10, what the first design notes named for later: analytics, multi-step plans and tools that are dropped in, through a running gateway.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../helpers/open-database.ts';
@@ -79,6 +79,7 @@ beforeAll(async () => {
   dir = tempDir();
   writeFileSync(join(dir, 'tools.yaml'), TOOLS);
   writeFileSync(join(dir, 'weather.js'), WEATHER);
+  mkdirSync(join(dir, 'custom_tools'));
   gateway = await startGateway({
     tools: [join(dir, 'tools.yaml')],
     more: {
@@ -91,7 +92,11 @@ beforeAll(async () => {
     },
     roles: { traveller: ['travel:use'] },
     settings: {
-      loaders: [{ type: 'yaml-file', paths: [join(dir, 'tools.yaml')] }, { type: 'postgres' }],
+      loaders: [
+        { type: 'yaml-file', paths: [join(dir, 'tools.yaml')] },
+        { type: 'postgres' },
+        { type: 'tool-folder', path: join(dir, 'custom_tools'), serve: 'confirmed' },
+      ],
       approvals: { allow_self_approval: true },
     },
   });
@@ -364,5 +369,78 @@ describe('multi-step plans', () => {
     writeFileSync(join(dir, 'weather.js'), WEATHER);
     await request(platform, 'POST', '/v1/admin/reload');
     await callTool(acme, 'withdraw_plan', { plan: tool });
+  });
+});
+
+describe('tools from data/custom_tools/', () => {
+  interface Definition {
+    readonly tool: string;
+    readonly state: string;
+    readonly seen_hash: string | null;
+    readonly definition: { readonly handler: string } | null;
+  }
+  const drop = (name: string, handler: string) => {
+    const folder = join(dir, 'custom_tools', name);
+    mkdirSync(folder, { recursive: true });
+    const jsonSchema = {
+      type: 'object',
+      properties: { text: { type: 'string' } },
+      required: ['text'],
+      additionalProperties: false,
+    };
+    writeFileSync(join(folder, 'handler.py'), handler);
+    writeFileSync(join(folder, 'schema.json'), JSON.stringify({ description: 'Counts words', jsonSchema }));
+  };
+  const waiting = (tool: string, state: string) =>
+    vi.waitUntil(
+      async () => {
+        const { body } = await request<{ definitions: Definition[] }>(
+          platform,
+          'GET',
+          `/v1/admin/definitions?state=${state}`,
+        );
+        return body.definitions.find((each) => each.tool === tool);
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+  const approve = (who: RestTarget, tool: string, hash: string | null | undefined) =>
+    request<{ reloaded?: boolean }>(who, 'POST', `/v1/admin/definitions/${tool}/approve`, { hash });
+  const COUNT = 'def execute(text):\n    return {"words": len(text.split())}\n';
+
+  it(
+    'one is taken at run time once the operator has confirmed it, runs in the sandbox, and a change of it waits',
+    { timeout: 60_000 },
+    async () => {
+      drop('count', COUNT);
+      const seen = await waiting('custom_count', 'new');
+      expect(seen?.definition?.handler).toBe(COUNT);
+      expect((await callTool(acme, 'custom_count', { text: 'a b' })).status).toBe(404);
+      expect((await approve(acme, 'custom_count', seen?.seen_hash)).status).toBe(403);
+      expect(await approve(platform, 'custom_count', seen?.seen_hash)).toMatchObject({
+        status: 200,
+        body: { reloaded: true },
+      });
+      const hostile = '")); __import__("os")._exit(1) #';
+      expect((await callTool(acme, 'custom_count', { text: `two words ${hostile}` })).body).toMatchObject({
+        ok: true,
+        data: { words: 4 },
+      });
+      drop('count', 'import os\ndef execute(text):\n    return os.listdir("/etc")\n');
+      const changed = await waiting('custom_count', 'changed');
+      expect((await callTool(acme, 'custom_count', { text: 'two words' })).body.data).toEqual({ words: 2 });
+      expect((await approve(platform, 'custom_count', seen?.seen_hash)).status).toBe(409);
+      expect((await approve(platform, 'custom_count', changed?.seen_hash)).status).toBe(200);
+      const listed = await callTool(acme, 'custom_count', { text: '' });
+      expect(JSON.stringify(listed.body.data ?? '')).not.toContain('shadow');
+    },
+  );
+
+  it('what it raises is told to nobody but the log', { timeout: 60_000 }, async () => {
+    drop('fails', 'def execute(text):\n    raise ValueError("secret " + text)\n');
+    const seen = await waiting('custom_fails', 'new');
+    await approve(platform, 'custom_fails', seen?.seen_hash);
+    const { body } = await callTool(acme, 'custom_fails', { text: 'x' });
+    expect(body.error).toMatchObject({ type: 'PERMANENT', reason: 'EXCEPTION' });
+    expect(JSON.stringify(body)).not.toContain('secret');
   });
 });

@@ -16,6 +16,7 @@ import type { Sandbox } from '../../ports/egress/sandbox.ts';
 import type { ResultCache } from '../../ports/result-cache.ts';
 import { CodeState } from './code-state.ts';
 import { failureOf } from './worker/answer.ts';
+import { contextMember } from './call-context.ts';
 import { checkCodeArguments, checkCodeTool, Printed } from './code-tool.ts';
 import { FunctionLease, type Leased } from './pool/function-lease.ts';
 import type { Accept } from './pool/leased-function.ts';
@@ -23,12 +24,12 @@ import { functionName, isListed, optionsSchema, type PythonOptions } from './opt
 import type { CallListener } from './worker/pending-call.ts';
 import { PoolLeases } from './pool/pool-leases.ts';
 import { shownEvent, shownLine } from './shown-words.ts';
+import { checkSourceTool, sourceCall, sourceResult } from './source-tool.ts';
 import { SandboxChoice } from './sandbox-choice.ts';
 import { pythonSettingsSchema, type PythonSettings } from './settings.ts';
 import { checkSignature, readChecked, type Signature } from './signature.ts';
 import type { WorkerKind } from './pool/worker-kind.ts';
 import { WorkerKinds } from './pool/worker-kinds.ts';
-import { traceHeaders } from '../../lib/trace/trace-context.ts';
 
 export interface PythonNeeds {
   readonly spawner: ProcessSpawner;
@@ -78,6 +79,7 @@ class PythonExecutor implements Executor<PythonOptions> {
   }
 
   prepare({ function: fn, options }: ExecutorTarget<PythonOptions>): Promise<PreparedFunction> {
+    if (options.source !== undefined) return this.#prepareSource(fn, options, options.source);
     return options.code === true ? this.#prepareCode(fn, options) : this.#prepareFunction(fn, options);
   }
 
@@ -162,6 +164,26 @@ class PythonExecutor implements Executor<PythonOptions> {
     };
   }
 
+  /** The operator's own code, and yet in workers for code of callers: these see no folder, and never do without the sandbox. */
+  async #prepareSource(fn: ToolFunction, options: PythonOptions, source: string): Promise<PreparedFunction> {
+    checkSourceTool(fn, this.#settings.sandbox);
+    const kind = this.#kinds.ofCode(options);
+    const lease = await this.#open(kind, '"op":"health"', () => []);
+    return {
+      yieldsPlainJson: true,
+      runsOwnCode: true,
+      upstream: upstreamOf(options, kind),
+      execute: async (call, emit) => {
+        const code = JSON.stringify(sourceCall(source, call.arguments));
+        const route = { ...(await lease.get()), head: '"op":"code"', exclusive: false, perUser: false };
+        const said = await this.#run(route, fn, this.#fitting(`{"arguments":{"code":${code}}}`), call, emit);
+        return { data: sourceResult(said) };
+      },
+      render: (call): JsonObject => ({ sandbox: true, arguments: call.arguments }),
+      close: () => lease.release(),
+    };
+  }
+
   #open(kind: WorkerKind, check: string, accept: Accept): Promise<FunctionLease> {
     return FunctionLease.open(async () => {
       const walls = await this.#sandbox.walls(kind.needsSandbox);
@@ -229,22 +251,4 @@ function userOf({ principal, context }: ToolCall): string {
 function upstreamOf({ interpreter = 'default' }: PythonOptions, kind: WorkerKind): string {
   const id = createHash('sha256').update(JSON.stringify(kind)).digest('hex').slice(0, 8);
   return `python:${interpreter}:${id}`;
-}
-
-/** Only functions that ask for it by a parameter named `context` are told who is calling. */
-function contextMember(signature: Signature | undefined, call: ToolCall): string {
-  if (signature?.takes_context !== true) return '';
-  const { sessionId, agentId, userId, tenantId, mode } = call.context;
-  const context = {
-    call_id: call.id,
-    session_id: sessionId ?? null,
-    agent_id: agentId ?? null,
-    user_id: userId ?? null,
-    tenant_id: call.principal?.tenantId ?? tenantId ?? null,
-    mode: mode ?? null,
-    ...traceHeaders(call.context),
-    config: call.config,
-    sensitive_config: call.sensitiveConfig,
-  };
-  return `,"context":${JSON.stringify(context)}`;
 }

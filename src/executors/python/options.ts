@@ -1,5 +1,6 @@
 // Options: what implementation_config of a python tool may say.
 import { z } from 'zod';
+import { MOST_SOURCE_CHARS } from './source-tool.ts';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 
 /** No name starts with an underscore: what a module keeps to itself is no tool. */
@@ -38,6 +39,14 @@ const fields = {
     .literal(true)
     .optional()
     .describe('Runs the argument `code` as Python, in the sandbox only, instead of a function of a module.'),
+  source: z
+    .string()
+    .regex(/\S/, 'must be Python that defines the function `execute`')
+    .max(MOST_SOURCE_CHARS, `must have at most ${MOST_SOURCE_CHARS} characters`)
+    .optional()
+    .describe(
+      'Python that defines `execute`, which is called with the arguments by name: it stands in the declaration, and runs in the sandbox only.',
+    ),
   allow_code: z
     .literal(true)
     .optional()
@@ -47,6 +56,11 @@ const fields = {
 export const optionsSchema = z.strictObject(fields).superRefine((options, context) => {
   const complain = (field: string, message: string) =>
     context.addIssue({ code: 'custom', path: [field], message });
+  if (options.source !== undefined) {
+    for (const field of ['module', 'function_name', 'pure', 'code', 'allow_code'] as const)
+      if (options[field] !== undefined) complain(field, 'must be left out where `source` stands.');
+    return;
+  }
   if (options.code === undefined) {
     if (options.module === undefined)
       complain('module', 'is missing: which Python module does the tool call?');

@@ -7,6 +7,8 @@ import { eventually } from '../../../test/helpers/eventually.ts';
 import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import { quietLog } from '../../../test/helpers/quiet-log.ts';
 import { docOf, schemaOf, writeToolFolder } from '../../../test/helpers/tool-folder-kit.ts';
+import { MemoryTrustedDefinitions } from '../../infra/definitions/memory-trusted-definitions.ts';
+import { recordingMetrics } from '../../../test/helpers/call-kit.ts';
 import { toolFolderLoader } from './index.ts';
 import { optionsSchema } from './options.ts';
 
@@ -16,7 +18,12 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 function loaderOf(options: object = {}) {
   const clock = new FakeClock();
-  const needs = { clock, log: quietLog, configDir: dir };
+  const trustedDefinitions = new MemoryTrustedDefinitions({
+    clock,
+    log: quietLog,
+    metrics: recordingMetrics(),
+  });
+  const needs = { clock, log: quietLog, configDir: dir, trustedDefinitions };
   return { clock, loader: toolFolderLoader.create(needs)(optionsSchema.parse({ path: '.', ...options })) };
 }
 const load = (options: object = {}) => loaderOf(options).loader.load(new AbortController().signal);

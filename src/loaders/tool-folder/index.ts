@@ -10,12 +10,16 @@ import { readToolFolder } from '../../lib/tool-folders/read-tool-folder.ts';
 import { REGISTRY_FILE } from '../../lib/tool-folders/registry-document.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
+import type { TrustedDefinitions } from '../../ports/registry/trusted-definitions.ts';
+import { droppedFingerprint } from './dropped-tools.ts';
+import { ConfirmedTools } from './load-confirmed.ts';
 import { loadRegistry } from './load-registry.ts';
 import { optionsSchema, type ToolFolderOptions } from './options.ts';
 
 interface Needs {
   readonly clock: Clock;
   readonly log: Log;
+  readonly trustedDefinitions: TrustedDefinitions;
   /** Absolute folder that relative paths start from. */
   readonly configDir: string;
 }
@@ -36,20 +40,23 @@ class ToolFolderLoader implements Loader {
   readonly #root: string;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #confirmed: ConfirmedTools;
   #loaded = '';
 
-  constructor(options: ToolFolderOptions, { clock, log, configDir }: Needs) {
+  constructor(options: ToolFolderOptions, { clock, log, configDir, trustedDefinitions }: Needs) {
     this.#options = options;
     this.#root = resolve(configDir, options.path);
     this.#clock = clock;
     this.#log = log.child({ loader: 'tool-folder' });
+    const needs = { trustedDefinitions, log: this.#log };
+    this.#confirmed = new ConfirmedTools(this.#root, `tool-folder:${options.path}`, needs);
   }
 
   async load(signal: AbortSignal): Promise<LoadedTools> {
     this.#loaded = await this.#fingerprint();
     signal.throwIfAborted();
     if (this.#options.serve === 'registry') return loadRegistry(this.#root, this.#options.version, signal);
-    return this.#loadFolders(signal);
+    return this.#options.serve === 'confirmed' ? this.#confirmed.load() : this.#loadFolders(signal);
   }
 
   async watch(changed: () => void, signal: AbortSignal): Promise<void> {
@@ -84,6 +91,7 @@ class ToolFolderLoader implements Loader {
   /** Of what a load reads. Code is followed by its executor. */
   async #fingerprint(): Promise<string> {
     if (this.#options.serve === 'registry') return hashOf(await readText(join(this.#root, REGISTRY_FILE)));
+    if (this.#options.serve === 'confirmed') return droppedFingerprint(this.#root).catch(reasonOf);
     const names = await namesIn(this.#root);
     if ('message' in names) return names.message;
     const folders = await Promise.all(names.folders.map((name) => readFolder(this.#root, name)));

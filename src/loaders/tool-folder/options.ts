@@ -8,10 +8,10 @@ export const optionsSchema = z
       .min(1)
       .describe('Folder of tool folders; a relative one starts from the folder of gateway.yaml.'),
     serve: z
-      .enum(['folders', 'registry'])
+      .enum(['folders', 'registry', 'confirmed'])
       .default('folders')
       .describe(
-        'folders: as they stand on disk, and each change of them. registry: what `ute build-tools` wrote into tool_registry.json, exactly, with code that is what was built.',
+        'folders: as they stand on disk, and each change of them. registry: what `ute build-tools` wrote into tool_registry.json, exactly, with code that is what was built. confirmed: tools in Python that are dropped into the folder, each in the sandbox and as an operator has confirmed it.',
       ),
     version: z
       .string()
