@@ -423,7 +423,7 @@ describe('tools from data/custom_tools/', () => {
       const hostile = '")); __import__("os")._exit(1) #';
       expect((await callTool(acme, 'custom_count', { text: `two words ${hostile}` })).body).toMatchObject({
         ok: true,
-        data: { words: 4 },
+        data: { words: 5 },
       });
       drop('count', 'import os\ndef execute(text):\n    return os.listdir("/etc")\n');
       const changed = await waiting('custom_count', 'changed');
