@@ -20,3 +20,8 @@ export function contextMember(signature: Signature | undefined, call: ToolCall):
   };
   return `,"context":${JSON.stringify(context)}`;
 }
+
+/** By the credential as well as by the user that it names: neither is taken for another's. */
+export function userOf({ principal, context }: ToolCall): string {
+  return JSON.stringify([principal?.tenantId ?? '', principal?.id ?? '', context.userId ?? '']);
+}

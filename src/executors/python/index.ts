@@ -16,7 +16,7 @@ import type { Sandbox } from '../../ports/egress/sandbox.ts';
 import type { ResultCache } from '../../ports/result-cache.ts';
 import { CodeState } from './code-state.ts';
 import { failureOf } from './worker/answer.ts';
-import { contextMember } from './call-context.ts';
+import { contextMember, userOf } from './call-context.ts';
 import { checkCodeArguments, checkCodeTool, Printed } from './code-tool.ts';
 import { FunctionLease, type Leased } from './pool/function-lease.ts';
 import type { Accept } from './pool/leased-function.ts';
@@ -240,11 +240,6 @@ class PythonExecutor implements Executor<PythonOptions> {
     const message = `The arguments are larger than the limit of ${maxFrameBytes} bytes.`;
     throw new ToolFailure('PAYLOAD_TOO_LARGE', message, { partialSideEffects: false });
   }
-}
-
-/** By the credential as well as by the user that it names: neither is taken for another's. */
-function userOf({ principal, context }: ToolCall): string {
-  return JSON.stringify([principal?.tenantId ?? '', principal?.id ?? '', context.userId ?? '']);
 }
 
 /** The pool that runs it: one whose workers do not start says nothing about those of another kind. */
