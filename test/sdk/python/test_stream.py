@@ -191,7 +191,8 @@ def test_who_may_not_is_refused_and_a_token_is_asked_for_anew(client_of, line):
 
     stream = client_of(line, token=token).stream()
     assert stream.call("add", {"a": 1, "b": 1}).result()["data"] == 2
-    assert asked == [False, True]
+    # A connection that was refused may look lost at first, and is tried again with the same token.
+    assert asked[-1] is True and asked.count(True) == 1
     close(stream)
 
 
