@@ -1,6 +1,7 @@
-// Seven projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and five that install
-// packages and run alone: test/deploy (`npm run test:deploy`), which needs programs that nothing else does, test/servers
-// (`npm run test:servers`), test/sdk (`npm run test:sdk`), test/clients (`npm run test:clients`) and test/corpus (`npm run test:corpus`).
+// Eight projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and six that install
+// packages and run alone: test/deploy (`npm run test:deploy`), which needs programs that nothing else does, test/upgrade
+// (`npm run test:upgrade`), which needs the git history, test/servers (`npm run test:servers`), test/sdk (`npm run test:sdk`),
+// test/clients (`npm run test:clients`) and test/corpus (`npm run test:corpus`).
 import { defineConfig } from 'vitest/config';
 
 /** Property tests run on a seed of their own, alike on every run; FC_SEED=<number> looks elsewhere. */
@@ -27,7 +28,9 @@ export default defineConfig({
           globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
           setupFiles,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/clients/**', 'test/corpus/**', 'test/deploy/**', 'test/sdk/**', 'test/servers/**'],
+          exclude: ['clients', 'corpus', 'deploy', 'sdk', 'servers', 'upgrade'].map(
+            (dir) => `test/${dir}/**`,
+          ),
           testTimeout: 60_000,
           hookTimeout: 120_000,
           // A busy machine takes seconds for what takes milliseconds elsewhere.
@@ -82,6 +85,15 @@ export default defineConfig({
           include: ['test/deploy/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 400_000,
+        },
+      },
+      {
+        test: {
+          name: 'upgrade',
+          globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
+          setupFiles,
+          include: ['test/upgrade/**/*.test.ts'],
+          testTimeout: 120_000,
         },
       },
     ],

@@ -1,5 +1,5 @@
 // A rolling update under load: three processes behind a proxy are replaced one after the other, and meanwhile the database is
-// backed up and restored elsewhere. Old and new are of the same build; those of two versions are in test/deploy/older-version.test.ts.
+// backed up and restored elsewhere. Old and new are of the same build; those of two versions are in test/upgrade/older-version.test.ts.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { outsideEnv } from './outside-env.ts';
+import { outsideEnv } from '../deploy/outside-env.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MIGRATIONS = 'src/infra/postgres/migrations';
