@@ -16,6 +16,7 @@ const EXAMPLES = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
 const APART: { readonly [example: string]: string } = {
   'agent-python': 'it installs packages, and asks: test/sdk',
   'agent-typescript': 'it installs packages, and asks: test/sdk',
+  langchain: 'it installs packages, and asks: test/sdk',
   'grpc-client': 'it names the port 50051, and its second command is to fail',
   email: 'its mail server takes the port 2525',
   grpc: 'its order service takes the port 50061',
