@@ -30,6 +30,7 @@ const SECRETS = [
   'vaultSecretId',
   'auditWebhookSecret',
   'auditS3SecretAccessKey',
+  'embeddingsApiKey',
   'auditCheckpointKey',
 ];
 const secrets = Object.fromEntries(SECRETS.map((name) => [name, text()]));
