@@ -99,6 +99,7 @@ export const VARIANTS: Readonly<Record<string, Values>> = {
       },
       database: { pool_size: 20, ssl: 'verify-full' },
       webhooks: { allow_hosts: ['hooks.example.com'] },
+      embeddings: { url: 'https://models.example.com/v1/embeddings', model: 'small' },
     },
     podLabels: { team: 'tools' },
     serviceAccount: { create: false, name: 'mine' },
