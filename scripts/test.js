@@ -13,11 +13,12 @@ async function run(files) {
     return signal === undefined || file === undefined ? [] : [{ signal, file: file.trim() }];
   });
   const modules = vitest.state.getFiles();
-  const gone = new Set(ended.map(({ file }) => file));
+  // A test that failed before the signal came has failed.
   const hasFailed =
     modules.length === 0 ||
     ended.length < errors.length ||
-    modules.some(({ filepath, result }) => result?.state === 'fail' && !gone.has(filepath));
+    vitest.state.getCountOfFailedTests() > 0 ||
+    modules.some(({ result }) => result?.state === 'fail');
   await vitest.close();
   return { hasFailed, ended };
 }
