@@ -21,7 +21,7 @@ export class CodeState {
   }
 
   /** The key of the call's state. Undefined: it asks for none. Throws ToolFailure VALIDATION where there is no session that it could be of. */
-  keyOf({ id: _id, ...call }: ToolCall, tool: string): string | undefined {
+  keyOf(call: ToolCall, tool: string): string | undefined {
     if (call.arguments['keep_state'] !== true) return undefined;
     const { principal, context } = call;
     if (context.sessionId === undefined) {
