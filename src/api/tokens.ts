@@ -128,6 +128,8 @@ export interface Readiness {
   degraded(): JsonObject;
   /** What the settings do without, by component, each with a sentence: no fault, and nothing that passes. */
   notes(): JsonObject;
+  /** Where this gateway's numbers are, as it listens; undefined: not known in this process. */
+  metricsUrl(): string | undefined;
   /** Database, Redis, queue, sandbox, loaders, audit and doors: what each is here, how it stands, and what follows. */
   parts(): { readonly [name: string]: { kind: string; state: 'ok' | 'degraded' | 'away'; effect?: string } };
   /** What confines commands on this machine; undefined until it has been found out. */

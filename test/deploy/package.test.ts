@@ -1,6 +1,6 @@
 // The npm package: packed, installed in a clean folder and started by npx, it serves the demo, and stops when it is told to.
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../helpers/eventually.ts';
@@ -10,7 +10,11 @@ import { outsideEnv } from './outside-env.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
+/** Of the packed file: it has 5.3 MB, and was 14 with the maps, which have all of the source in them. */
+const MOST_BYTES = 7_000_000;
+
 let dir: string;
+let tarball: string;
 let clean: string;
 
 const ENV = outsideEnv();
@@ -28,9 +32,10 @@ beforeAll(() => {
   clean = join(dir, 'clean');
   mkdirSync(clean);
   npm(['pack', '--silent', '--ignore-scripts', '--pack-destination', dir], ROOT);
-  const [tarball = ''] = readdirSync(dir).filter((name) => name.endsWith('.tgz'));
+  const [packed = ''] = readdirSync(dir).filter((name) => name.endsWith('.tgz'));
+  tarball = join(dir, packed);
   writeFileSync(join(clean, 'package.json'), '{"private":true}');
-  npm(['install', '--no-audit', '--no-fund', '--prefer-offline', join(dir, tarball)], clean);
+  npm(['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], clean);
 });
 
 afterAll(() => removeDir(dir));
@@ -51,7 +56,9 @@ function startByNpx(env: Readonly<Record<string, string>> = {}) {
     if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
     return closed;
   };
-  return { output: () => output, closed, stop };
+  /** As a supervisor does that knows no group. */
+  const terminateNpx = () => child.kill('SIGTERM');
+  return { output: () => output, exitCode: () => child.exitCode, closed, stop, terminateNpx };
 }
 
 describe('the package', () => {
@@ -73,6 +80,9 @@ describe('the package', () => {
     );
     for (const name of ['typescript', 'vitest', 'oxlint', '@modelcontextprotocol/server-everything'])
       expect(existsSync(join(installed, name))).toBe(false);
+    const files = readdirSync(own, { recursive: true, encoding: 'utf8' });
+    expect(files.filter((name) => /\.map$|(?<!\.d)\.ts$/.test(name))).toEqual([]);
+    expect(statSync(tarball).size).toBeLessThan(MOST_BYTES);
   });
 
   it('npx unified-tool-executor serves the demo: a key, a call of each kind that it brings, an orderly end', async () => {
@@ -95,12 +105,26 @@ describe('the package', () => {
     expect(output()).toContain('"msg":"stopped"');
   });
 
+  it('SIGTERM to npx alone ends the gateway in good order', async () => {
+    const { output, closed, stop, terminateNpx } = startByNpx();
+    try {
+      await eventually(() => /"msg":"ready"/.test(output()), 'ready');
+      terminateNpx();
+      // Of the gateway as well, which has the same standard output.
+      await closed;
+      expect(output()).toContain('"msg":"stopped"');
+    } finally {
+      await stop();
+    }
+  });
+
   it('in a folder with a gateway.yaml, npx serves that', async () => {
     const config = join(clean, 'config');
     mkdirSync(config);
     writeFileSync(join(config, 'gateway.yaml'), 'hosts: 127.0.0.1\n');
-    const { output, closed } = startByNpx();
+    const { output, closed, exitCode } = startByNpx();
     await closed;
+    expect(exitCode()).toBe(1);
     expect(output()).toMatch(/config\/gateway\.yaml:1:1.*did you mean "host"/);
     expect(output()).not.toContain('demo');
   });

@@ -15,6 +15,7 @@ export function servedRoutes(): readonly string[] {
       notReady: () => undefined,
       degraded: () => ({}),
       notes: () => ({}),
+      metricsUrl: () => undefined,
       parts: () => ({}),
       sandbox: () => undefined,
       executors: () => ({}),

@@ -19,6 +19,7 @@ const READY = {
   notReady: () => undefined,
   degraded: () => ({}),
   notes: () => ({}),
+  metricsUrl: () => undefined,
   parts: () => ({}),
   sandbox: () => undefined,
   executors: () => ({}),

@@ -1,6 +1,7 @@
 // The running process: settings, service, signals, exit codes. 0 = stopped as asked, 1 = could not start or had to be cut off.
 import { LoadError } from '../../registry/reload/registry-sync.ts';
 import type { Service } from '../service/serve.ts';
+import { onNpmGone } from './npm-parent.ts';
 import { PROCESS_VARIABLE, processIndexOf, settingsOf } from './many/process-index.ts';
 import { processCountOf } from './many/process-count.ts';
 import { Sibling } from './many/sibling.ts';
@@ -37,7 +38,9 @@ async function serveAlone(settings: Settings, read: () => Settings, why: string 
       void stop(service, settings.shutdown.drain_ms);
     });
   process.on('SIGHUP', () => void reload(service));
-  const { log } = service.infra;
+  const { log, ports } = service.infra;
+  const sight = { env: process.env, timers: ports.clock, parent: () => process.ppid };
+  onNpmGone(sight, () => void stop(service, settings.shutdown.drain_ms));
   warnOfUnreadJournals(settings, 1, log);
   if (why !== undefined) log.info({ why }, 'processes is auto, and one process serves');
   log.info(

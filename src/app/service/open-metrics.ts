@@ -8,6 +8,7 @@ import { PROCESS_SERIES } from '../../ports/telemetry/series/process.ts';
 import type { Sibling } from '../process/many/sibling.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { VERSION } from '../../version.ts';
+import { addressesOf } from './addresses.ts';
 import type { ServiceState } from './service-state.ts';
 
 export interface MetricsDoor {
@@ -30,6 +31,7 @@ export async function openMetrics(
     anonymous: settings.auth.mode === 'none',
   });
   const port = await server.listen(settings.metrics.port, settings.host);
+  state.showsMetricsAt(addressesOf(settings, { metrics: port }).metricsUrl);
   const hideState = showState(settings, infra);
   return {
     port,
@@ -50,6 +52,9 @@ async function showToPrimary(
     readiness: () => readinessAnswer(state),
     exposition: (format) => infra.metrics.exposition(format),
   });
+  // Which free port the primary found, where any will do, is not known here.
+  const { port } = settings.metrics;
+  if (port !== 0) state.showsMetricsAt(addressesOf(settings, { metrics: port }).metricsUrl);
   const hideState = showState(settings, infra);
   return { port: undefined, close: async () => hideState() };
 }

@@ -31,6 +31,7 @@ const LOOK_EVERY_MS = 1_000;
 export class ServiceState {
   #phase: string | undefined = 'starting';
   #sandbox: SandboxReport | undefined;
+  #metricsUrl: string | undefined;
   readonly #needs: ServiceStateNeeds;
   readonly executors: () => JsonObject;
   readonly notes: () => JsonObject;
@@ -103,6 +104,14 @@ export class ServiceState {
       last = isReady;
     };
     const looks = every(clock, { ms: LOOK_EVERY_MS }, look, failed);
+  }
+
+  showsMetricsAt(url: string): void {
+    this.#metricsUrl = url;
+  }
+
+  metricsUrl(): string | undefined {
+    return this.#metricsUrl;
   }
 
   confinedBy(report: SandboxReport): void {

@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import { secretScrubber } from '../../lib/secrets/scrub-secrets.ts';
-import type { Settings } from '../../settings/settings-schema.ts';
 import { VERSION } from '../../version.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
@@ -12,6 +11,7 @@ import { parse } from '../gateway-answer.ts';
 import { GatewayClient, reasonOf, withGatewayOptions, type GatewayOptions } from '../gateway-client.ts';
 import { ownSettings } from '../own-settings.ts';
 import { machineReport } from './machine-report.ts';
+import { metricsAddress, type MetricsAddress } from './metrics-address.ts';
 import { shownSettings } from './shown-settings.ts';
 
 interface DiagnoseOptions extends GatewayOptions {
@@ -41,32 +41,49 @@ export function addDiagnoseCommand(program: Command, io: CliIo, finish: (code: E
         'arguments, results or secrets are in it; look through it before you send it. What cannot be had is named in it.\n' +
         'The key needs platform:admin.',
     )
-    .option('--metrics-url <url>', 'where the metrics are (default: what the settings of this folder say)')
+    .option('--metrics-url <url>', 'where the metrics are (default: what the gateway says)')
     .action(async (file: string, options: DiagnoseOptions) => {
-      const report = await collect(options, io);
+      const { report, metricsFrom } = await collect(options, io);
       await write(resolve(io.cwd, file), report);
-      io.stdout(summaryOf(file, report));
+      io.stdout(summaryOf(file, report, metricsFrom));
       finish(EXIT.ok);
     });
 }
 
-async function collect(options: DiagnoseOptions, io: CliIo): Promise<JsonObject> {
+interface Collected {
+  readonly report: JsonObject;
+  readonly metricsFrom: MetricsAddress;
+}
+
+async function collect(options: DiagnoseOptions, io: CliIo): Promise<Collected> {
   const settings = attempt(() => ownSettings(io));
   const own = settings instanceof Error ? undefined : settings;
   const gateway = await GatewayClient.open(options, io);
   const shown = shownSettings(own);
   const parts = await Promise.all(Object.entries(ASKED).map(async ([name, path]) => [name, await asked(gateway, path)] as const)); // prettier-ignore
+  const answers: JsonObject = Object.fromEntries(parts);
+  const { told, status } = withoutHost(answers['status']);
+  const metricsFrom = metricsAddress(options.metricsUrl, told, gateway.target('/').url);
+  // What could not be reached is named by whoever tells of it.
+  const hosts = [told, 'url' in metricsFrom && metricsFrom.url].flatMap((url) => shownSettings(url).secrets);
   const report: JsonObject = {
     made_at: new Date().toISOString(),
     ute: VERSION,
     machine: await machineReport(own?.data_dir),
     settings: settings instanceof Error ? { error: settings.message } : shown.value,
-    gateway: Object.fromEntries(parts),
-    metrics: await metrics(options, own, io),
+    gateway: { ...answers, status },
+    metrics: await metrics(metricsFrom, io),
   };
   const key = options.key ?? io.env['UTE_API_KEY'] ?? '';
-  const secrets = [...shown.secrets, key].filter((secret) => secret.length >= LEAST_SECRET);
-  return secretScrubber(secrets).json(report);
+  const secrets = [...shown.secrets, ...hosts, key].filter((secret) => secret.length >= LEAST_SECRET);
+  return { report: secretScrubber(secrets).json(report), metricsFrom };
+}
+
+/** The address that is told to its operators is none for whoever reads the report. */
+function withoutHost(status: JsonValue | undefined) {
+  const told = isJsonObject(status) ? status['metrics_url'] : undefined;
+  if (!isJsonObject(status) || told === undefined) return { told, status: status ?? null };
+  return { told, status: { ...status, metrics_url: shownSettings(told).value } };
 }
 
 async function asked(gateway: GatewayClient, path: string): Promise<JsonValue> {
@@ -81,28 +98,18 @@ async function asked(gateway: GatewayClient, path: string): Promise<JsonValue> {
   }
 }
 
-async function metrics(
-  { url, metricsUrl }: DiagnoseOptions,
-  own: Settings | undefined,
-  io: CliIo,
-): Promise<JsonValue> {
-  const there = metricsUrl ?? (url === undefined && own !== undefined ? metricsUrlOf(own) : undefined);
-  if (there === undefined) return { error: 'not asked for: --metrics-url says where they are' };
+async function metrics(from: MetricsAddress, io: CliIo): Promise<JsonValue> {
+  if (!('url' in from)) return { error: from.reason };
   try {
-    const response = await io.fetch(there, {
+    const response = await io.fetch(from.url, {
       redirect: 'error',
       signal: AbortSignal.timeout(METRICS_WITHIN_MS),
     });
+    if (!response.ok) return { error: `answered ${response.status}` };
     return (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   } catch (error) {
     return { error: reasonOf(error) };
   }
-}
-
-/** On an address that stands for all of the machine's, it is reached by loopback. */
-function metricsUrlOf({ host, metrics: { port } }: Settings): string {
-  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host;
-  return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}/metrics`;
 }
 
 function attempt<Value>(work: () => Value): Value | Error {
@@ -121,7 +128,7 @@ async function write(path: string, report: JsonObject): Promise<void> {
   }
 }
 
-function summaryOf(file: string, report: JsonObject): string {
+function summaryOf(file: string, report: JsonObject, metricsFrom: MetricsAddress): string {
   const sections = {
     settings: report['settings'],
     ...(report['gateway'] as JsonObject),
@@ -132,5 +139,6 @@ function summaryOf(file: string, report: JsonObject): string {
       ? [`missing: ${name}: ${value['error']}\n`]
       : [],
   );
-  return `${file} is written; look through it before you send it\n${missing.join('')}`;
+  const asked = 'url' in metricsFrom ? `metrics were asked for at ${metricsFrom.url}\n` : '';
+  return `${file} is written; look through it before you send it\n${asked}${missing.join('')}`;
 }

@@ -1406,6 +1406,8 @@ class Status(TypedDict):
     replica: str
     started_at: str
     uptime_s: float
+    # Where its numbers are for Prometheus, as it listens: 0.0.0.0 stands for each address of its machine.
+    metrics_url: NotRequired[str]
     status: Literal["ok", "degraded", "unavailable"]
     # Why it takes no calls.
     reason: NotRequired[str]

@@ -1547,6 +1547,8 @@ export interface Status {
   replica: string;
   started_at: string;
   uptime_s: number;
+  /** Where its numbers are for Prometheus, as it listens: 0.0.0.0 stands for each address of its machine. */
+  metrics_url?: string;
   status: "ok" | "degraded" | "unavailable";
   /** Why it takes no calls. */
   reason?: string;

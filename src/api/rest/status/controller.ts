@@ -34,6 +34,7 @@ export class StatusController {
   @Requires(PLATFORM)
   status() {
     const uptime = process.uptime();
+    const metricsUrl = this.readiness.metricsUrl();
     return {
       version: VERSION,
       node: process.version,
@@ -41,6 +42,7 @@ export class StatusController {
       replica: this.view.id,
       started_at: new Date(Date.now() - uptime * 1_000).toISOString(),
       uptime_s: Math.floor(uptime),
+      ...(metricsUrl !== undefined && { metrics_url: metricsUrl }),
       ...this.#health(),
       registry: this.#tools(),
       replicas: { count: this.view.replicas().length, agree: this.view.agree() },

@@ -15,6 +15,9 @@ const Status = named('Status', () =>
     replica: text('Of this process, made when it starts.'),
     started_at: time(),
     uptime_s: number(),
+    metrics_url: text(
+      'Where its numbers are for Prometheus, as it listens: 0.0.0.0 stands for each address of its machine.',
+    ).optional(),
     status: oneOf(['ok', 'degraded', 'unavailable']),
     reason: text('Why it takes no calls.').optional(),
     parts: z.record(z.string(), Part()),

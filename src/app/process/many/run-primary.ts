@@ -4,6 +4,7 @@ import { SystemClock } from '../../../infra/clock/system-clock.ts';
 import { PinoLog } from '../../../infra/telemetry/pino-log.ts';
 import { PrometheusMetrics } from '../../../infra/telemetry/prometheus-metrics.ts';
 import type { Settings } from '../../../settings/settings-schema.ts';
+import { onNpmGone } from '../npm-parent.ts';
 import { Primary } from './primary.ts';
 import { warnOfUnreadJournals } from './unread-journals.ts';
 
@@ -17,9 +18,15 @@ export async function runPrimary(settings: Settings, count: number): Promise<voi
   warnOfUnreadJournals(settings, count, log);
   const metrics = new PrometheusMetrics({}, { process: 'primary' });
   metrics.collectProcessMetrics();
-  const primary = new Primary({ settings, count, clock: new SystemClock(), log, metrics });
+  const clock = new SystemClock();
+  const primary = new Primary({ settings, count, clock, log, metrics });
+  const end = () => void stop(primary, log, settings.shutdown.drain_ms);
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.on(signal, () => void stop(primary, log, settings.shutdown.drain_ms));
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      end();
+    });
+  onNpmGone({ env: process.env, timers: clock, parent: () => process.ppid }, end);
   process.on('SIGHUP', () => primary.reload());
   process.once('exit', () => primary.kill());
   if (!(await primary.start())) process.exit(1);
@@ -28,7 +35,7 @@ export async function runPrimary(settings: Settings, count: number): Promise<voi
 let stopping = false;
 
 async function stop(primary: Primary, log: PinoLog, drainMs: number): Promise<void> {
-  if (stopping) process.exit(1);
+  if (stopping) return;
   stopping = true;
   setTimeout(() => process.exit(1), drainMs + END_WITHIN_MS).unref();
   const inGoodOrder = await primary.stop();
