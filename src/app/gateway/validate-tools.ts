@@ -81,10 +81,10 @@ export async function withUnservedGateway<Result>(
     };
     const gateway = await createGateway(alone, ports);
     try {
-      const { tools, problems, warnings, advice, moreAdvice } = await gateway.sync.reload();
+      const { warnings, leftOut, ...loaded } = await gateway.sync.reload();
       await gateway.toolsets.settled();
       const ofToolsets = placed(gateway.toolsets.warnings, settings);
-      const found = { tools, problems, warnings: [...warnings, ...ofToolsets], advice, moreAdvice };
+      const found = { ...loaded, warnings: [...warnings, ...leftOut, ...ofToolsets] };
       return await use(gateway, { ...found, skipped: [...skipped] });
     } finally {
       await gateway.close();

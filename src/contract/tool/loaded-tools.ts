@@ -32,6 +32,8 @@ export interface RawDeclaration {
   readonly foreign?: ForeignDefinition;
   /** Set by a loader of documents from elsewhere; `contentHash` covers this, too. */
   readonly origin?: Origin;
+  /** Set by a loader of tools that others bring one by one: one that is wrong is left out, and keeps no other from being loaded. */
+  readonly dispensable?: true;
   /** Position of the value (or, with `key`, of the key) at a path inside `value`. */
   locate(path: readonly (string | number)[], what?: 'key' | 'value'): SourcePosition;
 }

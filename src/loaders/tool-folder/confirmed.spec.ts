@@ -154,6 +154,16 @@ it('names that are none are refused, and hidden folders are none', async () => {
   });
 });
 
+it('however many are dropped, those that were confirmed are served, and the log says how many are not read', async () => {
+  drop('zebra');
+  await served();
+  await confirm('custom_zebra');
+  for (let n = 0; n < 203; n += 1) mkdirSync(join(dir, `a${n}`));
+  expect(await served()).toMatchObject([{ name: 'custom_zebra' }]);
+  expect(await trusted.list()).toHaveLength(200);
+  expect(log.lines.map(({ fields }) => fields['unread'])).toContain(4);
+});
+
 it('a folder that is not there is a problem, and an empty one is none', async () => {
   expect(await served()).toEqual([]);
   const missing = toolFolderLoader.create({

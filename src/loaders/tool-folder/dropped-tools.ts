@@ -13,6 +13,8 @@ const SCHEMA = 'schema.json';
 const HANDLER = 'handler.py';
 const MOST_BYTES = 128 * 1024;
 const MOST_TOOLS = 200;
+/** More entries of the folder than this are not looked at for changes. */
+const MOST_WATCHED = 2_000;
 /** Before the name: what is dropped stands in for no other tool. */
 const PREFIX = 'custom_';
 const NAME = /^[a-z][a-z0-9_]{0,49}$/;
@@ -31,29 +33,38 @@ const schemaFile = z.strictObject({
   permissions: z.array(z.string()).optional(),
 });
 
-/** All folders of the folder, each as a definition or with the reason why it is none. Rejects where the folder is not there. */
-export async function droppedTools(root: string): Promise<readonly ListedDefinition[]> {
+export interface DroppedTools {
+  readonly found: readonly ListedDefinition[];
+  /** How many folders there are beyond those that are read. */
+  readonly unread: number;
+}
+
+/**
+ * The folders of the folder, each as a definition or with the reason why it is none; those of `confirmed` before all others.
+ * Rejects where the folder is not there.
+ */
+export async function droppedTools(root: string, confirmed: ReadonlySet<string>): Promise<DroppedTools> {
   const entries = await readdir(root, { withFileTypes: true });
-  const names = entries
-    .filter((entry) => !/^[._]/.test(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()))
-    .map(({ name }) => name)
-    .toSorted();
-  if (names.length > MOST_TOOLS) throw new Error(`holds ${names.length} folders; ${MOST_TOOLS} are read`);
+  const folders = new Map(
+    entries
+      .filter((entry) => !/^[._]/.test(entry.name) && (entry.isDirectory() || entry.isSymbolicLink()))
+      .map((entry) => [entry.name, entry.isDirectory()]),
+  );
+  const names = [...folders.keys()].toSorted();
+  // However many are dropped, none of them pushes out what is served.
+  const first = names.filter((name) => confirmed.has(name));
+  const read = [...first, ...names.filter((name) => !confirmed.has(name))].slice(0, MOST_TOOLS);
   const found: ListedDefinition[] = [];
-  for (const name of names) {
-    const seen = await seenIn(
-      root,
-      name,
-      entries.find((entry) => entry.name === name)?.isDirectory() === true,
-    );
+  for (const name of read.toSorted()) {
+    const seen = await seenIn(root, name, folders.get(name) === true);
     found.push({ tool: `${PREFIX}${name}`, remoteName: name, seen });
   }
-  return found;
+  return { found, unread: names.length - read.length };
 }
 
 /** What a load would read, as far as it can be told without reading it. */
 export async function droppedFingerprint(root: string): Promise<string> {
-  const names = (await readdir(root)).toSorted().slice(0, MOST_TOOLS * 2);
+  const names = (await readdir(root)).toSorted().slice(0, MOST_WATCHED);
   const files = names.flatMap((name) => [SCHEMA, HANDLER].map((file) => join(root, name, file)));
   const abouts = await Promise.all(
     files.map((file) =>

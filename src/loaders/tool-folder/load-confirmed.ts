@@ -17,6 +17,7 @@ export class ConfirmedTools {
   readonly #server: string;
   readonly #needs: ConfirmedNeeds;
   #told = new Map<string, string>();
+  #unread = 0;
 
   /** `server`: under which name what was confirmed is kept. */
   constructor(root: string, server: string, needs: ConfirmedNeeds) {
@@ -26,17 +27,18 @@ export class ConfirmedTools {
   }
 
   async load(): Promise<LoadedTools> {
-    let definitions;
+    let dropped;
     try {
-      definitions = await droppedTools(this.#root);
+      dropped = await droppedTools(this.#root, await this.#confirmed());
     } catch (error) {
       const message = `${reasonOf(error)}; expected the folder that tools are dropped into`;
       return { tools: [], connections: [], problems: [{ file: this.#root, message }] };
     }
     // Never by themselves, also not at the first sight of the folder.
-    const listing = { server: this.#server, definitions, pinFirst: false };
+    const listing = { server: this.#server, definitions: dropped.found, pinFirst: false };
     const records = await this.#needs.trustedDefinitions.record(listing);
     this.#tell(records);
+    this.#tellUnread(dropped.unread);
     return { tools: records.flatMap((record) => this.#toolOf(record)), connections: [], problems: [] };
   }
 
@@ -50,11 +52,27 @@ export class ConfirmedTools {
         value,
         contentHash: hash('sha256', JSON.stringify(value)),
         baseDir: folder,
+        dispensable: true,
         locate: (path) => ({
           file: join(folder, path[0] === 'implementation_config' ? 'handler.py' : 'schema.json'),
         }),
       },
     ];
+  }
+
+  async #confirmed(): Promise<ReadonlySet<string>> {
+    const records = await this.#needs.trustedDefinitions.list();
+    const own = records.filter(({ server, pinned }) => server === this.#server && pinned !== undefined);
+    return new Set(own.map(({ remoteName }) => remoteName));
+  }
+
+  #tellUnread(unread: number): void {
+    if (unread > 0 && unread !== this.#unread)
+      this.#needs.log.warn(
+        { folder: this.#root, unread },
+        'more tools were dropped than are read: take some of their folders away',
+      );
+    this.#unread = unread;
   }
 
   #tell(records: readonly DefinitionRecord[]): void {

@@ -14,6 +14,8 @@ export interface ReloadStatus {
   readonly problems: readonly Problem[];
   /** What an operator should know of the set in force: a source that is away, for instance. */
   readonly warnings: readonly Problem[];
+  /** What is wrong with tools that are not in force because of it, and keep no other from being so. */
+  readonly leftOut: readonly Problem[];
   /** What model providers refuse of the tools in force, and are shown instead: the first of it. */
   readonly advice: readonly Problem[];
   /** How much more of it there is. */

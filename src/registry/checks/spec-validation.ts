@@ -25,6 +25,8 @@ export interface ValidatedTools {
   readonly connections: ReadonlyMap<string, Connection>;
   /** Not empty: nothing of this load is fit for use. */
   readonly problems: readonly Problem[];
+  /** What is wrong with those that are dispensable: they are not among the tools. */
+  readonly leftOut: readonly Problem[];
 }
 
 /** `validating` in one go. */
@@ -51,22 +53,33 @@ export function* validating(
   );
   const problems: Problem[] = [...loaded.flatMap((each) => each.problems), ...checkedConnections.problems];
   const tools: CheckedTool[] = [];
+  const leftOut: Problem[] = [];
   const names = new NamesTaken();
-  for (const { tools: raws } of loaded) {
-    for (const raw of raws) {
-      const result = cachedCheck(raw, rules, cache, found);
-      const taken = names.take(raw, 'tool' in result ? result.tool.functionNames : []);
-      if (taken !== undefined) problems.push(taken);
-      if ('problems' in result) problems.push(...result.problems);
-      else tools.push(result.tool.checked);
-      const fault = connectionFault(usesOf(result), checkedConnections, rules);
-      if (fault !== undefined) problems.push(problemOf(raw, nameOf(raw), fault));
-      yield;
-    }
+  for (const raw of dispensableLast(loaded)) {
+    const result = cachedCheck(raw, rules, cache, found);
+    const taken = names.take(raw, 'tool' in result ? result.tool.functionNames : []);
+    const fault = connectionFault(usesOf(result), checkedConnections, rules);
+    const own = [
+      ...(taken === undefined ? [] : [taken]),
+      ...('problems' in result ? result.problems : []),
+      ...(fault === undefined ? [] : [problemOf(raw, nameOf(raw), fault)]),
+    ];
+    const isLeftOut = raw.dispensable === true && own.length > 0;
+    (isLeftOut ? leftOut : problems).push(...own);
+    if ('tool' in result && !isLeftOut) tools.push(result.tool.checked);
+    yield;
   }
   problems.push(...problemsOfCanaries(tools), ...problemsOfRoutes(tools));
   remember(cache, found, problems.length === 0);
-  return { tools, connections: checkedConnections.connections, problems: problems.toSorted(byPlace) };
+  const { connections } = checkedConnections;
+  return { tools, connections, problems: problems.toSorted(byPlace), leftOut: leftOut.toSorted(byPlace) };
+}
+
+/** A name that another tool has as well is the other's. */
+function dispensableLast(loaded: readonly LoadedTools[]): readonly RawDeclaration[] {
+  const all = loaded.flatMap(({ tools }) => tools);
+  const last = all.filter(({ dispensable }) => dispensable === true);
+  return last.length === 0 ? all : [...all.filter(({ dispensable }) => dispensable !== true), ...last];
 }
 
 /** As someone who reads the files from top to bottom meets them. */

@@ -350,6 +350,46 @@ describe('a handler that changed on disk, with its declaration as it was', () =>
   });
 });
 
+describe('a dispensable tool', () => {
+  const dispensable = (name: string, edition?: number): RawDeclaration => ({
+    ...declared(name, edition),
+    dispensable: true,
+  });
+  const misfit: RawDeclaration = {
+    ...dispensable('misfit'),
+    value: { name: 'misfit', description: 'Does not fit', tool_type: 'fake' },
+  };
+
+  it.each([
+    ['does not fit', () => misfit, 'is required'],
+    ['cannot be prepared', () => dispensable('misfit', 13), 'there is no edition 13'],
+    ['has the name of another, which comes later', () => dispensable('a', 2), 'is taken already'],
+  ])('that %s is left out with its problem, and the rest is in force', async (_what, wrong, message) => {
+    const { sync } = holding(loaded([wrong(), dispensable('good'), declared('a')]));
+    const status = await sync.reload();
+    expect(status).toMatchObject({ ok: true, tools: 2, problems: [], warnings: [] });
+    expect(status.leftOut[0]?.message).toContain(message);
+    expect(names().toSorted()).toEqual(['a', 'good']);
+    expect(executor.prepared).toContain('a 1');
+    await sync.reload();
+    expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+    await sync.stop();
+  });
+
+  it('that is mended comes into force, and one that is spoilt goes', async () => {
+    const { source, sync } = holding(loaded([declared('a'), dispensable('b', 13)]));
+    await sync.reload();
+    source.set = loaded([declared('a'), dispensable('b', 2)]);
+    expect(await sync.reload()).toMatchObject({ ok: true, leftOut: [] });
+    expect(names()).toEqual(['a', 'b']);
+    source.set = loaded([declared('a'), dispensable('b', 13)]);
+    expect(await sync.reload()).toMatchObject({ ok: true, leftOut: [{ tool: 'b' }] });
+    expect(names()).toEqual(['a']);
+    expect(executor.closed).toEqual(['b 2']);
+    await sync.stop();
+  });
+});
+
 describe('what a loader is told, and tells', () => {
   it('that its set is in force, and only then', async () => {
     let taken = 0;

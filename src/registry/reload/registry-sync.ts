@@ -3,7 +3,7 @@ import type { Connection, Draft, Loader } from '../../contract/plugin.ts';
 import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
 import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
-import { inSlices, Slices } from '../../lib/concurrency/in-slices.ts';
+import { inSlices } from '../../lib/concurrency/in-slices.ts';
 import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -11,9 +11,10 @@ import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
 import type { RegistryControl, ReloadStatus } from '../../ports/registry/registry-control.ts';
 import { declarationsOf, executorsReady } from '../checks/executors-ready.ts';
 import { buildTool, type Built, type Executors } from '../build-tool.ts';
-import { compileBuilt, type Ready } from '../compile-built.ts';
+import type { Ready } from '../compile-built.ts';
+import { buildSet, connectionOf } from './build-set.ts';
 import { ReloadReporter, type Outcome } from './reload-reporter.ts';
-import { anyStale, watchStale } from './stale-functions.ts';
+import { watchStale } from './stale-functions.ts';
 import { ToolSource, type NamedLoader } from './tool-source.ts';
 import { NO_ADVICE, ProviderAdvisor } from './provider-advice.ts';
 import { snapshotOf, type ToolSpecRegistry } from '../tool-spec-registry.ts';
@@ -145,6 +146,7 @@ export class RegistrySync implements RegistryControl {
       const outcome = await this.#takeNewSet().catch((error: unknown) => ({
         problems: [{ file: 'loader', message: String(error) }],
         warnings: [],
+        leftOut: [],
         advice: NO_ADVICE,
       }));
       this.#reporter.record(outcome, this.#deps.registry.snapshot(), performance.now() - startedAt);
@@ -159,24 +161,28 @@ export class RegistrySync implements RegistryControl {
     const given = await Promise.all(this.#sources.map((source) => source.load(signal)));
     const loaded = given.map((each) => each.loaded);
     await executorsReady(declarationsOf(loaded), rules);
-    const { tools, connections, problems } = await inSlices(validating(loaded, rules, this.#cache));
+    const checked = await inSlices(validating(loaded, rules, this.#cache));
+    const { connections, problems } = checked;
     const warnings = given.flatMap(({ warning }) => warning ?? []);
-    if (problems.length > 0) return { problems, warnings, advice: NO_ADVICE };
-    const next = new Map<string, Ready>();
-    const building = this.#buildAll(tools, connections, next);
+    if (problems.length > 0) return { problems, warnings, leftOut: [], advice: NO_ADVICE };
+    const set = { tools: checked.tools, connections, known: this.#built };
+    const building = buildSet(set, this.#deps);
     this.#building.resolve();
-    const failed = await building;
+    const { ready: next, failed, leftOut: unbuilt } = await building;
+    this.#close(unbuilt);
+    const leftOut = [...checked.leftOut, ...unbuilt.flatMap(({ problem }) => problem ?? [])];
     if (failed.length > 0) {
-      this.#close([...next.values()].filter((built) => this.#built.get(built.checked.spec.name) !== built));
-      return { problems: failed, warnings, advice: NO_ADVICE };
+      this.#close([...next.values()].filter((each) => this.#built.get(each.checked.spec.name) !== each));
+      return { problems: failed, warnings, leftOut: [], advice: NO_ADVICE };
     }
+    const tools = checked.tools.filter(({ spec }) => next.has(spec.name));
     const retired = [...this.#built]
-      .filter(([name, built]) => next.get(name) !== built)
-      .map(([, built]) => built);
+      .filter(([name, each]) => next.get(name) !== each)
+      .map(([, each]) => each);
     const all = [...next.values()];
     const snapshot = snapshotOf(
-      all.map((built) => built.checked.spec),
-      all.flatMap((built) => built.tools),
+      all.map((each) => each.checked.spec),
+      all.flatMap((each) => each.tools),
     );
     this.#built = next;
     this.#loaded = loaded;
@@ -184,7 +190,7 @@ export class RegistrySync implements RegistryControl {
     registry.publish(snapshot, () => this.#close(retired));
     for (const [at, each] of given.entries()) this.#sources[at]?.taken(each);
     this.#tellVersions(tools, retired);
-    return { problems, warnings, advice: await this.#advisor.of(tools) };
+    return { problems, warnings, leftOut, advice: await this.#advisor.of(tools) };
   }
 
   #tellVersions(tools: readonly CheckedTool[], retired: readonly Built[]): void {
@@ -198,39 +204,6 @@ export class RegistrySync implements RegistryControl {
     );
   }
 
-  async #buildAll(
-    tools: readonly CheckedTool[],
-    connections: ReadonlyMap<string, Connection>,
-    into: Map<string, Ready>,
-  ): Promise<readonly Problem[]> {
-    const problems: Problem[] = [];
-    const pending: Promise<void>[] = [];
-    const slices = new Slices();
-    for (const checked of tools) {
-      await slices.next();
-      const { name } = checked.spec;
-      const connection = connectionOf(checked, connections);
-      const known = this.#built.get(name);
-      const isSame = known?.checked === checked && known.connection === connection;
-      if (known !== undefined && isSame && !(await anyStale(known.prepared))) into.set(name, known);
-      else pending.push(this.#build(checked, connection, into, problems));
-    }
-    await Promise.all(pending);
-    return problems;
-  }
-
-  async #build(
-    checked: CheckedTool,
-    connection: Connection | undefined,
-    into: Map<string, Ready>,
-    problems: Problem[],
-  ): Promise<void> {
-    const { executors, compiler } = this.#deps;
-    const ready = compileBuilt(await buildTool(checked, connection, executors), compiler);
-    if (ready.problem !== undefined) problems.push(ready.problem);
-    into.set(checked.spec.name, ready);
-  }
-
   #close(built: readonly Built[]): void {
     for (const fn of built.flatMap(({ prepared }) => prepared)) {
       fn.close?.().catch((error: unknown) =>
@@ -241,8 +214,4 @@ export class RegistrySync implements RegistryControl {
       );
     }
   }
-}
-
-function connectionOf({ connectionName: name }: CheckedTool, all: ReadonlyMap<string, Connection>) {
-  return name === undefined ? undefined : all.get(name);
 }

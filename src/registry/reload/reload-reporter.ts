@@ -12,6 +12,7 @@ import { reloadMetrics, type ReloadMetrics } from './reload-metrics.ts';
 export interface Outcome {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+  readonly leftOut: readonly Problem[];
   readonly advice: ProviderAdvice;
 }
 
@@ -34,6 +35,7 @@ export class ReloadReporter {
   readonly #metrics: ReloadMetrics;
   readonly #degraded: Gauge;
   #told = '';
+  #toldLeftOut = '[]';
   #advised = JSON.stringify({ shown: [], more: 0 });
   status: ReloadStatus = {
     ok: false,
@@ -44,6 +46,7 @@ export class ReloadReporter {
     durationMs: 0,
     problems: [],
     warnings: [],
+    leftOut: [],
     advice: [],
     moreAdvice: 0,
   };
@@ -55,7 +58,11 @@ export class ReloadReporter {
     this.#metrics = reloadMetrics(metrics);
   }
 
-  record({ problems, warnings, advice }: Outcome, { version, specs }: ToolSet, tookMs: number): void {
+  record(
+    { problems, warnings, leftOut, advice }: Outcome,
+    { version, specs }: ToolSet,
+    tookMs: number,
+  ): void {
     const now = new Date(this.#clock.wall()).toISOString();
     const ok = problems.length === 0;
     const durationMs = Math.round(tookMs);
@@ -70,14 +77,28 @@ export class ReloadReporter {
       warnings,
       // A load that is refused leaves the set in force, and what is known of it.
       ...(ok
-        ? { advice: advice.shown, moreAdvice: advice.more }
-        : { advice: this.status.advice, moreAdvice: this.status.moreAdvice }),
+        ? { leftOut, advice: advice.shown, moreAdvice: advice.more }
+        : {
+            leftOut: this.status.leftOut,
+            advice: this.status.advice,
+            moreAdvice: this.status.moreAdvice,
+          }),
     };
     this.#metrics.record(ok, this.#clock.wall(), specs.length);
     this.#degraded.set(warnings.length > 0 ? 1 : 0);
     if (ok) this.#log.info({ registryVersion: version, tools: specs.length, durationMs }, 'tools loaded');
     this.#tell(problems);
-    if (ok) this.#advise(advice);
+    if (!ok) return;
+    this.#tellLeftOut(leftOut);
+    this.#advise(advice);
+  }
+
+  #tellLeftOut(leftOut: readonly Problem[]): void {
+    const told = JSON.stringify(leftOut);
+    if (told === this.#toldLeftOut) return;
+    this.#toldLeftOut = told;
+    for (const problem of leftOut.slice(0, MOST_LINES))
+      this.#log.error({ ...problem }, 'a dropped tool is wrong and was left out; all others are in force');
   }
 
   #advise(advice: ProviderAdvice): void {

@@ -135,6 +135,7 @@ function editorOver(loader: Loader | undefined): SpecEditor {
           durationMs: 0,
           problems: [],
           warnings: [],
+          leftOut: [],
           advice: [],
           moreAdvice: 0,
         };

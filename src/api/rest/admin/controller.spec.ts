@@ -14,6 +14,7 @@ const STATUS: ReloadStatus = {
   durationMs: 5,
   problems: [{ file: 'tools.yaml', message: 'expected a name' }],
   warnings: [],
+  leftOut: [],
   advice: [],
   moreAdvice: 0,
 };
@@ -33,6 +34,7 @@ describe('a reload', () => {
       duration_ms: 5,
       problems: STATUS.problems,
       warnings: [],
+      left_out: [],
       advice: [],
       more_advice: 0,
     });

@@ -48,6 +48,9 @@ export const ReloadStatus = named('ReloadStatus', () =>
     duration_ms: number(),
     problems: list(FileProblem()),
     warnings: list(FileProblem()).describe('Of sources that are away.'),
+    left_out: list(FileProblem()).describe(
+      'Of dropped tools that are not in force because of it, and keep no other from being so.',
+    ),
     advice: list(FileProblem()).describe(
       'What model providers refuse of the tools in force, and are shown instead; the first of it.',
     ),

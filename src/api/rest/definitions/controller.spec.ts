@@ -6,6 +6,7 @@ import type {
   TrustedDefinitions,
   DefinitionRecord,
 } from '../../../ports/registry/trusted-definitions.ts';
+import type { Problem } from '../../../contract/tool/loaded-tools.ts';
 import type { RegistryControl, ReloadStatus } from '../../../ports/registry/registry-control.ts';
 import { DefinitionsController } from './controller.ts';
 import { approveToolDefinition, listToolDefinitions } from './schema.ts';
@@ -27,9 +28,13 @@ const PINNED: DefinitionRecord = {
 const approve = (controller: DefinitionsController, body: unknown) =>
   ask(controller, approveToolDefinition, { params: { name: 'files.read' }, body });
 
-function controllerOf(trusted: Partial<TrustedDefinitions>, reloads: string[] = []) {
+function controllerOf(
+  trusted: Partial<TrustedDefinitions>,
+  reloads: string[] = [],
+  leftOut: readonly Problem[] = [],
+) {
   const registry = {
-    reload: () => Promise.resolve({ ok: reloads.push('reload') > 0 } as ReloadStatus),
+    reload: () => Promise.resolve({ ok: reloads.push('reload') > 0, leftOut } as unknown as ReloadStatus),
   } as RegistryControl;
   return new DefinitionsController(only(trusted), registry);
 }
@@ -80,6 +85,13 @@ describe('an approval of a definition', () => {
     expect(asked).toEqual([['files.read', HASH, 'op']]);
     expect(answer.body).toMatchObject({ state: 'pinned', reloaded: true });
     expect(reloads).toHaveLength(1);
+  });
+
+  it('of a tool that is left out says that it is not in force', async () => {
+    const trusted = { approve: () => Promise.resolve({ approved: true as const, record: PINNED }) };
+    const leftOut = [{ file: 'schema.json', tool: 'files.read', message: 'expected "object"' }];
+    const { body } = await approve(controllerOf(trusted, [], leftOut), { hash: HASH });
+    expect(body).toMatchObject({ reloaded: false });
   });
 
   it.each([

@@ -40,8 +40,9 @@ export class DefinitionsController {
   async approve({ principal, params, body }: Asked<typeof approveToolDefinition>) {
     const outcome = await this.trusted.approve(params.name, body.hash, principal.id);
     if (!outcome.approved) throw refusal(outcome.why);
-    const { ok } = await this.registry.reload();
-    return { ...wireRecord(outcome.record), reloaded: ok };
+    const { ok, leftOut } = await this.registry.reload();
+    const isLeftOut = leftOut.some(({ tool }) => tool === params.name);
+    return { ...wireRecord(outcome.record), reloaded: ok && !isLeftOut };
   }
 }
 
