@@ -350,7 +350,10 @@ describe('multi-step plans', () => {
     const second = await kept({ ...PLAN, name: 'other' });
     expect((await propose({ ...PLAN, name: 'third' })).body.error?.reason).toBe('PLANS_FULL');
     expect((await callTool(umbrella, 'withdraw_plan', { plan: second })).body.error?.type).toBe('NOT_FOUND');
-    expect((await callTool(acme, 'withdraw_plan', { plan: 'weather' })).body.error?.type).toBe('NOT_FOUND');
+    expect((await callTool(acme, 'withdraw_plan', { plan: 'weather' })).body.error).toMatchObject({
+      type: 'NOT_FOUND',
+      partial_side_effects: false,
+    });
     for (const plan of [first, second])
       expect((await callTool(acme, 'withdraw_plan', { plan })).body).toMatchObject({ ok: true });
     expect((await callTool(planner(), first, { city: 'Oslo' })).status).toBe(404);
@@ -432,6 +435,29 @@ describe('tools from data/custom_tools/', () => {
       expect((await approve(platform, 'custom_count', changed?.seen_hash)).status).toBe(200);
       const listed = await callTool(acme, 'custom_count', { text: '' });
       expect(JSON.stringify(listed.body.data ?? '')).not.toContain('shadow');
+    },
+  );
+
+  it(
+    'one whose schema the gateway refuses is left out with its problem, and all others are loaded',
+    { timeout: 60_000 },
+    async () => {
+      drop('wrong', COUNT);
+      const schema = { description: 'Takes a list', jsonSchema: { type: 'array' } };
+      writeFileSync(join(dir, 'custom_tools', 'wrong', 'schema.json'), JSON.stringify(schema));
+      drop('right', COUNT);
+      const hashes = await Promise.all(
+        ['custom_wrong', 'custom_right'].map(async (tool) => (await waiting(tool, 'new'))?.seen_hash),
+      );
+      expect((await approve(platform, 'custom_wrong', hashes[0])).body).toMatchObject({ reloaded: false });
+      expect((await approve(platform, 'custom_right', hashes[1])).body).toMatchObject({ reloaded: true });
+      const { body } = await request(platform, 'POST', '/v1/admin/reload');
+      expect(body).toMatchObject({
+        ok: true,
+        left_out: [{ tool: 'custom_wrong', path: 'input_schema.type' }],
+      });
+      expect((await callTool(acme, 'custom_right', { text: 'a b' })).body).toMatchObject({ ok: true });
+      expect((await callTool(acme, 'custom_wrong', { text: 'a b' })).status).toBe(404);
     },
   );
 

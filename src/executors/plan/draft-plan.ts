@@ -5,8 +5,8 @@ import type { JsonObject } from '../../contract/json.ts';
 import { whatRuns, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import { INTERACTION_MODES } from '../../contract/tool/tool-spec.ts';
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
-import { toolFailure } from '../../contract/call/failure.ts';
-import { invalid, readPlan, type Plan, type Violation } from './read-plan.ts';
+import { invalid, nothingDone, type Violation } from './plan-failures.ts';
+import { readPlan, type Plan } from './read-plan.ts';
 
 export const PLAN_TAG = 'plan';
 export const PLAN_TYPE = 'plan';
@@ -28,7 +28,7 @@ export async function draftPlan(call: ToolCall, tenantId: string, mostSteps: num
   for (const [tool, fn] of steps) {
     const runs = await whatRuns(fn, call.snapshot);
     if (runs === undefined)
-      throw toolFailure('TOOL_CHANGING', `The tool "${tool}" is being changed.`, { retryAfterMs: 3_000 });
+      throw nothingDone('TOOL_CHANGING', `The tool "${tool}" is being changed.`, { retryAfterMs: 3_000 });
     agreed[tool] = runs;
   }
   const name = `plan_${plan.name}_${hash('sha256', `${tenantId}\n${canonicalHash(call.arguments)}`).slice(0, SUFFIX)}`;

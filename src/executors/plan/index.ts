@@ -1,5 +1,4 @@
 // The plan executor: an agent proposes steps, a human approves them, and they are a tool of the tenant from then on.
-import { toolFailure } from '../../contract/call/failure.ts';
 import { isReason } from '../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
@@ -13,7 +12,8 @@ import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import { TOOLS_SERIES } from '../../ports/telemetry/series/tools.ts';
 import { draftPlan, PLAN_TAG, PLAN_TYPE, type DraftedPlan } from './draft-plan.ts';
 import { optionsSchema, type PlanOptions } from './options.ts';
-import { invalid, toolsIn } from './read-plan.ts';
+import { invalid, nothingDone } from './plan-failures.ts';
+import { toolsIn } from './read-plan.ts';
 
 interface Needs {
   readonly specControl: Pick<SpecControl, 'check' | 'put' | 'disable'>;
@@ -83,7 +83,7 @@ class Plans {
         (spec) => isPlanOf(tenantId, spec) && spec.name !== drafted.name,
       );
       if (others.length >= mostPlans)
-        throw toolFailure('PLANS_FULL', `The tenant has ${mostPlans} plans already: withdraw one first.`);
+        throw nothingDone('PLANS_FULL', `The tenant has ${mostPlans} plans already: withdraw one first.`);
       await this.#specs.check(drafted.name, drafted.document).catch((error: unknown) => {
         throw ownFaults(error, drafted.name);
       });
@@ -98,14 +98,14 @@ class Plans {
     const approvedFor =
       call.progress.approvedFor ?? (call.phase.kind === 'resume' ? call.phase.admitted.runs : undefined);
     if (approvedFor === undefined)
-      throw toolFailure(
+      throw nothingDone(
         'PLAN_NOT_APPROVED',
         'A human has to approve a plan, and the rules for approvals ask none.',
       );
     const { name, document } = await this.checked(call, options);
     // What was looked at just now is what was approved.
     if ((await whatCallRuns(call, fn)) !== approvedFor)
-      throw toolFailure(
+      throw nothingDone(
         'PLAN_OUTDATED',
         'A tool of the plan has changed since it was approved: propose it again.',
       );
@@ -125,7 +125,7 @@ class Plans {
     const tenantId = tenantOf(call);
     const found = call.snapshot.specs.find((spec) => spec.name === name && isPlanOf(tenantId, spec));
     if (found === undefined)
-      throw toolFailure('TOOL_NOT_FOUND', 'There is no plan of this name.', { origin: 'tool' });
+      throw nothingDone('TOOL_NOT_FOUND', 'There is no plan of this name.', { origin: 'tool' });
     const by = call.principal?.id ?? '';
     await this.#specs.disable(found.name, { by, note: `withdrawn, call ${call.id}` });
     this.#count('withdrawn');
@@ -145,7 +145,7 @@ function isPlanOf(tenantId: string, { metadata, toolType }: ToolFunction['spec']
 function tenantOf({ principal }: ToolCall): string {
   const tenantId = principal?.tenantId ?? '';
   if (tenantId === '')
-    throw toolFailure('TENANT_REQUIRED', 'A plan belongs to a tenant, and this call is of none.');
+    throw nothingDone('TENANT_REQUIRED', 'A plan belongs to a tenant, and this call is of none.');
   return tenantId;
 }
 
@@ -157,7 +157,7 @@ function ownFaults(error: unknown, name: string): unknown {
     ({ tool }) => tool === name,
   );
   if (own.length === 0)
-    return toolFailure(
+    return nothingDone(
       'PLANS_UNAVAILABLE',
       'The tools in force cannot be added to now: an operator has to mend them.',
     );

@@ -1,9 +1,9 @@
 // Reads a plan out of the arguments of a call: hostile text, of which every field is held to a shape and a size.
 import { z } from 'zod';
-import { toolFailure } from '../../contract/call/failure.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import { isJsonObject } from '../../contract/json.ts';
 import { hasHidden } from '../../lib/text/hidden-text.ts';
+import { invalid } from './plan-failures.ts';
 
 const MOST_CHARS = 32 * 1024;
 const LONGEST_DESCRIPTION = 1_000;
@@ -77,15 +77,4 @@ function callsOf(entry: JsonValue): readonly PlannedCall[] {
   return steps.flatMap(({ id, tool }) =>
     typeof id === 'string' && typeof tool === 'string' ? [{ id, tool }] : [],
   );
-}
-
-export interface Violation {
-  readonly pointer: string;
-  readonly message: string;
-}
-
-export function invalid(violations: readonly Violation[]) {
-  const told = violations.slice(0, 20).map(({ pointer, message }) => ({ pointer, message }));
-  const sentences = told.map(({ pointer, message }) => `${pointer || 'the plan'} ${message}.`);
-  return toolFailure('PLAN_INVALID', sentences.join(' '), { details: { violations: told } });
 }

@@ -8,7 +8,9 @@ import { countCalls, MOST_RECORDS } from './count-calls.ts';
 
 /** Each of them reads many rows: connections are left for others, who look for one. */
 const AT_ONCE = 2;
-const MOST_WAITING = 16;
+const MOST_ASKED = 64;
+/** One tenant leaves room for others to wait in. */
+const MOST_OF_TENANT = 10;
 const RETRY_AFTER_MS = 5_000;
 /** SQLSTATE of a statement that has taken all the time that it may. */
 const TIMED_OUT = '57014';
@@ -17,7 +19,7 @@ export class CallFigures {
   readonly #db: Database['db'];
   readonly #most: number;
   readonly #turns = new SharedTurns(AT_ONCE);
-  #asked = 0;
+  readonly #asked = new Map<string, number>();
 
   constructor(db: Database['db'], most = MOST_RECORDS) {
     this.#db = db;
@@ -26,16 +28,29 @@ export class CallFigures {
 
   /** Throws ToolFailure UNAVAILABLE (ANALYTICS_BUSY), and what the database throws. */
   async of(tenantId: string, query: AnalyticsQuery): Promise<CallAnalytics> {
-    if (this.#asked >= AT_ONCE + MOST_WAITING) throw busy('Too many ask for figures of calls at once.');
-    this.#asked += 1;
+    this.#begin(tenantId);
     try {
       return await this.#turns.run(tenantId, () => countCalls(this.#db, tenantId, query, this.#most));
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.code !== TIMED_OUT) throw error;
       throw busy('The calls of this time could not be counted soon enough: ask for a shorter one.', error);
     } finally {
-      this.#asked -= 1;
+      this.#end(tenantId);
     }
+  }
+
+  #begin(tenantId: string): void {
+    const ofTenant = this.#asked.get(tenantId) ?? 0;
+    const all = [...this.#asked.values()].reduce((sum, each) => sum + each, 0);
+    if (ofTenant >= MOST_OF_TENANT || all >= MOST_ASKED)
+      throw busy('Too many ask for figures of calls at once.');
+    this.#asked.set(tenantId, ofTenant + 1);
+  }
+
+  #end(tenantId: string): void {
+    const left = (this.#asked.get(tenantId) ?? 1) - 1;
+    if (left > 0) this.#asked.set(tenantId, left);
+    else this.#asked.delete(tenantId);
   }
 }
 

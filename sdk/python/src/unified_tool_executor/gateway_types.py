@@ -1092,6 +1092,8 @@ class ReloadStatus(TypedDict):
     problems: List["FileProblem"]
     # Of sources that are away.
     warnings: List["FileProblem"]
+    # Of dropped tools that are not in force because of it, and keep no other from being so.
+    left_out: List["FileProblem"]
     # What model providers refuse of the tools in force, and are shown instead; the first of it.
     advice: List["FileProblem"]
     # How much more of it there is.

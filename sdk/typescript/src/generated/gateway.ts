@@ -1244,6 +1244,8 @@ export interface ReloadStatus {
   problems: FileProblem[];
   /** Of sources that are away. */
   warnings: FileProblem[];
+  /** Of dropped tools that are not in force because of it, and keep no other from being so. */
+  left_out: FileProblem[];
   /** What model providers refuse of the tools in force, and are shown instead; the first of it. */
   advice: FileProblem[];
   /** How much more of it there is. */

@@ -101,6 +101,13 @@ it.each([
   expect(asked[0]?.query.from.toISOString()).toBe('2026-01-01T00:00:00.000Z');
 });
 
+it.each([
+  [{ from: '9999-12-31T00:00:00Z' }, 'to', '9999-12-31T23:59:59.999Z'],
+  [{ to: '0000-01-03T00:00:00Z' }, 'from', '0000-01-01T00:00:00.000Z'],
+])('at an end of the calendar, %j, say times as all others', async (query, end, time) => {
+  expect((await asking().get(query)).body).toMatchObject({ [end]: time });
+});
+
 it('of another tenant need the permission of the platform', async () => {
   const { asked, get } = asking();
   await expect(get({ tenant: 'umbrella' })).rejects.toMatchObject({ reason: 'TENANT_MISMATCH' });
