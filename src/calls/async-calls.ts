@@ -19,6 +19,7 @@ import { newCallOf } from './accepted-request.ts';
 import { authorizeRetry, type RetryWish } from './authorize-retry.ts';
 import { callbackNotAllowed, notFound, notRetried, tooManyFollowers } from './call-failures.ts';
 import { CallLooks } from './follow/call-looks.ts';
+import { CallWatches, type WatchedCalls } from './follow/call-watches.ts';
 import type { ReservedSlot } from './queue-consumer.ts';
 import { keepAdmitted } from './keep-admitted.ts';
 import { isPerhapsKept, keepCall } from './keep-call.ts';
@@ -54,10 +55,12 @@ export class AsyncCalls {
   readonly #drain = new AbortController();
   readonly #followers = new SharedSlots(MAX_FOLLOWERS);
   readonly #looks: CallLooks;
+  readonly #watches: CallWatches;
 
   constructor(deps: AsyncCallsDeps) {
     this.#deps = deps;
     this.#looks = new CallLooks(deps.store);
+    this.#watches = new CallWatches({ ...deps, looks: this.#looks });
   }
 
   /**
@@ -177,6 +180,12 @@ export class AsyncCalls {
     gone.addEventListener('abort', leave, { once: true });
     const terms = { tenantId, id, afterSeq, gone, drain: this.#drain.signal };
     return until(followCall({ ...this.#deps, looks: this.#looks }, terms), leave);
+  }
+
+  /** How calls that `get` has found are, and what becomes of them. Throws UNAVAILABLE (DRAINING). */
+  watch(principal: Principal, ids: readonly string[], gone: AbortSignal): WatchedCalls {
+    if (this.#drain.signal.aborted) throw shuttingDown();
+    return this.#watches.open(principal, ids, { gone, drain: this.#drain.signal });
   }
 
   /** Somebody has decided about a call that waited for it: it is to be run, or has ended. */

@@ -80,7 +80,7 @@ export class McpController implements BeforeApplicationShutdown {
 
   /** Before connections are closed: a stream would keep its own open. */
   async beforeApplicationShutdown(): Promise<void> {
-    await (await this.#door)?.close();
+    (await this.#door)?.close();
   }
 
   @ServesByHand(resourceMetadata)

@@ -51,7 +51,13 @@ function doorOf() {
       },
       payload: { jsonrpc: '2.0', ...message },
     });
-  return { post, close: () => Promise.all([app.close(), door.close()]) };
+  return {
+    post,
+    close: () => {
+      door.close();
+      return app.close();
+    },
+  };
 }
 
 it.each(['tools/list', 'tools/call', 'ping'])(

@@ -11,12 +11,12 @@ import { foreignOrigin } from '../../lib/egress/foreign-request.ts';
 import { wireError } from '../rest/execute/write-envelope.ts';
 import { environmentOf } from '../rest/execute/read-call.ts';
 import { wrongQuery } from '../rest/route/asked.ts';
-import { tasksUndeclared } from './protocol/client-capabilities.ts';
 import { Exchange, type Asked, type Era } from './protocol/exchange.ts';
 import { idOf, incoming, type Incoming, type Rejection } from './protocol/incoming.ts';
 import { InFlight } from './protocol/in-flight.ts';
 import { newSession, SESSION_HEADER } from './protocol/legacy-session.ts';
-import { ListChanges, listenerOf } from './protocol/list-changes.ts';
+import { ListChanges, listenerOf } from './listen/list-changes.ts';
+import { listen } from './listen/listen.ts';
 import { INVALID_REQUEST, readMessage, Unreadable } from './protocol/read-message.ts';
 import { contextIn, faultOfHead, sessionIn, takes, toolsetIn } from './protocol/request-head.ts';
 import {
@@ -66,21 +66,14 @@ export class McpDoor {
     if (message.method === 'tools/call') return this.#serve(message, new Exchange(asked, reply));
     const principal = await this.#principalOf(request, reply, message.id);
     if (principal === undefined || !this.#mayKnow(request, reply, principal, message.id)) return;
-    if (era === 'modern' && message.method === 'subscriptions/listen') {
-      const undeclared = tasksUndeclared(message.params as JsonObject | undefined);
-      if (undeclared !== undefined) return this.#fail(request, reply, undeclared, message.id);
-      if (
-        await this.#changes.listen(
-          request,
-          reply,
-          listenerOf(request, principal, this.#deps.authenticator),
-          body,
-        )
-      )
-        return;
-      return this.#sendAway(request, reply, message.id);
-    }
     const exchange = new Exchange({ ...asked, principal }, reply);
+    if (era === 'modern' && message.method === 'subscriptions/listen') {
+      const listener = listenerOf(request, principal, this.#deps.authenticator);
+      const served = { changes: this.#changes, watch: this.#servers.watch };
+      const fault = await listen(served, reply, exchange, listener, message.params as JsonObject);
+      if (fault !== undefined) return this.#sendAway(request, reply, fault, message.id);
+      return this.#telemetry.counted(message, 'ok');
+    }
     if (era === 'legacy' && message.method === 'initialize')
       exchange.header(SESSION_HEADER, newSession(message.params?.['capabilities'] as JsonValue | undefined));
     await this.#serve(message, exchange);
@@ -96,11 +89,11 @@ export class McpDoor {
     const principal = await this.#principalOf(request, reply, null);
     if (principal === undefined || !this.#mayKnow(request, reply, principal, null)) return;
     if (await this.#changes.follow(reply, listenerOf(request, principal, this.#deps.authenticator))) return;
-    this.#sendAway(request, reply, null);
+    this.#sendAway(request, reply, TOO_MANY_STREAMS, null);
   }
 
-  close(): Promise<void> {
-    return this.#changes.close();
+  close(): void {
+    this.#changes.close();
   }
 
   async #serve(message: JSONRPCRequest, exchange: Exchange): Promise<void> {
@@ -224,9 +217,9 @@ export class McpDoor {
     };
   }
 
-  #sendAway(request: FastifyRequest, reply: FastifyReply, id: RequestId | null): void {
-    this.#telemetry.streamsFull();
-    this.#fail(request, reply, TOO_MANY_STREAMS, id);
+  #sendAway(request: FastifyRequest, reply: FastifyReply, fault: RpcFault, id: RequestId | null): void {
+    if (fault === TOO_MANY_STREAMS) this.#telemetry.streamsFull();
+    this.#fail(request, reply, fault, id);
   }
 
   #fail(

@@ -31,12 +31,12 @@ export class CallLooks {
     };
   }
 
-  /** What ends it, once. */
-  follows(): () => void {
-    this.#followers += 1;
+  /** Of so many calls. What ends it, once. */
+  follows(calls = 1): () => void {
+    this.#followers += calls;
     let isThere = true;
     return () => {
-      if (isThere) this.#followers -= 1;
+      if (isThere) this.#followers -= calls;
       isThere = false;
     };
   }

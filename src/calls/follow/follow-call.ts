@@ -3,6 +3,7 @@ import type { CallHints } from '../../ports/calls/call-hints.ts';
 import type { StoredCall, StoredEvent } from '../../ports/calls/call-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CallLooks } from './call-looks.ts';
+import { CallNews } from './call-news.ts';
 
 export type Followed =
   | { readonly kind: 'event'; readonly event: StoredEvent }
@@ -30,11 +31,11 @@ export async function* followCall(deps: FollowDeps, terms: FollowTerms): AsyncIt
   const { tenantId, id, gone, drain } = terms;
   const reads = deps.looks.of(tenantId);
   const leave = deps.looks.follows();
-  const news = new News(deps, id, AbortSignal.any([gone, drain]));
+  const news = new CallNews(deps, [id], AbortSignal.any([gone, drain]));
   let seq = terms.afterSeq;
   try {
     while (!gone.aborted) {
-      news.forget();
+      news.take();
       // In this order: an ended call says nothing more, so its events are all there.
       const call = await reads.get(tenantId, id);
       if (call === undefined) return;
@@ -58,47 +59,4 @@ export async function* followCall(deps: FollowDeps, terms: FollowTerms): AsyncIt
 function lastOf(call: StoredCall, seq: number, drain: AbortSignal): Followed | undefined {
   if (call.finishedAt !== null) return { kind: 'end', seq: seq + 1, call };
   return drain.aborted ? { kind: 'reconnect' } : undefined;
-}
-
-/** Remembers that there is news, also while nobody waited for it. */
-class News {
-  readonly #clock: Clock;
-  readonly #looks: CallLooks;
-  readonly #stopped: AbortSignal;
-  readonly #unsubscribe: () => void;
-  #hasNews = false;
-  #wake: (() => void) | undefined;
-
-  constructor({ hints, clock, looks }: FollowDeps, id: string, stopped: AbortSignal) {
-    this.#clock = clock;
-    this.#looks = looks;
-    this.#stopped = stopped;
-    this.#unsubscribe = hints.subscribe((_hint, callId) => {
-      if (callId === id) this.#onNews();
-    });
-    stopped.addEventListener('abort', this.#onNews, { once: true });
-  }
-
-  forget(): void {
-    this.#hasNews = false;
-  }
-
-  async wait(): Promise<void> {
-    if (this.#hasNews || this.#stopped.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    const disarm = this.#clock.after(this.#looks.againMs, resolve);
-    await promise;
-    disarm();
-  }
-
-  close(): void {
-    this.#unsubscribe();
-    this.#stopped.removeEventListener('abort', this.#onNews);
-  }
-
-  readonly #onNews = (): void => {
-    this.#hasNews = true;
-    this.#wake?.();
-  };
 }

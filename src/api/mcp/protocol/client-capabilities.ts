@@ -4,8 +4,7 @@ import {
   MissingRequiredClientCapabilityError,
   type ProtocolError,
 } from '@modelcontextprotocol/server';
-import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
-import type { RpcFault } from './rpc-fault.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
@@ -19,14 +18,10 @@ export function takesTasks(capabilities: unknown): boolean {
   return isJsonObject(extensions) && isJsonObject(extensions[TASKS_EXTENSION]);
 }
 
-/** A subscription to what becomes of tasks, of a client that does not say that it takes any. */
-export function tasksUndeclared(params: JsonObject | undefined): RpcFault | undefined {
-  const { notifications, _meta: meta } = params ?? {};
-  const wanted = isJsonObject(notifications) ? notifications['taskIds'] : undefined;
-  const declared = isJsonObject(meta) ? meta[CLIENT_CAPABILITIES_META_KEY] : undefined;
-  if (wanted === undefined || takesTasks(declared)) return undefined;
-  const { code, message, data } = tasksMissing();
-  return { status: 400, code, message, data };
+/** With one request. */
+export function declaredIn(params: JsonObject | undefined): JsonValue | undefined {
+  const meta = params?.['_meta'];
+  return isJsonObject(meta) ? meta[CLIENT_CAPABILITIES_META_KEY] : undefined;
 }
 
 export function tasksMissing(): ProtocolError {

@@ -16,7 +16,8 @@ export function capabilitiesOf(era: Era): ServerCapabilities {
   return { ...both, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
 }
 
-const NAME = { name: 'unified-tool-executor', title: 'UnifiedToolExecutor', version: VERSION };
+/** Of this program. */
+export const NAME = { name: 'unified-tool-executor', title: 'UnifiedToolExecutor', version: VERSION };
 
 export class EraServer extends Server {
   readonly door = new DoorTransport();

@@ -109,12 +109,22 @@ export class Exchange {
 
   /** Before the answer. Left out where the client takes no stream, or reads too slowly for what may be left out. */
   notify(message: JSONRPCNotification | JSONRPCRequest, mayBeLeftOut = true): void {
+    this.tell(JSON.stringify(message), mayBeLeftOut);
+  }
+
+  /** The same of JSON text. */
+  tell(message: string, mayBeLeftOut: boolean): void {
     if (this.#isOver || this.#isGone || !this.asked.takesEvents) return;
     this.#stream ??= new SseAnswer(this.#reply, () => {
       this.cancel();
       this.#reply.raw.destroy();
     });
-    this.#stream.push(JSON.stringify(message), mayBeLeftOut);
+    this.#stream.push(message, mayBeLeftOut);
+  }
+
+  /** Once its client has what it was told so far, or has gone. */
+  async caughtUp(): Promise<void> {
+    await this.#stream?.caughtUp();
   }
 
   /** Only the first counts. */

@@ -25,6 +25,7 @@ import type { McpTerms, OfferedTools } from '../../tokens.ts';
 import { askerOf, serveTasks, type ServedTasks } from '../tasks/serve-tasks.ts';
 import { refusedTask, TaskCreation } from '../tasks/task-creation.ts';
 import { TaskResults } from '../tasks/task-results.ts';
+import { TaskWatch } from '../tasks/task-watch.ts';
 import { Tasks, type TaskAsker } from '../tasks/tasks.ts';
 import type { TelemetryDeps } from '../telemetry/door-telemetry.ts';
 import { ApprovalAsking, type Retried } from '../tools/approval-asking.ts';
@@ -66,6 +67,8 @@ const LIST_TTL_MS = 60_000;
 const NOT_RETRIED: Retried = { state: undefined, responses: undefined, capabilities: undefined };
 
 export class McpServers {
+  /** What becomes of tasks, for clients that listen. */
+  readonly watch: TaskWatch;
   readonly #listed: ListedTools;
   readonly #asking: ApprovalAsking;
   readonly #levels = new LogLevels();
@@ -79,6 +82,7 @@ export class McpServers {
     this.#asking = new ApprovalAsking(deps, this.#questions);
     this.#listed = new ListedTools(deps);
     const tasks = new Tasks({ calls, history, acts, keptMs: terms.callsKeptMs, write: this.#listed });
+    this.watch = new TaskWatch({ tasks, calls });
     const results = new TaskResults({ tasks, calls, questions: this.#questions, authenticator });
     this.#served = { tasks, results, levels: this.#levels };
     const longFromMs = terms.taskFromTimeoutMs;

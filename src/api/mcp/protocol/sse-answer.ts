@@ -44,6 +44,11 @@ export class SseAnswer {
     this.#queue.push(frameOf(json), mayBeLeftOut);
   }
 
+  /** Once its reader has what was told so far, or has gone. */
+  async caughtUp(): Promise<void> {
+    while (!this.#raw.destroyed && this.#raw.writableNeedDrain) await drainedOrClosed(this.#raw);
+  }
+
   /** After everything that waits; undefined: there is nothing to say. */
   end(json: string | undefined): void {
     this.#queue.finish(() => {
@@ -52,6 +57,16 @@ export class SseAnswer {
       else this.#raw.end(frameOf(json));
     });
   }
+}
+
+function drainedOrClosed(raw: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const over = () => {
+      raw.off('drain', over).off('close', over);
+      resolve();
+    };
+    raw.on('drain', over).on('close', over);
+  });
 }
 
 function frameOf(json: string): Buffer {

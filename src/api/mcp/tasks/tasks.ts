@@ -65,19 +65,28 @@ export class Tasks {
   /** Of 2026-07-28: with what it waits for, or ended in. The result goes out as the tool's answer was encoded. */
   async get(params: TaskParams, asker: TaskAsker): Promise<Result> {
     const call = await this.asked(params, asker);
-    const { exchange } = asker;
-    if (exchange.asked.era === 'legacy') return this.fields(call, asker);
+    if (asker.exchange.asked.era === 'legacy') return this.fields(call, asker);
+    const { fields, pasted } = await this.detailed(call, asker);
+    if (pasted !== undefined) asker.exchange.paste(pasted);
+    return fields;
+  }
+
+  /** A task of 2026-07-28 as it is told: `pasted` is JSON text of what stands in it beside the fields. */
+  async detailed(
+    call: StoredCall,
+    asker: TaskAsker,
+  ): Promise<{ readonly fields: Result; readonly pasted?: string }> {
     if (statusOf(call, this.terms(asker), false) === 'input_required')
-      return { ...this.fields(call, asker), inputRequests: this.#inputRequests(call, asker) };
-    if (call.finishedAt === null || isCancelled(call, 'modern')) return this.fields(call, asker);
+      return { fields: { ...this.fields(call, asker), inputRequests: this.#inputRequests(call, asker) } };
+    if (call.finishedAt === null || isCancelled(call, 'modern')) return { fields: this.fields(call, asker) };
     const answer = await this.answerOf(call, 'modern');
     if (answer.kind === 'error') {
       const { code, message, data } = answer;
-      return { ...this.fields(call, asker, true), error: { code, message, data } };
+      return { fields: { ...this.fields(call, asker, true), error: { code, message, data } } };
     }
     const { fields, meta } = answer;
-    exchange.paste(`"result":{${fields},"_meta":${JSON.stringify(meta)},"resultType":"complete"}`);
-    return this.fields(call, asker);
+    const pasted = `"result":{${fields},"_meta":${JSON.stringify(meta)},"resultType":"complete"}`;
+    return { fields: this.fields(call, asker), pasted };
   }
 
   async list(params: TaskParams, asker: TaskAsker): Promise<Result> {

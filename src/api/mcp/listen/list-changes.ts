@@ -1,6 +1,4 @@
-// ListChanges: streams that tell clients when the tools have changed: subscriptions/listen, which the SDK serves, and GET of 2025.
-import { Readable } from 'node:stream';
-import { createMcpHandler, InMemoryServerEventBus, type McpHttpHandler } from '@modelcontextprotocol/server';
+// ListChanges: streams that tell clients when the tools have changed, and tasks: subscriptions/listen, and GET of 2025.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SharedSlots } from '../../../lib/concurrency/shared-slots.ts';
 import type { Principal } from '../../../contract/call/principal.ts';
@@ -8,8 +6,10 @@ import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { Toolsets } from '../../../ports/registry/toolsets.ts';
 import type { Gauge } from '../../../ports/telemetry/metrics.ts';
 import { environmentOf } from '../../rest/execute/read-call.ts';
-import { capabilitiesOf, EraServer } from './era-server.ts';
-import { SseAnswer } from './sse-answer.ts';
+import type { WatchedTasks } from '../tasks/task-watch.ts';
+import type { Exchange } from '../protocol/exchange.ts';
+import { SseAnswer } from '../protocol/sse-answer.ts';
+import { Subscription } from './subscription.ts';
 
 /** Of this replica. */
 const MOST_STREAMS = 1_000;
@@ -23,6 +23,13 @@ export interface Listener {
   readonly isGood: () => Promise<boolean>;
 }
 
+/** What a client of 2026-07-28 is to be told of. */
+export interface Wish {
+  readonly toolsListChanged: boolean;
+  /** Throws ToolFailure. */
+  readonly watch: (gone: AbortSignal) => Promise<WatchedTasks>;
+}
+
 interface OpenStream extends Listener {
   /** When the gateway closes. */
   readonly end: () => void;
@@ -31,8 +38,7 @@ interface OpenStream extends Listener {
 }
 
 export class ListChanges {
-  readonly #bus = new InMemoryServerEventBus();
-  readonly #handler: McpHttpHandler;
+  readonly #listeners = new Set<() => void>();
   readonly #slots = new SharedSlots(MOST_STREAMS);
   readonly #open = new Set<OpenStream>();
   readonly #unsubscribe: () => void;
@@ -42,51 +48,48 @@ export class ListChanges {
 
   constructor(toolsets: Pick<Toolsets, 'onChange'>, count: Gauge) {
     this.#count = count;
-    this.#handler = createMcpHandler(() => new EraServer('modern', capabilitiesOf('modern')), {
-      legacy: 'reject',
-      bus: this.#bus,
-      maxSubscriptions: MOST_STREAMS,
-    });
     this.#unsubscribe = toolsets.onChange(() => void this.#tell());
     this.#looking = setInterval(() => void this.#cutWithdrawn(), LOOK_MS);
     this.#looking.unref();
   }
 
   /** False: too many are open already, or the gateway is closing. Resolves when the stream is over, or its client has gone. */
-  async listen(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    listener: Listener,
-    body: unknown,
-  ): Promise<boolean> {
+  async listen(reply: FastifyReply, exchange: Exchange, listener: Listener, wish: Wish): Promise<boolean> {
     // It closes no more: nothing would give the slot back.
     if (reply.raw.destroyed) return true;
     const leave = this.#enter(listener.tenant);
     if (leave === undefined) return false;
     const gone = new AbortController();
-    const stream = { ...listener, end: leave, cut: () => void reply.raw.destroy() };
-    this.#open.add(stream);
-    reply.raw.once('close', () => {
+    const over = () => {
       gone.abort();
-      this.#open.delete(stream);
       leave();
+    };
+    reply.raw.once('close', over);
+    const { toolsListChanged, watch } = wish;
+    let tasks: WatchedTasks;
+    try {
+      tasks = await watch(gone.signal);
+    } catch (error) {
+      over();
+      throw error;
+    }
+    const subscription = new Subscription(exchange);
+    const { agreed: taskIds } = tasks;
+    subscription.acknowledge({
+      ...(toolsListChanged && { toolsListChanged }),
+      ...(taskIds.length > 0 && { taskIds: [...taskIds] }),
     });
-    const asked = new Request('http://gateway/mcp', {
-      method: 'POST',
-      headers: headersOf(request),
-      body: JSON.stringify(body),
-      signal: gone.signal,
-    });
-    const { status, headers, body: events } = await this.#handler.fetch(asked, { parsedBody: body });
-    reply.hijack();
-    if (reply.raw.destroyed) return true;
-    reply.raw.writeHead(status, { ...Object.fromEntries(headers), connection: 'close' });
-    if (events === null) reply.raw.end();
-    else
-      Readable.fromWeb(events as never)
-        .once('error', () => reply.raw.destroy())
-        .pipe(reply.raw);
+    const cut = () => void reply.raw.destroy();
+    const stream = { ...listener, end: () => subscription.end(), cut };
+    const changed = () => subscription.toolsChanged();
+    this.#open.add(stream);
+    if (toolsListChanged) this.#listeners.add(changed);
+    if (this.#isClosed) stream.end();
+    // Whoever cannot be told asks anew.
+    tellOf(tasks, subscription, stream, gone.signal).then(() => toolsListChanged || subscription.end(), cut);
     await closed(reply);
+    this.#listeners.delete(changed);
+    this.#open.delete(stream);
     return true;
   }
 
@@ -96,33 +99,33 @@ export class ListChanges {
     const leave = this.#enter(listener.tenant);
     if (leave === undefined) return false;
     const answer = new SseAnswer(reply, () => reply.raw.destroy());
-    const unsubscribe = this.#bus.subscribe(() => answer.push(CHANGED, true));
+    const changed = () => answer.push(CHANGED, true);
     const end = () => answer.end(undefined);
     const cut = () => {
-      unsubscribe();
+      this.#listeners.delete(changed);
       end();
     };
+    this.#listeners.add(changed);
     const stream = { ...listener, end, cut };
     this.#open.add(stream);
     await closed(reply);
-    unsubscribe();
+    this.#listeners.delete(changed);
     this.#open.delete(stream);
     leave();
     return true;
   }
 
   /** Ends every stream: clients ask another replica. */
-  async close(): Promise<void> {
+  close(): void {
     this.#isClosed = true;
     this.#unsubscribe();
     clearInterval(this.#looking);
     for (const { end } of this.#open) end();
-    await this.#handler.close();
   }
 
   async #tell(): Promise<void> {
     await this.#cutWithdrawn();
-    this.#bus.publish({ kind: 'tools_list_changed' });
+    for (const changed of this.#listeners) changed();
   }
 
   async #cutWithdrawn(): Promise<void> {
@@ -162,12 +165,18 @@ export function listenerOf(
   return { tenant: tenantId, isGood };
 }
 
-function headersOf({ headers }: FastifyRequest): Headers {
-  const copied = new Headers();
-  for (const [name, said] of Object.entries(headers)) {
-    if (typeof said === 'string' && name !== 'content-length') copied.set(name, said);
+/** A credential that was withdrawn meanwhile hears nothing more. */
+async function tellOf(
+  { changes }: WatchedTasks,
+  subscription: Subscription,
+  { isGood, cut }: OpenStream,
+  gone: AbortSignal,
+): Promise<void> {
+  for await (const task of changes) {
+    if (gone.aborted) return;
+    if (!(await isGood())) return cut();
+    await subscription.taskChanged(task);
   }
-  return copied;
 }
 
 function closed({ raw }: FastifyReply): Promise<void> {
