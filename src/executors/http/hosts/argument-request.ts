@@ -10,6 +10,7 @@ import { compileHeaders } from '../request/compile-headers.ts';
 import type { CompiledRequest, FilledRequest, RequestBase } from '../request/compile-request.ts';
 import type { RequestOptions } from '../options-schema.ts';
 import type { Method } from './hosts-schema.ts';
+import { pathOf } from './place-of-url.ts';
 
 export interface Place {
   readonly base: RequestBase;
@@ -20,19 +21,6 @@ export interface Place {
 const MOST_HEADER_CHARACTERS = 4_096;
 /** What one server takes for a slash or a dot, and another does not: below a path, that may lead out of it. */
 const HIDDEN_STEP = /%(?:2e|2f|5c|00)/i;
-
-/** True: the URL is of this place, whatever comes behind. */
-export function isBelow(url: URL, { url: base }: RequestBase): boolean {
-  const path = pathOf(base);
-  return (
-    url.origin === base.origin &&
-    (path === '' || url.pathname === path || url.pathname.startsWith(`${path}/`))
-  );
-}
-
-function pathOf({ pathname }: URL): string {
-  return pathname.replace(/\/+$/, '');
-}
 
 /** `urlOf`: the URL of the arguments, which is of this place. */
 export function compileArguments(

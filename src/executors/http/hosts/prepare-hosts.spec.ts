@@ -138,6 +138,53 @@ describe('what is not listed', () => {
   });
 });
 
+describe('a path that some server reads as that of another place', () => {
+  it.each([
+    'http://shop.test/v1/%61dmin/users',
+    'http://shop.test/v1/%2561dmin/users',
+    'http://shop.test/v1//admin/users',
+    'http://shop.test/v1/Admin',
+    'http://shop.test/v1/admin;x=1/users',
+    'http://shop.test/v1/x/..;/admin',
+    'http://shop.test/v1/..;/keys',
+    'http://shop.test/v1/..;x=1/keys',
+    'http://shop.test/v1/%252e%252e/keys',
+  ])('%s is sent with the rules of neither', async (url) => {
+    await expect(send({ url, method: 'POST' })).rejects.toMatchObject({
+      reason: 'UNSAFE_ARGUMENT',
+      details: { violations: [{ pointer: '/url' }] },
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('is refused below a whole host as well, where a part of it is listed apart', async () => {
+    const hosts = [{ base_url: 'http://maps.test' }, { base_url: 'http://maps.test/admin' }];
+    for (const path of ['x/..%2fadmin', '/admin', '%61dmin', 'ADMIN/x'])
+      await expect(send({ url: `http://maps.test/${path}` }, hosts)).rejects.toMatchObject({
+        reason: 'UNSAFE_ARGUMENT',
+      });
+    expect(asked).toEqual([]);
+  });
+
+  it('places that differ in capitals alone are two, each with its own rules', async () => {
+    const hosts: JsonObject[] = [
+      { base_url: 'http://maps.test/a' },
+      { base_url: 'http://maps.test/A', methods: ['POST'] },
+    ];
+    await send({ url: 'http://maps.test/a/x' }, hosts);
+    await send({ url: 'http://maps.test/A/x', method: 'POST' }, hosts);
+    expect(asked.map(({ method }) => method)).toEqual(['GET', 'POST']);
+  });
+
+  it('nothing else of a path is refused for how it is written', async () => {
+    for (const path of ['a;b=1/c', 'A%20b/%7Euser', 'x//y', 'caf%C3%A9', '100%25', 'a%3Fb'])
+      await send({ url: `http://shop.test/v1/${path}` });
+    expect(asked.map(({ url }) => url)).toEqual(
+      ['a;b=1/c', 'A%20b/%7Euser', 'x//y', 'caf%C3%A9', '100%25', 'a%3Fb'].map((path) => `/v1/${path}`),
+    );
+  });
+});
+
 describe('arguments that are refused before anything is sent', () => {
   it.each<readonly [string, JsonObject, string]>([
     ['a method that is not listed', { url: 'http://shop.test/v1/x', method: 'DELETE' }, '/method'],

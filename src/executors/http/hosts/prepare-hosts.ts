@@ -15,8 +15,9 @@ import type { HttpOptions } from '../options-schema.ts';
 import type { CompiledRequest } from '../request/compile-request.ts';
 import { renderRequest } from '../request/render-request.ts';
 import { requestSender } from '../send-request.ts';
-import { compileArguments, isBelow, unsafe, type Place } from './argument-request.ts';
+import { compileArguments, unsafe, type Place } from './argument-request.ts';
 import { hostsConnectionSchema, type ListedHost, type Method } from './hosts-schema.ts';
+import { placeOf, readLoosely, type BelowPlace } from './place-of-url.ts';
 
 export interface HostsNeeds {
   readonly http: HttpClient;
@@ -33,7 +34,7 @@ interface Way {
   readonly masked: CompiledRequest;
 }
 
-interface PreparedPlace extends Place {
+interface PreparedPlace extends Place, BelowPlace {
   readonly scrubber: SecretScrubber;
   readonly ways: ReadonlyMap<string, Way>;
   readonly release: () => unknown;
@@ -107,7 +108,8 @@ function prepared(
     return [method, { send, masked: compileArguments(hidden, method, request, urlOf) }];
   });
   const release = () => tokens?.release();
-  return { ...place, scrubber: credentials.scrubber, ways: new Map(ways), release };
+  const loosePath = readLoosely(base.url.pathname);
+  return { ...place, loosePath, scrubber: credentials.scrubber, ways: new Map(ways), release };
 }
 
 /** Throws ToolFailure VALIDATION. */
@@ -120,14 +122,17 @@ function urlOf({ url }: JsonObject): URL {
 /** Throws ToolFailure. */
 function wayOf(args: JsonObject, places: readonly PreparedPlace[]): { way: Way; place: PreparedPlace } {
   const url = urlOf(args);
-  const place = places.find(({ base }) => isBelow(url, base));
+  const place = placeOf(url, places);
   if (place === undefined) throw notListed(places);
+  if (place === 'unclear') throw unsafe([{ pointer: '/url', message: UNCLEAR }]);
   const { method = 'GET' } = args;
   const way = typeof method === 'string' ? place.ways.get(method) : undefined;
   if (way !== undefined) return { way, place };
   throw unsafe([{ pointer: '/method', message: `must be one of ${[...place.ways.keys()].join(', ')} here` }]);
 }
 
+const UNCLEAR =
+  'must have a path that every server reads as the same: without encoded letters, "//", ";" and capitals that lead elsewhere';
 const MOST_SHOWN = 20;
 
 /** Says where a request may go, unless a reference brought that in: then it is a secret. */
