@@ -113,6 +113,32 @@ describe('save_note and search_memory', () => {
   });
 });
 
+describe('notes as long as they may be, of characters that take the most', () => {
+  /** Six bytes of JSON each. */
+  const long = (at: number) => `Tea ${at} `.padEnd(10_000, '\u0001');
+
+  it('are found fifty at a time, and exported page by page to the last', async () => {
+    const texts = Array.from({ length: 60 }, (_, at) => long(at));
+    for (let at = 0; at < texts.length; at += 20)
+      await Promise.all(texts.slice(at, at + 20).map((text) => save(text)));
+    expect(await found('tea', { limit: 50 })).toHaveLength(50);
+    const exported: Note[] = [];
+    for (let page: Note[] | undefined; page === undefined || page.length > 0;) {
+      const after = exported.at(-1)?.note_id;
+      page = (await ask(desk, 'export_notes', after === undefined ? {} : { after })).data['notes'] as Note[];
+      exported.push(...page);
+    }
+    expect(exported.map(({ content }) => content).toSorted()).toEqual(texts.toSorted());
+  });
+
+  it('a page behind a note that is gone is no empty one, which would be the end', async () => {
+    const gone = await save('First.');
+    await save('Second.');
+    await ask(acme, 'forget_note', { note_id: gone });
+    expect(await ask(desk, 'export_notes', { after: gone })).toMatchObject({ ok: true, data: null });
+  });
+});
+
 describe('another tenant, agent or user', () => {
   it.each([
     ['tenant', 'umbrella', BO],

@@ -83,6 +83,22 @@ it('after three failures in a row it is asked again in ten seconds, and the oper
   expect(await one.embed('a', signal)).toEqual([0.6, 0.8]);
 });
 
+it('texts that it refuses keep nobody else from it, and the operator is told once a minute', async () => {
+  const one = embedder();
+  for (const status of [400, 413, 422, 400, 400]) {
+    answer = async () => ({ status, text: '' });
+    await expect(one.embed('a', signal)).rejects.toThrow(`HTTP ${status}`);
+  }
+  answer = async () => ({ status: 200, text: VECTOR });
+  expect(await one.embed('a', signal)).toEqual([0.6, 0.8]);
+  const told = () => log.lines.filter(({ message }) => message.includes('refused a text')).length;
+  expect(told()).toBe(1);
+  await clock.advance(60_000);
+  answer = async () => ({ status: 400, text: '' });
+  await expect(one.embed('a', signal)).rejects.toThrow('HTTP 400');
+  expect(told()).toBe(2);
+});
+
 it('callers that go away say nothing about the service', async () => {
   const one = embedder();
   answer = untilAborted;

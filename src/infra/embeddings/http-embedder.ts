@@ -17,11 +17,21 @@ interface Needs {
   readonly metrics: Metrics;
 }
 
-/** 8,192 numbers of 24 characters take a fifth of it, and reading it holds nobody up. */
-const MOST_BYTES = 1024 * 1024;
+/** 8,192 numbers of 24 characters take two fifths of it, and reading it holds nobody up, whatever else it is. */
+const MOST_BYTES = 512 * 1024;
 /** After so many failures in a row it is left alone for a while: no call waits for a service that is away. */
 const FAILURES_IN_A_ROW = 3;
 const LEFT_ALONE_MS = 10_000;
+/** What services say of one text: that it has too many tokens, say. Anybody can write such a text, and others have none of it. */
+const OF_THE_TEXT: ReadonlySet<number> = new Set([400, 413, 422]);
+const SAID_AGAIN_MS = 60_000;
+
+class TextRefused extends Error {
+  constructor(status: number) {
+    super(`the embedding service does not take this text: HTTP ${status}`);
+    this.name = 'TextRefused';
+  }
+}
 
 export const NO_EMBEDDER: Embedder = {
   model: undefined,
@@ -38,6 +48,7 @@ export class HttpEmbedder implements Embedder {
   readonly #requests: (outcome: string) => Counter;
   #failures = 0;
   #leftAloneUntil = 0;
+  #quietUntil = 0;
 
   constructor(settings: EmbeddingSettings, needs: Needs) {
     const { model, dimensions } = settings;
@@ -91,11 +102,13 @@ export class HttpEmbedder implements Embedder {
       maxResponseBytes: MOST_BYTES,
       signal,
     });
+    if (OF_THE_TEXT.has(status)) throw new TextRefused(status);
     if (status !== 200) throw new Error(`the embedding service answered with HTTP ${status}`);
     return unitVector(body.toString('utf8'), dimensions);
   }
 
   #failed(error: unknown): void {
+    if (error instanceof TextRefused) return this.#refused(error);
     this.#requests('failed').add();
     this.#failures += 1;
     if (this.#failures % FAILURES_IN_A_ROW !== 0) return;
@@ -103,6 +116,17 @@ export class HttpEmbedder implements Embedder {
     this.#needs.log.warn(
       { url: this.#settings.url, err: error },
       `The embedding service failed ${FAILURES_IN_A_ROW} times in a row: searches go by words alone, and it is asked again in ${LEFT_ALONE_MS / 1_000} s`,
+    );
+  }
+  /** Where it refuses every text, it is the settings that are wrong: that is for the operator to see. */
+  #refused(error: TextRefused): void {
+    this.#requests('refused').add();
+    const now = this.#needs.clock.now();
+    if (now < this.#quietUntil) return;
+    this.#quietUntil = now + SAID_AGAIN_MS;
+    this.#needs.log.warn(
+      { url: this.#settings.url, err: error },
+      'The embedding service refused a text, which is searched by words alone. If it refuses all of them, see model and dimensions; if long ones, max_characters',
     );
   }
 }

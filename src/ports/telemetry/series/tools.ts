@@ -24,7 +24,7 @@ export const TOOLS_SERIES = named({
   },
   ute_embedding_requests_total: {
     type: 'counter',
-    help: 'Texts that were to be embedded, by outcome: ok, failed, or left_out while the service is not asked after failures.',
+    help: 'Texts that were to be embedded, by outcome: ok, failed, refused for what the text is, or left_out while the service is not asked after failures.',
     labels: ['outcome'],
   },
   ute_smtp_messages_total: {
