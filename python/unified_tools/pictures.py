@@ -4,8 +4,11 @@ import base64
 import os
 import struct
 import sys
+import zlib
 
 _PNG = b"\x89PNG\r\n\x1a\n"
+_PNG_END = b"IEND\xaeB`\x82"
+_MOST_BEHIND = 64
 _MOST_FIGURES = 8
 # Some bytes unfold to gigabytes: what is larger stays a file, which nobody unfolds to show it.
 _MOST_PIXELS = 25_000_000
@@ -33,6 +36,11 @@ def save_figures():
 def as_picture(name, content):
     """None: it is none that is to be shown."""
     if len(content) < 33 or not content.startswith(_PNG) or content[12:16] != b"IHDR":
+        return None
+    # Of one that broke off, or only begins as one, a provider refuses the whole request.
+    if zlib.crc32(content[12:29]) != struct.unpack(">I", content[29:33])[0]:
+        return None
+    if _PNG_END not in content[-len(_PNG_END) - _MOST_BEHIND :]:
         return None
     width, height = struct.unpack(">II", content[16:24])
     if not 0 < width * height <= _MOST_PIXELS:

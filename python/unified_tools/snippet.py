@@ -13,6 +13,7 @@ from unified_tools.session_state import SessionState
 _NAME = "<code>"
 _MOST_FILES = 32
 _MOST_FILE_BYTES = 1 << 20
+_MOST_LEVELS = 32
 _MOST_REPR = 4000
 _MOST_PACKAGES = 100
 # What libraries keep for themselves.
@@ -96,7 +97,10 @@ def _shown(value):
             return value
     except answers.NotSendable:
         pass
-    return repr(value)[:_MOST_REPR]
+    try:
+        return repr(value)[:_MOST_REPR]
+    except Exception as error:  # too large or too deep to be shown; that is no error of the code
+        return f"<{type(value).__name__} that cannot be shown: {type(error).__name__}>"[:_MOST_REPR]
 
 
 def _write(folder, name, content):
@@ -133,17 +137,32 @@ def _files(folder, given):
 
 
 def _regular_files(folder):
+    """With folders that are too deep, which nobody can read as a file: so they count as left out."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if place != folder or name not in _NOT_ITS_OWN)
+        if place.count(os.sep) - folder.count(os.sep) >= _MOST_LEVELS:
+            yield from (os.path.join(place, name) for name in folders)
+            folders.clear()
         for name in sorted(names):
             path = os.path.join(place, name)
-            if stat.S_ISREG(os.lstat(path).st_mode):
+            if _is_regular(path):
                 yield path
 
 
+def _is_regular(path):
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
 def _content(path, most):
-    with open(path, "rb") as file:
-        content = file.read(most + 1)
+    """None: it is too large, or the code has shut it to itself."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(most + 1)
+    except OSError:
+        return None
     return None if len(content) > most else content
 
 

@@ -54,6 +54,27 @@ it('takes files, text or not, and gives those that it wrote', async () => {
     });
 });
 
+it('has its answer whatever it did to its folder: what cannot be read is left out, and what cannot be shown is said', async () => {
+  const shut = 'import os\nopen("kept", "w").write("x")\nopen("shut", "w").write("x")\nos.chmod("shut", 0)';
+  expect(await run(shut)).toMatchObject({
+    data: { error: null, files: { kept: 'x' }, files_left_out: 1 },
+  });
+  const deep =
+    'import os\nfor _ in range(3000):\n  os.mkdir("d")\n  os.chdir("d")\nopen("x", "w").write("x")\n7';
+  expect(await run(deep)).toMatchObject({ data: { result: 7, error: null, files: {}, files_left_out: 1 } });
+  for (const value of ['10 ** 5000', 'type("Odd", (), {"__repr__": lambda self: 1 / 0})()'])
+    expect(await run(value)).toMatchObject({
+      data: { error: null, stderr: '', result: expect.stringContaining('cannot be shown') as string },
+    });
+});
+
+it('a file that only begins as a picture is a file', async () => {
+  const { data } = (await run(`${PNG}\nwhole = open("plot.png", "rb").read()
+open("broken.png", "wb").write(whole[:-12])
+open("plot.png", "wb").write(whole[:20] + b"!" + whole[21:])`)) as { data: object };
+  expect(data).toMatchObject({ images: [], files: { 'broken.png': {}, 'plot.png': {} } });
+});
+
 it('a model is shown what was plotted as an image, in its provider’s form', async () => {
   const message = {
     role: 'assistant',

@@ -41,6 +41,14 @@ describe('a tool that runs code', () => {
     );
   });
 
+  it('takes no file that is the folder of another, and none whose name a file system does not take', () => {
+    for (const names of [['a', 'a/b'], ['a/b/c', 'a/b'], ['é'.repeat(128)], [`x/${'é'.repeat(128)}`]]) {
+      const files = Object.fromEntries(names.map((name) => [name, '']));
+      expect(() => checkCodeArguments({ code: '', files })).toThrow('The argument files has a name');
+    }
+    checkCodeArguments({ code: '', files: { a: '', 'a.txt': '', 'b/a': '', 'b/a.txt': '', é: '' } });
+  });
+
   it.each<JsonObject>([{ code: 1 }, { code: '', files: [] }, { code: '', files: { a: 1 } }])(
     'refuses %j',
     (args) => {

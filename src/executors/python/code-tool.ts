@@ -53,12 +53,28 @@ export function checkCodeArguments({ code, files }: JsonObject): void {
   if (names.length > MAX_FILES)
     throw invalid('files', `holds ${names.length} files; ${MAX_FILES} are allowed.`);
   for (const name of names) {
-    if (name.length > MAX_NAME || !FILE_NAME.test(name)) {
+    if (!isFileName(name))
       throw invalid('files', 'has a name that is not a plain relative path such as data/input.csv.');
-    }
+    if (isBelowFile(name, files))
+      throw invalid('files', 'has a name that is a file, and the folder of another.');
     if (!isContent(files[name]))
       throw invalid('files', 'must hold texts, and objects {base64: "…"} for what is no text.');
   }
+}
+
+/** Each part as long as a file system takes it. */
+function isFileName(name: string): boolean {
+  return (
+    name.length <= MAX_NAME &&
+    FILE_NAME.test(name) &&
+    name.split('/').every((part) => Buffer.byteLength(part) <= MAX_NAME)
+  );
+}
+
+/** True if one of the folders on the way to the file is a file itself. */
+function isBelowFile(name: string, files: JsonObject): boolean {
+  const parts = name.split('/');
+  return parts.some((_, at) => at > 0 && Object.hasOwn(files, parts.slice(0, at).join('/')));
 }
 
 function isContent(said: JsonValue | undefined): boolean {
