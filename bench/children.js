@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { createApiKey } from '../dist/lib/secrets/api-key.js';
+import { cpuMs } from './processor-time.js';
 
 const ROOT = join(import.meta.dirname, '..');
 /** The flags and the program of `npm start`. */
@@ -125,16 +126,6 @@ function residentMb(pid) {
   return Number(line?.[1] ?? 0) / 1024;
 }
 
-/** Processor time of one process so far, its threads included and its child processes not. */
-function cpuMs(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const [user, system] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13);
-  return (Number(user) + Number(system)) * MS_PER_TICK;
-}
-
 /** Those that serve beside it, and no tools' programs: there are none here. */
 function childrenOf(pid) {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
@@ -165,9 +156,6 @@ async function untilShipped(port) {
   }
   throw new Error('the audit records of the warm-up are still not in the database');
 }
-
-/** Linux counts processor time in hundredths of a second. */
-const MS_PER_TICK = 10;
 
 /** A port that takes connections says little: it may be the gateway looking whether it is free. */
 async function untilReady(port, child) {

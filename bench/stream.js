@@ -1,6 +1,7 @@
 // Voice calls over streams: 200 sessions of the pack receptionist, each with a turn of two calls every five seconds, on 100,000 bookings behind
 // row-level security. An open loop: turns begin when it is their time, whether the turns before have ended or not.
 import { readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
@@ -8,6 +9,7 @@ import { createApiKey } from '../dist/lib/secrets/api-key.js';
 import { startPostgres } from '../test/helpers/postgres.ts';
 import { startGateway } from './children.js';
 import { number, report } from './measure.js';
+import { databaseCpuMs } from './processor-time.js';
 import { toolsFile } from './tools-file.js';
 import { turnsOf } from './voice-script.js';
 
@@ -68,18 +70,40 @@ export async function stream() {
       database: { url: postgres.url().replace(/postgres$/, 'gateway') },
     },
   });
-  const seen = { times: new Map(), failed: new Map(), foreign: 0, cached: 0, refusedStarts: 0 };
+  const seen = { times: new Map(), failed: new Map(), foreign: 0, cached: 0, refusedStarts: 0, answered: 0 };
+  const spent = processorTime(gateway, postgres, seen);
   const sessions = Array.from({ length: SESSIONS }, (_, index) =>
     voiceCall(gateway, keys[index % TENANTS], index, seen),
   );
   await Promise.all(sessions);
+  const perCall = await spent;
   await gateway.stop();
   await postgres.stop();
   file.gone();
-  tell(seen);
+  tell(seen, perCall);
 }
 
-function tell({ times, failed, foreign, cached, refusedStarts }) {
+/** While all sessions talk: what a call costs the gateway and each database, cached answers among them, and how busy the machine is. */
+async function processorTime(gateway, postgres, seen) {
+  const reading = async () => ({
+    calls: seen.answered,
+    gateway: gateway.cpuMs(),
+    databases: await databaseCpuMs(postgres),
+  });
+  await pause((WARM_UP_TURNS + 1) * TURN_MS);
+  const before = await reading();
+  await pause((TURNS - WARM_UP_TURNS - 1) * TURN_MS);
+  const after = await reading();
+  const calls = after.calls - before.calls;
+  return {
+    gateway: (after.gateway - before.gateway) / calls,
+    ofTools: (after.databases.postgres - before.databases.postgres) / calls,
+    ofGateway: (after.databases.gateway - before.databases.gateway) / calls,
+    load: loadavg()[0],
+  };
+}
+
+function tell({ times, failed, foreign, cached, refusedStarts }, { gateway, ofTools, ofGateway, load }) {
   const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
   const tools = [...times].map(([tool, taken]) => [tool, taken.toSorted((a, b) => a - b)]);
   const slowest = Math.max(...tools.map(([, taken]) => at(taken, 0.99)));
@@ -90,7 +114,7 @@ function tell({ times, failed, foreign, cached, refusedStarts }) {
   const failures = [...failed].map(([reason, many]) => `${many} ${reason}`).join(', ') || 'none';
   report(
     `streams, ${SESSIONS} voice calls of the receptionist on ${BOOKINGS.toLocaleString('en')} bookings, a tool as it is heard`,
-    `slowest tool ${number(slowest)} ms p99, of ${count} calls that ran and ${cached} from the cache; p99 (median) of each: ${each}`,
+    `slowest tool ${number(slowest)} ms p99, of ${count} calls that ran and ${cached} from the cache; p99 (median) of each: ${each}; processor time of a call: gateway ${number(gateway)} ms, database of the tools ${number(ofTools)} ms, of the gateway ${number(ofGateway)} ms; load average ${number(load)}`,
     '–',
     `failed: ${failures}; answers of another tenant: ${foreign}; starts refused at first: ${refusedStarts}`,
     `< ${MOST_MS} ms each, none, 0, 0`,
@@ -124,6 +148,7 @@ async function voiceCall(gateway, { text: key, tenant }, index, seen) {
       const at = performance.now();
       waiting.set(id, (message) => {
         waiting.delete(id);
+        seen.answered += 1;
         heard?.(message.result);
         if (turn >= WARM_UP_TURNS) count(seen, tool, tenant, performance.now() - at, message);
       });

@@ -3,12 +3,19 @@ import { describe, expect, it } from 'vitest';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import { ToolFailure, type FailureDetails } from '../../contract/call/tool-failure.ts';
 import type { Outcome } from './circuit-breaker.ts';
-import { judgeAttempt } from './judge-attempt.ts';
+import { judgeAttempt, type FailedAttempt } from './judge-attempt.ts';
 
 const execute = () => Promise.resolve({ data: null });
 
-function judged(error: unknown, spentMs = 1_000, runsOwnCode = false): Outcome {
-  return judgeAttempt({ error, prepared: { execute, runsOwnCode }, spentMs, timeoutMs: 1_000 });
+function judged(error: unknown, extra: Partial<FailedAttempt> = {}): Outcome {
+  return judgeAttempt({
+    error,
+    prepared: { execute },
+    givenMs: 1_000,
+    timeoutMs: 1_000,
+    lateMs: 0,
+    ...extra,
+  });
 }
 
 describe('judgeAttempt', () => {
@@ -68,11 +75,28 @@ describe('judgeAttempt', () => {
 
   it("does not blame the upstream for a caller's short deadline", () => {
     const timeout = new ToolFailure('TIMEOUT', 'late');
-    expect(judged(timeout, 499)).toBe('unknown');
-    expect(judged(timeout, 500)).toBe('failed');
+    expect(judged(timeout, { givenMs: 499 })).toBe('unknown');
+    expect(judged(timeout, { givenMs: 500 })).toBe('failed');
   });
 
   it("does not blame what runs a tool's code for code that takes too long", () => {
-    expect(judged(new ToolFailure('TIMEOUT', 'late'), 1_000, true)).toBe('unknown');
+    const prepared = { execute, runsOwnCode: true };
+    expect(judged(new ToolFailure('TIMEOUT', 'late'), { prepared })).toBe('unknown');
+  });
+
+  it('does not blame the upstream for a timeout that the gateway itself noticed late', () => {
+    const timeout = new ToolFailure('TIMEOUT', 'late');
+    expect(judged(timeout, { lateMs: 99 })).toBe('failed');
+    expect(judged(timeout, { lateMs: 100 })).toBe('unknown');
+    expect(judged(new ToolFailure('UNAVAILABLE', 'x', { reason: 'CONNECT_FAILED' }), { lateMs: 100 })).toBe(
+      'failed',
+    );
+  });
+
+  it('does not blame the upstream for what waited inside the gateway until its time was over', () => {
+    const timeout = new ToolFailure('TIMEOUT', 'late');
+    const waiting = (reason: string) => new ToolFailure('UNAVAILABLE', 'waiting', { reason });
+    expect(judged(timeout, { stalled: waiting('POOL_EXHAUSTED') })).toBe('unknown');
+    expect(judged(timeout, { stalled: waiting('DNS_TIMEOUT') })).toBe('failed');
   });
 });

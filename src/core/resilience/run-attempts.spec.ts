@@ -91,6 +91,51 @@ describe('the circuit breaker around attempts', () => {
     expect(deps.circuit?.state).toBe('open');
   });
 
+  it('a gateway that was held up, and notices all timeouts late, does not open it', async () => {
+    const { deps, clock } = bench();
+    const fn = functionOf({ timeoutMs: 1_000 });
+    const timesOut = async (lateMs: number) => {
+      const call = { ...timedCallOf(clock, 60_000, { function: fn }), deadline: clock.now() + 1_000 };
+      const execute = async () => {
+        await clock.advance(1_000 + lateMs);
+        throw new ToolFailure('TIMEOUT', 'late');
+      };
+      await expect(runAttempts(call, fn, { execute }, deps)).rejects.toMatchObject({ type: 'TIMEOUT' });
+    };
+    for (let call = 0; call < 50; call += 1) await timesOut(300);
+    expect(deps.circuit?.state).toBe('closed');
+    for (let call = 0; call < FAILURES_IN_A_ROW; call += 1) await timesOut(10);
+    expect(deps.circuit?.state).toBe('open');
+  });
+
+  it('what an extension gives a call less time for does not open it, however late that is noticed', async () => {
+    const { outcomeOf, deps, clock } = bench();
+    const fn = functionOf({ timeoutMs: 1_000 });
+    const late = async () => {
+      await clock.advance(550);
+      throw new ToolFailure('TIMEOUT', 'late', { reason: 'LATE' });
+    };
+    for (let call = 0; call < 50; call += 1) await outcomeOf(fn, late, 490);
+    expect(deps.circuit?.state).toBe('closed');
+  });
+
+  it('calls that wait for a connection of their own pool until their time is over do not open it', async () => {
+    const { deps, clock } = bench();
+    const fn = functionOf({ timeoutMs: 1_000 });
+    for (let times = 0; times < 50; times += 1) {
+      const call = timedCallOf(clock, 1_000, { function: fn });
+      const waits = async () => {
+        call.progress.stalled = () => new ToolFailure('UNAVAILABLE', 'waits', { reason: 'POOL_EXHAUSTED' });
+        await clock.advance(1_000);
+        throw new ToolFailure('TIMEOUT', 'late');
+      };
+      await expect(runAttempts(call, fn, { execute: waits }, deps)).rejects.toMatchObject({
+        type: 'TIMEOUT',
+      });
+    }
+    expect(deps.circuit?.state).toBe('closed');
+  });
+
   it('a call whose time was over before it began takes no probe', async () => {
     const { outcomeOf, deps, clock } = bench();
     for (let call = 0; call < FAILURES_IN_A_ROW; call += 1) await outcomeOf(functionOf(), () => down());

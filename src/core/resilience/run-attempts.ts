@@ -80,8 +80,20 @@ async function oneAttempt(
     circuit?.settle(pass, 'answered');
     return result;
   } catch (error) {
-    const attempt = { error, prepared, spentMs: clock.now() - beganAt, timeoutMs: spec.timeoutMs };
-    circuit?.settle(pass, judgeAttempt(attempt));
+    if (circuit !== undefined) {
+      const endedAt = clock.now();
+      const givenMs = Math.min(endedAt, call.deadline) - beganAt;
+      const lateMs = Math.max(0, endedAt - call.deadline);
+      const attempt = {
+        error,
+        prepared,
+        givenMs,
+        lateMs,
+        timeoutMs: spec.timeoutMs,
+        stalled: progress.stalled?.(),
+      };
+      circuit.settle(pass, judgeAttempt(attempt));
+    }
     throw error;
   } finally {
     const spentMs = performance.now() - startedAt;

@@ -99,6 +99,7 @@ class SqlExecutor implements Executor<SqlOptions> {
           maxRows,
           maxBytes,
           signal: call.signal,
+          onWaiting: (why) => void (call.progress.stalled = why),
         });
         return { data: own.result === 'row' ? onlyRow(result) : rowsOf(result) };
       },

@@ -83,7 +83,7 @@ function inTurn(
   run: (call: ToolCall) => Promise<ToolResponse>,
 ): Promise<ToolResponse> {
   if (turnMs === undefined || clock.now() + turnMs >= call.deadline) return run(call);
-  const limit = { ms: turnMs, signal: call.signal, late: turnTimeSpent(turnMs) };
+  const limit = { ms: turnMs, signal: call.signal, late: () => turnTimeSpent(turnMs) };
   return within(clock, limit, (signal) => run({ ...call, signal, deadline: clock.now() + turnMs }));
 }
 

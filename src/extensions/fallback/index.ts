@@ -80,7 +80,7 @@ function safe(
 /** Runs the inside with a deadline of its own, counted from when the call came in; late, it is cancelled and ends in TIMEOUT. */
 async function inTime(call: ToolCall, next: Next, afterMs: number, clock: Clock): Promise<ToolResponse> {
   const lateAt = call.receivedAt + afterMs;
-  const limit = { ms: Math.max(0, lateAt - clock.now()), signal: call.signal, late: tooLate(afterMs) };
+  const limit = { ms: Math.max(0, lateAt - clock.now()), signal: call.signal, late: () => tooLate(afterMs) };
   return within(clock, limit, (signal) =>
     next({ ...call, signal, deadline: Math.min(call.deadline, lateAt) }),
   );

@@ -86,9 +86,10 @@ async function ended(
 ): Promise<ToolResponse> {
   if (hardMs === undefined) return next(call);
   const lateAt = Math.min(call.deadline, call.receivedAt + hardMs);
-  const late = toolFailure('MODE_TIMEOUT', `In ${mode} mode a call has ${hardMs} ms.`, {
-    details: { mode, limit_ms: hardMs },
-  });
+  const late = () =>
+    toolFailure('MODE_TIMEOUT', `In ${mode} mode a call has ${hardMs} ms.`, {
+      details: { mode, limit_ms: hardMs },
+    });
   const limit = { ms: Math.max(0, lateAt - clock.now()), signal: call.signal, late };
   return within(clock, limit, (signal) => next({ ...call, signal, deadline: lateAt }));
 }

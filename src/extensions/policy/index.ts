@@ -131,9 +131,10 @@ async function inTime(call: ToolCall, next: Next, rule: PolicyRule, clock: Clock
   // Nothing runs yet: the time of the run is counted from its own start.
   if (call.phase.kind === 'admit') return next(call);
   const lateAt = Math.min(call.deadline, call.receivedAt + timeoutMs);
-  const late = toolFailure('POLICY_TIMEOUT', `The policy rule ${name} gives this call ${timeoutMs} ms.`, {
-    details: { rule: name, limit_ms: timeoutMs },
-  });
+  const late = () =>
+    toolFailure('POLICY_TIMEOUT', `The policy rule ${name} gives this call ${timeoutMs} ms.`, {
+      details: { rule: name, limit_ms: timeoutMs },
+    });
   const limit = { ms: Math.max(0, lateAt - clock.now()), signal: call.signal, late };
   return within(clock, limit, (signal) => next({ ...call, signal, deadline: lateAt }));
 }

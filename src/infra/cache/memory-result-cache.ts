@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../ports/clock.ts';
 import type { CacheLook, CacheQuestion, KeepTerms, ResultCache } from '../../ports/result-cache.ts';
+import { MemoryLeads } from './memory-leads.ts';
 
 export interface ResultCacheBounds {
   readonly maxEntries: number;
@@ -14,17 +15,17 @@ const LEAST_MS = 1;
 
 export class MemoryResultCache implements ResultCache {
   readonly #entries: LRUCache<string, string>;
-  /** Who answers for a key now, by a token. Leads end with their calls; those that never do are the oldest. */
-  readonly #leads: LRUCache<string, string>;
+  readonly #leads: MemoryLeads;
 
   constructor(clock: Clock, { maxEntries, maxBytes }: ResultCacheBounds) {
-    const common = { max: maxEntries, perf: { now: () => clock.now() }, ttlResolution: 0 };
     this.#entries = new LRUCache({
-      ...common,
+      max: maxEntries,
+      perf: { now: () => clock.now() },
+      ttlResolution: 0,
       maxSize: maxBytes,
       sizeCalculation: (value, key) => Buffer.byteLength(key) + Buffer.byteLength(value),
     });
-    this.#leads = new LRUCache(common);
+    this.#leads = new MemoryLeads(clock, maxEntries);
   }
 
   async look(key: string, { token, leadMs, staleMs, maxBytes }: CacheQuestion): Promise<CacheLook> {
@@ -32,7 +33,7 @@ export class MemoryResultCache implements ResultCache {
     const value = kept === undefined || Buffer.byteLength(kept) > maxBytes ? undefined : kept;
     if (value !== undefined && this.#entries.getRemainingTTL(key) > staleMs)
       return { value, fresh: true, lead: false };
-    return { value, fresh: false, lead: this.#takeLead(key, token, leadMs) };
+    return { value, fresh: false, lead: this.#leads.take(key, token, lifeOf(leadMs)) };
   }
 
   async keep(key: string, value: string, { token, lifeMs }: KeepTerms): Promise<void> {
@@ -42,18 +43,11 @@ export class MemoryResultCache implements ResultCache {
   }
 
   async release(key: string, token: string): Promise<void> {
-    if (alive(this.#leads, key) === token) this.#leads.delete(key);
+    this.#leads.release(key, token);
   }
 
   get size(): { readonly entries: number; readonly bytes: number } {
     return { entries: this.#entries.size, bytes: this.#entries.calculatedSize };
-  }
-
-  #takeLead(key: string, token: string, leadMs: number): boolean {
-    const held = alive(this.#leads, key);
-    if (held !== undefined && held !== token) return false;
-    this.#leads.set(key, token, { ttl: lifeOf(leadMs) });
-    return true;
   }
 }
 

@@ -66,6 +66,39 @@ describe('SystemClock', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('after a pause of the process, reads what has arrived before a task that is late is run', async () => {
+    vi.useRealTimers();
+    const order: string[] = [];
+    const { port1, port2 } = new MessageChannel();
+    port2.once('message', () => order.push('message'));
+    const late = new Promise<void>((done) => {
+      new SystemClock().after(1, () => {
+        order.push('task');
+        done();
+      });
+    });
+    port1.postMessage('');
+    const until = performance.now() + 60;
+    while (performance.now() < until);
+    await late;
+    port1.close();
+    expect(order).toEqual(['message', 'task']);
+  });
+
+  it('does not run a late task that is called off while what has arrived is read', async () => {
+    vi.useRealTimers();
+    const task = vi.fn<() => void>();
+    const cancel = new SystemClock().after(1, task);
+    const { port1, port2 } = new MessageChannel();
+    port2.once('message', cancel);
+    port1.postMessage('');
+    const until = performance.now() + 60;
+    while (performance.now() < until);
+    await new Promise((done) => setTimeout(done, 20));
+    port1.close();
+    expect(task).not.toHaveBeenCalled();
+  });
+
   it('does not keep the process alive', () => {
     vi.useRealTimers();
     const unref = vi.spyOn(globalThis, 'setTimeout');

@@ -1,36 +1,33 @@
 // SqlDatabase over a pool of pg's: one call is one transaction on one connection, in one round trip.
-import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseError, Pool, type PoolClient } from 'pg';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import {
-  AGENT_SETTING,
-  TENANT_SETTING,
-  USER_SETTING,
-  type SqlDatabase,
-  type SqlInspection,
-  type SqlResult,
-  type SqlRun,
-  type SqlStatement,
+import type {
+  SqlDatabase,
+  SqlInspection,
+  SqlResult,
+  SqlRun,
+  SqlStatement,
 } from '../../ports/egress/sql-databases.ts';
+import { BEGIN_READ, BEGIN_WRITE, localsOf, namedOf, ROLLBACK } from './call-statements.ts';
 import type { DatabaseServer } from './database-server.ts';
 import { inspectStatement } from './inspect/inspect-statement.ts';
 import { InspectionQueue } from './inspect/inspection-queue.ts';
 import { PrepareExchange, Session, type NamedStatement } from './session.ts';
-import { commitLost, connectFailure, failureOf, isStale, shuttingDown } from './sql-failures.ts';
+import {
+  commitLost,
+  connectFailure,
+  failureOf,
+  isStale,
+  poolExhausted,
+  shuttingDown,
+} from './sql-failures.ts';
 import { StatementExchange } from './statement-exchange.ts';
-
-const BEGIN_READ: NamedStatement = { name: 'ute_begin_read', text: 'BEGIN TRANSACTION READ ONLY' };
-const BEGIN_WRITE: NamedStatement = { name: 'ute_begin_write', text: 'BEGIN TRANSACTION READ WRITE' };
-const ROLLBACK: NamedStatement = { name: 'ute_rollback', text: 'ROLLBACK' };
-
-const LOCALS: NamedStatement = {
-  name: 'ute_locals',
-  text: `SELECT set_config('statement_timeout', $1, true), set_config('${TENANT_SETTING}', $2, true), set_config('${AGENT_SETTING}', $3, true), set_config('${USER_SETTING}', $4, true)`,
-};
 
 /** The other connections of the pool are for calls. */
 const MOST_INSPECTIONS = 4;
+/** A call that is given up may have its answer any moment: a connection costs the server more than a hundred calls. */
+const FINISH_MS = 100;
 const CANCEL_ATTEMPTS = 4;
 const CANCEL_PAUSE_MS = 250;
 
@@ -66,7 +63,7 @@ export class PooledDatabase implements SqlDatabase {
   }
 
   async run(request: SqlRun): Promise<SqlResult> {
-    const client = await this.#acquire(request.signal);
+    const client = await this.#acquire(request);
     const work = this.#work(client, request);
     const { signal } = request;
     return new Promise<SqlResult>((resolve, reject) => {
@@ -140,6 +137,8 @@ export class PooledDatabase implements SqlDatabase {
     client.query(exchange);
     const { commandTag, ...result } = await exchange.done;
     if (!writes) return result;
+    // Nobody waits for it any more, and nothing is committed yet: what ends it rolls it back.
+    request.signal.throwIfAborted();
     await client.query('COMMIT').catch((error: Error) => {
       throw error instanceof DatabaseError ? error : commitLost(error);
     });
@@ -167,7 +166,8 @@ export class PooledDatabase implements SqlDatabase {
     return named;
   }
 
-  #acquire(signal?: AbortSignal): Promise<PoolClient> {
+  #acquire(request?: Pick<SqlRun, 'signal' | 'onWaiting'>): Promise<PoolClient> {
+    const signal = request?.signal;
     if (this.#closing !== undefined) return Promise.reject(shuttingDown());
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -177,23 +177,37 @@ export class PooledDatabase implements SqlDatabase {
         signal?.removeEventListener('abort', onAbort);
         reject(error);
       };
-      const connect = (pool: Pool) =>
+      const connect = (pool: Pool) => {
+        // One that is free, or a new one, is the server's to give; for one that other calls have, the server is not to blame.
+        let waits = isExhausted(pool);
+        request?.onWaiting?.(() => (waits ? poolExhausted() : undefined));
         pool.connect((error, client) => {
+          waits = false;
           if (client === undefined) return ended(connectFailure(error, isExhausted(pool)));
           signal?.removeEventListener('abort', onAbort);
           if (signal?.aborted) client.release();
           else resolve(client);
         });
+      };
       this.#opened().then(connect, (error: Error) => ended(connectFailure(error, false)));
     });
   }
 
-  /** After an abort. A late cancel could hit the next call: the connection is given up, whatever came of it. */
+  /**
+   * After an abort. Late calls come in crowds: what the server ends by itself, for its own timeout came as well, leaves the
+   * connection as it was. What it does not is cancelled. A late cancel could hit the next call, so that connection is given up.
+   */
   async #giveUp(client: PoolClient, work: Promise<SqlResult>): Promise<void> {
     const settled = work.then(
       () => true,
       () => true,
     );
+    if (await Promise.race([settled, pause(FINISH_MS, false)])) {
+      return work.then(
+        () => client.release(),
+        (error: Error) => this.#repair(client, error),
+      );
+    }
     // A cancel that comes before the statement has begun is lost: it is said again until the server has answered.
     for (let attempt = 0; attempt < CANCEL_ATTEMPTS; attempt += 1) {
       await this.#server.cancel(client).catch(() => {});
@@ -212,22 +226,6 @@ export class PooledDatabase implements SqlDatabase {
       client.release(true);
     }
   }
-}
-
-/** By its text and its types: the same text with others may mean other functions. */
-function namedOf({ text }: SqlStatement, types: readonly number[]): NamedStatement {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([text, types]))
-    .digest('hex');
-  return { name: `ute_${digest.slice(0, 32)}`, text, types };
-}
-
-/**
- * Settings of this transaction alone; names are ours, values are parameters. A call without a tenant says so too:
- * what a role or a database has as its default would otherwise be its tenant.
- */
-function localsOf({ tenantId = '', agentId = '', userId = '', timeoutMs }: SqlRun) {
-  return { ...LOCALS, values: [String(Math.max(1, Math.ceil(timeoutMs))), tenantId, agentId, userId] };
 }
 
 function isExhausted({ totalCount, idleCount, options }: Pool): boolean {

@@ -82,6 +82,11 @@ export function connectFailure(error: Error | undefined, exhausted: boolean): To
   return unavailable(exhausted ? 'POOL_EXHAUSTED' : 'CONNECT_FAILED', error);
 }
 
+/** For a call whose time ended before a connection of the pool was free. */
+export function poolExhausted(): ToolFailure {
+  return unavailable('POOL_EXHAUSTED', undefined);
+}
+
 export function shuttingDown(): ToolFailure {
   return toolFailure('DRAINING', 'The gateway is shutting down.', { partialSideEffects: false });
 }

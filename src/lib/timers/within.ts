@@ -12,8 +12,8 @@ export interface Limit {
   readonly ms: number;
   /** Ends the work as well. */
   readonly signal?: AbortSignal;
-  /** What the work's signal says when its time is over. Left out: a LateError. */
-  readonly late?: Error;
+  /** What the work's signal says when its time is over; made then, where every call has such a limit: an error costs more than the limit. Left out: a LateError. */
+  readonly late?: Error | (() => Error);
 }
 
 /**
@@ -22,16 +22,16 @@ export interface Limit {
  */
 export async function within<Result>(
   clock: Timers,
-  { ms, signal, late = new LateError(ms) }: Limit,
+  { ms, signal, late = () => new LateError(ms) }: Limit,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const time = new AbortController();
-  const disarm = clock.after(ms, () => time.abort(late));
+  const disarm = clock.after(ms, () => time.abort(typeof late === 'function' ? late() : late));
   try {
     return await work(signal === undefined ? time.signal : AbortSignal.any([signal, time.signal]));
   } catch (error) {
     signal?.throwIfAborted();
-    throw time.signal.aborted ? late : error;
+    throw time.signal.aborted ? time.signal.reason : error;
   } finally {
     disarm();
   }

@@ -1,5 +1,6 @@
 // SqlDatabases: databases that run registered statements. Values are parameters of the protocol, never part of the text.
 import type { JsonObject } from '../../contract/json.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 
 /** The transaction-local setting that row-level security policies compare with. */
 export const TENANT_SETTING = 'app.tenant_id';
@@ -74,6 +75,8 @@ export interface SqlRun {
   /** Of row data, as the server sends it. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** Given once, before anything is waited for: says what the call waits for inside the gateway, and undefined where that is nothing. */
+  onWaiting?(why: () => ToolFailure | undefined): void;
 }
 
 export interface SqlResult {
