@@ -1,2 +1,2 @@
-/** The folder of helm3, helm4, kubeconform and schemas; not there until build.js has run. */
+/** The folder of helm3, helm4, kubeconform, compose, dashboards and schemas; not there until build.js has run. */
 export const PROGRAMS: string;

@@ -1,5 +1,5 @@
-// Builds the programs that hold the Helm chart against Helm and Kubernetes, and dashboards against Grafana: helm (3 and 4), kubeconform and
-// one of our own over Grafana's types, from the Go modules that go.mod and go.sum pin, and schemas from the module k8s.io/kubernetes. Once for each set of versions; kept outside the
+// Builds the programs that hold the Helm chart against Helm and Kubernetes, the compose file against what reads it in docker compose, and
+// dashboards against Grafana: helm (3 and 4), kubeconform, compose-go and one of our own over Grafana's types, from the Go modules that go.mod and go.sum pin, and schemas from the module k8s.io/kubernetes. Once for each set of versions; kept outside the
 // checkout. `node test/deploy/programs/build.js`; the path of what it made is `PROGRAMS`.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,6 +16,7 @@ const BUILT = {
   helm3: 'helm.sh/helm/v3/cmd/helm',
   helm4: 'helm.sh/helm/v4/cmd/helm',
   kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform',
+  compose: 'github.com/compose-spec/compose-go/v2/cmd',
   dashboards: './dashboards',
 };
 /** Other work goes on beside it. */
