@@ -75,7 +75,7 @@ describe('the compose file', () => {
     };
     const text = readFileSync(join(FOLDER, 'compose.yaml'), 'utf8');
     const whole = readAsCompose(text);
-    expect(whole.status, whole.said).toBe(0);
+    expect(whole).toMatchObject({ status: 0 });
     const project = parse(whole.said) as { readonly services: object };
     expect(Object.keys(project.services)).toEqual(services.map(([name]) => name).toSorted());
     for (const [from, to, problem] of [

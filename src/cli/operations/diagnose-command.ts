@@ -12,6 +12,7 @@ import { GatewayClient, reasonOf, withGatewayOptions, type GatewayOptions } from
 import { ownSettings } from '../own-settings.ts';
 import { machineReport } from './machine-report.ts';
 import { metricsAddress, type MetricsAddress } from './metrics-address.ts';
+import { shownAnswers } from './shown-answers.ts';
 import { shownSettings } from './shown-settings.ts';
 
 interface DiagnoseOptions extends GatewayOptions {
@@ -62,28 +63,25 @@ async function collect(options: DiagnoseOptions, io: CliIo): Promise<Collected> 
   const shown = shownSettings(own);
   const parts = await Promise.all(Object.entries(ASKED).map(async ([name, path]) => [name, await asked(gateway, path)] as const)); // prettier-ignore
   const answers: JsonObject = Object.fromEntries(parts);
-  const { told, status } = withoutHost(answers['status']);
+  const { status } = answers;
+  const told = isJsonObject(status) ? status['metrics_url'] : undefined;
   const metricsFrom = metricsAddress(options.metricsUrl, told, gateway.target('/').url);
   // What could not be reached is named by whoever tells of it.
-  const hosts = [told, 'url' in metricsFrom && metricsFrom.url].flatMap((url) => shownSettings(url).secrets);
+  const metricsHosts = 'url' in metricsFrom ? shownSettings(metricsFrom.url).secrets : [];
+  const shownOf = shownAnswers(answers);
   const report: JsonObject = {
     made_at: new Date().toISOString(),
     ute: VERSION,
     machine: await machineReport(own?.data_dir),
     settings: settings instanceof Error ? { error: settings.message } : shown.value,
-    gateway: { ...answers, status },
+    gateway: shownOf.value,
     metrics: await metrics(metricsFrom, io),
   };
   const key = options.key ?? io.env['UTE_API_KEY'] ?? '';
-  const secrets = [...shown.secrets, ...hosts, key].filter((secret) => secret.length >= LEAST_SECRET);
+  const secrets = [...shown.secrets, ...shownOf.hosts, ...metricsHosts, key].filter(
+    (secret) => secret.length >= LEAST_SECRET,
+  );
   return { report: secretScrubber(secrets).json(report), metricsFrom };
-}
-
-/** The address that is told to its operators is none for whoever reads the report. */
-function withoutHost(status: JsonValue | undefined) {
-  const told = isJsonObject(status) ? status['metrics_url'] : undefined;
-  if (!isJsonObject(status) || told === undefined) return { told, status: status ?? null };
-  return { told, status: { ...status, metrics_url: shownSettings(told).value } };
 }
 
 async function asked(gateway: GatewayClient, path: string): Promise<JsonValue> {
