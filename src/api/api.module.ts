@@ -1,6 +1,7 @@
 // ApiModule: the doors. They translate, call the core, and translate back.
 import { Module, type DynamicModule } from '@nestjs/common';
 import { GrpcHealth } from './grpc/grpc-health.ts';
+import { AnalyticsRpcController } from './grpc/management/analytics.controller.ts';
 import { ApprovalRpcController } from './grpc/management/approvals.controller.ts';
 import { CallRpcController } from './grpc/management/calls.controller.ts';
 import { SessionRpcController } from './grpc/management/sessions.controller.ts';
@@ -28,6 +29,7 @@ export interface ApiOptions {
 const GRPC_CONTROLLERS = [
   ToolExecutorController,
   CallRpcController,
+  AnalyticsRpcController,
   SessionRpcController,
   ApprovalRpcController,
 ] as const;

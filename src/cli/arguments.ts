@@ -8,6 +8,9 @@ import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT } from './exit-code.ts';
 import { reasonOf } from './gateway-client.ts';
 
+/** The one field of the context that is true or false. */
+const YES_OR_NO = 'dry_run';
+
 /** `{}` where nothing was written. */
 export async function readArguments(written: string | undefined, io: CliIo): Promise<JsonObject> {
   const text = await textOf(written, io);
@@ -28,7 +31,17 @@ export function addContextField(
 ): Map<string, string> {
   const split = written.indexOf('=');
   if (split < 1) throw new InvalidArgumentError('Expected key=value, for example session_id=s-1.');
-  return new Map([...collected, [written.slice(0, split), written.slice(split + 1)]]);
+  const [key, value] = [written.slice(0, split), written.slice(split + 1)];
+  if (key === YES_OR_NO && value !== 'true' && value !== 'false')
+    throw new InvalidArgumentError(`Expected ${YES_OR_NO}=true or ${YES_OR_NO}=false.`);
+  return new Map([...collected, [key, value]]);
+}
+
+/** As a body carries them: one of them is no text there. */
+export function contextBody(fields: ReadonlyMap<string, string>): JsonObject {
+  return Object.fromEntries(
+    [...fields].map(([key, value]) => [key, key === YES_OR_NO ? value === 'true' : value]),
+  );
 }
 
 /** ISO 8601, with a time zone. */

@@ -99,6 +99,11 @@ describe('ute call', () => {
     expect(asked[0]?.headers.get('content-type')).toBe('application/json');
   });
 
+  it.each([true, false])('sends dry_run=%s as what it is, and no text', async (isDry) => {
+    const { asked } = await ute(['call', 'now', '--context', `dry_run=${isDry}`], [success]);
+    expect(asked[0]?.body).toEqual({ arguments: {}, context: { dry_run: isDry } });
+  });
+
   it('sends no arguments as an empty object, and prints one line on --json', async () => {
     const { stdout, asked } = await ute(['call', 'now', '--json'], [success]);
     expect(asked[0]?.body).toEqual({ arguments: {}, context: {} });
@@ -154,6 +159,7 @@ describe('ute call', () => {
     ],
     ['a file that is not there', ['call', 'now', '@no.json'], 'the arguments file no.json cannot be read'],
     ['a context field without a value', ['call', 'now', '--context', 'mode'], 'Expected key=value'],
+    ['a dry run that is neither', ['call', 'now', '--context', 'dry_run=yes'], 'Expected dry_run=true or'],
     ['a timeout that is no number', ['call', 'now', '--timeout-ms', '1s'], 'whole number of milliseconds'],
     ['a URL of another kind', ['call', 'now', '--url', 'file:///etc'], '--url must be an http or https URL'],
     ['a tool named like a step up', ['call', '..'], '/v1/tools/../execute is no path of a gateway'],

@@ -140,6 +140,7 @@ const BY_GRPC = [
   'rpc CancelCall',
   'rpc DecideApproval',
   'rpc EndSession',
+  'rpc GetAnalytics',
   'rpc GetApproval',
   'rpc GetCall',
   'rpc GetSession',

@@ -187,6 +187,35 @@ describe('for whom calls are made', () => {
     await client.close();
   });
 
+  it.each([
+    ['', 'I cannot reach the office just now.'],
+    ['?language=de-AT', 'Das Büro ist gerade nicht zu erreichen.'],
+    ['?language=fr', 'I cannot reach the office just now.'],
+  ])('a safe answer is in the language of the URL: "%s"', async (query, message) => {
+    const client = await clientOf('auto', { query });
+    const answer = await client.callTool({ name: 'unreachable', arguments: {} });
+    expect(answer).toMatchObject({
+      structuredContent: { message },
+      _meta: { 'io.ute/meta': { fallback: true } },
+    });
+    await client.close();
+  });
+
+  it('a safe answer is in the language of _meta, which is that of one call', async () => {
+    const client = await clientOf('auto');
+    const _meta = { 'io.ute/context': { language: 'de' } };
+    const { structuredContent } = await client.callTool({ name: 'unreachable', arguments: {}, _meta });
+    expect(structuredContent).toEqual({ message: 'Das Büro ist gerade nicht zu erreichen.' });
+    await client.close();
+  });
+
+  it('a language that is none is refused', async () => {
+    const client = await clientOf('auto', { query: '?language=a%20b' });
+    const refused = await client.callTool({ name: 'whoami', arguments: {} });
+    expect(refused._meta?.['io.ute/error']).toMatchObject({ type: 'VALIDATION', reason: 'MALFORMED_CALL' });
+    await client.close();
+  });
+
   it('a parameter of the URL that means nothing is refused', async () => {
     const answer = await send(legacy('tools/list'), { query: '?agentid=a1' });
     expect(answer).toMatchObject({

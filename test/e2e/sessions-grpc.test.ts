@@ -96,6 +96,22 @@ async function rest(method: string, path: string, body?: object, who = 'agent'):
 }
 
 const refusal = ({ type, reason }: Outcome) => ({ type, reason });
+interface Figures {
+  readonly agents: readonly Fields[];
+  readonly failures: readonly Fields[];
+}
+
+/** By the names of REST, without what is not set: gRPC has the figures of a tool beside its name. */
+function flat(said: unknown): unknown {
+  if (Array.isArray(said)) return said.map(flat);
+  if (typeof said !== 'object' || said === null) return said;
+  const { figures, ...rest } = said as Fields;
+  const fields = Object.entries({ ...rest, ...(figures as Fields | undefined) })
+    .filter(([name, value]) => value !== null && value !== '' && !name.startsWith('_'))
+    .map(([name, value]) => [name.replaceAll('_', '').toLowerCase(), flat(value)] as const);
+  return Object.fromEntries(fields);
+}
+
 const idOf = ({ answer = {} }: Outcome) =>
   String((answer['session'] as Fields | undefined)?.['id'] ?? answer['id']);
 
@@ -142,6 +158,22 @@ const CASES: readonly Case[] = [
     'a time that is none',
     ['GET', '/v1/calls?from=x', undefined, 'admin'],
     ['ListCalls', { from: 'x' }, 'admin'],
+  ],
+  ['figures without the permission', ['GET', '/v1/analytics'], ['GetAnalytics', {}]],
+  [
+    'figures of another tenant',
+    ['GET', '/v1/analytics?tenant=acme', undefined, 'stranger'],
+    ['GetAnalytics', { tenant: 'acme' }, 'stranger'],
+  ],
+  [
+    'figures of more than a month',
+    ['GET', '/v1/analytics?from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z', undefined, 'admin'],
+    ['GetAnalytics', { from: '2026-01-01T00:00:00Z', to: '2026-03-01T00:00:00Z' }, 'admin'],
+  ],
+  [
+    'figures in lists of less than nothing',
+    ['GET', '/v1/analytics?top=-1', undefined, 'admin'],
+    ['GetAnalytics', { top: -1 }, 'admin'],
   ],
 ];
 
@@ -350,6 +382,25 @@ describe('a call that runs later', () => {
     const id = await started({ topic: 'parking' });
     for (const method of ['GetCall', 'CancelCall'])
       expect(await rpc(method, { id }, 'stranger')).toEqual({ type: 'NOT_FOUND', reason: 'CALL_NOT_FOUND' });
+  });
+
+  it('and all others add up to the same figures by either door, and to none for another tenant', async () => {
+    await rpc('Execute', { tool: 'nobody' });
+    await rpc('Execute', { tool: 'get_working_hours', context: { agentId: 'desk' } });
+    const day = 86_400_000;
+    const [from, to] = [-day, day].map((away) => new Date(Date.now() + away).toISOString());
+    const both = async (who: string) => [
+      (await rest('GET', `/v1/analytics?from=${from}&to=${to}&top=3`, undefined, who)).answer as Figures,
+      (await rpc('GetAnalytics', { from, to, top: 3 }, who)).answer as Figures,
+    ];
+    await eventually(async () => {
+      const [overRest, overGrpc] = await both('admin');
+      expect(overRest?.failures.map(({ reason }) => reason)).toContain('TOOL_NOT_FOUND');
+      expect(overRest?.agents.map(({ agent_id: agent }) => agent)).toContain('desk');
+      expect(flat(overGrpc)).toEqual(flat(overRest));
+    });
+    for (const each of await both('stranger'))
+      expect(flat(each)).toMatchObject({ totals: { calls: 0 }, tools: [], agents: [], days: [] });
   });
 
   it('of a session runs in it, also when that has ended meanwhile', async () => {

@@ -124,6 +124,7 @@ export const REQUESTS = {
   StartCall: reader<StartCallMessage>('StartCallRequest'),
   GetCall: reader<ByIdMessage>('GetCallRequest'),
   ListCalls: reader<object>('ListCallsRequest'),
+  GetAnalytics: reader<object>('GetAnalyticsRequest'),
   WatchCall: reader<WatchCallMessage>('WatchCallRequest'),
   CancelCall: reader<ByIdMessage>('CancelCallRequest'),
   CreateSession: reader<object>('CreateSessionRequest'),
@@ -144,11 +145,12 @@ export const encodeGetResponse = writer('GetToolResponse');
 export const encodeSearchResponse = writer('SearchToolsResponse');
 export const encodeWatchEvent = writer('WatchToolsResponse');
 
-/** Answers of calls that run later, of sessions and of approvals. */
+/** Answers of calls that run later and of their figures, of sessions and of approvals. */
 export const ENCODERS = {
   StartCall: writer('StartCallResponse'),
   GetCall: writer('GetCallResponse'),
   ListCalls: writer('ListCallsResponse'),
+  GetAnalytics: writer('GetAnalyticsResponse'),
   WatchCall: writer('WatchCallResponse'),
   CancelCall: writer('CancelCallResponse'),
   CreateSession: writer('CreateSessionResponse'),

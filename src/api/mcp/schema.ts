@@ -1,6 +1,7 @@
 // The MCP door on the wire, as far as HTTP goes: JSON-RPC messages, and where a client learns whom to ask for a token.
 import { z } from 'zod';
 import { INTERACTION_MODES } from '../../contract/tool/tool-spec.ts';
+import { isLanguageTag } from '../../lib/text/language-tag.ts';
 import { Problem } from '../rest/openapi/shared.ts';
 import { json, route, type Route } from '../rest/route/route.ts';
 import { list, named, object, oneOf, shape, text, textOf } from '../rest/route/shapes.ts';
@@ -55,13 +56,17 @@ const messageRoute = (operationId: string, path: `/${string}`, params?: Params) 
     summary: 'A message of the Model Context Protocol',
     description:
       'Streamable HTTP, revisions 2026-07-28 and 2025-11-25, and before them what 2025-era clients ask for. An answer is JSON, or a stream of ' +
-      'events where there is something to tell before it. `agent_id`, `user_id`, `session_id` and `mode` of the query are the context of every call.',
+      'events where there is something to tell before it. `agent_id`, `user_id`, `session_id`, `mode` and `language` of the query are the context of every call.',
     query: shape(() =>
       z.object({
         agent_id: contextField('The agent that calls are made for, and whose tools are listed.'),
         user_id: contextField('The user that calls are made for.'),
         session_id: contextField('The conversation that calls belong to.'),
         mode: oneOf(INTERACTION_MODES).optional(),
+        language: textOf(2, 35)
+          .refine(isLanguageTag, 'must be a language tag such as de or pt-BR')
+          .optional()
+          .describe('The language that the user is spoken to in: safe answers are given in it.'),
       }),
     ),
     body: {

@@ -1,7 +1,7 @@
 // `ute call`: calls one tool of a running gateway and prints the envelope.
 import type { Command } from 'commander';
 import { isJsonObject, type JsonObject } from '../../contract/json.ts';
-import { addContextField, milliseconds, readArguments } from '../arguments.ts';
+import { addContextField, contextBody, milliseconds, readArguments } from '../arguments.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { asEnvelope } from '../gateway-answer.ts';
@@ -22,7 +22,12 @@ export function addCallCommand(program: Command, io: CliIo, finish: (code: ExitC
         'Ends with 0 when ok, 3 when the envelope says no, 4 when an approval is needed.',
     )
     .option('--timeout-ms <ms>', 'how long to wait for the answer', milliseconds)
-    .option('--context <key=value>', 'a field of the context; may be repeated', addContextField, new Map())
+    .option(
+      '--context <key=value>',
+      'a field of the context, such as session_id=s-1 or dry_run=true; may be repeated',
+      addContextField,
+      new Map(),
+    )
     .option('--token <confirmation>', 'redeems an approval of exactly this call')
     .option('--json', 'print the envelope on one line')
     .action(async (tool: string, written: string | undefined, options: CallOptions) => {
@@ -47,7 +52,7 @@ async function call(
 }
 
 function contextOf({ context, token }: CallOptions): JsonObject {
-  const fields = Object.fromEntries(context);
+  const fields = contextBody(context);
   return token === undefined ? fields : { ...fields, confirmation_token: token };
 }
 

@@ -5,7 +5,7 @@ import type { Explanation } from '../../contract/call/explanation.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { describeProblem } from '../../lib/text/describe-problem.ts';
-import { addContextField, readArguments } from '../arguments.ts';
+import { addContextField, contextBody, readArguments } from '../arguments.ts';
 import type { CliIo } from '../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
 import { asObject } from '../gateway-answer.ts';
@@ -62,7 +62,7 @@ async function explain(
   const body: JsonObject = {
     tool,
     arguments: await readArguments(written, io),
-    context: Object.fromEntries(context),
+    context: contextBody(context),
     ...(as !== undefined && { key_id: as }),
   };
   const gateway = await GatewayClient.open(at, io);

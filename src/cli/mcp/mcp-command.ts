@@ -25,7 +25,7 @@ export function addMcpCommand(program: Command, io: CliIo, finish: (code: ExitCo
     )
     .option(
       '--context <key=value>',
-      'agent_id, user_id, session_id or mode of every call; may be repeated',
+      'agent_id, user_id, session_id, mode or language of every call; may be repeated',
       addContextField,
       new Map(),
     )

@@ -2931,6 +2931,8 @@ export interface Routes {
       /** The conversation that calls belong to. */
       session_id?: string;
       mode?: "voice" | "text" | "live_call";
+      /** The language that the user is spoken to in: safe answers are given in it. */
+      language?: string;
     };
     body: JsonRpcMessage;
     answer: JsonRpcAnswer | string | undefined;
@@ -2953,6 +2955,8 @@ export interface Routes {
       /** The conversation that calls belong to. */
       session_id?: string;
       mode?: "voice" | "text" | "live_call";
+      /** The language that the user is spoken to in: safe answers are given in it. */
+      language?: string;
     };
     body: JsonRpcMessage;
     answer: JsonRpcAnswer | string | undefined;
