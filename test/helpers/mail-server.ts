@@ -39,7 +39,8 @@ const TLS_HANDSHAKE = 0x16;
 /** Refuses the message itself, in `refuses`. */
 export const ANY_MESSAGE = 'message';
 
-export async function startMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
+/** `port`: a free one where it is not said. */
+export async function startMailServer(options: SMTPServerOptions = {}, port = 0): Promise<MailServer> {
   const { cert, key } = selfSignedCertificate();
   const mails: ReceivedMail[] = [];
   const logins: { user: string; password: string }[] = [];
@@ -91,7 +92,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   });
   // A client that does not trust the certificate, or goes away in the middle, is what tests are about.
   server.on('error', () => undefined);
-  const listening = server.listen(0, '127.0.0.1');
+  const listening = server.listen(port, '127.0.0.1');
   await once(listening, 'listening');
   const made: MailServer = {
     port: (listening.address() as AddressInfo).port,

@@ -56,6 +56,29 @@ describe('the agents example', () => {
     expect(await call()).toMatchObject({ error: { reason: 'TOOL_NOT_CONFIGURED' } });
   });
 
+  it('is declared and configured by one command, or not at all where the file is wrong', async () => {
+    const tools = JSON.stringify({
+      send_email: {
+        config: { from_email: 'desk@example.com' },
+        sensitive_config: { api_key: 'mail-key-123' },
+      },
+    });
+    const create = (said: string, stdin = '') => ute(['agents', 'create', 'whole', '--tools', said], stdin);
+    expect(await create(tools)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--tools must be @file or -'),
+    });
+    expect(await create('-', '{"send_email": true}')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('send_email must be an object: {config, sensitive_config}'),
+    });
+    const made = await create('-', tools);
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(made.stdout).toMatch(/send_email\s+enabled\s+\{"from_email":"desk@example.com"\}\s+api_key/);
+    expect(made.stdout).not.toContain('mail-key-123');
+    expect((await ute(['agents', 'delete', 'whole'])).code).toBe(0);
+  });
+
   it('a secret on the command line is refused, and so is what a tool does not ask for', async () => {
     await ute(['agents', 'create', 'night']);
     const shown = await ute(['agents', 'configure', 'night', 'send_email', '--secrets', '{"api_key": "x"}']);

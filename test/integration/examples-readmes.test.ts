@@ -19,6 +19,7 @@ const APART: { readonly [example: string]: string } = {
   langchain: 'it installs packages, and asks: test/sdk',
   'grpc-client': 'it names the port 50051, and its second command is to fail',
   email: 'its mail server takes the port 2525',
+  'front-desk': 'its mail server takes the port 2587',
   grpc: 'its order service takes the port 50061',
   http: 'its order service takes the port 8099',
   'http-loader': 'its server of tools takes the port 8099',

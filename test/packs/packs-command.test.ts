@@ -6,9 +6,11 @@ import { run } from '../../src/cli/run.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 let cwd: string;
+let env: Readonly<Record<string, string>>;
 
 beforeEach(() => {
   cwd = tempDir();
+  env = {};
 });
 afterEach(() => removeDir(cwd));
 
@@ -19,7 +21,7 @@ async function ute(...argv: string[]) {
     stderr: (text) => (out.stderr += text),
     readStdin: async () => '',
     fetch,
-    env: {},
+    env,
     cwd,
   });
   return { code, ...out };
@@ -52,6 +54,13 @@ describe('ute packs add', () => {
       code: 0,
       stdout: expect.stringContaining('already') as string,
     });
+  });
+
+  it('tells whom the first call is for where it has to say so, and how it is typed where npm runs it', async () => {
+    const first = `call email.send_email '{"to":"ann@example.com","subject":"Hello","body":"How are you?"}' --context agent_id=front-desk`;
+    expect((await ute('packs', 'add', 'email')).stdout).toContain(`  ute ${first}\n`);
+    env = { npm_lifecycle_event: 'ute' };
+    expect((await ute('packs', 'add', 'email')).stdout).toContain(`  npm run --silent ute -- ${first}\n`);
   });
 
   it('a tool of that name that is there keeps the pack out, and the file stays as it was', async () => {

@@ -45,7 +45,12 @@ const manifestSchema = z.strictObject({
   /** Its first call asks something on the internet. */
   network: z.literal(true).optional(),
   /** Arguments of a first call, for whoever has just put it in force. */
-  first_call: z.strictObject({ tool: z.string().min(1), arguments: z.record(z.string(), z.json()) }),
+  first_call: z.strictObject({
+    tool: z.string().min(1),
+    arguments: z.record(z.string(), z.json()),
+    /** For whom it is made, where that has to be said. */
+    context: z.record(word, z.string().min(1)).default({}),
+  }),
 });
 
 export type PackManifest = z.output<typeof manifestSchema>;

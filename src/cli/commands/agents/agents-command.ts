@@ -15,6 +15,11 @@ interface AgentOptions extends GatewayOptions {
   readonly tenant?: string;
 }
 
+interface CreateOptions extends AgentOptions {
+  readonly description?: string;
+  readonly tools?: string;
+}
+
 interface ConfigureOptions extends AgentOptions {
   readonly config?: string;
   readonly secrets?: string;
@@ -62,8 +67,13 @@ function addAgents(add: Add, io: CliIo, tell: Tell): void {
   });
   add('create <agent>', 'declare an agent: it calls the tools that are configured for it, and no others')
     .option('--description <text>', 'for people: what it is for')
-    .action(async (name: string, options: AgentOptions & { readonly description?: string }) => {
+    .option(
+      '--tools <json>',
+      'what is configured for it, {tool: {config, sensitive_config}}: @file or -, since others see a command line',
+    )
+    .action(async (name: string, options: CreateOptions) => {
       const { description, tenant } = options;
+      const tools = await toolsOf(options, io);
       const body = {
         name,
         ...(description !== undefined && { description }),
@@ -71,7 +81,12 @@ function addAgents(add: Add, io: CliIo, tell: Tell): void {
       };
       const gateway = await GatewayClient.open(options, io);
       const agent = asObject(await gateway.send('POST', '/v1/agents', body));
-      tell(table(AGENTS, [agentRow(agent)]), agent, options);
+      const made: JsonObject[] = [];
+      for (const [tool, said] of tools)
+        made.push(asObject(await gateway.send('PUT', pathOf(name, 'tools', tool), said, whose(options))));
+      const configured = made.length === 0 ? '' : `\n${table(TOOLS, made.map(toolRow))}`;
+      const shown = made.length === 0 ? agent : { ...agent, tools: made };
+      tell(`${table(AGENTS, [agentRow(agent)])}${configured}`, shown, options);
     });
   add('delete <agent>', 'delete an agent with all that is configured for it').action(
     async (name: string, options: AgentOptions) => {
@@ -125,6 +140,25 @@ function addTools(add: Add, io: CliIo, tell: Tell): void {
   });
 }
 
+/** Read whole before the agent is declared: of a file with a mistake nothing is done. */
+async function toolsOf({ tools }: CreateOptions, io: CliIo): Promise<readonly [string, JsonObject][]> {
+  if (tools === undefined) return [];
+  refuseOnCommandLine('--tools', tools);
+  return Object.entries(await readArguments(tools, io)).map(([tool, said]) => {
+    if (isJsonObject(said)) return [tool, said];
+    throw new CliFailure(EXIT.usage, `--tools: ${tool} must be an object: {config, sensitive_config}`);
+  });
+}
+
+/** Throws CliFailure. */
+function refuseOnCommandLine(option: string, said: string): void {
+  if (said === '-' || said.startsWith('@')) return;
+  throw new CliFailure(
+    EXIT.usage,
+    `${option} must be @file or -: whoever lists processes reads a command line`,
+  );
+}
+
 async function editOf(
   { config, secrets, enable, disable }: ConfigureOptions,
   io: CliIo,
@@ -133,11 +167,7 @@ async function editOf(
     throw new CliFailure(EXIT.usage, '--enable and --disable say opposite things');
   if (config === '-' && secrets === '-')
     throw new CliFailure(EXIT.usage, 'standard input is one of --config and --secrets');
-  if (secrets !== undefined && secrets !== '-' && !secrets.startsWith('@'))
-    throw new CliFailure(
-      EXIT.usage,
-      '--secrets must be @file or -: whoever lists processes reads a command line',
-    );
+  if (secrets !== undefined) refuseOnCommandLine('--secrets', secrets);
   return {
     ...(enable === true && { is_enabled: true }),
     ...(disable === true && { is_enabled: false }),

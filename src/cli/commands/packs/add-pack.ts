@@ -23,11 +23,20 @@ export async function addPack(entry: PackEntry, manifest: PackManifest, io: CliI
   }
   for (const line of openChoices(entry, manifest)) io.stdout(`${line}\n`);
   if (manifest.before !== undefined) io.stdout(`${manifest.before}\n`);
-  const { tool, arguments: values } = manifest.first_call;
   io.stdout(
-    `Start the gateway, or start it again. A first call:\n  ute call ${tool} '${JSON.stringify(values)}'\n`,
+    `Start the gateway, or start it again. A first call:\n  ${calledAs(io)} ${firstCall(manifest)}\n`,
   );
   return EXIT.ok;
+}
+
+function firstCall({ first_call: { tool, arguments: values, context } }: PackManifest): string {
+  const fields = Object.entries(context).map(([name, value]) => ` --context ${name}=${value}`);
+  return `call ${tool} '${JSON.stringify(values)}'${fields.join('')}`;
+}
+
+/** In a checkout there is no program `ute` on the path. */
+function calledAs({ env }: CliIo): string {
+  return env['npm_lifecycle_event'] === 'ute' ? 'npm run --silent ute --' : 'ute';
 }
 
 /** Undefined: there is none. Throws CliFailure. */
