@@ -390,7 +390,8 @@ describe('a call that runs later', () => {
     const day = 86_400_000;
     const [from, to] = [-day, day].map((away) => new Date(Date.now() + away).toISOString());
     const both = async (who: string) => [
-      (await rest('GET', `/v1/analytics?from=${from}&to=${to}&top=3`, undefined, who)).answer as unknown as Figures,
+      (await rest('GET', `/v1/analytics?from=${from}&to=${to}&top=3`, undefined, who))
+        .answer as unknown as Figures,
       (await rpc('GetAnalytics', { from, to, top: 3 }, who)).answer as unknown as Figures,
     ];
     await eventually(async () => {
