@@ -106,6 +106,11 @@ describe('two processes on one port', () => {
     expect(carried).toEqual([60, 60]);
   });
 
+  it('none takes what is its own for a change of gateway.yaml', () => {
+    expect(gateway.stdout).toContain('"process":2');
+    expect(gateway.stdout).not.toContain('gateway.yaml was changed');
+  });
+
   it('a scrape holds a set of series for each process, each metric described once, and how many there are', async () => {
     const text = await metrics();
     const described = text.split('\n').filter((line) => line.startsWith('# TYPE '));

@@ -170,6 +170,16 @@ it('refuses what is not as it was exported, and then leaves nothing behind', asy
   });
 });
 
+it('where there is no database, none is made and exported: that would be taken for a backup', async () => {
+  const nothing = join(dir, 'nothing');
+  expect(await ute(['database', 'export', join(dir, 'export')], { UTE_DATA_DIR: nothing })).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/no embedded database in .*nothing, .*run it in the folder of the gateway/),
+  });
+  expect(readdirSync(dir)).toEqual([]);
+});
+
 it('does not open the embedded database of a gateway that runs', async () => {
   const from = join(dir, 'from');
   await inDatabase(from, async (database) => {

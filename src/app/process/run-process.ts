@@ -23,7 +23,8 @@ async function main(): Promise<void> {
   delete process.env[PROCESS_VARIABLE];
   const read = () => loadSettings(process.env, process.cwd());
   const settings = read();
-  if (index !== undefined) return serveBeside(new Sibling(index), settingsOf(settings, index), read);
+  if (index !== undefined)
+    return serveBeside(new Sibling(index), settingsOf(settings, index), () => settingsOf(read(), index));
   const { count, why } = processCountOf(settings);
   if (count === 1) return serveAlone(settings, read, why);
   const { runPrimary } = await import('./many/run-primary.ts');

@@ -2,9 +2,11 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { MovedTable } from '../../infra/postgres/export-database.ts';
+import { holdsDatabase } from '../../infra/embedded-postgres/holds-database.ts';
+import type { Settings } from '../../settings/settings-schema.ts';
 import { ownSettings } from '../own-settings.ts';
 import type { CliIo } from '../cli-io.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { CliFailure, EXIT, type ExitCode } from '../exit-code.ts';
 import { QUIET_LOG } from '../quiet-log.ts';
 
 export function addDatabaseCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
@@ -37,6 +39,7 @@ const DESCRIPTIONS = {
 
 async function move(verb: 'export' | 'import', folder: string, io: CliIo): Promise<readonly MovedTable[]> {
   const settings = ownSettings(io);
+  if (verb === 'export') refuseNothing(settings);
   const [{ databaseSettings, embeddedPostgres }, { exportDatabase, importDatabase }] = await Promise.all([
     import('../../infra/postgres/own-database.ts'),
     import('../../infra/postgres/export-database.ts'),
@@ -48,4 +51,13 @@ async function move(verb: 'export' | 'import', folder: string, io: CliIo): Promi
   } finally {
     await server.stop();
   }
+}
+
+/** A database that was made for the export would be empty, and its copy be taken for a backup. */
+function refuseNothing({ data_dir: dataDir, database }: Settings): void {
+  if (database.url !== undefined || holdsDatabase(dataDir)) return;
+  throw new CliFailure(
+    EXIT.usage,
+    `there is no embedded database in ${dataDir}, and database.url names none: run it in the folder of the gateway, or with its UTE_CONFIG or UTE_DATA_DIR`,
+  );
 }
