@@ -38,7 +38,7 @@ export function readmeCommands(example: string): ReadmeCommands {
     calls: commands.slice(started + 1).join('\n'),
     answers: [...text.matchAll(SHOWN_ANSWERS)]
       .flatMap(([, block = '']) => block.split('\n'))
-      .filter((line) => line.startsWith('{"ok":'))
+      .filter((line) => /^\{"(?:ok|tenant)":/.test(line))
       .map(patternOf),
   };
 }

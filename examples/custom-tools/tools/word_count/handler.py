@@ -1,0 +1,2 @@
+def execute(text):
+    return {"words": len(text.split())}
