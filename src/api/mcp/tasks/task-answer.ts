@@ -25,7 +25,12 @@ export async function taskAnswer(envelope: string, era: Era, terms: WriteTerms):
   if (!stored.ok) return answerOfError(stored.error, stored.meta);
   const { dataJson, intents, meta } = stored;
   const { tool } = meta;
-  const answered = { data: await parseOwn(dataJson), dataJson, tool: typeof tool === 'string' ? tool : '' };
+  const answered = {
+    data: await parseOwn(dataJson),
+    dataJson,
+    tool: typeof tool === 'string' ? tool : '',
+    untrusted: meta['untrusted'] === true,
+  };
   return {
     kind: 'result',
     fields: await resultFields(answered, era, terms),

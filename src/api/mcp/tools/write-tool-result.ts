@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
 import { errorRow } from '../../../contract/call/error-row.ts';
 import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../../contract/call/tool-response.ts';
 import { isContent, picturedIn } from '../../../formats/mcp/content-blocks.ts';
+import { FROM_OUTSIDE } from '../../../formats/messages/result-parts.ts';
 import { refusalLines, type ToldError } from '../../../formats/messages/refusal-text.ts';
 import { stringifyInSlices } from '../../../lib/large-json/write-json.ts';
 import { wireError, wireMeta } from '../../rest/execute/write-envelope.ts';
@@ -32,7 +33,8 @@ export async function writeToolResult(
 ): Promise<Result> {
   if (!response.ok) return writeRefusal(response, exchange);
   const { data, dataJson, meta, intents } = response;
-  exchange.paste(await resultFields({ data, dataJson, tool: meta.tool }, exchange.asked.era, terms));
+  const { tool, untrusted = false } = meta;
+  exchange.paste(await resultFields({ data, dataJson, tool, untrusted }, exchange.asked.era, terms));
   return { _meta: metaOfResult(wireMeta(meta), intents) };
 }
 
@@ -41,10 +43,27 @@ export function metaOfResult(meta: object, intents: readonly unknown[]): object 
 }
 
 /** What a tool answered: as it was encoded, too. */
-export type Answered = Pick<ToolSuccess, 'data' | 'dataJson'> & { readonly tool: string };
+export type Answered = Pick<ToolSuccess, 'data' | 'dataJson'> & {
+  readonly tool: string;
+  /** A model sees none of `_meta`: a block in front says so. */
+  readonly untrusted: boolean;
+};
+
+const OUTSIDE_BLOCK = JSON.stringify({ type: 'text', text: FROM_OUTSIDE });
+const CONTENT = '"content":[';
 
 /** `content`, and `structuredContent` where there is one, as JSON text without the braces around them. */
-export async function resultFields(
+export async function resultFields(answered: Answered, era: Era, terms: WriteTerms): Promise<string> {
+  const fields = await fieldsOf(answered, era, terms);
+  if (!answered.untrusted) return fields;
+  if (fields.startsWith(CONTENT)) return `${CONTENT}${OUTSIDE_BLOCK},${fields.slice(CONTENT.length)}`;
+  // Blocks of the tool's own, behind another field.
+  const { content, ...rest } = answered.data as JsonObject;
+  const others = Object.keys(rest).length === 0 ? '' : `,${JSON.stringify(rest).slice(1, -1)}`;
+  return `${CONTENT}${OUTSIDE_BLOCK},${JSON.stringify(content).slice(1)}${others}`;
+}
+
+async function fieldsOf(
   { data, dataJson, tool }: Answered,
   era: Era,
   { hasOutputSchema }: WriteTerms,
@@ -66,7 +85,7 @@ export async function resultFields(
 
 /** Both are JSON text. */
 function withText(text: string, structured: string | undefined, more: readonly string[] = []): string {
-  const content = `"content":[${[`{"type":"text","text":${text}}`, ...more].join(',')}]`;
+  const content = `${CONTENT}${[`{"type":"text","text":${text}}`, ...more].join(',')}]`;
   return structured === undefined ? content : `${content},"structuredContent":${structured}`;
 }
 
@@ -86,8 +105,9 @@ function writeRefusal(refusal: ToolRefusal, exchange: Exchange): Result {
 
 /** For the model: what went wrong, and where. */
 export function errorResult(refusal: ToolRefusal, text: string): Result {
+  const isFromOutside = refusal.meta.untrusted === true && refusal.error.origin === 'tool';
   return {
-    content: [{ type: 'text', text }],
+    content: [...(isFromOutside ? [{ type: 'text', text: FROM_OUTSIDE }] : []), { type: 'text', text }],
     isError: true,
     _meta: { [ERROR_KEY]: wireError(refusal), [META_KEY]: wireMeta(refusal.meta) },
   };
