@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { COSTLY_SCHEMAS } from '../helpers/costly-schemas.ts';
@@ -11,6 +12,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { leastHeldBy, LOOP_PROBE } from '../helpers/held-loop.ts';
 import { FIXTURES, nodeServer } from '../helpers/mcp-kit.ts';
 import { LoopbackServers } from '../helpers/loopback-servers.ts';
+import { startMailServer, type MailServer } from '../helpers/mail-server.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 /** In CPU time of the loop's thread, so that a busy machine is no failure. */
@@ -67,8 +69,34 @@ const ANSWER = JSON.stringify({
   words: Array.from({ length: 200 }, (_, at) => `${'w'.repeat(500)}${at}`),
 });
 
+/** As much as one argument may be. */
+const LONGEST = 262_000;
+const filled = (piece: string, length: number) =>
+  piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
+const MAILS = {
+  'HTML of list items, read for its text': { html: filled('<li>', LONGEST) },
+  'HTML and text that are no ASCII': { html: filled('<b>é', LONGEST / 2), text: filled('é', LONGEST / 2) },
+  'line ends alone': { text: filled('\n', LONGEST) },
+  files: {
+    text: 'x',
+    files: Array.from({ length: 4 }, (_, at) => ({
+      filename: `${at}é.bin`,
+      base64: filled('QUJD', 240_000),
+    })),
+  },
+};
+const PAGES: { readonly [path: string]: { readonly body: string | Buffer; readonly coding?: string } } = {
+  '/robots.txt': { body: 'User-agent: *\n' + 'Disallow: /a*a*a*b$\n'.repeat(20_000) },
+  '/nested': { body: '<div>'.repeat(800_000) },
+  '/wide': { body: '<p>a</p>'.repeat(500_000) },
+  '/nothing': { body: Buffer.alloc(4_000_000) },
+  '/bomb': { body: gzipSync(Buffer.alloc(100_000_000)), coding: 'gzip' },
+};
+
 let dir: string;
 let servers: LoopbackServers;
+let mailServer: MailServer;
+let site: string;
 let gateway: GatewayProcess;
 let rest: string;
 let grpc: string;
@@ -78,6 +106,13 @@ beforeAll(async () => {
   servers = new LoopbackServers();
   const upstream = await servers.http((_request, response) => {
     response.setHeader('content-type', 'application/json').end(ANSWER);
+  });
+  mailServer = await startMailServer({ authOptional: true });
+  site = await servers.http((request, response) => {
+    const page = PAGES[request.url ?? ''];
+    response.setHeader('content-type', 'text/html');
+    if (page?.coding !== undefined) response.setHeader('content-encoding', page.coding);
+    response.end(page?.body);
   });
   writeFileSync(join(dir, 'one.js'), 'export const execute = () => 1;\n');
   const results = Object.values(RESULTS).map(
@@ -105,6 +140,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.end();
+  await mailServer.close();
   await servers.close();
   removeDir(dir);
 });
@@ -112,14 +148,45 @@ afterAll(async () => {
 function toolsFor(upstream: string): object {
   const one = { tool_type: 'javascript', implementation_config: { handler: './one.js', trusted: true } };
   const reach = { allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'] };
-  const argument = (schema: object, $defs: object = {}) => ({
+  const argument = (schema: object, $defs: object = {}, names = ['v']) => ({
     type: 'object',
-    properties: { v: schema },
+    properties: Object.fromEntries(names.map((name) => [name, schema])),
     $defs,
   });
   return {
-    connections: { upstream: { type: 'http', base_url: upstream, ...reach } },
+    connections: {
+      upstream: { type: 'http', base_url: upstream, ...reach },
+      mail: {
+        type: 'smtp',
+        host: 'localhost',
+        port: mailServer.port,
+        tls: { ca: mailServer.ca },
+        ...reach,
+      },
+    },
     tools: [
+      {
+        name: 'mail',
+        description: 'Sends a message',
+        tool_type: 'smtp',
+        input_schema: argument({}, {}, ['html', 'text', 'files']),
+        implementation_config: {
+          connection: 'mail',
+          from: 'desk@example.com',
+          to: 'ann@example.com',
+          subject: 'Hello',
+          text: '{text}',
+          html: '{html}',
+          attachments: '{files}',
+        },
+      },
+      {
+        name: 'page',
+        description: 'Reads a page',
+        tool_type: 'web-page',
+        input_schema: argument({}, {}, ['url']),
+        implementation_config: reach,
+      },
       {
         name: 'honest',
         description: 'Takes numbers',
@@ -278,6 +345,26 @@ describe('the event loop is not held by results', () => {
     const calls = Array.from({ length: 16 }, () => ({ tool: LONG_TEXT, arguments: {} }));
     const held = await attack(() => post('/v1/execute', JSON.stringify({ calls })));
     expect(held).toBeLessThan(MOST_MS);
+  });
+});
+
+describe('the event loop is not held by a message of', () => {
+  it.each(Object.entries(MAILS))('%s', async (_, said) => {
+    const before = mailServer.mails.length;
+    expect(await attack(() => call('mail', said))).toBeLessThan(MOST_MS);
+    expect(mailServer.mails.length).toBeGreaterThanOrEqual(before + 2);
+  });
+});
+
+describe('the event loop is not held by a page', () => {
+  it.each([
+    ['nested without end', '/nested', 200],
+    ['of half a million elements', '/wide', 200],
+    ['of nothing but NUL', '/nothing', 200],
+    ['that unpacks to a hundred megabytes', '/bomb', 502],
+  ])('%s, on a site with twenty thousand rules', async (_, path, status) => {
+    const run = async () => expect(await call('page', { url: site + path })).toBe(status);
+    expect(await attack(run)).toBeLessThan(MOST_MS);
   });
 });
 
