@@ -17,6 +17,8 @@ export interface Places {
   readonly when: string;
   /** Pointer to what the arguments of the call to be made are of. */
   readonly data?: string;
+  /** What the task is to call: its refusal is not that of the tool that makes the task. */
+  readonly tool?: string;
 }
 
 /** Runs what makes or changes a schedule. What it fails with is the tool's word, and nothing was done. */
@@ -33,13 +35,18 @@ const NOT_THE_TOOLS = ['CONFIRMATION_REQUIRED', 'UNAVAILABLE', 'TIMEOUT', 'CANCE
 
 function reworded(failure: ToolFailure, places: Places): ToolFailure {
   const { type, reason, retryable, retryAfterMs, details, message, cause } = failure;
-  return new ToolFailure(type, message.replace(/^\/schedule(?=[ /])/, `/${places.when}`), {
+  const { when, tool } = places;
+  const isOfTool = tool !== undefined && type === 'PERMISSION_DENIED';
+  const words = isOfTool
+    ? `The task is to call "${tool}": ${message}`
+    : message.replace(/^\/schedule(?=[ /])/, `/${when}`);
+  return new ToolFailure(type, words, {
     reason,
     retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(!NOT_THE_TOOLS.includes(type) && { origin: 'tool' as const }),
     partialSideEffects: failure.partialSideEffects ?? false,
-    details: { ...details, ...violationsOf(failure, places) },
+    details: { ...details, ...violationsOf(failure, places), ...(isOfTool && { tool }) },
     cause,
   });
 }

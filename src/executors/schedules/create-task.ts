@@ -38,7 +38,9 @@ export async function createTask(
     ...(await whatRuns(task, call, options, { callerSchedules, settings })),
     ...toldAt(call, settings),
   };
-  const made = await inItsWords({ when }, () => callerSchedules.create(call, draft, bounds));
+  const made = await inItsWords({ when, tool: draft.tool }, () =>
+    callerSchedules.create(call, draft, bounds),
+  );
   const { id, ...view } = viewOf(made, runner);
   const isReminder = task.type === 'reminder' && made.schedule.terms.when.kind === 'once';
   const ids = { task_id: id ?? null, ...(isReminder && { reminder_id: id ?? null }) };
@@ -71,9 +73,10 @@ async function whatRuns(
   const step = stepOf(task, call, settings);
   const mail = mailOf(task, call, settings, 'What it found.');
   if (step !== undefined && mail === undefined) return step;
-  if (step !== undefined) await inItsWords({ when }, () => checkStep(callerSchedules, call, step));
+  if (step !== undefined)
+    await inItsWords({ when, tool: step.tool }, () => checkStep(callerSchedules, call, step));
   if (mail !== undefined)
-    await inItsWords({ when, data: '/email' }, () => checkStep(callerSchedules, call, mail));
+    await inItsWords({ when, data: '/email', tool: mail.tool }, () => checkStep(callerSchedules, call, mail));
   const { type, text, data, email } = task;
   const args: JsonObject = { task_type: type, description: text, execution_data: data };
   return { tool: runner, arguments: { ...args, ...(email !== undefined && { email }) } };

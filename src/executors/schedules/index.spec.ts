@@ -29,9 +29,10 @@ const inputSchema = { type: 'object', properties: Object.fromEntries(EVERY.map((
 
 function setUp({
   settings = {},
+  refused,
   fails = [],
   needsApproval = false,
-}: { settings?: object; fails?: string[]; needsApproval?: boolean } = {}) {
+}: { settings?: object; refused?: ToolFailure; fails?: string[]; needsApproval?: boolean } = {}) {
   const made: (OwnDraft & { bounds: OwnBounds })[] = [];
   const steps: { tool: string; args: JsonObject }[] = [];
   const callerSchedules: CallerSchedules = {
@@ -43,7 +44,10 @@ function setUp({
     delete: async () => undefined,
     change: async () => ({ schedule: scheduleAt() }),
     runs: async () => [],
-    check: async () => ({ needsApproval }),
+    check: async () => {
+      if (refused !== undefined) throw refused;
+      return { needsApproval };
+    },
   };
   const nestedCalls = {
     async run(parent: ToolCall, tool: string, args: JsonObject) {
@@ -142,6 +146,17 @@ describe('what is scheduled', () => {
     const { run } = setUp({ needsApproval: true });
     const told = run(RECUR, { ...search, email: 'ann@example.com' });
     await expect(told).rejects.toMatchObject({ reason: 'TASK_NEEDS_APPROVAL', partialSideEffects: false });
+  });
+});
+
+it('a tool that the task may not call is named, so that it is not taken for the one that makes the task', async () => {
+  const refused = new ToolFailure('PERMISSION_DENIED', 'This tool is not configured for this agent.', {
+    reason: 'TOOL_NOT_CONFIGURED',
+  });
+  await expect(setUp({ refused }).run(RECUR, { ...search, email: 'ann@example.com' })).rejects.toMatchObject({
+    reason: 'TOOL_NOT_CONFIGURED',
+    message: 'The task is to call "search_web": This tool is not configured for this agent.',
+    details: { tool: 'search_web' },
   });
 });
 

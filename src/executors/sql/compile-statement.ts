@@ -21,6 +21,8 @@ export function compileStatement(options: StatementOptions, fn: ToolFunction): C
   if (writes && fn.spec.metadata.readOnly) {
     throw new Error('writes: true needs a tool that is not read_only; metadata.read_only is true here.');
   }
+  if (!writes && options.conflict_retries !== undefined)
+    throw new Error('conflict_retries is for statements that write: say writes: true, or leave it out.');
   const read = readStatement(source);
   refuseKind(read, writes);
   refuseLostParameters(read, fn);

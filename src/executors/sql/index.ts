@@ -13,7 +13,13 @@ import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { Embedder } from '../../ports/egress/embedder.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { SqlDatabases, SqlResult, TenantForm } from '../../ports/egress/sql-databases.ts';
+import type {
+  SqlDatabase,
+  SqlDatabases,
+  SqlResult,
+  SqlRun,
+  TenantForm,
+} from '../../ports/egress/sql-databases.ts';
 import { compileStatement, placeholdersOf, statementOptionsOf } from './compile-statement.ts';
 import { EmbeddedArguments } from './embedded-arguments.ts';
 import {
@@ -23,6 +29,7 @@ import {
   type SqlOptions,
 } from './options-schema.ts';
 import { loadParser } from './postgres-parser.ts';
+import { runAgain } from './run-again.ts';
 import { SharedDatabases, tenancyOf } from './shared-databases.ts';
 import { StatementCheck } from './statement-check.ts';
 
@@ -90,17 +97,9 @@ class SqlExecutor implements Executor<SqlOptions> {
         const tenantId = tenant === 'bound' ? tenantOf(call) : undefined;
         const { encode, tenantForms } = check.passed ?? (await check.pass());
         if (tenantId !== undefined) refuseOtherForm(tenantId, tenantForms);
-        const result = await database.run({
-          statement,
-          values: encode(await embedded(call)),
-          tenantId,
-          ...callerOf(call),
-          timeoutMs: call.deadline - this.#clock.now(),
-          maxRows,
-          maxBytes,
-          signal: call.signal,
-          onWaiting: (why) => void (call.progress.stalled = why),
-        });
+        const values = encode(await embedded(call));
+        const asked = { statement, values, tenantId, ...callerOf(call), maxRows, maxBytes };
+        const result = await this.#run(database, asked, call, own.conflict_retries);
         return { data: own.result === 'row' ? onlyRow(result) : rowsOf(result) };
       },
       render: async (call) => {
@@ -110,6 +109,26 @@ class SqlExecutor implements Executor<SqlOptions> {
       yieldsPlainJson: true,
       close: () => lease.release(),
     };
+  }
+
+  #run(
+    database: SqlDatabase,
+    asked: Omit<SqlRun, 'timeoutMs' | 'signal' | 'onWaiting'>,
+    { deadline, signal, progress }: ToolCall,
+    retries = 0,
+  ): Promise<SqlResult> {
+    const leftMs = () => deadline - this.#clock.now();
+    return runAgain(
+      retries,
+      () =>
+        database.run({
+          ...asked,
+          timeoutMs: leftMs(),
+          signal,
+          onWaiting: (why) => void (progress.stalled = why),
+        }),
+      () => !signal.aborted && leftMs() > 0,
+    );
   }
 
   /** The arguments, and the vectors that the statement asks for besides. */

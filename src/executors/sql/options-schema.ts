@@ -28,6 +28,11 @@ const statementFields = {
     .boolean()
     .optional()
     .describe('The statement changes data and is committed. Only for tools that are not read_only.'),
+  conflict_retries: whole(0, 20)
+    .optional()
+    .describe(
+      'With writes: how often a statement that met another one at work on the same rows (a row that excludes its own, a key that is there, a deadlock) is run again, from the start. 0 when left out.',
+    ),
   max_rows: whole(1, MAX_ROWS).optional().describe('Rows in one answer; 100 when left out.'),
   max_bytes: whole(1, MAX_BYTES).optional().describe('Bytes of row data in one answer; 1 MiB when left out.'),
   result: z
