@@ -1,10 +1,11 @@
 // ToolSpecRegistry: calls keep the set they began with, and what only superseded sets used is closed in order.
+import { hash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { specOf, compiledOf } from '../../test/helpers/call-kit.ts';
 import { functionsOf } from '../contract/tool/tool-function.ts';
 import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
-import { snapshotOf, ToolSpecRegistry } from './tool-spec-registry.ts';
+import { makingSnapshot, snapshotOf, ToolSpecRegistry } from './tool-spec-registry.ts';
 
 function setOf(...names: string[]): RegistrySnapshot {
   const specs = names.map((name) => specOf({ name, contentHash: `hash of ${name}` }));
@@ -45,6 +46,42 @@ describe('snapshotOf', () => {
     expect(both.find('calendar__list')?.function.name).toBe('calendar__list');
     const spellings = both.functions.map(({ name }) => both.providerName(name));
     expect(new Set(spellings).size).toBe(2);
+  });
+
+  it('is versioned by the sorted names and hashes of its tools, as every replica and version before it does', () => {
+    const names = fc.uniqueArray(fc.stringMatching(/^[A-Za-z0-9_.-]{1,6}$/), { minLength: 1 });
+    fc.assert(
+      fc.property(names, (list) => {
+        const lines = list.map((name) => `${name} hash of ${name}`).toSorted();
+        expect(setOf(...list).contentHash).toBe(hash('sha256', lines.join('\n')));
+      }),
+    );
+  });
+
+  it.each(['tool_', 'tools.of_'])('of 10,000 tools is made in slices: %s', (named) => {
+    let looked = 0;
+    const specs = Array.from({ length: 10_000 }, (_, at) => {
+      const spec = specOf({ name: `${named}${at}` });
+      // Whatever looks at a tool asks what it is called, or what is in it.
+      return Object.defineProperties(spec, {
+        contentHash: { get: () => `${(looked += 1)}` },
+        canary: { get: () => void (looked += 1) },
+      });
+    });
+    const tools = specs.flatMap(functionsOf).map((fn) => {
+      const compiled = compiledOf(fn);
+      return Object.defineProperty({ ...compiled }, 'function', { get: () => ((looked += 1), fn) });
+    });
+    looked = 0;
+    let most = 0;
+    let slices = 0;
+    const making = makingSnapshot(specs, tools);
+    for (let before = 0; making.next().done !== true; before = looked, slices += 1)
+      most = Math.max(most, looked - before);
+    expect(looked).toBeGreaterThanOrEqual(30_000);
+    expect(most).toBeLessThanOrEqual(1_024);
+    // What is named otherwise for providers is looked at once more.
+    expect(slices).toBeGreaterThan(150);
   });
 
   it('lists functions by name', () => {

@@ -1,12 +1,17 @@
 // ToolSpecRegistry: holds the snapshot in force, lends it to calls, and closes what only superseded ones used.
-import { hash } from 'node:crypto';
-import { assignProviderNames } from '../lib/text/provider-names.ts';
+import { createHash } from 'node:crypto';
+import { atOnce } from '../lib/concurrency/in-slices.ts';
+import { assigningProviderNames } from '../lib/text/provider-names.ts';
 import type { CompiledTool } from '../contract/tool/compiled-tool.ts';
 import type { RegistrySnapshot } from '../contract/tool/registry-snapshot.ts';
+import type { ToolFunction } from '../contract/tool/tool-function.ts';
 import type { ToolSet } from '../contract/tool/tool-set.ts';
 import type { ToolSpec } from '../contract/tool/tool-spec.ts';
 import type { SnapshotSource } from '../ports/registry/snapshot-source.ts';
 import type { ToolCatalog } from '../ports/registry/tool-catalog.ts';
+
+/** Tools that are looked at between two turns of everything else. */
+const SLICE = 256;
 
 /** A snapshot with the number of calls that still use it, and what to close after the last of them. */
 interface Held {
@@ -82,31 +87,67 @@ export class ToolSpecRegistry implements ToolCatalog, SnapshotSource {
   }
 }
 
-/** Freezes specs and their compiled functions into a snapshot. Equal content gives an equal version, in any order. */
 export function snapshotOf(specs: readonly ToolSpec[], tools: readonly CompiledTool[]): RegistrySnapshot {
-  const sorted = tools.toSorted((a, b) => (a.function.name < b.function.name ? -1 : 1));
-  const functions = sorted.map((tool) => tool.function);
-  const providerNames = assignProviderNames(functions.map(({ name }) => name));
+  return atOnce(makingSnapshot(specs, tools));
+}
+
+/** Freezes specs and their compiled functions into a snapshot. Equal content gives an equal version, in any order. */
+export function* makingSnapshot(
+  specs: readonly ToolSpec[],
+  tools: readonly CompiledTool[],
+): Generator<void, RegistrySnapshot> {
+  const own = new Map<string, CompiledTool>();
+  for (const [at, tool] of tools.entries()) {
+    if (at % SLICE === 0) yield;
+    own.set(tool.function.name, tool);
+  }
+  const names = [...own.keys()].toSorted();
+  yield;
+  const providerNames = yield* assigningProviderNames(names);
   const byName = new Map<string, CompiledTool>();
-  for (const tool of sorted) byName.set(providerNames.get(tool.function.name) ?? tool.function.name, tool);
-  // Own names last: they win over another's provider spelling.
-  for (const tool of sorted) byName.set(tool.function.name, tool);
-  const onTrial = new Set(specs.map(({ canary }) => canary?.tool));
-  const contentHash = hashOfSpecs(specs);
+  const functions: ToolFunction[] = [];
+  const onTrial = new Set<string | undefined>();
+  for (const [at, { canary }] of specs.entries()) {
+    if (at % SLICE === 0) yield;
+    onTrial.add(canary?.tool);
+  }
+  for (const [at, name] of names.entries()) {
+    if (at % SLICE === 0) yield;
+    const tool = own.get(name);
+    if (tool === undefined) continue;
+    // Own names win over another's provider spelling.
+    const spelling = providerNames.get(name) ?? name;
+    if (!own.has(spelling)) byName.set(spelling, tool);
+    byName.set(name, tool);
+    if (!onTrial.has(tool.function.spec.name)) functions.push(tool.function);
+  }
+  yield;
+  const contentHash = yield* hashingSpecs(specs);
   return Object.freeze({
     version: `1.0.${contentHash.slice(0, 8)}`,
     contentHash,
     specs,
-    functions: functions.filter(({ spec }) => !onTrial.has(spec.name)),
+    functions,
     find: (name: string) => byName.get(name),
     providerName: (name: string) => providerNames.get(name) ?? name,
   });
 }
 
-/** sha256 of a set, in any order. */
-export function hashOfSpecs(specs: readonly ToolSpec[]): string {
-  const content = specs.map((spec) => `${spec.name} ${spec.contentHash}`).toSorted();
-  return hash('sha256', content.join('\n'));
+/** sha256 of a set, in any order. No two specs of a set have one name, and what names are made of sorts behind the space. */
+function* hashingSpecs(specs: readonly ToolSpec[]): Generator<void, string> {
+  const hashes = new Map<string, string>();
+  for (const [at, { name, contentHash }] of specs.entries()) {
+    if (at % SLICE === 0) yield;
+    hashes.set(name, contentHash);
+  }
+  const names = [...hashes.keys()].toSorted();
+  yield;
+  const content = createHash('sha256');
+  for (const [at, name] of names.entries()) {
+    if (at % SLICE === 0) yield;
+    content.update(`${at === 0 ? '' : '\n'}${name} ${hashes.get(name)}`);
+  }
+  return content.digest('hex');
 }
 
 function nothing(): void {}

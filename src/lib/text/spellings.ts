@@ -1,7 +1,10 @@
 // Spellings: other names for those that somebody does not take, reversible over one set of names.
 import { hash } from 'node:crypto';
+import { atOnce } from '../concurrency/in-slices.ts';
 
 const MAX_LENGTH = 64;
+/** Names that are looked at between two turns of everything else. */
+const SLICE = 256;
 
 export interface SpellingRules {
   /** Names that stay as they are. */
@@ -18,13 +21,30 @@ export interface SpellingRules {
  * spelling is another one's own name, and the order of `names` is without effect.
  */
 export function assignSpellings(names: readonly string[], rules: SpellingRules): ReadonlyMap<string, string> {
-  const own = new Set(names);
-  const taken = new Set([...own].filter((name) => rules.accepted.test(name)));
+  return atOnce(assigningSpellings(names, rules));
+}
+
+/** The same, with a turn for everything else in between. */
+export function* assigningSpellings(
+  names: readonly string[],
+  rules: SpellingRules,
+): Generator<void, ReadonlyMap<string, string>> {
+  const taken = new Set<string>();
+  const unaccepted = new Set<string>();
+  for (const [at, name] of names.entries()) {
+    if (at % SLICE === 0) yield;
+    (rules.accepted.test(name) ? taken : unaccepted).add(name);
+  }
   const assigned = new Map<string, string>();
-  let open = [...own].filter((name) => !taken.has(name));
+  let open = [...unaccepted];
   for (let round = 0; open.length > 0; round += 1) {
-    const wishes = open.map((name) => ({ name, spelling: spellingOf(name, round, rules) }));
+    const wishes: { readonly name: string; readonly spelling: string }[] = [];
+    for (const [at, name] of open.entries()) {
+      if (at % SLICE === 0) yield;
+      wishes.push({ name, spelling: spellingOf(name, round, rules) });
+    }
     const wanted = countBySpelling(wishes);
+    yield;
     // All that want one spelling go on to the next round: a winner would depend on the order.
     const settled = wishes.filter(({ spelling }) => wanted.get(spelling) === 1 && !taken.has(spelling));
     for (const { name, spelling } of settled) {
@@ -32,6 +52,7 @@ export function assignSpellings(names: readonly string[], rules: SpellingRules):
       taken.add(spelling);
     }
     open = open.filter((name) => !assigned.has(name));
+    yield;
   }
   return new Map(names.map((name) => [name, assigned.get(name) ?? name]));
 }

@@ -17,7 +17,7 @@ import { ReloadReporter, type Outcome } from './reload-reporter.ts';
 import { watchStale } from './stale-functions.ts';
 import { ToolSource, type NamedLoader } from './tool-source.ts';
 import { NO_ADVICE, ProviderAdvisor } from './provider-advice.ts';
-import { snapshotOf, type ToolSpecRegistry } from '../tool-spec-registry.ts';
+import { makingSnapshot, type ToolSpecRegistry } from '../tool-spec-registry.ts';
 import { validating, type CheckedTool, type SpecRules } from '../checks/spec-validation.ts';
 import { emptySet, newValidationCache, type ValidationCache } from '../checks/validation-cache.ts';
 
@@ -180,10 +180,9 @@ export class RegistrySync implements RegistryControl {
       .filter(([name, each]) => next.get(name) !== each)
       .map(([, each]) => each);
     const all = [...next.values()];
-    const snapshot = snapshotOf(
-      all.map((each) => each.checked.spec),
-      all.flatMap((each) => each.tools),
-    );
+    const specs = all.map((each) => each.checked.spec);
+    const compiled = all.flatMap((each) => each.tools);
+    const snapshot = await inSlices(makingSnapshot(specs, compiled));
     this.#built = next;
     this.#loaded = loaded;
     this.#connections = connections;

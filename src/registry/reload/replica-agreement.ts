@@ -15,7 +15,6 @@ import {
 } from '../../ports/registry/registry-hints.ts';
 import type { ReplicaView } from '../../ports/registry/replica-view.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
-import { hashOfSpecs } from '../tool-spec-registry.ts';
 import { TOOLS_SERIES } from '../../ports/telemetry/series/tools.ts';
 
 export interface AgreementDeps {
@@ -133,7 +132,7 @@ export class ReplicaAgreement implements ReplicaView {
 
   #take(snapshot: ToolSet): void {
     this.#snapshot = snapshot;
-    this.#self = { id: this.id, version: snapshot.version, hash: hashOfSpecs(snapshot.specs) };
+    this.#self = { id: this.id, version: snapshot.version, hash: snapshot.contentHash };
   }
 
   #compare(): void {
