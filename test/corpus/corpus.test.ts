@@ -115,6 +115,16 @@ it('is what the page says', () => {
   expect(counts(readFileSync(PAGE, 'utf8'))).toEqual(counts(tableOf(rows, true)));
 });
 
+it('what is ready to send the requests of GitHub keeps 8 kB for each of its tools at most, with what it needs of the declaration', async () => {
+  const loaded = await bench.loader({ document: GITHUB }).load(never);
+  // What the first of a kind brings along is of no tool.
+  await bench.prepared(await bench.load(documentOf({ '/x': { get: {} } })));
+  const memory = new KeptMemory();
+  memory.begin();
+  const prepared = await bench.prepared(loaded);
+  expect(memory.heapMiB() / prepared.size).toBeLessThan(8 / 1_024);
+});
+
 it.each([
   ['GitHub', GITHUB, {}],
   ['Stripe', 'stripe.com.json', BASE],

@@ -18,16 +18,23 @@ export interface Authorization {
 }
 
 export class Credentials {
+  static #none: Credentials | undefined;
   readonly #secrets: readonly string[];
   readonly #fixed: Authorization;
   readonly #tokens: TokenSource | undefined;
   /** Made once for each token. */
   #latest: Authorization | undefined;
 
-  constructor(secrets: readonly string[], tokens?: TokenSource) {
+  private constructor(secrets: readonly string[], tokens?: TokenSource) {
     this.#secrets = secrets;
     this.#tokens = tokens;
     this.#fixed = { headers: {}, scrubber: secretScrubber(secrets) };
+  }
+
+  /** Of requests without any, as those of a public API, all have the same. */
+  static of(secrets: readonly string[], tokens?: TokenSource): Credentials {
+    if (secrets.length > 0 || tokens !== undefined) return new Credentials(secrets, tokens);
+    return (Credentials.#none ??= new Credentials([]));
   }
 
   /** Undefined where a token must be asked for. */

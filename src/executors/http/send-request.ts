@@ -160,9 +160,13 @@ function reader(
 }
 
 function successTest({ success_status: listed }: RequestOptions): (status: number) => boolean {
-  if (listed === undefined) return (status) => status >= 200 && status < 300;
+  if (listed === undefined) return isOk;
   const statuses = new Set(listed);
   return (status) => statuses.has(status);
+}
+
+function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** An error page that is too large is still first of all the upstream's error. */

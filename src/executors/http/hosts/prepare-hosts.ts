@@ -92,7 +92,7 @@ function prepared(
     if (callerHeaders.has(name.toLowerCase()))
       throw new Error(`hosts[${at}].caller_headers: the connection sets the header "${name}" itself.`);
   const tokens = needs.shareTokens(settings);
-  const credentials = new Credentials([...secretsOf(settings), ...(connection.secrets ?? [])], tokens?.held);
+  const credentials = Credentials.of([...secretsOf(settings), ...(connection.secrets ?? [])], tokens?.held);
   const tells = {
     deadline: settings.propagate_deadline ?? false,
     fencingToken: settings.propagate_fencing_token ?? false,

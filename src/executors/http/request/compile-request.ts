@@ -133,8 +133,11 @@ function compilePath(
   };
 }
 
+const PLAIN = { encode: inPath('encode'), refuse: inPath('refuse') };
+
 function pathPlace({ path_slashes: slashes = 'encode', path_arguments: styles = {} }: RequestOptions): Place {
-  const plain = inPath(slashes);
+  const plain = PLAIN[slashes];
+  if (Object.keys(styles).length === 0) return plain;
   return (value, argument, violations) => {
     const said = Object.hasOwn(styles, argument) ? styles[argument] : undefined;
     if (said === undefined) return plain(value, argument, violations);
