@@ -7,8 +7,16 @@ import { defineConfig } from 'vitest/config';
 /** Property tests run on a seed of their own, alike on every run; FC_SEED=<number> looks elsewhere. */
 const setupFiles = ['test/helpers/property-seed.ts'];
 
+/**
+ * Threads that are started from source have Node strip their types, with WebAssembly that calls JavaScript more than a thousand times:
+ * V8 then compiles those calls and frees what it compiled for threads before, some of it twice, which ended one process a suite by
+ * a signal (V8 13.6, WasmImportWrapperCache::Free; Node 24.21). What is published is JavaScript and strips nothing.
+ */
+const execArgv = ['--wasm-wrapper-tiering-budget=2147483647'];
+
 export default defineConfig({
   test: {
+    execArgv,
     // Suites wait for processes and sockets most of the time: two cores carry three of them.
     maxWorkers: 3,
     // Specs keep nothing in modules, so they may share them: a third of the time.
@@ -73,7 +81,7 @@ export default defineConfig({
           setupFiles,
           include: ['test/corpus/**/*.test.ts'],
           // The memory that a load takes is told after what is garbage has gone.
-          execArgv: ['--expose-gc'],
+          execArgv: [...execArgv, '--expose-gc'],
           testTimeout: 120_000,
         },
       },
