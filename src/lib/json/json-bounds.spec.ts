@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MOST_NAMES, MOST_VALUES, tooMuchIn } from './json-bounds.ts';
+import { MOST_NAMES, MOST_VALUES, tooMuchIn, tooMuchInLarge } from './json-bounds.ts';
 
 const list = (length: number, item: (index: number) => string) =>
   `[${Array.from({ length }, (_, index) => item(index)).join(',')}]`;
@@ -38,5 +38,30 @@ describe('tooMuchIn', () => {
         expect(tooMuchIn(json)).toBeUndefined();
       }),
     );
+  });
+
+  it('reads a text with escapes on, wherever a slice of it ends', async () => {
+    const json = JSON.stringify({ 'a"\\': ['[{,:"\\', '\\"', '"'], b: '{'.repeat(100) });
+    for (let before = 0; before < json.length; before += 1) {
+      const text = ' '.repeat(65_536 - before) + json;
+      expect([before, tooMuchIn(text, 2), await tooMuchInLarge(text, 2)]).toEqual([
+        before,
+        undefined,
+        undefined,
+      ]);
+      expect([before, tooMuchIn(text, 1), await tooMuchInLarge(text, 1)]).toEqual([
+        before,
+        'levels',
+        'levels',
+      ]);
+    }
+  });
+
+  it('counts on over slices', async () => {
+    for (const blanks of [0, 1, 2]) {
+      const item = `${' '.repeat(blanks)}{}`;
+      expect(await tooMuchInLarge(list(MOST_VALUES / 2 - 1, () => item))).toBeUndefined();
+      expect(await tooMuchInLarge(list(MOST_VALUES / 2, () => item))).toBe('values');
+    }
   });
 });

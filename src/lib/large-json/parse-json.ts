@@ -4,19 +4,20 @@ import type { JsonValue } from '../json/json-value.ts';
 import { LargeJsonError, type LargeJsonLimits } from './limits.ts';
 import { readLargeJson } from './read-json.ts';
 
-const WITHIN_BOUNDS = {
+const WITHIN_BOUNDS: LargeJsonLimits = {
   depth: Number.POSITIVE_INFINITY,
   values: Number.POSITIVE_INFINITY,
   names: Number.POSITIVE_INFINITY,
-} as const;
+  numbers: 'round',
+};
 
-/** Rejects with LargeJsonError NOT_JSON or TOO_LONG, and UNSAFE_NUMBER where `numbers` refuse one. */
+/** Rejects with LargeJsonError: NOT_JSON or TOO_LONG, and what `limits` refuse. */
 export function parseInSlices(
   json: string | Buffer,
-  numbers: LargeJsonLimits['numbers'] = 'round',
+  limits: Partial<LargeJsonLimits> = {},
 ): Promise<JsonValue> {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
-  return inSlices(readLargeJson(bytes, { ...WITHIN_BOUNDS, numbers }));
+  return inSlices(readLargeJson(bytes, { ...WITHIN_BOUNDS, ...limits }));
 }
 
 /** For what the gateway wrote itself: at once what is small, and whatever JSON.parse reads. Throws, or rejects with, what is no JSON. */
