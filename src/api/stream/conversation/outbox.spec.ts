@@ -86,6 +86,15 @@ describe('outbox', () => {
     expect(connection.got).toHaveLength(3 * MOST_KEPT);
   });
 
+  it('copies nothing for each message of a reader that reads nothing, however much waits', () => {
+    const outbox = new Outbox<string>();
+    for (let count = 0; count < 3 * MOST_KEPT; count += 1) outbox.push('x', 1);
+    const { kept } = outbox;
+    for (let count = 0; count < MOST_KEPT; count += 1) outbox.push('x', 1);
+    expect(outbox.kept).toBe(kept);
+    expect(kept).toHaveLength(4 * MOST_KEPT);
+  });
+
   it('goes on elsewhere from what was kept', () => {
     const outbox = new Outbox<string>();
     for (const message of ['a', 'b', 'c']) outbox.push(message, 1);

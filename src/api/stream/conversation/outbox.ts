@@ -112,6 +112,7 @@ export class Outbox<Message> {
       from += 1;
       this.#keptSize -= size;
     }
-    this.#kept = this.#kept.slice(from);
+    // Of a reader that is behind nothing is forgotten: its list is not copied for each message.
+    if (from > 0) this.#kept = this.#kept.slice(from);
   }
 }
