@@ -12,7 +12,7 @@ const { config, sensitive_config: secrets } = agent.email;
 const mail = await startMailServer({}, Number(process.env.FRONT_DESK_MAIL_PORT ?? config.smtp_port));
 mail.accounts.set(config.from_email, secrets.api_key);
 mail.beforeAnswer = async ({ from, to, raw }) =>
-  console.log(`mail from ${from} to ${to.join(', ')}:\n${raw}`);
+  console.log(`mail from ${from} to ${to.join(', ')}:\n${raw.toString()}`);
 
 const calendar = await new GoogleCalendar().start();
 calendar.tokens.add(agent.google_calendar_api.sensitive_config.access_token);
