@@ -312,7 +312,12 @@ describe('a crowd that waits for results', () => {
   it('is told them, or that too many follow calls: nobody is told that the database is away', async () => {
     const asker = await client('legacy');
     const { taskId } = taskIn(await call(asker, 'lasts'));
-    const asked = Array.from({ length: 1_200 }, () => asker.ask('tasks/result', { taskId }));
+    const asked: Promise<RpcAnswer>[] = [];
+    // So many connections at once are too many for a busy machine, which has ten seconds to read the head of each.
+    for (let wave = 0; wave < 24; wave += 1) {
+      asked.push(...Array.from({ length: 50 }, () => asker.ask('tasks/result', { taskId })));
+      await asker.ask('tasks/get', { taskId });
+    }
     await asker.ask('tasks/cancel', { taskId });
     const answers = await Promise.all(asked);
     const told = answers.filter(({ result }) => result !== undefined);
