@@ -12,6 +12,12 @@ const CALLERS_OF_ONE = 16;
 /** Below what either process is full at: of two that are full, whichever the machine favours answers more. */
 const SPREAD_RATE = 300;
 const WAIT_MS = 100;
+/**
+ * Calls a second of each process where processor time is compared, below what it could answer. A process that is full takes many calls in
+ * one turn and writes their commands at once: of the same callers, two processes would be less full than one, and each call dearer.
+ */
+const COST_RATE = 600;
+const COST_CONNECTIONS = 32;
 
 /** `BENCH_SECONDS=1` is for a try: one round, which says little. */
 const { BENCH_SECONDS: aTry } = process.env;
@@ -34,20 +40,21 @@ async function cost([one, two]) {
   // Each process gets as many calls until the compiler has nothing left to do.
   await perSecond(calls(one), warmUp);
   await perSecond(calls(two), 2 * warmUp);
-  const perCall = async (gateway) => {
-    const [cpu, startedAt] = [gateway.allCpuMs(), performance.now()];
-    const rate = await perSecond(calls(gateway), seconds);
-    return (gateway.allCpuMs() - cpu) / ((rate * (performance.now() - startedAt)) / 1000);
+  const perCall = async (gateway, count) => {
+    const cpu = gateway.allCpuMs();
+    const load = { overallRate: count * COST_RATE, connections: count * COST_CONNECTIONS };
+    const answered = await shoot(calls(gateway), { duration: seconds, ...load });
+    return (gateway.allCpuMs() - cpu) / answered['2xx'];
   };
   const pairs = [];
-  for (let round = 0; round < rounds; round += 1) pairs.push([await perCall(one), await perCall(two)]);
+  for (let round = 0; round < rounds; round += 1) pairs.push([await perCall(one, 1), await perCall(two, 2)]);
   const before = await two.byProcess('ute_tool_calls_total');
   await shoot(calls(two), { duration: rounds * seconds, overallRate: SPREAD_RATE });
   const after = await two.byProcess('ute_tool_calls_total');
   await Promise.all([one.stop(), two.stop()]);
   const ratio = median(pairs.map(([single, both]) => both / single));
   report(
-    'two processes, processor time of a limited echo',
+    `two processes, processor time of a limited echo, ${COST_RATE} a second of each`,
     `${number(median(pairs.map(([, both]) => both)))} ms`,
     `${number(median(pairs.map(([single]) => single)))} ms (one process)`,
     `${number(ratio)} ×`,
