@@ -133,6 +133,8 @@ beforeAll(async () => {
   const settings = {
     loaders: [{ type: 'yaml-file', paths: ['tools.yaml', 'more.yaml'] }],
     auth: { mode: 'none' },
+    // A million objects and what the collector has not yet taken of the call before: near the 128 MiB that a thread has by default.
+    executors: { javascript: { max_old_generation_mb: 512 } },
   };
   gateway = new GatewayProcess(dir, { ...configured(dir, settings), ...LOOP_PROBE });
   ({ rest, grpc } = await gateway.ready(60_000));

@@ -25,98 +25,79 @@ const RECENT = new Int32Array(RECENT_NAMES);
 /** Characters that are looked through in one go. */
 const SLICE = 65_536;
 
-/** No place in a text. */
-const NOWHERE = -1;
-
 /** Characters of a name at either end. */
 const SAMPLE = 64;
 
 /** Undefined: within bounds. Stops where it is more, and does not judge the syntax. `levels` of the whole text. */
 export function tooMuchIn(json: string, levels = MOST_LEVELS): TooMuch | undefined {
-  return atOnce(sliced(new Look(json, levels, RECENT.fill(0))));
+  return atOnce(found(json, levels, RECENT.fill(0)));
 }
 
 /** The same, giving way to others. */
 export function tooMuchInLarge(json: string, levels = MOST_LEVELS): Promise<TooMuch | undefined> {
-  return inSlices(sliced(new Look(json, levels, new Int32Array(RECENT_NAMES))));
+  return inSlices(found(json, levels, new Int32Array(RECENT_NAMES)));
 }
 
-function* sliced(look: Look): Generator<void, TooMuch | undefined> {
-  for (let said = look.on(); ; said = look.on()) {
-    if (said !== 'more') return said;
-    yield;
-  }
-}
-
-/** One look through a text. Where it stands is kept here between slices; within one it is in local variables, which are faster. */
-class Look {
-  readonly #json: string;
-  readonly #levels: number;
-  readonly #recent: Int32Array;
-  readonly #names = new Set<number>();
-  #at = 0;
-  #depth = 0;
-  #values = 1;
-  #lastText = 0;
-  /** Where the text with escapes began that it is in. */
-  #inText = NOWHERE;
-
-  constructor(json: string, levels: number, recent: Int32Array) {
-    this.#json = json;
-    this.#levels = levels;
-    this.#recent = recent;
-  }
-
-  /** Goes on for one slice. */
-  on(): TooMuch | 'more' | undefined {
-    const json = this.#json;
-    const recent = this.#recent;
-    const names = this.#names;
-    const end = Math.min(this.#at + SLICE, json.length);
-    let at = this.#at, depth = this.#depth, values = this.#values, lastText = this.#lastText, inText = this.#inText; // prettier-ignore
-    for (; at < end; at++) {
-      const code = json.charCodeAt(at);
-      if (inText !== NOWHERE) {
-        if (code === BACKSLASH) at += 1;
-        else if (code === QUOTE) {
-          lastText = hashOfText(json, inText, at);
-          inText = NOWHERE;
-        }
-      } else if (code === QUOTE) {
-        const quote = json.indexOf('"', at + 1);
-        if (quote > at + 1 && json.charCodeAt(quote - 1) === BACKSLASH) inText = at + 1;
-        else {
-          const endOfText = quote < 0 ? json.length : quote;
-          lastText = hashOfText(json, at + 1, endOfText);
-          at = endOfText;
-        }
-      } else if (code === COMMA) values += 1;
-      else if (code === COLON) {
-        // Most names have been seen just now.
-        if (recent[lastText & LAST_RECENT] === lastText) continue;
-        recent[lastText & LAST_RECENT] = lastText;
-        names.add(lastText);
-        if (names.size > MOST_NAMES) return 'names';
-      } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
-        values += 1;
-        depth += 1;
-        if (depth > this.#levels) return 'levels';
-      } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth -= 1;
+function* found(json: string, levels: number, recent: Int32Array): Generator<void, TooMuch | undefined> {
+  const names = new Set<number>();
+  let pause = SLICE;
+  let depth = 0;
+  let values = 1;
+  let lastText = 0;
+  for (let at = 0; at < json.length; at++) {
+    if (at > pause) {
+      yield;
+      pause = at + SLICE;
     }
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfText(json, at + 1, at + SLICE) ?? (yield* endOfLongText(json, at + 1));
+      // Told by what they begin and end with, and by their length: only few names that long fit into a result.
+      lastText = hashOf(json, at + 1, Math.min(end, at + 1 + SAMPLE), end - at);
+      if (end - at > SAMPLE) lastText = hashOf(json, Math.max(at + 1, end - SAMPLE), end, lastText);
+      at = end;
+    } else if (code === COMMA) values += 1;
+    else if (code === COLON) {
+      // Most names have been seen just now.
+      if (recent[lastText & LAST_RECENT] === lastText) continue;
+      recent[lastText & LAST_RECENT] = lastText;
+      names.add(lastText);
+    } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      values += 1;
+      depth += 1;
+      if (depth > levels) return 'levels';
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth -= 1;
+    else continue;
     if (values > MOST_VALUES) return 'values';
-    this.#at = at;
-    this.#depth = depth;
-    this.#values = values;
-    this.#lastText = lastText;
-    this.#inText = inText;
-    return at < json.length ? 'more' : undefined;
+    if (names.size > MOST_NAMES) return 'names';
   }
+  return undefined;
 }
 
-/** Told by what it begins and ends with, and by its length: only few names that long fit into a result. */
-function hashOfText(json: string, start: number, end: number): number {
-  const hash = hashOf(json, start, Math.min(end, start + SAMPLE), end - start + 1);
-  return end - start < SAMPLE ? hash : hashOf(json, Math.max(start, end - SAMPLE), end, hash);
+/** Of the quote that ends the text which begins here. Undefined: there are escapes to be gone through, beyond `limit` too. */
+function endOfText(json: string, start: number, limit: number): number | undefined {
+  const quote = json.indexOf('"', start);
+  if (quote < 0) return json.length;
+  if (quote === start || json.charCodeAt(quote - 1) !== BACKSLASH) return quote;
+  for (let at = start; at < limit; at++) {
+    const code = json.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE) return at;
+  }
+  return undefined;
+}
+
+/** The same without a limit, in slices. */
+function* endOfLongText(json: string, start: number): Generator<void, number> {
+  for (let at = start; at < json.length; yield) {
+    const limit = Math.min(at + SLICE, json.length);
+    for (; at < limit; at++) {
+      const code = json.charCodeAt(at);
+      if (code === BACKSLASH) at += 1;
+      else if (code === QUOTE) return at;
+    }
+  }
+  return json.length;
 }
 
 function hashOf(json: string, start: number, end: number, seed: number): number {

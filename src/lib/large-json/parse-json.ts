@@ -4,20 +4,19 @@ import type { JsonValue } from '../json/json-value.ts';
 import { LargeJsonError, type LargeJsonLimits } from './limits.ts';
 import { readLargeJson } from './read-json.ts';
 
-const WITHIN_BOUNDS: LargeJsonLimits = {
+const WITHIN_BOUNDS = {
   depth: Number.POSITIVE_INFINITY,
   values: Number.POSITIVE_INFINITY,
   names: Number.POSITIVE_INFINITY,
-  numbers: 'round',
-};
+} as const;
 
-/** Rejects with LargeJsonError: NOT_JSON or TOO_LONG, and what `limits` refuse. */
+/** Rejects with LargeJsonError NOT_JSON or TOO_LONG, and UNSAFE_NUMBER where `numbers` refuse one. */
 export function parseInSlices(
   json: string | Buffer,
-  limits: Partial<LargeJsonLimits> = {},
+  numbers: LargeJsonLimits['numbers'] = 'round',
 ): Promise<JsonValue> {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
-  return inSlices(readLargeJson(bytes, { ...WITHIN_BOUNDS, ...limits }));
+  return inSlices(readLargeJson(bytes, { ...WITHIN_BOUNDS, numbers }));
 }
 
 /** For what the gateway wrote itself: at once what is small, and whatever JSON.parse reads. Throws, or rejects with, what is no JSON. */

@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts';
 import type { CallEvent } from '../../../contract/call/tool-call.ts';
-import { MOST_LEVELS, MOST_VALUES, tooMuchIn, type TooMuch } from '../../../lib/json/json-bounds.ts';
+import { MOST_LEVELS, tooMuchIn, type TooMuch } from '../../../lib/json/json-bounds.ts';
 import { LargeJsonError } from '../../../lib/large-json/limits.ts';
 import { parseInSlices } from '../../../lib/large-json/parse-json.ts';
 import type { CallMeta } from '../handler-context.ts';
@@ -137,16 +137,12 @@ export function parseBody(body: string): JsonValue {
   }
 }
 
-/** The same, in slices. The values are counted once more where they are made: what is held against is memory, not text. */
-export async function parseLargeBody(
-  body: string,
-): Promise<{ value: JsonValue } | { refused: 'name' | 'values' }> {
+/** The same, in slices. Undefined: a name in it is too long to be read. */
+export async function parseLargeBody(body: string): Promise<JsonValue | undefined> {
   try {
-    return { value: await parseInSlices(body, { values: MOST_VALUES }) };
+    return await parseInSlices(body);
   } catch (error) {
-    const reason = error instanceof LargeJsonError ? error.reason : undefined;
-    if (reason === 'TOO_LONG') return { refused: 'name' };
-    if (reason === 'TOO_MANY_VALUES') return { refused: 'values' };
+    if (error instanceof LargeJsonError && error.reason === 'TOO_LONG') return undefined;
     throw new ProtocolViolation('the message is not JSON');
   }
 }

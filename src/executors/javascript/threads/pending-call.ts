@@ -78,9 +78,9 @@ export class PendingCall {
 
   async #answeredAtLength(kind: FromWorker['kind'], body: string): Promise<void> {
     if (this.#refused(await tooMuchInLarge(body))) return;
-    const read = await parseLargeBody(body);
-    if ('value' in read) this.#answer(kind, read.value);
-    else this.reject(read.refused === 'name' ? tooLong() : tooMany('values'));
+    const value = await parseLargeBody(body);
+    if (value === undefined) this.reject(tooLong());
+    else this.#answer(kind, value);
   }
 
   #refused(tooMuch: TooMuch | undefined): boolean {

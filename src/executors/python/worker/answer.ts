@@ -5,13 +5,7 @@ import type { CallScrubber } from '../../../contract/call/tool-call.ts';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { exceptionFailure, ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { inexactNumberIn } from '../../../lib/json/exact-json.ts';
-import {
-  boundOf,
-  MOST_VALUES,
-  tooMuchIn,
-  tooMuchInLarge,
-  type TooMuch,
-} from '../../../lib/json/json-bounds.ts';
+import { boundOf, tooMuchIn, tooMuchInLarge, type TooMuch } from '../../../lib/json/json-bounds.ts';
 import { LargeJsonError } from '../../../lib/large-json/limits.ts';
 import { parseInSlices } from '../../../lib/large-json/parse-json.ts';
 
@@ -55,13 +49,11 @@ export function readAnswer(content: Buffer): Answer {
 export async function readLargeAnswer(content: Buffer): Promise<Answer> {
   refuseTooMuch(await tooMuchInLarge(textOf(content), MAX_DEPTH + 1), MAX_DEPTH + 1);
   try {
-    return answerIn(await parseInSlices(content, { values: MOST_VALUES, numbers: isUnsafe }));
+    return answerIn(await parseInSlices(content, isUnsafe));
   } catch (error) {
     if (!(error instanceof LargeJsonError)) throw error;
-    const { reason, found } = error;
-    if (found !== undefined) throw unsafeNumber(found);
-    if (reason === 'TOO_LONG') throw tooLong();
-    if (reason === 'TOO_MANY_VALUES') refuseTooMuch('values', MAX_DEPTH + 1);
+    if (error.found !== undefined) throw unsafeNumber(error.found);
+    if (error.reason === 'TOO_LONG') throw tooLong();
     throw new ProtocolViolation(NOT_JSON);
   }
 }
