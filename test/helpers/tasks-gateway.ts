@@ -1,10 +1,10 @@
 // A gateway with the pack `tasks`, and tools for what tasks run: what was asked of them is noted.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
 import { eventually } from './eventually.ts';
+import { LoopbackServers } from './loopback-servers.ts';
 import { request, sendTo, type Envelope, type RestTarget } from './rest-client.ts';
 import { startGateway, type RunningGateway } from './running-gateway.ts';
+import { receiveWebhooks } from './webhook-receiver.ts';
 
 export interface Asked {
   readonly tool: string;
@@ -26,27 +26,19 @@ export class TasksGateway {
   readonly gateway: RunningGateway;
   readonly asked: Asked[];
   readonly told: Told[];
-  readonly #receiver: Server;
+  readonly #servers: LoopbackServers;
 
-  private constructor(gateway: RunningGateway, receiver: Server, told: Told[]) {
+  private constructor(gateway: RunningGateway, servers: LoopbackServers, told: Told[]) {
     this.gateway = gateway;
     this.asked = globalThis.askedOfTasks ??= [];
     this.told = told;
-    this.#receiver = receiver;
+    this.#servers = servers;
   }
 
   static async start(schedules: object = {}, more: Record<string, unknown> = {}): Promise<TasksGateway> {
     const told: Told[] = [];
-    const receiver = createServer((incoming, answer) => {
-      let body = '';
-      incoming.setEncoding('utf8').on('data', (text: string) => (body += text));
-      incoming.on('end', () => {
-        told.push(JSON.parse(body) as Told);
-        answer.writeHead(204).end();
-      });
-    });
-    await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done));
-    const host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    const servers = new LoopbackServers();
+    const host = await receiveWebhooks(servers, told);
     const key = (user: string) => ({ tenant: 'acme', roles: ['user'], agents: ['desk', 'sales'], user });
     const gateway = await startGateway({
       tools: ['test/fixtures/tasks/tools.yaml'],
@@ -75,12 +67,12 @@ export class TasksGateway {
         ...more,
       },
     });
-    return new TasksGateway(gateway, receiver, told);
+    return new TasksGateway(gateway, servers, told);
   }
 
   async stop(): Promise<void> {
     await this.gateway.stop();
-    this.#receiver.close();
+    await this.#servers.close();
     globalThis.askedOfTasks = undefined;
   }
 

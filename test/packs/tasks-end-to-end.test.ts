@@ -1,6 +1,4 @@
 // Tasks through the packs that they are made of: a search and a request of `web`, told by a mail of `email` and by webhook.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -13,6 +11,7 @@ import { request, sendTo, type Envelope, type RestTarget } from '../helpers/rest
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { startProviders } from '../helpers/search-providers.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
+import { receiveWebhooks } from '../helpers/webhook-receiver.ts';
 
 const PASSWORD = 'desk-password-1';
 /** What the tasks of a declared agent run is configured for it, as what the agent calls itself. */
@@ -32,7 +31,6 @@ interface Told {
 
 const servers = new LoopbackServers();
 const told: Told[] = [];
-let receiver: Server;
 let mail: MailServer;
 let dir: string;
 let lights: string;
@@ -49,16 +47,7 @@ beforeAll(async () => {
       .end(JSON.stringify({ lights: 'off', method: asked.method, by: asked.headers.authorization })),
   );
   const { searxng } = await startProviders(servers, []);
-  receiver = createServer((incoming, answer) => {
-    let body = '';
-    incoming.setEncoding('utf8').on('data', (text: string) => (body += text));
-    incoming.on('end', () => {
-      told.push(JSON.parse(body) as Told);
-      answer.writeHead(204).end();
-    });
-  });
-  await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done));
-  const host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const host = await receiveWebhooks(servers, told);
   const egress = { allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'] };
   const apis = [
     { base_url: lights, methods: ['POST'], auth: { type: 'bearer', token: 'token-of-the-lights' } },
@@ -108,7 +97,6 @@ beforeAll(async () => {
 afterAll(async () => {
   vi.unstubAllEnvs();
   await gateway?.stop();
-  receiver?.close();
   await servers.close();
   await mail?.close();
   removeDir(dir);
