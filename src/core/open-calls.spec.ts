@@ -1,8 +1,8 @@
-// OpenCalls: whichever call ends when, those that are open are told in the order in which they began.
+// OpenCalls: whichever call ends when, those that are open are told in the order in which they began. What ended calls leave in the
+// heap: test/integration/passing-memory.test.ts.
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { callOf } from '../../test/helpers/call-kit.ts';
-import { leftInOldGeneration, THING_BYTES } from '../../test/helpers/old-generation.ts';
 import type { ToolCall } from '../contract/call/tool-call.ts';
 import { OpenCalls } from './open-calls.ts';
 
@@ -23,13 +23,4 @@ it('tells the calls that are open, in the order in which they began', () => {
       }
     }),
   );
-});
-
-it('keeps nothing of calls that have ended, without a full collection', async () => {
-  const open = new OpenCalls();
-  const left = await leftInOldGeneration(
-    (arguments_) => open.enter(callOf({ arguments: { ...arguments_ } })),
-    (slot) => open.leave(slot),
-  );
-  expect(left).toBeLessThan(THING_BYTES / 4);
 });
