@@ -41,7 +41,7 @@ export async function figuresAsked(
   const { tool, agent_id: agentId, top } = query;
   const asked = { from, to, tool, agentId, costs: costsIn(catalog), most: top };
   const found = await timed(telemetry, { tenant, from, to }, () => history.analytics(tenant, asked));
-  const unused = neverCalled(catalog, principal, found, tool);
+  const unused = neverCalled(shownNames(catalog, principal), found, tool);
   return {
     tenant,
     from,
@@ -53,11 +53,11 @@ export async function figuresAsked(
   };
 }
 
-async function timed(
+export async function timed<Found extends Pick<CallAnalytics, 'isComplete'>>(
   { log, metrics }: DoorTelemetry,
   asked: { readonly tenant: string } & Pick<AnalyticsQuery, 'from' | 'to'>,
-  count: () => Promise<CallAnalytics>,
-): Promise<CallAnalytics> {
+  count: () => Promise<Found>,
+): Promise<Found> {
   const begun = performance.now();
   let outcome = 'failed';
   try {
@@ -83,16 +83,18 @@ function costsIn(catalog: AnalyticsPorts['catalog']): ReadonlyMap<string, number
 }
 
 /** Of what who asks is shown: other names are not told. */
-function neverCalled(
-  catalog: AnalyticsPorts['catalog'],
-  principal: Principal,
-  { byTool }: CallAnalytics,
-  only: string | undefined,
-): readonly string[] {
-  const called = new Set(byTool.map(({ tool }) => tool));
+export function shownNames(catalog: AnalyticsPorts['catalog'], principal: Principal): readonly string[] {
   return filterFunctions(catalog.snapshot(), {}, { principal })
     .filter(({ byAction }) => byAction === undefined)
     .map(({ name }) => name)
-    .filter((name) => !called.has(name) && (only === undefined || name === only))
     .toSorted();
+}
+
+export function neverCalled(
+  shown: readonly string[],
+  { byTool }: Pick<CallAnalytics, 'byTool'>,
+  only: string | undefined,
+): readonly string[] {
+  const called = new Set(byTool.map(({ tool }) => tool));
+  return shown.filter((name) => !called.has(name) && (only === undefined || name === only));
 }

@@ -6,6 +6,7 @@ import { addAgentsCommand } from './commands/agents/agents-command.ts';
 import { addAnalyticsCommand } from './commands/audit/analytics-command.ts';
 import { addApprovalsCommand } from './commands/approvals-command.ts';
 import { addAuditCommand } from './commands/audit/audit-command.ts';
+import { addSuggestionsCommand } from './commands/audit/suggestions-command.ts';
 import { addCallCommand } from './commands/call-command.ts';
 import { addCompletionCommand } from './commands/completion-command.ts';
 import { addDatabaseCommand } from './commands/database-command.ts';
@@ -49,6 +50,7 @@ const COMMANDS = [
   addDatabaseCommand,
   addAuditCommand,
   addAnalyticsCommand,
+  addSuggestionsCommand,
   addRecordCommand,
   addReplayCommand,
   addTopCommand,

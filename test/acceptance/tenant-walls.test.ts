@@ -106,6 +106,7 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
   ['GET /v1/keys', 'key'],
   ['GET /v1/schedules', 'schedule'],
   ['GET /v1/sessions', 'session'],
+  ['GET /v1/suggestions', 'analysed'],
 ];
 /** Streams of what happens in the caller's tenant. */
 const STREAMS = ['GET /v1/approvals/events'];
@@ -144,6 +145,7 @@ const BY_GRPC = [
   'rpc GetApproval',
   'rpc GetCall',
   'rpc GetSession',
+  'rpc GetSuggestions',
   'rpc ListApprovals',
   'rpc ListCalls',
   'rpc ListSessions',

@@ -1,4 +1,4 @@
-// D10, what the first design notes named for later: analytics, multi-step plans and tools that are dropped in, through a running gateway.
+// D10, what the first design notes named for later: analytics, suggestions, multi-step plans and tools that are dropped in, through a running gateway.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -162,6 +162,42 @@ describe('tool analytics', () => {
     expect(early).toMatchObject({ status: 200, body: { totals: { calls: 0 } } });
     const late = await analytics(acme, '?from=9999-12-01T00:00:00Z&to=9999-12-31T00:00:00Z');
     expect(late).toMatchObject({ status: 200, body: { totals: { calls: 0 } } });
+  });
+});
+
+describe('tool suggestions', () => {
+  interface Suggested {
+    readonly suggestions: readonly { readonly kind: string; readonly tools: readonly string[] }[];
+  }
+  const suggested = async (who: RestTarget, query = '') =>
+    (await request<Suggested>(who, 'GET', `/v1/suggestions${query}`)).body.suggestions;
+  const of = (kind: string, all: Suggested['suggestions']) =>
+    all.filter((each) => each.kind === kind).map(({ tools }) => tools.join(' '));
+
+  it('what sessions call next is offered, what they call together is a plan, what fails is to be mended', async () => {
+    for (const session of ['s1', 's2', 's3']) {
+      const inSession = (tool: string, args: object) =>
+        request(acme, 'POST', `/v1/tools/${tool}/execute`, {
+          arguments: args,
+          context: { session_id: session },
+        });
+      await inSession('weather', { city: 'Oslo' });
+      await inSession('pack_list', { sky: 'clear' });
+      await inSession('weather', { town: 'Oslo' });
+    }
+    const all = await suggested(acme);
+    expect(of('next', all)).toEqual(['weather pack_list']);
+    expect(of('plan', all)).toEqual(['weather pack_list']);
+    expect(of('mend', all)).toContain('weather');
+    expect(of('unused', all)).toEqual(['never', 'propose_plan', 'propose_unasked', 'withdraw_plan']);
+    expect(of('next', await suggested(acme, '?tool=pack_list'))).toEqual([]);
+    expect(of('plan', await suggested(acme, '?tool=pack_list'))).toEqual(['weather pack_list']);
+  });
+
+  it('are from the calls of the own tenant alone', async () => {
+    expect((await suggested(umbrella)).filter(({ kind }) => kind !== 'unused')).toEqual([]);
+    expect((await request(umbrella, 'GET', '/v1/suggestions?tenant=acme')).status).toBe(403);
+    expect((await request(targetOf(gateway, 'agent'), 'GET', '/v1/suggestions')).status).toBe(403);
   });
 });
 

@@ -160,6 +160,12 @@ const CASES: readonly Case[] = [
     ['ListCalls', { from: 'x' }, 'admin'],
   ],
   ['figures without the permission', ['GET', '/v1/analytics'], ['GetAnalytics', {}]],
+  ['suggestions without the permission', ['GET', '/v1/suggestions'], ['GetSuggestions', {}]],
+  [
+    'suggestions from the calls of another tenant',
+    ['GET', '/v1/suggestions?tenant=acme', undefined, 'stranger'],
+    ['GetSuggestions', { tenant: 'acme' }, 'stranger'],
+  ],
   [
     'figures of another tenant',
     ['GET', '/v1/analytics?tenant=acme', undefined, 'stranger'],
@@ -400,6 +406,12 @@ describe('a call that runs later', () => {
       expect(overRest?.agents.map(({ agent_id: agent }) => agent)).toContain('desk');
       expect(flat(overGrpc)).toEqual(flat(overRest));
     });
+    const suggested = [
+      (await rest('GET', `/v1/suggestions?from=${from}&to=${to}`, undefined, 'admin')).answer,
+      (await rpc('GetSuggestions', { from, to }, 'admin')).answer,
+    ];
+    expect(flat(suggested[0])).toMatchObject({ suggestions: expect.arrayContaining([]) as unknown });
+    expect(flat(suggested[1])).toEqual(flat(suggested[0]));
     for (const each of await both('stranger'))
       expect(flat(each)).toMatchObject({ totals: { calls: 0 }, tools: [], agents: [], days: [] });
   });

@@ -152,3 +152,75 @@ it('only so many may wait for figures', async () => {
   expect(refused.length).toBe(40 - 10);
   expect(refused[0]).toMatchObject({ type: 'UNAVAILABLE', reason: 'ANALYTICS_BUSY' });
 });
+
+const sequences = (tenant: string, changes: Partial<AnalyticsQuery> = {}, most?: number) =>
+  new CallFigures(database.db, most).sequences(tenant, asked(changes));
+/** The calls of one session, a second apart. */
+const session = (
+  tenant: string,
+  name: string,
+  tools: readonly string[],
+  changes: Partial<AuditRecord> = {},
+) =>
+  tools.map((tool, place) =>
+    end({
+      tenant,
+      session: name,
+      tool,
+      at: new Date(NOW - 60_000 + place * 1_000).toISOString(),
+      ...changes,
+    }),
+  );
+
+it('sequences are those of three sessions at least, in the order of their calls, whoever else calls meanwhile', async () => {
+  const tenant = newTenant();
+  const calls = [
+    ...['s1', 's2', 's3'].flatMap((name) => session(tenant, name, ['find', 'find', 'pay', 'mail'])),
+    ...['s4', 's5'].flatMap((name) => session(tenant, name, ['mail', 'find'])),
+    // Their ends come in whatever order.
+  ].toReversed();
+  await store([
+    ...calls,
+    ...session(tenant, 's6', ['mail', 'find'], { outcome: 'TIMEOUT' }),
+    ...session(tenant, '', ['mail', 'find']),
+    ...session(tenant, 's7', ['mail', 'find'], { notes: { parent_call_id: 'composite' } }),
+    ...session(newTenant(), 's8', ['mail', 'find']),
+  ]);
+  const found = await sequences(tenant);
+  expect(found.isComplete).toBe(true);
+  const told = found.sequences.map(
+    ({ tools, sessions, calls: all }) => `${tools.join(' ')}: ${sessions}/${all}`,
+  );
+  expect(told.toSorted()).toEqual([
+    'find pay mail: 3/3',
+    'find pay: 3/3',
+    'find: 5/5',
+    'mail: 5/5',
+    'pay mail: 3/3',
+    'pay: 3/3',
+  ]);
+});
+
+it('a session of the same name is another one with another agent or credential', async () => {
+  const tenant = newTenant();
+  await store([
+    ...session(tenant, 's', ['find', 'pay'], { agent: 'a' }),
+    ...session(tenant, 's', ['find', 'pay'], { agent: 'b' }),
+    ...session(tenant, 's', ['find', 'pay'], { agent: 'b', principal: 'key00002' }),
+  ]);
+  expect((await sequences(tenant)).sequences).toContainEqual({
+    tools: ['find', 'pay'],
+    sessions: 3,
+    calls: 3,
+  });
+  expect((await sequences(tenant, { agentId: 'b' })).sequences).toEqual([]);
+});
+
+it('sequences of more records than are read are of the newest, and say so', async () => {
+  const tenant = newTenant();
+  await store(['s1', 's2', 's3'].flatMap((name) => session(tenant, name, ['find', 'pay'])));
+  const found = await sequences(tenant, {}, 3);
+  expect(found).toMatchObject({ isComplete: false, sequences: [{ tools: ['pay'], sessions: 3 }] });
+  expect(found.countedFrom.getTime()).toBe(NOW - 59_000);
+  expect(await sequences(tenant, {}, 2)).toMatchObject({ isComplete: false, sequences: [] });
+});

@@ -351,6 +351,26 @@ describe('an approval', () => {
   });
 });
 
+describe('figures of calls', () => {
+  it('are those of the tenant, of the time and tool that were asked for, and suggest what to mend', async () => {
+    for (const _ of [1, 2, 3]) await client.tryExecute('add', { a: 'one' });
+    const asked = { from: new Date(Date.now() - 3_600_000).toISOString(), tool: 'add' };
+    await expect
+      .poll(async () => (await client.analytics.get(asked)).failures, { timeout: 20_000 })
+      .toContainEqual(expect.objectContaining({ tool: 'add', error_type: 'VALIDATION' }));
+    const { tools, tenant } = await client.analytics.get(asked);
+    expect(tools.map(({ tool }) => tool)).toEqual(['add']);
+    const { suggestions, tenant: whose } = await client.analytics.suggestions({ top: 5 });
+    expect(whose).toBe(tenant);
+    expect(suggestions.map(({ kind }) => kind)).toContain('unused');
+    expect((await clientOf('other').analytics.get(asked)).totals.calls).toBe(0);
+  });
+
+  it('of a parameter that there is none of are refused', async () => {
+    await expect(client.analytics.get({ top: 501 })).rejects.toBeInstanceOf(sdk.ValidationError);
+  });
+});
+
 describe('a session', () => {
   it('holds its calls together, and is over when it is ended', async () => {
     const session = await client.sessions.create({ agent_id: 'front', user_id: 'ann', mode: 'text' });

@@ -27,6 +27,7 @@ import { SessionsController } from './sessions/controller.ts';
 import { SpecsController } from './specs/controller.ts';
 import { StreamController } from '../stream/controller.ts';
 import { StatusController } from './status/controller.ts';
+import { SuggestionsController } from './suggestions/controller.ts';
 import { TextController } from './text/controller.ts';
 import { ToolsController } from './tools/controller.ts';
 import { ToolSearchController } from './tools/search-controller.ts';
@@ -52,6 +53,7 @@ export const REST_CONTROLLERS = [
   AdminController,
   AuditController,
   AnalyticsController,
+  SuggestionsController,
   SecretsController,
   DefinitionsController,
   CircuitsController,

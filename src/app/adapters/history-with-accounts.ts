@@ -11,6 +11,7 @@ export function historyWithAccounts(
     tasks: (tenantId, query) => history.tasks(tenantId, query),
     audit: (tenantId, query) => history.audit(tenantId, query),
     analytics: (tenantId, query) => history.analytics(tenantId, query),
+    sequences: (tenantId, query) => history.sequences(tenantId, query),
     exportChain: (tenantId, after, limit) => history.exportChain(tenantId, after, limit),
     resolve: (tenantId, callId, resolution) => history.resolve(tenantId, callId, resolution),
     // First: while the database is away, nothing of this is half done that would not be found again.

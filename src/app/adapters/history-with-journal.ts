@@ -18,6 +18,7 @@ export function historyWithJournal(
     tasks: (tenantId, query) => history.tasks(tenantId, query),
     audit: (tenantId, query) => shipped().then(() => history.audit(tenantId, query)),
     analytics: (tenantId, query) => shipped().then(() => history.analytics(tenantId, query)),
+    sequences: (tenantId, query) => shipped().then(() => history.sequences(tenantId, query)),
     // Page after page of it: what is shipped at the first is enough.
     exportChain: (tenantId, after, limit) =>
       (after === 0 ? shipped() : Promise.resolve()).then(() => history.exportChain(tenantId, after, limit)),

@@ -3,8 +3,10 @@ import { DatabaseError } from 'pg';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { SharedTurns } from '../../lib/concurrency/shared-turns.ts';
 import type { AnalyticsQuery, CallAnalytics } from '../../ports/calls/call-analytics.ts';
+import type { CallSequences, SequencesQuery } from '../../ports/calls/call-sequences.ts';
 import type { Database } from '../postgres/database.ts';
 import { countCalls, MOST_RECORDS } from './count-calls.ts';
+import { countSequences } from './count-sequences.ts';
 
 /** Each of them reads many rows: connections are left for others, who look for one. */
 const AT_ONCE = 2;
@@ -27,10 +29,19 @@ export class CallFigures {
   }
 
   /** Throws ToolFailure UNAVAILABLE (ANALYTICS_BUSY), and what the database throws. */
-  async of(tenantId: string, query: AnalyticsQuery): Promise<CallAnalytics> {
+  of(tenantId: string, query: AnalyticsQuery): Promise<CallAnalytics> {
+    return this.#inTurn(tenantId, () => countCalls(this.#db, tenantId, query, this.#most));
+  }
+
+  /** Throws as `of` does. */
+  sequences(tenantId: string, query: SequencesQuery): Promise<CallSequences> {
+    return this.#inTurn(tenantId, () => countSequences(this.#db, tenantId, query, this.#most));
+  }
+
+  async #inTurn<Found>(tenantId: string, count: () => Promise<Found>): Promise<Found> {
     this.#begin(tenantId);
     try {
-      return await this.#turns.run(tenantId, () => countCalls(this.#db, tenantId, query, this.#most));
+      return await this.#turns.run(tenantId, count);
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.code !== TIMED_OUT) throw error;
       throw busy('The calls of this time could not be counted soon enough: ask for a shorter one.', error);

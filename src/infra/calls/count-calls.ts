@@ -65,16 +65,23 @@ export async function countCalls(
   };
 }
 
-/** An end that turned up after its call had been given up counts, and the giving up does not. */
-function statementOf(tenantId: string, query: AnalyticsQuery, mostRecords: number): RawBuilder<CountedRow> {
-  const { from, to, most } = query;
-  const wanted = [
-    sql`tenant_id = ${tenantId} AND at >= ${from} AND at < ${to} AND kind IN ('outcome', 'reconciled')`,
+/** Conditions on the audit trail: whose records, and of which time. */
+export function recordsOf(
+  tenantId: string,
+  { from, to, agentId }: Pick<AnalyticsQuery, 'from' | 'to' | 'agentId'>,
+): RawBuilder<unknown>[] {
+  return [
+    sql`tenant_id = ${tenantId} AND at >= ${from} AND at < ${to}`,
     // A day is a partition: the others are left out at once.
     sql`recorded_at >= ${new Date(from.getTime() - AHEAD_MS)} AND recorded_at < ${new Date(to.getTime() + LATE_MS)}`,
+    ...(agentId === undefined ? [] : [sql`agent_id = ${agentId}`]),
   ];
+}
+
+/** An end that turned up after its call had been given up counts, and the giving up does not. */
+function statementOf(tenantId: string, query: AnalyticsQuery, mostRecords: number): RawBuilder<CountedRow> {
+  const wanted = [...recordsOf(tenantId, query), sql`kind IN ('outcome', 'reconciled')`];
   if (query.tool !== undefined) wanted.push(sql`tool = ${query.tool}`);
-  if (query.agentId !== undefined) wanted.push(sql`agent_id = ${query.agentId}`);
   const prices = JSON.stringify(Object.fromEntries(query.costs));
   return sql<CountedRow>`
     WITH ends AS MATERIALIZED (
@@ -107,7 +114,7 @@ function statementOf(tenantId: string, query: AnalyticsQuery, mostRecords: numbe
     SELECT *, (SELECT count(*) FROM ends) AS seen FROM (
       SELECT *, row_number() OVER (PARTITION BY set ORDER BY calls DESC, tool, agent, reason) AS place FROM grouped
       WHERE set <> 6 OR outcome NOT IN ('ok', 'CONFIRMATION_REQUIRED')
-    ) AS placed WHERE place <= CASE set WHEN 7 THEN ${MOST_TOOLS}::int ELSE greatest(${most}::int, 1) END OR set = 13
+    ) AS placed WHERE place <= CASE set WHEN 7 THEN ${MOST_TOOLS}::int ELSE greatest(${query.most}::int, 1) END OR set = 13
     ORDER BY set, place`;
 }
 

@@ -15,6 +15,7 @@ import type {
   ResolveOutcome,
   TaskFilter,
 } from '../../ports/calls/call-history.ts';
+import type { CallSequences, SequencesQuery } from '../../ports/calls/call-sequences.ts';
 import type { StoredCall } from '../../ports/calls/call-store.ts';
 import type { StoredOutcome } from '../../ports/idempotency-store.ts';
 import { uuidv7 } from '../../lib/ids.ts';
@@ -71,6 +72,10 @@ export class SqlCallHistory implements CallHistory {
 
   analytics(tenantId: string, query: AnalyticsQuery): Promise<CallAnalytics> {
     return withDatabase(() => this.#figures.of(tenantId, query));
+  }
+
+  sequences(tenantId: string, query: SequencesQuery): Promise<CallSequences> {
+    return withDatabase(() => this.#figures.sequences(tenantId, query));
   }
 
   exportChain(tenantId: string, after: number, limit: number): Promise<readonly string[]> {

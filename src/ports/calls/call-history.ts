@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../contract/json.ts';
 import type { AuditKind } from '../audit-sink.ts';
 import type { AnalyticsQuery, CallAnalytics } from './call-analytics.ts';
+import type { CallSequences, SequencesQuery } from './call-sequences.ts';
 import type { CallStatus, StoredCall } from './call-store.ts';
 
 /** A page of a list that is read newest first. */
@@ -157,6 +158,8 @@ export interface CallHistory {
   audit(tenantId: string, query: HistoryQuery<AuditFilter>): Promise<HistoryPage<AuditEntry>>;
   /** Of the newest records of that time, so many at most. May throw UNAVAILABLE (ANALYTICS_BUSY). */
   analytics(tenantId: string, query: AnalyticsQuery): Promise<CallAnalytics>;
+  /** Of the newest records likewise. May throw UNAVAILABLE (ANALYTICS_BUSY). */
+  sequences(tenantId: string, query: SequencesQuery): Promise<CallSequences>;
   /**
    * The chain of the tenant as lines that can be checked offline: after the number `after`, in the order of the chain.
    * Fewer than `limit`: there are no more.

@@ -3,6 +3,7 @@
 import threading
 import time
 import uuid
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -247,6 +248,24 @@ def test_approvers_hear_of_it_and_a_call_that_waits_runs_by_itself(client, admin
     admin.approvals.approve(call.approval_id)
     assert call.result(timeout=30)["data"] == {"id": "e"}
     assert admin.approvals.decided(call.approval_id, timeout=30)["status"] == "used"
+
+
+def test_figures_of_calls_are_those_of_the_tenant_and_suggest_what_nobody_calls(client, given):
+    client.execute("add", {"a": 1, "b": 1})
+    since = (datetime.now(timezone.utc) - timedelta(hours=1)).isoformat()
+    for _ in range(200):
+        figures = client.analytics.get(from_=since, tool="add")
+        if figures["totals"]["succeeded"] > 0:
+            break
+        time.sleep(0.1)
+    assert [each["tool"] for each in figures["tools"]] == ["add"]
+    suggested = client.analytics.suggestions(from_=since, top=5)
+    assert suggested["tenant"] == figures["tenant"]
+    assert "unused" in [each["kind"] for each in suggested["suggestions"]]
+    with GatewayClient(given["url"], api_key=given["other"]) as other:
+        assert other.analytics.get(from_=since)["totals"]["calls"] == 0
+    with pytest.raises(ValidationError):
+        client.analytics.get(top=501)
 
 
 def test_a_session_holds_its_calls_together(client, given):

@@ -1438,6 +1438,33 @@ class Success(TypedDict):
     intents: List["Intent"]
     meta: "Meta"
 
+class Suggestion(TypedDict):
+    # next: offer the second tool after the first. plan: make one tool of these. mend: it fails. unused: nobody calls it.
+    kind: Literal["next", "plan", "mend", "unused"]
+    # In their order.
+    tools: List[str]
+    # In which it was seen; 0 of mend and unused.
+    sessions: int
+    # How often; of mend: calls that failed so.
+    calls: int
+    # From 0 to 1. next: of the sessions with the first tool. mend: of the calls of the tool.
+    share: float
+    # Of mend; else empty.
+    error_type: str
+    # Of mend; else empty.
+    reason: str
+    # The same as a sentence.
+    text: str
+
+Suggestions = TypedDict("Suggestions", {
+    "tenant": str,
+    "from": str,
+    "to": str,
+    "counted_from": str,
+    "complete": bool,
+    "suggestions": List["Suggestion"],
+})
+
 class TextMend(TypedDict):
     kind: Literal["comment", "trailing_comma", "single_quotes", "unquoted_name", "python_literal", "line_break_in_text"]
     position: int
@@ -1926,6 +1953,8 @@ __all__ = [
     "StatusRegistry",
     "StatusReplicas",
     "Success",
+    "Suggestion",
+    "Suggestions",
     "TextMend",
     "TextProblem",
     "Tool",

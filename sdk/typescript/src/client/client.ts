@@ -1,6 +1,7 @@
 // GatewayClient: the gateway as an agent's developer uses it.
 import { errorOfRefusal } from '../errors/gateway-error.ts';
 import type { Envelope, Success } from '../generated/gateway.ts';
+import { Analytics } from './analytics.ts';
 import { Approvals } from './approvals.ts';
 import { AcceptedCall } from './accepted-call.ts';
 import {
@@ -54,6 +55,7 @@ export type CallResult<Data = unknown> = Omit<Success, 'data'> & { readonly data
 
 export class GatewayClient {
   readonly tools: Tools;
+  readonly analytics: Analytics;
   readonly approvals: Approvals;
   readonly sessions: Sessions;
   readonly #options: ClientOptions;
@@ -76,6 +78,7 @@ export class GatewayClient {
     this.#requests = new Requests(this.#transport, this.#defaults);
     this.#calls = options.grpc?.calls(this.#transport) ?? restCalls(this.#transport);
     this.tools = new Tools(this.#requests, context);
+    this.analytics = new Analytics(this.#requests);
     this.approvals = new Approvals(this.#requests);
     this.sessions = new Sessions(this.#requests, (sessionId) => this.with({ session_id: sessionId }));
   }

@@ -1599,6 +1599,37 @@ export interface Success {
   meta: Meta;
 }
 
+export interface Suggestion {
+  /** next: offer the second tool after the first. plan: make one tool of these. mend: it fails. unused: nobody calls it. */
+  kind: "next" | "plan" | "mend" | "unused";
+  /** In their order. */
+  tools: string[];
+  /** In which it was seen; 0 of mend and unused. */
+  sessions: number;
+  /** How often; of mend: calls that failed so. */
+  calls: number;
+  /** From 0 to 1. next: of the sessions with the first tool. mend: of the calls of the tool. */
+  share: number;
+  /** Of mend; else empty. */
+  error_type: string;
+  /** Of mend; else empty. */
+  reason: string;
+  /** The same as a sentence. */
+  text: string;
+}
+
+export interface Suggestions {
+  tenant: string;
+  from: string;
+  to: string;
+  /** Later than `from` where `complete` is false. */
+  counted_from: string;
+  /** False: there were more calls than are counted at once; the newest are. */
+  complete: boolean;
+  /** By kind; the best first of each, and at most `top`. */
+  suggestions: Suggestion[];
+}
+
 export interface TextMend {
   kind: "comment" | "trailing_comma" | "single_quotes" | "unquoted_name" | "python_literal" | "line_break_in_text";
   position: number;
@@ -2712,6 +2743,24 @@ export interface Routes {
       top?: number;
     };
     answer: Analytics;
+  };
+  /** What the calls of a tenant suggest: tools to offer next, to put together, to mend and to leave out */
+  'GET /v1/suggestions': {
+    query: {
+      /** Only what came in at this time or later. */
+      from?: string;
+      /** Only what came in before this time. */
+      to?: string;
+      /** Only calls of this function. */
+      tool?: string;
+      /** Only calls made for this agent. */
+      agent_id?: string;
+      /** Whose, for the platform. Left out: the tenant of the credential that asks. */
+      tenant?: string;
+      /** Most entries of each list. */
+      top?: number;
+    };
+    answer: Suggestions;
   };
   /** The keys that secrets of agents are encrypted with */
   'GET /v1/admin/secrets': {

@@ -29,6 +29,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   exportAuditRecords: 'audit:read',
   listAuditRecords: 'audit:read',
   getAnalytics: 'calls:read',
+  getSuggestions: 'calls:read',
   resolveCall: 'admin',
   eraseUserData: 'admin',
   listCircuits: 'platform:admin',
@@ -110,6 +111,7 @@ const ALSO: Readonly<Record<string, string>> = {
   beginTurn: 'sessions:write',
   endSession: 'sessions:write',
   getAnalytics: 'platform:admin',
+  getSuggestions: 'platform:admin',
 };
 const ALL = [...new Set(Object.values(NEEDS))];
 

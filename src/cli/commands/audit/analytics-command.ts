@@ -7,7 +7,7 @@ import { asObject } from '../../gateway-answer.ts';
 import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../../gateway-client.ts';
 import { table } from '../../table.ts';
 
-interface Options extends GatewayOptions {
+export interface FiguresOptions extends GatewayOptions {
   readonly from?: string;
   readonly to?: string;
   readonly tool?: string;
@@ -21,26 +21,34 @@ const FIGURES = ['calls', 'failed', 'unapproved', 'p50_ms', 'p95_ms', 'p99_ms', 
 const HEAD = ['CALLS', 'FAILED', 'UNAPPROVED', 'P50 MS', 'P95 MS', 'P99 MS', 'COST'] as const;
 
 export function addAnalyticsCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
-  withGatewayOptions(program.command('analytics'))
+  withFigureOptions(program.command('analytics'))
     .summary('what the calls of a tenant add up to')
     .description(
       'Calls, failures, latency and cost of the tenant of the key, by tool, agent and day; what fails and why, and which tools are never called. Of the last seven days, or of up to 31. The key needs calls:read.',
     )
+    .action(async (options: FiguresOptions) => {
+      const found = await figuresOf('/v1/analytics', options, io);
+      io.stdout(options.json ? `${JSON.stringify(found, null, 2)}\n` : textOf(found));
+      finish(EXIT.ok);
+    });
+}
+
+/** Of whichever figures: whose, of which time, of what. */
+export function withFigureOptions(command: Command): Command {
+  return withGatewayOptions(command)
     .option('--from <time>', 'only what came in at this time or later, such as 2027-01-31T00:00:00Z')
     .option('--to <time>', 'only what came in before this time')
     .option('--tool <name>', 'only calls of this function')
     .option('--agent <name>', 'only calls made for this agent')
     .option('--tenant <name>', 'whose (default: that of the key that asks)')
     .option('--top <count>', 'most entries of each list, 20 when left out')
-    .option('--json', 'print JSON instead of tables')
-    .action(async (options: Options) => {
-      const { from, to, tool, agent, tenant, top } = options;
-      const gateway = await GatewayClient.open(options, io);
-      const query = { from, to, tool, agent_id: agent, tenant, top };
-      const found = asObject(await gateway.get('/v1/analytics', query));
-      io.stdout(options.json ? `${JSON.stringify(found, null, 2)}\n` : textOf(found));
-      finish(EXIT.ok);
-    });
+    .option('--json', 'print JSON instead of tables');
+}
+
+export async function figuresOf(path: string, options: FiguresOptions, io: CliIo): Promise<JsonObject> {
+  const { from, to, tool, agent, tenant, top } = options;
+  const gateway = await GatewayClient.open(options, io);
+  return asObject(await gateway.get(path, { from, to, tool, agent_id: agent, tenant, top }));
 }
 
 function textOf(found: JsonObject): string {
@@ -49,13 +57,13 @@ function textOf(found: JsonObject): string {
   const by = (head: string, of: JsonValue | undefined, key: string) =>
     table(
       [head, ...HEAD],
-      rows(of).map((row) => [word(row[key]), ...figuresOf(row)]),
+      rows(of).map((row) => [word(row[key]), ...cellsOf(row)]),
     );
   const partial = complete === true ? '' : ' (there were more calls: only the newest are counted)';
   const names = Array.isArray(unused) ? unused.map(word) : [];
   return [
     `calls of ${word(tenant)} from ${word(from)} to ${word(to)}${partial}\n`,
-    table(HEAD, isJsonObject(totals) ? [figuresOf(totals)] : []),
+    table(HEAD, isJsonObject(totals) ? [cellsOf(totals)] : []),
     by('TOOL', found['tools'], 'tool'),
     by('AGENT', found['agents'], 'agent_id'),
     by('DAY', found['days'], 'day'),
@@ -72,7 +80,7 @@ function textOf(found: JsonObject): string {
   ].join('\n');
 }
 
-function figuresOf(row: JsonObject): readonly string[] {
+function cellsOf(row: JsonObject): readonly string[] {
   return FIGURES.map((name) => word(row[name]));
 }
 

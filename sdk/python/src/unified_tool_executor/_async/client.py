@@ -15,6 +15,7 @@ from ..grpc import Grpc
 from ..options import Answered, CallContext, CallDefaults, IdempotencyKey, WholeCall
 from ..retry import NO_RETRIES, RetryPolicy
 from .accepted_call import AcceptedCall
+from .analytics import Analytics
 from .approvals import Approvals
 from .connection import Connection, Lines, SocketLines
 from .requests import Requests
@@ -73,6 +74,7 @@ class AsyncGatewayClient:
         self._calls: Calls = self._grpc or self._rest
         self._requests = Requests(transport, defaults)
         self.tools = Tools(self._requests, defaults.context)
+        self.analytics = Analytics(self._requests)
         self.approvals = Approvals(self._requests)
         self.specs = Specs(self._requests)
         self.sessions = Sessions(self._requests, lambda id: self.with_context(session_id=id))
