@@ -106,7 +106,7 @@ const LISTS: readonly (readonly [route: string, what: Owned])[] = [
   ['GET /v1/keys', 'key'],
   ['GET /v1/schedules', 'schedule'],
   ['GET /v1/sessions', 'session'],
-  ['GET /v1/suggestions', 'analysed'],
+  ['GET /v1/suggestions', 'suggested'],
 ];
 /** Streams of what happens in the caller's tenant. */
 const STREAMS = ['GET /v1/approvals/events'];
@@ -196,7 +196,8 @@ type Owned =
   | 'agent'
   | 'assigned'
   | 'delegation'
-  | 'analysed';
+  | 'analysed'
+  | 'suggested';
 interface Problem {
   readonly code: string;
   readonly reason: string;
@@ -230,6 +231,7 @@ const owned: Record<Owned, string> = {
   agent: 'acme-desk',
   delegation: '',
   analysed: 'acme-analysed',
+  suggested: 'calls of guarded failed with VALIDATION',
 };
 
 const idOf = ({ key }: RestTarget) => key.slice('ute_live_'.length, 'ute_live_'.length + 8);
@@ -314,6 +316,7 @@ async function haveOwned(host: string): Promise<void> {
   owned.schedule = (await makeSchedule(acme, { schedule: 'daily 9am', tool: 'work' })).body.id;
   const called = { arguments: {}, context: { agent_id: owned.analysed } };
   await request(acme, 'POST', '/v1/tools/work/execute', called);
+  for (const number of [1, 2, 3]) await callTool(acme, 'guarded', { nonsense: number });
   const handed = { to: 'bob', until: new Date(Date.now() + 3_600_000).toISOString() };
   owned.delegation = (
     await request<{ id: string }>(acme, 'POST', '/v1/approvals/delegations', handed)

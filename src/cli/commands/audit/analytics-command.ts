@@ -84,7 +84,7 @@ function cellsOf(row: JsonObject): readonly string[] {
   return FIGURES.map((name) => word(row[name]));
 }
 
-function word(value: JsonValue | undefined): string {
+export function word(value: JsonValue | undefined): string {
   if (typeof value === 'number') return String(Math.round(value * 1000) / 1000);
   return typeof value === 'string' ? value : '';
 }

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { EXIT, type ExitCode } from '../../exit-code.ts';
 import { table } from '../../table.ts';
-import { figuresOf, withFigureOptions, type FiguresOptions } from './analytics-command.ts';
+import { figuresOf, withFigureOptions, word, type FiguresOptions } from './analytics-command.ts';
 
 export function addSuggestionsCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
   withFigureOptions(program.command('suggestions'))
@@ -23,7 +23,11 @@ function textOf({ suggestions }: JsonObject): string {
   const rows = Array.isArray(suggestions) ? suggestions.filter(isJsonObject) : [];
   if (rows.length === 0) return 'nothing to suggest\n';
   return table(
-    ['KIND', 'SUGGESTION'],
-    rows.map(({ kind, text }) => [String(kind), String(text)]),
+    ['KIND', 'TOOLS', 'SESSIONS', 'CALLS', 'SHARE', 'ERROR', 'REASON'],
+    rows.map(({ kind, tools, sessions, calls, share, error_type: type, reason }) => [
+      word(kind),
+      Array.isArray(tools) ? tools.map(word).join(' > ') : '',
+      ...[sessions, calls, share, type, reason].map(word),
+    ]),
   );
 }
