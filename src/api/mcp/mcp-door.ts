@@ -45,7 +45,7 @@ export class McpDoor {
     this.#deps = deps;
     this.#telemetry = new DoorTelemetry(deps.telemetry);
     this.#servers = new McpServers(deps, this.#telemetry.tasks);
-    this.#changes = new ListChanges(deps.toolsets, this.#telemetry.openStreams);
+    this.#changes = new ListChanges(deps.toolsets, this.#telemetry.openStreams, this.#telemetry.readerLost);
   }
 
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -63,10 +63,10 @@ export class McpDoor {
     if (asked.session === '')
       return this.#reject(request, reply, { kind: 'rejected', ...UNKNOWN_SESSION }, body);
     // A call says who makes it inside the pipeline, where that is audited.
-    if (message.method === 'tools/call') return this.#serve(message, new Exchange(asked, reply));
+    if (message.method === 'tools/call') return this.#serve(message, this.#exchange(asked, reply));
     const principal = await this.#principalOf(request, reply, message.id);
     if (principal === undefined || !this.#mayKnow(request, reply, principal, message.id)) return;
-    const exchange = new Exchange({ ...asked, principal }, reply);
+    const exchange = this.#exchange({ ...asked, principal }, reply);
     if (era === 'modern' && message.method === 'subscriptions/listen') {
       const listener = listenerOf(request, principal, this.#deps.authenticator);
       const served = { changes: this.#changes, watch: this.#servers.watch };
@@ -161,7 +161,7 @@ export class McpDoor {
     { failure, code, call }: Unreadable,
   ): Promise<void> {
     const era: Era = request.headers['mcp-protocol-version'] === '2026-07-28' ? 'modern' : 'legacy';
-    const exchange = new Exchange(this.#asked(request, era, call?.id ?? ''), reply);
+    const exchange = this.#exchange(this.#asked(request, era, call?.id ?? ''), reply);
     const refused = refusedCall(call?.tool ?? '', failure, exchange);
     if (call !== undefined) {
       await this.#servers.answerCall(refused, exchange);
@@ -188,7 +188,7 @@ export class McpDoor {
     }
     const failure = toolFailure('MALFORMED_CALL', rejection.message);
     const name = isJsonObject(body['params']) ? body['params']['name'] : undefined;
-    const exchange = new Exchange(this.#asked(request, 'modern', id ?? ''), reply);
+    const exchange = this.#exchange(this.#asked(request, 'modern', id ?? ''), reply);
     const refused = refusedCall(typeof name === 'string' ? name : '', failure, exchange);
     const response = await this.#deps.caller.execute(refused);
     if (response.ok) return;
@@ -198,6 +198,10 @@ export class McpDoor {
     const retryAfterMs = error.retryAfterMs ?? undefined;
     const told = { code: INVALID_REQUEST, message, data: wireError(response), retryAfterMs };
     this.#fail(request, reply, status === undefined ? rejection : { ...told, status }, id);
+  }
+
+  #exchange(asked: Asked, reply: FastifyReply): Exchange {
+    return new Exchange(asked, reply, this.#telemetry.readerLost);
   }
 
   #asked(request: FastifyRequest, era: Era, id: RequestId): Asked {

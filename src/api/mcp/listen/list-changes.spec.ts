@@ -19,7 +19,7 @@ beforeEach(() => {
     toolsChange = listen;
     return () => undefined;
   };
-  changes = new ListChanges({ onChange }, count);
+  changes = new ListChanges({ onChange }, count, () => undefined);
 });
 
 afterEach(() => {
@@ -31,6 +31,8 @@ function replyTo(isGone: boolean) {
   const raw = Object.assign(new EventEmitter(), {
     destroyed: isGone,
     writableNeedDrain: false,
+    writableLength: 0,
+    setTimeout: vi.fn<() => void>(),
     writeHead: vi.fn<() => void>(),
     flushHeaders: vi.fn<() => void>(),
     write: vi.fn<() => void>(),
@@ -56,7 +58,7 @@ function wishFor(changes: () => AsyncIterable<string>, toolsListChanged = false)
 function openStream() {
   const { raw, reply } = replyTo(false);
   const asked = { id: 'listen:0', takesEvents: true } as unknown as Asked;
-  const exchange = new Exchange(asked, reply);
+  const exchange = new Exchange(asked, reply, () => undefined);
   const told = () =>
     [...raw.write.mock.calls, ...raw.end.mock.calls].map((args) => {
       const text = String((args as unknown[])[0]);
@@ -70,7 +72,7 @@ const SUBSCRIPTION = { 'io.modelcontextprotocol/subscriptionId': 'listen:0' };
 it('a client that has gone before subscriptions/listen is served holds no slot, and nothing is watched', async () => {
   const { opened, wish } = wishFor(async function* none() {});
   const { reply } = replyTo(true);
-  const exchange = new Exchange({ takesEvents: true } as unknown as Asked, reply);
+  const exchange = new Exchange({ takesEvents: true } as unknown as Asked, reply, () => undefined);
   for (let tried = 0; tried < TRIES; tried += 1)
     expect(await changes.listen(reply, exchange, listener, wish)).toBe(true);
   expect(opened).toEqual([]);

@@ -8,7 +8,7 @@ import type { Gauge } from '../../../ports/telemetry/metrics.ts';
 import { environmentOf } from '../../rest/execute/read-call.ts';
 import type { WatchedTasks } from '../tasks/task-watch.ts';
 import type { Exchange } from '../protocol/exchange.ts';
-import { SseAnswer } from '../protocol/sse-answer.ts';
+import { SseAnswer, type ReaderLost } from '../protocol/sse-answer.ts';
 import { Subscription } from './subscription.ts';
 
 /** Of this replica. */
@@ -44,10 +44,12 @@ export class ListChanges {
   readonly #unsubscribe: () => void;
   readonly #looking: NodeJS.Timeout;
   readonly #count: Gauge;
+  readonly #readerLost: (why: ReaderLost) => void;
   #isClosed = false;
 
-  constructor(toolsets: Pick<Toolsets, 'onChange'>, count: Gauge) {
+  constructor(toolsets: Pick<Toolsets, 'onChange'>, count: Gauge, readerLost: (why: ReaderLost) => void) {
     this.#count = count;
+    this.#readerLost = readerLost;
     this.#unsubscribe = toolsets.onChange(() => void this.#tell());
     this.#looking = setInterval(() => void this.#cutWithdrawn(), LOOK_MS);
     this.#looking.unref();
@@ -98,7 +100,7 @@ export class ListChanges {
     if (reply.raw.destroyed) return true;
     const leave = this.#enter(listener.tenant);
     if (leave === undefined) return false;
-    const answer = new SseAnswer(reply, () => reply.raw.destroy());
+    const answer = new SseAnswer(reply, this.#readerLost);
     const changed = () => answer.push(CHANGED, true);
     const end = () => answer.end(undefined);
     const cut = () => {

@@ -12,7 +12,7 @@ import type { LargeIntegers } from '../../../contract/call/tool-call.ts';
 import type { Principal } from '../../../contract/call/principal.ts';
 import type { TraceContext } from '../../../lib/trace/trace-context.ts';
 import type { CallEnvironment } from '../../rest/execute/read-call.ts';
-import { SseAnswer } from './sse-answer.ts';
+import { SseAnswer, type ReaderLost } from './sse-answer.ts';
 
 /** How a revision of the protocol talks: 2026-07-28, or what was before it. */
 export type Era = 'modern' | 'legacy';
@@ -63,6 +63,7 @@ export class Exchange {
   ended: Ended = { outcome: 'cancelled' };
   #settle: () => void = () => undefined;
   readonly #reply: FastifyReply;
+  readonly #readerLost: (why: ReaderLost) => void;
   readonly #listeners: (() => void)[] = [];
   readonly #headers: Record<string, string> = {};
   #isGone = false;
@@ -70,9 +71,11 @@ export class Exchange {
   #pasted: string | undefined;
   #stream: SseAnswer | undefined;
 
-  constructor(asked: Asked, reply: FastifyReply) {
+  /** `readerLost`: whoever reads a stream of events too slowly, or not at all, was sent away. */
+  constructor(asked: Asked, reply: FastifyReply, readerLost: (why: ReaderLost) => void) {
     this.asked = asked;
     this.#reply = reply;
+    this.#readerLost = readerLost;
     this.done = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -115,10 +118,7 @@ export class Exchange {
   /** The same of JSON text. */
   tell(message: string, mayBeLeftOut: boolean): void {
     if (this.#isOver || this.#isGone || !this.asked.takesEvents) return;
-    this.#stream ??= new SseAnswer(this.#reply, () => {
-      this.cancel();
-      this.#reply.raw.destroy();
-    });
+    this.#stream ??= new SseAnswer(this.#reply, this.#readerLost);
     this.#stream.push(message, mayBeLeftOut);
   }
 

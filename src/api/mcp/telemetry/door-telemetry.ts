@@ -4,6 +4,7 @@ import type { Log } from '../../../ports/telemetry/log.ts';
 import type { Counter, Gauge, Histogram, Metrics } from '../../../ports/telemetry/metrics.ts';
 import { MCP_DOOR_SERIES } from '../../../ports/telemetry/series/mcp-door.ts';
 import type { DoorOutcome, Exchange } from '../protocol/exchange.ts';
+import type { ReaderLost } from '../protocol/sse-answer.ts';
 import { startRequestSpan } from './request-span.ts';
 
 /** Others are counted together: a client may think of any. */
@@ -41,6 +42,7 @@ export class DoorTelemetry {
   readonly #log: Log;
   readonly #counter: (method: string, outcome: Counted) => Counter;
   readonly #time: (method: string) => Histogram;
+  readonly #lost: (why: ReaderLost) => Counter;
 
   constructor({ metrics, log }: TelemetryDeps) {
     this.#log = log;
@@ -48,6 +50,8 @@ export class DoorTelemetry {
     const timed = metrics.histogram(MCP_DOOR_SERIES.ute_mcp_door_request_duration_seconds);
     this.#counter = remembered((method, outcome: Counted) => counted.with(method, outcome));
     this.#time = remembered((method) => timed.with(method));
+    const lost = metrics.counter(MCP_DOOR_SERIES.ute_mcp_door_readers_sent_away_total);
+    this.#lost = remembered((why: ReaderLost) => lost.with(why));
     this.openStreams = metrics.gauge(MCP_DOOR_SERIES.ute_mcp_door_open_streams).with();
     this.sessions = metrics.counter(MCP_DOOR_SERIES.ute_mcp_door_sessions_total).with();
     this.tasks = metrics.counter(MCP_DOOR_SERIES.ute_mcp_door_tasks_total).with();
@@ -81,6 +85,15 @@ export class DoorTelemetry {
   refused(): void {
     this.#counter(UNREAD, 'refused').add();
   }
+
+  /** Its connection was closed: its call, where it made one, is cancelled. */
+  readonly readerLost = (why: ReaderLost): void => {
+    this.#lost(why).add();
+    this.#log.warn(
+      { why },
+      'an MCP client was sent away: it did not read what it was told in a stream of events',
+    );
+  };
 
   streamsFull(): void {
     this.#log.warn({}, 'an MCP client was sent away: too many streams are open, or the gateway is closing');

@@ -17,6 +17,11 @@ export const MCP_DOOR_SERIES = named({
     type: 'gauge',
     help: 'Streams that tell MCP clients of changes, open at this replica.',
   },
+  ute_mcp_door_readers_sent_away_total: {
+    type: 'counter',
+    help: 'Streams of events to MCP clients that were closed since they were not read, by reason: stuck (nothing was taken for 30 s), too_slow (partial results came faster than they were read).',
+    labels: ['reason'],
+  },
   ute_mcp_door_sessions_total: {
     type: 'counter',
     help: 'Sessions that clients of 2025-11-25 and before have begun.',
