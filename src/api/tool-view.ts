@@ -20,11 +20,11 @@ export function filterFunctions(
   viewer: Viewer,
 ): readonly ToolFunction[] {
   const { toolType, category, tag, mode, isOffered } = filter;
-  const all = administers(viewer);
+  const isShownHere = shownIn(snapshot, viewer);
   return snapshot.functions.filter((fn) => {
     const { metadata } = fn.spec;
     return (
-      (all || isShown(snapshot.find(fn.name), viewer)) &&
+      isShownHere(fn) &&
       (toolType === undefined || fn.spec.toolType === toolType) &&
       (category === undefined || metadata.category === category) &&
       (tag === undefined || metadata.tags.includes(tag)) &&
@@ -32,6 +32,12 @@ export function filterFunctions(
       (isOffered === undefined || isOffered(fn))
     );
   });
+}
+
+/** Which functions a list for this viewer has. */
+export function shownIn(snapshot: ToolSet, viewer: Viewer): (fn: ToolFunction) => boolean {
+  if (administers(viewer)) return () => true;
+  return ({ name }) => isShown(snapshot.find(name), viewer);
 }
 
 /** By own name or by the provider's spelling. Undefined where there is none of this name, or the viewer is not shown it. */

@@ -7,6 +7,7 @@ import { holds, type Principal } from '../../contract/call/principal.ts';
 import { permissionMissing, toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Viewer } from '../../contract/tool/tool-function.ts';
+import { OneByOne } from '../../lib/concurrency/one-by-one.ts';
 import { SharedSlots } from '../../lib/concurrency/shared-slots.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
@@ -55,6 +56,7 @@ const MAX_WATCHERS = 1000;
 export class ToolExecutorController {
   readonly #from: Searched;
   readonly #watchers = new SharedSlots(MAX_WATCHERS);
+  readonly #turns = new OneByOne();
 
   constructor(
     @Inject(TOOL_CALLER) private readonly caller: Pick<ToolCaller, 'execute'>,
@@ -126,6 +128,7 @@ export class ToolExecutorController {
         const watch = watchTools({
           catalog: this.catalog,
           pace: call,
+          turns: this.#turns,
           authorize: () => this.#authorize({ metadata, call }),
           onDrain: (end) => this.health.onDrain(end),
           asError: exceptionFor,
