@@ -306,7 +306,10 @@ describe('an approval', () => {
       {
         waitForApproval: true,
         approvalPollMs: 50,
-        onApproval: ({ approvalId = '' }) => void admin.approvals.approve(approvalId, 'fine'),
+        onApproval: ({ approvalId = '', approvalUrl }) => {
+          expect(approvalUrl).toBe(`${gateway.running.url}/v1/approvals/${approvalId}`);
+          void admin.approvals.approve(approvalId, 'fine');
+        },
       },
     );
     expect((await waits).data).toEqual({ id: 'b' });
@@ -340,7 +343,7 @@ describe('an approval', () => {
     const heard = admin.approvals.events({ signal: stop.signal });
     const next = heard.next();
     const call = await client.start('delete_note', { id: 'e' });
-    expect(call.approvalId).toBeDefined();
+    expect(call.approvalUrl).toBe(`${gateway.running.url}/v1/approvals/${call.approvalId}`);
     const { value } = await next;
     expect(value).toMatchObject({ event: 'asked', approval: { id: call.approvalId } });
     await admin.approvals.approve(call.approvalId ?? '');

@@ -111,7 +111,9 @@ describe.each(LINES)('a stream over %s', (line) => {
       .result()
       .catch((caught: unknown) => caught);
     expect(asked).toBeInstanceOf(sdk.ConfirmationRequiredError);
-    expect((asked as Sdk.ConfirmationRequiredError).confirmationToken).toBeTypeOf('string');
+    const { approvalId, approvalUrl, confirmationToken } = asked as Sdk.ConfirmationRequiredError;
+    expect(approvalUrl).toBe(`${gateway.running.url}/v1/approvals/${approvalId}`);
+    expect(confirmationToken).toBeTypeOf('string');
     expect(await stream.call('add', { a: 1, b: 1 }).tryResult()).toMatchObject({ ok: true, data: 2 });
   });
 

@@ -39,7 +39,7 @@ export const reliability = dashboard({
     row('The MCP door'),
     chart('Messages of MCP clients', 'By method and outcome.', [query(`sum by (method, outcome) (${rate('ute_mcp_door_requests_total')})`, '{{method}} {{outcome}}')], quick),
     chart('Time of MCP requests', 'Waiting for humans and tasks included.', percentiles('ute_mcp_door_request_duration_seconds'), { unit: 's' }),
-    chart('Streams, sessions and tasks', 'Streams that are open; sessions that began and calls that became tasks in the last hour.', [query(`sum(${of('ute_mcp_door_open_streams')})`, 'streams'), query(`sum(increase(${of('ute_mcp_door_sessions_total')}[1h]))`, 'sessions'), query(`sum(increase(${of('ute_mcp_door_tasks_total')}[1h]))`, 'tasks')]),
+    chart('Streams, sessions and tasks', 'Streams that are open; sessions that began, calls that became tasks and readers that were sent away in the last hour.', [query(`sum(${of('ute_mcp_door_open_streams')})`, 'streams'), query(`sum(increase(${of('ute_mcp_door_sessions_total')}[1h]))`, 'sessions'), query(`sum(increase(${of('ute_mcp_door_tasks_total')}[1h]))`, 'tasks'), query(`sum by (reason) (increase(${of('ute_mcp_door_readers_sent_away_total')}[1h]))`, 'sent away: {{reason}}')]),
     row('Approvals and access'),
     chart('Approvals that wait', 'And those that expire within 15 minutes.', [query(`max(${of('ute_approvals_pending')})`, 'pending'), query(`max(${of('ute_approvals_expiring')})`, 'expiring')]),
     chart('Longest wait', 'Of an approval that nobody has decided.', [query(`max(${of('ute_approval_oldest_pending_seconds')})`, 'oldest')], { unit: 's' }),

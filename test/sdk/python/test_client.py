@@ -195,10 +195,11 @@ def test_a_call_that_runs_later_is_found_again_and_cancelled(client):
         client.accepted("/v1/calls/../keys")
 
 
-def test_an_approval_is_waited_for(client, admin):
+def test_an_approval_is_waited_for(client, admin, given):
     with pytest.raises(ConfirmationRequiredError) as caught:
         client.execute("delete_note", {"id": "a"})
     assert caught.value.approval_id and caught.value.confirmation_token
+    assert caught.value.approval_url == f"{given['url']}/v1/approvals/{caught.value.approval_id}"
     result = client.execute(
         "delete_note",
         {"id": "b"},
@@ -229,7 +230,7 @@ def test_an_approval_that_expires_ends_the_wait(client):
     assert caught.value.reason == "APPROVAL_EXPIRED"
 
 
-def test_approvers_hear_of_it_and_a_call_that_waits_runs_by_itself(client, admin):
+def test_approvers_hear_of_it_and_a_call_that_waits_runs_by_itself(client, admin, given):
     heard = []
     listening = threading.Event()
 
@@ -245,6 +246,7 @@ def test_approvers_hear_of_it_and_a_call_that_waits_runs_by_itself(client, admin
     call = client.start("delete_note", {"id": "e"})
     reader.join(30)
     assert heard[0].event == "asked" and heard[0].approval["id"] == call.approval_id
+    assert call.approval_url == f"{given['url']}/v1/approvals/{call.approval_id}"
     admin.approvals.approve(call.approval_id)
     assert call.result(timeout=30)["data"] == {"id": "e"}
     assert admin.approvals.decided(call.approval_id, timeout=30)["status"] == "used"

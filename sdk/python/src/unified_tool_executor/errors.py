@@ -98,6 +98,7 @@ class ConfirmationRequiredError(GatewayError):
 
     @property
     def approval_url(self) -> Optional[str]:
+        """Where a human decides: a whole URL, at the gateway's address."""
         return self.details.get("approval_url")
 
     @property

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Dict, Mapping, Optional, Union
+from typing import Any, Dict, Mapping, Optional, Union, cast
 from urllib.parse import quote
 
 from .errors import GatewayConnectionError, GatewayError, error_of
+from .gateway_types import Envelope
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,22 @@ def retry_after_of(headers: Mapping[str, str]) -> Optional[float]:
 
 def is_envelope(body: Any) -> bool:
     return isinstance(body, dict) and "ok" in body and "meta" in body
+
+
+def with_approval_url(envelope: Envelope, base: str) -> Envelope:
+    """The envelope with `approval_url` behind the gateway's address: the gateway says it from its own root on."""
+    said: Any = envelope
+    # What a tool says of approvals is its own.
+    if not said["ok"] and said["error"]["type"] != "CONFIRMATION_REQUIRED":
+        return envelope
+    holder = said["meta"] if said["ok"] else said["error"]["details"]
+    url = holder.get("approval_url")
+    if not isinstance(url, str) or not url.startswith("/") or url.startswith("//"):
+        return envelope
+    told = {**holder, "approval_url": base + url}
+    if said["ok"]:
+        return cast(Envelope, {**said, "meta": told})
+    return cast(Envelope, {**said, "error": {**said["error"], "details": told}})
 
 
 def problem_of(answer: Incoming) -> Union[GatewayError, GatewayConnectionError]:

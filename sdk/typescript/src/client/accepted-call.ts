@@ -37,6 +37,11 @@ export class AcceptedCall {
     return this.meta?.approval_id;
   }
 
+  /** Where a human decides about that. */
+  get approvalUrl(): string | undefined {
+    return this.meta?.approval_url;
+  }
+
   async get(terms: Terms = {}): Promise<CallView> {
     return (await this.#requests.send('GET', this.url, terms)).body as CallView;
   }

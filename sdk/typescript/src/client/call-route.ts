@@ -8,6 +8,8 @@ export interface SpeakerSource {
   /** Whether asking anew may bring another credential. */
   readonly hasTokens: boolean;
   readonly tenant: string | undefined;
+  /** Where the gateway's REST is. */
+  readonly base: string;
 }
 
 export interface CallRoute {

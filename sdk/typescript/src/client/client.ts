@@ -4,6 +4,7 @@ import type { Envelope, Success } from '../generated/gateway.ts';
 import { Analytics } from './analytics.ts';
 import { Approvals } from './approvals.ts';
 import { AcceptedCall } from './accepted-call.ts';
+import { withApprovalUrl } from './approval-url.ts';
 import {
   policyOf,
   type CallContext,
@@ -169,7 +170,8 @@ export class GatewayClient {
   async #send(call: Parameters<typeof sendCall>[2], sendOnce = this.#calls): Promise<Answered> {
     // Such a name would make another route of the path.
     if (NEVER_REACHED.test(call.tool)) throw new TypeError(`tool: expected a name, found "${call.tool}".`);
-    return sendCall(sendOnce, this.#defaults, call);
+    const { envelope, status } = await sendCall(sendOnce, this.#defaults, call);
+    return { envelope: withApprovalUrl(envelope, this.#transport.base), status };
   }
 }
 

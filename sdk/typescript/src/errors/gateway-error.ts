@@ -77,6 +77,7 @@ export class ConfirmationRequiredError extends GatewayError {
   get approvalId(): string | undefined {
     return textOf(this.details['approval_id']);
   }
+  /** Where a human decides: a whole URL, at the gateway's address. */
   get approvalUrl(): string | undefined {
     return textOf(this.details['approval_url']);
   }

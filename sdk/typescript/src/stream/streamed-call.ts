@@ -1,5 +1,6 @@
 // StreamedCall: one call in a stream, and its result when it has come.
 import { errorOfRefusal } from '../errors/gateway-error.ts';
+import { withApprovalUrl } from '../client/approval-url.ts';
 import type { CallResult } from '../client/client.ts';
 import type { Envelope } from '../generated/gateway.ts';
 import type { ServerMessageOf } from './messages.ts';
@@ -8,13 +9,19 @@ export class StreamedCall {
   readonly id: string;
   readonly tool: string;
   readonly #envelope: Promise<Envelope>;
+  readonly #base: string;
   readonly #cancel: () => void;
   #resolve: (envelope: Envelope) => void = () => undefined;
   #reject: (why: Error) => void = () => undefined;
 
-  constructor(id: string, tool: string, cancel: () => void) {
+  constructor(
+    id: string,
+    tool: string,
+    { base, cancel }: { readonly base: string; readonly cancel: () => void },
+  ) {
     this.id = id;
     this.tool = tool;
+    this.#base = base;
     this.#cancel = cancel;
     this.#envelope = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -43,7 +50,7 @@ export class StreamedCall {
 
   /** Of the stream alone. */
   settle(message: ServerMessageOf<'tool_result'>): void {
-    this.#resolve(envelopeOf(message));
+    this.#resolve(withApprovalUrl(envelopeOf(message), this.#base));
   }
 
   /** Of the stream alone. */

@@ -9,7 +9,12 @@ import type { ClientMessage, ServerMessage } from './messages.ts';
 import { ToolStream } from './tool-stream.ts';
 
 const SESSION = { id: 'ses_1' } as Session;
-const speaker = { credential: async () => 'key', hasTokens: false, tenant: undefined };
+const speaker = {
+  credential: async () => 'key',
+  hasTokens: false,
+  tenant: undefined,
+  base: 'http://gateway',
+};
 
 /** Echoes text, as a gateway does; keeps what it said; loses connections as it is told. */
 class ModelGateway {

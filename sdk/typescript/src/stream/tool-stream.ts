@@ -33,10 +33,12 @@ export class ToolStream implements AsyncIterable<StreamMessage> {
   #ahead = 0;
   #made = 0;
   #session: Session | undefined;
+  readonly #base: string;
   #isEnding = false;
   #why: Error | undefined;
 
   private constructor(needs: Omit<ConnectionNeeds, 'heard' | 'confirmed' | 'over'>) {
+    this.#base = needs.speaker.base;
     this.#connection = new Connection({
       ...needs,
       heard: (message) => this.#heard(message),
@@ -84,9 +86,10 @@ export class ToolStream implements AsyncIterable<StreamMessage> {
   call(tool: string, args: object = {}, options: StreamCallOptions = {}): StreamedCall {
     const { id = this.#newId(), context, timeoutMs } = options;
     if (this.#calls.has(id)) throw new TypeError(`id: a call "${id}" is under way in this stream.`);
-    const call = new StreamedCall(id, tool, () => {
+    const cancel = () => {
       if (this.#calls.has(id) && !this.#connection.isOver) this.#send({ type: 'tool_cancel', id });
-    });
+    };
+    const call = new StreamedCall(id, tool, { base: this.#base, cancel });
     this.#send({
       type: 'tool_call',
       id,

@@ -44,6 +44,11 @@ class AcceptedCall:
         """What a human has to approve before it runs."""
         return None if self.meta is None else self.meta.get("approval_id")
 
+    @property
+    def approval_url(self) -> Optional[str]:
+        """Where a human decides about that."""
+        return None if self.meta is None else self.meta.get("approval_url")
+
     async def get(self) -> CallView:
         return cast(CallView, await self._requests.request("GET", self.url))
 

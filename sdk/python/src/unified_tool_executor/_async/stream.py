@@ -9,6 +9,7 @@ from ..errors import DeadlineError, GatewayConnectionError, GatewayError, error_
 from ..gateway_types import Envelope, Session, Success
 from ..stream_types import StreamHeard, StreamHeardToolResult
 from ..stream_wire import envelope_of, pieces_of
+from ..wire import with_approval_url
 from .connection import Connection
 from .waiting import Lock, now
 
@@ -180,7 +181,7 @@ class AsyncToolStream:
     def _settle(self, message: StreamHeardToolResult) -> None:
         call = self._calls.pop(message["id"], None)
         if call is not None:
-            call._envelope = envelope_of(message)
+            call._envelope = with_approval_url(envelope_of(message), self._connection.base)
 
     def _new_id(self) -> str:
         self._made += 1

@@ -15,6 +15,7 @@ from ..gateway_types import Envelope, Success
 from ..grpc import Grpc
 from ..options import Answered, CallContext, CallDefaults, IdempotencyKey, WholeCall
 from ..retry import NO_RETRIES, RetryPolicy
+from ..wire import with_approval_url
 from .accepted_call import AcceptedCall
 from .analytics import Analytics
 from .approvals import Approvals
@@ -154,7 +155,7 @@ class GatewayClient:
         """Has the gateway accept a call now and run it later; where a human has to approve it, it waits for that by itself."""
         call = self._call(tool, arguments, context, idempotency_key, timeout, False, retry)
         later = dataclasses.replace(call, run_later=True, callback_url=callback_url)
-        meta = _succeeded(send_call(self._rest, later))["meta"]
+        meta = _succeeded(self._sent(later, self._rest))["meta"]
         if "call_url" not in meta:
             raise RuntimeError("the gateway did not accept the call for later")
         return AcceptedCall(self._requests, meta["call_url"], meta)
@@ -233,7 +234,7 @@ class GatewayClient:
         on_approval: Optional[Callable[[ConfirmationRequiredError], Any]],
         poll_s: float,
     ) -> Answered:
-        first = send_call(self._calls, call)
+        first = self._sent(call, self._calls)
         asked = _asked_for(first)
         if wait_for_approval is False or asked is None or asked.confirmation_token is None:
             return first
@@ -244,11 +245,15 @@ class GatewayClient:
         with_token = {**call.context, "confirmation_token": asked.confirmation_token}
         while now() + poll_s < ends_at:
             sleep(poll_s)
-            answered = send_call(self._calls, dataclasses.replace(call, context=with_token))
+            answered = self._sent(dataclasses.replace(call, context=with_token), self._calls)
             pending = _asked_for(answered)
             if pending is None or pending.reason != "APPROVAL_PENDING":
                 return answered
         return first
+
+    def _sent(self, call: WholeCall, calls: Calls) -> Answered:
+        answered = send_call(calls, call)
+        return Answered(with_approval_url(answered.envelope, self._transport.base), answered.status)
 
 
 def _policy_of(retry: Retries) -> RetryPolicy:

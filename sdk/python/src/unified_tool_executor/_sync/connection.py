@@ -68,6 +68,11 @@ class Connection:
         self.is_over = False
 
     @property
+    def base(self) -> str:
+        """Where the gateway's REST is."""
+        return self._transport.base
+
+    @property
     def session(self) -> Session:
         return cast(Session, self._started["session"])
 
