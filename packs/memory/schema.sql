@@ -17,6 +17,8 @@ CREATE TABLE IF NOT EXISTS notes (
 -- What the content means, of length 1, and the model that said so. Both are there or neither is.
 ALTER TABLE notes ADD COLUMN IF NOT EXISTS embedding real[];
 ALTER TABLE notes ADD COLUMN IF NOT EXISTS embedding_model text;
+-- When index_notes last had a vector made of it.
+ALTER TABLE notes ADD COLUMN IF NOT EXISTS embedding_tried_at timestamptz;
 CREATE INDEX IF NOT EXISTS notes_by_owner ON notes (tenant_id, agent_id, user_id, created_at DESC);
 CREATE INDEX IF NOT EXISTS notes_of_user ON notes (tenant_id, user_id, created_at);
 CREATE INDEX IF NOT EXISTS notes_by_word ON notes USING gin (words);

@@ -24,6 +24,8 @@ export class EmbeddingService {
   readonly asked: Asked[] = [];
   /** What it answers instead: a body with status 200, a status, or nothing at all. */
   instead: { readonly body: string } | { readonly status: number } | 'nothing' | undefined;
+  /** Texts that it never takes. */
+  refuses: RegExp | undefined;
   url = '';
 
   async start(): Promise<this> {
@@ -45,7 +47,8 @@ export class EmbeddingService {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const said = (await json(request)) as { model?: string; input?: string; dimensions?: number };
     this.asked.push({ ...said, authorization: request.headers.authorization });
-    const { instead } = this;
+    const isRefused = this.refuses?.test(said.input ?? '') === true;
+    const instead = isRefused ? { status: 400 } : this.instead;
     if (instead === 'nothing') return;
     if (instead !== undefined && 'status' in instead) {
       response.writeHead(instead.status, { 'content-type': 'application/json' });

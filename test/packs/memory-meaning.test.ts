@@ -194,4 +194,19 @@ describe('an embedding service that fails', () => {
       error: { type: 'PERMISSION_DENIED' },
     });
   });
+
+  it('notes that the service never takes are passed over, and come to an end', async () => {
+    service.refuses = /unheard of/;
+    service.instead = { status: 503 };
+    for (let number = 1; number <= 50; number += 1) await save(`Something unheard of, number ${number}.`);
+    await save('Has a puppy called Rex.');
+    await isAskedAgain();
+    const index = async () => (await ask(desk, 'index_notes', {}, { user_id: 'bo' })).data;
+    expect(await index()).toEqual({ found: 50, indexed: 0 });
+    await isAskedAgain();
+    expect(await index()).toEqual({ found: 1, indexed: 1 });
+    expect(await index()).toEqual({ found: 0, indexed: 0 });
+    expect(contents(await search('canine'))).toEqual(['Has a puppy called Rex.']);
+    service.refuses = undefined;
+  });
 });

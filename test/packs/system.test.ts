@@ -111,6 +111,20 @@ it('state is kept for a session where it is asked for, and for no other', async 
   });
 });
 
+it('a state that ends every run of its session is dropped with the second', async () => {
+  const call = (code: string) => run(code, { keep_state: true }, { session_id: 'poisoned' });
+  await call('kept = 7');
+  // A mistake of one run costs nobody their state.
+  expect(await call('import os\nos._exit(3)')).toMatchObject({ ok: false });
+  expect(await call('kept')).toMatchObject({ data: { result: 7, state: { restored: true } } });
+  const poison =
+    'import os\nclass Poison:\n  def __reduce__(self): return (os._exit, (3,))\npoison = Poison()';
+  expect(await call(poison)).toMatchObject({ ok: true, data: { state: { kept: true } } });
+  for (const _ of [1, 2]) expect(await call('1')).toMatchObject({ ok: false });
+  expect(await call('1')).toMatchObject({ ok: true, data: { result: 1, state: { restored: false } } });
+  expect(await call('2')).toMatchObject({ data: { state: { restored: true } } });
+});
+
 it('nobody runs code without end: calls of a user and of a tenant are counted', () => {
   const { tools } = parse(readFileSync(resolve('packs/system/tools.yaml'), 'utf8')) as {
     tools: { name: string; rate_limits?: object[] }[];

@@ -9,6 +9,15 @@ const LIFE_MS = 3_600_000;
 /** A megabyte of values and definitions, in base64. */
 const MAX_BYTES = 1_600_000;
 const COMPONENT = 'code_state';
+/** Before a state with which the last run did not end; no base64 begins so. */
+const SUSPECT = '!';
+
+export interface FoundState {
+  /** Null: there is none, or it is lost. */
+  readonly text: string | null;
+  /** The last run with it did not end. */
+  readonly isSuspect: boolean;
+}
 
 export class CodeState {
   readonly #cache: ResultCache;
@@ -36,14 +45,23 @@ export class CodeState {
     return `code-state:${hash('sha256', JSON.stringify([tool, ...owner.map((each) => each ?? null)]))}`;
   }
 
-  /** Null: there is none, or it is lost. */
-  async find(key: string, call: ToolCall): Promise<string | null> {
+  async find(key: string, call: ToolCall): Promise<FoundState> {
     try {
-      const look = { token: call.id, leadMs: 1, staleMs: 0, maxBytes: this.#maxBytes };
-      return (await this.#cache.look(key, look)).value ?? null;
+      const look = { token: call.id, leadMs: 1, staleMs: 0, maxBytes: this.#maxBytes + SUSPECT.length };
+      const { value = '' } = await this.#cache.look(key, look);
+      const isSuspect = value.startsWith(SUSPECT);
+      return { text: (isSuspect ? value.slice(SUSPECT.length) : value) || null, isSuspect };
     } catch {
-      return lost(call, null);
+      return { text: lost(call, null), isSuspect: false };
     }
+  }
+
+  /**
+   * A run that was given this state did not end. It may be the state's doing, which is code: after the second run in a row it
+   * is dropped, or the session would have no use of its state until that is over.
+   */
+  async doubt(key: string, { text, isSuspect }: FoundState, call: ToolCall): Promise<void> {
+    if (text !== null) await this.#keep(key, isSuspect ? '' : `${SUSPECT}${text}`, call);
   }
 
   /** What the answer says of it. */
@@ -54,7 +72,7 @@ export class CodeState {
   }
 
   async #keep(key: string, state: string, call: ToolCall): Promise<boolean> {
-    if (state.length > this.#maxBytes) return false;
+    if (state.length > this.#maxBytes + SUSPECT.length) return false;
     try {
       await this.#cache.keep(key, state, { token: call.id, lifeMs: LIFE_MS });
       return true;
