@@ -35,6 +35,23 @@ it.each([
   expect(isAllowed(cron, ms)).toBe(true);
 });
 
+it.each([
+  // The last of January and the first of February, an hour apart.
+  ['0 0,23 1,31 * *', 60],
+  ['30 0,23 28-29,1 2,3 *', 60],
+  // A Friday beside the fifteenth of June, which no year has before 2029.
+  ['0 0,22 15 6 5', 120],
+  ['0 1,23 L * 1#1', 120],
+  ['0 9 1,31 * *', 1_440],
+  ['0 9 * * 1,4', 3 * 1_440],
+  ['0 9 1,15 * *', 14 * 1_440],
+  ['0 9 29 2 *', 1_461 * 1_440],
+  ['59 23 * * *', 1_440],
+])('%s comes %i minutes after it came at the soonest, whenever in the year that is', (cron, minutes) => {
+  expect(isAllowed(cron, minutes * MINUTE)).toBe(true);
+  expect(isAllowed(cron, (minutes + 1) * MINUTE)).toBe(false);
+});
+
 it('what comes more often within any day of it is refused, whenever it is asked', () => {
   const part = (most: number) =>
     fc.uniqueArray(fc.integer({ min: 0, max: most }), { minLength: 1, maxLength: 4 });

@@ -93,7 +93,7 @@ function instantIn(said: string): ParsedSchedule | undefined {
   const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?(?:\.\d+)?(Z|[+-]\d{2}:\d{2})?$/i.exec(said);
   if (match === null) {
     const slashes = /^\d{1,2}[/.-]\d{1,2}([/.-]\d{2,4})?\b/.test(said);
-    return slashes
+    return slashes && !isRatherCron(said)
       ? refused('a date may be read with the month or the day first', ['2026-12-24 18:00'])
       : undefined;
   }
@@ -106,11 +106,31 @@ function instantIn(said: string): ParsedSchedule | undefined {
   return { ok: true, schedule: { kind: 'once', at } };
 }
 
+/** "0/5 * * * *" begins like a date. */
+function isRatherCron(said: string): boolean {
+  return said.includes('*') && said.split(' ').length === CRON_MOST.length;
+}
+
+/** What a field of a cron expression goes up to. */
+const CRON_MOST = [59, 23, 31, 12, 6] as const;
+
+/** With a range for each start that a step stands behind, which others take for one: 0/5 is 0-59/5. */
+function withRanges(words: string): string {
+  const fields = words.split(' ');
+  const ranged = fields.map((field, at) =>
+    field.replaceAll(/(?<![\d-])(\d+)\//g, `$1-${CRON_MOST[at] ?? ''}/`),
+  );
+  return ranged.join(' ').replace(/^0-59\//, '*/');
+}
+
 function nicknameOrCron(words: string): ParsedSchedule | undefined {
   const nickname = Object.hasOwn(NICKNAMES, words) ? NICKNAMES[words] : undefined;
   if (nickname !== undefined) return recurring(nickname);
   if (!/^[\d*]/.test(words) || !words.includes(' ')) return undefined;
   const problem = cronProblem(words);
+  const meant = withRanges(words);
+  if (problem !== undefined && meant !== words && cronProblem(meant) === undefined)
+    return refused('a step stands behind * or a range, and not behind one number', [meant.toUpperCase()]);
   return problem === undefined ? recurring(words.toUpperCase()) : refused(problem, ['0 9 * * 1-5']);
 }
 
