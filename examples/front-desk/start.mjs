@@ -10,6 +10,7 @@ const agent = JSON.parse(readFileSync(new URL('front-desk.json', import.meta.url
 const { config, sensitive_config: secrets } = agent.email;
 
 const mail = await startMailServer({}, Number(process.env.FRONT_DESK_MAIL_PORT ?? config.smtp_port));
+console.log(`mail server at 127.0.0.1:${mail.port}`);
 mail.accounts.set(config.from_email, secrets.api_key);
 mail.beforeAnswer = async ({ from, to, raw }) =>
   console.log(`mail from ${from} to ${to.join(', ')}:\n${raw.toString()}`);

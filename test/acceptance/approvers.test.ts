@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { run } from '../../src/cli/run.ts';
 import { ask, decide, redeem, runsIn } from '../helpers/approval-kit.ts';
 import { grpcDoor, restDoor, type Door } from '../helpers/doors.ts';
-import { request, type RestTarget } from '../helpers/rest-client.ts';
+import { request, sendTo, type RestTarget } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
@@ -384,6 +384,17 @@ it('ute approvals lists, shows, approves and rejects', async () => {
   expect(await ute('cfo', 'revoke-delegation', delegation)).toEqual({ code: 0, text: 'revoked\n' });
   expect((await ute('ann', 'show', id)).text).toContain(JSON.stringify(note));
   expect(await ute('ann', 'approve', id)).toEqual({ code: 0, text: 'pending (1 of 2)\n' });
+  const waits = await sendTo<{ meta: { approval_id: string } }>(
+    agent,
+    'POST',
+    '/v1/tools/two/execute',
+    { arguments: { note: newNote() } },
+    { prefer: 'respond-async' },
+  );
+  await ute('ann', 'approve', waits.body.meta.approval_id);
+  expect((await ute('bob', 'approve', waits.body.meta.approval_id)).text).toBe(
+    'approved: the call, which waited for this, runs now\n',
+  );
   expect((await ute('bob', 'reject', id)).code).toBe(3);
   expect(await ute('bob', 'reject', id, '--comment', 'no')).toEqual({ code: 0, text: 'rejected\n' });
   expect(existsSync(note)).toBe(false);

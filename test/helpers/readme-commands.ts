@@ -67,6 +67,8 @@ export interface ReadmeGateway {
   readonly cwd: string;
   /** Of commands that are to find it. */
   readonly env: Readonly<Record<string, string>>;
+  /** What it has printed. */
+  output(): string;
   readonly doors: { readonly rest: string; readonly grpc: string; readonly metrics: string };
   stop(): Promise<void>;
 }
@@ -82,11 +84,13 @@ export async function startAsWritten(start: string, dir: string, cwd = ROOT): Pr
   // In a group of its own: it starts others.
   const gateway = spawn('bash', ['-c', start], { cwd, env: { ...env, ...ports }, detached: true });
   try {
-    const { key, ...doors } = await ready(gateway);
+    const output = gather(gateway);
+    const { key, ...doors } = await ready(gateway, output);
     return {
       cwd,
       env: { ...env, REST_URL: doors.rest, UTE_URL: doors.rest, UTE_API_KEY: key },
       doors,
+      output,
       stop: () => stopped(gateway),
     };
   } catch (error) {
@@ -118,8 +122,10 @@ function standIns(dir: string): Record<string, string> {
   return { PATH: `${bin}:${PATH}` };
 }
 
-async function ready(gateway: ChildProcess): Promise<ReadmeGateway['doors'] & { readonly key: string }> {
-  const output = gather(gateway);
+async function ready(
+  gateway: ChildProcess,
+  output: () => string,
+): Promise<ReadmeGateway['doors'] & { readonly key: string }> {
   const giveUpAt = Date.now() + READY_WITHIN_MS;
   while (Date.now() < giveUpAt && gateway.exitCode === null) {
     const line = output()

@@ -79,6 +79,25 @@ describe('the agents example', () => {
     expect((await ute(['agents', 'delete', 'whole'])).code).toBe(0);
   });
 
+  it('an agent whose tools cannot all be configured is not declared', async () => {
+    const good = {
+      config: { from_email: 'desk@example.com' },
+      sensitive_config: { api_key: 'mail-key-123' },
+    };
+    for (const wrong of [{ send_email: { config: { form: 'x' } } }, { nothing: {} }]) {
+      const tools = JSON.stringify({ send_email: good, ...wrong });
+      const made = await ute(['agents', 'create', 'half', '--tools', '-'], tools);
+      expect(made.code).not.toBe(0);
+      expect(made.stderr).toContain('The agent half was not declared.');
+      expect((await ute(['agents', 'list'])).stdout).not.toContain('half');
+    }
+    expect((await ute(['agents', 'create', 'half'])).code).toBe(0);
+    // One that was there before stays, whatever is wrong with the second one.
+    expect((await ute(['agents', 'create', 'half', '--tools', '-'], '{"nothing": {}}')).code).not.toBe(0);
+    expect((await ute(['agents', 'list'])).stdout).toContain('half');
+    expect((await ute(['agents', 'delete', 'half'])).code).toBe(0);
+  });
+
   it('a secret on the command line is refused, and so is what a tool does not ask for', async () => {
     await ute(['agents', 'create', 'night']);
     const shown = await ute(['agents', 'configure', 'night', 'send_email', '--secrets', '{"api_key": "x"}']);

@@ -58,7 +58,7 @@ export function addApprovalsCommand(program: Command, io: CliIo, finish: (code: 
         const gateway = await GatewayClient.open(options, io);
         const body = { decision, ...(comment !== undefined && { comment }) };
         const found = asObject(await gateway.send('POST', `${pathOf(id)}/decision`, body));
-        tell(`${textOf(found['status'])}${missing(found)}\n`, found, options);
+        tell(`${outcomeOf(found)}\n`, found, options);
       });
 }
 
@@ -75,8 +75,11 @@ function countOf({ votes, quorum }: JsonObject): string {
   return `${Array.isArray(votes) ? votes.length : 0} of ${typeof quorum === 'number' ? quorum : 1}`;
 }
 
-function missing(approval: JsonObject): string {
-  return approval['status'] === 'pending' ? ` (${countOf(approval)})` : '';
+/** The approval of a call that waits at the gateway is used by its decision: the call runs. */
+function outcomeOf(approval: JsonObject): string {
+  const { status } = approval;
+  if (status === 'used') return 'approved: the call, which waited for this, runs now';
+  return status === 'pending' ? `pending (${countOf(approval)})` : textOf(status);
 }
 
 /** JSON text shows what control characters there are. */

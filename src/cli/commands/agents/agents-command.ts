@@ -82,8 +82,12 @@ function addAgents(add: Add, io: CliIo, tell: Tell): void {
       const gateway = await GatewayClient.open(options, io);
       const agent = asObject(await gateway.send('POST', '/v1/agents', body));
       const made: JsonObject[] = [];
-      for (const [tool, said] of tools)
-        made.push(asObject(await gateway.send('PUT', pathOf(name, 'tools', tool), said, whose(options))));
+      try {
+        for (const [tool, said] of tools)
+          made.push(asObject(await gateway.send('PUT', pathOf(name, 'tools', tool), said, whose(options))));
+      } catch (error) {
+        await withdrawn(name, gateway, options, error);
+      }
       const configured = made.length === 0 ? '' : `\n${table(TOOLS, made.map(toolRow))}`;
       const shown = made.length === 0 ? agent : { ...agent, tools: made };
       tell(`${table(AGENTS, [agentRow(agent)])}${configured}`, shown, options);
@@ -138,6 +142,22 @@ function addTools(add: Add, io: CliIo, tell: Tell): void {
     const form = asObject(await gateway.get(pathOf(agent, 'tools', tool, 'config-form'), whose(options)));
     tell(`${JSON.stringify(form, null, 2)}\n`, form, options);
   });
+}
+
+/** An agent without some of its tools is not what was asked for: as if it had never been declared. Throws CliFailure. */
+async function withdrawn(
+  name: string,
+  gateway: GatewayClient,
+  options: AgentOptions,
+  cause: unknown,
+): Promise<never> {
+  if (!(cause instanceof CliFailure)) throw cause;
+  const gone = await gateway.send('DELETE', pathOf(name), undefined, whose(options)).catch(() => undefined);
+  const left =
+    gone?.ok === true
+      ? `The agent ${name} was not declared.`
+      : `The agent ${name} is declared, without this tool and those after it: delete it (ute agents delete ${name}), or configure the rest.`;
+  throw new CliFailure(cause.exitCode, `${cause.message}\n${left}`);
 }
 
 /** Read whole before the agent is declared: of a file with a mistake nothing is done. */
