@@ -1,6 +1,7 @@
 // CodeState: what one run of code leaves for the next one of its session. The gateway keeps it as text, and never looks into it.
 import { hash } from 'node:crypto';
 import { toolFailure } from '../../contract/call/failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ResultCache } from '../../ports/result-cache.ts';
@@ -13,6 +14,7 @@ const COMPONENT = 'code_state';
 const SUSPECT = '!';
 
 export interface FoundState {
+  readonly key: string;
   /** Null: there is none, or it is lost. */
   readonly text: string | null;
   /** The last run with it did not end. */
@@ -29,8 +31,8 @@ export class CodeState {
     this.#maxBytes = Math.min(MAX_BYTES, Math.floor(maxFrameBytes / 2));
   }
 
-  /** The key of the call's state. Undefined: it asks for none. Throws ToolFailure VALIDATION where there is no session that it could be of. */
-  keyOf(call: ToolCall, tool: string): string | undefined {
+  /** Undefined: the call asks for no state. Throws ToolFailure VALIDATION where there is no session that it could be of. */
+  async open(call: ToolCall, tool: string): Promise<FoundState | undefined> {
     if (call.arguments['keep_state'] !== true) return undefined;
     const { principal, context } = call;
     if (context.sessionId === undefined) {
@@ -42,26 +44,35 @@ export class CodeState {
     }
     // Whoever runs code in it can read all of it: it is of one credential, and of the agent and user that this speaks for.
     const owner = [principal?.tenantId, principal?.id, context.agentId, context.userId, context.sessionId];
-    return `code-state:${hash('sha256', JSON.stringify([tool, ...owner.map((each) => each ?? null)]))}`;
+    return this.#find(
+      `code-state:${hash('sha256', JSON.stringify([tool, ...owner.map((each) => each ?? null)]))}`,
+      call,
+    );
   }
 
-  async find(key: string, call: ToolCall): Promise<FoundState> {
+  async #find(key: string, call: ToolCall): Promise<FoundState> {
     try {
       const look = { token: call.id, leadMs: 1, staleMs: 0, maxBytes: this.#maxBytes + SUSPECT.length };
       const { value = '' } = await this.#cache.look(key, look);
       const isSuspect = value.startsWith(SUSPECT);
-      return { text: (isSuspect ? value.slice(SUSPECT.length) : value) || null, isSuspect };
+      return { key, text: (isSuspect ? value.slice(SUSPECT.length) : value) || null, isSuspect };
     } catch {
-      return { text: lost(call, null), isSuspect: false };
+      return { key, text: lost(call, null), isSuspect: false };
     }
   }
 
   /**
-   * A run that was given this state did not end. It may be the state's doing, which is code: after the second run in a row it
-   * is dropped, or the session would have no use of its state until that is over.
+   * Of a run that was given this state. One that did not end may be the state's doing, which is code: after the second in a row
+   * it is dropped, or the session would have no use of its state until that is over.
    */
-  async doubt(key: string, { text, isSuspect }: FoundState, call: ToolCall): Promise<void> {
-    if (text !== null) await this.#keep(key, isSuspect ? '' : `${SUSPECT}${text}`, call);
+  async held<Said>(found: FoundState | undefined, run: Promise<Said>, call: ToolCall): Promise<Said> {
+    try {
+      return await run;
+    } catch (error) {
+      if (found !== undefined && found.text !== null && mayHaveRun(error))
+        await this.#keep(found.key, found.isSuspect ? '' : `${SUSPECT}${found.text}`, call);
+      throw error;
+    }
   }
 
   /** What the answer says of it. */
@@ -80,6 +91,10 @@ export class CodeState {
       return lost(call, false);
     }
   }
+}
+
+function mayHaveRun(error: unknown): boolean {
+  return !(error instanceof ToolFailure) || error.partialSideEffects !== false;
 }
 
 function lost<Value extends JsonValue>({ progress: { degraded } }: ToolCall, value: Value): Value {

@@ -146,21 +146,16 @@ class PythonExecutor implements Executor<PythonOptions> {
       upstream: upstreamOf(options, kind),
       execute: async (call, emit) => {
         const printed = new Printed();
-        const key = this.#state.keyOf(call, fn.name);
-        const state = key === undefined ? undefined : await this.#state.find(key, call);
+        const state = await this.#state.open(call, fn.name);
         const body = bodyOf(call, state?.text);
         const got = lease.get();
         const found = got instanceof Promise ? await got : got;
         const route = { ...found, head: '"op":"code"', exclusive: false, perUser: true };
-        const running = this.#run(route, fn, body, call, emit, printed.add);
-        const said = await running.catch(async (error: unknown) => {
-          if (key !== undefined && state !== undefined && mayHaveRun(error))
-            await this.#state.doubt(key, state, call);
-          throw error;
-        });
+        const run = this.#run(route, fn, body, call, emit, printed.add);
+        const said = await this.#state.held(state, run, call);
         const data = printed.resultOf(said);
-        if (key === undefined || !isJsonObject(said)) return { data };
-        return { data: { ...data, state: await this.#state.keep(key, said, call) } };
+        if (state === undefined || !isJsonObject(said)) return { data };
+        return { data: { ...data, state: await this.#state.keep(state.key, said, call) } };
       },
       render: (call): JsonObject => {
         bodyOf(call);
@@ -246,10 +241,6 @@ class PythonExecutor implements Executor<PythonOptions> {
     const message = `The arguments are larger than the limit of ${maxFrameBytes} bytes.`;
     throw new ToolFailure('PAYLOAD_TOO_LARGE', message, { partialSideEffects: false });
   }
-}
-
-function mayHaveRun(error: unknown): boolean {
-  return !(error instanceof ToolFailure) || error.partialSideEffects !== false;
 }
 
 /** The pool that runs it: one whose workers do not start says nothing about those of another kind. */

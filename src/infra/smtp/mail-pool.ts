@@ -8,7 +8,7 @@ import type { Outside } from '../http/guarded-connector.ts';
 import { guardedSockets } from './guarded-sockets.ts';
 import { mailOptions } from './mail-options.ts';
 import type { SmtpMetrics } from './smtp-metrics.ts';
-import { failureOf, refusedOf, type SendProgress } from './smtp-outcome.ts';
+import { answeredTwoWays, failureOf, hasSeveralCodes, refusedOf, type SendProgress } from './smtp-outcome.ts';
 
 const CONNECT_MS = 10_000;
 /** A server that says nothing for so long. The deadline of a call comes first, as a rule. */
@@ -58,6 +58,7 @@ export class MailPool {
     this.#sending += 1;
     try {
       const sent = await this.#transport.sendMail({ ...mailOptions(message), signal: own });
+      if (hasSeveralCodes(sent.response)) throw answeredTwoWays();
       return { accepted: sent.accepted, rejected: refusedOf(sent.rejectedErrors), reply: sent.response };
     } catch (error) {
       signal.throwIfAborted();

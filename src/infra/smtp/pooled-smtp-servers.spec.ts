@@ -400,6 +400,19 @@ describe('a connection that is lost', () => {
     await expect(bench().send(at(server.port))).rejects.toMatchObject({ reason: 'DELIVERY_UNKNOWN' });
   });
 
+  it('an answer of several lines to the message counts where its lines agree', async () => {
+    const answering = (answer: string) => scripted(taking((line) => (line === '.' ? answer : undefined)));
+    const clear = await answering('250-taken\r\n250 ok\r\n');
+    await expect(bench().send(at(clear.port))).resolves.toMatchObject({ accepted: ['ann@example.com'] });
+    const unclear = await answering('250-taken\r\n550 after all not\r\n');
+    await expect(bench().send(at(unclear.port))).rejects.toMatchObject({
+      type: 'UNAVAILABLE',
+      reason: 'DELIVERY_UNKNOWN',
+      retryable: false,
+      partialSideEffects: true,
+    });
+  });
+
   it('an endless or foreign answer ends it', async () => {
     const http = await scripted((line) =>
       line === 'CONNECT' ? 'HTTP/1.1 400 Bad Request\r\n\r\n' : undefined,

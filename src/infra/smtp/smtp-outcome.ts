@@ -92,6 +92,19 @@ function connectionLost(cause: Error): ToolFailure {
   );
 }
 
+/** RFC 5321 has one code on all lines of a reply. nodemailer goes by the first: of `250-a`, `550 b` it says that all is well. */
+export function hasSeveralCodes(reply: string): boolean {
+  return new Set(reply.split('\n').map((line) => line.slice(0, 3))).size > 1;
+}
+
+export function answeredTwoWays(): ToolFailure {
+  return toolFailure(
+    'DELIVERY_UNKNOWN',
+    'The mail server answered the message with several codes at once: whether it was taken is not known.',
+    { retryable: false, partialSideEffects: true },
+  );
+}
+
 /** All of it was written, and no answer came: it may be delivered, so that nobody sends it again by itself. */
 function deliveryUnknown(cause: Error): ToolFailure {
   return toolFailure(

@@ -3,7 +3,7 @@ import { row, type ReasonRow } from './reason-row.ts';
 
 // prettier-ignore
 export const MAIL_REASONS = {
-  DELIVERY_UNKNOWN: row('UNAVAILABLE', 'the connection was lost after the message was handed over: whether it was taken is not known, and it is not sent again by itself'),
+  DELIVERY_UNKNOWN: row('UNAVAILABLE', 'after the message was handed over the connection was lost, or the answer said two things: whether it was taken is not known, and it is not sent again by itself'),
   RECIPIENT_NOT_ALLOWED: row('PERMISSION_DENIED', 'the operator does not let this tool write to a recipient: details.recipients'),
   SMTP_PROTOCOL: row('OUTPUT_INVALID', 'the mail server answered with something that is not SMTP'),
   SMTP_TLS_MISSING: row('UNAVAILABLE', 'the mail server offers no STARTTLS, and the connection asks for it', { ranNothing: true }),
