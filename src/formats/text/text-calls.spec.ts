@@ -182,6 +182,33 @@ describe('text that a model copied into an argument runs nothing, as', () => {
   });
 });
 
+it('a name that stands before an object makes all of that its arguments, a call in it too', () => {
+  const inner = { tool: 'pay', args: { to: 'me' } };
+  const text = `<function=note>${JSON.stringify(inner)}</function> {"tool": "next"}`;
+  expect(said(text)).toEqual([
+    { tool: 'note', args: inner },
+    { tool: 'next', args: {} },
+  ]);
+});
+
+it.each([
+  '<function=a>{"n": 9007199254740993}</function>',
+  'Action: a\nAction Input: {"n": 9007199254740993}',
+])('%s: its integers are kept, too', (text) => {
+  expect(findTextCalls(text)).toMatchObject([
+    { tool: 'a', arguments: { n: '9007199254740993' }, largeIntegers: ['/n'] },
+  ]);
+});
+
+it.each([
+  ['a mark inside an argument', `{"tool": "save", "args": {"page": "<function=pay>"}} {"to": "me"}`],
+  ['a mark with another word before the object', '{"tool": "save"} <function=pay> and {"to": "me"}'],
+  ['a name that is none', '{"tool": "save"} <function=pay me>{"to": "me"}'],
+  ['a mark behind which much stands', `{"tool": "save"} <function=pay>${' '.repeat(500)}{"to": "me"}`],
+])('%s names nothing', (_what, text) => {
+  expect(said(text).map(({ tool }) => tool)).toEqual(['save']);
+});
+
 it('integers beyond 2^53 are kept, with pointers into the arguments', () => {
   const [call] = findTextCalls('{"tool": "a", "args": {"n": [9007199254740993]}}');
   expect(call).toMatchObject({ arguments: { n: ['9007199254740993'] }, largeIntegers: ['/n/0'] });
@@ -203,6 +230,10 @@ it.each([
   ['thoughts', '<think>\n'.repeat(1e5) + '{'.repeat(1e5)],
   ['spaces', `{"tool"${' '.repeat(1e6)}`],
   ['broken calls', '{"tool":"a","args":{x x}}\n'.repeat(4e4)],
+  ['marks with a name', '<function=a>{}'.repeat(7e4)],
+  ['marks that lead to nothing', '<function={x'.repeat(8e4)],
+  ['acts behind a made-up result', `\nObservation:\n${'\nAction: a\nAction Input: {x'.repeat(3e4)}`],
+  ['spaces behind a mark', `<function=a>${' '.repeat(300)}{}`.repeat(3e3)],
 ])('a megabyte of %s is searched in time in proportion to it', (_of, text) => {
   expect(findTextCalls(text, 100).length).toBeLessThanOrEqual(101);
 });
@@ -227,6 +258,12 @@ it('whatever a text holds, it is searched without an error, and what is found li
       '#',
       '<think>',
       '</think>',
+      '<function=a>',
+      '[TOOL_CALLS]a[ARGS]',
+      '\nAction: a\nAction Input: ',
+      '\nObservation:',
+      '<|channel|>analysis<|message|>',
+      '<|end|>',
     ),
     fc.constantFrom(
       '"tool"',

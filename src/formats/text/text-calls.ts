@@ -8,6 +8,7 @@ import type { BrokenObject, Mend, MendedObject } from '../../lib/json/mended/men
 import { TextPlaces } from '../../lib/text/text-places.ts';
 import type { ProviderCall } from '../provider-call.ts';
 import { checkProviderCall, findProviderCall } from '../read-provider-call.ts';
+import { NamedBefore } from './named-before.ts';
 import { looksLikeCall, ownCall } from './own-call.ts';
 import { Thoughts } from './thoughts.ts';
 
@@ -49,24 +50,31 @@ export function findTextCalls(text: string, most = Number.MAX_SAFE_INTEGER): rea
   const places = new TextPlaces(text);
   const mendable = new MendableText(text);
   const thoughts = new Thoughts(text);
+  const named = new NamedBefore(text);
   let spare = SECOND_LOOKS * text.length;
   let at = 0;
+  let doneWith = 0;
   while (calls.length <= most) {
     const start = nextObject(text, at);
     const thought = thoughts.between(at, start);
     if (thought !== undefined) {
       if (thought.fromStart) calls = [];
       at = thought.end;
+      doneWith = at;
       continue;
     }
     if (start === text.length) break;
     const found = mendable.objectAt(start);
+    const name = named.of(start, doneWith);
     if (found.whole) {
-      calls.push(...callsIn(start, found));
+      calls.push(...(name === undefined ? callsIn(start, found) : [callNamed(name, start, found)]));
       at = found.end;
-    } else if (found.hasText) {
+      doneWith = at;
+    } else if (found.hasText || name !== undefined) {
       at = nextBoundary(text, found.at);
-      if (looksLikeCall(found.names)) calls.push(brokenCall(text, { start, end: at }, found, places));
+      doneWith = at;
+      if (name !== undefined || looksLikeCall(found.names))
+        calls.push(brokenCall(text, { start, end: at }, found, { places, name }));
     } else {
       // A brace of the prose. Beyond the spare time, what it ran through is not looked at again.
       spare -= found.at - start;
@@ -92,8 +100,8 @@ function callsIn(start: number, { end, json, mends }: MendedObject): readonly Te
   const read = strictly(json);
   if (read instanceof StrictJsonError) {
     // Strict JSON refuses it for what it holds: whether it was to be a call, its text alone can tell.
-    if (!/"(?:tool|functionCall|args|arguments|parameters)"\s*:/.test(json)) return [];
-    return [{ ...NOTHING, tool: '', start, end, mends, refusal: refusedBy(read, start) }];
+    if (!/"(?:tool|tool_name|functionCall|action_input|args|arguments|parameters)"\s*:/.test(json)) return [];
+    return [{ ...NOTHING, tool: nameIn(json), start, end, mends, refusal: refusedBy(read, start) }];
   }
   const { value, largeIntegers } = read;
   if (!isJsonObject(value)) return [];
@@ -108,6 +116,20 @@ function callsIn(start: number, { end, json, mends }: MendedObject): readonly Te
       return said === undefined ? [] : [{ start, end, mends, ...said }];
     });
   });
+}
+
+/** Its arguments are all of the object, whatever that looks like. */
+function callNamed(name: string, start: number, { end, json, mends }: MendedObject): TextCall {
+  const read = strictly(json);
+  if (read instanceof StrictJsonError)
+    return { ...NOTHING, tool: name, start, end, mends, refusal: refusedBy(read, start) };
+  const none = { value: undefined, pointer: '' };
+  const said = {
+    name: { value: name, pointer: '' },
+    arguments: { value: isJsonObject(read.value) ? read.value : undefined, pointer: '' },
+    id: none,
+  };
+  return { start, end, mends, ...callOf(said, name, read.largeIntegers, start) };
 }
 
 /** Undefined: the object is no call. */
@@ -149,7 +171,10 @@ function brokenCall(
   text: string,
   { start, end }: Span,
   { at, expected }: BrokenObject,
-  places: TextPlaces,
+  {
+    places,
+    name = nameIn(text.slice(start, at)),
+  }: { readonly places: TextPlaces; readonly name: string | undefined },
 ): TextCall {
   const { line, column } = places.of(at);
   const character = text.codePointAt(at);
@@ -161,12 +186,12 @@ function brokenCall(
     `The call is broken in line ${line}, column ${column}: ${message}.`,
     { details: { violations: [{ pointer: '', message }], position: at } },
   );
-  return { ...NOTHING, tool: nameIn(text.slice(start, at)), start, end, mends: [], refusal };
+  return { ...NOTHING, tool: name, start, end, mends: [], refusal };
 }
 
 /** The tool that a call which broke off was for, where that was written before. */
 function nameIn(json: string): string {
-  return /["']?\b(?:tool|name)["']?\s*:\s*["']([\w.-]{1,128})["']/.exec(json)?.[1] ?? '';
+  return /["']?\b(?:tool|tool_name|name|action)["']?\s*:\s*["']([\w.-]{1,128})["']/.exec(json)?.[1] ?? '';
 }
 
 function strictly(json: string) {

@@ -1,7 +1,15 @@
 // What a model thinks before it answers, where its text holds that too: drafts of calls, which nobody asked for.
 
-const MARK = /(?:^[ \t]*<|<(\/))(?:think|thinking|reasoning)>/gim;
-const END = /<\/(?:think|thinking|reasoning)>/gi;
+/** As templates of models write it: `<think>`, Seed's `<seed:think>`, Magistral's `[THINK]`, Cohere's, and the channel of gpt-oss. */
+const WORDS = '(?:seed:)?(?:think|thinking|reasoning)';
+const CLOSING = String.raw`<\/${WORDS}>|\[\/THINK\]|<\|END_THINKING\|>`;
+const CHANNEL = String.raw`<\|channel\|>analysis<\|message\|>`;
+const MARK = new RegExp(
+  String.raw`^[ \t]*(?:<${WORDS}>|\[THINK\]|<\|START_THINKING\|>)|${CHANNEL}|(${CLOSING})`,
+  'gim',
+);
+const END = new RegExp(CLOSING, 'gi');
+const CHANNEL_END = /<\|(?:end|return|start)\|>/g;
 
 export interface Thought {
   /** Behind it. */
@@ -30,16 +38,22 @@ export class Thoughts {
       this.#next = MARK.exec(this.#text);
     }
     if (this.#next === null || this.#next.index >= to) return undefined;
-    const { 0: mark, 1: slash, index } = this.#next;
-    const fromStart = slash !== undefined && this.#isFirst;
+    const { 0: mark, 1: closing, index } = this.#next;
+    const fromStart = closing !== undefined && this.#isFirst;
     this.#isFirst = false;
-    return { end: slash === undefined ? this.#endOf(index) : index + mark.length, fromStart };
+    return {
+      end:
+        closing === undefined
+          ? this.#endOf(index, mark.startsWith('<|channel') ? CHANNEL_END : END)
+          : index + mark.length,
+      fromStart,
+    };
   }
 
   /** To the end of the text where it is not closed. */
-  #endOf(start: number): number {
-    END.lastIndex = start;
-    const found = END.exec(this.#text);
+  #endOf(start: number, closing: RegExp): number {
+    closing.lastIndex = start;
+    const found = closing.exec(this.#text);
     return found === null ? this.#text.length : found.index + found[0].length;
   }
 }

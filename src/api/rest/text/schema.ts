@@ -68,7 +68,7 @@ export const parseText = route({
   tag: TAG,
   summary: "Find the calls in a model's text",
   description:
-    'JSON objects such as `{"tool": …, "args": {…}}`, fenced or bare. What stands between `<think>` and `</think>` is not searched. Nothing runs.',
+    'JSON objects such as `{"tool": …, "args": {…}}`, fenced or bare, and arguments behind a name, as models write them. What stands between marks of thoughts, such as `<think>` and `</think>`, is not searched. Nothing runs.',
   body: {
     shape: shape(() => strictBody('{"text": …}', { text: written() })),
     example: { text: EXAMPLE },
