@@ -1,5 +1,6 @@
 // The settings of this place, as the gateway reads them: gateway.yaml and the environment.
-import { loadSettings, SettingsError } from '../settings/load-settings.ts';
+import { loadSettings } from '../settings/load-settings.ts';
+import { SettingsError } from '../settings/problems/settings-error.ts';
 import type { Settings } from '../settings/settings-schema.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT } from './exit-code.ts';

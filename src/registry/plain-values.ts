@@ -1,5 +1,5 @@
 // What no declaration may hold, whatever its schema: values that JSON cannot say, and references to secrets.
-import type { Fault, Path } from './checks/faults.ts';
+import type { Fault, Path } from '../lib/faults/faults.ts';
 
 const MAX_DEPTH = 64;
 const REFERENCE = /\$\{(?:env|file):/;

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadSettings, SettingsError, type Environment } from './load-settings.ts';
+import { loadSettings, type Environment } from './load-settings.ts';
+import { SettingsError } from './problems/settings-error.ts';
 
 let dir: string;
 let file: string;
@@ -149,7 +150,7 @@ describe('loadSettings', () => {
 
   it('guesses what a misspelt key or variable was meant to be', () => {
     expect(problemsOf('http:\n  prot: 1\n')).toEqual([
-      { file, line: 2, column: 3, path: 'http.prot', message: 'unknown key; did you mean "port"?' },
+      { file, line: 2, column: 3, path: 'http.prot', message: 'unknown key "prot"; did you mean "port"?' },
     ]);
     expect(problemsOf('', { UTE_HTTP_PROT: '1' })).toEqual([
       { file: 'environment', path: 'UTE_HTTP_PROT', message: 'no such setting; did you mean UTE_HTTP_PORT?' },

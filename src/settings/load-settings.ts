@@ -3,25 +3,17 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ZodError } from 'zod';
 import type { Problem } from '../contract/tool/loaded-tools.ts';
-import { describeProblem } from '../lib/text/describe-problem.ts';
+import { keysAt } from '../lib/faults/schema-keys.ts';
 import { didYouMean } from '../lib/text/did-you-mean.ts';
 import { fallenOut } from '../lib/tools-yaml/fallen-out.ts';
 import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable, SECRETS } from './environment.ts';
 import { positionOf, readSource, type Environment, type Source } from './settings-source.ts';
-import { contradictions } from './contradictions.ts';
+import { contradictions } from './problems/contradictions.ts';
+import { sectionProblems } from './problems/section-problems.ts';
+import { SettingsError } from './problems/settings-error.ts';
 import type { VaultSettings } from './secrets-settings.ts';
 import { toolsetProblems } from './toolsets/toolset-problems.ts';
 import { settingsSchema, type Settings, type SettingsFile } from './settings-schema.ts';
-
-export class SettingsError extends Error {
-  readonly problems: readonly Problem[];
-
-  constructor(problems: readonly Problem[]) {
-    super(problems.map(describeProblem).join('\n'));
-    this.problems = problems;
-    this.name = 'SettingsError';
-  }
-}
 
 export type { Environment } from './settings-source.ts';
 
@@ -40,7 +32,7 @@ export function loadSettings(env: Environment, cwd: string): Settings {
   const problems: Problem[] = [...source.problems];
   const values = overlay(source.values, env, problems);
   const parsed = settingsSchema.safeParse(values);
-  if (!parsed.success) problems.push(...problemsOf(parsed.error, source, env));
+  if (!parsed.success) problems.push(...problemsOf(parsed.error, values, source, env));
   for (const { path, message } of toolsetProblems(values['toolsets']))
     problems.push({ ...positionOf(path, source, env), path: path.join('.'), message });
   if (parsed.success) problems.push(...contradictions(parsed.data, file, env));
@@ -116,10 +108,10 @@ function assign(target: Record<string, unknown>, path: readonly string[], value:
   assign(map as Record<string, unknown>, rest, value);
 }
 
-function problemsOf(error: ZodError, source: Source, env: Environment): Problem[] {
-  const fallen = fallenOut(source.values, new Set(knownKeysAt([])));
+function problemsOf(error: ZodError, values: unknown, source: Source, env: Environment): Problem[] {
+  const fallen = fallenOut(source.values, new Set(keysAt(settingsSchema, [])));
   const explained = new Set(fallen.flatMap(({ explains }) => explains));
-  const others = zodProblems(error, source, env).filter(({ path = '' }) => !explained.has(path));
+  const others = zodProblems(error, values, source, env).filter(({ path = '' }) => !explained.has(path));
   const told = fallen.map(({ key, message }) => ({
     ...positionOf([key], source, env),
     path: key,
@@ -128,51 +120,8 @@ function problemsOf(error: ZodError, source: Source, env: Environment): Problem[
   return [...told, ...others];
 }
 
-function zodProblems(error: ZodError, source: Source, env: Environment): Problem[] {
-  return error.issues.flatMap((issue): Problem[] => {
-    const path = issue.path.map(String);
-    if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => {
-        const near = didYouMean(key, knownKeysAt(path));
-        const hint = near === undefined ? '' : `; did you mean "${near}"?`;
-        return {
-          ...positionOf([...path, key], source, env),
-          path: [...path, key].join('.'),
-          message: `unknown key${hint}${isMode(path) ? `; the modes are ${knownKeysAt(path).join(', ')}` : ''}`,
-        };
-      });
-    }
-    // What is wrong with a name stands inside.
-    const { message } = issue.code === 'invalid_key' ? (issue.issues[0] ?? issue) : issue;
-    return [{ ...positionOf(path, source, env), path: path.join('.'), message }];
-  });
-}
-
-function isMode(path: readonly string[]): boolean {
-  return path.length === 1 && path[0] === 'modes';
-}
-
-function knownKeysAt(path: readonly string[]): string[] {
-  let at: unknown = settingsSchema;
-  for (const key of path) at = partOf(unwrapped(at), key);
-  return Object.keys(unwrapped(at)?.shape ?? {});
-}
-
-interface Unwrapped {
-  readonly shape?: Readonly<Record<string, unknown>>;
-  readonly def?: { readonly innerType?: unknown; readonly valueType?: unknown };
-}
-
-/** Defaults and optionals wrap the object that holds the keys. */
-function unwrapped(schema: unknown): Unwrapped | undefined {
-  let inner = schema as Unwrapped | undefined;
-  while (inner?.def?.innerType !== undefined) inner = inner.def.innerType as Unwrapped;
-  return inner;
-}
-
-/** In a map of names, all of them hold the same. */
-function partOf(schema: Unwrapped | undefined, key: string): unknown {
-  return schema?.shape === undefined ? schema?.def?.valueType : schema.shape[key];
+function zodProblems(error: ZodError, values: unknown, source: Source, env: Environment): Problem[] {
+  return sectionProblems(error, { schema: settingsSchema, value: values }, source, env);
 }
 
 function withAbsolutePaths(file: SettingsFile, configFile: string, cwd: string): Settings {

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadSettings, SettingsError } from './load-settings.ts';
+import { loadSettings } from './load-settings.ts';
+import { SettingsError } from './problems/settings-error.ts';
 import { oauthUrlProblem } from './oauth-settings.ts';
 
 let dir: string;

@@ -152,7 +152,9 @@ describe('MODE_RESTRICTED', () => {
 
   it('a gateway.yaml that speaks of a mode that is none is refused, with those that are', async () => {
     const start = startGateway({ tools: TOOLS, settings: { modes: { telepathy: {} } } });
-    await expect(start).rejects.toThrow('modes.telepathy: unknown key; the modes are voice, text, live_call');
+    await expect(start).rejects.toThrow(
+      'modes.telepathy: unknown key "telepathy"; known: voice, text, live_call',
+    );
   });
 
   it('an order of the pipeline without what counts is refused where something is to be counted', async () => {

@@ -8,7 +8,8 @@ import { UndiciHttpClient } from '../../src/infra/http/undici-http-client.ts';
 import { EnvelopeSealer } from '../../src/infra/secrets/envelope-sealer.ts';
 import { openSecretKeys } from '../../src/infra/secrets/open-secret-keys.ts';
 import { PrometheusMetrics } from '../../src/infra/telemetry/prometheus-metrics.ts';
-import { loadSettings, SettingsError } from '../../src/settings/load-settings.ts';
+import { loadSettings } from '../../src/settings/load-settings.ts';
+import { SettingsError } from '../../src/settings/problems/settings-error.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {
   ARN_A,

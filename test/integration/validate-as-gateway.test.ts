@@ -175,6 +175,10 @@ describe('the settings are those of the gateway', () => {
     ['an extension that is not there', { extensions: { none: {} } }],
     ['an order that names nobody', { pipeline: { tool: ['none'] } }],
     ['a loader that is not there', { loaders: [{ type: 'none' }] }],
+    [
+      'mistakes of all three kinds',
+      { loaders: [{ type: 'openapi' }], executors: { none: {} }, extensions: { none: {} } },
+    ],
     ['a recording that is not there', { replay: { file: 'none.jsonl' } }],
   ])('%s', async (_case, settings) => {
     const own = tempDir();
@@ -183,11 +187,11 @@ describe('the settings are those of the gateway', () => {
     const started = new GatewayProcess(own, env);
     try {
       expect(await started.exited).toMatchObject({ code: 1 });
-      const { code, stderr } = await ute(['validate'], env);
+      const { code, stdout, stderr } = await ute(['validate'], env);
       expect(code).toBe(1);
-      expect(stderr.replace(/^ute: /, '')).toBe(
-        started.stderr.replace(/^unified-tool-executor could not start: /, ''),
-      );
+      const said = started.stderr.replace(/^unified-tool-executor(?: could not start: |: .*\n)/, '');
+      expect(said.trim()).not.toBe('');
+      expect((stdout + stderr).replace(/^ute: /, '')).toBe(said);
     } finally {
       await started.end();
       removeDir(own);

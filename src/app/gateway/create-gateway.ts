@@ -1,5 +1,6 @@
 // Assembles the gateway: pipeline, executors, loaders, registry and core, out of settings and ports. No Nest in here.
 import type { PipelineView } from '../../api/tokens.ts';
+import { checkSections } from './check-sections.ts';
 import { GatewayCompiler } from './compiler.ts';
 import type { AgentTools } from '../../core/agents/agent-tools.ts';
 import type { AssignedVersions } from '../../core/versions/assigned-versions.ts';
@@ -16,7 +17,7 @@ import { loadCustomExtensions } from '../custom/custom-extensions.ts';
 import { EXECUTORS, type AnyExecutorPlugin } from '../../executors/index.ts';
 import { OwnSpecs } from './own-specs.ts';
 import { openToolsets } from './open-toolsets.ts';
-import { Pipeline } from './pipeline.ts';
+import { extensionsWith, Pipeline } from './pipeline.ts';
 import type { CircuitControl } from '../../ports/circuit-control.ts';
 import type { ToolSearch } from '../../ports/registry/tool-search.ts';
 import type { SpecControl } from '../../ports/registry/spec-control.ts';
@@ -71,11 +72,10 @@ export async function createGateway(
   const ownSchedules = new OwnSchedules((parent, tool, args) => steps.requestOf(parent, tool, args));
   const specControl = new OwnSpecs();
   const ports: Ports = { ...outside, nestedCalls: steps, callerSchedules: ownSchedules, specControl };
-  const custom = await loadCustomExtensions(settings.custom_extensions);
+  const { custom, plugins } = await knownPlugins(settings);
   const pipeline = new Pipeline(settings, ports, custom);
-  const ownExecutors = await loadCustomExecutors(settings.custom_executors);
-  const rules = rulesOf(settings, pipeline, custom, ownExecutors);
-  const executors = createExecutors([...EXECUTORS, ...ownExecutors], settings, ports);
+  const rules = rulesOf(settings, pipeline, custom, plugins.slice(EXECUTORS.length));
+  const executors = createExecutors(plugins, settings, ports);
   const random = Math.random;
   const upstreams = new Upstreams({ ...ports, random });
   const compiler = new GatewayCompiler(pipeline, settings, ports, upstreams);
@@ -112,6 +112,20 @@ export async function createGateway(
   return { ...own, ownSchedules, registry, sync, specs, versions, status: () => statusOf(executors), close };
 }
 
+/**
+ * With an operator's own, and with what gateway.yaml tells each checked. Throws SettingsError, or Error with why a module cannot
+ * be loaded.
+ */
+export async function knownPlugins(settings: Settings): Promise<{
+  readonly custom: Awaited<ReturnType<typeof loadCustomExtensions>>;
+  readonly plugins: readonly AnyExecutorPlugin[];
+}> {
+  const custom = await loadCustomExtensions(settings.custom_extensions);
+  const plugins = [...EXECUTORS, ...(await loadCustomExecutors(settings.custom_executors))];
+  checkSections(settings, { executors: plugins, extensions: extensionsWith(custom) });
+  return { custom, plugins };
+}
+
 function rulesOf(
   { extensions, oauth }: Settings,
   { view }: Pipeline,
@@ -133,23 +147,10 @@ function createExecutors(
   settings: Settings,
   ports: Ports,
 ): ReadonlyMap<string, Executor<unknown>> {
-  const known = plugins.map(({ name }) => name);
-  for (const name of Object.keys(settings.executors)) {
-    if (!known.includes(name))
-      throw new Error(`executors: there is no executor "${name}" here; known: ${known.join(', ')}`);
-  }
   return new Map(
     plugins.map((plugin) => {
-      const parsed = plugin
-        .settingsSchema?.(settings.configDir)
-        .safeParse(settings.executors[plugin.name] ?? {});
-      if (parsed?.success === false) {
-        const issues = parsed.error.issues.map(
-          ({ path, message }) => `${['executors', plugin.name, ...path].join('.')}: ${message}`,
-        );
-        throw new Error(issues.join('\n'));
-      }
-      return [plugin.name, plugin.create({ ...ports, settings: parsed?.data as never })] as const;
+      const own = plugin.settingsSchema?.(settings.configDir).parse(settings.executors[plugin.name] ?? {});
+      return [plugin.name, plugin.create({ ...ports, settings: own as never })] as const;
     }),
   );
 }

@@ -52,7 +52,7 @@ export function createToolSet(settings: Settings, ports: Ports, parts: ToolSetPa
 
 function createLoaders(settings: Settings, ports: Ports): readonly NamedLoader[] {
   const needs = { ...ports, configDir: settings.configDir, dataDir: settings.data_dir };
-  return chosenLoaders(settings.loaders).map(({ plugin, options }) => ({
+  return chosenLoaders(settings).map(({ plugin, options }) => ({
     type: plugin.name,
     loader: plugin.create(needs)(options),
   }));

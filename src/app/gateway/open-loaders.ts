@@ -1,25 +1,18 @@
 // The loaders that gateway.yaml names, their options checked. One for the server and for `ute validate`.
 import { LOADERS, type AnyLoaderPlugin } from '../../loaders/index.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
+import { checkLoaders } from './check-sections.ts';
 
 export interface ChosenLoader {
   readonly plugin: AnyLoaderPlugin;
   readonly options: unknown;
 }
 
-/** Throws Error with what is wrong. */
-export function chosenLoaders(entries: Settings['loaders']): readonly ChosenLoader[] {
-  return entries.map(({ type, ...said }, index) => {
+/** Throws SettingsError. */
+export function chosenLoaders(settings: Settings): readonly ChosenLoader[] {
+  checkLoaders(settings);
+  return settings.loaders.flatMap(({ type, ...said }) => {
     const plugin = LOADERS.find(({ name }) => name === type);
-    if (plugin === undefined) {
-      const known = LOADERS.map(({ name }) => name).join(', ');
-      throw new Error(`loaders.${index}.type: there is no loader "${type}" here; known: ${known}`);
-    }
-    const parsed = plugin.optionsSchema.safeParse(said);
-    if (parsed.success) return { plugin, options: parsed.data };
-    const issues = parsed.error.issues.map(
-      ({ path, message }) => `${['loaders', index, ...path].join('.')}: ${message}`,
-    );
-    throw new Error(issues.join('\n'));
+    return plugin === undefined ? [] : [{ plugin, options: plugin.optionsSchema.parse(said) }];
   });
 }

@@ -46,7 +46,7 @@ export async function namedPackages(
     });
   };
   const problems: string[] = [];
-  for (const { plugin, options } of chosenLoaders(settings.loaders)) {
+  for (const { plugin, options } of chosenLoaders(settings)) {
     if (plugin.name !== 'mcp-server') continue;
     const { name, connection } = options as McpServerOptions;
     try {

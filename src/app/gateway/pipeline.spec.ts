@@ -108,9 +108,6 @@ describe('Pipeline', () => {
     expect(() => pipelineOf({ pipeline: { tool: ['validaton'] } })).toThrow(
       /pipeline\.tool: there is no extension "validaton" here; did you mean "validation"\? Known: .*admission/,
     );
-    expect(() => pipelineOf({ extensions: { aproval: {} } })).toThrow(
-      /extensions: .*"aproval".*did you mean "approval"/,
-    );
   });
 
   it.each([
@@ -153,15 +150,6 @@ describe('Pipeline', () => {
       { name: 'picky', onFailure: 'deny', phases: ['admit'] },
     ]);
     expect(pipeline.layersFor(functionOf({ name: 'other' }))).toEqual([]);
-  });
-
-  it('refuses options that do not fit, naming the field', () => {
-    expect(() => pipelineOf({ extensions: { mine: { loud: 'very' } } }, [custom('mine', 0)])).toThrow(
-      /extensions\.mine\.loud: /,
-    );
-    expect(() => pipelineOf({ extensions: { approval: { mode: 'sometimes' } } })).toThrow(
-      /extensions\.approval\.mode: /,
-    );
   });
 
   it("lays a tool's options over the gateway's, for that tool alone", () => {

@@ -13,12 +13,12 @@ import type { NamedLayer } from '../../core/pipeline/build-pipeline.ts';
 import type { ToolLayer } from '../../core/compile/compile-tool.ts';
 import type { CustomExtension } from '../custom/custom-extensions.ts';
 import { REQUEST_EXTENSIONS, TOOL_EXTENSIONS, type AnyExtensionPlugin } from '../../extensions/index.ts';
-import { describeProblem } from '../../lib/text/describe-problem.ts';
 import { didYouMean } from '../../lib/text/did-you-mean.ts';
 import { extensionSpan } from '../../infra/telemetry/spans.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { Histogram } from '../../ports/telemetry/metrics.ts';
 import { positionOf, readSource } from '../../settings/settings-source.ts';
+import { SettingsError } from '../../settings/problems/settings-error.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { CALLS_SERIES } from '../../ports/telemetry/series/calls.ts';
 
@@ -43,13 +43,10 @@ export class Pipeline {
   readonly #leftOut: readonly Step<ToolExtension<unknown>>[];
   readonly #enforcesPolicy: boolean;
 
-  /** Throws Error when gateway.yaml names an extension that is not there, in the wrong stage, or with wrong options. */
+  /** Throws Error when the order of gateway.yaml names an extension that is not there, or in the wrong stage. */
   constructor(settings: Settings, ports: Ports, custom: readonly CustomExtension[]) {
     this.#settings = settings;
-    const builtIn = [...REQUEST_EXTENSIONS, ...TOOL_EXTENSIONS];
-    const steps = [...builtIn, ...custom.map(({ plugin }) => plugin)].map((plugin) =>
-      newStep(plugin, settings, ports),
-    );
+    const steps = extensionsWith(custom).map((plugin) => newStep(plugin, settings, ports));
     const { pipeline } = settings;
     const request = inOrder(
       steps.filter(isOfRequest),
@@ -67,10 +64,6 @@ export class Pipeline {
     if (countsBudgets(settings) && !tool.some(({ plugin }) => plugin.name === 'admission'))
       throw new Error(BUDGET_ORDER);
     refuseToolRules(settings);
-    rejectUnknown(
-      Object.keys(settings.extensions),
-      steps.map(({ plugin }) => plugin.name),
-    );
     this.request = request.flatMap((step) => named(step, step.extension.prepare(step.options)));
     this.view = { request: request.map(viewOf), tool: this.#tool.map(viewOf) };
   }
@@ -113,6 +106,11 @@ export class Pipeline {
   }
 }
 
+/** All there are: those that are built in, then an operator's own. */
+export function extensionsWith(custom: readonly CustomExtension[]): readonly AnyExtensionPlugin[] {
+  return [...REQUEST_EXTENSIONS, ...TOOL_EXTENSIONS, ...custom.map(({ plugin }) => plugin)];
+}
+
 const POLICY_ORDER =
   'pipeline.tool: there are policy rules, which are kept only in the order "validation", "policy", then "idempotency", "cache" and "approval"';
 
@@ -137,7 +135,7 @@ function refuseToolRules({ extensions, configFile }: Settings): void {
   const path = ['extensions', 'policy', 'tool_rules'];
   const at = positionOf(path, readSource(configFile, false), {});
   const message = 'is for the declaration of a tool: rules of gateway.yaml stand under rules';
-  throw new Error(describeProblem({ ...at, path: path.join('.'), message }));
+  throw new SettingsError([{ ...at, path: path.join('.'), message }]);
 }
 
 function newStep(plugin: AnyExtensionPlugin, settings: Settings, ports: Ports): Step {
@@ -168,15 +166,7 @@ function named({ plugin, extension, seconds, took }: Step, layer: Layer | undefi
 }
 
 function optionsOf(plugin: AnyExtensionPlugin, settings: Settings, own: JsonObject = {}): unknown {
-  const parsed = plugin.optionsSchema.safeParse({ ...settings.extensions[plugin.name], ...own });
-  if (parsed.success) return parsed.data;
-  // Read once more for the places of what is wrong: the settings themselves hold values alone.
-  const source = readSource(settings.configFile, false);
-  const issues = parsed.error.issues.map(({ path, message }) => {
-    const at = ['extensions', plugin.name, ...path.map(String)];
-    return describeProblem({ ...positionOf(at, source, {}), path: at.join('.'), message });
-  });
-  throw new Error(issues.join('\n'));
+  return plugin.optionsSchema.parse({ ...settings.extensions[plugin.name], ...own });
 }
 
 /** The order of one stage: gateway.yaml's, else the list's; custom ones that no order names go innermost, by priority. */
@@ -212,12 +202,6 @@ function inReplayOrder<Each extends Step>(steps: readonly Each[]): Each[] {
       'pipeline.tool: names no "replay", so that the recording of replay.file would answer nothing',
     );
   return [...rest.slice(0, at + 1), ...keeping, ...rest.slice(at + 1)];
-}
-
-function rejectUnknown(names: readonly string[], known: readonly string[]): void {
-  for (const name of names) {
-    if (!known.includes(name)) throw new Error(`extensions: ${unknownName(name, known)}`);
-  }
 }
 
 function unknownName(name: string, known: readonly string[]): string {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
-import { createGateway, type Gateway } from './create-gateway.ts';
+import { createGateway, knownPlugins, type Gateway } from './create-gateway.ts';
 import { ownPaths, packagesDir } from '../adapters/create-egress-adapters.ts';
 import { createInfra, type Infra } from '../adapters/create-ports.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
@@ -55,7 +55,9 @@ export async function withUnservedGateway<Result>(
   { online, authenticator, mcpServers }: UnservedOptions,
   use: (gateway: Gateway, validation: ToolsValidation) => Promise<Result>,
 ): Promise<Result> {
-  const named = chosenLoaders(settings.loaders);
+  // Before any loader is left out: all that is wrong is told at once.
+  await knownPlugins(settings);
+  const named = chosenLoaders(settings);
   const isLeftOut = (index: number) => {
     const { plugin, options } = named[index] ?? {};
     return !online && plugin?.needsNetwork?.(options) === true;

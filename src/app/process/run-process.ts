@@ -6,7 +6,8 @@ import { PROCESS_VARIABLE, processIndexOf, settingsOf } from './many/process-ind
 import { processCountOf } from './many/process-count.ts';
 import { Sibling } from './many/sibling.ts';
 import { warnOfUnreadJournals } from './many/unread-journals.ts';
-import { loadSettings, SettingsError } from '../../settings/load-settings.ts';
+import { loadSettings } from '../../settings/load-settings.ts';
+import { SettingsError } from '../../settings/problems/settings-error.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { describeProblem } from '../../lib/text/describe-problem.ts';
 

@@ -66,9 +66,10 @@ async function check(
   { config, online }: ValidateOptions,
   io: CliIo,
 ): Promise<Checked> {
-  const [{ validateTools }, { loadSettings, SettingsError }] = await Promise.all([
+  const [{ validateTools }, { loadSettings }, { SettingsError }] = await Promise.all([
     import('../../app/gateway/validate-tools.ts'),
     import('../../settings/load-settings.ts'),
+    import('../../settings/problems/settings-error.ts'),
   ]);
   // The gateway sets it when it starts the demo server, on a free port; here any of those will do.
   process.env[DEMO_URL_VARIABLE] ??= 'http://127.0.0.1:49152';

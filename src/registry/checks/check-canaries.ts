@@ -4,7 +4,7 @@ import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { isUnsafe } from '../../contract/tool/tool-spec.ts';
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import { mayCall } from '../../lib/callers/may-call.ts';
-import { problemOf } from './faults.ts';
+import { problemOf } from './problem-of.ts';
 import type { CheckedTool } from '../spec-rules.ts';
 
 export function problemsOfCanaries(tools: readonly CheckedTool[]): readonly Problem[] {

@@ -4,7 +4,8 @@ import type { Origin } from '../../contract/tool/origin.ts';
 import type { Connection } from '../../contract/plugin.ts';
 import { isJsonObject } from '../../contract/json.ts';
 import { didYouMean } from '../../lib/text/did-you-mean.ts';
-import { faultsOf, foundText, problemOf, type Fault } from './faults.ts';
+import { faultsOf, foundText, type Fault } from '../../lib/faults/faults.ts';
+import { problemOf } from './problem-of.ts';
 import type { SpecRules } from '../spec-rules.ts';
 import { connectionLimitSchema } from './tool-spec-schema.ts';
 
@@ -96,7 +97,7 @@ function makeConnection(
   const parsed = schema.safeParse(resolved);
   const limit = connectionLimitSchema.optional().safeParse(concurrency);
   const faults = [
-    ...(parsed.success ? [] : faultsOf(parsed.error, { schema, value: resolved, isSecret: true })),
+    ...(parsed.success ? [] : faultsOf(parsed.error, { schema, value: resolved, isSecret: () => true })),
     ...(limit.success ? [] : faultsOf(limit.error, limitAt(concurrency))),
   ];
   if (!parsed.success || !limit.success) return { faults };

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonSchema } from '../../contract/json.ts';
 import { didYouMean } from '../../lib/text/did-you-mean.ts';
 import { fromPointer } from '../../lib/json/json-pointer.ts';
-import { faultsOf, type Fault } from './faults.ts';
+import { faultsOf, type Fault } from '../../lib/faults/faults.ts';
 import type { SpecRules } from '../spec-rules.ts';
 import type { ActionDeclaration } from './tool-spec-schema.ts';
 

@@ -1,5 +1,5 @@
 // Checks the limits of a tool: nobody is counted twice by one, and only a tool that reads may run uncounted.
-import type { Fault, Path } from './faults.ts';
+import type { Fault, Path } from '../../lib/faults/faults.ts';
 import { effectsOf, listOf } from '../normalise-spec.ts';
 import type { ToolDeclaration } from './tool-spec-schema.ts';
 

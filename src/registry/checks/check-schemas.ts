@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonSchema } from '../../contract/json.ts';
 import { misplacedMarks, sensitiveMembers } from '../../lib/json-schema/sensitive-members.ts';
 import { lintSchema } from '../../lib/json-schema/lint/schema-linter.ts';
-import { foundText, type Fault, type Path } from './faults.ts';
+import { foundText, type Fault, type Path } from '../../lib/faults/faults.ts';
 
 export function faultsOfInputSchema(schema: JsonSchema, isLinted = false): readonly Fault[] {
   const { type } = schema;

@@ -12,7 +12,7 @@ import {
   faultsOfInputSchema,
   faultsOfOutputSchema,
 } from './check-schemas.ts';
-import { faultsOf, foundText, MOST_FAULTS, unknownKey, type Fault } from './faults.ts';
+import { faultsOf, foundText, MOST_FAULTS, unknownKey, type Fault } from '../../lib/faults/faults.ts';
 import { faultsOfLimits } from './check-limits.ts';
 import { faultsOfRoutes } from './routes/check-routes.ts';
 import { fallenOut } from '../../lib/tools-yaml/fallen-out.ts';

@@ -8,7 +8,8 @@ import { problemsOfCanaries } from './check-canaries.ts';
 import { checkConnections, connectionFault, type ConnectionUse } from './check-connections.ts';
 import { problemsOfRoutes } from './routes/check-routes.ts';
 import { checkTool } from './check-tool.ts';
-import { MOST_FAULTS, problemOf } from './faults.ts';
+import { MOST_FAULTS } from '../../lib/faults/faults.ts';
+import { problemOf } from './problem-of.ts';
 import type { CheckedTool, SpecRules } from '../spec-rules.ts';
 import {
   emptySet,

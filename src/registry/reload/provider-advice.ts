@@ -3,7 +3,8 @@ import type { Problem } from '../../contract/tool/loaded-tools.ts';
 import { functionsOf, type ToolFunction } from '../../contract/tool/tool-function.ts';
 import { Slices } from '../../lib/concurrency/in-slices.ts';
 import type { CheckedTool, SpecRules } from '../spec-rules.ts';
-import { problemOf, type Fault, type Path } from '../checks/faults.ts';
+import { type Fault, type Path } from '../../lib/faults/faults.ts';
+import { problemOf } from '../checks/problem-of.ts';
 
 export interface ProviderAdvice {
   readonly shown: readonly Problem[];

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { loadSettings, SettingsError } from '../load-settings.ts';
+import { loadSettings } from '../load-settings.ts';
+import { SettingsError } from '../problems/settings-error.ts';
 
 let dir: string;
 beforeEach(() => (dir = mkdtempSync(join(tmpdir(), 'ute-toolsets-'))));
@@ -46,7 +47,9 @@ it('names every fault of every toolset, with line and column', () => {
       /^6:24 toolsets\.support\.overrides\.issues\.create\.name: expected a name that every model provider takes/,
     ),
     expect.stringMatching(/^12:22 toolsets\.support\.overrides\.issues\.open\.shown: unknown key/),
-    expect.stringMatching(/^13:25 toolsets\.billing\.include\.tool: unknown key; did you mean "tools"\?/),
+    expect.stringMatching(
+      /^13:25 toolsets\.billing\.include\.tool: unknown key "tool"; did you mean "tools"\?/,
+    ),
     expect.stringMatching(
       /^8:23 toolsets\.support\.overrides\.issues\.close\.name: "bug" is the name of issues\.list here already/,
     ),

@@ -1,7 +1,7 @@
 // Checks of actions and their parameters that a schema cannot say: names once, defaults that fit, limits that mean something.
 import { didYouMean } from '../../../lib/text/did-you-mean.ts';
 import { faultsOfParameterSchemas } from './check-parameter-schemas.ts';
-import { foundText, type Fault, type Path } from '../faults.ts';
+import { foundText, type Fault, type Path } from '../../../lib/faults/faults.ts';
 import type { ActionDeclaration, ParameterDeclaration } from '../tool-spec-schema.ts';
 
 const MAX_FUNCTION_NAME = 128;

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../contract/json.ts';
 import { createValidator } from '../../../lib/json-schema/validator.ts';
 import { lintSchema } from '../../../lib/json-schema/lint/schema-linter.ts';
-import type { Fault, Path } from '../faults.ts';
+import type { Fault, Path } from '../../../lib/faults/faults.ts';
 import type { ParameterDeclaration } from '../tool-spec-schema.ts';
 
 export function faultsOfParameterSchemas(parameter: ParameterDeclaration): readonly Fault[] {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../contract/json.ts';
 import type { ManagedAuth, ToolAuth } from '../../../contract/tool/tool-spec.ts';
 import { didYouMean } from '../../../lib/text/did-you-mean.ts';
 import type { SpecRules } from '../../spec-rules.ts';
-import type { Fault } from '../faults.ts';
+import type { Fault } from '../../../lib/faults/faults.ts';
 
 const sentence = z.string().min(1);
 const webUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https URL' });

@@ -11,7 +11,8 @@ import {
 import { didYouMean } from '../../../lib/text/did-you-mean.ts';
 import { effectsOf } from '../../normalise-spec.ts';
 import type { CheckedTool } from '../../spec-rules.ts';
-import { problemOf, type Fault } from '../faults.ts';
+import { type Fault } from '../../../lib/faults/faults.ts';
+import { problemOf } from '../problem-of.ts';
 import type { ToolDeclaration } from '../tool-spec-schema.ts';
 
 type RouteDeclaration = NonNullable<ToolDeclaration['routes']>[number];

@@ -1,7 +1,6 @@
-// Faults: what is wrong at a path of a declaration, and how a schema's refusal becomes a sentence for its writer.
+// Faults: what is wrong at a path of a declaration or of the settings, and how a schema's refusal becomes a sentence for its writer.
 import type { z } from 'zod';
-import type { Problem, RawDeclaration } from '../../contract/tool/loaded-tools.ts';
-import { didYouMean } from '../../lib/text/did-you-mean.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
 import { keysAt } from './schema-keys.ts';
 
 export type Path = readonly (string | number)[];
@@ -13,18 +12,13 @@ export interface Fault {
   readonly isKey?: boolean;
 }
 
-export function problemOf(declaration: RawDeclaration, tool: string | undefined, fault: Fault): Problem {
-  const place = declaration.locate(fault.path, fault.isKey === true ? 'key' : 'value');
-  return { ...place, tool, path: fault.path.join('.'), message: fault.message };
-}
-
 export interface Parsed {
   readonly schema: z.core.$ZodType;
   readonly value: unknown;
   /** Where the value stands in its declaration. */
   readonly base?: Path;
-  /** True where what was found may be a secret. */
-  readonly isSecret?: boolean;
+  /** Where what was found may be a secret: its kind is told, and no more. */
+  readonly isSecret?: (path: Path, found: unknown) => boolean;
 }
 
 /** Of one declaration: who wrote thousands of wrong keys mends the first, and sees the next. */
@@ -53,11 +47,15 @@ function faultsOfIssue(issue: Issue, parsed: Parsed): readonly Fault[] {
       );
     }
   }
+  // What is wrong with a name stands inside.
+  const [name] = issue.code === 'invalid_key' ? issue.issues : [];
+  if (name !== undefined)
+    return [{ path, isKey: true, message: hasOwnWords(name) ? name.message : expectedBy(name) }];
   const own = hasOwnWords(issue);
   const expected = own ? issue.message : expectedBy(issue);
   if (found === undefined && issue.code !== 'custom') return [{ path, message: `is required: ${expected}` }];
   const isOpen = !own || (/^expected (?!.*found)/.test(expected) && !expected.endsWith('.'));
-  const rest = isOpen ? `, ${foundText(found, parsed.isSecret === true)}${hintFor(issue, found)}` : '';
+  const rest = isOpen ? `, ${foundText(found, parsed.isSecret?.(inner, found))}${hintFor(issue, found)}` : '';
   return [{ path, message: expected + rest }];
 }
 

@@ -1,8 +1,8 @@
 // What settings say that is well-formed and still cannot be, with the setting to change.
-import type { Problem } from '../contract/tool/loaded-tools.ts';
-import { modeProblems } from './call-rules.ts';
-import type { Environment } from './settings-source.ts';
-import type { SettingsFile } from './settings-schema.ts';
+import type { Problem } from '../../contract/tool/loaded-tools.ts';
+import { modeProblems } from '../call-rules.ts';
+import type { Environment } from '../settings-source.ts';
+import type { SettingsFile } from '../settings-schema.ts';
 
 export function contradictions(settings: SettingsFile, file: string, env: Environment): Problem[] {
   const problems: Problem[] = [];
