@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client, type PoolConfig } from 'pg';
 import { ToolDatabases } from '../../src/infra/sql/tool-databases.ts';
-import { embeddedServer, type TestServer } from '../helpers/embedded-postgres.ts';
+import { seededServer, type TestServer } from '../helpers/embedded-postgres.ts';
 
 const INIT = `
 CREATE TABLE IF NOT EXISTS bookings (id int, guest text);
@@ -17,7 +17,7 @@ let own: PoolConfig;
 let other: PoolConfig;
 
 beforeAll(async () => {
-  embedded = embeddedServer();
+  embedded = seededServer();
   databases = new ToolDatabases(embedded.server);
   const open = async (database: string, role?: string) =>
     (

@@ -2,7 +2,7 @@
 import { GatewayDatabase } from '../../src/infra/postgres/gateway-database.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import { embeddedServer } from './embedded-postgres.ts';
+import { seededServer } from './embedded-postgres.ts';
 import { quietLog } from './quiet-log.ts';
 import { startPostgres } from './postgres.ts';
 
@@ -16,8 +16,10 @@ export interface SharedTestDatabase extends TestDatabase {
   another(clock?: Clock): GatewayDatabase;
 }
 
-export async function embeddedDatabase(clock: Clock = new SystemClock()): Promise<TestDatabase> {
-  const embedded = embeddedServer();
+export async function embeddedDatabase(
+  clock: Clock = new SystemClock(),
+  embedded = seededServer(),
+): Promise<TestDatabase> {
   const settings = { kind: 'embedded', server: embedded.server, poolSize: 5, migrate: true } as const;
   const database = new GatewayDatabase(settings, { clock, log: quietLog });
   return {

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PgSqlDatabases } from '../../src/infra/sql/pg-sql-databases.ts';
 import type { SqlDatabase } from '../../src/ports/egress/sql-databases.ts';
-import { embeddedServer, type TestServer } from '../helpers/embedded-postgres.ts';
+import { embeddedServer, seededServer, type TestServer } from '../helpers/embedded-postgres.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { sqlKit, TWO_TENANTS, type SqlKit } from '../helpers/sql-kit.ts';
 import { startTcpProxy, type TcpProxy } from '../helpers/tcp-proxy.ts';
@@ -154,7 +154,7 @@ describe('a database on the embedded server', () => {
   const signal = new AbortController().signal;
   let embedded: TestServer;
   beforeAll(() => {
-    embedded = embeddedServer();
+    embedded = seededServer();
   });
   afterAll(() => embedded?.end());
 

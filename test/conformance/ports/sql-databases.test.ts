@@ -1,6 +1,6 @@
 // SqlDatabase on a PostgreSQL elsewhere and on the embedded one, held to one suite.
 import { PgSqlDatabases } from '../../../src/infra/sql/pg-sql-databases.ts';
-import { embeddedServer } from '../../helpers/embedded-postgres.ts';
+import { seededServer } from '../../helpers/embedded-postgres.ts';
 import { startPostgres } from '../../helpers/postgres.ts';
 import { describeSqlDatabase, SQL_SUITE_SCHEMA } from './sql-databases.suite.ts';
 
@@ -23,7 +23,7 @@ describeSqlDatabase('postgres', async () => {
 });
 
 describeSqlDatabase('embedded', async () => {
-  const embedded = embeddedServer();
+  const embedded = seededServer();
   const databases = new PgSqlDatabases(embedded.server);
   const database = databases.open({
     kind: 'embedded',
