@@ -8,6 +8,11 @@ const LANES = [
   ['types', 'build -- --noCheck', 'generate:check', 'test:unit', 'deps'],
   ['format:check', 'lint'],
 ];
+/**
+ * The compiler and the type-aware linter end before what they collect is needed: without collecting, a quarter of their time is
+ * left out. Beyond a limit they collect all the same.
+ */
+const ENV = { GOGC: 'off', GOMEMLIMIT: '3GiB', ...process.env };
 const failed = [];
 
 async function runLane(steps) {
@@ -23,6 +28,7 @@ async function runLane(steps) {
 function run(args) {
   const child = spawn('npm', args, {
     cwd: join(import.meta.dirname, '..'),
+    env: ENV,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const chunks = [];

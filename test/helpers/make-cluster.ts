@@ -17,7 +17,7 @@ export async function setup(): Promise<void> {
   await server.stop();
   process.env['UTE_TEST_CLUSTER'] = join(made.dataDir, 'postgres');
   const template = makeTemplate();
-  removeTemplate = template.remove;
+  removeTemplate = () => template.remove();
   process.env['UTE_TEST_POSTGRES'] = template.data;
 }
 

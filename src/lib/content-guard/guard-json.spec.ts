@@ -189,7 +189,7 @@ describe('asking', () => {
 });
 
 describe('the work', () => {
-  it('each character of a megabyte of near misses is shown to a detector at most twice', () => {
+  it('each character of many near misses is shown to a detector at most twice', () => {
     const shown: number[] = [];
     const counting = (detector: Detector): Detector => ({
       find: (text, from, limit) => {
@@ -199,7 +199,7 @@ describe('the work', () => {
       ...(detector.overlaps !== undefined && { overlaps: detector.overlaps }),
     });
     for (const unit of ['a', 'a@', '4111 ', 'DE89', 'eyJa.', '-----BEGIN ', '1.1.1. ', '\u0000', '\ud800']) {
-      const text = unit.repeat((1 << 20) / unit.length);
+      const text = unit.repeat((1 << 18) / unit.length);
       for (const name of BUILT_IN_NAMES) {
         shown.length = 0;
         expect([unit, name, atOnce(findingsIn(text, counting(BUILT_IN[name]))).length]).toEqual([

@@ -90,7 +90,7 @@ describe('readLargeJson', () => {
           expect(read(bytes, members, string)).toStrictEqual(readWhole(bytes));
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
   });
 

@@ -113,8 +113,8 @@ describe('services', () => {
 describe('a hostile description', () => {
   const nothing = { name: 'N' };
 
-  it('of a message with a million fields costs that method, and no other', () => {
-    const huge = { name: 'Huge', field: Array.from({ length: 1_000_000 }, (_, n) => field(`f${n}`, n + 1)) };
+  it('of a message with a hundred thousand fields costs that method, and no other', () => {
+    const huge = { name: 'Huge', field: Array.from({ length: 100_000 }, (_, n) => field(`f${n}`, n + 1)) };
     const { tools, leftOut, set } = converted(
       setOf({
         name: 'a.proto',

@@ -152,7 +152,7 @@ describe('a file read in pieces and the same file read as a whole', () => {
   }
 
   it('agree on values and positions', async () => {
-    await fc.assert(fc.asyncProperty(documentText, agree), { numRuns: 500 });
+    await fc.assert(fc.asyncProperty(documentText, agree), { numRuns: 150 });
   });
 
   it('agree on broken and unusual files', async () => {
@@ -164,7 +164,7 @@ describe('a file read in pieces and the same file read as a whole', () => {
           text,
         ),
       );
-    await fc.assert(fc.asyncProperty(broken, agree), { numRuns: 1500 });
+    await fc.assert(fc.asyncProperty(broken, agree), { numRuns: 500 });
   });
 });
 
@@ -370,13 +370,13 @@ describe('what a file may not be is said with its place', () => {
 describe('a text that takes long', () => {
   const keys = (count: number, indent: string) =>
     Array.from({ length: count }, (_, at) => `${indent}key${at}: ${at}`).join('\n');
-  const tool = `tools:\n  - name: small\n  - name: large\n    more:\n${keys(20_000, '      ')}\n`;
+  const tool = `tools:\n  - name: small\n  - name: large\n    more:\n${keys(4_000, '      ')}\n`;
 
   it('is read in a thread, and says what the text says', async () => {
     const { tools, problems } = await parse(tool);
     expect(problems).toEqual([]);
     expect(tools).toHaveLength(2);
-    expect(tools[1]?.value).toMatchObject({ name: 'large', more: { key0: 0, key19999: 19_999 } });
+    expect(tools[1]?.value).toMatchObject({ name: 'large', more: { key0: 0, key3999: 3_999 } });
     const withAnchors = tool.replace('- name: small', '- &a { name: small }\n  - *a');
     const whole = await parse(withAnchors);
     expect(whole.tools.map(({ value }) => (value as { name: string }).name)).toEqual([
@@ -392,13 +392,13 @@ describe('a text that takes long', () => {
     expect(problems).toMatchObject([
       {
         file: '/etc/tools.yaml',
-        line: 20_005,
+        line: 4_005,
         column: 7,
         message: 'not valid YAML: Map keys must be unique',
       },
     ]);
-    const many = await parse(`connections:\n${keys(20_000, '  ')}\n  key5: 1\ntools: []\n`);
-    expect(many.problems[0]).toMatchObject({ line: 20_002, column: 3 });
+    const many = await parse(`connections:\n${keys(4_000, '  ')}\n  key5: 1\ntools: []\n`);
+    expect(many.problems[0]).toMatchObject({ line: 4_002, column: 3 });
   });
 
   it('is refused where aliases make more of it than a declaration may be', async () => {
