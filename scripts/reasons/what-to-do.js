@@ -77,6 +77,9 @@ export const BY_REASON = {
     'caller: end streams, or come again later; operator: raise `stream.max_per_credential` or `stream.max_streams`, or add replicas',
   TURN_OVER: 'caller: begin the next turn with `turn_start`',
   UPGRADE_REQUIRED: 'caller: ask for an upgrade to a WebSocket',
+  STEPS_UNKNOWN: 'caller: again in a moment; operator: UteLimitsDegraded',
+  STEP_MISSING: 'caller: call what the message names first; operator: `extensions.chaining.rules`',
+  STEP_REFUSED: 'caller: do without, or begin another session; operator: `extensions.chaining.rules`',
   SESSIONS_BUSY: `${ROOM} add replicas`,
   VERSIONS_BUSY: `${ROOM} see who calls so many versions`,
   PLAN_OUTDATED:

@@ -8,6 +8,7 @@ import { audit } from './audit/index.ts';
 import { auth } from './auth/index.ts';
 import { authorization } from './authorization/index.ts';
 import { cache } from './cache/index.ts';
+import { chaining } from './chaining/index.ts';
 import { fallback } from './fallback/index.ts';
 import { idempotency } from './idempotency/index.ts';
 import { logging } from './logging/index.ts';
@@ -41,6 +42,7 @@ export const TOOL_EXTENSIONS: readonly AnyExtensionPlugin[] = [
   modes, // inside of fallback, which may stand in for what a mode has no time for; before anything is looked at closely
   validation, // nothing below sees arguments that do not fit
   policy, // on arguments as they will run, and before anything is answered from what is kept
+  chaining, // behind policy, whose refusals are no step of the session; outside of what answers from what is kept, which is one
   argumentGuard, // behind validation, which sees what was sent; everything below, records too, sees what was masked
   recording, // what a replay will be asked: valid arguments, and every answer, also one that is given again below
   idempotency, // a repeated call is answered before it is approved, leased or run again

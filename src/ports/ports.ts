@@ -23,6 +23,7 @@ import type { RegistryHints } from './registry/registry-hints.ts';
 import type { ResultCache } from './result-cache.ts';
 import type { Sandbox } from './egress/sandbox.ts';
 import type { SessionGate } from './sessions/session-gate.ts';
+import type { SessionSteps } from './sessions/session-steps.ts';
 import type { SpecControl } from './registry/spec-control.ts';
 import type { SpecStore } from './registry/spec-store.ts';
 import type { SmtpServers } from './egress/smtp-servers.ts';
@@ -53,6 +54,7 @@ export interface OutsidePorts {
   readonly resultCache: ResultCache;
   readonly sandbox: Sandbox;
   readonly sessionGate: SessionGate;
+  readonly sessionSteps: SessionSteps;
   readonly smtpServers: SmtpServers;
   readonly spawner: ProcessSpawner;
   readonly specs: SpecStore;

@@ -37,6 +37,11 @@ const BUSY = functionOf({
 /** The same without what keeps a cache away. */
 const CACHED = functionOf({ metadata: { readOnly: true }, extensions: { cache: { ttl_ms: 1000 } } });
 
+/** What only gateway.yaml says. */
+const OF_GATEWAY: Readonly<Record<string, object>> = {
+  chaining: { rules: [{ name: 'order', tools: ['*'], after: ['look'] }] },
+};
+
 /** Every call of the mode is looked at. */
 const CALL_RULES: CallRules = { modes: new Map([['voice', { mode: 'voice', softMs: 1 }]]) };
 
@@ -77,7 +82,7 @@ function trappedCall(): ToolCall {
 }
 
 function optionsOf(plugin: AnyExtensionPlugin): unknown {
-  return plugin.optionsSchema.parse(BUSY.spec.extensions[plugin.name] ?? {});
+  return plugin.optionsSchema.parse(BUSY.spec.extensions[plugin.name] ?? OF_GATEWAY[plugin.name] ?? {});
 }
 
 /** What becomes of a call that meets a defect of the extension, where its inside answers or refuses. */

@@ -11,11 +11,13 @@ import { openRedisAdmission } from '../../infra/admission/redis/open-redis-admis
 import type { RedisClients, RedisSettings } from '../../infra/redis/redis-clients.ts';
 import { RedisRegistryHints } from '../../infra/hints/redis-registry-hints.ts';
 import { RedisResultCache } from '../../infra/cache/redis-result-cache.ts';
+import { MemorySessionSteps } from '../../infra/session-steps/memory-session-steps.ts';
+import { RedisSessionSteps } from '../../infra/session-steps/redis-session-steps.ts';
 
 export interface Coordination {
   /** Undefined: there is no Redis. */
   readonly redis: RedisClients | undefined;
-  readonly ports: Pick<OutsidePorts, 'admission' | 'registryHints' | 'resultCache'>;
+  readonly ports: Pick<OutsidePorts, 'admission' | 'registryHints' | 'resultCache' | 'sessionSteps'>;
   /** There is a Redis, and it cannot be asked. */
   isAway(): boolean;
   close(): Promise<void>;
@@ -44,6 +46,7 @@ export async function openCoordination(
       admission,
       registryHints: new MemoryRegistryHints(clock),
       resultCache: new MemoryResultCache(clock, bounds),
+      sessionSteps: new MemorySessionSteps(clock),
     };
     return { redis: undefined, ports, isAway: () => false, close: () => admission.close() };
   }
@@ -55,6 +58,7 @@ export async function openCoordination(
     admission,
     registryHints: new RedisRegistryHints(redis, log),
     resultCache: new RedisResultCache(redis, clock, bounds),
+    sessionSteps: new RedisSessionSteps(redis),
   };
   return {
     redis,

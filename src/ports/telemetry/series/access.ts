@@ -29,6 +29,11 @@ export const ACCESS_SERIES = named({
     help: 'Decisions of policy rules, by rule and decision: as the rule says, or error, which refuses the call.',
     labels: ['rule', 'decision'],
   },
+  ute_chaining_refusals_total: {
+    type: 'counter',
+    help: 'Calls that a rule about the order of calls refused.',
+    labels: ['rule'],
+  },
   ute_issuer_keys_unread: {
     type: 'gauge',
     help: '1 while the keys of an issuer of tokens cannot be read: those that were known stay in force.',

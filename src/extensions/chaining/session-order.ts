@@ -1,0 +1,104 @@
+// SessionOrder: a call as a step of its session: held to the rules before it runs, and kept for what comes after.
+import { callLogFields } from '../../contract/call/call-log-fields.ts';
+import { toolFailure } from '../../contract/call/failure.ts';
+import type { ToolCall } from '../../contract/call/tool-call.ts';
+import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { ToolResponse } from '../../contract/call/tool-response.ts';
+import type { Next } from '../../contract/plugin.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { SessionSteps } from '../../ports/sessions/session-steps.ts';
+import type { Log } from '../../ports/telemetry/log.ts';
+import type { Counter, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
+import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
+import type { ChainingRule } from './options.ts';
+import { calledStep, succeededStep, type StepsOfTool } from './steps-of-tool.ts';
+
+export interface OrderNeeds {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly sessionSteps: SessionSteps;
+}
+
+const COMPONENT = 'chaining';
+const RETRY_AFTER_MS = 1_000;
+
+export class SessionOrder {
+  readonly #needs: OrderNeeds;
+  readonly #refusals: Labelled<Counter>;
+
+  constructor(needs: OrderNeeds) {
+    this.#needs = needs;
+    this.#refusals = needs.metrics.counter(ACCESS_SERIES.ute_chaining_refusals_total);
+  }
+
+  /** Rejects with ToolFailure PERMISSION_DENIED, UNAVAILABLE. */
+  async walk(call: ToolCall, next: Next, session: string, steps: StepsOfTool): Promise<ToolResponse> {
+    if (steps.asked.length > 0) await this.#check(call, session, steps);
+    // Nothing runs for one that is admitted or tried: it is no step.
+    const runs = call.phase.kind !== 'admit' && call.context.dryRun !== true;
+    if (runs && steps.called.length > 0) await this.#called(session, steps);
+    const response = await next(call);
+    if (runs && response.ok && steps.succeeded.length > 0) await this.#succeeded(call, session, steps);
+    return response;
+  }
+
+  async #check(call: ToolCall, session: string, { rules, asked }: StepsOfTool): Promise<void> {
+    const { clock, sessionSteps } = this.#needs;
+    const taken = await sessionSteps.taken(session, asked).catch((error: unknown) => {
+      throw notKnown(error);
+    });
+    for (const rule of rules) {
+      const refusal = refusalOf(rule, taken, clock.wall());
+      if (refusal === undefined) continue;
+      this.#refusals.with(rule.name).add();
+      call.progress.notes = { ...call.progress.notes, chaining_rule: rule.name };
+      throw refusal;
+    }
+  }
+
+  /** Before it runs: what it brings into the session must not be there without being known. */
+  async #called(session: string, { called }: StepsOfTool): Promise<void> {
+    const { clock, sessionSteps } = this.#needs;
+    await sessionSteps.mark(session, called, clock.wall()).catch((error: unknown) => {
+      throw notKnown(error);
+    });
+  }
+
+  /** The tool has run: where this cannot be kept, what comes after is refused, and the answer stands. */
+  async #succeeded(call: ToolCall, session: string, { succeeded }: StepsOfTool): Promise<void> {
+    const { clock, log, sessionSteps } = this.#needs;
+    try {
+      await sessionSteps.mark(session, succeeded, clock.wall());
+    } catch (error) {
+      const { degraded } = call.progress;
+      if (!degraded.includes(COMPONENT)) degraded.push(COMPONENT);
+      log.warn({ ...callLogFields(call), err: error }, 'a step of a session could not be kept');
+    }
+  }
+}
+
+function refusalOf(
+  { name, after = [], not_after: notAfter = [], within_ms: withinMs, message }: ChainingRule,
+  taken: ReadonlyMap<string, number>,
+  now: number,
+): ToolFailure | undefined {
+  const missing = after.filter((pattern) => {
+    const at = taken.get(succeededStep(pattern));
+    return at === undefined || (withinMs !== undefined && now - at > withinMs);
+  });
+  if (missing.length > 0) {
+    const usual = `The rule ${name} has this tool called only after ${missing.join(' and ')} in the same session.`;
+    return toolFailure('STEP_MISSING', message ?? usual, { details: { rule: name, missing } });
+  }
+  const before = notAfter.filter((pattern) => taken.has(calledStep(pattern)));
+  if (before.length === 0) return undefined;
+  const usual = `The rule ${name} has this tool not called after ${before.join(' or ')} in the same session.`;
+  return toolFailure('STEP_REFUSED', message ?? usual, { details: { rule: name, after: before } });
+}
+
+function notKnown(cause: unknown): ToolFailure {
+  const message =
+    'What this session has called before cannot be looked up now: a rule holds the tool to an order of calls.';
+  return toolFailure('STEPS_UNKNOWN', message, { retryAfterMs: RETRY_AFTER_MS, cause });
+}

@@ -1,0 +1,67 @@
+// SessionSteps, held to what it keeps in memory and on a real Redis.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SystemClock } from '../../../src/infra/clock/system-clock.ts';
+import { RedisClients } from '../../../src/infra/redis/redis-clients.ts';
+import { MemorySessionSteps } from '../../../src/infra/session-steps/memory-session-steps.ts';
+import { RedisSessionSteps } from '../../../src/infra/session-steps/redis-session-steps.ts';
+import type { SessionSteps } from '../../../src/ports/sessions/session-steps.ts';
+import { recordingLog } from '../../helpers/call-kit.ts';
+import { startRedis, type RedisServer } from '../../helpers/redis.ts';
+
+let server: RedisServer;
+let clients: RedisClients;
+
+beforeAll(async () => {
+  server = await startRedis();
+  clients = new RedisClients({ url: server.url, prefix: 'steps', commandTimeoutMs: 20_000 }, recordingLog());
+  await clients.connected(5_000);
+});
+afterAll(async () => {
+  clients?.close();
+  await server?.stop();
+});
+
+const MADE: Readonly<Record<string, () => SessionSteps>> = {
+  memory: () => new MemorySessionSteps(new SystemClock()),
+  Redis: () => new RedisSessionSteps(clients),
+};
+
+describe.each(Object.keys(MADE))('SessionSteps: %s', (name) => {
+  const made = () => MADE[name]?.() ?? expect.fail(`there is no ${name}`);
+  const taken = async (steps: SessionSteps, session: string) => [
+    ...(await steps.taken(session, ['called a*', 'succeeded b', 'called c'])),
+  ];
+
+  it('tells what was taken and when, the last time, of each session by itself', async () => {
+    const steps = made();
+    expect(await taken(steps, 'one')).toEqual([]);
+    await steps.mark('one', ['called a*'], 5);
+    await steps.mark('one', ['called a*', 'succeeded b'], 1_764_000_000_000);
+    await steps.mark('two', ['called c'], 7);
+    expect(await taken(steps, 'one')).toEqual([
+      ['called a*', 1_764_000_000_000],
+      ['succeeded b', 1_764_000_000_000],
+    ]);
+    expect(await taken(steps, 'two')).toEqual([['called c', 7]]);
+  });
+
+  it('loses nothing of what is marked at once', async () => {
+    const steps = made();
+    const names = Array.from({ length: 50 }, (_, number) => `called ${number}`);
+    await Promise.all(names.map((step, at) => steps.mark('many', [step], at)));
+    expect((await steps.taken('many', names)).size).toBe(50);
+  });
+});
+
+it('in Redis the steps of a session end a day after its last one', async () => {
+  const steps = new RedisSessionSteps(clients);
+  await steps.mark('ends', ['called a'], 1);
+  const left = await server.client.pttl('steps:steps:ends');
+  expect(left).toBeGreaterThan(86_300_000);
+  expect(left).toBeLessThanOrEqual(86_400_000);
+});
+
+it('in Redis what is no step of ours is none', async () => {
+  await server.client.hset('steps:steps:odd', 'called a', 'never');
+  expect((await new RedisSessionSteps(clients).taken('odd', ['called a'])).size).toBe(0);
+});
