@@ -355,22 +355,23 @@ describe('an approval', () => {
 });
 
 describe('figures of calls', () => {
-  it('are those of the tenant, of the time and tool that were asked for, and suggest what to mend', async () => {
+  it('are those of the tenant, of the time and tool that were asked for, and suggest what nobody calls', async () => {
     for (const _ of [1, 2, 3]) await client.tryExecute('add', { a: 'one' });
+    const { analytics } = clientOf('admin');
     const asked = { from: new Date(Date.now() - 3_600_000).toISOString(), tool: 'add' };
     await expect
-      .poll(async () => (await client.analytics.get(asked)).failures, { timeout: 20_000 })
+      .poll(async () => (await analytics.get(asked)).failures, { timeout: 20_000 })
       .toContainEqual(expect.objectContaining({ tool: 'add', error_type: 'VALIDATION' }));
-    const { tools, tenant } = await client.analytics.get(asked);
+    const { tools, tenant } = await analytics.get(asked);
     expect(tools.map(({ tool }) => tool)).toEqual(['add']);
-    const { suggestions, tenant: whose } = await client.analytics.suggestions({ top: 5 });
+    const { suggestions, tenant: whose } = await analytics.suggestions({ agent_id: 'nobody', top: 2 });
     expect(whose).toBe(tenant);
-    expect(suggestions.map(({ kind }) => kind)).toContain('unused');
-    expect((await clientOf('other').analytics.get(asked)).totals.calls).toBe(0);
+    expect(suggestions.map(({ kind }) => kind)).toEqual(['unused', 'unused']);
+    await expect(clientOf('other').analytics.get(asked)).rejects.toBeInstanceOf(sdk.PermissionDeniedError);
   });
 
   it('of a parameter that there is none of are refused', async () => {
-    await expect(client.analytics.get({ top: 501 })).rejects.toBeInstanceOf(sdk.ValidationError);
+    await expect(clientOf('admin').analytics.get({ top: 501 })).rejects.toBeInstanceOf(sdk.ValidationError);
   });
 });
 
