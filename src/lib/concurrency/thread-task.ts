@@ -7,6 +7,8 @@ export interface ThreadLimits {
   readonly timeoutMs: number;
   readonly maxMemoryMb: number;
   readonly signal: AbortSignal;
+  /** Of the request: given away instead of copied. */
+  readonly transfer?: readonly ArrayBuffer[];
 }
 
 /** `late`: its time was over. `failed`: it threw, or its memory was full. `ended`: it gave no answer. */
@@ -25,11 +27,12 @@ export class ThreadTaskError extends Error {
  * the signal's reason when that aborts.
  */
 export function runInThread<Answer>(file: URL, request: unknown, limits: ThreadLimits): Promise<Answer> {
-  const { clock, timeoutMs, maxMemoryMb, signal } = limits;
+  const { clock, timeoutMs, maxMemoryMb, signal, transfer = [] } = limits;
   return new Promise<Answer>((resolve, reject) => {
     signal.throwIfAborted();
     const worker = new Worker(file, {
       workerData: request,
+      transferList: [...transfer],
       resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
     });
     const settle = (end: () => void) => {

@@ -3,6 +3,11 @@ import { runInThread, ThreadTaskError } from '../../lib/concurrency/thread-task.
 import type { Clock } from '../../ports/clock.ts';
 import type { Converted, ConvertRequest } from './convert-document.ts';
 
+/** The bytes are UTF-8, and the thread's from then on: a document of megabytes is not held twice. */
+export interface ElsewhereRequest extends Omit<ConvertRequest, 'text'> {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 const MAX_MEMORY_MB = 1024;
 
 /** Beside this file, in src as in dist. */
@@ -15,9 +20,10 @@ export interface ConvertLimits {
 }
 
 /** Rejects with Error: the message completes "the document …". An abort rejects with the signal's reason. */
-export async function convertElsewhere(request: ConvertRequest, limits: ConvertLimits): Promise<Converted> {
+export async function convertElsewhere(request: ElsewhereRequest, limits: ConvertLimits): Promise<Converted> {
   try {
-    return await runInThread(THREAD, request, { ...limits, maxMemoryMb: MAX_MEMORY_MB });
+    const transfer = [request.bytes.buffer];
+    return await runInThread(THREAD, request, { ...limits, maxMemoryMb: MAX_MEMORY_MB, transfer });
   } catch (error) {
     throw error instanceof ThreadTaskError ? new Error(sentence(error, limits.timeoutMs)) : error;
   }

@@ -54,7 +54,7 @@ class OpenApiLoader implements Loader {
     const hash = hashOf(read);
     this.#loaded = hash;
     if (hash === this.#last.hash) return this.#last.loaded;
-    const loaded = 'text' in read ? await this.#convert(read.text, signal) : this.#refused(read.message);
+    const loaded = 'bytes' in read ? await this.#convert(read.bytes, signal) : this.#refused(read.message);
     this.#last = { hash, loaded };
     return loaded;
   }
@@ -76,12 +76,12 @@ class OpenApiLoader implements Loader {
     await pollContent(content, changed, signal);
   }
 
-  async #convert(text: string, signal: AbortSignal): Promise<LoadedTools> {
+  async #convert(bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<LoadedTools> {
     const { clock, configDir } = this.#needs;
     const { name: file, url } = this.#source;
     let converted: Converted;
     try {
-      const request = { text, documentUrl: url, options: this.#options };
+      const request = { bytes, documentUrl: url, options: this.#options };
       converted = await convertElsewhere(request, { clock, timeoutMs: CONVERT_TIMEOUT_MS, signal });
     } catch (error) {
       signal.throwIfAborted();

@@ -1,5 +1,6 @@
 // Where the document is: a file, or a URL that is fetched once per load, within a size and a time.
 import { LateError, within } from '../../../lib/timers/within.ts';
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -12,8 +13,8 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { HttpClient } from '../../../ports/egress/http-client.ts';
 import type { OpenApiOptions } from '../options.ts';
 
-/** A text, or a sentence that says what is wrong with what is there. */
-export type ReadDocument = { readonly text: string } | { readonly message: string };
+/** UTF-8 in memory of its own, or a sentence that says what is wrong with what is there. */
+export type ReadDocument = { readonly bytes: Uint8Array<ArrayBuffer> } | { readonly message: string };
 
 export interface DocumentSource {
   /** The file's path or the URL: what problems name. */
@@ -44,7 +45,7 @@ export function documentSource(options: OpenApiOptions, needs: SourceNeeds): Doc
 }
 
 export function hashOf(read: ReadDocument): string {
-  return 'text' in read ? hash('sha256', read.text) : `! ${read.message}`;
+  return 'bytes' in read ? hash('sha256', read.bytes) : `! ${read.message}`;
 }
 
 class FileSource implements DocumentSource {
@@ -64,7 +65,7 @@ class FileSource implements DocumentSource {
       const about = await stat(this.name);
       if (!about.isFile()) return { message: 'is not a regular file' };
       if (about.size > this.#maxBytes) return { message: tooLarge(this.#maxBytes) };
-      return decoded(await readFile(this.name), this.#maxBytes);
+      return checked(await readFile(this.name), this.#maxBytes);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       return { message: code === 'ENOENT' ? 'does not exist' : `cannot be read: ${message}` };
@@ -141,21 +142,24 @@ class WebSource implements DocumentSource {
       maxResponseBytes: this.#maxBytes,
       signal,
     });
-    if (status === 200) return decoded(body, this.#maxBytes);
+    if (status === 200) return checked(body, this.#maxBytes);
     const answered = `was answered with HTTP ${status}`;
     if (status < 300 || status >= 400) throw new SourceAway(answered);
     return { message: `${answered}; redirects are not followed: name the final URL` };
   }
 }
 
-function decoded(bytes: Uint8Array, maxBytes: number): ReadDocument {
+function checked(bytes: Uint8Array, maxBytes: number): ReadDocument {
   // A file may have grown since its size was asked for.
   if (bytes.byteLength > maxBytes) return { message: tooLarge(maxBytes) };
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch {
-    return { message: 'is not UTF-8 text' };
-  }
+  return isUtf8(bytes) ? { bytes: alone(bytes) } : { message: 'is not UTF-8 text' };
+}
+
+/** Memory that others have a part of cannot be given to a thread. */
+function alone(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer } = bytes;
+  const isAlone = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
+  return isAlone ? new Uint8Array(buffer) : new Uint8Array(bytes);
 }
 
 function tooLarge(maxBytes: number): string {
