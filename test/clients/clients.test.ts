@@ -25,6 +25,8 @@ const PROGRAMS = [
   'ai-sdk.mjs',
   'langchain.mjs',
   'openai_chat.py',
+  'openai_responses.py',
+  'langchain_chat.py',
   'anthropic_messages.py',
   'gemini.py',
 ];
