@@ -59,3 +59,20 @@ export async function logging(_args, { logger }) {
   logger.info('Tool execution completed');
   return 'done';
 }
+
+export const greet = ({ name }) => `Hello, ${name}!`;
+
+/** Ends at once where its caller has. */
+export async function slowCompute({ seconds }, { signal }) {
+  await pause(seconds * 1_000, undefined, { signal });
+  return `computed for ${seconds} s`;
+}
+
+export async function failingJob() {
+  await pause(1_000);
+  return fails();
+}
+
+export function protocolErrorJob() {
+  return { ok: false, error: { type: 'INTERNAL', message: 'This tool intentionally breaks for testing' } };
+}

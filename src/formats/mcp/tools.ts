@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonSchema } from '../../contract/j
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { isUnsafe, type ToolIcon, type ToolMetadata } from '../../contract/tool/tool-spec.ts';
 import { wholeDescription, type ToolFormat } from '../tool-format.ts';
+import { withoutParameterHeaders } from './parameter-headers.ts';
 import { MCP_RULES } from './rules.ts';
 
 export const mcpTools: ToolFormat = {
@@ -21,7 +22,7 @@ export function mcpTool(fn: ToolFunction, anyOutput = false): JsonObject {
     ...(typeof title === 'string' ? { title } : {}),
     ...(icons !== undefined && { icons: icons.map(iconOf) }),
     description: wholeDescription(fn),
-    inputSchema: ofObjects({ ...fn.inputSchema, type: 'object' }),
+    inputSchema: ofObjects({ ...withoutParameterHeaders(fn.inputSchema), type: 'object' }),
     // A client of 2025-11-25 refuses the whole list over one output schema that is not an object's.
     ...(anyOutput || fn.outputSchema?.['type'] === 'object' ? outputOf(fn) : {}),
     annotations: annotationsOf(fn.spec.metadata),
