@@ -1,5 +1,6 @@
 // Voice calls over streams: 200 sessions of the pack receptionist, each with a turn of two calls every five seconds, on 100,000 bookings behind
-// row-level security. An open loop: turns begin when it is their time, whether the turns before have ended or not.
+// row-level security. An open loop: turns begin when it is their time, whether the turns before have ended or not. For the last turns the database
+// of the tools is cut.
 import { readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -11,12 +12,15 @@ import { startGateway } from './children.js';
 import { number, report } from './measure.js';
 import { databaseCpuMs } from './processor-time.js';
 import { toolsFile } from './tools-file.js';
+import { countCut, cut, nothingHeard, tellCut } from './voice-cut.js';
 import { turnsOf } from './voice-script.js';
 
 const SESSIONS = 200;
 const TENANTS = 10;
 const TURN_MS = 5_000;
 const TURNS = 17;
+/** Behind those, after a pause of one turn in which nothing is under way. */
+const CUT_TURNS = 3;
 /** Connections are opened and statements prepared in the first of them. */
 const WARM_UP_TURNS = 2;
 const BOOKINGS = 100_000;
@@ -70,17 +74,29 @@ export async function stream() {
       database: { url: postgres.url().replace(/postgres$/, 'gateway') },
     },
   });
-  const seen = { times: new Map(), failed: new Map(), foreign: 0, cached: 0, refusedStarts: 0, answered: 0 };
+  const seen = {
+    times: new Map(),
+    failed: new Map(),
+    foreign: 0,
+    cached: 0,
+    refusedStarts: 0,
+    answered: 0,
+    cut: nothingHeard(),
+  };
+  const begunAt = performance.now();
   const spent = processorTime(gateway, postgres, seen);
   const sessions = Array.from({ length: SESSIONS }, (_, index) =>
     voiceCall(gateway, keys[index % TENANTS], index, seen),
   );
+  await pause((TURNS + 1.5) * TURN_MS - (performance.now() - begunAt));
+  await cut(postgres);
   await Promise.all(sessions);
   const perCall = await spent;
   await gateway.stop();
   await postgres.stop();
   file.gone();
   tell(seen, perCall);
+  tellCut(seen.cut, SESSIONS * CUT_TURNS * 2);
 }
 
 /** While all sessions talk: what a call costs the gateway and each database, cached answers among them, and how busy the machine is. */
@@ -139,8 +155,9 @@ async function voiceCall(gateway, { text: key, tenant }, index, seen) {
   });
   const say = (message) => socket.send(JSON.stringify(message));
   const script = turnsOf({ index, place: Math.floor(index / TENANTS), tenant });
-  for (let turn = 0; turn < TURNS; turn += 1) {
-    await pause(Math.max(0, beginsAt + (turn + 1) * TURN_MS - performance.now()));
+  for (let turn = 0; turn < TURNS + CUT_TURNS; turn += 1) {
+    const isCut = turn >= TURNS;
+    await pause(Math.max(0, beginsAt + (turn + (isCut ? 2 : 1)) * TURN_MS - performance.now()));
     say({ type: 'turn_start' });
     say({ type: 'text_delta', text: 'One moment. ' });
     for (const { tool, args, heard } of script(turn)) {
@@ -150,7 +167,8 @@ async function voiceCall(gateway, { text: key, tenant }, index, seen) {
         waiting.delete(id);
         seen.answered += 1;
         heard?.(message.result);
-        if (turn >= WARM_UP_TURNS) count(seen, tool, tenant, performance.now() - at, message);
+        if (isCut) countCut(seen.cut, tool, message, isForeign(message.result, tenant));
+        else if (turn >= WARM_UP_TURNS) count(seen, tool, tenant, performance.now() - at, message);
       });
       say({ type: 'tool_call', id, tool_name: tool, arguments: args });
     }
@@ -165,8 +183,12 @@ function count(seen, tool, tenant, ms, { ok, result, error, meta }) {
   else seen.times.set(tool, [...(seen.times.get(tool) ?? []), ms]);
   const failure = ok ? meta.fallback && 'FALLBACK' : error.reason;
   if (failure) seen.failed.set(`${tool} ${failure}`, (seen.failed.get(`${tool} ${failure}`) ?? 0) + 1);
+  if (isForeign(result, tenant)) seen.foreign += 1;
+}
+
+function isForeign(result, tenant) {
   const named = JSON.stringify(result ?? null).match(/tenant-\d+/g) ?? [];
-  if (named.some((each) => each !== tenant)) seen.foreign += 1;
+  return named.some((each) => each !== tenant);
 }
 
 /** A stream, as a client has it that comes again when it is told to. */
