@@ -17,8 +17,8 @@ const execArgv = ['--wasm-wrapper-tiering-budget=2147483647'];
 export default defineConfig({
   test: {
     execArgv,
-    // Suites wait for processes and sockets most of the time: two cores carry three of them.
-    maxWorkers: 3,
+    // Suites wait for processes and sockets half of the time: two cores carry four of them.
+    maxWorkers: 4,
     // Specs keep nothing in modules, so they may share them: a third of the time.
     projects: [
       {

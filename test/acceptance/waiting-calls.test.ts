@@ -161,10 +161,15 @@ describe.each(STORES)('on %s', (_name, open) => {
     for (let round = 0; round < 8; round += 1) {
       const note = bench.newNote();
       const { call, asked } = await wait('act', { note });
-      const [decided] = await Promise.all([decide(boss, asked), request(ann, 'DELETE', `/v1/calls/${call}`)]);
+      const [decided, cancelled] = await Promise.all([
+        decide(boss, asked),
+        request<{ status?: string }>(ann, 'DELETE', `/v1/calls/${call}`),
+      ]);
       expect([200, 409]).toContain(decided.status);
       const { status } = await callWhen(ann, call);
-      expect(runsIn(note)).toHaveLength(status === 'succeeded' ? 1 : 0);
+      // One that runs already is asked to stop, and may have done its work by then.
+      const wasRunning = decided.status === 200 && cancelled.body.status === 'running';
+      expect(wasRunning ? [0, 1] : [status === 'succeeded' ? 1 : 0]).toContain(runsIn(note).length);
     }
   });
 

@@ -1,6 +1,6 @@
 // The embedded database of a test's own: in a folder of its own, ended and removed with it.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
@@ -42,7 +42,7 @@ export function seededServer(): TestServer {
  */
 export function seedDatabase(dataDir: string): void {
   const { UTE_TEST_CLUSTER: template } = process.env;
-  if (template === undefined) return;
+  if (template === undefined || existsSync(join(dataDir, 'postgres'))) return;
   mkdirSync(dataDir, { recursive: true });
   const { status, stderr } = spawnSync('cp', ['-a', template, join(dataDir, 'postgres')], {
     encoding: 'utf8',

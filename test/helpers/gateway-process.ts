@@ -84,7 +84,9 @@ export function configured(dir: string, settings: Readonly<Record<string, unknow
   const file = join(dir, 'gateway.yaml');
   // As root, the user of the embedded database goes through it.
   chmodSync(dir, 0o711);
-  seedDatabase(join(dir, 'data'));
+  const { database } = settings;
+  const isElsewhere = typeof database === 'object' && database !== null && 'url' in database;
+  if (!isElsewhere) seedDatabase(join(dir, 'data'));
   const ports = { http: { port: 0 }, grpc: { port: 0 }, metrics: { port: 0 } };
   writeFileSync(file, stringify({ ...ports, data_dir: join(dir, 'data'), ...settings }));
   return { UTE_CONFIG: file };

@@ -14,6 +14,18 @@ const TOOLS = resolve(import.meta.dirname, '../fixtures/async/tools.yaml');
 const LEASE_MS = 1_500;
 const LATE_MS = 45_000;
 
+const POINTS = [
+  ['while_queued', 'work_again', 'succeeded', 1],
+  ['before_execution', 'work_again', 'succeeded', 1],
+] as const;
+/** On Redis and PostgreSQL these are test/faults/crash.test.ts's. */
+const POINTS_OF_FAULTS = [
+  ['while_queued', 'work', 'succeeded', 1],
+  ['before_execution', 'work', 'outcome_unknown', 0],
+  ['after_execution_before_commit', 'work', 'outcome_unknown', 1],
+  ['after_execution_before_commit', 'work_again', 'succeeded', 2],
+] as const;
+
 describe.each(['embedded', 'on Redis and PostgreSQL'] as const)('a gateway that dies, %s,', (mode) => {
   const key = createApiKey();
   let redis: RedisServer;
@@ -100,14 +112,7 @@ describe.each(['embedded', 'on Redis and PostgreSQL'] as const)('a gateway that 
     expect([entries(notes.once), entries(notes.again)]).toEqual([1, 2]);
   }, 120_000);
 
-  it.each([
-    ['while_queued', 'work', 'succeeded', 1],
-    ['while_queued', 'work_again', 'succeeded', 1],
-    ['before_execution', 'work', 'outcome_unknown', 0],
-    ['before_execution', 'work_again', 'succeeded', 1],
-    ['after_execution_before_commit', 'work', 'outcome_unknown', 1],
-    ['after_execution_before_commit', 'work_again', 'succeeded', 2],
-  ] as const)(
+  it.each(mode === 'embedded' ? [...POINTS, ...POINTS_OF_FAULTS] : POINTS)(
     '%s of %s: the call ends as %s, entered %i times',
     async (point, tool, status, times) => {
       const note = join(dir, 'note');

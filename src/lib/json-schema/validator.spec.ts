@@ -153,14 +153,6 @@ describe('createValidator', () => {
     expect(check(schema, value)).toContainEqual(expected);
   });
 
-  it('a hostile value of many errors is refused without piling them up', () => {
-    const schema = { items: { anyOf: Array.from({ length: 200 }, (_, i) => ({ const: `k${i}` })) } };
-    const validator = createValidator(schema);
-    const started = process.memoryUsage().heapUsed;
-    expect(validator.validate(Array.from({ length: 49_000 }, () => 'x'))).toHaveLength(20);
-    expect(process.memoryUsage().heapUsed - started).toBeLessThan(100 << 20);
-  });
-
   it('a text too long for a large pattern is refused, not matched for seconds', () => {
     const schema = { pattern: '([a-z]{1,1000})([a-z]{1,500})$' };
     const text = Array.from({ length: 200_000 }, (_, i) =>
