@@ -18,6 +18,7 @@ export class AskingClient {
       era,
       principal,
       context: {},
+      takesEvents: true,
       environment: { credential: { kind: 'bearer', token: 'x' }, traced: {} },
       approvalsUrl: () => 'https://gateway.example',
     };
