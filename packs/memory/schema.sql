@@ -48,5 +48,14 @@ CREATE POLICY own_notes ON notes USING (
   AND coalesce(current_setting('app.agent_id', true), '') IN (agent_id, '')
   AND user_id = coalesce(current_setting('app.user_id', true), '')
 );
+-- Whether there may be a further note. Of several that are saved at once each waits for the one before, by the oldest note, and
+-- counts what that one has left.
+CREATE OR REPLACE FUNCTION notes_may_grow() RETURNS boolean LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+  SELECT id FROM notes WHERE agent_id = coalesce(current_setting('app.agent_id', true), '') AND (expires_at IS NULL OR expires_at > now())
+    ORDER BY created_at, id LIMIT 1 FOR NO KEY UPDATE;
+  SELECT count(*) < 1000 FROM notes
+    WHERE agent_id = coalesce(current_setting('app.agent_id', true), '') AND (expires_at IS NULL OR expires_at > now());
+END;
 GRANT SELECT, INSERT, UPDATE, DELETE ON notes TO agent;
-GRANT EXECUTE ON FUNCTION note_similarity(real[], real[]) TO agent;
+GRANT EXECUTE ON FUNCTION note_similarity(real[], real[]), notes_may_grow() TO agent;

@@ -98,10 +98,16 @@ describe('save_note and search_memory', () => {
     },
   );
 
-  it('a thousand notes are as many as there may be', async () => {
-    const texts = Array.from({ length: 1_000 }, (_, at) => `Note ${at}.`);
+  it('a thousand notes are as many as there may be, also where many are saved at once', async () => {
+    const texts = Array.from({ length: 950 }, (_, at) => `Note ${at}.`);
     for (let at = 0; at < texts.length; at += 50)
       await Promise.all(texts.slice(at, at + 50).map((text) => save(text)));
+    const rest = Array.from({ length: 100 }, (_, at) => `Of a hundred at once: ${at}.`);
+    const told = await Promise.all(
+      rest.map(async (content) => (await ask(acme, 'save_note', { content })).data['saved'] === true),
+    );
+    texts.push(...rest.filter((_, at) => told[at]));
+    expect(texts).toHaveLength(1_000);
     expect((await ask(acme, 'save_note', { content: 'One more.' })).data).toEqual({
       saved: false,
       note_id: null,
