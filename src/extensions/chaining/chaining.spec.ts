@@ -143,17 +143,23 @@ describe('while steps cannot be kept', () => {
 
   it('as when there are too many sessions: none is forgotten to make room, until its day is over', async () => {
     const clock = new FakeClock();
-    const steps = new MemorySessionSteps(clock, 1);
-    await steps.mark('a', ['x'], 1);
-    await expect(steps.mark('b', ['x'], 1)).rejects.toThrow('no further session');
-    await steps.mark('a', ['y'], 2);
-    expect([...(await steps.taken('a', ['x', 'y', 'z']))]).toEqual([
+    const steps = new MemorySessionSteps(clock, { most: 3, mostOfTenant: 2 });
+    const of = (tenant: string, id: string) => ({ tenant, id });
+    await steps.mark(of('acme', 'a'), ['x'], 1);
+    await steps.mark(of('acme', 'b'), ['x'], 1);
+    await expect(steps.mark(of('acme', 'c'), ['x'], 1)).rejects.toThrow('no further session');
+    // One tenant leaves room for others.
+    await steps.mark(of('umbrella', 'd'), ['x'], 1);
+    await expect(steps.mark(of('wayne', 'e'), ['x'], 1)).rejects.toThrow('no further session');
+    await steps.mark(of('acme', 'a'), ['y'], 2);
+    expect([...(await steps.taken(of('acme', 'a'), ['x', 'y', 'z']))]).toEqual([
       ['x', 1],
       ['y', 2],
     ]);
     await clock.advance(86_400_000);
-    await steps.mark('b', ['x'], 3);
-    expect((await steps.taken('a', ['x'])).size).toBe(0);
+    await steps.mark(of('acme', 'c'), ['x'], 3);
+    await steps.mark(of('acme', 'e'), ['x'], 3);
+    expect((await steps.taken(of('acme', 'a'), ['x'])).size).toBe(0);
   });
 });
 

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ExtensionPlugin, ToolExtension } from '../../contract/plugin.ts';
+import type { SteppingSession } from '../../ports/sessions/session-steps.ts';
 import { chainingOptionsSchema, type ChainingOptions } from './options.ts';
 import { SessionOrder, type OrderNeeds } from './session-order.ts';
 import { stepsOf } from './steps-of-tool.ts';
@@ -41,8 +42,9 @@ function createChaining(order: SessionOrder): ToolExtension<ChainingOptions> {
 }
 
 /** Its agent's and its user's alone, as answers that are kept for it. */
-function sessionOf({ context }: ToolCall): string | undefined {
+function sessionOf({ context }: ToolCall): SteppingSession | undefined {
   const { tenantId = '', sessionId = '', agentId = '', userId = '' } = context;
   if (sessionId === '') return undefined;
-  return hash('sha256', JSON.stringify([tenantId, sessionId, agentId, userId]), 'base64url');
+  const whose = JSON.stringify([tenantId, sessionId, agentId, userId]);
+  return { tenant: tenantId, id: hash('sha256', whose, 'base64url') };
 }

@@ -6,7 +6,7 @@ import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Next } from '../../contract/plugin.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { SessionSteps } from '../../ports/sessions/session-steps.ts';
+import type { SessionSteps, SteppingSession } from '../../ports/sessions/session-steps.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Counter, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
 import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
@@ -33,7 +33,12 @@ export class SessionOrder {
   }
 
   /** Rejects with ToolFailure PERMISSION_DENIED, UNAVAILABLE. */
-  async walk(call: ToolCall, next: Next, session: string, steps: StepsOfTool): Promise<ToolResponse> {
+  async walk(
+    call: ToolCall,
+    next: Next,
+    session: SteppingSession,
+    steps: StepsOfTool,
+  ): Promise<ToolResponse> {
     if (steps.asked.length > 0) await this.#check(call, session, steps);
     // Nothing runs for one that is admitted or tried: it is no step.
     const runs = call.phase.kind !== 'admit' && call.context.dryRun !== true;
@@ -43,7 +48,7 @@ export class SessionOrder {
     return response;
   }
 
-  async #check(call: ToolCall, session: string, { rules, asked }: StepsOfTool): Promise<void> {
+  async #check(call: ToolCall, session: SteppingSession, { rules, asked }: StepsOfTool): Promise<void> {
     const { clock, sessionSteps } = this.#needs;
     const taken = await sessionSteps.taken(session, asked).catch((error: unknown) => {
       throw notKnown(error);
@@ -58,7 +63,7 @@ export class SessionOrder {
   }
 
   /** Before it runs: what it brings into the session must not be there without being known. */
-  async #called(session: string, { called }: StepsOfTool): Promise<void> {
+  async #called(session: SteppingSession, { called }: StepsOfTool): Promise<void> {
     const { clock, sessionSteps } = this.#needs;
     await sessionSteps.mark(session, called, clock.wall()).catch((error: unknown) => {
       throw notKnown(error);
@@ -66,7 +71,7 @@ export class SessionOrder {
   }
 
   /** The tool has run: where this cannot be kept, what comes after is refused, and the answer stands. */
-  async #succeeded(call: ToolCall, session: string, { succeeded }: StepsOfTool): Promise<void> {
+  async #succeeded(call: ToolCall, session: SteppingSession, { succeeded }: StepsOfTool): Promise<void> {
     const { clock, log, sessionSteps } = this.#needs;
     try {
       await sessionSteps.mark(session, succeeded, clock.wall());

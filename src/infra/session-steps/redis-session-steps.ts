@@ -1,26 +1,46 @@
-// RedisSessionSteps: the steps of sessions, over all replicas: a hash for each session.
-import { STEPS_KEPT_MS, type SessionSteps } from '../../ports/sessions/session-steps.ts';
+// RedisSessionSteps: the steps of sessions, over all replicas: a hash for each session, and which there are of each tenant.
+import {
+  NO_ROOM,
+  STEPS_KEPT_MS,
+  type SessionSteps,
+  type SteppingSession,
+} from '../../ports/sessions/session-steps.ts';
 import type { RedisClients } from '../redis/redis-clients.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 
-/** Both at once: a hash without an end would stay for ever. */
+/** Some 60 MB: a Redis that is full refuses limits and leases as well. */
+const MOST_OF_TENANT = 200_000;
+
+/** All at once: a hash without an end would stay for ever. Gives 0 where there is no room for a further session. */
 const MARK = new RedisScript(`
-  for place = 3, #ARGV do redis.call('HSET', KEYS[1], ARGV[place], ARGV[1]) end
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local life = tonumber(ARGV[2])
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+  if not redis.call('ZSCORE', KEYS[2], ARGV[3]) and redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[4]) then return 0 end
+  redis.call('ZADD', KEYS[2], now + life, ARGV[3])
+  redis.call('PEXPIRE', KEYS[2], life)
+  for place = 5, #ARGV do redis.call('HSET', KEYS[1], ARGV[place], ARGV[1]) end
+  redis.call('PEXPIRE', KEYS[1], life)
+  return 1
 `);
 
 export class RedisSessionSteps implements SessionSteps {
   readonly #clients: Pick<RedisClients, 'coordination' | 'prefixOf'>;
+  readonly #most: number;
 
-  constructor(clients: Pick<RedisClients, 'coordination' | 'prefixOf'>) {
+  constructor(clients: Pick<RedisClients, 'coordination' | 'prefixOf'>, mostOfTenant = MOST_OF_TENANT) {
     this.#clients = clients;
+    this.#most = mostOfTenant;
   }
 
-  async mark(session: string, steps: readonly string[], at: number): Promise<void> {
-    await MARK.run(this.#clients.coordination, [this.#key(session)], [at, STEPS_KEPT_MS, ...steps]);
+  async mark(session: SteppingSession, steps: readonly string[], at: number): Promise<void> {
+    const keys = [this.#key(session), `${this.#clients.prefixOf('limits')}:stepping:${session.tenant}`];
+    const args = [at, STEPS_KEPT_MS, session.id, this.#most, ...steps];
+    if ((await MARK.run(this.#clients.coordination, keys, args)) === 0) throw new Error(NO_ROOM);
   }
 
-  async taken(session: string, steps: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async taken(session: SteppingSession, steps: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const found = await this.#clients.coordination.hmget(this.#key(session), ...steps);
     return new Map(
       steps.flatMap((step, place) => {
@@ -30,7 +50,7 @@ export class RedisSessionSteps implements SessionSteps {
     );
   }
 
-  #key(session: string): string {
-    return `${this.#clients.prefixOf('limits')}:steps:${session}`;
+  #key({ id }: SteppingSession): string {
+    return `${this.#clients.prefixOf('limits')}:steps:${id}`;
   }
 }

@@ -21,6 +21,8 @@ afterAll(async () => {
   await server?.stop();
 });
 
+const of = (id: string, tenant = 'acme') => ({ tenant, id });
+
 const MADE: Readonly<Record<string, () => SessionSteps>> = {
   memory: () => new MemorySessionSteps(new SystemClock()),
   Redis: () => new RedisSessionSteps(clients),
@@ -29,15 +31,15 @@ const MADE: Readonly<Record<string, () => SessionSteps>> = {
 describe.each(Object.keys(MADE))('SessionSteps: %s', (name) => {
   const made = () => MADE[name]?.() ?? expect.fail(`there is no ${name}`);
   const taken = async (steps: SessionSteps, session: string) => [
-    ...(await steps.taken(session, ['called a*', 'succeeded b', 'called c'])),
+    ...(await steps.taken(of(session), ['called a*', 'succeeded b', 'called c'])),
   ];
 
   it('tells what was taken and when, the last time, of each session by itself', async () => {
     const steps = made();
     expect(await taken(steps, 'one')).toEqual([]);
-    await steps.mark('one', ['called a*'], 5);
-    await steps.mark('one', ['called a*', 'succeeded b'], 1_764_000_000_000);
-    await steps.mark('two', ['called c'], 7);
+    await steps.mark(of('one'), ['called a*'], 5);
+    await steps.mark(of('one'), ['called a*', 'succeeded b'], 1_764_000_000_000);
+    await steps.mark(of('two'), ['called c'], 7);
     expect(await taken(steps, 'one')).toEqual([
       ['called a*', 1_764_000_000_000],
       ['succeeded b', 1_764_000_000_000],
@@ -48,14 +50,14 @@ describe.each(Object.keys(MADE))('SessionSteps: %s', (name) => {
   it('loses nothing of what is marked at once', async () => {
     const steps = made();
     const names = Array.from({ length: 50 }, (_, number) => `called ${number}`);
-    await Promise.all(names.map((step, at) => steps.mark('many', [step], at)));
-    expect((await steps.taken('many', names)).size).toBe(50);
+    await Promise.all(names.map((step, at) => steps.mark(of('many'), [step], at)));
+    expect((await steps.taken(of('many'), names)).size).toBe(50);
   });
 });
 
 it('in Redis the steps of a session end a day after its last one', async () => {
   const steps = new RedisSessionSteps(clients);
-  await steps.mark('ends', ['called a'], 1);
+  await steps.mark(of('ends'), ['called a'], 1);
   const left = await server.client.pttl('steps:steps:ends');
   expect(left).toBeGreaterThan(86_300_000);
   expect(left).toBeLessThanOrEqual(86_400_000);
@@ -63,5 +65,14 @@ it('in Redis the steps of a session end a day after its last one', async () => {
 
 it('in Redis what is no step of ours is none', async () => {
   await server.client.hset('steps:steps:odd', 'called a', 'never');
-  expect((await new RedisSessionSteps(clients).taken('odd', ['called a'])).size).toBe(0);
+  expect((await new RedisSessionSteps(clients).taken(of('odd'), ['called a'])).size).toBe(0);
+});
+
+it('in Redis one tenant leaves room for others, and what is over leaves room for its own', async () => {
+  const steps = new RedisSessionSteps(clients, 2);
+  for (const id of ['f1', 'f2', 'f1']) await steps.mark(of(id, 'full'), ['called a'], 1);
+  await expect(steps.mark(of('f3', 'full'), ['called a'], 1)).rejects.toThrow('no further session');
+  await steps.mark(of('f4', 'other'), ['called a'], 1);
+  await server.client.zadd('steps:stepping:full', 1, 'f1');
+  await steps.mark(of('f3', 'full'), ['called a'], 1);
 });
