@@ -142,6 +142,20 @@ describe('the stream of changes', () => {
     return parts;
   };
 
+  it('is not opened for a client that is initialized after standard input has ended', async () => {
+    const held: ServerResponse[] = [];
+    const { bridge, told, streams } = await bridgeTo((_body, response) => held.push(response));
+    void bridge.take(ask(1, 'initialize'));
+    await eventually(() => held.length === 1);
+    const finished = bridge.finish(30_000);
+    json(held[0] as ServerResponse, 200, result(1, { protocolVersion: '2025-11-25' }));
+    await finished;
+    // What the bridge would have asked for comes before this does.
+    void bridge.take(ask(2));
+    await eventually(() => told.some(({ id }) => id === 2));
+    expect([told[0], streams.length]).toMatchObject([{ id: 1 }, 0]);
+  });
+
   it('is one, however often the client initializes', async () => {
     const { bridge, clock, streams } = await initialized(200, 3);
     const live = () => streams.filter(({ socket }) => !socket.destroyed).length;

@@ -26,6 +26,7 @@ export class StdioBridge {
   readonly #closed = new AbortController();
   readonly #open = new Set<OpenRequest>();
   readonly #taken = new Set<Promise<void>>();
+  #isFinishing = false;
   /** Of a 2025-era client, once it is initialized. */
   #session: Headers = {};
 
@@ -43,6 +44,8 @@ export class StdioBridge {
 
   /** No more lines come: what was asked is answered first, with an error where that takes longer than so long. */
   async finish(ms: number): Promise<void> {
+    // A client that is initialized only now hears of no changes: they would keep the program open.
+    this.#isFinishing = true;
     this.#changes.stop();
     await settledWithin(this.#ends.clock, ms, Promise.all(this.#taken));
     for (const asked of this.#open)
@@ -119,7 +122,7 @@ export class StdioBridge {
       'mcp-protocol-version': version,
       ...(typeof session === 'string' && { [SESSION]: session }),
     };
-    if (!this.#closed.signal.aborted) this.#changes.start(this.#session);
+    if (!this.#isFinishing) this.#changes.start(this.#session);
   }
 
   async #notify(line: string, message: JsonObject): Promise<void> {
