@@ -18,7 +18,7 @@ import { turnsOf } from './voice-script.js';
 const SESSIONS = 200;
 const TENANTS = 10;
 const TURN_MS = 5_000;
-const TURNS = 17;
+const TURNS = 27;
 /** Behind those, after a pause of one turn in which nothing is under way. */
 const CUT_TURNS = 3;
 /** Connections are opened and statements prepared in the first of them. */
