@@ -11,11 +11,22 @@ const ROOT = join(import.meta.dirname, '..');
 /** The flags and the program of `npm start`. */
 const [, ...START] = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts.start.split(' ');
 
+/** A benchmark that fails leaves nothing running: a gateway that is told to end ends its own children. */
+const running = new Set();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGTERM');
+});
+
+function followed(child) {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
 /** Forks a script of this folder and waits for its first message. Its output is thrown away, as a log shipper would take it. */
 export function startChild(script, ...args) {
-  const child = fork(join(import.meta.dirname, script), args, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  const stdio = ['ignore', 'ignore', 'inherit', 'ipc'];
+  const child = followed(fork(join(import.meta.dirname, script), args, { stdio }));
   return new Promise((resolve, reject) => {
     child.once('message', (message) => resolve({ message, child, stop: () => stopChild(child) }));
     child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)));
@@ -46,11 +57,9 @@ export async function startGateway({ tools, settings = {}, program }) {
   );
   const startedAt = performance.now();
   const run = program === undefined ? START : [...START.slice(0, -1), join(import.meta.dirname, program)];
-  const child = spawn(process.execPath, run, {
-    cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { PATH: process.env.PATH, UTE_CONFIG: join(dir, 'gateway.yaml') },
-  });
+  const env = { PATH: process.env.PATH, UTE_CONFIG: join(dir, 'gateway.yaml') };
+  const stdio = ['ignore', 'ignore', 'inherit'];
+  const child = followed(spawn(process.execPath, run, { cwd: ROOT, stdio, env }));
   await untilReady(http, child);
   const readyMs = performance.now() - startedAt;
   return {
