@@ -10,10 +10,11 @@ import { compileHeaders } from '../request/compile-headers.ts';
 import type { CompiledRequest, FilledRequest, RequestBase } from '../request/compile-request.ts';
 import type { RequestOptions } from '../options-schema.ts';
 import type { Method } from './hosts-schema.ts';
-import { pathOf } from './place-of-url.ts';
 
 export interface Place {
   readonly base: RequestBase;
+  /** Of the base's URL, without a "/" at its end. */
+  readonly strictPath: string;
   /** In lower case. */
   readonly callerHeaders: ReadonlySet<string>;
 }
@@ -36,7 +37,7 @@ export function compileArguments(
     origin: base.url.origin,
     fill: (args) => {
       const violations: Violation[] = [];
-      const path = pathWithQuery(urlOf(args), base, violations);
+      const path = pathWithQuery(urlOf(args), place, violations);
       const body = bodyOf(args['body'], method, violations);
       const headers = {
         ...fixed,
@@ -50,8 +51,8 @@ export function compileArguments(
   };
 }
 
-function pathWithQuery(url: URL, base: RequestBase, violations: Violation[]): string {
-  if (pathOf(base.url) !== '' && HIDDEN_STEP.test(url.pathname))
+function pathWithQuery(url: URL, { base, strictPath }: Place, violations: Violation[]): string {
+  if (strictPath !== '' && HIDDEN_STEP.test(url.pathname))
     violations.push({
       pointer: '/url',
       message: 'must not hold an encoded dot, slash or backslash in its path',

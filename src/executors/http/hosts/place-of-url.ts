@@ -3,7 +3,8 @@ import type { RequestBase } from '../request/compile-request.ts';
 
 export interface BelowPlace {
   readonly base: RequestBase;
-  /** Of the base, as `readLoosely` gives it. */
+  /** Of the base, as it is written, and as `readLoosely` gives it. */
+  readonly strictPath: string;
   readonly loosePath: string;
 }
 
@@ -14,7 +15,7 @@ export function placeOf<Place extends BelowPlace>(
   url: URL,
   places: readonly Place[],
 ): Place | 'unclear' | undefined {
-  const strict = places.find(({ base }) => isBelow(url.pathname, pathOf(base.url), url, base));
+  const strict = places.find(({ base, strictPath }) => isBelow(url.pathname, strictPath, url, base));
   if (strict === undefined) return undefined;
   const path = readLoosely(url.pathname);
   const loose = places

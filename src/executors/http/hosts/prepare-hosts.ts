@@ -17,7 +17,7 @@ import { renderRequest } from '../request/render-request.ts';
 import { requestSender } from '../send-request.ts';
 import { compileArguments, unsafe, type Place } from './argument-request.ts';
 import { hostsConnectionSchema, type ListedHost, type Method } from './hosts-schema.ts';
-import { placeOf, readLoosely, type BelowPlace } from './place-of-url.ts';
+import { type BelowPlace, pathOf, placeOf, readLoosely } from './place-of-url.ts';
 
 export interface HostsNeeds {
   readonly http: HttpClient;
@@ -99,8 +99,9 @@ function prepared(
   };
   const { http, clock } = needs;
   const mayRepeat = target.function.spec.metadata.idempotent;
-  const place = { base, callerHeaders };
-  const hidden = { base: maskedBase(base), callerHeaders };
+  const strictPath = pathOf(base.url);
+  const place = { base, strictPath, callerHeaders };
+  const hidden = { ...place, base: maskedBase(base) };
   const ways = methods.map((method): [Method, Way] => {
     const request = { ...target.options, method };
     const compiled = compileArguments(place, method, request, urlOf);
