@@ -156,6 +156,18 @@ describe.each(Object.keys(VERSIONS) as Negotiation[])('the official client, %s',
     await client.close();
   });
 
+  it('says parameters in headers where a tool asks for that', async () => {
+    const client = await clientOf(mode);
+    await client.listTools();
+    for (const region of ['us-west1', ' größe\n'])
+      expect(
+        await client.callTool({ name: 'routed', arguments: { region, place: { floor: 3 } } }),
+      ).toMatchObject({
+        content: [{ type: 'text', text: `${region} 3` }],
+      });
+    await client.close();
+  });
+
   it('without a credential is told at once', async () => {
     await expect(clientOf(mode, { key: 'nobody' })).rejects.toThrow(/401|Unauthorized|not valid/i);
   });
@@ -318,6 +330,19 @@ describe('who is refused', () => {
       status: 200,
       error: { code: -32_602, data: { type: 'NOT_FOUND' } },
     });
+  });
+
+  it.each<[string, Record<string, string>, object, number]>([
+    ['that say what they say', { 'Mcp-Param-Region': 'eu', 'Mcp-Param-Floor': '2' }, { floor: 2 }, 200],
+    ['of which one is missing', { 'Mcp-Param-Region': 'eu' }, { floor: 2 }, 400],
+    ['of which one says something else', { 'Mcp-Param-Region': 'us' }, {}, 400],
+    ['of which one is not there', { 'Mcp-Param-Region': 'eu', 'Mcp-Param-Floor': '2' }, {}, 400],
+  ])('a call with headers for arguments %s', async (_case, said, place, status) => {
+    const headers = { ...modernHeaders('tools/call', 'routed'), ...said };
+    const body = modern('tools/call', { name: 'routed', arguments: { region: 'eu', place } });
+    const answer = await send(body, { headers });
+    expect([answer.status, answer.error?.code]).toEqual([status, status === 200 ? undefined : -32_020]);
+    expect((await send(body, { headers, key: '' })).status).toBe(401);
   });
 
   it('a method that is none is told what is taken', async () => {

@@ -56,6 +56,10 @@ describe.each(['auto', 'legacy'] as const)('the official client, %s', (mode) => 
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('forecast');
     const who = await client.callTool({ name: 'whoami', arguments: {} });
     expect(who.structuredContent).toMatchObject({ tenant: 'acme', agent: 'a1', mode: 'voice' });
+    // Of headers the client knows nothing: the program says them for it.
+    const routed = { name: 'routed', arguments: { region: 'größe', place: { floor: 3 } } };
+    for (let times = 0; times < 2; times += 1)
+      expect(await client.callTool(routed)).toMatchObject({ content: [{ text: 'größe 3' }] });
     const heard = progressOf(client);
     await client.callTool({ name: 'tells', arguments: {} }, { onprogress: () => undefined });
     expect(heard).toHaveLength(3);

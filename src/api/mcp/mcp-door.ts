@@ -11,6 +11,7 @@ import { foreignOrigin } from '../../lib/egress/foreign-request.ts';
 import { wireError } from '../rest/execute/write-envelope.ts';
 import { environmentOf } from '../rest/execute/read-call.ts';
 import { wrongQuery } from '../rest/route/asked.ts';
+import { parameterFault } from './headers/parameter-fault.ts';
 import { Exchange, type Asked, type Era } from './protocol/exchange.ts';
 import { idOf, incoming, type Incoming, type Rejection } from './protocol/incoming.ts';
 import { InFlight } from './protocol/in-flight.ts';
@@ -63,7 +64,11 @@ export class McpDoor {
     if (asked.session === '')
       return this.#reject(request, reply, { kind: 'rejected', ...UNKNOWN_SESSION }, body);
     // A call says who makes it inside the pipeline, where that is audited.
-    if (message.method === 'tools/call') return this.#serve(message, this.#exchange(asked, reply));
+    if (message.method === 'tools/call') {
+      const unlike = await parameterFault(this.#deps, request, came);
+      if (unlike !== undefined) return this.#reject(request, reply, unlike, body);
+      return this.#serve(message, this.#exchange(asked, reply));
+    }
     const principal = await this.#principalOf(request, reply, message.id);
     if (principal === undefined || !this.#mayKnow(request, reply, principal, message.id)) return;
     const exchange = this.#exchange({ ...asked, principal }, reply);
@@ -194,9 +199,8 @@ export class McpDoor {
     if (response.ok) return;
     const { error } = response;
     const status = strangerStatus(error);
-    const { message } = error;
     const retryAfterMs = error.retryAfterMs ?? undefined;
-    const told = { code: INVALID_REQUEST, message, data: wireError(response), retryAfterMs };
+    const told = { code: INVALID_REQUEST, message: error.message, data: wireError(response), retryAfterMs };
     this.#fail(request, reply, status === undefined ? rejection : { ...told, status }, id);
   }
 

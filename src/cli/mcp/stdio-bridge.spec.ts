@@ -212,3 +212,35 @@ describe('the stream of changes', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 });
+
+it('says in headers what the gateway asks for, and from then on by itself', async () => {
+  const said: (string | undefined)[] = [];
+  const data = { 'io.ute/parameterHeaders': [{ header: 'mcp-param-region', path: ['place', 'region'] }] };
+  const { bridge, told } = await bridgeTo(({ id }, response, { headers }) => {
+    const region = headers['mcp-param-region'] as string | undefined;
+    said.push(region);
+    if (region !== undefined) return json(response, 200, result(id));
+    const error = { code: -32_020, message: 'missing', data };
+    return json(response, 400, JSON.stringify({ jsonrpc: '2.0', id, error }));
+  });
+  const call = (id: number, region: string) => {
+    const params = { name: 'routed', arguments: { place: { region } } };
+    return bridge.take(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params }));
+  };
+  await call(1, 'us-west1');
+  await call(2, 'größe');
+  expect(told).toEqual([JSON.parse(result(1)), JSON.parse(result(2))]);
+  expect(said).toEqual([undefined, 'us-west1', `=?base64?${Buffer.from('größe').toString('base64')}?=`]);
+});
+
+it('is refused once more where headers are of no help', async () => {
+  let asked = 0;
+  const data = { 'io.ute/parameterHeaders': [{ header: 'authorization', path: ['a'] }, 7] };
+  const error = { code: -32_020, message: 'missing', data };
+  const { bridge, told } = await bridgeTo(({ id }, response) => {
+    asked += 1;
+    json(response, 400, JSON.stringify({ jsonrpc: '2.0', id, error }));
+  });
+  await bridge.take(ask(1, 'tools/call'));
+  expect([asked, told]).toEqual([2, [{ jsonrpc: '2.0', id: 1, error }]]);
+});

@@ -3,10 +3,11 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
+import type { ParameterHeader } from '../../formats/mcp/parameter-headers.ts';
 import { settledWithin } from '../../lib/timers/settled-within.ts';
 import { isEvents, oneLine, readMessage, type BridgeEnds, type Headers } from './bridge-ends.ts';
 import { ChangeStream } from './change-stream.ts';
-import { headersFor } from './message-headers.ts';
+import { askedBy, headersFor, parametersSaid } from './message-headers.ts';
 import { streamMessages } from './stream-messages.ts';
 
 const INTERNAL_ERROR = -32_603;
@@ -26,6 +27,8 @@ export class StdioBridge {
   readonly #closed = new AbortController();
   readonly #open = new Set<OpenRequest>();
   readonly #taken = new Set<Promise<void>>();
+  /** By tool: parameters that it wants said in headers as well, as the gateway has told. */
+  readonly #asked = new Map<string, readonly ParameterHeader[]>();
   #isFinishing = false;
   /** Of a 2025-era client, once it is initialized. */
   #session: Headers = {};
@@ -75,14 +78,27 @@ export class StdioBridge {
     this.#open.add(asked);
     try {
       const signal = AbortSignal.any([ended.signal, this.#closed.signal]);
-      const answer = await this.#ends.request(line, { ...this.#session, ...headersFor(message) }, signal);
-      if (isEvents(answer)) await this.#relay(answer, asked);
-      else this.#answer(await text(answer), answer, asked);
+      let { answer, body } = await this.#request(line, message, signal);
+      const more = body === undefined ? undefined : askedBy(readMessage(body) ?? {});
+      if (more !== undefined) {
+        this.#asked.set(toolOf(message), more);
+        ({ answer, body } = await this.#request(line, message, signal));
+      }
+      if (body === undefined) await this.#relay(answer, asked);
+      else this.#answer(body, answer, asked);
       const { statusCode = 0 } = answer;
       this.#refuse(asked, `The gateway ended its answer (HTTP ${statusCode}) without a message of MCP for this request.`); // prettier-ignore
     } catch (error) {
       this.#refuse(asked, error instanceof Error ? error.message : String(error));
     }
+  }
+
+  /** `body` undefined: it comes as a stream of events. */
+  async #request(line: string, message: JsonObject, signal: AbortSignal) {
+    const asked = this.#asked.get(toolOf(message)) ?? [];
+    const headers = { ...this.#session, ...headersFor(message), ...parametersSaid(asked, message) };
+    const answer = await this.#ends.request(line, headers, signal);
+    return { answer, body: isEvents(answer) ? undefined : await text(answer) };
   }
 
   #answer(body: string, response: IncomingMessage, asked: OpenRequest): void {
@@ -147,6 +163,12 @@ export class StdioBridge {
   #fail(id: JsonValue, code: number, message: string): void {
     this.#ends.write(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } }));
   }
+}
+
+/** Of a message that calls none: nothing. */
+function toolOf({ method, params }: JsonObject): string {
+  const name = method === 'tools/call' && isJsonObject(params) ? params['name'] : undefined;
+  return typeof name === 'string' ? name : '';
 }
 
 function isAnswerTo(message: JsonObject, id: JsonValue): boolean {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonSchema } from '../../contract/j
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { isUnsafe, type ToolIcon, type ToolMetadata } from '../../contract/tool/tool-spec.ts';
 import { wholeDescription, type ToolFormat } from '../tool-format.ts';
-import { withoutParameterHeaders } from './parameter-headers.ts';
+import { parameterHeaders, withoutParameterHeaders } from './parameter-headers.ts';
 import { MCP_RULES } from './rules.ts';
 
 export const mcpTools: ToolFormat = {
@@ -12,8 +12,8 @@ export const mcpTools: ToolFormat = {
   list: (entries) => `{"tools":[${entries.join(',')}]}`,
 };
 
-/** `anyOutput`: the client takes output schemas that are not an object's, as those of 2026-07-28 do. */
-export function mcpTool(fn: ToolFunction, anyOutput = false): JsonObject {
+/** `isModern`: the client is one of 2026-07-28, takes output schemas that are not an object's, and says parameters in headers. */
+export function mcpTool(fn: ToolFunction, isModern = false): JsonObject {
   const { title: own, icons } = fn.spec.metadata;
   // That of a tool with actions is of all of them.
   const title = fn.spec.actions === undefined ? (own ?? fn.inputSchema['title']) : fn.inputSchema['title'];
@@ -22,11 +22,17 @@ export function mcpTool(fn: ToolFunction, anyOutput = false): JsonObject {
     ...(typeof title === 'string' ? { title } : {}),
     ...(icons !== undefined && { icons: icons.map(iconOf) }),
     description: wholeDescription(fn),
-    inputSchema: ofObjects({ ...withoutParameterHeaders(fn.inputSchema), type: 'object' }),
+    inputSchema: ofObjects({ ...inputOf(fn, isModern), type: 'object' }),
     // A client of 2025-11-25 refuses the whole list over one output schema that is not an object's.
-    ...(anyOutput || fn.outputSchema?.['type'] === 'object' ? outputOf(fn) : {}),
+    ...(isModern || fn.outputSchema?.['type'] === 'object' ? outputOf(fn) : {}),
     annotations: annotationsOf(fn.spec.metadata),
   };
+}
+
+function inputOf({ inputSchema }: ToolFunction, isModern: boolean): JsonSchema {
+  return isModern && parameterHeaders(inputSchema).length > 0
+    ? inputSchema
+    : withoutParameterHeaders(inputSchema);
 }
 
 function iconOf({ sizes, ...icon }: ToolIcon): JsonObject {

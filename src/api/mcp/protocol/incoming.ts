@@ -11,7 +11,7 @@ import { isJsonObject } from '../../../contract/json.ts';
 import { LEGACY_VERSIONS, MODERN_VERSION } from './era-server.ts';
 import type { Era } from './exchange.ts';
 import { INVALID_REQUEST } from './read-message.ts';
-import { HEADER_MISMATCH, headerMissing } from './standard-headers.ts';
+import { HEADER_MISMATCH, headerMissing } from '../headers/standard-headers.ts';
 
 /** What the protocol itself has against a message. */
 export interface Rejection {

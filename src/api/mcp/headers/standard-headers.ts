@@ -2,6 +2,7 @@
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject } from '../../../contract/json.ts';
+import { decodedHeader } from './header-value.ts';
 
 export const HEADER_MISMATCH = -32_020;
 
@@ -14,9 +15,6 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   'tasks/update': 'taskId',
   'tasks/cancel': 'taskId',
 };
-/** A value that no header can hold as it is. */
-const SENTINEL = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
-
 /** Undefined: they are there, and say what the message says; those that contradict it are found before. */
 export function headerMissing(
   { method, params }: JSONRPCRequest,
@@ -30,15 +28,10 @@ export function headerMissing(
   if (typeof named !== 'string') return undefined;
   const said = headers['mcp-name'];
   if (typeof said !== 'string') return missing('Mcp-Name');
-  if (decoded(said.trim()) === named) return undefined;
+  if (decodedHeader(said) === named) return undefined;
   return `The header Mcp-Name does not say what params.${field} says.`;
 }
 
 function missing(name: string): string {
   return `The header ${name} is missing: this revision of the protocol asks for it.`;
-}
-
-function decoded(said: string): string {
-  const base64 = SENTINEL.exec(said)?.[1];
-  return base64 === undefined ? said : Buffer.from(base64, 'base64').toString('utf8');
 }
