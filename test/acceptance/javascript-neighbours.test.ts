@@ -206,7 +206,9 @@ describe('beside another tenant’s calls', () => {
       const prepare = startExecutor();
       const [thread, attack] = [await prepare('thread'), await prepare(name)];
       await attack('greedy');
-      await expect(thread('greedy')).rejects.toMatchObject({ reason: 'WORKER_DIED' });
+      // On a busy machine what spins may have filled its memory before it is ended.
+      const reason = expect.stringMatching(/^(?:WORKER_DIED|OUT_OF_MEMORY)$/) as string;
+      await expect(thread('greedy')).rejects.toMatchObject({ reason });
       await thread('greedy');
     },
   );

@@ -32,13 +32,11 @@ export async function startRedis(
   args: readonly string[] = [],
   own?: { readonly conf: string; readonly args: readonly string[] },
 ): Promise<RedisServer> {
-  const port = await freePort();
   const all = own === undefined ? [...DEFAULTS, ...args] : [own.conf, ...own.args];
+  const { port, server: first } = await launchSomewhere(all);
   const start = () => launch(port, all);
-  let server = start();
-  const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 25, maxRetriesPerRequest: null });
-  client.on('error', () => {});
-  await answers(client, server);
+  let server = first;
+  const client = clientAt(port);
   const kill = () => end(server);
   return {
     port,
@@ -57,6 +55,31 @@ export async function startRedis(
       await kill();
     },
   };
+}
+
+/** A port that was free may be another's by then, and a node of a cluster takes one ten thousand above as well: so it is tried again. */
+async function launchSomewhere(
+  args: readonly string[],
+  tries = 5,
+): Promise<{ readonly port: number; readonly server: ChildProcess }> {
+  const port = await freePort();
+  const server = launch(port, args);
+  const client = clientAt(port);
+  try {
+    await answers(client, server);
+    return { port, server };
+  } catch (error) {
+    await end(server);
+    if (tries === 1) throw error;
+    return await launchSomewhere(args, tries - 1);
+  } finally {
+    client.disconnect();
+  }
+}
+
+function clientAt(port: number): Redis {
+  const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 25, maxRetriesPerRequest: null });
+  return client.on('error', () => {});
 }
 
 const DEFAULTS = ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
@@ -79,6 +102,9 @@ async function answers(client: Redis, server: ChildProcess): Promise<void> {
     if (server.exitCode !== null || Date.now() > giveUp) throw new Error('Redis did not start');
     await pause(20);
   }
+  // Another one may have its port, and have answered.
+  await pause(20);
+  if (server.exitCode !== null) throw new Error('Redis did not start');
 }
 
 export async function freePort(): Promise<number> {

@@ -204,12 +204,12 @@ describe('ute validate', () => {
     });
 
     it('names the place of an option that is wrong', async () => {
-      const { code, stderr } = await ute(
+      const { code, stdout } = await ute(
         'validate',
         '--config',
         await config({ type: 'http', url: 'ftp://x' }),
       );
-      expect(stderr).toContain('loaders.0.url: Expected an http or https URL');
+      expect(stdout).toMatch(/:\d+:\d+ {2}loaders\.0\.url: Expected an http or https URL/);
       expect(code).toBe(1);
     });
   });

@@ -42,7 +42,7 @@ export class DoorTelemetry {
   readonly #log: Log;
   readonly #counter: (method: string, outcome: Counted) => Counter;
   readonly #time: (method: string) => Histogram;
-  readonly #lost: (why: ReaderLost) => Counter;
+  readonly #lost: Readonly<Record<ReaderLost, Counter>>;
 
   constructor({ metrics, log }: TelemetryDeps) {
     this.#log = log;
@@ -51,7 +51,8 @@ export class DoorTelemetry {
     this.#counter = remembered((method, outcome: Counted) => counted.with(method, outcome));
     this.#time = remembered((method) => timed.with(method));
     const lost = metrics.counter(MCP_DOOR_SERIES.ute_mcp_door_readers_sent_away_total);
-    this.#lost = remembered((why: ReaderLost) => lost.with(why));
+    // There from the start: a dashboard shows none as none.
+    this.#lost = { stuck: lost.with('stuck'), too_slow: lost.with('too_slow') };
     this.openStreams = metrics.gauge(MCP_DOOR_SERIES.ute_mcp_door_open_streams).with();
     this.sessions = metrics.counter(MCP_DOOR_SERIES.ute_mcp_door_sessions_total).with();
     this.tasks = metrics.counter(MCP_DOOR_SERIES.ute_mcp_door_tasks_total).with();
@@ -88,7 +89,7 @@ export class DoorTelemetry {
 
   /** Its connection was closed: its call, where it made one, is cancelled. */
   readonly readerLost = (why: ReaderLost): void => {
-    this.#lost(why).add();
+    this.#lost[why].add();
     this.#log.warn(
       { why },
       'an MCP client was sent away: it did not read what it was told in a stream of events',
