@@ -31,6 +31,12 @@ export class Deadline {
     if (this.signal.aborted || this.leftMs <= 0) throw new DeadlineError(this.#timeoutMs, cause);
   }
 
+  /** As `throwIfOver` where somebody else kept this time: their clock may be a moment ahead. */
+  throwAsOver(cause: unknown): never {
+    this.#caller?.throwIfAborted();
+    throw new DeadlineError(this.#timeoutMs, cause);
+  }
+
   /** Resolves after so long; `cause` goes along where the time does not suffice. */
   async pause(ms: number, cause?: unknown): Promise<void> {
     if (ms >= this.leftMs) throw cause ?? new DeadlineError(this.#timeoutMs);

@@ -65,7 +65,9 @@ async function send(client: Client, speaker: Speaker, attempt: Attempt): Promise
     if (!isStatus(error)) throw error;
     const refusal = refusalOf(error);
     if (refusal !== undefined) return { envelope: refusal, status: NO_STATUS };
-    if (error.code === codes.DEADLINE_EXCEEDED || error.code === codes.CANCELLED) deadline.throwIfOver(error);
+    if (error.code === codes.DEADLINE_EXCEEDED && Number.isFinite(deadline.leftMs))
+      deadline.throwAsOver(error);
+    if (error.code === codes.CANCELLED) deadline.throwIfOver(error);
     return lossOf(error);
   }
 }
