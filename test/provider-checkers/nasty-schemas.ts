@@ -91,6 +91,14 @@ const CLASHES: readonly NastySchema[] = [
     args: { to: { 'zip-code': '3000' } },
   },
   {
+    what: 'names of sub-schemas',
+    schema: properties(
+      { to: { $ref: '#/$defs/Address' } },
+      { $anchor: 'root', $defs: { Address: { $anchor: 'address', ...properties({ zip: text }) } } },
+    ),
+    args: { to: { zip: '3000' } },
+  },
+  {
     what: 'a refused name in one alternative alone',
     schema: properties({
       it: {

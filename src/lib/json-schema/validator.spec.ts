@@ -112,6 +112,15 @@ describe('createValidator', () => {
     expect(check({ $id, type: 'string' }, 'a')).toEqual([]);
   });
 
+  it('names of sub-schemas change nothing, also two alike', () => {
+    const named = { $anchor: 'a', type: 'integer' };
+    const properties = { a: named, b: named, $anchor: { const: 1 }, c: { const: { $anchor: 'a' } } };
+    const validator = createValidator({ $anchor: 'a', properties });
+    expect(validator.validate({ a: 1, b: 2, $anchor: 1, c: { $anchor: 'a' } })).toEqual([]);
+    const wrong = validator.validate({ a: 1, b: 'x', $anchor: 2, c: {} });
+    expect(wrong.map(({ pointer }) => pointer)).toEqual(['/b', '/$anchor', '/c']);
+  });
+
   it('properties that every object inherits are neither given nor in the way', () => {
     const schema = { properties: { constructor: { type: 'string' } }, required: ['toString'] };
     expect(check(schema, { toString: 1 })).toEqual([]);

@@ -4,6 +4,7 @@ import { dialectOf, newSchemaAjv } from './ajv-instance.ts';
 import { checkingWork, type CheckingWork } from './lint/checking-work.ts';
 import { int64PlacesOf, takeIntegers, type Int64Places } from './int64-places.ts';
 import { withBigIntegers } from './int64-schema.ts';
+import { schemaGraph } from './lint/schema-graph.ts';
 import { countTokens } from './lint/schema-size.ts';
 import { hintsFor } from './unexpected-member.ts';
 import { unexpectedName, violationOf, type Violation } from './violation.ts';
@@ -174,14 +175,28 @@ function compile(schema: object, allErrors: boolean, bigIntegers: boolean): Vali
     instances.set(key, instance);
   }
   instance.compiled += 1;
-  return instance.ajv.compile(withoutId(schema));
+  return instance.ajv.compile(withoutNames(schema));
 }
 
-/** Nothing refers to a tool's schema by name, and a name like the meta-schema's would lead references astray. */
-function withoutId(schema: object): object {
-  if (!('$id' in schema)) return schema;
-  const copy: { $id?: unknown } = { ...schema };
+/**
+ * Nothing refers to a tool's schema, or to a part of it, by a name; and a name like the meta-schema's, or two alike, would lead
+ * references astray.
+ */
+function withoutNames(schema: object): object {
+  const copy: { $id?: unknown } = { ...withoutAnchors(schema) };
   delete copy.$id;
+  return copy;
+}
+
+const NO_LIMITS = { depth: Infinity, nesting: Infinity, nodes: Infinity };
+
+function withoutAnchors(schema: object): object {
+  if (!JSON.stringify(schema).includes('"$anchor"')) return schema;
+  const copy = structuredClone(schema);
+  for (const node of schemaGraph(copy, NO_LIMITS).nodes) {
+    const own: { $anchor?: unknown } = node.schema;
+    delete own.$anchor;
+  }
   return copy;
 }
 

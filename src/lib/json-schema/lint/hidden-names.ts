@@ -1,8 +1,9 @@
 // Names given to sub-schemas where no keyword makes a schema: Ajv looks for them everywhere, and stumbles over two alike.
 import type { JsonPath } from '../../json/json-pointer.ts';
-import type { SchemaProblem } from './schema-graph.ts';
+import type { SchemaNode, SchemaProblem } from './schema-graph.ts';
 
-const NAMES = ['$id', '$anchor', '$dynamicAnchor'];
+const ANCHOR = '$anchor';
+const NAMES = ['$id', ANCHOR, '$dynamicAnchor'];
 /** Hold values, not schemas. */
 const VALUES: ReadonlySet<string> = new Set(['default', 'enum', 'const', 'examples']);
 /** Hold schemas under names of their own, which may be those above. */
@@ -16,20 +17,28 @@ const MAPS: ReadonlySet<string> = new Set([
 ]);
 
 /** Below the root, wherever an object is. The schema's depth is bounded before. */
-export function hiddenNameProblems(root: object): SchemaProblem[] {
+export function hiddenNameProblems(root: object, nodes: readonly SchemaNode[]): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
-  look(root, [], problems);
+  look(root, [], { problems, schemas: new Set(nodes.map(({ schema }) => schema)) });
   return problems;
 }
 
-function look(value: object, path: JsonPath, problems: SchemaProblem[]): void {
+interface Search {
+  readonly problems: SchemaProblem[];
+  readonly schemas: ReadonlySet<object>;
+}
+
+function look(value: object, path: JsonPath, search: Search): void {
+  const { problems, schemas } = search;
   const isMap = MAPS.has(String(path.at(-1)));
   for (const [key, inner] of Object.entries(value)) {
     if (typeof inner === 'string') {
-      if (path.length > 0 && !isMap && NAMES.includes(key))
-        problems.push({ path: [...path, key], message: 'is supported at the root only' });
+      // That of a schema is taken out before Ajv sees it.
+      if (path.length === 0 || isMap || !NAMES.includes(key) || (key === ANCHOR && schemas.has(value)))
+        continue;
+      problems.push({ path: [...path, key], message: 'is supported at the root only' });
     } else if (typeof inner === 'object' && inner !== null && (isMap || !VALUES.has(key))) {
-      look(inner as object, [...path, Array.isArray(value) ? Number(key) : key], problems);
+      look(inner as object, [...path, Array.isArray(value) ? Number(key) : key], search);
     }
   }
 }

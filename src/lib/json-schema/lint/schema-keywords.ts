@@ -8,12 +8,13 @@ const MAX_PATTERN_PROPERTIES = 100;
 const MAX_DEPENDENT_NAMES = 200;
 
 const NO_REFERENCE = 'is not supported: use $ref with # or #/…';
+/** Names a sub-schema, and nothing refers to it by that: a reference other than # or #/… is refused. */
+const ANCHOR = /^[A-Za-z_][-A-Za-z0-9._]*$/;
 const UNSUPPORTED = new Map([
   ['$dynamicRef', NO_REFERENCE],
   ['$dynamicAnchor', NO_REFERENCE],
   ['$recursiveRef', NO_REFERENCE],
   ['$recursiveAnchor', NO_REFERENCE],
-  ['$anchor', NO_REFERENCE],
   ['id', 'is not a keyword of this dialect, where it would be $id'],
   ['$async', 'is not supported: a schema is checked at once'],
 ]);
@@ -41,6 +42,12 @@ const RULES = new Map<string, Rule>([
     '$schema',
     (_value, schema, report) =>
       dialectOf(schema) ?? report('must be JSON Schema 2020-12 or draft-07', '$schema'),
+  ],
+  [
+    '$anchor',
+    (value, _schema, report) =>
+      (typeof value === 'string' && ANCHOR.test(value)) ||
+      report('must be a name: a letter or "_", then letters, digits, "-", "." or "_"', '$anchor'),
   ],
   ['pattern', (value, _schema, report) => patternProblem(value, (message) => report(message, 'pattern'))],
   ['patternProperties', checkPatternProperties],

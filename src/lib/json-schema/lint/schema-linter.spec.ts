@@ -38,6 +38,7 @@ const KEYWORDS = [
   'uniqueItems',
   '$defs',
   '$id',
+  '$anchor',
   '$schema',
   'dependencies',
   'nullable',
@@ -65,6 +66,7 @@ const wellFormed: fc.Arbitrary<object> = fc.letrec<{ schema: object }>((tie) => 
       { pattern: '^a+$' },
       { format: 'date-time' },
       { type: 'string', nullable: true },
+      { $anchor: 'a', type: 'string' },
     ),
     fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }),
     fc.record({ not: tie('schema') }),
@@ -91,6 +93,13 @@ describe('lintSchema', () => {
       {
         $defs: { node: { properties: { left: { $ref: '#/$defs/node' }, right: { $ref: '#/$defs/node' } } } },
         $ref: '#/$defs/node',
+      },
+    ],
+    [
+      'names of sub-schemas, also two alike',
+      {
+        $defs: { a: { $anchor: 'a', type: 'string' }, b: { $anchor: 'a' } },
+        properties: { $anchor: { $ref: '#/$defs/a' } },
       },
     ],
     [
@@ -203,6 +212,13 @@ describe('lintSchema', () => {
     ['a reference to itself', { $ref: '#' }, /without an end/],
     ['an asynchronous schema, whose promise would count as true', { $async: true }, /^\$async/],
     ['an $id where no keyword makes a schema', { a: { type: { a: { $id: '#' } } } }, /root only/],
+    ['an $anchor where no keyword makes a schema', { a: { type: { a: { $anchor: 'a' } } } }, /root only/],
+    ['an $anchor that is no name', { properties: { a: { $anchor: '#a' } } }, /must be a name/],
+    [
+      'a reference to an $anchor',
+      { $defs: { a: { $anchor: 'a' } }, properties: { b: { $ref: '#a' } } },
+      /\$ref|#\//,
+    ],
     ['a nested $id', { properties: { a: { $id: 'https://example.com/' } } }, /root only/],
     ['the id of draft-04', { id: 'x' }, /not a keyword/],
     ['a property called __proto__', JSON.parse('{"properties":{"__proto__":{"default":{}}}}'), /__proto__/],

@@ -34,7 +34,7 @@ export function lintSchema(schema: unknown): readonly SchemaProblem[] {
   // The graph takes malformed keywords for absent; here they are named.
   const found = [...problems, ...keywords, ...metaProblems(schema, strays)];
   if (found.length > 0) return found.slice(0, MAX_PROBLEMS);
-  const hidden = hiddenNameProblems(schema);
+  const hidden = hiddenNameProblems(schema, nodes);
   return hidden.length > 0 ? hidden.slice(0, MAX_PROBLEMS) : costProblems(nodes);
 }
 
