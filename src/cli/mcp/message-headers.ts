@@ -3,6 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/js
 import { ASKED_KEY, type ParameterHeader } from '../../formats/mcp/parameter-headers.ts';
 import type { Headers } from './bridge-ends.ts';
 
+export type AskedHeader = Omit<ParameterHeader, 'type'>;
+
 const HEADER_MISMATCH = -32_020;
 const PREFIX = 'mcp-param-';
 const NAMED_BY: { readonly [method: string]: string } = {
@@ -29,7 +31,7 @@ export function headersFor({ method, params }: JsonObject): Headers {
 }
 
 /** What the gateway's refusal of a call says that its tool asks for: a client on standard input knows of no headers. */
-export function askedBy(refusal: JsonObject): readonly ParameterHeader[] | undefined {
+export function askedBy(refusal: JsonObject): readonly AskedHeader[] | undefined {
   const { error } = refusal;
   const data = isJsonObject(error) && error['code'] === HEADER_MISMATCH ? error['data'] : undefined;
   const asked = isJsonObject(data) ? data[ASKED_KEY] : undefined;
@@ -37,7 +39,7 @@ export function askedBy(refusal: JsonObject): readonly ParameterHeader[] | undef
 }
 
 /** Of these, what the message says. */
-export function parametersSaid(asked: readonly ParameterHeader[], { params }: JsonObject): Headers {
+export function parametersSaid(asked: readonly AskedHeader[], { params }: JsonObject): Headers {
   const args = isJsonObject(params) ? params['arguments'] : undefined;
   const said = asked.flatMap(({ header, path }) => {
     const value = path.reduce<JsonValue | undefined>(partOf, args);
@@ -47,7 +49,7 @@ export function parametersSaid(asked: readonly ParameterHeader[], { params }: Js
   return Object.fromEntries(said);
 }
 
-function readAsked(each: JsonValue): readonly ParameterHeader[] {
+function readAsked(each: JsonValue): readonly AskedHeader[] {
   const { header, path } = isJsonObject(each) ? each : {};
   if (typeof header !== 'string' || !header.startsWith(PREFIX) || !Array.isArray(path)) return [];
   return [{ header, path: path.filter((key) => typeof key === 'string') }];

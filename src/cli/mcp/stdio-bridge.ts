@@ -3,11 +3,10 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts';
-import type { ParameterHeader } from '../../formats/mcp/parameter-headers.ts';
 import { settledWithin } from '../../lib/timers/settled-within.ts';
 import { isEvents, oneLine, readMessage, type BridgeEnds, type Headers } from './bridge-ends.ts';
 import { ChangeStream } from './change-stream.ts';
-import { askedBy, headersFor, parametersSaid } from './message-headers.ts';
+import { askedBy, headersFor, parametersSaid, type AskedHeader } from './message-headers.ts';
 import { streamMessages } from './stream-messages.ts';
 
 const INTERNAL_ERROR = -32_603;
@@ -28,7 +27,7 @@ export class StdioBridge {
   readonly #open = new Set<OpenRequest>();
   readonly #taken = new Set<Promise<void>>();
   /** By tool: parameters that it wants said in headers as well, as the gateway has told. */
-  readonly #asked = new Map<string, readonly ParameterHeader[]>();
+  readonly #asked = new Map<string, readonly AskedHeader[]>();
   #isFinishing = false;
   /** Of a 2025-era client, once it is initialized. */
   #session: Headers = {};

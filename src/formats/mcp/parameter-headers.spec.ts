@@ -9,8 +9,8 @@ const plain = { type: 'string' };
 it('those of properties, also of nested ones, are found with their path', () => {
   const limits = { type: 'object', properties: { most: { type: 'integer', 'x-mcp-header': 'Most' } } };
   expect(parameterHeaders({ type: 'object', properties: { region, limits, plain } })).toEqual([
-    { header: 'mcp-param-region', path: ['region'] },
-    { header: 'mcp-param-most', path: ['limits', 'most'] },
+    { header: 'mcp-param-region', path: ['region'], type: 'string' },
+    { header: 'mcp-param-most', path: ['limits', 'most'], type: 'integer' },
   ]);
 });
 

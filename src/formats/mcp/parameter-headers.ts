@@ -7,13 +7,15 @@ const KEYWORD = 'x-mcp-header';
 export const ASKED_KEY = 'io.ute/parameterHeaders';
 /** What a header can be called. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const TYPES: ReadonlySet<JsonValue | undefined> = new Set(['string', 'integer', 'boolean']);
+const TYPES = ['string', 'integer', 'boolean'] as const;
 
 export interface ParameterHeader {
   /** In small letters, as Node has it. */
   readonly header: string;
   /** Keys from the arguments on. */
   readonly path: readonly string[];
+  /** What the schema says it is. An argument of another kind is told nowhere but to the schema. */
+  readonly type: 'string' | 'integer' | 'boolean';
 }
 
 const NONE: readonly ParameterHeader[] = [];
@@ -55,9 +57,10 @@ function headersIn(schema: JsonSchema): readonly ParameterHeader[] {
 }
 
 function* declaredIn(schema: JsonObject, path: readonly string[]): Generator<ParameterHeader> {
-  const { [KEYWORD]: name, type, properties } = schema;
-  if (path.length > 0 && typeof name === 'string' && TOKEN.test(name) && TYPES.has(type))
-    yield { header: `mcp-param-${name.toLowerCase()}`, path };
+  const { [KEYWORD]: name, properties } = schema;
+  const type = TYPES.find((each) => each === schema['type']);
+  if (path.length > 0 && typeof name === 'string' && TOKEN.test(name) && type !== undefined)
+    yield { header: `mcp-param-${name.toLowerCase()}`, path, type };
   if (!isJsonObject(properties)) return;
   for (const [key, part] of Object.entries(properties))
     if (isJsonObject(part)) yield* declaredIn(part, [...path, key]);

@@ -2,12 +2,17 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { JsonValue } from '../../../contract/json.ts';
+import type { ParameterHeader } from '../../../formats/mcp/parameter-headers.ts';
 import { unlikeArguments } from './said-parameters.ts';
 
-const ASKED = [{ header: 'mcp-param-region', path: ['place', 'region'] }];
+const asking = (type: ParameterHeader['type']) => [
+  { header: 'mcp-param-region', path: ['place', 'region'], type },
+];
 const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
-const faultOf = (region: JsonValue | undefined, said?: string) =>
-  unlikeArguments(ASKED, region === undefined ? {} : { place: { region } }, {
+const typeOf = (value: JsonValue | undefined): ParameterHeader['type'] =>
+  typeof value === 'number' ? 'integer' : typeof value === 'boolean' ? 'boolean' : 'string';
+const faultOf = (region: JsonValue | undefined, said?: string, type = typeOf(region)) =>
+  unlikeArguments(asking(type), region === undefined ? {} : { place: { region } }, {
     ...(said !== undefined && { 'mcp-param-region': said }),
   });
 
@@ -47,8 +52,12 @@ it.each<[string, JsonValue | undefined, string | undefined, string]>([
   expect(faultOf(value, said)).toContain(why);
 });
 
-it('leaves to the schema what is no text, integer or boolean, and asks for nothing behind it', () => {
+it('leaves to the schema what is of another kind, and asks for nothing behind it', () => {
   expect(faultOf(['us'])).toBeUndefined();
-  expect(unlikeArguments(ASKED, { place: 'here' }, {})).toBeUndefined();
-  expect(unlikeArguments([{ header: 'mcp-param-a', path: ['__proto__', 'a'] }], {}, {})).toBeUndefined();
+  expect(faultOf(7, undefined, 'string')).toBeUndefined();
+  expect(faultOf(1.5, '1.5', 'integer')).toBeUndefined();
+  expect(faultOf('true', undefined, 'boolean')).toBeUndefined();
+  expect(unlikeArguments(asking('string'), { place: 'here' }, {})).toBeUndefined();
+  const [one] = asking('string').map((each) => ({ ...each, path: ['__proto__', 'a'] }));
+  expect(unlikeArguments(one === undefined ? [] : [one], {}, {})).toBeUndefined();
 });

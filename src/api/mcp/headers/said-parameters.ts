@@ -6,25 +6,29 @@ import { decodedHeader } from './header-value.ts';
 
 const INTEGER = /^-?\d+$/;
 
-/** Undefined: they do. What is no text, integer or boolean is refused by the tool's schema, with the field. */
+/** Undefined: they do. An argument of another kind than its schema says is refused by that, with the field. */
 export function unlikeArguments(
   asked: readonly ParameterHeader[],
   args: JsonObject,
   headers: IncomingHttpHeaders,
 ): string | undefined {
-  for (const { header, path } of asked) {
+  for (const { header, path, type } of asked) {
     const value = valueAt(args, path);
     const said = headers[header];
     const where = `arguments.${path.join('.')}`;
     if (value === undefined || value === null) {
       if (said !== undefined) return `The header ${header} is there, and ${where} is not.`;
-    } else if (typeof value !== 'object') {
+    } else if (isOf(value, type)) {
       if (typeof said !== 'string')
         return `The header ${header} is missing: it has to say what ${where} says.`;
       if (!isSame(decodedHeader(said), value)) return `The header ${header} does not say what ${where} says.`;
     }
   }
   return undefined;
+}
+
+function isOf(value: JsonValue, type: ParameterHeader['type']): value is string | number | boolean {
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type;
 }
 
 function isSame(said: string | undefined, value: string | number | boolean): boolean {
