@@ -40,13 +40,18 @@ export const CallFailures = named('CallFailures', () =>
   }),
 );
 
+/** Whose calls were counted, and from when to when. */
+export const countedCalls = () => ({
+  tenant: text(),
+  from: time(),
+  to: time(),
+  counted_from: time().describe('Later than `from` where `complete` is false.'),
+  complete: flag('False: there were more calls than are counted at once; the newest are.'),
+});
+
 const Analytics = named('Analytics', () =>
   z.object({
-    tenant: text(),
-    from: time(),
-    to: time(),
-    counted_from: time().describe('Later than `from` where `complete` is false.'),
-    complete: flag('False: there were more calls than are counted at once; the newest are.'),
+    ...countedCalls(),
     totals: CallFigures(),
     tools: list(ToolFigures()).describe('Those with the most calls first.'),
     agents: list(AgentFigures()).describe('Those with the most calls first.'),

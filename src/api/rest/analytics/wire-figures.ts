@@ -5,11 +5,7 @@ import { AgentFigures, CallFailures, CallFigures, DayFigures, ToolFigures } from
 
 export function wireFigures(found: FiguresAsked) {
   return {
-    tenant: found.tenant,
-    from: found.from.toISOString(),
-    to: found.to.toISOString(),
-    counted_from: found.countedFrom.toISOString(),
-    complete: found.isComplete,
+    ...wireCounted(found),
     totals: wire(CallFigures, found.totals),
     tools: found.byTool.map((each) => wire(ToolFigures, each)),
     agents: found.byAgent.map((each) => wire(AgentFigures, each)),
@@ -17,5 +13,18 @@ export function wireFigures(found: FiguresAsked) {
     failures: found.failures.map((each) => wire(CallFailures, each)),
     never_called: found.neverCalled,
     never_called_count: found.neverCalledCount,
+  };
+}
+
+type Counted = Pick<FiguresAsked, 'tenant' | 'from' | 'to' | 'countedFrom' | 'isComplete'>;
+
+/** Whose calls were counted, and from when to when. */
+export function wireCounted(found: Counted) {
+  return {
+    tenant: found.tenant,
+    from: found.from.toISOString(),
+    to: found.to.toISOString(),
+    counted_from: found.countedFrom.toISOString(),
+    complete: found.isComplete,
   };
 }

@@ -1,9 +1,9 @@
 // Suggestions on the wire: what calls say about which tools to offer, put together, mend and leave out.
 import { z } from 'zod';
 import { SUGGESTION_KINDS } from '../../suggestions/suggestion.ts';
-import { analyticsQuery } from '../analytics/schema.ts';
+import { analyticsQuery, countedCalls } from '../analytics/schema.ts';
 import { json, route } from '../route/route.ts';
-import { count, flag, list, named, number, text, time } from '../route/shapes.ts';
+import { count, list, named, number, text } from '../route/shapes.ts';
 
 export const Suggestion = named('Suggestion', () =>
   z.object({
@@ -26,11 +26,7 @@ export const Suggestion = named('Suggestion', () =>
 
 const Suggestions = named('Suggestions', () =>
   z.object({
-    tenant: text(),
-    from: time(),
-    to: time(),
-    counted_from: time().describe('Later than `from` where `complete` is false.'),
-    complete: flag('False: there were more calls than are counted at once; the newest are.'),
+    ...countedCalls(),
     suggestions: list(Suggestion()).describe('By kind; the best first of each, and at most `top`.'),
   }),
 );
