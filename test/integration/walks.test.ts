@@ -63,7 +63,7 @@ describe('CONTRIBUTING.md', () => {
 
   it('what the walks add builds, is generated and checked, and is complete on its shelf', async () => {
     const checks = [
-      'npx prettier --check src/executors src/extensions src/loaders src/api/rest src/ports src/infra/tally src/app/adapters',
+      'npx oxfmt --check src/executors src/extensions src/loaders src/api/rest src/ports src/infra/tally src/app/adapters',
       'npx vitest run test/architecture/shelves.test.ts',
     ];
     for (const commands of [...new Set(later), ...checks])
