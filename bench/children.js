@@ -185,7 +185,7 @@ async function freePorts(count) {
       const server = createServer();
       server.listen(0, '127.0.0.1', () => resolve(server));
     })),
-  ); // prettier-ignore
+  ); // oxfmt-ignore
   const ports = servers.map((server) => server.address().port);
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;

@@ -6,7 +6,7 @@ import { loadSync } from '@grpc/proto-loader';
 const includeDirs = [join(import.meta.dirname, '../proto')];
 const definition = loadSync('unified_tool_executor/v1/tool_executor_service.proto', { includeDirs });
 const { service } = loadPackageDefinition(definition).unified_tool_executor.v1.ToolExecutorService;
-const meta = { schemaVersion: '1.0.0', callId: '019a0000-0000-7000-8000-000000000000', tool: 'echo', toolVersion: '1.0.0', executor: 'javascript', durationMs: 0.1, attempts: 1, registryVersion: '1.0.00000000' }; // prettier-ignore
+const meta = { schemaVersion: '1.0.0', callId: '019a0000-0000-7000-8000-000000000000', tool: 'echo', toolVersion: '1.0.0', executor: 'javascript', durationMs: 0.1, attempts: 1, registryVersion: '1.0.00000000' }; // oxfmt-ignore
 
 const server = new Server();
 server.addService(service, {

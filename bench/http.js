@@ -46,6 +46,6 @@ export async function http() {
   await Promise.all([upstream.stop(), gateway.stop()]);
   file.gone();
   const added = alone.own - alone.base;
-  report('http call, one in flight', `${number(alone.own)} ms median`, `${number(alone.base)} ms (direct)`, `${number(added)} ms added`, '≤ 0.6 ms', added <= 0.6); // prettier-ignore
-  report('http call, 32 in flight', `${number(many.own)} calls/s`, `${number(many.base)} calls/s (direct)`, `${number(many.ratio * 100)} %`, '≥ 40 %', many.ratio >= 0.4); // prettier-ignore
+  report('http call, one in flight', `${number(alone.own)} ms median`, `${number(alone.base)} ms (direct)`, `${number(added)} ms added`, '≤ 0.6 ms', added <= 0.6); // oxfmt-ignore
+  report('http call, 32 in flight', `${number(many.own)} calls/s`, `${number(many.base)} calls/s (direct)`, `${number(many.ratio * 100)} %`, '≥ 40 %', many.ratio >= 0.4); // oxfmt-ignore
 }

@@ -67,7 +67,7 @@ async function grpc() {
     const client = new ToolExecutorService(address, credentials.createInsecure());
     const until = performance.now() + seconds * 1000;
     let count = 0;
-    const one = () => new Promise((resolve, reject) => client.Execute(request, metadata, (error, reply) => (error || !reply.ok ? reject(error ?? new Error('not ok')) : resolve()))); // prettier-ignore
+    const one = () => new Promise((resolve, reject) => client.Execute(request, metadata, (error, reply) => (error || !reply.ok ? reject(error ?? new Error('not ok')) : resolve()))); // oxfmt-ignore
     const caller = async () => {
       while (performance.now() < until) {
         await one();

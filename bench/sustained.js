@@ -30,9 +30,9 @@ async function atHighestRate() {
   const catchUpMs = performance.now() - endedAt;
   await gateway.stop();
   const rate = `${number(requests.average)} calls/s for ${MINUTES} min`;
-  report('REST echo, memory of gateway and database together', `${number(ofBoth(highest))} MB PSS (${number(highest.gateway)} gateway, ${number(highest.database)} database; workers of tools beside: ${number(highest.beside)})`, rate, '–', '< 300 MB', ofBoth(highest) < 300); // prettier-ignore
+  report('REST echo, memory of gateway and database together', `${number(ofBoth(highest))} MB PSS (${number(highest.gateway)} gateway, ${number(highest.database)} database; workers of tools beside: ${number(highest.beside)})`, rate, '–', '< 300 MB', ofBoth(highest) < 300); // oxfmt-ignore
   report('REST echo, records dropped', `${dropped}`, rate, '–', '0', dropped === 0);
-  report('REST echo, until the last record is in the database', `${number(catchUpMs)} ms`, rate, '–', '< 30,000 ms', catchUpMs < 30_000); // prettier-ignore
+  report('REST echo, until the last record is in the database', `${number(catchUpMs)} ms`, rate, '–', '< 30,000 ms', catchUpMs < 30_000); // oxfmt-ignore
 }
 
 function ofBoth({ gateway, database }) {
@@ -44,5 +44,5 @@ async function aboveIt() {
   const args = { tools: TOOLS, tool: 'echo', args: BODY, inFlight: 8, count: BURST };
   const { perSecond, dropped, catchUpMs } = await inProcess(args);
   const rate = `${number(perSecond)} calls/s, ${number(BURST)} calls`;
-  report('burst in process, until its records are in the database', `${number(catchUpMs)} ms (${dropped} dropped)`, rate, '–', '< 30,000 ms', catchUpMs < 30_000); // prettier-ignore
+  report('burst in process, until its records are in the database', `${number(catchUpMs)} ms (${dropped} dropped)`, rate, '–', '< 30,000 ms', catchUpMs < 30_000); // oxfmt-ignore
 }

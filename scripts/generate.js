@@ -119,7 +119,7 @@ function errorsPage() {
     http,
     grpc,
     mcp,
-    retryable ? 'yes' : 'no', // prettier-ignore
+    retryable ? 'yes' : 'no', // oxfmt-ignore
   ]);
   return `${NOTE}# Error types\n\nThe closed list. A tool's own report (origin \`tool\`) of any type is HTTP 200 / gRPC OK with the envelope.\n\n${table(
     ['type', 'origin', 'HTTP', 'gRPC', 'MCP', 'retryable'],

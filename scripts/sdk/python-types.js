@@ -1,6 +1,6 @@
 // The OpenAPI document as types of the Python SDK: a TypedDict or alias for each schema. Objects inside others get a name of their own.
 const nameOf = ($ref) => $ref.slice($ref.lastIndexOf('/') + 1);
-const pascal = (text) => text.split(/[^A-Za-z0-9]+/).map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join(''); // prettier-ignore
+const pascal = (text) => text.split(/[^A-Za-z0-9]+/).map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join(''); // oxfmt-ignore
 const comment = (text, indent) =>
   (text ?? '')
     .split('\n')
@@ -14,7 +14,7 @@ const KEYWORDS = new Set(
   ),
 );
 const SCALARS = { integer: 'int', number: 'float', string: 'str', boolean: 'bool', null: 'None' };
-const literal = (value) => (value === true ? 'True' : value === false ? 'False' : value === null ? 'None' : JSON.stringify(value)); // prettier-ignore
+const literal = (value) => (value === true ? 'True' : value === false ? 'False' : value === null ? 'None' : JSON.stringify(value)); // oxfmt-ignore
 
 function union(types) {
   const all = [...new Set(types)];

@@ -25,7 +25,7 @@ function typeOf(schema, indent = '') {
     return items.includes('|') ? `(${items})[]` : `${items}[]`;
   }
   if (schema.type === 'object') return objectOf(schema, indent);
-  return { integer: 'number', number: 'number', string: 'string', boolean: 'boolean', null: 'null' }[schema.type] ?? 'unknown'; // prettier-ignore
+  return { integer: 'number', number: 'number', string: 'string', boolean: 'boolean', null: 'null' }[schema.type] ?? 'unknown'; // oxfmt-ignore
 }
 
 function objectOf(schema, indent) {

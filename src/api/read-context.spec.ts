@@ -31,7 +31,7 @@ describe('readContext', () => {
       tenantId: 't',
       mode: 'voice',
       turnId: '1',
-      confirmationToken: 'c', // prettier-ignore
+      confirmationToken: 'c', // oxfmt-ignore
     });
   });
 

@@ -14,7 +14,14 @@ import { yamlFileLoader } from './yaml-file/index.ts';
 
 /** What a loader may ask for. */
 type LoaderPort =
-  'clock' | 'trustedDefinitions' | 'grpcUpstreams' | 'http' | 'log' | 'mcpServers' | 'metrics' | 'spawner';
+  | 'clock'
+  | 'trustedDefinitions'
+  | 'grpcUpstreams'
+  | 'http'
+  | 'log'
+  | 'mcpServers'
+  | 'metrics'
+  | 'spawner';
 
 export interface LoaderNeeds extends Pick<Ports, LoaderPort> {
   readonly specs: SpecReader;

@@ -6,7 +6,7 @@ import { firstAfter, readWhen } from './when-due.ts';
 const ZONES = [
   'UTC', 'Europe/Berlin', 'Europe/London', 'America/New_York', 'America/St_Johns', 'America/Havana', 'America/Santiago',
   'Africa/Cairo', 'Asia/Beirut', 'Asia/Kolkata', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Pacific/Chatham', 'Pacific/Apia',
-]; // prettier-ignore
+]; // oxfmt-ignore
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 

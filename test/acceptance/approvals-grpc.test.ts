@@ -107,7 +107,7 @@ it('one that is asked for is shown as REST shows it, and once approved the call 
     comment: 'fine',
     votes: [{ user: 'boss', givenFor: '', comment: 'fine' }],
   });
-  const run = await rpc('Execute', { tool: 'act', argumentsJson: Buffer.from(JSON.stringify({ note })), context: { confirmationToken: asked.token } }, 'ann'); // prettier-ignore
+  const run = await rpc('Execute', { tool: 'act', argumentsJson: Buffer.from(JSON.stringify({ note })), context: { confirmationToken: asked.token } }, 'ann'); // oxfmt-ignore
   expect(run.answer).toMatchObject({ ok: true });
   expect(runsIn(note)).toHaveLength(1);
 });

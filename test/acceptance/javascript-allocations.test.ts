@@ -41,7 +41,7 @@ export const shared_wasm = ({ n }) => held(() => {
 export const kill = () => process.kill(process.pid, 'SIGKILL');
 export const forge = ({ text }) => { writeSync(4, Buffer.from(text, 'base64')); return new Promise(() => {}); };
 `;
-const TOOLS = ['echo', 'wait', 'pid', 'fill', 'objects', 'split', 'parse', 'match', 'shift', 'buffer', 'shared', 'shared_grown', 'shared_slices', 'shared_wasm', 'kill', 'forge']; // prettier-ignore
+const TOOLS = ['echo', 'wait', 'pid', 'fill', 'objects', 'split', 'parse', 'match', 'shift', 'buffer', 'shared', 'shared_grown', 'shared_slices', 'shared_wasm', 'kill', 'forge']; // oxfmt-ignore
 const OURS = expect.stringMatching(/^(OUT_OF_MEMORY|WORKER_DIED)$/) as string;
 
 function frame(text: string): string {

@@ -45,7 +45,7 @@ export async function fan(args, { callTool }) {
 export const environment = () => ({ ...process.env });
 `;
 
-const TOOLS = ['echo', 'loop', 'backtrack', 'freeze', 'deaf', 'grow', 'keys', 'double', 'buffers', 'patient', 'leap', 'exit', 'abort', 'recurse', 'fan', 'environment']; // prettier-ignore
+const TOOLS = ['echo', 'loop', 'backtrack', 'freeze', 'deaf', 'grow', 'keys', 'double', 'buffers', 'patient', 'leap', 'exit', 'abort', 'recurse', 'fan', 'environment']; // oxfmt-ignore
 const SHORT = new Set(['loop', 'backtrack', 'freeze', 'deaf']);
 
 const WITHIN = { timeout: 20_000, interval: 20 };

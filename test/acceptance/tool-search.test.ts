@@ -267,10 +267,8 @@ describe('GET /v1/tools/search', () => {
     const metadata = new Metadata();
     metadata.set('authorization', `Bearer ${agent().key}`);
     const reply = await new Promise<Found>((done, fail) =>
-      client.SearchTools(
-        { query: 'create an invoice', limit: 2, toolset: 'all' },
-        metadata,
-        (error, found) => (error === null ? done(found) : fail(error)),
+      client.SearchTools({ query: 'create an invoice', limit: 2, toolset: 'all' }, metadata, (error, found) =>
+        error === null ? done(found) : fail(error),
       ),
     );
     client.close();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const tools = [
     { ...tool, name: 'wait', timeout_ms: 30_000, implementation_config: { handler: './wait.mjs', trusted: true } },
     { ...tool, name: 'narrow', timeout_ms: 30_000, concurrency: { limit: 1, max_queue: 10, max_wait_ms: 30_000 }, implementation_config: { handler: './wait.mjs', trusted: true } },
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   writeFileSync(join(dir, 'tools.yaml'), JSON.stringify({ tools }));
   gateway = await startGateway({ tools: [join(dir, 'tools.yaml')] });
 });

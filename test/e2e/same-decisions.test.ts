@@ -21,7 +21,7 @@ type Case = readonly [
   grpc: number,
 ];
 
-const OK = 0, INVALID = 3, LATE = 4, NOT_FOUND = 5, DENIED = 7, EXHAUSTED = 8, PRECONDITION = 9, INTERNAL = 13, UNAVAILABLE = 14, WHO = 16; // prettier-ignore
+const OK = 0, INVALID = 3, LATE = 4, NOT_FOUND = 5, DENIED = 7, EXHAUSTED = 8, PRECONDITION = 9, INTERNAL = 13, UNAVAILABLE = 14, WHO = 16; // oxfmt-ignore
 const call = (tool: string, args: unknown = {}, more: Partial<DoorCall> = {}) => ({
   tool,
   argumentsJson: JSON.stringify(args),

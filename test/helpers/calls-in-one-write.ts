@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import protobuf from 'protobufjs';
 
-const DATA = 0x0, HEADERS = 0x1, SETTINGS = 0x4, WINDOW_UPDATE = 0x8; // prettier-ignore
-const END_STREAM = 0x1, END_HEADERS = 0x4, ACK = 0x1; // prettier-ignore
+const DATA = 0x0, HEADERS = 0x1, SETTINGS = 0x4, WINDOW_UPDATE = 0x8; // oxfmt-ignore
+const END_STREAM = 0x1, END_HEADERS = 0x4, ACK = 0x1; // oxfmt-ignore
 const FRAME_HEAD = 9;
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const PROTO_DIR = resolve(import.meta.dirname, '../../proto');

@@ -185,12 +185,12 @@ it('what else is kept of a user goes where it has ended, and is left and counted
       await sql`INSERT INTO approvals (id, tenant_id, tool, tool_version, tool_hash, arguments_hash, arguments, arguments_bytes,
           risk_level, requested_by, agent_id, user_id, session_id, token_hash, status, created_at, expires_at)
         VALUES (${id}, 'erasing', 't', '1', '', '', '{}', 2, 'low', 'k', '', ${user}, '', ${id}, ${status}, now(),
-          now() + interval '1 hour')`.execute(database.db); // prettier-ignore
+          now() + interval '1 hour')`.execute(database.db); // oxfmt-ignore
     await table.takeIn(() => Promise.reject(new Error('refused')));
     const erasure = { tenantId: 'erasing', userId: 'zoe', by: 'key' };
     expect(await eraseUser(database, erasure)).toEqual({
       records: 3, calls: 1, approvals: 1, sessions: 0, schedules: 0, keys: 0, delegations: 0, accounts: 0, inUse: 3,
-    }); // prettier-ignore
+    }); // oxfmt-ignore
     expect(await eraseUser(database, erasure)).toMatchObject({ records: 0, calls: 0, inUse: 3 });
     const { rows } = await sql`SELECT user_id FROM calls WHERE tenant_id = 'erasing' UNION ALL
       SELECT id FROM approvals WHERE tenant_id = 'erasing' ORDER BY 1`.execute(database.db);
@@ -205,13 +205,13 @@ it('keys and handed-on votes that name a user go once they are over; until then,
     const secret = 'a'.repeat(64);
     for (const [id, user, revoked] of [['k1', 'zoe', true], ['k2', 'zoe', false], ['k3', 'joe', true]])
       await sql`INSERT INTO api_keys (id, name, secret_sha256, tenant, agents, key_user, roles, created_by, revoked_at)
-        VALUES (${id}, 'n', ${secret}, 'naming', '{}', ${user}, '{}', 'k', ${revoked ? sql`now()` : null})`.execute(db); // prettier-ignore
+        VALUES (${id}, 'n', ${secret}, 'naming', '{}', ${user}, '{}', 'k', ${revoked ? sql`now()` : null})`.execute(db); // oxfmt-ignore
     for (const [id, from, to, days] of [['d1', 'zoe', 'joe', -1], ['d2', 'joe', 'zoe', -1], ['d3', 'joe', 'zoe', 1], ['d4', 'joe', 'ann', -1]])
       await sql`INSERT INTO approval_delegations (id, tenant_id, from_user, from_roles, to_user, approver_groups, starts_at, ends_at, created_by)
-        VALUES (${id}, 'naming', ${from}, '{}', ${to}, '{finance}', now() - interval '2 days', now() + ${days} * interval '1 day', 'k')`.execute(db); // prettier-ignore
+        VALUES (${id}, 'naming', ${from}, '{}', ${to}, '{finance}', now() - interval '2 days', now() + ${days} * interval '1 day', 'k')`.execute(db); // oxfmt-ignore
     for (const [user, revision] of [['zoe', 1001], ['joe', 1002]])
       await sql`INSERT INTO tool_assignments (tenant_id, tool, kind, subject, content_hash, version, reason, revision, assigned_by)
-        VALUES ('naming', 't', 'user', ${user}, '', '1', '', ${revision}, 'k')`.execute(db); // prettier-ignore
+        VALUES ('naming', 't', 'user', ${user}, '', '1', '', ${revision}, 'k')`.execute(db); // oxfmt-ignore
     expect(await eraseUser(database, erasure)).toMatchObject({ keys: 1, delegations: 2, inUse: 3 });
     await sql`UPDATE api_keys SET revoked_at = now() WHERE id = 'k2'`.execute(db);
     await sql`UPDATE approval_delegations SET revoked_at = now() WHERE id = 'd3'`.execute(db);

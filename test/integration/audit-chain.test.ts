@@ -97,7 +97,7 @@ it('takes lines of an older version, and what they say can be read', async () =>
     requested_tool: 'pay', tool: 'pay', tool_version: '1.0.0', executor: 'javascript', outcome: 'ok', reason: '',
     arguments_hash: 'a'.repeat(64), read_only: true, idempotent: true, attempts: 1, duration_ms: 1.5, remaining_ms: 0,
     partial_side_effects: false, registry_version: '1', trace_id: '', notes: { b: 1, a: 2 },
-  }; // prettier-ignore
+  }; // oxfmt-ignore
   await table.store(Buffer.from(`${JSON.stringify(old)}\n`));
   await table.store(Buffer.from(`${JSON.stringify(old)}\n`));
   expect(await chainOf()).toMatchObject([{ call_id: callId, user_id: 'ann', notes: { a: 2, b: 1 } }]);
@@ -156,7 +156,7 @@ describe('the history of calls', () => {
     ]);
     expect(await getCall(database.db, tenant, record.callId)).toMatchObject({
       kind: 'sync', status: 'succeeded', runs: 1, errorType: null, durationMs: 3.5,
-    }); // prettier-ignore
+    }); // oxfmt-ignore
     expect(await getCall(database.db, 'another', record.callId)).toBeUndefined();
     for (const id of ['x', 'ffffffff-ffff-7fff-bfff-ffffffffffff', '00000000-0000-7000-8000-000000000000'])
       expect(await getCall(database.db, tenant, id)).toBeUndefined();
@@ -266,7 +266,7 @@ it('an export can be checked from where the dropped days end', async () => {
     database.db,
   );
   const [, , last] = (await sql<{ hash: string }>`SELECT encode(hash, 'hex') AS hash FROM audit_trail
-    WHERE tenant_id = ${tenant} ORDER BY seq`.execute(database.db)).rows; // prettier-ignore
+    WHERE tenant_id = ${tenant} ORDER BY seq`.execute(database.db)).rows; // oxfmt-ignore
   // No record of the chain: somebody put it there.
   await sql`INSERT INTO audit_trail
     SELECT (jsonb_populate_record(r, '{"seq": 9000000000000000, "event_id": "forged"}')).* FROM audit_trail AS r

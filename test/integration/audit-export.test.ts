@@ -117,7 +117,7 @@ it('holds one tenant alone, and no other credential gets it', async () => {
 it('finds records by the user and the session, too', async () => {
   const found = async (query: string) => {
     const { body } = await request<{ records: { user_id: string; seq: number; hash: string }[] }>(
-      targetOf(gateway), 'GET', `/v1/audit?${query}`); // prettier-ignore
+      targetOf(gateway), 'GET', `/v1/audit?${query}`); // oxfmt-ignore
     return body.records;
   };
   expect(await found('user_id=ann')).toMatchObject([{ user_id: 'ann', seq: 13 }]);
@@ -236,7 +236,7 @@ describe('a user who is erased', () => {
 
   it('is gone from records and calls, and the chain is whole and says so', async () => {
     for (const [key, user] of [['agent', 'zoe'], ['agent', 'zoe'], ['agent', 'joe'], ['other', 'zoe']] as const)
-      await call(key, user); // prettier-ignore
+      await call(key, user); // oxfmt-ignore
     expect(await all('before.jsonl')).toContain('zoe');
     const { code, stdout } = await ute('erase', '--user', 'zoe');
     expect(stdout).toBe(
@@ -259,7 +259,7 @@ describe('a user who is erased', () => {
 
   it('is recorded, with who asked for it and not for whom', async () => {
     const { body } = await request<{ records: { kind: string; principal_id: string; notes: object | null }[] }>(
-      targetOf(gateway), 'GET', '/v1/audit?page_size=20'); // prettier-ignore
+      targetOf(gateway), 'GET', '/v1/audit?page_size=20'); // oxfmt-ignore
     const of = (kind: string) => body.records.filter((each) => each.kind === kind);
     expect(of('erasure')).toMatchObject([
       { notes: { erased: expect.stringMatching(/^\d+-\d+$/) as string } },

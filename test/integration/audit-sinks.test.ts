@@ -170,7 +170,7 @@ it('each gets the same lines as the file, signed, and they are checked as a file
     env: { UTE_URL: gateway.url, UTE_API_KEY: gateway.keys.admin.text },
     cwd: gateway.dir, fetch, readStdin: () => Promise.resolve(''),
     stdout: (text: string) => void (stdout += text), stderr: () => {},
-  }; // prettier-ignore
+  }; // oxfmt-ignore
   await run(['audit', 'export', 'all.jsonl'], io);
   writeFileSync(join(gateway.dir, 'hook.jsonl'), hook.map(({ body }) => body).join(''));
   const places = ['--checkpoints', 'hook.jsonl', '--checkpoints', data('audit-checkpoints.jsonl')];

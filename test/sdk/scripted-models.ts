@@ -57,7 +57,7 @@ const PROTOCOLS: readonly {
   {
     path: /\/chat\/completions$/,
     results: ({ messages }) =>
-      listOf(messages).filter(({ role }) => role === 'tool').map(({ content }) => shown(content)), // prettier-ignore
+      listOf(messages).filter(({ role }) => role === 'tool').map(({ content }) => shown(content)), // oxfmt-ignore
     answer: ({ text, calls }, { model, messages }) => ({
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -90,7 +90,7 @@ const PROTOCOLS: readonly {
   {
     path: /\/responses$/,
     results: ({ input }) =>
-      listOf(input).filter(({ type }) => type === 'function_call_output').map(({ output }) => shown(output)), // prettier-ignore
+      listOf(input).filter(({ type }) => type === 'function_call_output').map(({ output }) => shown(output)), // oxfmt-ignore
     answer: ({ text, calls = [] }, { model, input }) => ({
       id: 'resp_1',
       object: 'response',
@@ -108,7 +108,7 @@ const PROTOCOLS: readonly {
         })),
         ...(text === undefined
           ? []
-          : [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] }]), // prettier-ignore
+          : [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] }]), // oxfmt-ignore
       ],
       usage: { input_tokens: TOKENS.in, output_tokens: TOKENS.out, total_tokens: TOKENS.in + TOKENS.out },
     }),
@@ -129,7 +129,7 @@ const PROTOCOLS: readonly {
       stop_sequence: null,
       content: [
         ...(text === undefined ? [] : [{ type: 'text', text }]),
-        ...calls.map(({ name, args }, at) => ({ type: 'tool_use', id: idOf(at, listOf(messages).length), name, input: args })), // prettier-ignore
+        ...calls.map(({ name, args }, at) => ({ type: 'tool_use', id: idOf(at, listOf(messages).length), name, input: args })), // oxfmt-ignore
       ],
       usage: { input_tokens: TOKENS.in, output_tokens: TOKENS.out },
     }),
@@ -139,7 +139,7 @@ const PROTOCOLS: readonly {
     results: ({ contents }) =>
       listOf(contents)
         .flatMap(({ parts }) => listOf(parts))
-        .flatMap(({ functionResponse }) => (functionResponse === undefined ? [] : [shown((functionResponse as Json)['response'])])), // prettier-ignore
+        .flatMap(({ functionResponse }) => (functionResponse === undefined ? [] : [shown((functionResponse as Json)['response'])])), // oxfmt-ignore
     answer: ({ text, calls = [] }) => ({
       candidates: [
         {

@@ -7,7 +7,7 @@ export const overview = dashboard({
   uid: 'ute-overview',
   title: 'UTE / Overview',
   description: 'Calls, errors and times of all tools, and what the gateway uses.',
-  // prettier-ignore
+  // oxfmt-ignore
   panels: [
     stat('Calls', 'Calls a second.', `sum(${rate('ute_tool_calls_total')})`, { unit: 'reqps' }),
     stat('Errors', 'Share of calls that ended in an error, whoever is at fault.', `(sum(${rate('ute_tool_call_errors_total')}) or vector(0)) / sum(${rate('ute_tool_calls_total')})`, { unit: 'percentunit' }),

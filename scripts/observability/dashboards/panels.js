@@ -111,7 +111,7 @@ export const TOOL = variable('tool', 'Tool', 'label_values(ute_tool_calls_total{
 
 /** Panels stand beside each other until a line is full. */
 function placed(panels) {
-  let x = 0, y = 0, tallest = 0; // prettier-ignore
+  let x = 0, y = 0, tallest = 0; // oxfmt-ignore
   return panels.map(({ w, h, ...each }, index) => {
     if (x + w > WIDTH) {
       y += tallest;

@@ -8,7 +8,7 @@ export const reliability = dashboard({
   uid: 'ute-reliability',
   title: 'UTE / Reliability',
   description: 'What keeps calls from failing, and what it runs out of.',
-  // prettier-ignore
+  // oxfmt-ignore
   panels: [
     stat('Degraded', 'Components, over all replicas.', `sum(${of('ute_degraded')})`, { thresholds: RED }),
     stat('Open breakers', 'Upstreams that are left alone.', `count(max by (upstream) (${of('ute_circuit_state')}) == 2) or vector(0)`, { thresholds: RED }),

@@ -11,7 +11,7 @@ export const slo = dashboard({
   uid: 'ute-slo',
   title: 'UTE / SLO',
   description: `${OBJECTIVE * 100} % of all calls do not fail through a fault of the gateway itself.`,
-  // prettier-ignore
+  // oxfmt-ignore
   panels: [
     stat('Served, 30 days', 'Share of calls without a fault of the gateway.', `1 - ${faults('30d')} / ${calls('30d')}`, { w: 6, unit: 'percentunit', thresholds: ['red', [OBJECTIVE, 'green']], defaults: { decimals: 3 } }),
     stat('Budget left', 'Of the failures that 30 days may have.', `1 - ${faults('30d')} / (${calls('30d')} * ${BUDGET})`, { w: 6, unit: 'percentunit', thresholds: ['red', [0, 'yellow'], [0.5, 'green']] }),

@@ -6,7 +6,7 @@ export const tenants = dashboard({
   title: 'UTE / Tenants and cost',
   description:
     'Who calls, and what it costs. Tenants need extensions.metrics.tenant_series: true in gateway.yaml.',
-  // prettier-ignore
+  // oxfmt-ignore
   panels: [
     stat('Tenants', 'That have called since replicas started.', `count(count by (tenant) (${of('ute_tenant_calls_total')}))`, { w: 6 }),
     stat('Cost, 24 h', 'As declared by tools that have a cost.', `sum(increase(${of('ute_tool_cost_total')}[24h]))`, { w: 6 }),

@@ -8,7 +8,7 @@ export const tool = dashboard({
   title: 'UTE / Tool',
   description: 'What happens to the calls of one tool.',
   variables: [TOOL],
-  // prettier-ignore
+  // oxfmt-ignore
   panels: [
     stat('Calls', 'Calls a second.', `sum(${rate('ute_tool_calls_total', CHOSEN)})`, { unit: 'reqps' }),
     stat('Succeeded', 'Share of calls that ended well.', `sum(${rate('ute_tool_calls_total', `${CHOSEN},outcome="ok"`)}) / sum(${rate('ute_tool_calls_total', CHOSEN)})`, { unit: 'percentunit' }),

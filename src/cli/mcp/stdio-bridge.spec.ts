@@ -202,7 +202,7 @@ describe('the stream of changes', () => {
       [2, 4_000],
       [3, 8_000],
     ] as const) {
-      // prettier-ignore
+      // oxfmt-ignore
       await eventually(() => streams.length === tries && clock.pendingTimers === 1, `try ${tries}`);
       await clock.advance(waited - 1);
       expect(streams).toHaveLength(tries);

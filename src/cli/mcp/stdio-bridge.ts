@@ -51,7 +51,7 @@ export class StdioBridge {
     this.#changes.stop();
     await settledWithin(this.#ends.clock, ms, Promise.all(this.#taken));
     for (const asked of this.#open)
-      this.#refuse(asked, `Standard input has ended, and the gateway had not answered ${ms} ms later: the request was cancelled.`); // prettier-ignore
+      this.#refuse(asked, `Standard input has ended, and the gateway had not answered ${ms} ms later: the request was cancelled.`); // oxfmt-ignore
     this.#closed.abort();
     await Promise.all(this.#taken);
   }
@@ -86,7 +86,7 @@ export class StdioBridge {
       if (body === undefined) await this.#relay(answer, asked);
       else this.#answer(body, answer, asked);
       const { statusCode = 0 } = answer;
-      this.#refuse(asked, `The gateway ended its answer (HTTP ${statusCode}) without a message of MCP for this request.`); // prettier-ignore
+      this.#refuse(asked, `The gateway ended its answer (HTTP ${statusCode}) without a message of MCP for this request.`); // oxfmt-ignore
     } catch (error) {
       this.#refuse(asked, error instanceof Error ? error.message : String(error));
     }

@@ -61,7 +61,7 @@ async function collect(options: DiagnoseOptions, io: CliIo): Promise<Collected> 
   const own = settings instanceof Error ? undefined : settings;
   const gateway = await GatewayClient.open(options, io);
   const shown = shownSettings(own);
-  const parts = await Promise.all(Object.entries(ASKED).map(async ([name, path]) => [name, await asked(gateway, path)] as const)); // prettier-ignore
+  const parts = await Promise.all(Object.entries(ASKED).map(async ([name, path]) => [name, await asked(gateway, path)] as const)); // oxfmt-ignore
   const answers: JsonObject = Object.fromEntries(parts);
   const { status } = answers;
   const told = isJsonObject(status) ? status['metrics_url'] : undefined;

@@ -11,7 +11,7 @@ const PUBLIC = new URL('https://tools.example.com/gateway/');
 const flow: Flow = {
   tenantId: 'acme', agent: 'desk', provider: 'id', idHash: 'h', kind: 'link', providerKey: 'k', scopes: [], sealed: 'v',
   createdBy: 'boss', intervalMs: 0, createdAt: new Date(0), expiresAt: new Date(0),
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 function bench() {
   const taken: string[][] = [];

@@ -45,7 +45,7 @@ describe('an expression', () => {
     "'raw'", '`{"k": [1]}`', '@.a.c', 'abs(`-1`)', 'ceil(`1.2`)', 'floor(`1.8`)', "ends_with(a.c, 'xt')", 'min(words)',
   ])('%s gives what the package gives', (text) => {
     expect(evaluated(text, DATA)).toEqual(search(DATA, text));
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it('paths over any JSON give what the package gives', () => {
     const paths = [

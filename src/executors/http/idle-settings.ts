@@ -26,7 +26,8 @@ export interface RequestSettings {
   readonly cookies?: Rules<PairRule | string | number | boolean> | undefined;
   readonly path_slashes?: string | undefined;
   readonly path_arguments?:
-    Rules<Omit<PairRule, 'lists'> & { readonly name?: string | undefined }> | undefined;
+    | Rules<Omit<PairRule, 'lists'> & { readonly name?: string | undefined }>
+    | undefined;
   readonly header_arguments?: Rules<Omit<PairRule, 'lists'>> | undefined;
   readonly body?: unknown;
   readonly body_as?: string | undefined;

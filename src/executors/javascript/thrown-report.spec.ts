@@ -38,7 +38,7 @@ describe('a report', () => {
   });
 
   it('is made of traps, too', () => {
-    const trap = new Proxy({}, { get: () => { throw new Error('trap'); } }); // prettier-ignore
+    const trap = new Proxy({}, { get: () => { throw new Error('trap'); } }); // oxfmt-ignore
     expect(throughReport(trap)).toMatchObject({ type: 'PERMANENT', reason: 'EXCEPTION' });
   });
 

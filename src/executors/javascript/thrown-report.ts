@@ -12,7 +12,7 @@ const MAX_TEXT = 2_000;
 const MAX_STACK = 16_001;
 const MAX_LINE = 500;
 const MAX_DETAILS = 65_536;
-const FIELDS = ['type', 'reason', 'retryable', 'partialSideEffects', 'partial_side_effects', 'retryAfterMs', 'retry_after_ms']; // prettier-ignore
+const FIELDS = ['type', 'reason', 'retryable', 'partialSideEffects', 'partial_side_effects', 'retryAfterMs', 'retry_after_ms']; // oxfmt-ignore
 
 /** Never throws, whatever was thrown: its properties may be traps. */
 export function reportOf(thrown: unknown): string {

@@ -14,11 +14,11 @@ import { columns } from '../postgres/columns.ts';
 import { storable } from '../postgres/storable.ts';
 import type { Tables } from '../postgres/tables.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 export const AGENT = columns<AgentRecord>([
   'tenantId', 'name', 'description', 'revision', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy',
 ]);
-// prettier-ignore
+// oxfmt-ignore
 const IN_FORCE = ['tenantId', 'agent', 'tool', 'isEnabled', 'config', 'sealed', 'schemaHash', 'revision'] as const;
 export const CONFIG = columns<AgentToolConfig>(IN_FORCE);
 export const TOOL = columns<AgentToolRecord>([...IN_FORCE, 'updatedAt', 'updatedBy']);

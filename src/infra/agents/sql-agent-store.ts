@@ -111,8 +111,7 @@ export class SqlAgentStore implements AgentStore {
   }
 
   tools(tenantId: string, agent: string): Promise<readonly AgentToolRecord[]> {
-    return this
-      .#rows(sql`SELECT ${TOOL} FROM agent_tools WHERE tenant_id = ${storable(tenantId)} AND agent = ${storable(agent)}
+    return this.#rows(sql`SELECT ${TOOL} FROM agent_tools WHERE tenant_id = ${storable(tenantId)} AND agent = ${storable(agent)}
       ORDER BY tool`);
   }
 

@@ -35,7 +35,7 @@ export interface ApprovalRow extends Omit<
 }
 
 const USABLE = sql`status IN ('pending', 'approved')`;
-// prettier-ignore
+// oxfmt-ignore
 export const SEEN_NAMES = [
   'id', 'tenantId', 'tool', 'toolVersion', 'toolHash', 'argumentsHash', 'arguments', 'riskLevel', 'requestedBy',
   'requestedByUser', 'agentId', 'userId', 'sessionId', 'decidedBy', 'decidedAt', 'comment', 'createdAt', 'expiresAt',

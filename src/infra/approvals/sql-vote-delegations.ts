@@ -6,7 +6,7 @@ import { columns } from '../postgres/columns.ts';
 import type { Database } from '../postgres/database.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 const NAMES = columns<VoteDelegation>([
   'id', 'tenantId', 'fromUser', 'fromRoles', 'fromToken', 'toUser', 'approverGroups', 'startsAt', 'endsAt', 'createdBy', 'createdAt',
 ]);

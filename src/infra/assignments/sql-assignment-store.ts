@@ -18,7 +18,7 @@ import type { Tables } from '../postgres/tables.ts';
 
 const IN_FORCE = ['tenantId', 'tool', 'kind', 'subject', 'contentHash'] as const;
 const ASSIGNMENT = columns<Assignment>(IN_FORCE);
-// prettier-ignore
+// oxfmt-ignore
 const RECORD = columns<AssignmentRecord>([...IN_FORCE, 'version', 'reason', 'revision', 'assignedAt', 'assignedBy']);
 
 /** Undoes the transaction, and what was taken of the generation with it. */

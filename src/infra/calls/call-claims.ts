@@ -10,7 +10,7 @@ import type { Tables } from '../postgres/tables.ts';
 
 type Db = Kysely<Tables>;
 
-const CLAIMED_NAMES = ['id', 'claim', 'kind', 'tenantId', 'tool', 'idempotent', 'readOnly', 'run', 'request', 'approval']; // prettier-ignore
+const CLAIMED_NAMES = ['id', 'claim', 'kind', 'tenantId', 'tool', 'idempotent', 'readOnly', 'run', 'request', 'approval']; // oxfmt-ignore
 /** The row of the call may have been changed since; that of the approval says what was approved. */
 const APPROVAL = sql`(SELECT json_build_object('isDecided', a.status <> 'pending' OR a.expires_at <= now(),
   'isFirst', NOT coalesce(calls.notes ? 'retried_by', false), 'tool', a.tool, 'toolHash', a.tool_hash,

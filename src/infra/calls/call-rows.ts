@@ -119,7 +119,7 @@ export type StoredRow = Omit<StoredCall, 'request' | 'envelope' | 'approval'> & 
   readonly envelope: string | null;
 };
 
-// prettier-ignore
+// oxfmt-ignore
 const NAMES = [
   'id', 'kind', 'status', 'tenantId', 'principalId', 'agentId', 'userId', 'sessionId', 'door', 'tool', 'toolVersion', 'executor',
   'readOnly', 'idempotent', 'partialSideEffects', 'errorType', 'reason', 'claim', 'durationMs', 'registryVersion', 'traceId',

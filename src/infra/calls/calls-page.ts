@@ -5,7 +5,7 @@ import { column, columns } from '../postgres/columns.ts';
 import type { Database } from '../postgres/database.ts';
 
 /** What is shown of a call in a list: neither what it was asked with nor what it answered, which may be large. */
-// prettier-ignore
+// oxfmt-ignore
 export const CALL_SUMMARY = [
   'id', 'kind', 'status', 'principalId', 'agentId', 'userId', 'sessionId', 'door', 'tool', 'toolVersion', 'executor',
   'argumentsHash', 'errorType', 'reason', 'readOnly', 'idempotent', 'partialSideEffects', 'attempts', 'durationMs',

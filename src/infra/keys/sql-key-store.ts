@@ -10,7 +10,7 @@ import type { Tables } from '../postgres/tables.ts';
 /** Any number, the same on every replica: who holds this lock of the database makes keys. */
 const LOCK = 7_274_308;
 
-// prettier-ignore
+// oxfmt-ignore
 const KEY = sql`${columns<KeyRecord>([
   'id', 'name', 'secretSha256', 'previousSha256', 'previousExpiresAt', 'tenants', 'agents', 'roles', 'createdAt', 'createdBy',
   'expiresAt', 'revokedAt', 'revokedBy',

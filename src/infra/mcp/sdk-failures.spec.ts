@@ -48,7 +48,7 @@ describe('an HTTP error', () => {
       'x'.repeat(edge - 20) + SECRET + 'y'.repeat(9_000),
       JSON.stringify({ error: 'x'.repeat(edge - 20) + SECRET + 'y'.repeat(9_000) }),
     ])
-      // prettier-ignore
+      // oxfmt-ignore
       expect(everything(refused(500, body))).not.toContain(SECRET.slice(0, 8));
   });
 });

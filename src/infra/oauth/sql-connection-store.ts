@@ -16,7 +16,7 @@ import { storable } from '../postgres/storable.ts';
 import type { Tables } from '../postgres/tables.ts';
 import { secretPlaceOf, providerOfPlace } from '../../lib/secrets/token-place.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 const CONNECTION = sql`${columns<Connection>([
   'tenantId', 'agent', 'provider', 'providerKey', 'state', 'scopes', 'sealed', 'version', 'connectedAt', 'connectedBy',
   'refreshedAt', 'problem',

@@ -7,7 +7,7 @@ import { withDatabase } from '../postgres/database-failures.ts';
 import { storable } from '../postgres/storable.ts';
 import type { Tables } from '../postgres/tables.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 const FLOW = columns<Flow>([
   'idHash', 'kind', 'tenantId', 'agent', 'provider', 'providerKey', 'scopes', 'sealed', 'createdBy', 'createdByUser', 'intervalMs', 'createdAt',
   'expiresAt',
@@ -78,8 +78,8 @@ export class SqlFlowStore implements FlowStore {
   }
 
   async claimPoll(idHash: string): Promise<boolean> {
-    const claimed = await this
-      .#rows(sql`UPDATE oauth_flows SET next_poll_at = now() + interval_ms * interval '1 millisecond'
+    const claimed =
+      await this.#rows(sql`UPDATE oauth_flows SET next_poll_at = now() + interval_ms * interval '1 millisecond'
       WHERE ${open(idHash)} AND kind = 'device' AND next_poll_at <= now() RETURNING kind`);
     return claimed.length > 0;
   }

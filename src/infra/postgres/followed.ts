@@ -45,7 +45,7 @@ export class Followed {
     const { clock } = this.#needs;
     await tryFor(clock, FIRST, () => this.#look());
     const again = { ms: LOOK_MS, jitter: JITTER };
-    this.#looks = every(clock, again, () => this.check(), () => undefined); // prettier-ignore
+    this.#looks = every(clock, again, () => this.check(), () => undefined); // oxfmt-ignore
   }
 
   /** A look under way is not waited for: its statement may hang, and what it finds is of no use any more. */

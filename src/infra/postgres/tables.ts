@@ -27,7 +27,13 @@ export interface CallsTable {
   kind: 'sync' | 'async' | 'scheduled';
   /** `waiting_approval`: 0027-waiting-calls. */
   status:
-    'waiting_approval' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'outcome_unknown';
+    | 'waiting_approval'
+    | 'queued'
+    | 'running'
+    | 'succeeded'
+    | 'failed'
+    | 'cancelled'
+    | 'outcome_unknown';
   /** The error type of a call that did not succeed, and its reason. */
   error_type: string | null;
   reason: string | null;

@@ -14,7 +14,7 @@ import { withDatabase } from '../postgres/database-failures.ts';
 import { storable } from '../postgres/storable.ts';
 import type { Tables } from '../postgres/tables.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 const SESSION = sql`${columns<SessionRecord>([
   'id', 'tenantId', 'principalId', 'agentId', 'userId', 'mode', 'registryVersion', 'registryHash', 'turn', 'createdAt', 'lastUsedAt',
   'expiresAt', 'overAt', 'endedAt', 'endedBy',

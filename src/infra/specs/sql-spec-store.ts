@@ -24,7 +24,7 @@ const BATCH = 100;
 
 const HEAD = sql`${columns<ToolHead>(['name', 'contentHash', 'enabled', 'revision', 'updatedBy', 'updatedAt', 'note'], 'h')},
   v.version, v.document`;
-// prettier-ignore
+// oxfmt-ignore
 const VERSION = columns<ToolVersion>([
   'name', 'contentHash', 'version', 'document', 'source', 'baseDir', 'createdBy', 'createdAt', 'note',
 ]);

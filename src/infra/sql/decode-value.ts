@@ -5,7 +5,7 @@ import { parseArray } from './inspect/parse-array.ts';
 export type DecodeValue = (text: string) => JsonValue;
 
 const BOOL = 16, BYTEA = 17, INT2 = 21, INT4 = 23, OID = 26, JSON_TYPE = 114, FLOAT4 = 700, FLOAT8 = 701,
-  TIMESTAMP = 1114, TIMESTAMPTZ = 1184, TIMETZ = 1266, JSONB = 3802, VOID = 2278; // prettier-ignore
+  TIMESTAMP = 1114, TIMESTAMPTZ = 1184, TIMETZ = 1266, JSONB = 3802, VOID = 2278; // oxfmt-ignore
 
 const SCALARS: ReadonlyMap<number, DecodeValue> = new Map<number, DecodeValue>([
   [BOOL, (text) => text === 't'],

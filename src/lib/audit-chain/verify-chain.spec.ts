@@ -69,7 +69,7 @@ describe('a chain that is whole', () => {
     const verdict = await check(made);
     expect(verdict).toEqual({
       tenant: TENANT, records: 10, first: 1, last: 10, lastHash: hashAt(made, 10), checkpoints: 3, erased: 0, notes: [],
-    }); // prettier-ignore
+    }); // oxfmt-ignore
   });
 
   it('may begin later where that is said, which is noted, and is held to a checkpoint of the record before', async () => {

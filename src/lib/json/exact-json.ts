@@ -22,7 +22,7 @@ export function isExactNumber(value: unknown): value is ExactNumber {
 
 /** Cheap sign of such a number: 16 digits in a row, or an exponent. */
 const SUSPECT = /\d{16}|\d[eE]\+?\d/;
-const QUOTE = 0x22, BACKSLASH = 0x5c, MINUS = 0x2d, ZERO = 0x30, NINE = 0x39; // prettier-ignore
+const QUOTE = 0x22, BACKSLASH = 0x5c, MINUS = 0x2d, ZERO = 0x30, NINE = 0x39; // oxfmt-ignore
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 const NUMBER_TEXT = /[-+.0-9eE]*/y;
 

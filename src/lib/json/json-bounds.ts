@@ -11,8 +11,8 @@ export const MOST_VALUES = 200_000;
 /** Different ones. Rows of a table share theirs; each new one costs as much as dozens of values. */
 export const MOST_NAMES = 20_000;
 
-const QUOTE = 0x22, BACKSLASH = 0x5c, COLON = 0x3a, COMMA = 0x2c; // prettier-ignore
-const OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d, OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d; // prettier-ignore
+const QUOTE = 0x22, BACKSLASH = 0x5c, COLON = 0x3a, COMMA = 0x2c; // oxfmt-ignore
+const OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d, OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d; // oxfmt-ignore
 
 /** Odd, and another one in each process: nobody writes names that look alike on purpose. */
 const FACTOR = (Math.floor(Math.random() * 2 ** 32) | 1) >>> 0;

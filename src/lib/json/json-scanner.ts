@@ -16,9 +16,9 @@ import {
   type JsonLimits,
 } from './strict-json-error.ts';
 
-const QUOTE = 0x22, PLUS = 0x2b, COMMA = 0x2c, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, COLON = 0x3a; // prettier-ignore
-const OPEN_ARRAY = 0x5b, BACKSLASH = 0x5c, CLOSE_ARRAY = 0x5d, OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d; // prettier-ignore
-const LETTER_F = 0x66, LETTER_N = 0x6e, LETTER_T = 0x74, UPPER_E = 0x45, LOWER_E = 0x65; // prettier-ignore
+const QUOTE = 0x22, PLUS = 0x2b, COMMA = 0x2c, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, COLON = 0x3a; // oxfmt-ignore
+const OPEN_ARRAY = 0x5b, BACKSLASH = 0x5c, CLOSE_ARRAY = 0x5d, OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d; // oxfmt-ignore
+const LETTER_F = 0x66, LETTER_N = 0x6e, LETTER_T = 0x74, UPPER_E = 0x45, LOWER_E = 0x65; // oxfmt-ignore
 const SPACE = 0x20;
 
 /** A number shorter than this is in range, if it has no exponent: 2^53 has sixteen digits. */

@@ -18,7 +18,12 @@ export interface LargeJsonLimits {
 
 /** `TOO_LONG`: a name, a number or a run of blanks that would have to be read in one go. */
 export type LargeJsonFault =
-  'NOT_JSON' | 'TOO_DEEP' | 'TOO_LONG' | 'TOO_MANY_NAMES' | 'TOO_MANY_VALUES' | 'UNSAFE_NUMBER';
+  | 'NOT_JSON'
+  | 'TOO_DEEP'
+  | 'TOO_LONG'
+  | 'TOO_MANY_NAMES'
+  | 'TOO_MANY_VALUES'
+  | 'UNSAFE_NUMBER';
 
 export class LargeJsonError extends Error {
   readonly reason: LargeJsonFault;

@@ -1,7 +1,7 @@
 // Strings of a JSON text that are too long to be read in one go: where they end, and what they say.
 import { notJson } from './limits.ts';
 
-const QUOTE = 0x22, BACKSLASH = 0x5c, LETTER_U = 0x75; // prettier-ignore
+const QUOTE = 0x22, BACKSLASH = 0x5c, LETTER_U = 0x75; // oxfmt-ignore
 /** What the bytes behind the first of a character begin with. */
 const CONTINUATION = 0b1000_0000;
 const IS_CONTINUATION = 0b1100_0000;

@@ -6,8 +6,8 @@ import { LargeJsonError, notJson, type LargeJsonLimits } from './limits.ts';
 import { endOfLongString, endOfString, readLongString } from './long-string.ts';
 import { OpenContainer } from './open-container.ts';
 
-const QUOTE = 0x22, COMMA = 0x2c, COLON = 0x3a, OPEN_ARRAY = 0x5b, CLOSE_ARRAY = 0x5d, OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d; // prettier-ignore
-const TAB = 0x09, LINE_FEED = 0x0a, RETURN = 0x0d, SPACE = 0x20; // prettier-ignore
+const QUOTE = 0x22, COMMA = 0x2c, COLON = 0x3a, OPEN_ARRAY = 0x5b, CLOSE_ARRAY = 0x5d, OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d; // oxfmt-ignore
+const TAB = 0x09, LINE_FEED = 0x0a, RETURN = 0x0d, SPACE = 0x20; // oxfmt-ignore
 /** Of a number, or of blanks. */
 const MAX_WHOLE_BYTES = 256 * 1024;
 

@@ -56,7 +56,8 @@ const manifestSchema = z.strictObject({
 export type PackManifest = z.output<typeof manifestSchema>;
 
 export type ReadManifest =
-  { readonly manifest: PackManifest } | { readonly faults: readonly DescribedProblem[] };
+  | { readonly manifest: PackManifest }
+  | { readonly faults: readonly DescribedProblem[] };
 
 /** Never throws: each fault has its place in the file. */
 export async function readManifest(file: string): Promise<ReadManifest> {

@@ -24,7 +24,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_
 const WORDS: Readonly<Record<string, string>> = {
   second: 's', seconds: 's', sec: 's', secs: 's', minute: 'm', minutes: 'm', min: 'm', mins: 'm',
   hour: 'h', hours: 'h', hr: 'h', hrs: 'h', day: 'd', days: 'd', s: 's', m: 'm', h: 'h', d: 'd',
-}; // prettier-ignore
+}; // oxfmt-ignore
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const NICKNAMES: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',

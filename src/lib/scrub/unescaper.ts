@@ -149,7 +149,7 @@ export class Unescaper {
       // An escape that could not be undone: what it escapes is what counts.
       if (byte === BACKSLASH) this.#escapedFrom ??= this.#starts[at];
       else {
-        this.#emit(LIKE[byte] ?? byte, this.#escapedFrom ?? (this.#starts[at] as number), this.#ends[at] as number); // prettier-ignore
+        this.#emit(LIKE[byte] ?? byte, this.#escapedFrom ?? (this.#starts[at] as number), this.#ends[at] as number); // oxfmt-ignore
         this.#escapedFrom = undefined;
       }
     }

@@ -112,10 +112,10 @@ class AutomatonScrubber implements SecretScrubber {
   #json(value: unknown): unknown {
     if (typeof value === 'string') return this.text(value);
     if (typeof value === 'number') return this.#number(value);
-    if (Array.isArray(value)) return same(value, value.map((item) => this.#json(item))); // prettier-ignore
+    if (Array.isArray(value)) return same(value, value.map((item) => this.#json(item))); // oxfmt-ignore
     if (typeof value !== 'object' || value === null || value instanceof Sealed) return value;
     const entries = Object.entries(value);
-    return withMembers(value, entries, entries.map(([key, item]) => [this.text(key), this.#json(item)])); // prettier-ignore
+    return withMembers(value, entries, entries.map(([key, item]) => [this.text(key), this.#json(item)])); // oxfmt-ignore
   }
 
   #number(value: number): unknown {

@@ -9,7 +9,7 @@ export interface CodeFault {
 }
 
 const EXECUTE = 'execute';
-const NO_FUNCTION: ReadonlySet<string> = new Set(['Literal', 'TemplateLiteral', 'ObjectExpression', 'ArrayExpression', 'ClassExpression']); // prettier-ignore
+const NO_FUNCTION: ReadonlySet<string> = new Set(['Literal', 'TemplateLiteral', 'ObjectExpression', 'ArrayExpression', 'ClassExpression']); // oxfmt-ignore
 
 /** Nothing of it runs. What `export * from` brings is left to whoever loads it. */
 export function handlerFaults(text: string): readonly CodeFault[] {

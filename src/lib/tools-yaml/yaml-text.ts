@@ -100,7 +100,8 @@ export function locateIn(source: YamlText, path: Path, what: 'key' | 'value', ar
 
 /** Problems come in bunches: one text's nodes are kept until the event loop turns. */
 let recent:
-  { readonly text: string; readonly document: Document.Parsed; readonly lines: LineCounter } | undefined;
+  | { readonly text: string; readonly document: Document.Parsed; readonly lines: LineCounter }
+  | undefined;
 
 function reparse(text: string): { readonly document: Document.Parsed; readonly lines: LineCounter } {
   if (recent?.text === text) return recent;

@@ -12,7 +12,7 @@ const MOST_LEVELS = 3;
  * with a message; JSON:API and GraphQL a list `errors`; Jira errorMessages; AWS Message; Apigee fault.faultstring;
  * FastAPI a list `detail`; Slack and many others a word in `error`.
  */
-const TEXTS = ['detail', 'error_description', 'message', 'Message', 'error_message', 'errorMessage', 'faultstring', 'msg', 'description', 'reason', 'title', 'error'] as const; // prettier-ignore
+const TEXTS = ['detail', 'error_description', 'message', 'Message', 'error_message', 'errorMessage', 'faultstring', 'msg', 'description', 'reason', 'title', 'error'] as const; // oxfmt-ignore
 const INNER = ['error', 'errors', 'errorMessages', 'fault', 'Error', 'detail', 'meta', 'status'] as const;
 
 /** One line, or undefined where nothing is found: of a body that has been scrubbed. */

@@ -76,7 +76,7 @@ describe('a document', () => {
   });
 
   it('whatever it holds, is read or refused, never thrown at', () => {
-    const piece = fc.constantFrom('tools:', '- ', '  ', '\n', 'name: a', '&x ', '*x', '{', '}', '[', ']', '"', "'", '<<: ', '!!binary ', ': ', '\t', '%', '|\n', '? ', 'connections:', '\u0000', 'a'); // prettier-ignore
+    const piece = fc.constantFrom('tools:', '- ', '  ', '\n', 'name: a', '&x ', '*x', '{', '}', '[', ']', '"', "'", '<<: ', '!!binary ', ': ', '\t', '%', '|\n', '? ', 'connections:', '\u0000', 'a'); // oxfmt-ignore
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
         const { tools, problems } = read(pieces.join(''));

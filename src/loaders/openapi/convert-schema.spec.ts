@@ -83,7 +83,7 @@ describe('convert', () => {
     schema: fc.dictionary(
       fc.constantFrom('type', '$ref', 'allOf', 'items', 'properties', 'required', 'nullable', 'enum', 'example',
         'default', 'minimum', 'exclusiveMinimum', 'pattern', 'uniqueItems', 'maxItems', 'additionalProperties',
-        'readOnly', 'not', 'format', 'const', 'patternProperties'), // prettier-ignore
+        'readOnly', 'not', 'format', 'const', 'patternProperties'), // oxfmt-ignore
       fc.oneof(
         { maxDepth: 4 },
         fc.constantFrom<JsonValue>('string', 'object', '#/a', '#/b', '#', true, null, 3, -1, '(', ['a']),

@@ -5,7 +5,9 @@ import { parseYaml, yamlProblems, type YamlText } from '../../lib/tools-yaml/yam
 import type { Piece } from './split-tools.ts';
 
 export type ParsedPiece =
-  { readonly value: unknown } | { readonly problems: readonly Problem[] } | 'needs-whole';
+  | { readonly value: unknown }
+  | { readonly problems: readonly Problem[] }
+  | 'needs-whole';
 
 /** What may be an anchor, an alias or a tag: worth a look at the nodes. */
 const MAY_REFER = /[\s[{,:][&*!]/;

@@ -87,7 +87,7 @@ interface Line {
   readonly indent: number;
 }
 
-const LF = 10, CR = 13, SPACE = 32, HASH = 35, DASH = 45; // prettier-ignore
+const LF = 10, CR = 13, SPACE = 32, HASH = 35, DASH = 45; // oxfmt-ignore
 
 function lineAt(text: string, start: number): Line {
   let at = start;

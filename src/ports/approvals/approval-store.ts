@@ -47,7 +47,14 @@ export type RedemptionResult =
       readonly redeemed: false;
       /** `unknown` also covers another tenant's token: existence is not told. */
       readonly why:
-        'unknown' | 'pending' | 'rejected' | 'expired' | 'used' | 'cancelled' | 'other_call' | 'tool_changed';
+        | 'unknown'
+        | 'pending'
+        | 'rejected'
+        | 'expired'
+        | 'used'
+        | 'cancelled'
+        | 'other_call'
+        | 'tool_changed';
       readonly approval?: Approval;
     };
 

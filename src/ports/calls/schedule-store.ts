@@ -3,7 +3,8 @@ import type { CallStatus, NewCall } from './call-store.ts';
 
 /** When it is due: once, at an instant (epoch milliseconds), or by a cron expression in the schedule's time zone. */
 export type When =
-  { readonly kind: 'once'; readonly at: number } | { readonly kind: 'recurring'; readonly cron: string };
+  | { readonly kind: 'once'; readonly at: number }
+  | { readonly kind: 'recurring'; readonly cron: string };
 
 /** What becomes of moments that passed while no gateway ran. */
 export const MISFIRES = ['skip', 'once', 'catch_up'] as const;

@@ -46,7 +46,8 @@ export interface SandboxRun {
    * is counted together.
    */
   readonly workspace:
-    { readonly kind: 'ephemeral' } | { readonly kind: 'kept'; readonly owner: string; readonly key: string };
+    | { readonly kind: 'ephemeral' }
+    | { readonly kind: 'kept'; readonly owner: string; readonly key: string };
   /** Host paths visible read-only at the same place. */
   readonly readable?: readonly string[];
   /** Written into the workspace before the run, over what is there. */

@@ -33,7 +33,8 @@ export interface PinnedDefinition {
 
 /** Either a definition, or why the gateway cannot take it as a tool: such a one cannot be approved. */
 export type SeenDefinition =
-  { readonly hash: string; readonly definition: JsonObject } | { readonly refused: string };
+  | { readonly hash: string; readonly definition: JsonObject }
+  | { readonly refused: string };
 
 export interface ListedDefinition {
   readonly tool: string;

@@ -29,7 +29,8 @@ const MOST_VALUES = 16_000;
 
 /** Either the tool, or what is wrong with it as far as it could be read. */
 export type ToolCheck =
-  { readonly checked: CheckedTool } | { readonly faults: readonly Fault[]; readonly uses?: ConnectionUse };
+  | { readonly checked: CheckedTool }
+  | { readonly faults: readonly Fault[]; readonly uses?: ConnectionUse };
 
 export function checkTool(declaration: RawDeclaration, rules: SpecRules): ToolCheck {
   const { value, foreign, origin } = declaration;

@@ -90,7 +90,8 @@ function byPlace(a: Problem, b: Problem): number {
 }
 
 type CheckResult =
-  { readonly tool: CachedTool } | { readonly problems: readonly Problem[]; readonly uses: ConnectionUse };
+  | { readonly tool: CachedTool }
+  | { readonly problems: readonly Problem[]; readonly uses: ConnectionUse };
 
 function usesOf(result: CheckResult): ConnectionUse {
   if ('problems' in result) return result.uses;

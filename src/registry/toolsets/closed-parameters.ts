@@ -14,7 +14,7 @@ export interface ClosedParameters {
 const BESIDE = [
   'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas', 'dependencies',
   'patternProperties', 'propertyNames', 'minProperties', 'maxProperties',
-]; // prettier-ignore
+]; // oxfmt-ignore
 /** Whole values of the arguments: they would show what is closed. */
 const WHOLE_VALUES = ['default', 'examples', 'const', 'enum'];
 

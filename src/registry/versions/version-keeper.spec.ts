@@ -62,7 +62,7 @@ describe('VersionKeeper', () => {
     expect(recorded[0]).toEqual({
       name: 'greet', contentHash: hashOf(1), version: '1.0.0', document: { name: 'greet', edition: 1 },
       source: 'loader', baseDir: '/tools', createdBy: '', note: '',
-    }); // prettier-ignore
+    }); // oxfmt-ignore
   });
 
   it('records what came while the store was away when it is back', async () => {

@@ -30,7 +30,7 @@ export interface Incoming {
 }
 
 /** Nothing was sent where one of these is the cause. */
-const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']); // prettier-ignore
+const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']); // oxfmt-ignore
 
 export class Transport implements SpeakerSource {
   readonly #options: TransportOptions;

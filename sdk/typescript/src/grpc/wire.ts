@@ -3,7 +3,7 @@ import type { Intent, Meta, Session, SessionBudget, ToolContext, ToolError } fro
 import { objectOf, type Fields } from './schema.ts';
 
 /** Always there, whatever they hold. */
-const ALWAYS = new Set('schema_version call_id tool tool_version executor duration_ms attempts cached replayed fallback degraded registry_version trace_id'.split(' ')); // prettier-ignore
+const ALWAYS = new Set('schema_version call_id tool tool_version executor duration_ms attempts cached replayed fallback degraded registry_version trace_id'.split(' ')); // oxfmt-ignore
 const NULLED = ['agent_id', 'user_id', 'ended_at', 'ended_by'] as const;
 const MODE = 'INTERACTION_MODE_';
 

@@ -7,5 +7,5 @@ export {
   type RunResult,
   type StopReason,
 } from './run.ts';
-export { gatewayTools, refused, textOfAnswer, type GatewayToolsOptions, type ProviderFormat, type Toolbox, type ToolFace } from './toolbox.ts'; // prettier-ignore
-export { answerCalls, type AnsweredCall, type Dialect, type GenerateRequest, type Model, type ModelCall, type ModelTurn, type Usage } from './dialect.ts'; // prettier-ignore
+export { gatewayTools, refused, textOfAnswer, type GatewayToolsOptions, type ProviderFormat, type Toolbox, type ToolFace } from './toolbox.ts'; // oxfmt-ignore
+export { answerCalls, type AnsweredCall, type Dialect, type GenerateRequest, type Model, type ModelCall, type ModelTurn, type Usage } from './dialect.ts'; // oxfmt-ignore

@@ -1,7 +1,7 @@
 // run: the dialog loop. The model speaks, its calls are run, the answers go back, until it calls no more or a limit is met.
 import { ConfirmationRequiredError, errorOfRefusal } from '../errors/gateway-error.ts';
 import { openai } from '../adapters/openai.ts';
-import { callOf, type AnsweredCall, type GenerateRequest, type Loose, type Model, type ModelTurn, type Usage } from './dialect.ts'; // prettier-ignore
+import { callOf, type AnsweredCall, type GenerateRequest, type Loose, type Model, type ModelTurn, type Usage } from './dialect.ts'; // oxfmt-ignore
 import { refused, type Toolbox } from './toolbox.ts';
 
 export interface Limits {

@@ -33,7 +33,7 @@ export interface GatewayToolsOptions {
 export function gatewayTools(client: GatewayClient, options: GatewayToolsOptions = {}): Toolbox {
   const { filter = {}, strict, call: shared = {} } = options;
   return {
-    as: (format, signal) => client.tools.as<unknown>(format, { ...filter, ...(strict !== undefined && { strict }) }, { signal }), // prettier-ignore
+    as: (format, signal) => client.tools.as<unknown>(format, { ...filter, ...(strict !== undefined && { strict }) }, { signal }), // oxfmt-ignore
     async list(signal) {
       const tools = await client.tools.list(filter, { signal });
       return tools

@@ -20,7 +20,8 @@ export interface Issue {
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined;
 }
 type Checked<Output> =
-  { readonly value: Output; readonly issues?: undefined } | { readonly issues: ReadonlyArray<Issue> };
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: ReadonlyArray<Issue> };
 
 export type Schema<Value> = StandardSchema<Value> | JsonSchema;
 

@@ -74,7 +74,7 @@ describe('sendEnvelope', () => {
     ['PERMANENT', {}, 200],
     ['OUTPUT_INVALID', {}, 502],
   ] as const)('%s with %j is HTTP %i', async (type, extra, status) => {
-    // prettier-ignore
+    // oxfmt-ignore
     expect((await refused(type, extra)).status).toBe(status);
   });
 

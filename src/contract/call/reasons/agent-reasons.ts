@@ -1,7 +1,7 @@
 // The reasons about agents, what is configured for their tools and the secrets in it, and which versions of tools are assigned to whom.
 import { row, type ReasonRow } from './reason-row.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 export const AGENT_REASONS = {
   AGENTS_FULL: row('UNAVAILABLE', 'there are as many agents, or tools of agents, as the database may hold: delete some'),
   AGENT_EXISTS: row('CONFLICT', 'the tenant has an agent of this name'),

@@ -1,7 +1,7 @@
 // Who calls, and what they may: the part of the table of reasons that is about credentials.
 import { row, type ReasonRow } from './reason-row.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 export const IDENTITY_REASONS = {
   CREDENTIALS_DIFFER: row('AUTH', 'the request shows two credentials that are not the same: send one'),
   CREDENTIAL_EXPIRED: row('AUTH', 'the key is past its expires_at, or the token past its time'),

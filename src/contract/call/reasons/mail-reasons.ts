@@ -1,7 +1,7 @@
 // The reasons about mail. What a server itself says is its code, as in SMTP_550.
 import { row, type ReasonRow } from './reason-row.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 export const MAIL_REASONS = {
   DELIVERY_UNKNOWN: row('UNAVAILABLE', 'after the message was handed over the connection was lost, or the answer said two things: whether it was taken is not known, and it is not sent again by itself'),
   RECIPIENT_NOT_ALLOWED: row('PERMISSION_DENIED', 'the operator does not let this tool write to a recipient: details.recipients'),

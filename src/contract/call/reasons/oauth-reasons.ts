@@ -5,7 +5,7 @@ const FAILED_PRECONDITION = 9;
 /** Not 401: the credential of the caller is good, and showing another one changes nothing. */
 const ofAgent = { http: 403, grpc: FAILED_PRECONDITION, ranNothing: true, sparesUpstream: true };
 
-// prettier-ignore
+// oxfmt-ignore
 export const OAUTH_REASONS = {
   FLOWS_FULL: row('UNAVAILABLE', 'too many authorizations of the tenant are under way: wait until some have ended'),
   FLOW_NOT_FOUND: row('NOT_FOUND', 'there is no such authorization, or it has ended: start another one'),

@@ -1,7 +1,7 @@
 // The reasons that fetching pages of the web has. Part of the table in reasons.ts.
 import { row, type ReasonRow } from './reason-row.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 export const PAGE_REASONS = {
   PAGE_NOT_TEXT: row('PERMANENT', 'what the URL leads to is no text: a PDF document, a picture, an archive: details.found'),
   PAGE_TOO_COMPLEX: row('PERMANENT', 'the page takes more time or memory to be read than one may'),

@@ -15,7 +15,7 @@ const FAILED_PRECONDITION = 9;
 
 const spares = { sparesUpstream: true };
 
-// prettier-ignore
+// oxfmt-ignore
 export const REASONS = {
   // The request: nobody has looked at a tool yet.
   ACTION_MISSING: row('NOT_FOUND', 'the tool is called by its actions: the message names them'),

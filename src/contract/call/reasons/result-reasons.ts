@@ -1,7 +1,7 @@
 // The reasons of results, composite tools, fallback and replay. Part of the table in reasons.ts.
 import { row, type ReasonRow } from './reason-row.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 export const RESULT_REASONS = {
   EXPRESSION_FAILED: row('PERMANENT', 'an expression of the tool cannot be evaluated on this value'),
   EXPRESSION_TOO_COSTLY: row('PERMANENT', 'an expression of the tool takes too much on this value'),

@@ -22,7 +22,13 @@ import { notStarted, outOfMemory, protocolViolation, startTimeout, workerEnded }
 
 /** Why a thread is no more; also the label of the restart counter. */
 export type EndReason =
-  'closed' | 'died' | 'host_died' | 'out_of_memory' | 'protocol_violation' | 'start_failed' | 'unresponsive';
+  | 'closed'
+  | 'died'
+  | 'host_died'
+  | 'out_of_memory'
+  | 'protocol_violation'
+  | 'start_failed'
+  | 'unresponsive';
 
 export interface WorkerOptions {
   readonly settings: JavascriptSettings;

@@ -53,7 +53,8 @@ export interface CallBody {
 
 /** The body of a reply, as JSON text. */
 export type StepReply =
-  { readonly ok: true; readonly data: JsonValue } | { readonly ok: false; readonly error: StepError };
+  | { readonly ok: true; readonly data: JsonValue }
+  | { readonly ok: false; readonly error: StepError };
 
 const KINDS = [
   'ready',

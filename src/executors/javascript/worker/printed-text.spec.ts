@@ -15,7 +15,7 @@ describe('PrintedText', () => {
         const { lines, text } = recorded();
         for (const piece of pieces) text.push('info', piece);
         text.flush();
-        const expected = pieces.join('').split('\n').map((line) => line.trimEnd()).filter((line) => line !== ''); // prettier-ignore
+        const expected = pieces.join('').split('\n').map((line) => line.trimEnd()).filter((line) => line !== ''); // oxfmt-ignore
         expect(lines).toEqual(expected.map((line) => ['info', line]));
       }),
     );

@@ -10,7 +10,8 @@ import { LargeJsonError } from '../../../lib/large-json/limits.ts';
 import { parseInSlices } from '../../../lib/large-json/parse-json.ts';
 
 export type Answer =
-  { readonly ok: true; readonly data: JsonValue } | { readonly ok: false; readonly error: ReportedError };
+  | { readonly ok: true; readonly data: JsonValue }
+  | { readonly ok: false; readonly error: ReportedError };
 
 export interface ReportedError {
   readonly type: string;

@@ -13,7 +13,7 @@ import { trailDays, windowsOf } from './trail-days.ts';
 type Db = Database['db'];
 type Found = AuditEntry & { readonly position: number };
 
-// prettier-ignore
+// oxfmt-ignore
 const ENTRY = [
   'eventId', 'kind', 'at', 'callId', 'door', 'principalId', 'agentId', 'userId', 'sessionId', 'requestedTool', 'tool',
   'toolVersion', 'executor', 'outcome', 'reason', 'argumentsHash', 'attempts', 'durationMs', 'partialSideEffects',
@@ -36,7 +36,7 @@ const CHAINED_ENTRY = sql.join(
   }),
 );
 
-// prettier-ignore
+// oxfmt-ignore
 const FILTERS = ['kind', 'callId', 'tool', 'outcome', 'principalId', 'agentId', 'userId', 'sessionId'] as const satisfies
   readonly (keyof AuditFilter)[];
 /** Of a position in the chain; anything else is the id of a record without a number. */

@@ -3,7 +3,7 @@
 import { ByteList } from '../../../lib/bytes/byte-list.ts';
 import { tooLarge } from '../failures.ts';
 
-const LINE_FEED = 0x0a, CARRIAGE_RETURN = 0x0d, COLON = 0x3a, SPACE = 0x20; // prettier-ignore
+const LINE_FEED = 0x0a, CARRIAGE_RETURN = 0x0d, COLON = 0x3a, SPACE = 0x20; // oxfmt-ignore
 const BREAK = Buffer.from('\n');
 const BYTE_ORDER_MARK = Buffer.from('\u{feff}');
 /** Names of fields are short: a longer one is none that counts. */

@@ -54,7 +54,7 @@ describe('an event stream', () => {
         const lines = [
           '\u{feff}: hello', '', 'id: 1', 'retry: 5', 'data:', '', 'event: message', `data: ${answer('"é"')}`, '',
           'event: other', `data: ${note}`, '', 'id: 2', 'data: {"jsonrpc":"2.0",', 'data:"method":"x"}', '', '', '',
-        ]; // prettier-ignore
+        ]; // oxfmt-ignore
         const out = await new Bench().through(lines.join(end), sizes);
         const said = out.split('\n').filter((line) => line.startsWith('data'));
         expect(said).toEqual([`data: ${answer('"é"')}`, 'data: {"jsonrpc":"2.0", "method":"x"}']);

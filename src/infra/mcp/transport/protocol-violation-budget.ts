@@ -5,7 +5,11 @@ const WINDOW_MS = 60_000;
 
 /** What a message is that nobody asked for, or that nobody can read; also the label of the metric. */
 export type ProtocolViolation =
-  'garbage' | 'unknown_id' | 'unasked_progress' | 'server_request' | 'notification';
+  | 'garbage'
+  | 'unknown_id'
+  | 'unasked_progress'
+  | 'server_request'
+  | 'notification';
 
 /** Logs on stdout and late answers are common faults of honest servers; floods are not. */
 const LIMITS: { readonly [Kind in ProtocolViolation]: number } = {

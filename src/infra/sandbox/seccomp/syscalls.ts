@@ -17,7 +17,7 @@ const SHARED = {
   process_madvise: 440, mount_setattr: 442, quotactl_fd: 443, memfd_secret: 447, process_mrelease: 448,
   set_mempolicy_home_node: 450, fchmodat2: 452, statmount: 457, listmount: 458, setxattrat: 463,
   removexattrat: 466, open_tree_attr: 467, file_setattr: 469,
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 const X86_64: Machine = {
   auditArch: 0xc000_003e,
@@ -42,7 +42,7 @@ const X86_64: Machine = {
     perf_event_open: 298, fanotify_init: 300, prlimit64: 302, name_to_handle_at: 303, open_by_handle_at: 304,
     clock_adjtime: 305, sendmmsg: 307, setns: 308, process_vm_readv: 310, process_vm_writev: 311, kcmp: 312,
     finit_module: 313, sched_setattr: 314, memfd_create: 319, kexec_file_load: 320, bpf: 321, userfaultfd: 323,
-  }, // prettier-ignore
+  }, // oxfmt-ignore
 };
 
 const AARCH64: Machine = {
@@ -66,7 +66,7 @@ const AARCH64: Machine = {
     name_to_handle_at: 264, open_by_handle_at: 265, clock_adjtime: 266, setns: 268, sendmmsg: 269,
     process_vm_readv: 270, process_vm_writev: 271, kcmp: 272, finit_module: 273, sched_setattr: 274,
     memfd_create: 279, bpf: 280, userfaultfd: 282, kexec_file_load: 294,
-  }, // prettier-ignore
+  }, // oxfmt-ignore
 };
 
 /** By Node's name for it (`process.arch`). Undefined: there is no filter for it, and so no sandbox. */

@@ -2,7 +2,12 @@
 
 /** What was put right. All but `comment` and `trailing_comma` are other languages' spellings of the same value. */
 export type MendKind =
-  'comment' | 'trailing_comma' | 'single_quotes' | 'unquoted_name' | 'python_literal' | 'line_break_in_text';
+  | 'comment'
+  | 'trailing_comma'
+  | 'single_quotes'
+  | 'unquoted_name'
+  | 'python_literal'
+  | 'line_break_in_text';
 
 export interface Mend {
   readonly kind: MendKind;
