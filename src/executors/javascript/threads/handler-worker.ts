@@ -15,20 +15,10 @@ import {
 } from './messages.ts';
 import { PendingCall, type Answer, type CallListener } from './pending-call.ts';
 import type { JavascriptSettings } from '../settings.ts';
-import type { HostedThread, ThreadEnd, ThreadOwner } from './thread-owner.ts';
+import type { EndReason, HostedThread, ThreadEnd, ThreadOwner } from './thread-owner.ts';
 import type { ThreadHosts } from './thread-hosts.ts';
 import { wordsOf } from '../thrown-report.ts';
 import { notStarted, outOfMemory, protocolViolation, startTimeout, workerEnded } from './worker-failures.ts';
-
-/** Why a thread is no more; also the label of the restart counter. */
-export type EndReason =
-  | 'closed'
-  | 'died'
-  | 'host_died'
-  | 'out_of_memory'
-  | 'protocol_violation'
-  | 'start_failed'
-  | 'unresponsive';
 
 export interface WorkerOptions {
   readonly settings: JavascriptSettings;

@@ -28,3 +28,13 @@ export interface HostedThread {
   post(message: ToWorker): void;
   end(): void;
 }
+
+/** Why a thread is no more; also the label of the restart counter. */
+export type EndReason =
+  | 'closed'
+  | 'died'
+  | 'host_died'
+  | 'out_of_memory'
+  | 'protocol_violation'
+  | 'start_failed'
+  | 'unresponsive';

@@ -5,12 +5,13 @@ import type { Counter, Gauge, Labelled } from '../../../ports/telemetry/metrics.
 import { settledWithin } from '../../../lib/timers/settled-within.ts';
 import type { PoolFailures, PoolReporter, WorkerEvents } from '../../../lib/worker-pool/pool-options.ts';
 import { WorkerPool } from '../../../lib/worker-pool/worker-pool.ts';
-import { HandlerWorker, type EndReason, type WorkerOptions } from './handler-worker.ts';
+import { HandlerWorker, type WorkerOptions } from './handler-worker.ts';
 import type { HandlerText } from './messages.ts';
 import type { Answer } from './pending-call.ts';
 import type { JavascriptSettings } from '../settings.ts';
 import type { Task } from './task.ts';
 import type { ThreadHosts } from './thread-hosts.ts';
+import type { EndReason } from './thread-owner.ts';
 import { executorClosed, notStarted, queueFull } from './worker-failures.ts';
 
 export interface ThreadPoolNeeds {
