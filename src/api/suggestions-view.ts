@@ -52,7 +52,7 @@ export async function suggestionsAsked(
     isComplete: figures.isComplete && found.isComplete,
     suggestions: [
       ...suggestNext(sequences, isAsked).slice(0, top),
-      ...suggestPlans(sequences, isAsked).slice(0, top),
+      ...suggestPlans(sequences, isAsked, top),
       ...suggestMending(figures, (name) => known.has(name)).slice(0, top),
       ...neverCalled(shown, figures, tool).slice(0, top).map(unused),
     ],

@@ -55,6 +55,40 @@ it('those that would save most calls come first', () => {
   expect(suggestPlans(all, every).map(({ tools }) => tools.join(' '))).toEqual(['f g', 'c d e', 'a b']);
 });
 
+it('what of many plans is part of another is found as if each were compared with each', () => {
+  const tools = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'ab'), { minLength: 2, maxLength: 5 });
+  const counted = fc.record({ tools, sessions: fc.integer({ min: 3, max: 50 }), calls: fc.nat(50) });
+  const selector = ({ tools: of }: { tools: readonly string[] }) => of.join(' ');
+  const isPart = (part: readonly string[], of: readonly string[]) =>
+    of.some((_, at) => part.every((tool, place) => of[at + place] === tool));
+  fc.assert(
+    fc.property(fc.uniqueArray(counted, { maxLength: 30, selector }), (all) => {
+      const kept = suggestPlans(all, every);
+      for (const { tools: found, sessions } of all) {
+        const longer = kept.filter((plan) => plan.tools.length > found.length && isPart(found, plan.tools));
+        const isLeftOut = longer.some((plan) => plan.sessions >= 0.8 * sessions);
+        expect(kept.some((plan) => selector(plan) === selector({ tools: found }))).toBe(!isLeftOut);
+      }
+    }),
+  );
+});
+
+it('all sequences that are counted at once, none in another, take less than the event loop may be held', () => {
+  const names = Array.from({ length: 13 }, (_, place) => `a_tool_with_a_long_name_${place}`);
+  const sequenceOf = (length: number, seed: number) => ({
+    tools: Array.from({ length }, (_, at) => names[(Math.floor(seed / 7 ** at) + 2 * at) % 13] ?? ''),
+    sessions: 10 ** (6 - length),
+    calls: 10,
+  });
+  const all = [2, 3, 4, 5].flatMap((length) =>
+    Array.from({ length: 2_000 }, (_, seed) => sequenceOf(length, seed * 3)),
+  );
+  const begun = performance.now();
+  expect(suggestPlans(all, every).length).toBeGreaterThan(1_000);
+  // Tens of milliseconds, of a busy machine some hundred; seconds where each was compared with each.
+  expect(performance.now() - begun).toBeLessThan(500);
+});
+
 it('shares are between 0 and 1, and each plan is of several tools, whatever was counted', () => {
   const tool = fc.constantFrom('a', 'b', 'c');
   const counted = fc.record({
