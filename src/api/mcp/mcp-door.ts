@@ -65,9 +65,10 @@ export class McpDoor {
       return this.#reject(request, reply, { kind: 'rejected', ...UNKNOWN_SESSION }, body);
     // A call says who makes it inside the pipeline, where that is audited.
     if (message.method === 'tools/call') {
-      const unlike = await parameterFault(this.#deps, request, came);
+      const exchange = this.#exchange(asked, reply);
+      const unlike = await parameterFault(this.#deps, request.headers, exchange, message.params);
       if (unlike !== undefined) return this.#reject(request, reply, unlike, body);
-      return this.#serve(message, this.#exchange(asked, reply));
+      return this.#serve(message, exchange);
     }
     const principal = await this.#principalOf(request, reply, message.id);
     if (principal === undefined || !this.#mayKnow(request, reply, principal, message.id)) return;
@@ -115,8 +116,7 @@ export class McpDoor {
 
   /** What nobody waits for an answer to. */
   async #take(request: FastifyRequest, reply: FastifyReply, came: Incoming): Promise<void> {
-    const principal = await this.#principalOf(request, reply, null);
-    if (principal === undefined) return;
+    if ((await this.#principalOf(request, reply, null)) === undefined) return;
     if (
       came.kind === 'notification' &&
       came.era === 'legacy' &&

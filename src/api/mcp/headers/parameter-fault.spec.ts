@@ -2,8 +2,11 @@
 import { expect, it } from 'vitest';
 import { compiledOf, functionOf, principalOf } from '../../../../test/helpers/call-kit.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import type { Credential } from '../../../contract/call/principal.ts';
+import type { JsonObject } from '../../../contract/json.ts';
 import type { Toolset } from '../../../contract/tool/toolset.ts';
 import { snapshotOf } from '../../../registry/tool-spec-registry.ts';
+import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { Era } from '../protocol/exchange.ts';
 import { parameterFault, type ParameterFaultDeps } from './parameter-fault.ts';
 
@@ -15,31 +18,51 @@ const routed = functionOf({
 interface Asked {
   readonly era?: Era;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly toolset?: string;
+  /** What the URL says of the context of its calls. */
+  readonly said?: JsonObject;
+  /** What the message says of it. */
+  readonly context?: JsonObject;
   readonly isStranger?: boolean;
   readonly isHidden?: boolean;
 }
 
-function faultOf({ era = 'modern', headers = {}, toolset, isStranger = false, isHidden = false }: Asked) {
+const FROM = { address: '203.0.113.7', forwarded: undefined };
+
+function kit({ isStranger = false, isHidden = false }: Asked) {
   const tools = snapshotOf([], [{ ...compiledOf(routed), isShownTo: () => !isHidden }]);
-  const mine = { tools, isOfTenant: () => toolset === 'mine' } as unknown as Toolset;
-  const authenticate = async () => {
-    if (isStranger) throw new ToolFailure('AUTH', 'no');
-    return principalOf();
+  const toolset = (name: string) => ({ tools, isOfTenant: () => name === 'mine' }) as unknown as Toolset;
+  const shown: { credential: Credential; tenant: string | undefined }[] = [];
+  const authenticator: Authenticator = {
+    authenticate: async (credential, tenant) => {
+      shown.push({ credential, tenant });
+      // It serves several tenants.
+      if (isStranger || tenant === undefined) throw new ToolFailure('AUTH', 'no');
+      return principalOf({ tenantId: tenant });
+    },
+    recall: () => principalOf(),
   };
-  const deps = {
-    catalog: { snapshot: () => tools },
-    toolsets: { find: () => mine },
-    authenticator: { authenticate },
+  const catalog = { snapshot: () => tools };
+  return { deps: { catalog, toolsets: { find: toolset }, authenticator }, shown };
+}
+
+function faultOf(call: Asked, { deps } = kit(call)) {
+  const { era = 'modern', headers = {}, said = { tenant_id: 'acme' }, context } = call;
+  const environment = {
+    credential: { kind: 'bearer', token: 'ute_live_x', from: FROM },
+    timeoutMs: undefined,
+    traced: {},
+    prefer: {},
   };
-  const request = { headers, params: { ...(toolset !== undefined && { toolset }) }, socket: {} };
-  const params = { name: 'routed', arguments: { region: 'eu' } };
-  const message = { jsonrpc: '2.0' as const, id: 1, method: 'tools/call', params };
-  return parameterFault(
-    deps as unknown as ParameterFaultDeps,
-    request as unknown as Parameters<typeof parameterFault>[1],
-    { kind: 'request', era, message },
-  );
+  const exchange = {
+    asked: { era, environment, context: said, largeIntegers: [] },
+    whenGone: () => undefined,
+  } as unknown as Parameters<typeof parameterFault>[2];
+  const _meta = context && { 'io.ute/context': context };
+  return parameterFault(deps as unknown as ParameterFaultDeps, headers, exchange, {
+    name: 'routed',
+    arguments: { region: 'eu' },
+    ...(_meta && { _meta }),
+  });
 }
 
 const asked = {
@@ -48,7 +71,9 @@ const asked = {
 
 it.each<[string, Asked]>([
   ['in no toolset', {}],
-  ['in a toolset of its tenant', { toolset: 'mine' }],
+  ['in a toolset of its tenant', { said: { tenant_id: 'acme', toolset: 'mine' } }],
+  ['in a toolset that its message names', { context: { toolset: 'mine' } }],
+  ['of a tenant that its message names', { said: {}, context: { tenant_id: 'acme' } }],
   ['with a header that says something else', { headers: { 'mcp-param-region': 'us' } }],
 ])('a caller who is shown the tool is told, %s', async (_case, call) => {
   expect(await faultOf(call)).toMatchObject({ status: 400, code: -32_020, data: asked });
@@ -57,9 +82,16 @@ it.each<[string, Asked]>([
 it.each<[string, Asked]>([
   ['a stranger', { isStranger: true }],
   ['whoever is not shown the tool', { isHidden: true }],
-  ['whoever may not know the toolset', { toolset: 'others' }],
+  ['whoever may not know the toolset', { context: { toolset: 'others' } }],
   ['a client of 2025', { era: 'legacy' }],
   ['whoever says the right thing', { headers: { 'mcp-param-region': 'eu' } }],
+  ['whoever names two tenants', { context: { tenant_id: 'umbrella' } }],
 ])('%s is not: the call goes the way of any other', async (_who, call) => {
   expect(await faultOf(call)).toBeUndefined();
+});
+
+it('a wrong credential is counted by its address where the call is refused, and not here as well', async () => {
+  const stranger = kit({ isStranger: true });
+  await faultOf({ isStranger: true }, stranger);
+  expect(stranger.shown).toEqual([{ credential: { kind: 'bearer', token: 'ute_live_x' }, tenant: 'acme' }]);
 });

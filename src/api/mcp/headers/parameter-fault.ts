@@ -1,17 +1,16 @@
 // A call of 2026-07-28 whose headers do not say what its arguments say, where its tool asks for them.
-import type { FastifyRequest } from 'fastify';
-import type { Principal } from '../../../contract/call/principal.ts';
-import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
-import type { ToolSet } from '../../../contract/tool/tool-set.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Credential, Principal } from '../../../contract/call/principal.ts';
+import type { ToolRequest } from '../../../contract/call/tool-call.ts';
 import { ASKED_KEY, parameterHeaders } from '../../../formats/mcp/parameter-headers.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import type { Toolsets } from '../../../ports/registry/toolsets.ts';
 import { mayKnow } from '../../offered-toolset.ts';
-import { environmentOf } from '../../rest/execute/read-call.ts';
 import { findShown } from '../../tool-view.ts';
-import type { Incoming, Rejection } from '../protocol/incoming.ts';
-import { toolsetIn } from '../protocol/request-head.ts';
+import type { Exchange } from '../protocol/exchange.ts';
+import type { Rejection } from '../protocol/incoming.ts';
+import { readToolCall } from '../tools/read-tool-call.ts';
 import { unlikeArguments } from './said-parameters.ts';
 import { HEADER_MISMATCH } from './standard-headers.ts';
 
@@ -24,45 +23,42 @@ export interface ParameterFaultDeps {
 /** Undefined: they are right. Who is not shown the tool is refused as for any other, and not told what it asks for. */
 export async function parameterFault(
   deps: ParameterFaultDeps,
-  request: FastifyRequest,
-  { era, message: { params } }: Extract<Incoming, { kind: 'request' }>,
+  headers: IncomingHttpHeaders,
+  exchange: Pick<Exchange, 'asked' | 'whenGone'>,
+  params: unknown,
 ): Promise<Rejection | undefined> {
-  if (era === 'legacy') return undefined;
-  const { name, arguments: args = {} } = (params ?? {}) as JsonObject;
-  const tools = toolsIn(deps, request);
-  if (tools === undefined || typeof name !== 'string' || !isJsonObject(args)) return undefined;
-  const fn = tools.find(name)?.function;
+  if (exchange.asked.era === 'legacy') return undefined;
+  // As it will be made: tenant and toolset may be named in its URL, its headers or its message.
+  const call = readToolCall(params ?? {}, exchange);
+  if (call.refusal !== undefined) return undefined;
+  const { toolset: name } = call.context;
+  const toolset = name === undefined ? undefined : deps.toolsets.find(name);
+  const tools = name === undefined ? deps.catalog.snapshot() : toolset?.tools;
+  const fn = tools?.find(call.tool)?.function;
   const asked = fn === undefined ? [] : parameterHeaders(fn.inputSchema);
-  const message = asked.length === 0 ? undefined : unlikeArguments(asked, args, request.headers);
-  if (message === undefined || !(await isShown(deps, request, name))) return undefined;
+  const message = asked.length === 0 ? undefined : unlikeArguments(asked, call.arguments, headers);
+  if (message === undefined || tools === undefined) return undefined;
+  const principal = await principalOf(deps.authenticator, call);
+  if (principal === undefined || (name !== undefined && !mayKnow(toolset, principal))) return undefined;
+  if (findShown(tools, call.tool, { principal }) === undefined) return undefined;
   const data = { [ASKED_KEY]: asked };
   return { kind: 'rejected', status: 400, code: HEADER_MISMATCH, message, data };
-}
-
-function toolsIn({ catalog, toolsets }: ParameterFaultDeps, { params }: FastifyRequest): ToolSet | undefined {
-  const name = toolsetIn(params);
-  return name === undefined ? catalog.snapshot() : toolsets.find(name)?.tools;
-}
-
-async function isShown(deps: ParameterFaultDeps, request: FastifyRequest, tool: string): Promise<boolean> {
-  const principal = await principalOf(deps.authenticator, request);
-  const toolset = toolsetIn(request.params);
-  const tools = toolsIn(deps, request);
-  if (principal === undefined || tools === undefined) return false;
-  if (toolset !== undefined && !mayKnow(deps.toolsets.find(toolset), principal)) return false;
-  return findShown(tools, tool, { principal }) !== undefined;
 }
 
 /** Undefined: a stranger, whom the call's own refusal tells so. */
 async function principalOf(
   authenticator: Authenticator,
-  request: FastifyRequest,
+  { credential, context }: ToolRequest,
 ): Promise<Principal | undefined> {
-  const { credential, traced, wrongTenant } = environmentOf(request, () => undefined);
-  if (wrongTenant !== undefined) return undefined;
   try {
-    return await authenticator.authenticate(credential, traced.tenantId);
+    return await authenticator.authenticate(fromNowhere(credential), context.tenantId);
   } catch {
     return undefined;
   }
+}
+
+/** Looked at once more where the call is refused: as one from an address it would count twice among the wrong ones from there. */
+function fromNowhere(credential: Credential): Credential {
+  if (credential.kind === 'bearer') return { kind: 'bearer', token: credential.token };
+  return credential.kind === 'several' ? { kind: 'several' } : credential;
 }

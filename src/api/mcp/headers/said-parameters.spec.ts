@@ -46,15 +46,24 @@ it.each<[string, JsonValue | undefined, string | undefined, string]>([
   ['base64 that is no text', '\u{fffd}', '=?base64?/w==?=', 'does not say'],
   ['a number that is no integer', 1, '1.0', 'does not say'],
   ['nothing as zero', 0, '', 'does not say'],
+  ['bytes that no text is said to be in', '\u{e9}', '\u{e9}', 'does not say'],
   ['one of an argument that is not there', undefined, 'us', 'and arguments.place.region is not'],
   ['one of null', null, 'null', 'and arguments.place.region is not'],
 ])('refuses %s', (_case, value, said, why) => {
   expect(faultOf(value, said)).toContain(why);
 });
 
+it('an integer of 64 bits, which stands in the arguments as its digits, is held to each of them', () => {
+  const large = '9223372036854775807';
+  expect(faultOf(large, large, 'integer')).toBeUndefined();
+  expect(faultOf(large, '9223372036854775806', 'integer')).toContain('does not say');
+  expect(faultOf(large, undefined, 'integer')).toContain('is missing');
+});
+
 it('leaves to the schema what is of another kind, and asks for nothing behind it', () => {
   expect(faultOf(['us'])).toBeUndefined();
   expect(faultOf(7, undefined, 'string')).toBeUndefined();
+  expect(faultOf('7', undefined, 'integer')).toBeUndefined();
   expect(faultOf(1.5, '1.5', 'integer')).toBeUndefined();
   expect(faultOf('true', undefined, 'boolean')).toBeUndefined();
   expect(unlikeArguments(asking('string'), { place: 'here' }, {})).toBeUndefined();

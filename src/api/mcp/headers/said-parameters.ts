@@ -5,6 +5,8 @@ import type { ParameterHeader } from '../../../formats/mcp/parameter-headers.ts'
 import { decodedHeader } from './header-value.ts';
 
 const INTEGER = /^-?\d+$/;
+/** An integer that no double holds stands in the arguments as its digits: those of 64 bits are at most 20. */
+const LARGE = /^-?\d{16,20}$/;
 
 /** Undefined: they do. An argument of another kind than its schema says is refused by that, with the field. */
 export function unlikeArguments(
@@ -28,7 +30,8 @@ export function unlikeArguments(
 }
 
 function isOf(value: JsonValue, type: ParameterHeader['type']): value is string | number | boolean {
-  return type === 'integer' ? Number.isInteger(value) : typeof value === type;
+  if (type !== 'integer') return typeof value === type;
+  return Number.isInteger(value) || (typeof value === 'string' && LARGE.test(value));
 }
 
 function isSame(said: string | undefined, value: string | number | boolean): boolean {
