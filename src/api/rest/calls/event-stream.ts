@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 
 const KEEP_ALIVE_MS = 15_000;
-/** A reader that takes nothing for so long is gone. */
+/** A reader that takes nothing of what waits for so long is gone. Longer than it takes to say that the stream is alive. */
 const STUCK_MS = 30_000;
 const RECONNECT_AFTER_MS = 1_000;
 
@@ -29,6 +29,10 @@ export class EventStream {
     this.#raw.write(`retry: ${RECONNECT_AFTER_MS}\n\n`);
     this.#keepAlive = setInterval(() => void this.#sayAlive(), KEEP_ALIVE_MS);
     this.#keepAlive.unref();
+    // Its timeout counts from the last bytes that the connection took, so that a slow reader of a large event is none of these.
+    this.#raw.setTimeout(STUCK_MS, () => {
+      if (this.#raw.writableLength > 0) this.#raw.destroy();
+    });
   }
 
   /** Aborted when the reader is gone. */
@@ -42,9 +46,7 @@ export class EventStream {
     const text = `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
     if (this.#raw.write(text)) return;
     await new Promise<void>((resolve) => {
-      const stuck = setTimeout(() => this.#raw.destroy(), STUCK_MS);
       const done = () => {
-        clearTimeout(stuck);
         this.#raw.off('drain', done).off('close', done);
         resolve();
       };
