@@ -1,5 +1,5 @@
 // Changing the tools of a running gateway: noticed, taken whole or not at all, and never felt by a call.
-import { appendFileSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { grpcDoor } from '../helpers/doors.ts';
@@ -277,5 +277,33 @@ describe('the operator', () => {
     ]);
     expect(await request(admin, 'POST', '/v1/admin/tools/nobody/disable')).toMatchObject({ status: 404 });
     grpc.close();
+  });
+});
+
+describe('gateway.yaml whose loaders change', () => {
+  const TOOLS = { echo: 'echo', second: 'second' };
+  const isThere = async (admin: RestTarget, tool: string) =>
+    (await callTool(admin, tool, { text: 'hello' })).status === 200;
+
+  it('brings and takes tools without a restart, and keeps them where it cannot be used', async () => {
+    const first = writeTools(dir, javascriptTool(TOOLS.echo, './echo.js'));
+    const second = join(dir, 'second.yaml');
+    writeFileSync(second, `tools:\n${javascriptTool(TOOLS.second, './echo.js')}`);
+    const { gateway: running, admin } = await started(first);
+    const file = join(running.dir, 'gateway.yaml');
+    const original = readFileSync(file, 'utf8');
+    const entry = `loaders:\n  - { type: yaml-file, paths: [${JSON.stringify(second)}] }\n`;
+    const withSecond = original.replace('loaders:\n', entry);
+    writeFileSync(file, withSecond);
+    await expect.poll(() => isThere(admin, TOOLS.second), SOONER_OR_LATER).toBe(true);
+    expect(await isThere(admin, TOOLS.echo)).toBe(true);
+    for (const broken of [entry.replace('yaml-file', 'yml-file'), 'loaders: [\n', '']) {
+      writeFileSync(file, broken === '' ? '' : original.replace('loaders:\n', broken));
+      await request(admin, 'POST', '/v1/admin/reload');
+      expect([await isThere(admin, TOOLS.echo), await isThere(admin, TOOLS.second)]).toEqual([true, true]);
+    }
+    writeFileSync(file, original);
+    expect((await request<Status>(admin, 'POST', '/v1/admin/reload')).body).toMatchObject({ ok: true, tools: 1 });
+    expect([await isThere(admin, TOOLS.echo), await isThere(admin, TOOLS.second)]).toEqual([true, false]);
   });
 });

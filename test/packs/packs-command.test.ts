@@ -1,8 +1,9 @@
 // `ute packs`: an entry is written only if a gateway would start with it; what is there stays as it was.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
+import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 let cwd: string;
@@ -112,5 +113,81 @@ describe('ute packs add', () => {
     write('loaders: [');
     expect(await ute('packs', 'add', 'system')).toMatchObject({ code: 1 });
     expect(settings()).toBe('loaders: [');
+  });
+});
+
+describe('ute packs add beside a gateway that runs', () => {
+  let gateway: RunningGateway;
+  const tools = tempDir();
+  beforeAll(async () => {
+    writeFileSync(join(tools, 'tools.yaml'), 'tools: []\n');
+    gateway = await startGateway({ tools: [join(tools, 'tools.yaml')] });
+  }, 60_000);
+  afterAll(async () => {
+    await gateway?.stop();
+    removeDir(tools);
+  });
+
+  const file = () => join(gateway.dir, 'gateway.yaml');
+  const MAIL = {
+    email: {
+      config: { smtp_server: 'smtp.example.com', from_email: 'desk@example.com' },
+      sensitive_config: { api_key: 'a password' },
+    },
+  };
+  const CALENDAR = {
+    google_calendar: { config: { calendar_id: 'primary' } },
+    google_calendar_api: { sensitive_config: { access_token: 'ya29.token' } },
+  };
+
+  function reach(key: string): void {
+    env = { UTE_CONFIG: file(), UTE_URL: gateway.url, UTE_API_KEY: key };
+    writeFileSync(join(cwd, 'mail.json'), JSON.stringify(MAIL));
+    writeFileSync(join(cwd, 'calendar.json'), JSON.stringify(CALENDAR));
+  }
+
+  it('with an agent whose tools are configured gives an answer to the next call, without a restart', async () => {
+    reach(gateway.keys.admin.text);
+    const added = await ute('packs', 'add', 'email', '--agent', 'desk', '--tools', '@mail.json');
+    expect(added).toMatchObject({ code: 0, stderr: '' });
+    expect(added.stdout).toContain('--context agent_id=desk');
+    expect(added.stdout).not.toContain('Configure email');
+    const message = '{"to": "ann@example.com", "subject": "Hello", "body": "How are you?"}';
+    const called = await ute(
+      ...['call', 'email.send_email', message, '--context', 'agent_id=desk'],
+      ...['--context', 'dry_run=true', '--json'],
+    );
+    expect(called).toMatchObject({ code: 0 });
+    expect(JSON.parse(called.stdout)).toMatchObject({ ok: true, data: { would: { from: 'desk@example.com' } } });
+    const another = await ute('packs', 'add', 'calendar', '--agent', 'desk', '--tools', '@calendar.json');
+    expect(another).toMatchObject({ code: 0, stderr: '' });
+    const { stdout } = await ute('agents', 'tools', 'desk');
+    for (const tool of ['email', 'google_calendar', 'google_calendar_api']) expect(stdout).toContain(tool);
+  });
+
+  it('with a wrong key, a file with a mistake or one half of the two options leaves gateway.yaml as it was', async () => {
+    reach('ute_live_wrong');
+    const before = readFileSync(file(), 'utf8');
+    const add = (...more: string[]) => ute('packs', 'add', 'tasks', ...more);
+    const refused = await add('--agent', 'desk', '--tools', '@mail.json');
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain('401');
+    expect(await add('--agent', 'desk')).toMatchObject({ code: 2 });
+    expect(await add('--tools', '@mail.json')).toMatchObject({ code: 2 });
+    writeFileSync(join(cwd, 'wrong.json'), '{"email": ');
+    expect((await add('--agent', 'desk', '--tools', '@wrong.json')).code).toBe(2);
+    env = { ...env, UTE_URL: 'http://127.0.0.1:1' };
+    expect((await add('--agent', 'desk', '--tools', '@mail.json')).stderr).toContain('cannot be reached');
+    expect(readFileSync(file(), 'utf8')).toBe(before);
+  });
+
+  it('tells where that gateway was started with another gateway.yaml', async () => {
+    reach(gateway.keys.admin.text);
+    const elsewhere = join(cwd, 'gateway.yaml');
+    writeFileSync(elsewhere, 'loaders: []\n');
+    env = { ...env, UTE_CONFIG: elsewhere };
+    const { code, stderr } = await ute('packs', 'add', 'memory', '--agent', 'desk', '--tools', '@mail.json');
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('another gateway.yaml');
   });
 });

@@ -46,6 +46,8 @@ export interface Gateway {
   readonly ownSchedules: OwnSchedules;
   /** Those that are not in force. */
   readonly versions: ToolVersions;
+  /** Takes the loaders of these settings from now on. Throws SettingsError; the loaders stay as they are then. */
+  useLoaders(settings: Settings): void;
   /** What executors tell of themselves, by name. */
   status(): JsonObject;
   /** After the last call: stops watching, closes executors and extensions. */
@@ -80,7 +82,7 @@ export async function createGateway(
   const upstreams = new Upstreams({ ...ports, random });
   const compiler = new GatewayCompiler(pipeline, settings, ports, upstreams);
   const tools = createToolSet(settings, ports, { rules, executors, compiler });
-  const { registry, sync, versions, specs } = tools;
+  const { registry, sync, versions, specs, useLoaders } = tools;
   const { agentTools } = perCaller;
   const { toolsets, search } = openToolsets(settings, { ports, registry, compiler, agentTools });
   const executor = new UnifiedToolExecutor({
@@ -109,7 +111,8 @@ export async function createGateway(
     await pipeline.close();
   }
   const own = { executor, toolsets, search, pipeline: pipeline.view, circuits: upstreams, agreement };
-  return { ...own, ownSchedules, registry, sync, specs, versions, status: () => statusOf(executors), close };
+  const kept = { registry, sync, specs, versions, useLoaders };
+  return { ...own, ...kept, ownSchedules, status: () => statusOf(executors), close };
 }
 
 /**

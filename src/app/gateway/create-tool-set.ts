@@ -1,6 +1,6 @@
 // Assembles what holds the tools: loaders, the registry they feed, the versions there were, and what changes definitions.
 import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
-import { chosenLoaders } from './open-loaders.ts';
+import { OpenedLoaders } from './open-loaders.ts';
 import { degradedGauge } from '../../infra/telemetry/degraded-gauge.ts';
 import type { Ports } from '../../ports/ports.ts';
 import type { SpecControl } from '../../ports/registry/spec-control.ts';
@@ -8,7 +8,6 @@ import type { ToolVersions } from '../../ports/registry/tool-versions.ts';
 import type { Executors } from '../../registry/build-tool.ts';
 import { BuiltVersions } from '../../registry/versions/built-versions.ts';
 import { RegistrySync } from '../../registry/reload/registry-sync.ts';
-import type { NamedLoader } from '../../registry/reload/tool-source.ts';
 import { SpecEditor } from '../../registry/versions/spec-editor.ts';
 import type { SpecRules } from '../../registry/spec-rules.ts';
 import { ToolSpecRegistry } from '../../registry/tool-spec-registry.ts';
@@ -26,6 +25,8 @@ export interface ToolSet {
   readonly sync: RegistrySync;
   readonly versions: ToolVersions;
   readonly specs: SpecControl;
+  /** Takes the loaders of these settings from now on. Throws SettingsError; the loaders stay as they are then. */
+  useLoaders(settings: Settings): void;
   /** After the last call, before the executors. */
   close(): Promise<void>;
 }
@@ -33,7 +34,8 @@ export interface ToolSet {
 /** Empty until `sync.start()`. */
 export function createToolSet(settings: Settings, ports: Ports, parts: ToolSetParts): ToolSet {
   const registry = new ToolSpecRegistry();
-  const loaders = createLoaders(settings, ports);
+  const opened = new OpenedLoaders({ ...ports, configDir: settings.configDir, dataDir: settings.data_dir });
+  const loaders = opened.of(settings);
   const store = ports.specs;
   const keeper = new VersionKeeper({ ...ports, store });
   const degraded = degradedGauge(ports.metrics, 'tools');
@@ -41,19 +43,11 @@ export function createToolSet(settings: Settings, ports: Ports, parts: ToolSetPa
   const connections = () => sync.connections();
   const { configDir } = settings;
   const versions = new BuiltVersions({ ...ports, ...parts, connections, configDir, definitions: keeper });
-  const loader = loaders.find((each) => each.loader.draft !== undefined)?.loader;
-  const specs = new SpecEditor({ ...ports, store, loader, sync, registry });
+  const specs = new SpecEditor({ ...ports, store, loader: () => opened.editable(), sync, registry });
   async function close(): Promise<void> {
     await Promise.all([sync.stop(), keeper.close()]);
     versions.close();
   }
-  return { registry, sync, versions, specs, close };
-}
-
-function createLoaders(settings: Settings, ports: Ports): readonly NamedLoader[] {
-  const needs = { ...ports, configDir: settings.configDir, dataDir: settings.data_dir };
-  return chosenLoaders(settings).map(({ plugin, options }) => ({
-    type: plugin.name,
-    loader: plugin.create(needs)(options),
-  }));
+  const useLoaders = (now: Settings) => sync.use(opened.of(now));
+  return { registry, sync, versions, specs, useLoaders, close };
 }

@@ -15,7 +15,7 @@ import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import { GatewayModule } from './gateway.module.ts';
 import type { Infra } from '../adapters/create-ports.ts';
-import type { ToolsetReload } from '../../infra/toolsets/toolset-reload.ts';
+import type { SettingsReload } from './settings-reload.ts';
 import { NestLog } from '../../infra/telemetry/nest-log.ts';
 import type { Sibling } from '../process/many/sibling.ts';
 import { handConnections } from './handed-connections.ts';
@@ -31,7 +31,7 @@ export interface DoorParts {
   readonly asyncCalls: AsyncService;
   readonly readiness: Readiness;
   /** Left out: the toolsets stay as they are. */
-  readonly toolsetReload?: ToolsetReload | undefined;
+  readonly settingsReload?: SettingsReload | undefined;
   /** Hands connections over; left out: the doors take them from ports of their own. */
   readonly sibling?: Sibling | undefined;
 }
@@ -99,12 +99,12 @@ export async function prepareDoors({ settings, sibling, ...parts }: DoorParts): 
 
 async function createApp(
   settings: Settings,
-  { infra, gateway, asyncCalls, readiness, toolsetReload }: Omit<DoorParts, 'settings'>,
+  { infra, gateway, asyncCalls, readiness, settingsReload }: Omit<DoorParts, 'settings'>,
   grpcHealth: GrpcHealth,
 ): Promise<NestFastifyApplication> {
   const { docs } = settings.http;
   const module = ApiModule.register({
-    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls, toolsetReload),
+    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls, settingsReload),
     readiness,
     grpcHealth,
     docs,

@@ -6,10 +6,10 @@ import { checkPorts } from '../../infra/http/free-ports.ts';
 import { startDemoUpstream, type DemoUpstream } from '../demo/demo-upstream.ts';
 import { answerWhileRecovering, bootDoors } from './boot-doors.ts';
 import type { Doors } from './open-doors.ts';
-import { ToolsetReload } from '../../infra/toolsets/toolset-reload.ts';
 import { openMetrics, type MetricsDoor } from './open-metrics.ts';
 import { degradedTools, ServiceState } from './service-state.ts';
 import { addressesOf, type Addresses } from './addresses.ts';
+import { SettingsReload } from './settings-reload.ts';
 import type { Sibling } from '../process/many/sibling.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
@@ -26,8 +26,8 @@ export interface Service extends Addresses {
 const LEAST_SHIP_MS = 1_000;
 
 /**
- * `reread` gives the settings as they stand now, for keys that come and go. `sibling`: connections come from the primary, which
- * holds the ports. Throws LoadError, or Error with what kept it from starting; nothing is left running then.
+ * `reread` gives the settings as they stand now, for keys, loaders and toolsets that come and go. `sibling`: connections come from
+ * the primary, which holds the ports. Throws LoadError, or Error with what kept it from starting; nothing is left running then.
  */
 export async function serve(
   settings: Settings,
@@ -60,8 +60,8 @@ async function start(
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
-  const toolsetReload = toolsetReloadOf(settings, infra, gateway, reread);
-  undo.push(async () => toolsetReload?.stop());
+  const settingsReload = settingsReloadOf(settings, infra, gateway, reread);
+  undo.push(async () => settingsReload?.stop());
   const state = stateOf(settings, infra, gateway, sibling);
   const probed = probeSandbox(infra, state, announce);
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
@@ -70,7 +70,7 @@ async function start(
   const whileRecovering = answerWhileRecovering(settings, infra);
   undo.push(() => whileRecovering.end());
   const [doors] = await Promise.all([
-    bootDoors({ settings, infra, gateway, asyncCalls, readiness: state, toolsetReload, sibling }, underWay),
+    bootDoors({ settings, infra, gateway, asyncCalls, readiness: state, settingsReload, sibling }, underWay),
     tools.then(() => gateway.toolsets.settled()),
     openDatabase(infra),
   ]);
@@ -80,7 +80,7 @@ async function start(
   undo.push(() => metrics.close());
   const ports = await doors.listen(await whileRecovering.end());
   asyncCalls.start();
-  toolsetReload?.start();
+  settingsReload?.start();
   infra.databaseWatch.start();
   state.ready();
   doors.setServing(true);
@@ -90,7 +90,7 @@ async function start(
     gateway,
     infra,
     stop: once(() =>
-      stop({ settings, doors, metrics, gateway, asyncCalls, toolsetReload, infra, state, demo, sibling }),
+      stop({ settings, doors, metrics, gateway, asyncCalls, settingsReload, infra, state, demo, sibling }),
     ),
   };
 }
@@ -130,15 +130,18 @@ function notesOf({ database, log }: Infra): JsonObject {
   return { audit };
 }
 
-function toolsetReloadOf(
+function settingsReloadOf(
   settings: Settings,
   { ports: { clock }, log }: Infra,
-  { toolsets }: Gateway,
+  { toolsets, useLoaders }: Gateway,
   reread: (() => Settings) | undefined,
-): ToolsetReload | undefined {
+): SettingsReload | undefined {
   if (reread === undefined) return undefined;
-  const apply = (definitions: Settings['toolsets']) => toolsets.replace(definitions);
-  return new ToolsetReload({ settings, reread, apply, clock, log });
+  const apply = (now: Settings) => {
+    useLoaders(now);
+    toolsets.replace(now.toolsets);
+  };
+  return new SettingsReload({ settings, reread, apply, clock, log });
 }
 
 async function gatewayOf(settings: Settings, { ports, oauth, assignments }: Infra): Promise<Gateway> {
@@ -182,7 +185,7 @@ interface Running {
   readonly metrics: MetricsDoor;
   readonly gateway: Gateway;
   readonly asyncCalls: AsyncService;
-  readonly toolsetReload: ToolsetReload | undefined;
+  readonly settingsReload: SettingsReload | undefined;
   readonly infra: Infra;
   readonly state: ServiceState;
   readonly demo: DemoUpstream | undefined;
@@ -196,7 +199,7 @@ async function stop({
   metrics,
   gateway,
   asyncCalls,
-  toolsetReload,
+  settingsReload,
   infra,
   state,
   demo,
@@ -215,7 +218,7 @@ async function stop({
   clearTimeout(outOfTime);
   await asyncCalls.close();
   await doors.close();
-  await toolsetReload?.stop();
+  await settingsReload?.stop();
   await gateway.close();
   await metrics.close();
   await demo?.close();

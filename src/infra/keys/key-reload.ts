@@ -1,5 +1,5 @@
 // KeyReload: keys and roles of gateway.yaml while the gateway runs. A key that is taken out of the file stops within
-// seconds; of the rest of the file, toolsets alone change without a restart.
+// seconds; of the rest of the file, loaders and toolsets alone change without a restart.
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -111,7 +111,7 @@ export class KeyReload {
     if (rest !== this.#restOfFile)
       log.warn(
         {},
-        'gateway.yaml was changed beyond auth.keys, auth.roles and toolsets: restart the gateway to apply the rest',
+        'gateway.yaml was changed beyond auth.keys, auth.roles, loaders and toolsets: restart the gateway to apply the rest',
       );
     this.#restOfFile = rest;
   }
@@ -145,7 +145,10 @@ function firstKeys(file: string): readonly StoredKey[] {
 }
 
 /** All that waits for a restart. Client certificates are looked at again where there were some at the start. */
-function restOf({ auth, toolsets: _toolsets, ...rest }: Settings, certificatesFollow: boolean): string {
+function restOf(
+  { auth, toolsets: _toolsets, loaders: _loaders, ...rest }: Settings,
+  certificatesFollow: boolean,
+): string {
   const { keys: _keys, roles: _roles, client_certificates: certificates, ...others } = auth;
   return hash('sha256', JSON.stringify([others, certificatesFollow ? [] : certificates, rest]));
 }

@@ -461,3 +461,68 @@ describe('what a loader is told, and tells', () => {
     await sync.stop();
   });
 });
+
+describe('other loaders while it runs', () => {
+  /** Brings one tool; tells how often it was asked, whether it is watched, and whether it is closed. */
+  function loaderOf(name: string, edition = 1) {
+    const seen = { loads: 0, closed: false, changed: undefined as (() => void) | undefined, edition };
+    const loader: Loader = {
+      load: async () => {
+        seen.loads += 1;
+        return loaded([declared(name, seen.edition)]);
+      },
+      watch: async (changed, signal) => {
+        seen.changed = changed;
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        seen.changed = undefined;
+      },
+      close: async () => void (seen.closed = true),
+    };
+    return { seen, named: { type: 'fake', loader } };
+  }
+
+  it('bring their tools at once, are watched, and are closed with their tools once they are gone', async () => {
+    const [a, b, c] = [loaderOf('a'), loaderOf('b'), loaderOf('c')];
+    const sync = syncOf(a.named.loader);
+    await sync.start();
+    sync.use([a.named, b.named]);
+    await eventually(() => expect(b.seen.changed).toBeDefined());
+    expect(names()).toEqual(['a', 'b']);
+    b.seen.edition = 2;
+    b.seen.changed?.();
+    await eventually(() => expect(executor.prepared).toContain('b 2'));
+    sync.use([c.named, a.named]);
+    await eventually(() => expect(b.seen.closed).toBe(true));
+    expect(b.seen.changed).toBeUndefined();
+    expect(names().toSorted()).toEqual(['a', 'c']);
+    expect({ a: a.seen.closed, prepared: executor.prepared.filter((what) => what === 'a 1') }).toEqual({
+      a: false,
+      prepared: ['a 1'],
+    });
+    await sync.stop();
+    expect([a.seen.closed, c.seen.closed]).toEqual([true, true]);
+  });
+
+  it('that are the same ones in the same order are not asked anew', async () => {
+    const a = loaderOf('a');
+    const sync = syncOf(a.named.loader);
+    await sync.start();
+    sync.use([a.named]);
+    await sync.stop();
+    expect(a.seen.loads).toBe(1);
+  });
+
+  it('whose tools are refused leave the set as it is, which says so, until what they bring is good', async () => {
+    const [a, b] = [loaderOf('a'), loaderOf('b', 13)];
+    const sync = syncOf(a.named.loader);
+    await sync.start();
+    sync.use([b.named]);
+    await eventually(() => expect(sync.status()).toMatchObject({ ok: false, tools: 1 }));
+    expect(names()).toEqual(['a']);
+    await eventually(() => expect(b.seen.changed).toBeDefined());
+    b.seen.edition = 1;
+    b.seen.changed?.();
+    await eventually(() => expect(names()).toEqual(['b']));
+    await sync.stop();
+  });
+});

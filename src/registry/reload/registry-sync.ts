@@ -4,7 +4,6 @@ import type { LoadedTools, Problem } from '../../contract/tool/loaded-tools.ts';
 import type { ToolCompiler } from '../../contract/tool/compiled-tool.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { inSlices } from '../../lib/concurrency/in-slices.ts';
-import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge, Metrics } from '../../ports/telemetry/metrics.ts';
@@ -15,13 +14,12 @@ import type { Ready } from '../compile-built.ts';
 import { buildSet, connectionOf } from './build-set.ts';
 import { ReloadReporter, type Outcome } from './reload-reporter.ts';
 import { watchStale } from './stale-functions.ts';
-import { ToolSource, type NamedLoader } from './tool-source.ts';
+import type { NamedLoader, ToolSource } from './tool-source.ts';
+import { ToolSources } from './tool-sources.ts';
 import { NO_ADVICE, ProviderAdvisor } from './provider-advice.ts';
 import { makingSnapshot, type ToolSpecRegistry } from '../tool-spec-registry.ts';
 import { validating, type CheckedTool, type SpecRules } from '../checks/spec-validation.ts';
 import { emptySet, newValidationCache, type ValidationCache } from '../checks/validation-cache.ts';
-
-const STOP_WITHIN_MS = 1_000;
 
 export interface SyncDeps {
   readonly registry: ToolSpecRegistry;
@@ -51,15 +49,15 @@ export class LoadError extends Error {
 
 export class RegistrySync implements RegistryControl {
   readonly #deps: SyncDeps;
-  readonly #sources: readonly ToolSource[];
+  readonly #sources: ToolSources;
   readonly #reporter: ReloadReporter;
   readonly #cache: ValidationCache = newValidationCache();
   readonly #advisor: ProviderAdvisor;
   readonly #stopping = new AbortController();
-  readonly #watches: Promise<void>[] = [];
+  #watchedHandlers: Promise<void> | undefined;
   #built = new Map<string, Ready>();
-  /** What the set in force was made of. */
-  #loaded: readonly LoadedTools[] = [];
+  /** What the set in force was made of, and who brought it. */
+  #loaded: readonly { readonly loader: Loader; readonly loaded: LoadedTools }[] = [];
   #connections: ReadonlyMap<string, Connection> = new Map();
   #running: Promise<ReloadStatus> | undefined;
   #again = false;
@@ -71,32 +69,42 @@ export class RegistrySync implements RegistryControl {
     this.#deps = deps;
     this.#reporter = new ReloadReporter(deps);
     this.#advisor = new ProviderAdvisor(deps.rules);
-    const needs = { ...deps, came: () => void this.reload() };
-    this.#sources = deps.loaders.map((named) => new ToolSource(named, needs));
+    this.#sources = new ToolSources(deps.loaders, { ...deps, came: () => void this.reload() });
   }
 
   /** The first load, then watching. Throws LoadError. */
   async start(): Promise<void> {
     const status = await this.reload();
     if (!status.ok) throw new LoadError(status.problems);
-    for (const { loader } of this.#sources) {
-      const watch = loader.watch?.(() => void this.reload(), this.#stopping.signal);
-      if (watch !== undefined) this.#watches.push(watch);
-    }
+    this.#sources.watch();
     const handlers = {
       clock: this.#deps.clock,
       prepared: () => [...this.#built.values()].flatMap(({ prepared }) => prepared),
       reload: () => this.reload(),
     };
-    this.#watches.push(watchStale(handlers, this.#stopping.signal));
+    this.#watchedHandlers = watchStale(handlers, this.#stopping.signal);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     // A source may hang, and a reload with it: what it would bring is of no use any more.
-    const ended = Promise.allSettled([...this.#watches, this.#running]);
-    await settledWithin(this.#deps.clock, STOP_WITHIN_MS, ended);
-    await Promise.allSettled(this.#sources.map((source) => source.close()));
+    await this.#sources.stop([this.#watchedHandlers, this.#running]);
+  }
+
+  /**
+   * Takes these loaders from now on, at once. A loader that was there before goes on as it is. While what they bring together is
+   * refused, the set in force stays, as after any other change.
+   */
+  use(loaders: readonly NamedLoader[]): void {
+    const gone = this.#sources.replace(loaders);
+    if (gone !== undefined) void this.#changeTo(gone);
+  }
+
+  /** Watched once they have loaded, so that nobody takes a first load for a change. Never rejects. */
+  async #changeTo(gone: readonly ToolSource[]): Promise<void> {
+    await this.reload();
+    if (!this.#stopping.signal.aborted) this.#sources.watch();
+    await this.#sources.close(gone);
   }
 
   status(): ReloadStatus {
@@ -111,7 +119,7 @@ export class RegistrySync implements RegistryControl {
   /** All that a load would find wrong if this loader brought the draft. What is in force is left alone. */
   async validateDraft(loader: Loader, { loaded, declaration }: Draft): Promise<DraftCheck> {
     const { rules, executors } = this.#deps;
-    const sets = this.#loaded.map((each, index) => (this.#sources[index]?.loader === loader ? loaded : each));
+    const sets = this.#loaded.map((each) => (each.loader === loader ? loaded : each.loaded));
     const cache = { good: this.#cache.good, attempt: emptySet() };
     await executorsReady(declarationsOf(sets), rules);
     const { tools, connections, problems } = await inSlices(validating(sets, rules, cache));
@@ -158,7 +166,9 @@ export class RegistrySync implements RegistryControl {
   async #takeNewSet(): Promise<Outcome> {
     const { rules, registry } = this.#deps;
     const { signal } = this.#stopping;
-    const given = await Promise.all(this.#sources.map((source) => source.load(signal)));
+    const given = await Promise.all(
+      this.#sources.inOrder.map(async (source) => ({ source, ...(await source.load(signal)) })),
+    );
     const loaded = given.map((each) => each.loaded);
     await executorsReady(declarationsOf(loaded), rules);
     const checked = await inSlices(validating(loaded, rules, this.#cache));
@@ -184,10 +194,10 @@ export class RegistrySync implements RegistryControl {
     const compiled = all.flatMap((each) => each.tools);
     const snapshot = await inSlices(makingSnapshot(specs, compiled));
     this.#built = next;
-    this.#loaded = loaded;
+    this.#loaded = given.map(({ source: { loader }, loaded: brought }) => ({ loader, loaded: brought }));
     this.#connections = connections;
     registry.publish(snapshot, () => this.#close(retired));
-    for (const [at, each] of given.entries()) this.#sources[at]?.taken(each);
+    for (const { source, ...each } of given) source.taken(each);
     this.#tellVersions(tools, retired);
     return { problems, warnings, leftOut, advice: await this.#advisor.of(tools) };
   }
@@ -195,7 +205,7 @@ export class RegistrySync implements RegistryControl {
   #tellVersions(tools: readonly CheckedTool[], retired: readonly Built[]): void {
     const { versions } = this.#deps;
     const elsewhere = new Set(
-      this.#loaded.flatMap((each, at) => (this.#sources[at]?.loader.draft === undefined ? each.tools : [])),
+      this.#loaded.flatMap(({ loader, loaded }) => (loader.draft === undefined ? loaded.tools : [])),
     );
     versions?.taken(
       tools.filter(({ declaration }) => elsewhere.has(declaration)),

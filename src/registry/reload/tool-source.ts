@@ -17,7 +17,7 @@ export interface SourceNeeds {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** A loader that nobody waits for any more has something now. */
+  /** A loader has something new, or has come too late for the load that asked it. */
   readonly came: () => void;
 }
 
@@ -46,6 +46,10 @@ export class ToolSource {
   #asked: Promise<Answer> | undefined;
   #isAwaited = false;
   #isAway = false;
+  readonly #unwatching = new AbortController();
+  readonly #closing = new AbortController();
+  /** Settles when it is watched no more. Undefined: it never was. */
+  watched: Promise<void> | undefined;
 
   constructor({ type, loader }: NamedLoader, needs: SourceNeeds) {
     this.loader = loader;
@@ -55,8 +59,9 @@ export class ToolSource {
     this.#stale = staleGauge(needs.metrics, type, loader.source);
   }
 
-  /** Rejects only when the signal aborts: whatever else goes wrong is a problem. */
-  async load(signal: AbortSignal): Promise<Given> {
+  /** Rejects only when the signal aborts, or the source is closed: whatever else goes wrong is a problem. */
+  async load(stopping: AbortSignal): Promise<Given> {
+    const signal = AbortSignal.any([stopping, this.#closing.signal]);
     try {
       const answer = await this.#answer(signal);
       if (!(answer instanceof SourceAway)) {
@@ -78,8 +83,20 @@ export class ToolSource {
     this.loader.taken?.();
   }
 
-  /** Once the signals of its loads and watches have aborted. */
+  /** From the first time on that it is called. */
+  watch(): void {
+    this.watched ??= this.loader.watch?.(this.#needs.came, this.#unwatching.signal);
+  }
+
+  unwatch(): void {
+    this.#unwatching.abort();
+    this.#stale.set(false);
+  }
+
+  /** Ends a load that goes on although nobody waits for it. */
   async close(): Promise<void> {
+    this.unwatch();
+    this.#closing.abort();
     await this.#asked?.catch(() => undefined);
     await this.loader.close?.();
   }

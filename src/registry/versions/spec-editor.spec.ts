@@ -108,7 +108,7 @@ beforeEach(() => {
 function editorOver(loader: Loader | undefined): SpecEditor {
   return new SpecEditor({
     store: tables.store,
-    loader,
+    loader: () => loader,
     sync: {
       async validateDraft(_loader, { declaration }) {
         const document = declaration.value as JsonObject;

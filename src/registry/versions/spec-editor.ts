@@ -22,8 +22,8 @@ import type { DraftCheck } from '../reload/registry-sync.ts';
 
 export interface EditorDeps {
   readonly store: SpecStore;
-  /** The loader that reads from the store; undefined where gateway.yaml names none. */
-  readonly loader: Loader | undefined;
+  /** The loader that reads from the store now; undefined where gateway.yaml names none. */
+  readonly loader: () => Loader | undefined;
   readonly sync: {
     validateDraft(loader: Loader, draft: Draft): Promise<DraftCheck>;
     reload(): Promise<ReloadStatus>;
@@ -141,7 +141,7 @@ export class SpecEditor implements SpecControl {
   }
 
   #loader() {
-    const { loader } = this.#deps;
+    const loader = this.#deps.loader();
     const draft = loader?.draft?.bind(loader);
     if (loader !== undefined && draft !== undefined) return { loader, draft };
     const message = 'Definitions cannot be changed here: gateway.yaml names no loader of type postgres.';

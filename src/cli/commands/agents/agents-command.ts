@@ -9,6 +9,7 @@ import { GatewayClient, withGatewayOptions, type GatewayOptions } from '../../ga
 import { allPages } from '../../pages.ts';
 import { table } from '../../table.ts';
 import { addAccounts } from './agent-accounts.ts';
+import { agentPath, declareAgent, readAgentTools, refuseOnCommandLine } from './declare-agent.ts';
 
 interface AgentOptions extends GatewayOptions {
   readonly json?: true;
@@ -73,21 +74,8 @@ function addAgents(add: Add, io: CliIo, tell: Tell): void {
     )
     .action(async (name: string, options: CreateOptions) => {
       const { description, tenant } = options;
-      const tools = await toolsOf(options, io);
-      const body = {
-        name,
-        ...(description !== undefined && { description }),
-        ...(tenant !== undefined && { tenant }),
-      };
-      const gateway = await GatewayClient.open(options, io);
-      const agent = asObject(await gateway.send('POST', '/v1/agents', body));
-      const made: JsonObject[] = [];
-      try {
-        for (const [tool, said] of tools)
-          made.push(asObject(await gateway.send('PUT', pathOf(name, 'tools', tool), said, whose(options))));
-      } catch (error) {
-        await withdrawn(name, gateway, options, error);
-      }
+      const wanted = { name, description, tenant, tools: await readAgentTools(options.tools, io) };
+      const { agent, tools: made } = await declareAgent(wanted, await GatewayClient.open(options, io));
       const configured = made.length === 0 ? '' : `\n${table(TOOLS, made.map(toolRow))}`;
       const shown = made.length === 0 ? agent : { ...agent, tools: made };
       tell(`${table(AGENTS, [agentRow(agent)])}${configured}`, shown, options);
@@ -95,7 +83,7 @@ function addAgents(add: Add, io: CliIo, tell: Tell): void {
   add('delete <agent>', 'delete an agent with all that is configured for it').action(
     async (name: string, options: AgentOptions) => {
       const gateway = await GatewayClient.open(options, io);
-      accepted(await gateway.send('DELETE', pathOf(name), undefined, whose(options)));
+      accepted(await gateway.send('DELETE', agentPath(name), undefined, whose(options)));
       tell(`${name} is deleted\n`, { name, state: 'deleted' }, options);
     },
   );
@@ -105,7 +93,7 @@ function addTools(add: Add, io: CliIo, tell: Tell): void {
   add('tools <agent>', 'what is configured for an agent, by tool').action(
     async (name: string, options: AgentOptions) => {
       const gateway = await GatewayClient.open(options, io);
-      const { tools } = asObject(await gateway.get(pathOf(name, 'tools'), whose(options)));
+      const { tools } = asObject(await gateway.get(agentPath(name, 'tools'), whose(options)));
       const listed = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
       tell(table(TOOLS, listed.map(toolRow)), listed, options);
     },
@@ -122,7 +110,7 @@ function addTools(add: Add, io: CliIo, tell: Tell): void {
     .action(async (agent: string, tool: string, options: ConfigureOptions) => {
       const body = await editOf(options, io);
       const gateway = await GatewayClient.open(options, io);
-      const path = pathOf(agent, 'tools', tool);
+      const path = agentPath(agent, 'tools', tool);
       const isThere = options.replace !== true && (await gateway.get(path, whose(options))).ok;
       const made = asObject(await gateway.send(isThere ? 'PATCH' : 'PUT', path, body, whose(options)));
       tell(table(TOOLS, [toolRow(made)]), made, options);
@@ -130,7 +118,7 @@ function addTools(add: Add, io: CliIo, tell: Tell): void {
   add('unconfigure <agent> <tool>', 'delete what is configured for an agent and a tool').action(
     async (agent: string, tool: string, options: AgentOptions) => {
       const gateway = await GatewayClient.open(options, io);
-      accepted(await gateway.send('DELETE', pathOf(agent, 'tools', tool), undefined, whose(options)));
+      accepted(await gateway.send('DELETE', agentPath(agent, 'tools', tool), undefined, whose(options)));
       tell(`${tool} is not configured for ${agent} any more\n`, { agent, tool, state: 'deleted' }, options);
     },
   );
@@ -139,44 +127,9 @@ function addTools(add: Add, io: CliIo, tell: Tell): void {
     'what a tool asks of its configuration, as JSON: schema, hints and values',
   ).action(async (agent: string, tool: string, options: AgentOptions) => {
     const gateway = await GatewayClient.open(options, io);
-    const form = asObject(await gateway.get(pathOf(agent, 'tools', tool, 'config-form'), whose(options)));
+    const form = asObject(await gateway.get(agentPath(agent, 'tools', tool, 'config-form'), whose(options)));
     tell(`${JSON.stringify(form, null, 2)}\n`, form, options);
   });
-}
-
-/** An agent without some of its tools is not what was asked for: as if it had never been declared. Throws CliFailure. */
-async function withdrawn(
-  name: string,
-  gateway: GatewayClient,
-  options: AgentOptions,
-  cause: unknown,
-): Promise<never> {
-  if (!(cause instanceof CliFailure)) throw cause;
-  const gone = await gateway.send('DELETE', pathOf(name), undefined, whose(options)).catch(() => undefined);
-  const left =
-    gone?.ok === true
-      ? `The agent ${name} was not declared.`
-      : `The agent ${name} is declared, without this tool and those after it: delete it (ute agents delete ${name}), or configure the rest.`;
-  throw new CliFailure(cause.exitCode, `${cause.message}\n${left}`);
-}
-
-/** Read whole before the agent is declared: of a file with a mistake nothing is done. */
-async function toolsOf({ tools }: CreateOptions, io: CliIo): Promise<readonly [string, JsonObject][]> {
-  if (tools === undefined) return [];
-  refuseOnCommandLine('--tools', tools);
-  return Object.entries(await readArguments(tools, io)).map(([tool, said]) => {
-    if (isJsonObject(said)) return [tool, said];
-    throw new CliFailure(EXIT.usage, `--tools: ${tool} must be an object: {config, sensitive_config}`);
-  });
-}
-
-/** Throws CliFailure. */
-function refuseOnCommandLine(option: string, said: string): void {
-  if (said === '-' || said.startsWith('@')) return;
-  throw new CliFailure(
-    EXIT.usage,
-    `${option} must be @file or -: whoever lists processes reads a command line`,
-  );
 }
 
 async function editOf(
@@ -218,8 +171,4 @@ function whose({ tenant }: AgentOptions) {
 
 function word(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
-}
-
-function pathOf(...parts: readonly string[]): string {
-  return `/v1/agents/${parts.map(encodeURIComponent).join('/')}`;
 }

@@ -1,4 +1,4 @@
-// `ute packs add`: the entry in gateway.yaml, written only if a gateway would start with it, and what comes next.
+// `ute packs add`: the entry in gateway.yaml, written only if a gateway would start with it.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { DEMO_URL_VARIABLE } from '../../../app/demo/demo-upstream.ts';
@@ -7,11 +7,11 @@ import type { PackManifest } from '../../../lib/packs/pack-manifest.ts';
 import { describeProblem } from '../../../lib/text/describe-problem.ts';
 import { settingsFile } from '../../../settings/load-settings.ts';
 import type { CliIo } from '../../cli-io.ts';
-import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
+import { CliFailure, EXIT } from '../../exit-code.ts';
 import { ownSettings } from '../../own-settings.ts';
 
 /** Throws CliFailure; gateway.yaml is as it was then. */
-export async function addPack(entry: PackEntry, manifest: PackManifest, io: CliIo): Promise<ExitCode> {
+export async function addPack(entry: PackEntry, manifest: PackManifest, io: CliIo): Promise<void> {
   const file = settingsFile(io.env, io.cwd);
   const shown = relative(io.cwd, file);
   const added = addPackEntry(textOf(file), entry);
@@ -22,21 +22,6 @@ export async function addPack(entry: PackEntry, manifest: PackManifest, io: CliI
     io.stdout(`${shown}: added the pack ${entry.name}\n`);
   }
   for (const line of openChoices(entry, manifest)) io.stdout(`${line}\n`);
-  if (manifest.before !== undefined) io.stdout(`${manifest.before}\n`);
-  io.stdout(
-    `Start the gateway, or start it again. A first call:\n  ${calledAs(io)} ${firstCall(manifest)}\n`,
-  );
-  return EXIT.ok;
-}
-
-function firstCall({ first_call: { tool, arguments: values, context } }: PackManifest): string {
-  const fields = Object.entries(context).map(([name, value]) => ` --context ${name}=${value}`);
-  return `call ${tool} '${JSON.stringify(values)}'${fields.join('')}`;
-}
-
-/** In a checkout there is no program `ute` on the path. */
-function calledAs({ env }: CliIo): string {
-  return env['npm_lifecycle_event'] === 'ute' ? 'npm run --silent ute --' : 'ute';
 }
 
 /** Undefined: there is none. Throws CliFailure. */

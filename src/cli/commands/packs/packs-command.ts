@@ -6,9 +6,11 @@ import { readManifest, type PackManifest } from '../../../lib/packs/pack-manifes
 import { describeProblem } from '../../../lib/text/describe-problem.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
+import { withGatewayOptions } from '../../gateway-client.ts';
 import { ownSettings } from '../../own-settings.ts';
 import { table } from '../../table.ts';
 import { addPack } from './add-pack.ts';
+import { AgentSetup, type AgentSetupOptions } from './agent-setup.ts';
 
 export function addPacksCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
   const packs = program
@@ -21,19 +23,67 @@ export function addPacksCommand(program: Command, io: CliIo, finish: (code: Exit
     .description('Lists the packs that come with the gateway, and which of them gateway.yaml names.')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: true }) => finish(await list(io, json === true)));
-  packs
-    .command('add <name>')
+  addAdd(packs, io, finish);
+}
+
+function addAdd(packs: Command, io: CliIo, finish: (code: ExitCode) => void): void {
+  withGatewayOptions(packs.command('add <name>'))
     .summary('put a pack in force')
     .description(
       'Adds the pack to the loaders of gateway.yaml (UTE_CONFIG, config/gateway.yaml), which is made where there is none,\n' +
-        'if a gateway would start with it, and prints a first call. A gateway that runs takes it with its next start.',
+        'if a gateway would start with it, and prints a first call. A gateway that runs with this file has the tools within\n' +
+        'seconds. With --agent and --tools, the agent is configured for them in the gateway that runs, too.',
     )
     .option('--without <tool>', 'a tool of it that is left out; may be repeated', more, [])
     .option('--choose <choice=value>', 'one of what the pack lets you choose; may be repeated', more, [])
-    .action(async (name: string, said: { without: readonly string[]; choose: readonly string[] }) => {
+    .option('--agent <name>', 'an agent of the gateway that runs, declared where it is not there')
+    .option(
+      '--tools <json>',
+      'with --agent: what is configured for it, {tool: {config, sensitive_config}}: @file or -, since others see a command line',
+    )
+    .option('--tenant <name>', 'whose agent (default: that of the key that asks)')
+    .action(async (name: string, said: AddOptions) => {
       const choose = Object.fromEntries(said.choose.map(choiceOf));
-      finish(await addPack({ name, without: said.without, choose }, await manifestOf(name), io));
+      const manifest = await manifestOf(name);
+      const setup = await AgentSetup.open(said, io);
+      await addPack({ name, without: said.without, choose }, manifest, io);
+      finish(await tellNext(manifest, setup, io));
     });
+}
+
+interface AddOptions extends AgentSetupOptions {
+  readonly without: readonly string[];
+  readonly choose: readonly string[];
+}
+
+/** Throws CliFailure; the pack is added all the same. */
+async function tellNext(
+  manifest: PackManifest,
+  setup: AgentSetup | undefined,
+  io: CliIo,
+): Promise<ExitCode> {
+  if (setup !== undefined) {
+    await setup.configure(manifest);
+    io.stdout(`${setup.name} is configured. A first call:\n  ${callOf(manifest, io, setup.name)}\n`);
+    return EXIT.ok;
+  }
+  if (manifest.before !== undefined) io.stdout(`${manifest.before}\n`);
+  io.stdout(
+    `A gateway that runs with this file has it within seconds. A first call:\n  ${callOf(manifest, io)}\n`,
+  );
+  return EXIT.ok;
+}
+
+function callOf(
+  { first_call: { tool, arguments: values, context } }: PackManifest,
+  { env }: CliIo,
+  agent?: string,
+): string {
+  const said = { ...context, ...(agent !== undefined && { agent_id: agent }) };
+  const fields = Object.entries(said).map(([name, value]) => ` --context ${name}=${value}`);
+  // In a checkout there is no program `ute` on the path.
+  const ute = env['npm_lifecycle_event'] === 'ute' ? 'npm run --silent ute --' : 'ute';
+  return `${ute} call ${tool} '${JSON.stringify(values)}'${fields.join('')}`;
 }
 
 /** Throws CliFailure. */

@@ -1,4 +1,5 @@
-// ToolsetReload: the toolsets of gateway.yaml while the gateway runs. A file that cannot be used leaves those from before in force.
+// SettingsReload: what gateway.yaml says of loaders and toolsets, while the gateway runs. A file that cannot be used leaves those
+// from before in force. Keys and roles have a look of their own, which waits for nothing: infra/keys/key-reload.ts.
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { every, type Repeated } from '../../lib/timers/every.ts';
@@ -6,11 +7,12 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
-export interface ToolsetReloadNeeds {
+export interface SettingsReloadNeeds {
   readonly settings: Settings;
   /** The settings as the file and the environment say now. Throws Error. */
   readonly reread: () => Settings;
-  readonly apply: (toolsets: Settings['toolsets']) => void;
+  /** Throws Error where they cannot be used; nothing is changed then. */
+  readonly apply: (settings: Settings) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -18,14 +20,14 @@ export interface ToolsetReloadNeeds {
 /** Looked at by its content, as keys are. */
 const LOOK_MS = 1_000;
 
-export class ToolsetReload {
-  readonly #needs: ToolsetReloadNeeds;
+export class SettingsReload {
+  readonly #needs: SettingsReloadNeeds;
   /** Hash of what was looked at last, good or not. */
   #seen: string | undefined;
   #looks: Repeated | undefined;
   #looking: Promise<void> = Promise.resolve();
 
-  constructor(needs: ToolsetReloadNeeds) {
+  constructor(needs: SettingsReloadNeeds) {
     this.#needs = needs;
   }
 
@@ -33,7 +35,7 @@ export class ToolsetReload {
   start(): void {
     const { clock, log } = this.#needs;
     const failed = (err: unknown) =>
-      log.error({ err }, 'gateway.yaml could not be checked for changed toolsets: it is checked again');
+      log.error({ err }, 'gateway.yaml could not be checked for changes: it is checked again');
     this.#looks = every(clock, { ms: LOOK_MS }, () => this.check(), failed);
     void this.check();
   }
@@ -43,7 +45,7 @@ export class ToolsetReload {
     await this.#looking;
   }
 
-  /** Resolves when the toolsets are those of the file, if it can be used. Never rejects. */
+  /** Resolves when loaders and toolsets are those of the file, if it can be used. Never rejects. */
   check(): Promise<void> {
     this.#looking = this.#looking.then(() => this.#check());
     return this.#looking;
@@ -57,13 +59,13 @@ export class ToolsetReload {
     const isFirstLook = this.#seen === undefined;
     this.#seen = seen;
     try {
-      // Read as settings it would be no toolset at all: that it is being written is likelier.
+      // Read as settings it would be all defaults: that it is being written is likelier.
       if (!isFirstLook && (text ?? '').trim() === '') throw new Error('the file is empty');
-      apply(reread().toolsets);
+      apply(reread());
     } catch (err) {
       log.error(
         { file: settings.configFile, err },
-        'gateway.yaml cannot be used as it is now: the toolsets from before stay in force until it can',
+        'gateway.yaml cannot be used as it is now: the loaders and toolsets from before stay in force until it can',
       );
     }
   }
