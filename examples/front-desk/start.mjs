@@ -31,7 +31,7 @@ const gateway = spawn('npm', ['start'], {
   stdio: 'inherit',
   env: {
     ...process.env,
-    UTE_CONFIG: 'examples/front-desk/stand-ins.yaml',
+    UTE_CONFIG: 'examples/front-desk/gateway.yaml',
     FRONT_DESK_MAIL_CA: mail.ca,
     FRONT_DESK_CALENDAR_URL: calendar.url,
   },

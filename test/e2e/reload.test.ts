@@ -303,7 +303,10 @@ describe('gateway.yaml whose loaders change', () => {
       expect([await isThere(admin, TOOLS.echo), await isThere(admin, TOOLS.second)]).toEqual([true, true]);
     }
     writeFileSync(file, original);
-    expect((await request<Status>(admin, 'POST', '/v1/admin/reload')).body).toMatchObject({ ok: true, tools: 1 });
+    expect((await request<Status>(admin, 'POST', '/v1/admin/reload')).body).toMatchObject({
+      ok: true,
+      tools: 1,
+    });
     expect([await isThere(admin, TOOLS.echo), await isThere(admin, TOOLS.second)]).toEqual([true, false]);
   });
 });

@@ -24,7 +24,7 @@ const APART: { readonly [example: string]: string } = {
   http: 'its order service takes the port 8099',
   'http-loader': 'its server of tools takes the port 8099',
   mcp: 'its notes lie in /tmp/notes, whoever else has a folder there',
-  web: 'its site takes the port 8098: test/packs/web.test.ts',
+  web: 'its site takes the port 8098',
   'record-and-replay': 'it writes into the repository, and needs a second gateway on the port 8081',
 };
 /** What they answer depends on the time of day. */

@@ -47,7 +47,7 @@ export interface Gateway {
   /** Those that are not in force. */
   readonly versions: ToolVersions;
   /** Takes the loaders of these settings from now on. Throws SettingsError; the loaders stay as they are then. */
-  useLoaders(settings: Settings): void;
+  readonly useLoaders: (settings: Settings) => void;
   /** What executors tell of themselves, by name. */
   status(): JsonObject;
   /** After the last call: stops watching, closes executors and extensions. */

@@ -26,7 +26,7 @@ export interface ToolSet {
   readonly versions: ToolVersions;
   readonly specs: SpecControl;
   /** Takes the loaders of these settings from now on. Throws SettingsError; the loaders stay as they are then. */
-  useLoaders(settings: Settings): void;
+  readonly useLoaders: (settings: Settings) => void;
   /** After the last call, before the executors. */
   close(): Promise<void>;
 }

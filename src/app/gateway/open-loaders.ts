@@ -19,7 +19,9 @@ export function chosenLoaders(settings: Settings): readonly ChosenLoader[] {
   return settings.loaders.flatMap((entry) => {
     const { type, ...said } = entry;
     const plugin = LOADERS.find(({ name }) => name === type);
-    return plugin === undefined ? [] : [{ plugin, options: plugin.optionsSchema.parse(said), said: JSON.stringify(entry) }];
+    return plugin === undefined
+      ? []
+      : [{ plugin, options: plugin.optionsSchema.parse(said), said: JSON.stringify(entry) }];
   });
 }
 

@@ -52,7 +52,7 @@ async function replace(file: string, text: string, check: (draft: string) => Pro
 }
 
 /** Those of the pack, and of what was chosen of it. */
-function variablesOf({ choose = {} }: PackEntry, { environment, choices }: PackManifest) {
+export function variablesOf({ choose = {} }: PackEntry, { environment, choices }: PackManifest) {
   const chosen = Object.entries(choose).map(([choice, value]) => choices[choice]?.of[value]?.environment);
   return Object.assign({}, environment, ...chosen) as PackManifest['environment'];
 }

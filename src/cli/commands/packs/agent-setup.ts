@@ -64,5 +64,9 @@ export class AgentSetup {
 
 function linesOf(problems: JsonValue | undefined): string {
   const said = Array.isArray(problems) ? problems.filter(isJsonObject) : [];
-  return said.map(({ message, tool, file }) => `\n${String(tool ?? file)}: ${String(message)}`).join('');
+  return said.map(({ message, tool, file }) => `\n${word(tool) || word(file)}: ${word(message)}`).join('');
+}
+
+function word(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
 }

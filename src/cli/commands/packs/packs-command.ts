@@ -9,7 +9,7 @@ import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
 import { withGatewayOptions } from '../../gateway-client.ts';
 import { ownSettings } from '../../own-settings.ts';
 import { table } from '../../table.ts';
-import { addPack } from './add-pack.ts';
+import { addPack, variablesOf } from './add-pack.ts';
 import { AgentSetup, type AgentSetupOptions } from './agent-setup.ts';
 
 export function addPacksCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
@@ -46,8 +46,10 @@ function addAdd(packs: Command, io: CliIo, finish: (code: ExitCode) => void): vo
       const choose = Object.fromEntries(said.choose.map(choiceOf));
       const manifest = await manifestOf(name);
       const setup = await AgentSetup.open(said, io);
-      await addPack({ name, without: said.without, choose }, manifest, io);
-      finish(await tellNext(manifest, setup, io));
+      const entry = { name, without: said.without, choose };
+      await addPack(entry, manifest, io);
+      const variables = Object.keys(variablesOf(entry, manifest));
+      finish(await tellNext(manifest, { setup, variables }, io));
     });
 }
 
@@ -59,7 +61,7 @@ interface AddOptions extends AgentSetupOptions {
 /** Throws CliFailure; the pack is added all the same. */
 async function tellNext(
   manifest: PackManifest,
-  setup: AgentSetup | undefined,
+  { setup, variables }: { setup: AgentSetup | undefined; variables: readonly string[] },
   io: CliIo,
 ): Promise<ExitCode> {
   if (setup !== undefined) {
@@ -68,9 +70,11 @@ async function tellNext(
     return EXIT.ok;
   }
   if (manifest.before !== undefined) io.stdout(`${manifest.before}\n`);
-  io.stdout(
-    `A gateway that runs with this file has it within seconds. A first call:\n  ${callOf(manifest, io)}\n`,
-  );
+  const next =
+    variables.length === 0
+      ? 'A gateway that runs with this file has it within seconds; otherwise start one.'
+      : `The gateway reads ${variables.join(', ')} in its own environment: start it, or start it again, with that set.`;
+  io.stdout(`${next} A first call:\n  ${callOf(manifest, io)}\n`);
   return EXIT.ok;
 }
 
