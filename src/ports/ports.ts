@@ -59,6 +59,8 @@ export interface OutsidePorts {
   readonly spawner: ProcessSpawner;
   readonly specs: SpecStore;
   readonly sqlDatabases: SqlDatabases;
+  /** Of the traces that begin here, the share that is kept: 0 to 1. Undefined: nothing is traced. */
+  readonly tracedShare: number | undefined;
 }
 
 /** And what only the gateway itself can give: its own call, now and later, and its own definitions. */

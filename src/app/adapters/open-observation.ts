@@ -11,6 +11,8 @@ export interface Observation {
   readonly clock: SystemClock;
   readonly log: PinoLog;
   readonly metrics: PrometheusMetrics;
+  /** As the port says. */
+  readonly tracedShare: number | undefined;
 }
 
 /** A collector that is away does not hold up the end. */
@@ -35,11 +37,18 @@ export async function openObservation(
     clock,
     log,
     metrics,
+    tracedShare: tracedShareOf(settings),
     async flush() {
       await log.flush();
       if (telemetry !== undefined) await settledWithin(clock, TELEMETRY_WITHIN_MS, telemetry.close());
     },
   };
+}
+
+/** Where spans are not sent, calls still have the ids of traces: log lines name them. */
+function tracedShareOf({ telemetry: { otlp_endpoint: endpoint, traces, sample_ratio: ratio } }: Settings) {
+  if (endpoint === undefined) return undefined;
+  return traces ? ratio : 0;
 }
 
 /** Loaded only where there is somewhere to send to. */

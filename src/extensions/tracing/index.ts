@@ -2,20 +2,26 @@
 import {
   context,
   propagation,
+  ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
   trace,
   TraceFlags,
   type Context,
   type Span,
+  type SpanContext,
   type Tracer,
 } from '@opentelemetry/api';
 import { z } from 'zod';
-import type { ExtensionPlugin, Next, RequestExtension } from '../../contract/plugin.ts';
+import { callLogFields } from '../../contract/call/call-log-fields.ts';
+import type { ExtensionPlugin, RequestExtension } from '../../contract/plugin.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResponse } from '../../contract/call/tool-response.ts';
+import { newTrace } from '../../lib/trace/new-trace.ts';
 import { traceContextOf } from '../../lib/trace/trace-context.ts';
+import type { Ports } from '../../ports/ports.ts';
 import { FAILED_CALL } from '../../ports/telemetry/span-attributes.ts';
+import { KEPT_TRACE } from '../../ports/telemetry/kept-trace.ts';
 import { atEnd, atStart, contentOf } from './call-attributes.ts';
 
 const optionsSchema = z.strictObject({
@@ -27,77 +33,92 @@ const optionsSchema = z.strictObject({
     ),
 });
 type TracingOptions = z.infer<typeof optionsSchema>;
+type Needs = Pick<Ports, 'log' | 'tracedShare'>;
 
-export const tracing: ExtensionPlugin<TracingOptions, object> = {
+export const tracing: ExtensionPlugin<TracingOptions, Needs> = {
   name: 'tracing',
   summary: 'An OpenTelemetry span for every call, child of the caller’s traceparent.',
   optionsSchema,
-  create: () => createTracing(),
+  create: createTracing,
 };
 
-function createTracing(): RequestExtension<TracingOptions> {
+/**
+ * What is to be said of a call is said beside its answer, which nobody holds up. Of a call that is not kept the SDK is not
+ * asked at all: with a low share most calls are such, and a span that nobody keeps costs nearly as much as one that is kept.
+ */
+function createTracing({ log, tracedShare }: Needs): RequestExtension<TracingOptions> {
   const tracer = trace.getTracer('unified-tool-executor');
+  const afterwards = (
+    call: ToolCall,
+    answer: Promise<ToolResponse>,
+    tell: (response: ToolResponse) => void,
+  ) => {
+    answer.then(tell).catch((error: unknown) => {
+      log.error({ ...callLogFields(call), err: error }, 'the span of a call could not be made');
+    });
+    return answer;
+  };
   return {
     stage: 'request',
     onFailure: 'continue',
     prepare: ({ content }) =>
       function traceCall(call, next) {
-        const parent = callersContext(call);
-        const span = tracer.startSpan(nameOf(call), { kind: SpanKind.INTERNAL }, parent);
-        const own = span.spanContext();
-        call.progress.traceId = own.traceId;
-        if (own.traceId === NO_TRACE_ID) {
+        if (tracedShare === undefined) {
           call.progress.traceId = callersTraceId(call);
           return next(call);
         }
-        call.progress.traceKept = (own.traceFlags & TraceFlags.SAMPLED) !== 0;
-        // From here on the call's trace context is that of its span: for what is called, and for what runs later.
-        const inside = { ...call, context: { ...call.context, ...traceContextOf(own) } };
-        return span.isRecording()
-          ? record(span, inside, next, content)
-          : recordFailure({ tracer, span, parent }, inside, next);
+        const asked = callersContext(call);
+        if (asked === undefined && Math.random() >= tracedShare) {
+          const own = { ...newTrace(), traceFlags: TraceFlags.NONE };
+          const inside = insideOf(call, own);
+          return afterwards(inside, next(inside), (response) => {
+            if (isFailed(response))
+              tellFailure(tracer, inside, response, trace.setSpanContext(ROOT_CONTEXT, own));
+          });
+        }
+        const parent = asked ?? KEPT_TRACE;
+        const span = tracer.startSpan(nameOf(call), { kind: SpanKind.INTERNAL }, parent);
+        const inside = insideOf(call, span.spanContext());
+        if (!span.isRecording())
+          return afterwards(inside, next(inside), (response) => {
+            if (isFailed(response)) tellFailure(tracer, inside, response, parent);
+          });
+        const answer = context.with(trace.setSpan(parent, span), next, undefined, inside);
+        return afterwards(inside, answer, (response) => tellCall(span, inside, response, content));
       },
   };
 }
 
 const nameOf = ({ request }: ToolCall) => `execute_tool ${request.tool.slice(0, 200)}`;
 
-async function record(span: Span, call: ToolCall, next: Next, content: boolean): Promise<ToolResponse> {
+/** From here on the call's trace context is that of its span: for what is called, and for what runs later. */
+function insideOf(call: ToolCall, own: SpanContext): ToolCall {
+  call.progress.traceId = own.traceId;
+  call.progress.traceKept = (own.traceFlags & TraceFlags.SAMPLED) !== 0;
+  return { ...call, context: { ...call.context, ...traceContextOf(own) } };
+}
+
+function tellCall(span: Span, call: ToolCall, response: ToolResponse, content: boolean): void {
   span.setAttributes(atStart(call));
-  const response = await context.with(trace.setSpan(context.active(), span), next, undefined, call);
   span.setAttributes(atEnd(call, response));
   if (content) span.setAttributes(contentOf(call, response));
   if (!response.ok) fail(span, response);
   span.end();
-  return response;
 }
 
-interface Unrecorded {
-  readonly tracer: Tracer;
-  readonly span: Span;
-  readonly parent: Context;
+/** To be asked something first is no failure. */
+function isFailed(response: ToolResponse): response is ToolRefusal {
+  return !response.ok && response.error.type !== 'CONFIRMATION_REQUIRED';
 }
 
-/** Of the calls that are not sampled, those that fail have a span all the same: made when that is known. */
-async function recordFailure(
-  { tracer, span: unrecorded, parent }: Unrecorded,
-  call: ToolCall,
-  next: Next,
-): Promise<ToolResponse> {
-  const response = await next(call);
-  if (response.ok || response.error.type === 'CONFIRMATION_REQUIRED') return response;
-  const hasParent = trace.getSpanContext(parent) !== undefined;
+/** Of the calls that are not kept, those that fail have a span all the same: made when that is known. */
+function tellFailure(tracer: Tracer, call: ToolCall, response: ToolRefusal, parent: Context): void {
   const startTime = performance.timeOrigin + call.startedAt;
   const attributes = { ...atStart(call), [FAILED_CALL]: true };
-  const span = tracer.startSpan(
-    nameOf(call),
-    { startTime, attributes },
-    hasParent ? parent : trace.setSpan(parent, unrecorded),
-  );
+  const span = tracer.startSpan(nameOf(call), { startTime, attributes }, parent);
   span.setAttributes(atEnd(call, response));
   fail(span, response);
   span.end();
-  return response;
 }
 
 function fail(span: Span, { error }: ToolRefusal): void {
@@ -105,14 +126,14 @@ function fail(span: Span, { error }: ToolRefusal): void {
   span.setStatus({ code: SpanStatusCode.ERROR, message: error.reason });
 }
 
-function callersContext(call: ToolCall) {
-  const { traceparent, tracestate } = call.context;
-  if (traceparent === undefined) return context.active();
-  return propagation.extract(context.active(), { traceparent, tracestate });
+/** Undefined: the caller names no trace, or not in the standard form. */
+function callersContext({ context: { traceparent, tracestate } }: ToolCall): Context | undefined {
+  if (traceparent === undefined) return undefined;
+  const asked = propagation.extract(ROOT_CONTEXT, { traceparent, tracestate });
+  return trace.getSpanContext(asked) === undefined ? undefined : asked;
 }
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
-const NO_TRACE_ID = '0'.repeat(32);
 
 /** Without an SDK there is no span to name, but the caller's own trace id still leads to the call. */
 function callersTraceId({ context: { traceparent } }: ToolCall): string {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { SamplingDecision } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
+import { KEPT_TRACE } from '../../../ports/telemetry/kept-trace.ts';
 import { FAILED_CALL } from '../../../ports/telemetry/span-attributes.ts';
 import { ErrorSampler } from './error-sampler.ts';
 
@@ -34,6 +35,10 @@ describe('ErrorSampler', () => {
 
   it('keeps a call that failed although its caller traces nothing', () => {
     expect(keeps(0, parent(0), { [FAILED_CALL]: true })).toBe(true);
+  });
+
+  it('keeps a trace of which that was decided before', () => {
+    expect(keeps(0, KEPT_TRACE)).toBe(true);
   });
 
   it('keeps about the share that it is told of the traces that begin here', () => {

@@ -7,6 +7,7 @@ import {
   type Sampler,
   type SamplingResult,
 } from '@opentelemetry/sdk-trace';
+import { isKeptTrace } from '../../../ports/telemetry/kept-trace.ts';
 import { FAILED_CALL } from '../../../ports/telemetry/span-attributes.ts';
 
 export class ErrorSampler implements Sampler {
@@ -26,7 +27,8 @@ export class ErrorSampler implements Sampler {
     attributes: Attributes,
     links: Link[],
   ): SamplingResult {
-    if (attributes[FAILED_CALL] === true) return { decision: SamplingDecision.RECORD_AND_SAMPLED };
+    if (attributes[FAILED_CALL] === true || isKeptTrace(context))
+      return { decision: SamplingDecision.RECORD_AND_SAMPLED };
     return this.#others.shouldSample(context, traceId, name, kind, attributes, links);
   }
 
