@@ -1,5 +1,6 @@
 // Golden exports: what a caller pastes into each provider's SDK.
 import { describe, expect, it } from 'vitest';
+import type { JsonSchema } from '../contract/json.ts';
 import { functionsOf, type ToolFunction } from '../contract/tool/tool-function.ts';
 import type { ToolMetadata, ToolSpec } from '../contract/tool/tool-spec.ts';
 import { atOnce } from '../lib/concurrency/in-slices.ts';
@@ -13,6 +14,10 @@ function toProviderTools(
 ): unknown {
   const text = atOnce(new ToolLists().write(functions, nameOf, format, strict));
   return format === 'prompt' ? text : JSON.parse(text);
+}
+
+function properties(count: number, of: (place: number) => [string, JsonSchema]) {
+  return Object.fromEntries(Array.from({ length: count }, (_, place) => of(place)));
 }
 
 const metadata: ToolMetadata = {
@@ -324,6 +329,41 @@ order(address: {city: str}, lines?: list[{sku: str, note?: str | null}])
     expect(toProviderTools(fns, nameOf, 'openai', { strict: true })).toMatchObject([
       { function: { strict: true } },
     ]);
+  });
+
+  it.each<[string, JsonSchema]>([
+    [
+      'that refers to itself from many properties',
+      {
+        type: 'object',
+        properties: { x: { $ref: '#/$defs/a' } },
+        $defs: {
+          a: { type: 'object', properties: properties(400, (at) => [`p${at}`, { $ref: '#/$defs/a' }]) },
+        },
+      },
+    ],
+    [
+      'that refers to itself from many alternatives',
+      {
+        type: 'object',
+        properties: { x: { $ref: '#/$defs/a' } },
+        $defs: {
+          a: { anyOf: Array.from({ length: 300 }, () => ({ type: 'array', items: { $ref: '#/$defs/a' } })) },
+        },
+      },
+    ],
+    [
+      'that refers to a large part over and over',
+      {
+        type: 'object',
+        properties: properties(800, (at) => [`p${at}`, { $ref: '#/$defs/a' }]),
+        $defs: { a: { type: 'string', description: 'd'.repeat(9_000), default: 'e'.repeat(20_000) } },
+      },
+    ],
+  ])('a schema %s is written into the prompt in time and in bounds', (_what, inputSchema) => {
+    const functions = functionsOf(spec({ name: 'endless', description: 'x', inputSchema }));
+    const text = String(toProviderTools(functions, (name) => name, 'prompt'));
+    expect(text.length).toBeLessThan(400_000);
   });
 
   it('knows its own formats', () => {

@@ -4,7 +4,8 @@ import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { noteOf } from '../schema/description-notes.ts';
 import { mergeAllOf } from '../schema/merge-schemas.ts';
 import { resolveLocal } from '../schema/local-refs.ts';
-import { allowedValues, promptType } from './types.ts';
+import { LEFT_OUT, PromptRoom } from './prompt-room.ts';
+import { allowedValues, promptType, type Around } from './types.ts';
 import { wholeDescription, type ToolFormat } from '../tool-format.ts';
 
 const MAX_PARAMETER_DEPTH = 3;
@@ -35,10 +36,10 @@ export const promptTools: ToolFormat = {
 /** `name(arg: type, opt: int = 5)`, then the description and a line for each argument that has more to say. */
 function functionBlock(fn: ToolFunction): string {
   const root = plainRoot(fn.inputSchema);
-  const signature = parametersOf(root, root).map(({ name, schema, required }) =>
-    argument(name, schema, required, root),
-  );
-  const lines = [...wholeDescription(fn).split('\n'), ...parameterLines(root, root, '', 0)];
+  const around = { root, room: new PromptRoom() };
+  const signature = [...parametersOf(root, root)].map((each) => argument(each, around));
+  const lines = wholeDescription(fn).split('\n');
+  if (!sayParameters(root, { root, room: new PromptRoom(), lines }, '', 0)) lines.push(LEFT_OUT);
   return [`${fn.name}(${signature.join(', ')})`, ...lines.map((line) => `  ${line}`.trimEnd())].join('\n');
 }
 
@@ -48,25 +49,32 @@ interface Parameter {
   readonly required: boolean;
 }
 
-function argument(name: string, schema: JsonSchema, required: boolean, root: JsonSchema): string {
-  const type = promptType(schema, root);
-  if (schema['default'] !== undefined) return `${name}: ${type} = ${JSON.stringify(schema['default'])}`;
+function argument({ name, schema, required }: Parameter, around: Around): string {
+  const type = promptType(schema, around);
+  const usual =
+    schema['default'] === undefined || around.room.isFull ? '' : JSON.stringify(schema['default']);
+  if (usual !== '' && around.room.take(usual)) return `${name}: ${type} = ${usual}`;
   return `${name}${required ? '' : '?'}: ${type}`;
 }
 
-function parameterLines(schema: JsonSchema, root: JsonSchema, prefix: string, depth: number): string[] {
-  if (depth >= MAX_PARAMETER_DEPTH) return [];
-  return parametersOf(schema, root).flatMap(({ name, schema: part }) => {
+interface Said extends Around {
+  readonly lines: string[];
+}
+
+/** False: there was not room for all of them. */
+function sayParameters(schema: JsonSchema, said: Said, prefix: string, depth: number): boolean {
+  if (depth >= MAX_PARAMETER_DEPTH) return true;
+  const { root, room, lines } = said;
+  for (const { name, schema: part } of parametersOf(schema, root)) {
     const path = `${prefix}${name}`;
     const text = sayings(part);
-    const own = text === '' ? [] : [`${path}: ${text}`];
+    if (!room.take(`${path}: ${text}`)) return false;
+    if (text !== '') lines.push(`${path}: ${text}`);
+    if (!sayParameters(part, said, `${path}.`, depth + 1)) return false;
     const entries = resolveLocal(part['items'], root);
-    return [
-      ...own,
-      ...parameterLines(part, root, `${path}.`, depth + 1),
-      ...(isJsonObject(entries) ? parameterLines(entries, root, `${path}[].`, depth + 1) : []),
-    ];
-  });
+    if (isJsonObject(entries) && !sayParameters(entries, said, `${path}[].`, depth + 1)) return false;
+  }
+  return true;
 }
 
 /** Allowed values, the description and the limits of one argument, in one line. */
@@ -84,14 +92,15 @@ function sayings(schema: JsonSchema): string {
   return parts.filter((part) => part !== undefined && part !== '').join(' ');
 }
 
-function parametersOf(schema: JsonSchema, root: JsonSchema): readonly Parameter[] {
+function* parametersOf(schema: JsonSchema, root: JsonSchema): Generator<Parameter> {
   const { properties, required } = schema;
-  if (!isJsonObject(properties)) return [];
-  return Object.entries(properties).map(([name, part]) => ({
-    name,
-    schema: withTarget(part, root),
-    required: Array.isArray(required) && required.includes(name),
-  }));
+  if (!isJsonObject(properties)) return;
+  for (const [name, part] of Object.entries(properties))
+    yield {
+      name,
+      schema: withTarget(part, root),
+      required: Array.isArray(required) && required.includes(name),
+    };
 }
 
 /** A property's own words beside a `$ref` win over those of what it refers to. */

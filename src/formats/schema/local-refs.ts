@@ -1,5 +1,5 @@
 // References inside one schema: what `#/$defs/name` and `#/definitions/name` lead to.
-import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
+import { isJsonObject, type JsonSchema, type JsonValue } from '../../contract/json.ts';
 
 /** What a `$ref` to an entry of the root's `$defs` stands for; anything else as it is. */
 export function resolveLocal(schema: JsonValue | undefined, root: JsonSchema): JsonValue | undefined {
@@ -8,11 +8,7 @@ export function resolveLocal(schema: JsonValue | undefined, root: JsonSchema): J
   for (let hops = 0; hops < 8 && isJsonObject(current); hops += 1) {
     const name = localDefinition(current['$ref']);
     if (name === undefined) return current;
-    const definitions: JsonObject = {
-      ...definitionsOf(root['definitions']),
-      ...definitionsOf(root['$defs']),
-    };
-    current = Object.hasOwn(definitions, name) ? definitions[name] : undefined;
+    current = definition(root['$defs'], name) ?? definition(root['definitions'], name);
   }
   return current;
 }
@@ -23,6 +19,6 @@ export function localDefinition(ref: JsonValue | undefined): string | undefined 
   return found?.[1]?.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-function definitionsOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
+function definition(holder: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isJsonObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined;
 }
