@@ -116,10 +116,17 @@ export class GatewayClient {
     } catch (error) {
       throw new CliFailure(
         EXIT.failed,
-        `the gateway at ${this.#base.origin} cannot be reached: ${reasonOf(error)}`,
+        `the gateway at ${this.#base.origin} cannot be reached: ${reasonOf(error)}${isRefused(error) ? NOT_RUNNING : ''}`,
       );
     }
   }
+}
+
+const NOT_RUNNING = '; nothing listens there: start it, or say with --url or UTE_URL where it is';
+
+function isRefused(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown } };
+  return cause?.code === 'ECONNREFUSED';
 }
 
 function parseUrl(text: string): URL {

@@ -8,10 +8,12 @@ import { removeDir, tempDir } from '../helpers/temp-tools.ts';
 
 let cwd: string;
 let env: Readonly<Record<string, string>>;
+let asking: typeof fetch;
 
 beforeEach(() => {
   cwd = tempDir();
   env = {};
+  asking = fetch;
 });
 afterEach(() => removeDir(cwd));
 
@@ -21,7 +23,7 @@ async function ute(...argv: string[]) {
     stdout: (text) => (out.stdout += text),
     stderr: (text) => (out.stderr += text),
     readStdin: async () => '',
-    fetch,
+    fetch: asking,
     env,
     cwd,
   });
@@ -180,6 +182,18 @@ describe('ute packs add beside a gateway that runs', () => {
     env = { ...env, UTE_URL: 'http://127.0.0.1:1' };
     expect((await add('--agent', 'desk', '--tools', '@mail.json')).stderr).toContain('cannot be reached');
     expect(readFileSync(file(), 'utf8')).toBe(before);
+  });
+
+  it('waits until that gateway has the tools, and tells what it makes of them', async () => {
+    reach(gateway.keys.admin.text);
+    const { code, stdout } = await ute('packs', 'add', 'system');
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('that runs has it') });
+    expect(await ute('call', 'get_current_time', '{}')).toMatchObject({ code: 0 });
+    const problems = [{ file: 'tools.yaml', tool: 'fetch_url', message: 'is taken already' }];
+    asking = async () => Response.json({ ok: false, problems });
+    const refused = await ute('packs', 'add', 'web');
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('did not take it') });
+    expect(refused.stderr).toContain('fetch_url: is taken already');
   });
 
   it('tells where that gateway was started with another gateway.yaml', async () => {

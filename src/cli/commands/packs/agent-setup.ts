@@ -1,12 +1,11 @@
 // `ute packs add --agent`: an agent of the gateway that runs is configured for the tools of the pack, once it has them.
-import { isJsonObject, type JsonValue } from '../../../contract/json.ts';
-import type { PackManifest } from '../../../lib/packs/pack-manifest.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT } from '../../exit-code.ts';
-import { accepted, asObject } from '../../gateway-answer.ts';
+import { accepted } from '../../gateway-answer.ts';
 import { GatewayClient, type GatewayOptions } from '../../gateway-client.ts';
 import { agentPath, configureTools, declareAgent, readAgentTools } from '../agents/declare-agent.ts';
 import type { WantedAgent } from '../agents/declare-agent.ts';
+import { takePack, type AddedPack } from './take-pack.ts';
 
 export interface AgentSetupOptions extends GatewayOptions {
   readonly agent?: string;
@@ -43,30 +42,13 @@ export class AgentSetup {
   }
 
   /** Throws CliFailure. */
-  async configure({ name: pack, first_call: { tool } }: PackManifest): Promise<void> {
-    const { ok, problems } = asObject(await this.#gateway.send('POST', '/v1/admin/reload'));
-    if (ok !== true)
-      throw new CliFailure(
-        EXIT.refused,
-        `the gateway did not take the pack ${pack}; its tools are those from before${linesOf(problems)}`,
-      );
-    const found = await this.#gateway.get(`/v1/tools/${encodeURIComponent(tool)}`);
-    if (found.status === 404)
+  async configure(pack: AddedPack): Promise<void> {
+    if (!(await takePack(pack, this.#gateway)))
       throw new CliFailure(
         EXIT.failed,
-        `the gateway does not have ${tool}: it was started with another gateway.yaml, or with a version that takes loaders at its start only`,
+        `gateway.yaml has the pack ${pack.name}, but the gateway does not have ${pack.tool}: it was started with another gateway.yaml`,
       );
-    accepted(found);
     if (this.#isDeclared) await configureTools(this.#wanted, this.#gateway);
     else await declareAgent(this.#wanted, this.#gateway);
   }
-}
-
-function linesOf(problems: JsonValue | undefined): string {
-  const said = Array.isArray(problems) ? problems.filter(isJsonObject) : [];
-  return said.map(({ message, tool, file }) => `\n${word(tool) || word(file)}: ${word(message)}`).join('');
-}
-
-function word(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,15 +1,17 @@
 // `ute packs`: ready-made sets of tools: which there are, and putting one in force.
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import type { PackEntry } from '../../../lib/packs/add-pack-entry.ts';
 import { folderOfPack, ownPacks } from '../../../lib/packs/own-packs.ts';
 import { readManifest, type PackManifest } from '../../../lib/packs/pack-manifest.ts';
 import { describeProblem } from '../../../lib/text/describe-problem.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT, type ExitCode } from '../../exit-code.ts';
-import { withGatewayOptions } from '../../gateway-client.ts';
+import { GatewayClient, withGatewayOptions } from '../../gateway-client.ts';
 import { ownSettings } from '../../own-settings.ts';
 import { table } from '../../table.ts';
 import { addPack, variablesOf } from './add-pack.ts';
+import { NotTaken, takePack, type AddedPack } from './take-pack.ts';
 import { AgentSetup, type AgentSetupOptions } from './agent-setup.ts';
 
 export function addPacksCommand(program: Command, io: CliIo, finish: (code: ExitCode) => void): void {
@@ -32,7 +34,8 @@ function addAdd(packs: Command, io: CliIo, finish: (code: ExitCode) => void): vo
     .description(
       'Adds the pack to the loaders of gateway.yaml (UTE_CONFIG, config/gateway.yaml), which is made where there is none,\n' +
         'if a gateway would start with it, and prints a first call. A gateway that runs with this file has the tools within\n' +
-        'seconds. With --agent and --tools, the agent is configured for them in the gateway that runs, too.',
+        'seconds; with an API key that may reload, the command waits for it. With --agent and --tools, the agent is\n' +
+        'configured for them in the gateway that runs, too.',
     )
     .option('--without <tool>', 'a tool of it that is left out; may be repeated', more, [])
     .option('--choose <choice=value>', 'one of what the pack lets you choose; may be repeated', more, [])
@@ -43,13 +46,20 @@ function addAdd(packs: Command, io: CliIo, finish: (code: ExitCode) => void): vo
     )
     .option('--tenant <name>', 'whose agent (default: that of the key that asks)')
     .action(async (name: string, said: AddOptions) => {
-      const choose = Object.fromEntries(said.choose.map(choiceOf));
+      const entry = { name, without: said.without, choose: Object.fromEntries(said.choose.map(choiceOf)) };
       const manifest = await manifestOf(name);
       const setup = await AgentSetup.open(said, io);
-      const entry = { name, without: said.without, choose };
       await addPack(entry, manifest, io);
-      const variables = Object.keys(variablesOf(entry, manifest));
-      finish(await tellNext(manifest, { setup, variables }, io));
+      const { tool } = manifest.first_call;
+      const added = { name, tool: said.without.includes(tool) ? undefined : tool };
+      if (setup === undefined) io.stdout(await nextOf({ added, entry, manifest, said }, io));
+      else {
+        await setup.configure(added);
+        io.stdout(`The gateway that runs has it, and ${setup.name} is configured.\n`);
+      }
+      const first = `A first call:\n  ${callOf(manifest, io, setup?.name)}\n`;
+      io.stdout(added.tool === undefined ? `Its tools: packs/${name}/README.md\n` : first);
+      finish(EXIT.ok);
     });
 }
 
@@ -58,24 +68,32 @@ interface AddOptions extends AgentSetupOptions {
   readonly choose: readonly string[];
 }
 
-/** Throws CliFailure; the pack is added all the same. */
-async function tellNext(
-  manifest: PackManifest,
-  { setup, variables }: { setup: AgentSetup | undefined; variables: readonly string[] },
-  io: CliIo,
-): Promise<ExitCode> {
-  if (setup !== undefined) {
-    await setup.configure(manifest);
-    io.stdout(`${setup.name} is configured. A first call:\n  ${callOf(manifest, io, setup.name)}\n`);
-    return EXIT.ok;
+interface Added {
+  readonly added: AddedPack;
+  readonly entry: PackEntry;
+  readonly manifest: PackManifest;
+  readonly said: AddOptions;
+}
+
+/** What comes before a first call. Throws CliFailure where the gateway that runs refuses the pack; it is added all the same. */
+async function nextOf({ added, entry, manifest, said }: Added, io: CliIo): Promise<string> {
+  const before = manifest.before === undefined ? '' : `${manifest.before}\n`;
+  if (await isTaken(added, said, io)) return `${before}The gateway that runs has it.\n`;
+  const variables = Object.keys(variablesOf(entry, manifest));
+  return variables.length === 0
+    ? `${before}A gateway that runs with this file has it within seconds; otherwise start one.\n`
+    : `${before}The gateway reads ${variables.join(', ')} in its own environment: start it with that set.\n`;
+}
+
+/** False, too, where nobody can be asked: no key, no gateway, no permission. */
+async function isTaken(added: AddedPack, said: AddOptions, io: CliIo): Promise<boolean> {
+  if ((said.key ?? said.keyFile ?? io.env['UTE_API_KEY'] ?? '') === '') return false;
+  try {
+    return await takePack(added, await GatewayClient.open(said, io));
+  } catch (error) {
+    if (error instanceof NotTaken || !(error instanceof CliFailure)) throw error;
+    return false;
   }
-  if (manifest.before !== undefined) io.stdout(`${manifest.before}\n`);
-  const next =
-    variables.length === 0
-      ? 'A gateway that runs with this file has it within seconds; otherwise start one.'
-      : `The gateway reads ${variables.join(', ')} in its own environment: start it, or start it again, with that set.`;
-  io.stdout(`${next} A first call:\n  ${callOf(manifest, io)}\n`);
-  return EXIT.ok;
 }
 
 function callOf(
