@@ -37,7 +37,7 @@ describe('event writer', () => {
           events.map(({ kind }) => kind !== 'partial'),
         );
       }),
-      { numRuns: 20 },
+      { numRuns: 10 },
     );
   });
 

@@ -20,7 +20,7 @@ describe('BodyBytes', () => {
         }
         expect(bytes.whole().equals(Buffer.concat(taken))).toBe(true);
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 });

@@ -128,15 +128,11 @@ describe('masks', () => {
     );
   });
 
-  it('a finding is found wherever it lies in a long text', () => {
-    assert(
-      property(constantFrom(-40, -9, -1, 0, 1, 7), (offset) => {
-        const before = 'x '.repeat((LONGEST_FINDING + offset) / 2);
-        const text = `${before}bob@example.com ${'y '.repeat(20_000)}${CARD}`;
-        expect(guarded(text).value).toBe(
-          text.replace('bob@example.com', '[email]').replace(CARD, '[payment_card]'),
-        );
-      }),
+  it.each([-40, -9, -1, 0, 1, 7])('a finding is found wherever it lies in a long text: %i', (offset) => {
+    const before = 'x '.repeat((LONGEST_FINDING + offset) / 2);
+    const text = `${before}bob@example.com ${'y '.repeat(20_000)}${CARD}`;
+    expect(guarded(text).value).toBe(
+      text.replace('bob@example.com', '[email]').replace(CARD, '[payment_card]'),
     );
   });
 });

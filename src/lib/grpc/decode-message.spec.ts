@@ -129,7 +129,7 @@ describe('a message', () => {
         })();
         expect(outcome).toMatch(/^(?:\{|MessageError)/);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 

@@ -82,7 +82,7 @@ describe('texts', () => {
   const work = () => new Work();
   it('are found as includes finds them', () => {
     const letters = 'ab';
-    const texts = Array.from({ length: 300 }, (_, at) =>
+    const texts = Array.from({ length: 120 }, (_, at) =>
       Array.from(
         { length: 60 },
         (_none, bit) => letters[(at * 7919 + bit * bit * 31) % 97 > 48 ? 0 : 1],

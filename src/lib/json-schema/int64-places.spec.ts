@@ -164,7 +164,7 @@ describe('a validator of 64 bits', () => {
         const wide = createValidator({ type: 'array', items: { ...INT64, ...range } });
         expect(summaryOf(wide.validate([value]))).toEqual(summaryOf(plain.validate([value])));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

@@ -71,7 +71,7 @@ describe('a document', () => {
           expect(JSON.stringify(taken.map(placesOf))).toBe(JSON.stringify(whole.tools.map(placesOf)));
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
   });
 
@@ -83,7 +83,7 @@ describe('a document', () => {
         expect(problems.length === 0 || tools.length === 0).toBe(true);
         for (const each of loadedTools(read(pieces.join('')), PLACE).tools) each.locate(['name']);
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 
