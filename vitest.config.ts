@@ -3,6 +3,7 @@
 // (`npm run test:upgrade`), which needs the git history, test/servers (`npm run test:servers`), test/sdk (`npm run test:sdk`),
 // test/clients (`npm run test:clients`) and test/corpus (`npm run test:corpus`).
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/helpers/longest-first.ts';
 
 /** Property tests run on a seed of their own, alike on every run; FC_SEED=<number> looks elsewhere. */
 const setupFiles = ['test/helpers/property-seed.ts'];
@@ -17,8 +18,9 @@ const execArgv = ['--wasm-wrapper-tiering-budget=2147483647'];
 export default defineConfig({
   test: {
     execArgv,
-    // Suites wait for processes and sockets half of the time: two cores carry four of them.
-    maxWorkers: 4,
+    // Suites wait for processes, sockets and leases most of the time: each takes two fifths of a core.
+    maxWorkers: 5,
+    sequence: { sequencer: LongestFirst },
     // Specs keep nothing in modules, so they may share them: a third of the time.
     projects: [
       {
