@@ -3,13 +3,16 @@ import { isJsonObject, type JsonObject } from '../contract/json.ts';
 import { CliFailure, EXIT } from './exit-code.ts';
 import type { GatewayAnswer } from './gateway-client.ts';
 
+const KEY_HINT = ' ute takes the key from UTE_API_KEY, or from --key-file.';
+
 /** The text of an answer that says yes. Throws with the problem's own words otherwise. */
 export function accepted(answer: GatewayAnswer): string {
   if (answer.ok) return answer.text;
   const problem = parse(answer.text);
   const detail = isJsonObject(problem) ? problem['detail'] : undefined;
   const said = typeof detail === 'string' ? detail : 'the answer is not one of this gateway';
-  throw new CliFailure(EXIT.refused, `the gateway refused (${answer.status}): ${said}`);
+  const hint = answer.status === 401 ? KEY_HINT : '';
+  throw new CliFailure(EXIT.refused, `the gateway refused (${answer.status}): ${said}${hint}`);
 }
 
 /** The answer as a JSON object. */

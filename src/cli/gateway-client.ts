@@ -132,7 +132,11 @@ function isRefused(error: unknown): boolean {
 function parseUrl(text: string): URL {
   const url = URL.parse(text);
   if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  throw new CliFailure(EXIT.usage, `--url must be an http or https URL, found ${JSON.stringify(text)}`);
+  const near = /^[\w.-]+:\d+$/.test(text) ? `; did you mean http://${text}?` : '';
+  throw new CliFailure(
+    EXIT.usage,
+    `--url must be an http or https URL, found ${JSON.stringify(text)}${near}`,
+  );
 }
 
 async function keyOf({ key, keyFile }: GatewayOptions, io: CliIo): Promise<string | undefined> {

@@ -139,6 +139,14 @@ describe('ute call', () => {
     });
   });
 
+  it('tells what to do where nothing listens', async () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const nobody = () => Promise.reject(new TypeError('fetch failed', { cause: refused }));
+    const { code, stderr } = await ute(['call', 'now'], [], { fetch: nobody });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/nothing listens there: start it, or say with --url or UTE_URL where it is\n$/);
+  });
+
   it('ends with 1 when something else than a gateway answers', async () => {
     const { code, stderr } = await ute(['call', 'now'], [{ status: 502, body: '<html>' }]);
     expect(code).toBe(1);
@@ -162,6 +170,7 @@ describe('ute call', () => {
     ['a dry run that is neither', ['call', 'now', '--context', 'dry_run=yes'], 'Expected dry_run=true or'],
     ['a timeout that is no number', ['call', 'now', '--timeout-ms', '1s'], 'whole number of milliseconds'],
     ['a URL of another kind', ['call', 'now', '--url', 'file:///etc'], '--url must be an http or https URL'],
+    ['a URL without http', ['call', 'now', '--url', 'localhost:8080'], 'did you mean http://localhost:8080?'],
     ['a tool named like a step up', ['call', '..'], '/v1/tools/../execute is no path of a gateway'],
     ['no tool', ['call'], "missing required argument 'tool'"],
     ['an unknown option', ['call', 'now', '--nope'], "unknown option '--nope'"],
@@ -244,6 +253,18 @@ describe('ute tools', () => {
     expect(JSON.parse(stdout)).toEqual([{ a: 1 }]);
     expect(asked[0]?.url).toContain('?format=gemini&strict=true');
     expect((await ute(['tools', '--format', 'prompt'], [{ body: '# TOOLS\n' }])).stdout).toBe('# TOOLS\n');
+  });
+
+  it('tells where a key comes from when the gateway asks for one', async () => {
+    const { code, stderr } = await ute(
+      ['tools'],
+      [{ status: 401, body: { detail: 'A credential is needed.' } }],
+    );
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr:
+        'ute: the gateway refused (401): A credential is needed. ute takes the key from UTE_API_KEY, or from --key-file.\n',
+    });
   });
 
   it('ends with 3 and the words of the problem when the gateway refuses', async () => {

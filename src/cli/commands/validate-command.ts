@@ -2,7 +2,7 @@
 import { relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Problem } from '../../contract/tool/loaded-tools.ts';
-import { DEMO_URL_VARIABLE } from '../../app/demo/demo-upstream.ts';
+import { assumeDemoUpstream } from '../../app/demo/demo-upstream.ts';
 import { describeProblem } from '../../lib/text/describe-problem.ts';
 import type { CliIo } from '../cli-io.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -71,8 +71,7 @@ async function check(
     import('../../settings/load-settings.ts'),
     import('../../settings/problems/settings-error.ts'),
   ]);
-  // The gateway sets it when it starts the demo server, on a free port; here any of those will do.
-  process.env[DEMO_URL_VARIABLE] ??= 'http://127.0.0.1:49152';
+  assumeDemoUpstream();
   const seen = (problem: Problem) => seenFrom(io.cwd, problem);
   try {
     const said = loadSettings(config === undefined ? io.env : { ...io.env, UTE_CONFIG: config }, io.cwd);

@@ -99,6 +99,14 @@ describe('the first load', () => {
     expect(names()).toEqual([]);
   });
 
+  it('that is refused promises nobody that other tools stay in force', async () => {
+    const { sync } = holding(loaded([], [{ file: FILE, line: 1, message: 'not YAML' }]));
+    await expect(sync.start()).rejects.toBeInstanceOf(LoadError);
+    const said = JSON.stringify(log.lines);
+    expect(said).toContain('the gateway does not start');
+    expect(said).not.toContain('stays in force');
+  });
+
   it('a tool that cannot be prepared is told with its place', async () => {
     const { sync } = holding(loaded([declared('a', 13)]));
     const problem = {

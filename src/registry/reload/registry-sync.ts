@@ -157,6 +157,8 @@ export class RegistrySync implements RegistryControl {
         leftOut: [],
         advice: NO_ADVICE,
       }));
+      // What was cut off by the stop is no news for anybody.
+      if (this.#stopping.signal.aborted) break;
       this.#reporter.record(outcome, this.#deps.registry.snapshot(), performance.now() - startedAt);
     } while (this.#again && !this.#stopping.signal.aborted);
     return this.#reporter.status;

@@ -26,6 +26,8 @@ export interface ReporterDeps {
 
 /** Of one refused load; the status has them all. */
 const MOST_LINES = 100;
+const NOT_TAKEN = 'the new tools were refused; the last good set stays in force';
+const NOT_TAKEN_AT_START = 'the tools were refused; without any, the gateway does not start';
 /** Of what providers refuse: the status has more of them. */
 const MOST_ADVICE = 20;
 
@@ -65,6 +67,7 @@ export class ReloadReporter {
   ): void {
     const now = new Date(this.#clock.wall()).toISOString();
     const ok = problems.length === 0;
+    const isFirst = this.status.lastSuccessAt === '';
     const durationMs = Math.round(tookMs);
     this.status = {
       ok,
@@ -87,7 +90,7 @@ export class ReloadReporter {
     this.#metrics.record(ok, this.#clock.wall(), specs.length);
     this.#degraded.set(warnings.length > 0 ? 1 : 0);
     if (ok) this.#log.info({ registryVersion: version, tools: specs.length, durationMs }, 'tools loaded');
-    this.#tell(problems);
+    this.#tell(problems, isFirst ? NOT_TAKEN_AT_START : NOT_TAKEN);
     if (!ok) return;
     this.#tellLeftOut(leftOut);
     this.#advise(advice);
@@ -113,12 +116,11 @@ export class ReloadReporter {
   }
 
   /** A changed handler that is broken is tried again and again until it is mended. */
-  #tell(problems: readonly Problem[]): void {
+  #tell(problems: readonly Problem[], message: string): void {
     const told = JSON.stringify(problems);
     if (told === this.#told) return;
     this.#told = told;
-    for (const problem of problems.slice(0, MOST_LINES))
-      this.#log.error({ ...problem }, 'the new tools were refused; the last good set stays in force');
+    for (const problem of problems.slice(0, MOST_LINES)) this.#log.error({ ...problem }, message);
     const more = problems.length - MOST_LINES;
     if (more > 0) this.#log.error({ more }, 'the new tools have more problems than are shown here');
   }

@@ -1,5 +1,6 @@
 // `ute packages`: the packages of MCP servers: installed ahead of a start, and which there are.
 import type { Command } from 'commander';
+import { assumeDemoUpstream } from '../../../app/demo/demo-upstream.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { EXIT, type ExitCode } from '../../exit-code.ts';
 import { ownSettings } from '../../own-settings.ts';
@@ -32,6 +33,7 @@ export function addPackagesCommand(program: Command, io: CliIo, finish: (code: E
 async function install(io: CliIo): Promise<ExitCode> {
   const { namedPackages, openPackages } = await import('../../../app/gateway/own-packages.ts');
   const settings = ownSettings(io);
+  assumeDemoUpstream();
   const { store, close } = openPackages(settings, QUIET_LOG);
   let code: ExitCode = EXIT.ok;
   try {

@@ -1,7 +1,7 @@
 // `ute packs add`: the entry in gateway.yaml, written only if a gateway would start with it.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import { DEMO_URL_VARIABLE } from '../../../app/demo/demo-upstream.ts';
+import { assumeDemoUpstream } from '../../../app/demo/demo-upstream.ts';
 import { addPackEntry, type PackEntry } from '../../../lib/packs/add-pack-entry.ts';
 import type { PackManifest } from '../../../lib/packs/pack-manifest.ts';
 import { describeProblem } from '../../../lib/text/describe-problem.ts';
@@ -73,8 +73,7 @@ async function wouldStart(
   io: CliIo,
 ): Promise<void> {
   const { validateTools } = await import('../../../app/gateway/validate-tools.ts');
-  // The gateway sets it when it starts the demo server, on a free port; here any of those will do.
-  process.env[DEMO_URL_VARIABLE] ??= 'http://127.0.0.1:49152';
+  assumeDemoUpstream();
   const settings = ownSettings({ ...io, env: { ...io.env, UTE_CONFIG: draft } });
   const { problems } = await validateTools(settings, false);
   if (problems.length === 0) return;
