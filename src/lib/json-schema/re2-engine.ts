@@ -8,6 +8,8 @@ export const MAX_PATTERN_LENGTH = 512;
 export interface CompiledPattern {
   test(text: string): boolean;
   toString(): string;
+  /** Steps of its program, by what each of them costs to make. */
+  readonly weight: number;
 }
 
 /** The linter compiles each pattern, and tools share patterns: the last ones are kept. */
@@ -27,10 +29,20 @@ export function compilePattern(pattern: string): CompiledPattern {
       return re.test(text);
     },
     toString: () => `re2:/${pattern}/`,
+    weight: size * weightOf(pattern),
   };
   if (recent.size >= MAX_RECENT) recent.clear();
   recent.set(pattern, compiled);
   return compiled;
+}
+
+/** A class of hundreds of ranges is looked through for each step that it is repeated in. */
+const WIDE_CLASS = /\\p/i;
+const WIDE = 8;
+const CHARACTERS_PER_WEIGHT = 64;
+
+function weightOf(pattern: string): number {
+  return 1 + (WIDE_CLASS.test(pattern) ? WIDE : 0) + Math.floor(pattern.length / CHARACTERS_PER_WEIGHT);
 }
 
 /** The engine in the shape of Ajv's `code.regExp`. Its patterns are always Unicode ones, whatever the flags. */

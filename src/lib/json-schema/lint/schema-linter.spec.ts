@@ -15,6 +15,11 @@ function bomb(links: number) {
   return { $defs, $ref: '#/$defs/d0' };
 }
 
+function patterns(count: number, of: (at: number) => string) {
+  const all = Array.from({ length: count }, (_, at) => [`p${at}`, { type: 'string', pattern: of(at) }]);
+  return { type: 'object', properties: Object.fromEntries(all) };
+}
+
 const KEYWORDS = [
   'type',
   '$ref',
@@ -154,6 +159,10 @@ describe('lintSchema', () => {
       'properties called like keywords',
       { properties: { id: { type: 'string' }, $id: {}, $async: {}, pattern: {}, enum: {} } },
     ],
+    [
+      'dozens of patterns that allow long names',
+      patterns(90, (at) => String.raw`^[\w+=,.@-]{1,${200 + at}}$`),
+    ],
     ['a property called $ref', { properties: { $ref: { type: 'string' } } }],
   ])('accepts %s', (_name, schema) => {
     expect(messages(schema)).toEqual([]);
@@ -168,6 +177,11 @@ describe('lintSchema', () => {
     ['an unknown dialect', { $schema: 'http://json-schema.org/draft-04/schema#' }, /2020-12 or draft-07/],
     ['a pattern with look-ahead', { type: 'string', pattern: '^(?=a)b' }, /RE2/],
     ['a pattern with a back-reference', { type: 'string', pattern: String.raw`(a)\1` }, /RE2/],
+    [
+      'hundreds of patterns of hundreds of steps',
+      patterns(450, (at) => String.raw`^\p{L}{1,${500 - at}}$`),
+      /large patterns/,
+    ],
     ['an endless pattern', { type: 'string', pattern: 'a'.repeat(600) }, /512/],
     ['a bomb of references', bomb(25), /too many branches/],
     [

@@ -4,6 +4,7 @@ import { fromPointer, type JsonPath } from '../../json/json-pointer.ts';
 import { dialectOf, newMetaAjv, type Dialect } from '../ajv-instance.ts';
 import { checkingCosts, expandedSize, innermostFirst } from './schema-cost.ts';
 import { hiddenNameProblems } from './hidden-names.ts';
+import { patternWeightProblems } from './pattern-weight.ts';
 import { schemaGraph, type SchemaNode, type SchemaProblem } from './schema-graph.ts';
 import { keywordProblems } from './schema-keywords.ts';
 import { excessOf } from './schema-size.ts';
@@ -30,6 +31,8 @@ export function lintSchema(schema: unknown): readonly SchemaProblem[] {
   const excess = excessOf(schema, SIZE);
   if (excess !== undefined) return [{ path: [], message: excess }];
   const { nodes, strays, problems } = schemaGraph(schema, GRAPH);
+  const heavy = patternWeightProblems(nodes);
+  if (heavy.length > 0) return heavy;
   const keywords = nodes.flatMap(keywordProblems);
   // The graph takes malformed keywords for absent; here they are named.
   const found = [...problems, ...keywords, ...metaProblems(schema, strays)];

@@ -1,0 +1,38 @@
+// What the patterns of a schema cost together: each is made into a program on the event loop, at load and at the first call.
+import { compilePattern, MAX_PATTERN_LENGTH } from '../re2-engine.ts';
+import type { SchemaNode, SchemaProblem } from './schema-graph.ts';
+
+/** Some hundred milliseconds. Patterns that people write weigh dozens to some hundreds each. */
+const MOST = 50_000;
+
+/** None is made beyond what they may cost. A pattern that is none is told by the rules of its keyword. */
+export function patternWeightProblems(nodes: readonly SchemaNode[]): SchemaProblem[] {
+  const seen = new Set<string>();
+  let weight = 0;
+  for (const { schema, path } of nodes)
+    for (const pattern of patternsOf(schema)) {
+      if (seen.has(pattern) || pattern.length > MAX_PATTERN_LENGTH) continue;
+      seen.add(pattern);
+      weight += weightOf(pattern);
+      if (weight > MOST) {
+        const message =
+          'comes after too many large patterns: repeat less in them ({1,1000} is as large as a thousand), or have fewer';
+        return [{ path, message }];
+      }
+    }
+  return [];
+}
+
+function patternsOf({ pattern, patternProperties }: SchemaNode['schema']): readonly string[] {
+  const own = typeof pattern === 'string' ? [pattern] : [];
+  const isMap = typeof patternProperties === 'object' && patternProperties !== null;
+  return isMap ? [...own, ...Object.keys(patternProperties)] : own;
+}
+
+function weightOf(pattern: string): number {
+  try {
+    return compilePattern(pattern).weight;
+  } catch {
+    return 0;
+  }
+}
