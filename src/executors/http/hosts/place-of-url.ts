@@ -17,7 +17,10 @@ export function placeOf<Place extends BelowPlace>(
 ): Place | 'unclear' | undefined {
   const strict = places.find(({ base, strictPath }) => isBelow(url.pathname, strictPath, url, base));
   if (strict === undefined) return undefined;
-  const path = readLoosely(url.pathname);
+  const segments = looseSegments(url.pathname);
+  // "/%61dmin/..%2fx" leads to admin where letters are decoded and ".." is not followed, and elsewhere in all other readings.
+  if (segments.includes('..')) return 'unclear';
+  const path = joined(segments);
   const loose = places
     .filter(({ base, loosePath }) => isBelow(path, loosePath, url, base))
     .map(({ loosePath }) => loosePath)
@@ -44,14 +47,27 @@ const ENCODED_ASCII = /%([0-7][0-9a-f])/gi;
  * small letters for capitals. Without a "/" at its end.
  */
 export function readLoosely(pathname: string): string {
+  const followed: string[] = [];
+  for (const segment of looseSegments(pathname)) {
+    if (segment === '..') followed.pop();
+    else followed.push(segment);
+  }
+  return joined(followed);
+}
+
+/** None is empty, or a single dot. */
+function looseSegments(pathname: string): readonly string[] {
   let text = pathname;
   for (let round = 0; round < MOST_DECODED; round += 1)
     text = text.replaceAll(ENCODED_ASCII, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const segments: string[] = [];
-  for (const written of text.toLowerCase().replaceAll('\\', '/').split('/')) {
-    const segment = written.replace(/;.*$/s, '');
-    if (segment === '..') segments.pop();
-    else if (segment !== '' && segment !== '.') segments.push(segment);
-  }
-  return segments.length === 0 ? '' : `/${segments.join('/')}`;
+  return text
+    .toLowerCase()
+    .replaceAll('\\', '/')
+    .split('/')
+    .map((written) => written.replace(/;.*$/s, ''))
+    .filter((segment) => segment !== '' && segment !== '.');
+}
+
+function joined(segments: readonly string[]): string {
+  return segments.map((segment) => `/${segment}`).join('');
 }
