@@ -63,7 +63,7 @@ export class ApprovalAsking {
     if (said !== undefined) {
       const action = actionIn(retried.responses);
       if (action !== 'accept') return declined(action);
-      await this.#decided(request, said.id, exchange, HELD_MS);
+      await this.#decided(request, said.id, waitOf(exchange), HELD_MS);
     }
     const response = await this.#deps.caller.execute(said === undefined ? request : redeeming(request, said));
     if (response.ok) return response;
@@ -90,11 +90,14 @@ export class ApprovalAsking {
     const asked = this.#questions.ask(exchange, question);
     // Who accepts has sent its user there: the decision is what is waited for.
     const refused = asked.action.then((action) => (action === 'accept' ? new Promise<never>(NEVER) : action));
+    const wait = waitOf(exchange);
     try {
-      const decided = this.#decided(request, awaited.id, exchange, LONGEST_MS);
+      const decided = this.#decided(request, awaited.id, wait, LONGEST_MS);
       const action = await Promise.race([refused, decided]);
       if (typeof action === 'string') return declined(action);
     } finally {
+      // Of a client that declines, too: nobody looks for a decision any more.
+      wait.abort();
       asked.withdraw();
     }
     asked.complete();
@@ -105,11 +108,9 @@ export class ApprovalAsking {
   async #decided(
     { credential, context }: ToolRequest,
     id: string,
-    exchange: Exchange,
+    { signal }: AbortController,
     withinMs: number,
   ): Promise<void> {
-    const gone = new AbortController();
-    exchange.whenGone(() => gone.abort());
     let tenantId: string;
     try {
       ({ tenantId } = await this.#deps.authenticator.authenticate(credential, context.tenantId));
@@ -121,10 +122,10 @@ export class ApprovalAsking {
     if (leave === undefined) return;
     const until = performance.now() + withinMs;
     try {
-      while (!gone.signal.aborted && performance.now() < until) {
+      while (!signal.aborted && performance.now() < until) {
         const approval = await this.#deps.approvals.get(tenantId, id);
         if (approval?.status !== 'pending') return;
-        await pause(LOOK_EVERY_MS, undefined, { ref: false, signal: gone.signal });
+        await pause(LOOK_EVERY_MS, undefined, { ref: false, signal });
       }
     } catch {
       // Gone, or the store is away: the call itself tells.
@@ -132,6 +133,13 @@ export class ApprovalAsking {
       leave();
     }
   }
+}
+
+/** Over when its client has gone. */
+function waitOf(exchange: Exchange): AbortController {
+  const wait = new AbortController();
+  exchange.whenGone(() => wait.abort());
+  return wait;
 }
 
 function redeeming(request: ToolRequest, { token }: Awaited): ToolRequest {
