@@ -24,6 +24,12 @@ export function shownCredential(
     : { kind: 'several', ...where };
 }
 
+/** For a second look at the same credential: as one from an address, it would count twice among the wrong ones from there. */
+export function withoutAddress(credential: Credential): Credential {
+  if (credential.kind === 'bearer') return { kind: 'bearer', token: credential.token };
+  return credential.kind === 'several' ? { kind: 'several' } : credential;
+}
+
 function bearerToken(said: string): string {
   const bearer = /^bearer +/i.exec(said);
   return bearer === null ? '' : said.slice(bearer[0].length).trim();

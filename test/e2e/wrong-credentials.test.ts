@@ -78,6 +78,25 @@ it('a credential in the first message of a stream is looked at as any other', as
   expect(await shown(gateway.keys.agent.text)).toBe('TOO_MANY_WRONG_CREDENTIALS');
 });
 
+it.each([
+  ['/v1/execute', '198.51.100.30', { calls: [{ tool: 'echo' }, { tool: 'echo' }] }],
+  ['/v1/execute-text', '198.51.100.31', { text: 'echo' }],
+  ['/v1/providers/openai/tool-calls', '198.51.100.32', { tool_calls: [] }],
+])('a request of several calls is one guess: %s', async (path, address, body) => {
+  const guess = () =>
+    fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: 'Bearer ute_live_DDDDDDDD_x_0',
+        ...from(address),
+      },
+      body: JSON.stringify(body),
+    });
+  for (let guesses = 0; guesses < MOST; guesses += 1) expect((await guess()).status).toBe(401);
+  expect((await guess()).status).toBe(429);
+});
+
 it('the management side and the lists of tools take no guesses either, and say when to come again', async () => {
   const ask = (
     path: string,

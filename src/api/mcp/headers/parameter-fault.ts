@@ -1,12 +1,13 @@
 // A call of 2026-07-28 whose headers do not say what its arguments say, where its tool asks for them.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Credential, Principal } from '../../../contract/call/principal.ts';
+import type { Principal } from '../../../contract/call/principal.ts';
 import type { ToolRequest } from '../../../contract/call/tool-call.ts';
 import { ASKED_KEY, parameterHeaders } from '../../../formats/mcp/parameter-headers.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCatalog } from '../../../ports/registry/tool-catalog.ts';
 import type { Toolsets } from '../../../ports/registry/toolsets.ts';
 import { mayKnow } from '../../offered-toolset.ts';
+import { withoutAddress } from '../../shown-credential.ts';
 import { findShown } from '../../tool-view.ts';
 import type { Exchange } from '../protocol/exchange.ts';
 import type { Rejection } from '../protocol/incoming.ts';
@@ -51,14 +52,8 @@ async function principalOf(
   { credential, context }: ToolRequest,
 ): Promise<Principal | undefined> {
   try {
-    return await authenticator.authenticate(fromNowhere(credential), context.tenantId);
+    return await authenticator.authenticate(withoutAddress(credential), context.tenantId);
   } catch {
     return undefined;
   }
-}
-
-/** Looked at once more where the call is refused: as one from an address it would count twice among the wrong ones from there. */
-function fromNowhere(credential: Credential): Credential {
-  if (credential.kind === 'bearer') return { kind: 'bearer', token: credential.token };
-  return credential.kind === 'several' ? { kind: 'several' } : credential;
 }

@@ -15,6 +15,7 @@ import { opensUrls } from '../protocol/legacy-session.ts';
 import { opensUrlsNow } from '../protocol/client-capabilities.ts';
 import { ERROR_KEY, type Result } from './write-tool-result.ts';
 import { wireError } from '../../rest/execute/write-envelope.ts';
+import { withoutAddress } from '../../shown-credential.ts';
 
 export interface AskingDeps {
   readonly caller: Pick<ToolCaller, 'execute'>;
@@ -113,7 +114,10 @@ export class ApprovalAsking {
   ): Promise<void> {
     let tenantId: string;
     try {
-      ({ tenantId } = await this.#deps.authenticator.authenticate(credential, context.tenantId));
+      ({ tenantId } = await this.#deps.authenticator.authenticate(
+        withoutAddress(credential),
+        context.tenantId,
+      ));
     } catch {
       // The call itself tells what is wrong.
       return;

@@ -15,7 +15,7 @@ import type { Route } from '../route/route.ts';
 import { ServesByHand } from '../route/serves.ts';
 import { invalid } from '../route/violations.ts';
 import { environmentOf, readCall, type CallEnvironment } from './read-call.ts';
-import { environmentOfPart, goneFrom, strangerOf } from './several-calls.ts';
+import { environmentOfPart, environmentOfRefused, goneFrom, strangerOf } from './several-calls.ts';
 import { readAsyncCall } from './respond-async.ts';
 import { executeTool, executeTools } from './schema.ts';
 import { sendEnvelope, sendEnvelopes } from './write-envelope.ts';
@@ -51,7 +51,8 @@ export class ExecuteController {
     const { value, largeIntegers } = readable(executeTools, request);
     const calls = (await strangerOf(env, this.authenticator)) ?? this.#callsOf(value);
     if (calls instanceof ToolFailure) {
-      await sendEnvelope(reply, await this.caller.execute(readCall(undefined, calls, env)));
+      const refused = readCall(undefined, calls, environmentOfRefused(env, calls));
+      await sendEnvelope(reply, await this.caller.execute(refused));
       return;
     }
     const responses = await Promise.all(

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { Authenticator } from '../../../ports/authenticator.ts';
+import { withoutAddress } from '../../shown-credential.ts';
 import type { CallEnvironment } from './read-call.ts';
 
 /**
@@ -22,6 +23,12 @@ export async function strangerOf(
     if (error instanceof ToolFailure) return isReason(error, 'TENANT_REQUIRED') ? undefined : error;
     throw error;
   }
+}
+
+/** For the call that is refused in place of all. A credential that was found to be wrong is counted already. */
+export function environmentOfRefused(env: CallEnvironment, refusal: ToolFailure): CallEnvironment {
+  const isCounted = isReason(refusal, 'CREDENTIAL_INVALID') || isReason(refusal, 'CREDENTIALS_DIFFER');
+  return isCounted ? { ...env, credential: withoutAddress(env.credential) } : env;
 }
 
 /** As long as a key may be; what is longer, or no key, stays as it is, and is refused as such. */

@@ -14,7 +14,7 @@ import {
   type DoorTelemetry,
 } from '../../tokens.ts';
 import { environmentOf, readCall, type CallEnvironment } from '../execute/read-call.ts';
-import { goneFrom, strangerOf } from '../execute/several-calls.ts';
+import { environmentOfRefused, goneFrom, strangerOf } from '../execute/several-calls.ts';
 import { sendEnvelope } from '../execute/write-envelope.ts';
 import { wrongQuery } from '../route/asked.ts';
 import { ServesByHand } from '../route/serves.ts';
@@ -50,7 +50,8 @@ export class ProvidersController {
     const asked = stranger ?? read(provider, request, env);
     if (asked instanceof ToolFailure) {
       if (stranger === undefined) this.#tally.malformed(provider);
-      await sendEnvelope(reply, await this.caller.execute(readCall(undefined, asked, env)));
+      const refused = readCall(undefined, asked, environmentOfRefused(env, asked));
+      await sendEnvelope(reply, await this.caller.execute(refused));
       return;
     }
     const answered = await this.#runAll(asked.calls, env, begun);

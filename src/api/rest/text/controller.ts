@@ -11,7 +11,7 @@ import type { Authenticator } from '../../../ports/authenticator.ts';
 import type { ToolCaller } from '../../../ports/tool-caller.ts';
 import { AUTHENTICATOR, DOOR_LIMITS, TOOL_CALLER, type DoorLimits } from '../../tokens.ts';
 import { environmentOf, readCall, type CallEnvironment } from '../execute/read-call.ts';
-import { environmentOfPart, goneFrom, strangerOf } from '../execute/several-calls.ts';
+import { environmentOfPart, environmentOfRefused, goneFrom, strangerOf } from '../execute/several-calls.ts';
 import { envelopeJson, sendEnvelope, sendPieces } from '../execute/write-envelope.ts';
 import { Requires } from '../management/permissions.ts';
 import { readBodyOf, type Asked } from '../route/asked.ts';
@@ -42,7 +42,8 @@ export class TextController {
     const env = environmentOf(request, goneFrom(reply));
     const asked = (await strangerOf(env, this.authenticator)) ?? this.#asked(request);
     if (asked instanceof ToolFailure) {
-      await sendEnvelope(reply, await this.caller.execute(readCall(undefined, asked, env)));
+      const refused = readCall(undefined, asked, environmentOfRefused(env, asked));
+      await sendEnvelope(reply, await this.caller.execute(refused));
       return;
     }
     const { said, calls } = asked;
