@@ -184,6 +184,20 @@ describe('ute packs add beside a gateway that runs', () => {
     expect(readFileSync(file(), 'utf8')).toBe(before);
   });
 
+  it('waits for a replica that has not looked at its gateway.yaml yet', async () => {
+    reach(gateway.keys.admin.text);
+    let early = 2;
+    asking = async (input, init) => {
+      const request = new Request(input, init);
+      if (request.method !== 'PUT' || early === 0) return fetch(request);
+      early -= 1;
+      return Response.json({ detail: 'There is no tool of this name.' }, { status: 404 });
+    };
+    const added = await ute('packs', 'add', 'email', '--agent', 'late', '--tools', '@mail.json');
+    expect(added).toMatchObject({ code: 0, stderr: '' });
+    expect((await ute('agents', 'tools', 'late')).stdout).toContain('email');
+  });
+
   it('waits until that gateway has the tools, and tells what it makes of them', async () => {
     reach(gateway.keys.admin.text);
     const { code, stdout } = await ute('packs', 'add', 'system');

@@ -1,11 +1,15 @@
 // `ute packs add --agent`: an agent of the gateway that runs is configured for the tools of the pack, once it has them.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT } from '../../exit-code.ts';
 import { accepted } from '../../gateway-answer.ts';
 import { GatewayClient, type GatewayOptions } from '../../gateway-client.ts';
 import { agentPath, configureTools, declareAgent, readAgentTools } from '../agents/declare-agent.ts';
 import type { WantedAgent } from '../agents/declare-agent.ts';
-import { takePack, type AddedPack } from './take-pack.ts';
+import { BETWEEN_MS, takePack, TRIES, type AddedPack } from './take-pack.ts';
+
+/** As the gateway says it of a tool that is not in force. */
+const NO_TOOL = 'There is no tool of this name';
 
 export interface AgentSetupOptions extends GatewayOptions {
   readonly agent?: string;
@@ -48,7 +52,19 @@ export class AgentSetup {
         EXIT.failed,
         `gateway.yaml has the pack ${pack.name}, but the gateway does not have ${pack.tool}: it was started with another gateway.yaml`,
       );
-    if (this.#isDeclared) await configureTools(this.#wanted, this.#gateway);
-    else await declareAgent(this.#wanted, this.#gateway);
+    const configure = this.#isDeclared ? configureTools : declareAgent;
+    await onceEverywhere(() => configure(this.#wanted, this.#gateway));
   }
+}
+
+/** Nothing is configured for a tool that the replica which was asked does not have yet. */
+async function onceEverywhere(work: () => Promise<unknown>): Promise<void> {
+  for (let left = TRIES; ; left -= 1)
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (left === 1 || !(error instanceof CliFailure) || !error.message.includes(NO_TOOL)) throw error;
+      await pause(BETWEEN_MS);
+    }
 }

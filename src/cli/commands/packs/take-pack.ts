@@ -1,4 +1,5 @@
 // Has the gateway that runs look at gateway.yaml now, and says whether it has the tools of a pack then.
+import { setTimeout as pause } from 'node:timers/promises';
 import { isJsonObject, type JsonValue } from '../../../contract/json.ts';
 import { CliFailure, EXIT } from '../../exit-code.ts';
 import { accepted, asObject } from '../../gateway-answer.ts';
@@ -9,6 +10,10 @@ export interface AddedPack {
   /** The tool of its first call. Undefined: it was left out. */
   readonly tool: string | undefined;
 }
+
+/** Another replica, or process, looks at its gateway.yaml a moment later than the one that was asked to: three seconds. */
+export const TRIES = 12;
+export const BETWEEN_MS = 250;
 
 /** Its problems are the message. */
 export class NotTaken extends CliFailure {}
@@ -22,10 +27,15 @@ export async function takePack({ name, tool }: AddedPack, gateway: GatewayClient
       `gateway.yaml has the pack ${name}, but the gateway that runs did not take it; its tools are those from before${linesOf(problems)}`,
     );
   if (tool === undefined) return true;
-  const found = await gateway.get(`/v1/tools/${encodeURIComponent(tool)}`);
-  if (found.status === 404) return false;
-  accepted(found);
-  return true;
+  for (let left = TRIES; left > 0; left -= 1) {
+    const found = await gateway.get(`/v1/tools/${encodeURIComponent(tool)}`);
+    if (found.status !== 404) {
+      accepted(found);
+      return true;
+    }
+    await pause(BETWEEN_MS);
+  }
+  return false;
 }
 
 function linesOf(problems: JsonValue | undefined): string {
