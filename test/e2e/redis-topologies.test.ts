@@ -13,7 +13,7 @@ import {
   redisOverTls,
   type RedisTopology,
 } from '../helpers/redis-topologies.ts';
-import { callTool, metricValue } from '../helpers/rest-client.ts';
+import { callTool, metricValue, request } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { ECHO_HANDLER, javascriptTool, removeDir, tempDir, writeTools } from '../helpers/temp-tools.ts';
 
@@ -31,7 +31,7 @@ let postgres: Postgres;
 
 beforeAll(async () => {
   writeFileSync(join(dir, 'echo.mjs'), ECHO_HANDLER);
-  const names = ['plain', 'limited', 'cached'];
+  const names = ['plain', 'look', 'book', 'read', 'limited', 'cached'];
   tools = writeTools(dir, ...names.map((name) => javascriptTool(name, './echo.mjs')));
   appendFileSync(
     tools,
@@ -62,6 +62,14 @@ describe.each([
       // A busy machine is not to be taken for a Redis that is away: the limits would be each gateway's own.
       redis: { ...redis.settings, prefix: 'topology', command_timeout_ms: 5_000 },
       database: { url: postgres.url() },
+      extensions: {
+        chaining: {
+          rules: [
+            { name: 'look-first', tools: ['book'], after: ['look'] },
+            { name: 'not-once-read', tools: ['book'], not_after: ['read'] },
+          ],
+        },
+      },
       secrets: { keys: `one:${Buffer.alloc(32, 7).toString('base64')}` },
     };
     gateways.push(await startGateway({ tools: [tools], auth: AUTH, settings, env: redis.env ?? {} }));
@@ -91,6 +99,26 @@ describe.each([
     const codes = (await Promise.all(calls)).map(({ status }) => status);
     expect(codes.filter((status) => status === 200)).toHaveLength(6);
     expect(codes.filter((status) => status === 429)).toHaveLength(6);
+  });
+
+  it('a session is held to its order of calls, wherever it took its steps', async () => {
+    const [one, two] = targets();
+    if (one === undefined || two === undefined) throw new Error('there are two');
+    const call = async (target: typeof one, tool: string) => {
+      const context = { session_id: `session of ${name}` };
+      const { body } = await request<{ ok: boolean; error?: { reason: string } }>(
+        target,
+        'POST',
+        `/v1/tools/${tool}/execute`,
+        { arguments: {}, context },
+      );
+      return body.error?.reason ?? body.ok;
+    };
+    expect(await call(two, 'book')).toBe('STEP_MISSING');
+    expect(await call(one, 'look')).toBe(true);
+    expect(await call(two, 'book')).toBe(true);
+    expect(await call(two, 'read')).toBe(true);
+    expect(await call(one, 'book')).toBe('STEP_REFUSED');
   });
 
   it('an answer that one has kept is the answer of the other', async () => {
