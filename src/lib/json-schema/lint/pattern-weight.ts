@@ -2,8 +2,8 @@
 import { compilePattern, MAX_PATTERN_LENGTH } from '../re2-engine.ts';
 import type { SchemaNode, SchemaProblem } from './schema-graph.ts';
 
-/** Some hundred milliseconds. Patterns that people write weigh dozens to some hundreds each. */
-const MOST = 50_000;
+/** Some ten milliseconds, a hundred where classes are wide. Patterns that people write weigh dozens to some hundreds each. */
+const MOST = 25_000;
 
 /** None is made beyond what they may cost. A pattern that is none is told by the rules of its keyword. */
 export function patternWeightProblems(nodes: readonly SchemaNode[]): SchemaProblem[] {
