@@ -75,9 +75,9 @@ async function started(settings: Settings, read: () => Settings, sibling?: Sibli
   return service;
 }
 
-async function reload({ infra, gateway }: Service): Promise<void> {
-  await infra.keys?.check();
-  await gateway.sync.reload();
+async function reload(service: Service): Promise<void> {
+  await Promise.all([service.infra.keys?.check(), service.checkSettings()]);
+  await service.gateway.sync.reload();
 }
 
 /**

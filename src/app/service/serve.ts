@@ -18,6 +18,8 @@ import type { Settings } from '../../settings/settings-schema.ts';
 export interface Service extends Addresses {
   readonly gateway: Gateway;
   readonly infra: Infra;
+  /** Looks at the loaders and toolsets of gateway.yaml now. Never rejects. */
+  checkSettings(): Promise<void>;
   /** Takes no new calls, lets those in flight finish (at most drain_ms), ends everything. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -89,6 +91,7 @@ async function start(
     ...addressesOf(settings, { ...ports, metrics: metrics.port }),
     gateway,
     infra,
+    checkSettings: async () => settingsReload?.check(),
     stop: once(() =>
       stop({ settings, doors, metrics, gateway, asyncCalls, settingsReload, infra, state, demo, sibling }),
     ),
