@@ -1,6 +1,6 @@
 // Puts the program and the packages it uses into a few files: to find, read and link 2,000 small ones is most of a start.
 // From dist/main.js to dist/bundle/main.js. Threads, child processes and assets stay where they are, and are found there.
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -89,7 +89,20 @@ await bundle.write({
   sourcemap: true,
   // Nest and the logs know classes by their names.
   keepNames: true,
+  // Licences stay.
+  comments: { legal: true, annotation: false, jsdoc: false },
   entryFileNames: '[name].js',
   chunkFileNames: '[name]-[hash].js',
 });
 await bundle.close();
+for (const name of readdirSync(OUT)) if (name.endsWith('.js')) inLatin1(join(OUT, name));
+
+/**
+ * V8 keeps a program whose text is Latin-1 in half of the memory, and one dash of a message is enough for the other half: what
+ * is beyond is written as an escape, which means the same in strings, templates and regular expressions.
+ */
+function inLatin1(path) {
+  const code = readFileSync(path, 'utf8');
+  const escaped = code.replace(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  if (escaped !== code) writeFileSync(path, escaped);
+}

@@ -4,7 +4,7 @@ import { iban } from './iban.ts';
 import { patternDetector } from './pattern-detector.ts';
 import { paymentCard } from './payment-card.ts';
 import { phone } from './phone.ts';
-import { privateKey } from './private-key.ts';
+import { privateKeyDetector } from './private-key.ts';
 
 /** Of the forms that their issuers document. */
 const API_KEY = [
@@ -35,13 +35,23 @@ export const BUILT_IN_NAMES = [
 ] as const;
 export type BuiltInName = (typeof BUILT_IN_NAMES)[number];
 
-export const BUILT_IN: { readonly [name in BuiltInName]: Detector } = {
-  api_key: patternDetector(API_KEY, API_KEY_HINTS),
-  private_key: privateKey,
-  jwt: patternDetector(JWT, ['eyJ']),
-  email: patternDetector(EMAIL, ['@']),
-  phone,
-  payment_card: paymentCard,
-  iban,
-  ipv4: patternDetector(IPV4, ['.']),
+/** Made when a rule first asks for them: to compile the patterns of all is a part of each start that most do without. */
+const MAKERS: { readonly [name in BuiltInName]: () => Detector } = {
+  api_key: () => patternDetector(API_KEY, API_KEY_HINTS),
+  private_key: privateKeyDetector,
+  jwt: () => patternDetector(JWT, ['eyJ']),
+  email: () => patternDetector(EMAIL, ['@']),
+  phone: () => phone,
+  payment_card: () => paymentCard,
+  iban: () => iban,
+  ipv4: () => patternDetector(IPV4, ['.']),
 };
+const made = new Map<BuiltInName, Detector>();
+
+export function builtIn(name: BuiltInName): Detector {
+  const known = made.get(name);
+  if (known !== undefined) return known;
+  const detector = MAKERS[name]();
+  made.set(name, detector);
+  return detector;
+}

@@ -3,7 +3,7 @@ import type { Detector, Span } from './detector.ts';
 import { patternDetector } from './pattern-detector.ts';
 import { LONGEST_FINDING } from './scan-text.ts';
 
-const header = patternDetector('-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----');
+const HEADER = '-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----';
 /** Base 64, headers of the key, and line ends that were written as `\n`. */
 const BODY = new Set('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=:,.-\\ \t\r\n');
 const LAST_LINE = '-----END ';
@@ -11,18 +11,23 @@ const DASHES = '-----';
 const MAX_LABEL = 64;
 const KEY_LABEL = /PRIVATE KEY(?: BLOCK)?$/;
 
-export const privateKey: Detector = {
-  hints: ['PRIVATE KEY'],
-  find: (text, from, limit) => keyIn(text, from, limit, new LastLines(text)),
-  within(text) {
-    const lastLines = new LastLines(text);
-    return { find: (_text, from, limit) => keyIn(text, from, limit, lastLines) };
-  },
-};
+export function privateKeyDetector(): Detector {
+  const header = patternDetector(HEADER);
+  const find = (text: string, from: number, limit: number, lastLines: LastLines) => {
+    const begin = header.find(text, from, limit);
+    return begin && keyFrom(begin, text, lastLines);
+  };
+  return {
+    hints: ['PRIVATE KEY'],
+    find: (text, from, limit) => find(text, from, limit, new LastLines(text)),
+    within(text) {
+      const lastLines = new LastLines(text);
+      return { find: (_text, from, limit) => find(text, from, limit, lastLines) };
+    },
+  };
+}
 
-function keyIn(text: string, from: number, limit: number, lastLines: LastLines): Span | undefined {
-  const begin = header.find(text, from, limit);
-  if (begin === undefined) return undefined;
+function keyFrom(begin: Span, text: string, lastLines: LastLines): Span {
   // Quoted, commented out or joined from strings: whatever stands between both lines may be the key.
   const last = lastLines.after(begin.end);
   const isWhole = last !== undefined && last.end - begin.start <= LONGEST_FINDING;

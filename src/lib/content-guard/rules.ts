@@ -1,6 +1,6 @@
 // Rules: what is looked for, and what becomes of a text that has it. Read from the options of an extension, compiled once.
 import { z } from 'zod';
-import { BUILT_IN, BUILT_IN_NAMES } from './built-in.ts';
+import { BUILT_IN_NAMES, builtIn } from './built-in.ts';
 import type { Detector } from './detector.ts';
 import { patternDetector } from './pattern-detector.ts';
 import { wordDetector } from './word-detector.ts';
@@ -116,7 +116,7 @@ function nameOf(rule: RuleOptions): string {
 }
 
 function detectorsOf(rule: RuleOptions): readonly Detector[] {
-  if ('detect' in rule) return [BUILT_IN[rule.detect]];
+  if ('detect' in rule) return [builtIn(rule.detect)];
   if ('words' in rule) return [wordDetector(rule.words)];
   return rule.patterns.map((pattern) => patternDetector(pattern));
 }
