@@ -103,6 +103,9 @@ for (const name of readdirSync(OUT)) if (name.endsWith('.js')) inLatin1(join(OUT
  */
 function inLatin1(path) {
   const code = readFileSync(path, 'utf8');
-  const escaped = code.replace(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const escaped = code.replace(
+    /[^\0-\xff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
   if (escaped !== code) writeFileSync(path, escaped);
 }
