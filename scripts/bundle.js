@@ -72,12 +72,37 @@ const ownPlaces = {
   },
 };
 
+/**
+ * To import `node:http` by its names is to read each of them, and one of them, WebSocket, loads a whole HTTP client that nobody
+ * here uses. What is imported is therefore this module, which has the other names.
+ */
+const HTTP = 'node:http';
+const {
+  WebSocket: _,
+  CloseEvent: __,
+  MessageEvent: ___,
+  ...named
+} = Object.getOwnPropertyDescriptors(process.getBuiltinModule(HTTP));
+const builtInHttp = {
+  name: 'built-in-http',
+  resolveId: {
+    filter: { id: /^(?:node:)?http$/ },
+    handler: (id, importer, { kind }) => (kind === 'import-statement' ? `\0${HTTP}` : null),
+  },
+  load: {
+    filter: { id: /^\0node:http$/ },
+    handler: () => `const http = process.getBuiltinModule('${HTTP}');
+export default http;
+export const { ${Object.keys(named).join(', ')} } = http;`,
+  },
+};
+
 rmSync(OUT, { recursive: true, force: true });
 const bundle = await rolldown({
   input: join(DIST, 'main.js'),
   platform: 'node',
   external: OPTIONAL,
-  plugins: [ownPlaces],
+  plugins: [ownPlaces, builtInHttp],
   // A package that is missing, say: a bundle that is not whole is not made.
   onLog(level, log) {
     if (level === 'warn') throw new Error(log.message);

@@ -1,11 +1,10 @@
 // GrpcHealth: how the gRPC server is: its port, what grpc.health.v1 answers, and the end of streams that would outlive a drain.
 import { status, type Server, type ServiceError } from '@grpc/grpc-js';
-import { ReflectionService } from '@grpc/reflection';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import { HealthImplementation } from 'grpc-health-check';
 import { shuttingDown } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { withDescribedFiles } from './described-files.ts';
+import { addReflection } from './reflection.ts';
 import { SERVICE_NAME } from './wire-types.ts';
 
 type AddService = Parameters<HealthImplementation['addToServer']>[0]['addService'];
@@ -72,9 +71,7 @@ export class GrpcHealth {
     const addService: AddService = (definition, implementation) =>
       server.addService(definition, this.#endingWithDrain(implementation));
     this.#health.addToServer({ addService });
-    if (describe !== undefined) {
-      new ReflectionService(withDescribedFiles(describe)).addToServer({ addService });
-    }
+    if (describe !== undefined) addReflection(addService, describe);
   }
 
   #endingWithDrain({ watch, ServerReflectionInfo, ...unary }: Implementation): Implementation {
