@@ -1,6 +1,6 @@
 // Child processes of the benchmarks: started on free ports, spoken to by IPC, ended at the end.
 import { fork, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -33,9 +33,16 @@ export function startChild(script, ...args) {
   });
 }
 
+/** One that the user of the embedded database may enter: it would be kept in a folder of the machine, and stay there. */
+function gatewayDir() {
+  const dir = mkdtempSync(join(tmpdir(), 'ute-bench-'));
+  chmodSync(dir, 0o711);
+  return dir;
+}
+
 /** Starts the built gateway as an operator would, or another program of this folder, and waits until it is ready. */
 export async function startGateway({ tools, settings = {}, program }) {
-  const dir = mkdtempSync(join(tmpdir(), 'ute-bench-'));
+  const dir = gatewayDir();
   const key = createApiKey();
   const [http, grpc, metrics] = await freePorts(3);
   writeFileSync(
@@ -91,7 +98,7 @@ export async function inProcess({
   warmUp = 20_000 / inFlight,
   settings = {},
 }) {
-  const dir = mkdtempSync(join(tmpdir(), 'ute-bench-'));
+  const dir = gatewayDir();
   const key = createApiKey();
   writeFileSync(
     join(dir, 'gateway.yaml'),
