@@ -57,7 +57,13 @@ function keptFolder(requirements: string, make: (folder: string) => void): strin
   mkdirSync(making, { recursive: true });
   make(making);
   writeFileSync(join(making, 'whole'), '');
-  renameSync(making, folder);
+  try {
+    renameSync(making, folder);
+  } catch (error) {
+    // Several files install the same at the same time, and one of them is the first.
+    if (!existsSync(join(folder, 'whole'))) throw error;
+    rmSync(making, { recursive: true, force: true });
+  }
   return folder;
 }
 
