@@ -8,6 +8,8 @@ const settings = loadSettings({ UTE_CONFIG: config }, process.cwd());
 const infra = await createInfra(settings, () => undefined);
 const gateway = await createGateway(settings, infra.ports);
 await gateway.sync.start();
+// As a gateway does before it opens its doors: to make the embedded database takes both cores for a second.
+await infra.database.openNow();
 
 const credential = { kind: 'bearer', token: key };
 const execute = (args) =>
