@@ -186,6 +186,8 @@ export class UnifiedToolExecutor implements ToolCaller, RunningCalls {
       const bound = agentTools?.bind(resolved, fn, tool.function);
       if (bound !== undefined) resolved = bound instanceof Promise ? await raceCall(call, bound) : bound;
       const response = await tool[call.phase.kind](resolved);
+      if (call.progress.whenSucceeded !== undefined && response.ok && !response.meta.fallback)
+        await call.progress.whenSucceeded();
       if (call.phase.kind !== 'explain') this.#deps.canaries?.count(call, response);
       return response;
     } catch (error) {

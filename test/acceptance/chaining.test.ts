@@ -19,6 +19,11 @@ tools:
     metadata: { read_only: true }
     extensions: { cache: { ttl_ms: 60000, scope: tenant } }
   - { <<: *tool, name: look, extensions: {} }
+  - { <<: *tool, name: look_closely, extensions: {}, output_schema: { type: object, required: [seen] } }
+  - <<: *tool
+    name: look_lazily
+    output_schema: { type: object, required: [seen] }
+    extensions: { fallback: { data: { seen: nothing }, on: [OUTPUT_INVALID] } }
   - { <<: *tool, name: book, extensions: {} }
   - name: mail
     description: Mail
@@ -69,7 +74,7 @@ beforeAll(async () => {
       extensions: {
         chaining: {
           rules: [
-            { name: 'look-first', tools: ['book'], after: ['look'] },
+            { name: 'look-first', tools: ['book'], after: ['look*'] },
             { name: 'nothing-out', tools: ['mail.send'], not_after: ['read_*'] },
           ],
         },
@@ -110,6 +115,14 @@ it('a tool is called after another one within its session, in a step as well as 
   expect(await call('book', context, {}, gateway.key('uma'))).toBe('STEP_MISSING');
   expect(await call('book', { session_id: newSession() })).toBe('STEP_MISSING');
   expect(await call('book', {})).toBe('SESSION_REQUIRED');
+});
+
+it('an answer that the caller does not get, or that stands in for one, is no success', async () => {
+  const context = { session_id: newSession() };
+  expect(await call('look_closely', context)).toBe('SCHEMA_MISMATCH');
+  expect(await call('book', context)).toBe('STEP_MISSING');
+  expect(await call('look_lazily', context)).toBe('ok');
+  expect(await call('book', context)).toBe('STEP_MISSING');
 });
 
 it('what was read keeps the rest of the session in, whatever came of it, from the cache, and by any name', async () => {

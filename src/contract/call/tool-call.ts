@@ -194,6 +194,8 @@ export interface CallProgress {
   awaited?: AskedApproval;
   /** Awaited before the executor is first entered, where it gives a promise; a call that it rejects for does not run. Set by audit. */
   beforeExecution?: (call: ToolCall) => Promise<void> | undefined;
+  /** Awaited where the whole tool stage has answered with success, by what the tool gave and no fallback; never rejects. Set by chaining. */
+  whenSucceeded?: () => Promise<void>;
   /** What it is about to do is on record. Set by audit. */
   isIntended?: true;
   /** What the call waits for, where nothing was done yet and that is known: said in place of TIMEOUT when its time is over. */

@@ -42,6 +42,7 @@ function kit(rules: readonly object[] = RULES, store?: SessionSteps) {
         : refusalOf(inner, new ToolFailure('TRANSIENT', 'no'));
     try {
       const response = await through(extension, made, run, options);
+      if (response.ok) await made.progress.whenSucceeded?.();
       return response.ok ? 'ok' : response.error.type;
     } catch (error) {
       return error instanceof ToolFailure ? (error.reason ?? error.type) : String(error);

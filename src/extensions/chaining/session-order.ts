@@ -43,9 +43,10 @@ export class SessionOrder {
     // Nothing runs for one that is admitted or tried: it is no step.
     const runs = call.phase.kind !== 'admit' && call.context.dryRun !== true;
     if (runs && steps.called.length > 0) await this.#called(session, steps);
-    const response = await next(call);
-    if (runs && response.ok && steps.succeeded.length > 0) await this.#succeeded(call, session, steps);
-    return response;
+    // Not here: what is outside, such as output_schema and the time of a mode, may still refuse the answer.
+    if (runs && steps.succeeded.length > 0)
+      call.progress.whenSucceeded = () => this.#succeeded(call, session, steps);
+    return next(call);
   }
 
   async #check(call: ToolCall, session: SteppingSession, { rules, asked }: StepsOfTool): Promise<void> {
