@@ -1,6 +1,5 @@
 // `ute packs add`: the entry in gateway.yaml, written only if a gateway would start with it.
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { relative } from 'node:path';
 import { assumeDemoUpstream } from '../../../app/demo/demo-upstream.ts';
 import { addPackEntry, type PackEntry } from '../../../lib/packs/add-pack-entry.ts';
 import type { PackManifest } from '../../../lib/packs/pack-manifest.ts';
@@ -9,46 +8,22 @@ import { settingsFile } from '../../../settings/load-settings.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT } from '../../exit-code.ts';
 import { ownSettings } from '../../own-settings.ts';
+import { replaceSettings, settingsText } from './replace-settings.ts';
 
 /** Throws CliFailure; gateway.yaml is as it was then. */
 export async function addPack(entry: PackEntry, manifest: PackManifest, io: CliIo): Promise<void> {
   const file = settingsFile(io.env, io.cwd);
   const shown = relative(io.cwd, file);
-  const added = addPackEntry(textOf(file), entry);
+  const before = settingsText(file);
+  const added = addPackEntry(before, entry);
   if (added === 'there already') io.stdout(`${shown} names the pack ${entry.name} already\n`);
   else if ('message' in added) throw new CliFailure(EXIT.failed, `${shown}: ${added.message}`);
   else {
-    await replace(file, added.text, (draft) => wouldStart(draft, { entry, manifest }, io));
+    const check = (draft: string) => wouldStart(draft, { entry, manifest }, io);
+    await replaceSettings(file, { before, text: added.text, check });
     io.stdout(`${shown}: added the pack ${entry.name}\n`);
   }
   for (const line of openChoices(entry, manifest)) io.stdout(`${line}\n`);
-}
-
-/** Undefined: there is none. Throws CliFailure. */
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    throw new CliFailure(EXIT.failed, `${file} cannot be read: ${message}`);
-  }
-}
-
-/** A full disk, or a draft that is refused, leaves what was there. */
-async function replace(file: string, text: string, check: (draft: string) => Promise<void>): Promise<void> {
-  const draft = `${file}.${process.pid}.yaml`;
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(draft, text, { flag: 'wx' });
-    await check(draft);
-    renameSync(draft, file);
-  } catch (error) {
-    if (error instanceof CliFailure) throw error;
-    throw new CliFailure(EXIT.failed, `${file} cannot be written: ${(error as Error).message}`);
-  } finally {
-    rmSync(draft, { force: true });
-  }
 }
 
 /** Those of the pack, and of what was chosen of it. */
