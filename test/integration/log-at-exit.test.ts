@@ -10,6 +10,12 @@ describe('PinoLog on stdout', () => {
     expect(linesOf(script)).toEqual(Array.from({ length: count }, (_line, i) => i));
   });
 
+  it('keeps the lines of every log there is', () => {
+    const script = `const other = PinoLog.create({ level: 'info' });
+      log.info({ i: 1 }, 'line'); other.info({ i: 2 }, 'line'); log.info({ i: 3 }, 'line'); process.exit(0);`;
+    expect(linesOf(script).toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
+  });
+
   it.each([
     { how: 'by itself', end: '' },
     { how: 'by process.exit', end: 'process.exit(0);' },

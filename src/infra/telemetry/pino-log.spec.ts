@@ -142,6 +142,13 @@ describe('PinoLog', () => {
     expect(text().trimEnd()).not.toContain('\n');
   });
 
+  it('of which a process has had many leaves nothing there', () => {
+    PinoLog.create({ level: 'silent' });
+    const before = process.listenerCount('exit');
+    for (let made = 0; made < 20; made += 1) PinoLog.create({ level: 'silent' });
+    expect(process.listenerCount('exit')).toBe(before);
+  });
+
   it('flushes without failing, even where the destination cannot', async () => {
     const { log, flushed } = setUp();
     await log.child({}).flush();

@@ -63,7 +63,10 @@ class Backlog {
   };
 
   add(line: Line): void {
-    if (this.#lines.length === 0) setImmediate(() => this.drain());
+    if (this.#lines.length === 0) {
+      waiting.add(this);
+      setImmediate(() => this.drain());
+    }
     this.#lines.push(line);
     if (this.#lines.length >= MAX_WAITING_LINES) this.drain();
   }
@@ -71,6 +74,7 @@ class Backlog {
   drain(): void {
     const lines = this.#lines;
     this.#lines = [];
+    waiting.delete(this);
     for (const line of lines) {
       if (line.at !== this.#writing) this.#setTime(line.at);
       this.#gather(this.#alsoTo === undefined ? this.#lineOf(line) : this.#toBoth(line, this.#alsoTo));
@@ -123,6 +127,21 @@ class Backlog {
 
 const MAX_WAITING_LINES = 1000;
 
+/** Those that have lines when the process exits write them: one listener for all of them, which a log that is no longer used leaves. */
+const waiting = new Set<Backlog>();
+let shared: LogDestination | undefined;
+
+/** Stdout, for every log of this process. */
+function stdoutOfAll(): LogDestination {
+  if (shared !== undefined) return shared;
+  // Before pino's own exit hook, which writes what it has by then.
+  process.prependOnceListener('exit', () => {
+    for (const backlog of waiting) backlog.drain();
+  });
+  shared = stdout();
+  return shared;
+}
+
 /**
  * Lines are in memory for up to 100 ms. They are written at once by `flush`, when the process exits by itself,
  * by process.exit or by an uncaught error. A process killed by a signal that nobody handles loses them. Secrets
@@ -142,10 +161,8 @@ export class PinoLog implements Log {
   }
 
   static create({ level, destination, alsoTo }: PinoLogOptions): PinoLog {
-    const target = destination ?? stdout();
+    const target = destination ?? stdoutOfAll();
     const backlog = new Backlog(target, alsoTo);
-    // Before pino's own exit hook, which writes what it has by then.
-    if (destination === undefined) process.prependOnceListener('exit', () => backlog.drain());
     const options: LoggerOptions = {
       level,
       base: null,
