@@ -1,45 +1,26 @@
 // An answer in a stream of events: what waits for its reader has an end, in bytes and in time.
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { unreadAnswer } from '../../../../test/helpers/unread-answer.ts';
 import { SseAnswer, type ReaderLost } from './sse-answer.ts';
 
 /** More than the connection's own buffers hold. */
 const EVENT = `"${'x'.repeat(1 << 20)}"`;
 const EVENTS = 64;
 
-const open: (() => void)[] = [];
-afterEach(() => {
-  for (const close of open.splice(0)) close();
-});
-
 /** A stream to a client that reads nothing until it is told to. The time that a reader has is short here. */
 async function streamed(timeMs: number) {
   const asked: number[] = [];
   const lost: ReaderLost[] = [];
-  const told: { raw?: ServerResponse; answer?: SseAnswer } = {};
-  const server = createServer((_request, raw) => {
-    const real = raw.setTimeout.bind(raw);
-    raw.setTimeout = (ms, callback) => {
+  const { raw, client, taken } = await unreadAnswer((reply) => {
+    const real = reply.raw.setTimeout.bind(reply.raw);
+    reply.raw.setTimeout = (ms, callback) => {
       asked.push(ms);
       return real(timeMs, callback);
     };
-    told.raw = raw;
-    told.answer = new SseAnswer({ raw, hijack: () => undefined } as never, (why) => lost.push(why));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const client: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  open.push(() => {
-    client.destroy();
-    server.close();
+    return new SseAnswer(reply, (why) => lost.push(why));
   });
-  client.on('error', () => undefined).pause();
-  client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-  await once(server, 'request');
-  const { raw, answer } = told;
-  if (raw === undefined || answer === undefined) throw new Error('nobody asked');
-  return { raw, answer, client, lost, asked };
+  return { raw, answer: taken, client, lost, asked };
 }
 
 it('a reader that takes nothing any more is sent away, and it is told why', async () => {
