@@ -1,6 +1,6 @@
 // The service of systemd: what the steps of docs/deployment.md lay down is started by the unit's command, in the unit's environment.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { GatewayProcess } from '../helpers/gateway-process.ts';
@@ -20,6 +20,8 @@ const inside = (text: string) => text.replaceAll(/\/(opt|etc|var\/lib)\//g, `${d
 
 beforeAll(() => {
   dir = tempDir();
+  // As root, the user of the embedded database goes through it: its files would be elsewhere, and stay.
+  chmodSync(dir, 0o711);
   const checkout = join(dir, 'checkout');
   for (const part of ['opt', 'etc/systemd/system', 'var/lib/unified-tool-executor', 'checkout'])
     mkdirSync(join(dir, part), { recursive: true });

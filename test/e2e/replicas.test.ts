@@ -1,5 +1,5 @@
 // Two gateways over one Redis: a change reaches both, they say so while they differ, and go on while Redis is away.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startRedis, type RedisServer } from '../helpers/redis.ts';
@@ -136,6 +136,8 @@ describe('while Redis is away', () => {
 describe('a source that is away', () => {
   it('is a warning of the reload status, and a restart goes on with the copy on disk', async () => {
     const data = join(bench.dir, 'kept');
+    // As root, the user of the embedded database goes through it: its files would be elsewhere, and stay.
+    chmodSync(bench.dir, 0o711);
     const settings = { loaders: [remote('1s')], data_dir: data };
     const before = await startGateway({ tools: [], settings });
     gateways.push(before);
