@@ -6,6 +6,7 @@ import type { Problem } from '../contract/tool/loaded-tools.ts';
 import { keysAt } from '../lib/faults/schema-keys.ts';
 import { didYouMean } from '../lib/text/did-you-mean.ts';
 import { fallenOut } from '../lib/tools-yaml/fallen-out.ts';
+import { authAlone } from './auth-alone.ts';
 import { ENVIRONMENT, FOREIGN_VARIABLES, readVariable, SECRETS } from './environment.ts';
 import { positionOf, readSource, type Environment, type Source } from './settings-source.ts';
 import { contradictions } from './problems/contradictions.ts';
@@ -25,10 +26,13 @@ export function settingsFile(env: Environment, cwd: string): string {
   return resolve(cwd, env['UTE_CONFIG'] ?? DEFAULT_FILE);
 }
 
-/** Throws SettingsError. A missing config/gateway.yaml is all defaults; a missing UTE_CONFIG is an error. */
-export function loadSettings(env: Environment, cwd: string): Settings {
+/**
+ * Throws SettingsError. A missing config/gateway.yaml is all defaults; a missing UTE_CONFIG is an error. `text`: what gateway.yaml
+ * says; left out: it is read.
+ */
+export function loadSettings(env: Environment, cwd: string, text?: string): Settings {
   const file = settingsFile(env, cwd);
-  const source = readSource(file, env['UTE_CONFIG'] !== undefined);
+  const source = readSource(file, env['UTE_CONFIG'] !== undefined, text);
   const problems: Problem[] = [...source.problems];
   const values = overlay(source.values, env, problems);
   const parsed = settingsSchema.safeParse(values);
@@ -36,7 +40,8 @@ export function loadSettings(env: Environment, cwd: string): Settings {
   for (const { path, message } of toolsetProblems(values['toolsets']))
     problems.push({ ...positionOf(path, source, env), path: path.join('.'), message });
   if (parsed.success) problems.push(...contradictions(parsed.data, file, env));
-  if (problems.length > 0 || !parsed.success) throw new SettingsError(problems);
+  if (problems.length > 0 || !parsed.success)
+    throw new SettingsError(problems, authAlone(source.values, values));
   return deepFreeze(withAbsolutePaths(parsed.data, file, cwd));
 }
 

@@ -15,11 +15,11 @@ export interface Source {
   readonly lines: LineCounter;
 }
 
-/** A problem for what cannot be read; a file that need not exist may be missing. */
-export function readSource(file: string, mustExist: boolean): Source {
+/** A problem for what cannot be read; a file that need not exist may be missing. `known`: its text, where it was read already. */
+export function readSource(file: string, mustExist: boolean, known?: string): Source {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = known ?? readFileSync(file, 'utf8');
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     const problems =

@@ -76,7 +76,8 @@ export async function startGateway(options: {
     limits: { shed_at_lag_ms: 60_000, ...(options.settings?.['limits'] as object | undefined) },
   };
   writeFileSync(join(dir, 'gateway.yaml'), stringify(file));
-  const read = () => loadSettings({ ...options.env, UTE_CONFIG: join(dir, 'gateway.yaml') }, dir);
+  const read = (text?: string) =>
+    loadSettings({ ...options.env, UTE_CONFIG: join(dir, 'gateway.yaml') }, dir, text);
   const service = await serve(read(), () => undefined, read).catch((error: unknown) => {
     rmSync(dir, { recursive: true, force: true });
     throw error;

@@ -15,6 +15,7 @@ import { degradedOf } from './degraded-components.ts';
 import { historyWithAccounts } from './history-with-accounts.ts';
 import { openOAuth, type OAuthParts } from './open-oauth.ts';
 import { openAssignments, type Assignments } from './open-assignments.ts';
+import { WatchedSettings } from '../../infra/settings-file/watched-settings.ts';
 import { openKeys, type Keys } from './open-keys.ts';
 import { openSessions, type SessionParts } from './open-sessions.ts';
 import { openStreamParking } from './open-stream-parking.ts';
@@ -54,6 +55,8 @@ export interface Infra {
   readonly approvers: CallLog['approvers'];
   /** What calls that run later need. */
   readonly asyncParts: AsyncParts;
+  /** gateway.yaml, to be started once its keys are followed. Undefined: what it says stays as it was read. */
+  readonly watched: WatchedSettings | undefined;
   readonly keys: Keys;
   readonly agents: Agents;
   readonly oauth: OAuthParts;
@@ -69,13 +72,13 @@ export interface Infra {
 }
 
 /**
- * `announce` shows the operator a line that must not go to the log: the first key. `reread`: the settings as they stand
- * now; without it keys stay as they are. `alsoHidden`: paths that no sandboxed tool sees, besides this gateway's own.
+ * `announce` shows the operator a line that must not go to the log: the first key. `reread`: the settings as a text of
+ * gateway.yaml says; without it what that says stays as it is. `alsoHidden`: paths that no sandboxed tool sees, besides this gateway's own.
  */
 export async function createInfra(
   settings: Settings,
   announce: (line: string) => void,
-  reread: (() => Settings) | undefined,
+  reread: ((text: string | undefined) => Settings) | undefined,
   alsoHidden: readonly string[] = [],
 ): Promise<Infra> {
   const { flush, ...observed } = await openObservation(settings);
@@ -84,7 +87,8 @@ export async function createInfra(
   const callLog = await openCallLog(settings, { ...observed, database, http: egress.ports.http });
   const { approvers, ports: kept } = callLog;
   const coordination = await openCoordination(settings, observed);
-  const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, reread });
+  const watched = reread && new WatchedSettings({ ...observed, file: settings.configFile, read: reread });
+  const keys = await openKeys(settings, { ...observed, ...egress.ports, database, announce, watched });
   const agents = await openAgents(settings, { ...observed, ...egress.ports, database });
   const oauth = await openOAuth(settings, { ...observed, ...egress.ports, database, agents });
   const assignments = openAssignments({ ...observed, database });
@@ -107,7 +111,7 @@ export async function createInfra(
     specs: new SqlSpecStore(database.db),
   };
   const asyncParts = asyncPartsOf(settings, { ...coordination, ...observed, database });
-  const own = { database, server, databaseWatch, keys, agents, oauth, assignments };
+  const own = { database, server, databaseWatch, watched, keys, agents, oauth, assignments };
   const looking = { ...own, sessions, loopLag };
   const streamParking = await openStreamParking(coordination.redis, observed);
   const close = closerOf({ looking, egress, coordination, recordings, callLog, flush, ...own });
@@ -130,6 +134,7 @@ function asyncPartsOf(
 }
 
 interface Looking {
+  readonly watched: WatchedSettings | undefined;
   readonly agents: Agents;
   readonly oauth: OAuthParts;
   readonly assignments: Assignments;
@@ -140,6 +145,7 @@ interface Looking {
 }
 
 async function stopLooking({
+  watched,
   agents,
   oauth,
   assignments,
@@ -153,7 +159,8 @@ async function stopLooking({
   await oauth.stop();
   assignments.followed.stop();
   sessions.known.stop();
-  await keys.stop();
+  keys.stop();
+  await watched?.stop();
   await databaseWatch.stop();
   loopLag.stop();
 }

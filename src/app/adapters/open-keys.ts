@@ -11,11 +11,12 @@ import { ACCESS_SERIES } from '../../ports/telemetry/series/access.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { AnonymousAuthenticator, ApiKeyAuthenticator } from '../../infra/keys/api-key-authenticator.ts';
 import { makeFirstKey } from '../../infra/keys/first-key.ts';
+import type { WatchedSettings } from '../../infra/settings-file/watched-settings.ts';
 import { CertificateAuthenticator } from '../../infra/certificates/certificate-authenticator.ts';
 import { PeopleByCredential } from '../../infra/identity/people-by-credential.ts';
 import { LimitedAuthenticator } from '../../infra/identity/limited-authenticator.ts';
 import { AnyAuthenticator } from '../../infra/identity/any-authenticator.ts';
-import { KeyReload } from '../../infra/keys/key-reload.ts';
+import { KeysOfFile } from '../../infra/keys/keys-of-file.ts';
 import { firstKeyPath, keysInForce } from '../../infra/keys/keys-in-force.ts';
 import { ManagedKeys } from '../../infra/keys/managed-keys.ts';
 import type { Roles } from '../../infra/keys/known-key.ts';
@@ -38,9 +39,9 @@ export interface Keys {
   readonly areUnread: () => boolean;
   /** How many issuers of tokens there are whose keys cannot be read now. */
   readonly awayIssuers: () => number;
-  /** Looks at gateway.yaml and at the database now. Never rejects. */
+  /** Looks at the database now. Never rejects. */
   check(): Promise<void>;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 export interface KeysNeeds {
@@ -51,13 +52,13 @@ export interface KeysNeeds {
   /** Shows the operator a line that must not go to the log: the first key. */
   readonly announce: (line: string) => void;
   readonly http: HttpClient;
-  /** The settings as they stand now; without it the keys of gateway.yaml stay as they are. */
-  readonly reread: (() => Settings) | undefined;
+  /** gateway.yaml as it stands now; without it its keys stay as they are. */
+  readonly watched: WatchedSettings | undefined;
 }
 
 /** Throws Error for a role that is not there, and for a file of the data directory that cannot be used. */
 export async function openKeys(settings: Settings, needs: KeysNeeds): Promise<Keys> {
-  const { database, clock, log, announce, reread } = needs;
+  const { database, clock, log, announce, watched } = needs;
   const { mode, issuers, client_certificates: mapped } = settings.auth;
   const inForce = () => keysInForce(settings, clock.wall());
   const apiKeys =
@@ -69,10 +70,6 @@ export async function openKeys(settings: Settings, needs: KeysNeeds): Promise<Ke
   const tokens =
     apiKeys === undefined || issuers.length === 0 ? undefined : await tokensOf(issuers, roles, needs);
   const certificates = mapped.length === 0 ? undefined : new CertificateAuthenticator(mapped, roles, clock);
-  const reload =
-    reread === undefined || apiKeys === undefined
-      ? undefined
-      : new KeyReload({ settings, reread, authenticator: apiKeys, certificates, clock, log });
   const authenticator = authenticatorOf(apiKeys, tokens?.authenticator, certificates);
   return {
     authenticator: limited(authenticator, settings, needs),
@@ -89,15 +86,13 @@ export async function openKeys(settings: Settings, needs: KeysNeeds): Promise<Ke
         makeFirstKey(firstKeyPath(settings), (key) => announce(firstKeyNotice(key)));
         apiKeys.replace(inForce(), settings.auth.roles);
       }
-      reload?.start();
+      if (apiKeys !== undefined)
+        watched?.listen(new KeysOfFile({ settings, authenticator: apiKeys, certificates, clock, log }));
     },
-    async check() {
-      await Promise.all([reload?.check(), recorded.check()]);
-    },
-    async stop() {
+    check: () => recorded.check(),
+    stop() {
       recorded.stop();
       tokens?.stop();
-      await reload?.stop();
     },
   };
 }

@@ -22,17 +22,23 @@ setInterval(() => undefined, 2 ** 30);
 async function main(): Promise<void> {
   const index = processIndexOf(process.env);
   delete process.env[PROCESS_VARIABLE];
-  const read = () => loadSettings(process.env, process.cwd());
+  const read = (text?: string) => loadSettings(process.env, process.cwd(), text);
   const settings = read();
   if (index !== undefined)
-    return serveBeside(new Sibling(index), settingsOf(settings, index), () => settingsOf(read(), index));
+    return serveBeside(new Sibling(index), settingsOf(settings, index), (text) =>
+      settingsOf(read(text), index),
+    );
   const { count, why } = processCountOf(settings);
   if (count === 1) return serveAlone(settings, read, why);
   const { runPrimary } = await import('./many/run-primary.ts');
   return runPrimary(settings, count);
 }
 
-async function serveAlone(settings: Settings, read: () => Settings, why: string | undefined): Promise<void> {
+async function serveAlone(
+  settings: Settings,
+  read: (text?: string) => Settings,
+  why: string | undefined,
+): Promise<void> {
   const service = await started(settings, read);
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {
@@ -57,7 +63,11 @@ async function serveAlone(settings: Settings, read: () => Settings, why: string 
 }
 
 /** One of several. A terminal and an init system may signal all of them as well as the primary, which tells them itself. */
-async function serveBeside(sibling: Sibling, settings: Settings, read: () => Settings): Promise<void> {
+async function serveBeside(
+  sibling: Sibling,
+  settings: Settings,
+  read: (text?: string) => Settings,
+): Promise<void> {
   process.on('SIGINT', () => undefined);
   const service = await started(settings, read, sibling);
   const end = () => void stop(service, settings.shutdown.drain_ms);
@@ -68,7 +78,11 @@ async function serveBeside(sibling: Sibling, settings: Settings, read: () => Set
   if (!process.connected) end();
 }
 
-async function started(settings: Settings, read: () => Settings, sibling?: Sibling): Promise<Service> {
+async function started(
+  settings: Settings,
+  read: (text?: string) => Settings,
+  sibling?: Sibling,
+): Promise<Service> {
   const { serve } = await import('../service/serve.ts');
   const service = await serve(settings, (line) => process.stderr.write(line), read, sibling);
   setTimeout(() => collectBootGarbage(service), SETTLE_MS).unref();
@@ -76,7 +90,8 @@ async function started(settings: Settings, read: () => Settings, sibling?: Sibli
 }
 
 async function reload(service: Service): Promise<void> {
-  await Promise.all([service.infra.keys?.check(), service.checkSettings()]);
+  const { keys, watched } = service.infra;
+  await Promise.all([keys.check(), watched?.check()]);
   await service.gateway.sync.reload();
 }
 

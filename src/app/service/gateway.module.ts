@@ -49,22 +49,20 @@ import type { Infra } from '../adapters/create-ports.ts';
 import { parseDuration } from '../../lib/text/duration.ts';
 import { Sessions } from '../../sessions/sessions.ts';
 import type { RegistryControl } from '../../ports/registry/registry-control.ts';
-import type { SettingsReload } from './settings-reload.ts';
 import { streamHubOf } from './stream-hub-of.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
 /** Who asks for a reload means the keys, agents, assigned versions, loaders and toolsets as well. */
 function withKeys(
   { sync, toolsets }: Gateway,
-  { keys, agents, assignments }: Infra,
-  settingsReload: SettingsReload | undefined,
+  { watched, keys, agents, assignments }: Infra,
 ): RegistryControl {
   return {
     status: () => sync.status(),
     setDisabled: (name, disabled) => sync.setDisabled(name, disabled),
     reload: async () => {
       const followed = [keys.check(), agents.followed.check(), assignments.followed.check()];
-      await Promise.all([...followed, settingsReload?.check()]);
+      await Promise.all([...followed, watched?.check()]);
       const status = await sync.reload();
       await toolsets.settled();
       return status;
@@ -144,7 +142,6 @@ export class GatewayModule {
     infra: Infra,
     gateway: Gateway,
     asyncService: AsyncService,
-    settingsReload?: SettingsReload,
   ): DynamicModule {
     const limits: DoorLimits = {
       maxParallelCalls: settings.limits.max_parallel_calls,
@@ -158,7 +155,7 @@ export class GatewayModule {
       ...portsOf(gateway),
       { provide: MANAGEMENT_ACTS, useValue: acts },
       { provide: LOOP_LAG, useValue: infra.ports.loopLag },
-      { provide: REGISTRY_CONTROL, useValue: withKeys(gateway, infra, settingsReload) },
+      { provide: REGISTRY_CONTROL, useValue: withKeys(gateway, infra) },
       { provide: AUTHENTICATOR, useValue: authenticator },
       { provide: KEY_CONTROL, useValue: infra.keys.control },
       ...agentProviders(infra, gateway),

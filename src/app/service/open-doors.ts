@@ -15,7 +15,6 @@ import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import { GatewayModule } from './gateway.module.ts';
 import type { Infra } from '../adapters/create-ports.ts';
-import type { SettingsReload } from './settings-reload.ts';
 import { NestLog } from '../../infra/telemetry/nest-log.ts';
 import type { Sibling } from '../process/many/sibling.ts';
 import { handConnections } from './handed-connections.ts';
@@ -30,8 +29,6 @@ export interface DoorParts {
   readonly gateway: Gateway;
   readonly asyncCalls: AsyncService;
   readonly readiness: Readiness;
-  /** Left out: the toolsets stay as they are. */
-  readonly settingsReload?: SettingsReload | undefined;
   /** Hands connections over; left out: the doors take them from ports of their own. */
   readonly sibling?: Sibling | undefined;
 }
@@ -99,12 +96,12 @@ export async function prepareDoors({ settings, sibling, ...parts }: DoorParts): 
 
 async function createApp(
   settings: Settings,
-  { infra, gateway, asyncCalls, readiness, settingsReload }: Omit<DoorParts, 'settings'>,
+  { infra, gateway, asyncCalls, readiness }: Omit<DoorParts, 'settings'>,
   grpcHealth: GrpcHealth,
 ): Promise<NestFastifyApplication> {
   const { docs } = settings.http;
   const module = ApiModule.register({
-    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls, settingsReload),
+    gateway: GatewayModule.register(settings, infra, gateway, asyncCalls),
     readiness,
     grpcHealth,
     docs,

@@ -9,7 +9,7 @@ import type { Doors } from './open-doors.ts';
 import { openMetrics, type MetricsDoor } from './open-metrics.ts';
 import { degradedTools, ServiceState } from './service-state.ts';
 import { addressesOf, type Addresses } from './addresses.ts';
-import { SettingsReload } from './settings-reload.ts';
+import type { SettingsListener } from '../../infra/settings-file/watched-settings.ts';
 import type { Sibling } from '../process/many/sibling.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
@@ -18,8 +18,6 @@ import type { Settings } from '../../settings/settings-schema.ts';
 export interface Service extends Addresses {
   readonly gateway: Gateway;
   readonly infra: Infra;
-  /** Looks at the loaders and toolsets of gateway.yaml now. Never rejects. */
-  checkSettings(): Promise<void>;
   /** Takes no new calls, lets those in flight finish (at most drain_ms), ends everything. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -28,13 +26,13 @@ export interface Service extends Addresses {
 const LEAST_SHIP_MS = 1_000;
 
 /**
- * `reread` gives the settings as they stand now, for keys, loaders and toolsets that come and go. `sibling`: connections come from
+ * `reread` gives the settings as a text of gateway.yaml says, for keys, loaders and toolsets that come and go. `sibling`: connections come from
  * the primary, which holds the ports. Throws LoadError, or Error with what kept it from starting; nothing is left running then.
  */
 export async function serve(
   settings: Settings,
   announce: (line: string) => void,
-  reread?: () => Settings,
+  reread?: (text: string | undefined) => Settings,
   sibling?: Sibling,
 ): Promise<Service> {
   const undo: (() => Promise<unknown>)[] = [];
@@ -50,7 +48,7 @@ export async function serve(
 async function start(
   settings: Settings,
   announce: (line: string) => void,
-  reread: (() => Settings) | undefined,
+  reread: ((text: string | undefined) => Settings) | undefined,
   sibling: Sibling | undefined,
   undo: (() => Promise<unknown>)[],
 ): Promise<Service> {
@@ -62,8 +60,6 @@ async function start(
   undo.push(() => gateway.close());
   const asyncCalls = createAsyncCalls(settings, infra, gateway);
   undo.push(() => asyncCalls.close());
-  const settingsReload = settingsReloadOf(settings, infra, gateway, reread);
-  undo.push(async () => settingsReload?.stop());
   const state = stateOf(settings, infra, gateway, sibling);
   const probed = probeSandbox(infra, state, announce);
   // The tools and the database get ready while Nest is loaded: none needs the others before the first call.
@@ -72,7 +68,7 @@ async function start(
   const whileRecovering = answerWhileRecovering(settings, infra);
   undo.push(() => whileRecovering.end());
   const [doors] = await Promise.all([
-    bootDoors({ settings, infra, gateway, asyncCalls, readiness: state, settingsReload, sibling }, underWay),
+    bootDoors({ settings, infra, gateway, asyncCalls, readiness: state, sibling }, underWay),
     tools.then(() => gateway.toolsets.settled()),
     openDatabase(infra),
   ]);
@@ -82,7 +78,7 @@ async function start(
   undo.push(() => metrics.close());
   const ports = await doors.listen(await whileRecovering.end());
   asyncCalls.start();
-  settingsReload?.start();
+  infra.watched?.listen(toolsOf(gateway));
   infra.databaseWatch.start();
   state.ready();
   doors.setServing(true);
@@ -91,10 +87,7 @@ async function start(
     ...addressesOf(settings, { ...ports, metrics: metrics.port }),
     gateway,
     infra,
-    checkSettings: async () => settingsReload?.check(),
-    stop: once(() =>
-      stop({ settings, doors, metrics, gateway, asyncCalls, settingsReload, infra, state, demo, sibling }),
-    ),
+    stop: once(() => stop({ settings, doors, metrics, gateway, asyncCalls, infra, state, demo, sibling })),
   };
 }
 
@@ -133,18 +126,15 @@ function notesOf({ database, log }: Infra): JsonObject {
   return { audit };
 }
 
-function settingsReloadOf(
-  settings: Settings,
-  { ports: { clock }, log }: Infra,
-  { toolsets, useLoaders }: Gateway,
-  reread: (() => Settings) | undefined,
-): SettingsReload | undefined {
-  if (reread === undefined) return undefined;
-  const apply = (now: Settings) => {
-    useLoaders(now);
-    toolsets.replace(now.toolsets);
+/** The loaders and toolsets of gateway.yaml, while the gateway runs. */
+function toolsOf({ toolsets, useLoaders }: Gateway): SettingsListener {
+  return {
+    follows: 'loaders and toolsets',
+    apply: (now) => {
+      useLoaders(now);
+      toolsets.replace(now.toolsets);
+    },
   };
-  return new SettingsReload({ settings, reread, apply, clock, log });
 }
 
 async function gatewayOf(settings: Settings, { ports, oauth, assignments }: Infra): Promise<Gateway> {
@@ -155,11 +145,12 @@ async function gatewayOf(settings: Settings, { ports, oauth, assignments }: Infr
 }
 
 /** With what every replica knows of it in memory. */
-async function openDatabase({ database, keys, agents, oauth, assignments }: Infra): Promise<void> {
+async function openDatabase({ database, watched, keys, agents, oauth, assignments }: Infra): Promise<void> {
   agents.keyServices.start();
   await database.openNow();
   const known = [keys.start(), agents.followed.start(), oauth.known.start(), assignments.followed.start()];
   await Promise.all(known);
+  watched?.start();
 }
 
 /** Beside the start: it does not depend on what this finds. */
@@ -188,7 +179,6 @@ interface Running {
   readonly metrics: MetricsDoor;
   readonly gateway: Gateway;
   readonly asyncCalls: AsyncService;
-  readonly settingsReload: SettingsReload | undefined;
   readonly infra: Infra;
   readonly state: ServiceState;
   readonly demo: DemoUpstream | undefined;
@@ -202,7 +192,6 @@ async function stop({
   metrics,
   gateway,
   asyncCalls,
-  settingsReload,
   infra,
   state,
   demo,
@@ -221,7 +210,7 @@ async function stop({
   clearTimeout(outOfTime);
   await asyncCalls.close();
   await doors.close();
-  await settingsReload?.stop();
+  await infra.watched?.stop();
   await gateway.close();
   await metrics.close();
   await demo?.close();

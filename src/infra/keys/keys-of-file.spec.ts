@@ -1,4 +1,4 @@
-// KeyReload: a key that is taken out of the file is refused within seconds, and nothing is switched off in silence.
+// KeysOfFile: a key that is taken out of the file is refused within seconds, and nothing is switched off in silence.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,8 @@ import { loadSettings } from '../../settings/load-settings.ts';
 import { ApiKeyAuthenticator } from './api-key-authenticator.ts';
 import { makeFirstKey } from './first-key.ts';
 import { firstKeyPath, keysInForce } from './keys-in-force.ts';
-import { KeyReload } from './key-reload.ts';
+import { KeysOfFile } from './keys-of-file.ts';
+import { WatchedSettings } from '../settings-file/watched-settings.ts';
 
 function keyOf(tenant = 'acme') {
   const { text, id, secretHash } = createApiKey();
@@ -25,15 +26,16 @@ function setUp(first: readonly object[], more: Readonly<Record<string, unknown>>
   const write = (keys: readonly object[], others: Readonly<Record<string, unknown>> = more) =>
     writeFileSync(file, stringify({ data_dir: join(dir, 'data'), auth: { keys }, ...others }));
   write(first);
-  const reread = () => loadSettings({ UTE_CONFIG: file }, dir);
-  const settings = reread();
+  const read = (text?: string) => loadSettings({ UTE_CONFIG: file }, dir, text);
+  const settings = read();
   const clock = new FakeClock();
   const log = recordingLog();
   let firstKey = '';
   if (first.length === 0) makeFirstKey(firstKeyPath(settings), (text) => (firstKey = text));
   const keys = keysInForce(settings, clock.wall());
   const authenticator = new ApiKeyAuthenticator(keys, settings.auth.roles, clock);
-  const reload = new KeyReload({ settings, reread, authenticator, clock, log });
+  const reload = new WatchedSettings({ file, read, clock, log });
+  reload.listen(new KeysOfFile({ settings, authenticator, clock, log }));
   onTestFinished(() => reload.stop());
   const lets = (text: string) => {
     try {
@@ -45,7 +47,7 @@ function setUp(first: readonly object[], more: Readonly<Record<string, unknown>>
   return { file, write, reload, authenticator, clock, log, lets, firstKey };
 }
 
-describe('KeyReload', () => {
+describe('KeysOfFile', () => {
   it('lets in who was added and no more who was removed, seen before or not', async () => {
     const [stays, goes, comes] = [keyOf(), keyOf(), keyOf()];
     const { write, reload, authenticator, lets } = setUp([stays.stored, goes.stored]);
@@ -94,6 +96,35 @@ describe('KeyReload', () => {
     await reload.check();
     expect(lets(key.text)).toBe(false);
     expect(JSON.stringify(log.lines)).toContain('no API key of gateway.yaml is left');
+  });
+
+  it.each([
+    ['a setting that is wrong', { limits: { max_parallel_calls: -1 } }],
+    ['a setting that is not there', { limitz: {} }],
+    ['a loader that is none', { loaders: ['yaml-file'] }],
+    ['a contradiction', { http: { port: 7001 }, grpc: { port: 7001 } }],
+  ])('refuses a key that was taken out of a file that has %s', async (_what, mistake) => {
+    const [stays, goes] = [keyOf(), keyOf()];
+    const { write, reload, log, lets } = setUp([stays.stored, goes.stored]);
+    await reload.check();
+    write([stays.stored], mistake);
+    await reload.check();
+    expect([stays, goes].map(({ text }) => lets(text))).toEqual([true, false]);
+    expect(JSON.stringify(log.lines)).toContain('its keys and roles are in force');
+  });
+
+  it.each([
+    ['keys that lost their section', (keys: string) => `keys: ${keys}\n`],
+    ['a section without keys', () => 'auth: { roles: {} }\nlimitz: {}\n'],
+    ['roles that fell out of their section', (keys: string) => `auth: { keys: ${keys} }\nroles: {}\n`],
+    ['a mistake in auth itself', (keys: string) => `auth: { keys: ${keys}, mode: some }\n`],
+  ])('keeps the keys of before where the file has %s', async (_what, textOf) => {
+    const [stays, goes] = [keyOf(), keyOf()];
+    const { file, reload, lets } = setUp([stays.stored, goes.stored]);
+    await reload.check();
+    writeFileSync(file, textOf(JSON.stringify([stays.stored])));
+    await reload.check();
+    expect([stays, goes].map(({ text }) => lets(text))).toEqual([true, true]);
   });
 
   it('says nothing of keys that are not left where an issuer or certificates let callers in', async () => {

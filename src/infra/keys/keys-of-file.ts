@@ -1,22 +1,19 @@
-// KeyReload: keys and roles of gateway.yaml while the gateway runs. A key that is taken out of the file stops within
+// KeysOfFile: keys and roles of gateway.yaml while the gateway runs. A key that is taken out of the file stops within
 // seconds; of the rest of the file, loaders and toolsets alone change without a restart.
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import type { CertificateAuthenticator } from '../certificates/certificate-authenticator.ts';
+import type { SettingsListener } from '../settings-file/watched-settings.ts';
 import type { ApiKeyAuthenticator } from './api-key-authenticator.ts';
 import { ADMIN_KEY_FILE, FIRST_KEY_FILE, keptKeys } from './first-key.ts';
 import { keysInForce } from './keys-in-force.ts';
 import type { StoredKey } from './known-key.ts';
 
-export interface KeyReloadNeeds {
+export interface KeysOfFileNeeds {
   readonly settings: Settings;
-  /** The settings as the file and the environment say now. Throws Error. */
-  readonly reread: () => Settings;
   readonly authenticator: ApiKeyAuthenticator;
   /** Undefined: gateway.yaml had no client certificates at the start. */
   readonly certificates?: CertificateAuthenticator | undefined;
@@ -24,20 +21,14 @@ export interface KeyReloadNeeds {
   readonly log: Log;
 }
 
-/** Looked at by its content: times and events do not come with every kind of mount. */
-const LOOK_MS = 1_000;
-
-export class KeyReload {
-  readonly #needs: KeyReloadNeeds;
-  /** What was looked at last, good or not: hash of the text. */
-  #seen: string | undefined;
+export class KeysOfFile implements SettingsListener {
+  readonly follows = 'auth.keys and auth.roles';
+  readonly #needs: KeysOfFileNeeds;
   #ids: readonly string[];
   #restOfFile: string;
-  #stopped = false;
-  #looks: Repeated | undefined;
-  #looking: Promise<void> = Promise.resolve();
 
-  constructor(needs: KeyReloadNeeds) {
+  /** Takes the keys that are in force now for those that were told of: one may have been made at this start. */
+  constructor(needs: KeysOfFileNeeds) {
     const { settings, clock, log } = needs;
     this.#needs = needs;
     this.#ids = idsOf(keysInForce(settings, clock.wall()));
@@ -45,49 +36,21 @@ export class KeyReload {
     warnOfFirstKey(settings, this.#ids, log);
   }
 
-  /** Looks at once, as well: the file may have changed since it was read at the start. */
-  start(): void {
-    const { settings, clock, log } = this.#needs;
-    // A key may have been made since.
-    this.#ids = idsOf(keysInForce(settings, clock.wall()));
-    const failed = (error: unknown) =>
-      log.error({ err: error }, 'gateway.yaml could not be checked for changed keys: it is checked again');
-    this.#looks = every(clock, { ms: LOOK_MS }, () => this.check(), failed);
-    void this.check();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.#looks?.stop();
-    await this.#looking;
-  }
-
-  /** Resolves when the keys are those of the file, if it can be used. Never rejects. */
-  check(): Promise<void> {
-    this.#looking = this.#looking.then(() => this.#check());
-    return this.#looking;
-  }
-
-  async #check(): Promise<void> {
-    const { settings, log } = this.#needs;
-    const text = await readFile(settings.configFile, 'utf8').catch(() => undefined);
-    const seen = text === undefined ? 'none' : hash('sha256', text);
-    if (seen === this.#seen || this.#stopped) return;
-    const isFirstLook = this.#seen === undefined;
-    this.#seen = seen;
-    try {
-      // Read as settings it would be all defaults, and no key: that it is being written is likelier.
-      if (!isFirstLook && (text ?? '').trim() === '') throw new Error('the file is empty');
-      this.#apply(this.#needs.reread());
-    } catch (error) {
-      log.error(
-        { file: settings.configFile, err: error },
-        'gateway.yaml cannot be used as it is now: the keys from before stay valid until it can',
+  readonly apply = (settings: Settings): void => {
+    this.#replace(settings);
+    const rest = restOf(settings, this.#needs.certificates !== undefined);
+    if (rest !== this.#restOfFile)
+      this.#needs.log.warn(
+        {},
+        'gateway.yaml was changed beyond auth.keys, auth.roles, loaders and toolsets: restart the gateway to apply the rest',
       );
-    }
-  }
+    this.#restOfFile = rest;
+  };
 
-  #apply(settings: Settings): void {
+  /** A mistake elsewhere in the file lets nobody keep a key that was taken out. */
+  readonly applyAuth = (auth: Settings['auth']): void => this.#replace({ ...this.#needs.settings, auth });
+
+  #replace(settings: Settings): void {
     const { authenticator, certificates, clock, log } = this.#needs;
     const inForce = keysInForce(settings, clock.wall());
     const { client_certificates: mapped, issuers, roles } = settings.auth;
@@ -107,13 +70,6 @@ export class KeyReload {
         'no API key of gateway.yaml is left: every call without a key of the database is refused until auth.keys has one',
       );
     this.#ids = ids;
-    const rest = restOf(settings, certificates !== undefined);
-    if (rest !== this.#restOfFile)
-      log.warn(
-        {},
-        'gateway.yaml was changed beyond auth.keys, auth.roles, loaders and toolsets: restart the gateway to apply the rest',
-      );
-    this.#restOfFile = rest;
   }
 }
 
