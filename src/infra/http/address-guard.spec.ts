@@ -36,6 +36,66 @@ describe('AddressGuard', () => {
     );
   });
 
+  it('lets an ISATAP address through where the IPv4 address in it would be, under any public prefix', () => {
+    const group = fc.integer({ min: 0, max: 0xffff }).map((part) => part.toString(16));
+    const publicPrefix = fc.tuple(
+      fc.integer({ min: 0x2400, max: 0x2bff }).map((part) => part.toString(16)),
+      group,
+      group,
+      group,
+    );
+    fc.assert(
+      fc.property(
+        publicPrefix,
+        fc.constantFrom('0', '200'),
+        octet,
+        octet,
+        octet,
+        octet,
+        (prefix, flag, a, b, c, d) => {
+          const plain = guard().refusal(`${a}.${b}.${c}.${d}`) === undefined;
+          const address = `${prefix.join(':')}:${flag}:5efe:${hex(a, b)}:${hex(c, d)}`;
+          expect(guard().refusal(address) === undefined).toBe(plain);
+        },
+      ),
+    );
+  });
+
+  it.each(['127.0.0.1', '10.0.0.1', '192.168.3.4', '169.254.169.254', '100.64.0.1', '0.0.0.0'])(
+    'sees %s in every form that a tunnel or a translator takes, also in ranges that are allowed',
+    (inner) => {
+      const [a = 0, b = 0, c = 0, d = 0] = inner.split('.').map(Number);
+      const [high, low] = [hex(a, b), hex(c, d)];
+      const [notHigh, notLow] = [hex(a ^ 0xff, b ^ 0xff), hex(c ^ 0xff, d ^ 0xff)];
+      const everything = guard(
+        '2001::/32',
+        '2002::/16',
+        '64:ff9b::/96',
+        '64:ff9b:1::/48',
+        '2600::/12',
+        '::/96',
+        '::ffff:0:0:0/96',
+      );
+      for (const address of [
+        `2606:4700::5efe:${high}:${low}`,
+        `2606:4700::200:5efe:${inner}`,
+        `2002:808:808::5efe:${inner}`,
+        `2002:${high}:${low}::1`,
+        `2001:0:${high}:${low}:0:0:f7f7:f7f7`,
+        `2001:0:808:808:0:0:${notHigh}:${notLow}`,
+        `64:ff9b::${high}:${low}`,
+        `64:ff9b:1::${high}:${low}`,
+        `64:ff9b:1:${hex(a, b)}:${hex(0, c)}:${hex(d, 0)}::`,
+        `64:ff9b:1:${hex(0, a)}:${hex(0, b)}:${hex(c, d)}::`,
+        `64:ff9b:1:0:${hex(0, a)}:${hex(b, c)}:${hex(d, 0)}:0`,
+        `::ffff:0:${high}:${low}`,
+        `::ffff:${inner}`,
+        `::${high}:${low}`,
+      ])
+        expect.soft(everything.refusal(address), address).toBeDefined();
+    },
+  );
+
   it('lets nothing of IPv6 through outside 2000::/3, for any address', () => {
     const outsideOfGlobal = fc.ipV6().filter((address) => {
       const host = new URL(`http://[${address}]`).hostname.slice(1);

@@ -55,9 +55,10 @@ export class AddressGuard {
     if (METADATA.has(text)) {
       return bitsNamed === widthOf(address) ? undefined : `${text} is a cloud's metadata service`;
     }
-    const inner = embeddedIPv4(address);
-    const why = inner === undefined ? undefined : this.#refusalOf(inner);
-    if (why !== undefined) return `${text} leads to an address of its own: ${why}`;
+    for (const inner of embeddedIPv4(address)) {
+      const why = this.#refusalOf(inner);
+      if (why !== undefined) return `${text} leads to an address of its own: ${why}`;
+    }
     if (bitsNamed !== undefined) return undefined;
     if (!isPublic(address)) return `${text} is not public (${range})`;
     return this.#isOwn(text) ? `${text} is an address of this machine` : undefined;
@@ -95,16 +96,43 @@ function isPublic(address: Address): boolean {
   return address instanceof ipaddr.IPv4 || ((address.parts[0] ?? 0) & 0xe000) === 0x2000;
 }
 
-/** The IPv4 address that 6to4, NAT64 and the old compatible form carry inside. */
-function embeddedIPv4(address: Address): ipaddr.IPv4 | undefined {
-  if (address instanceof ipaddr.IPv4) return undefined;
+/** The IPv4 addresses inside, wherever a tunnel or a translator would look for one. */
+function embeddedIPv4(address: Address): readonly ipaddr.IPv4[] {
+  if (address instanceof ipaddr.IPv4) return [];
   const bytes = address.toByteArray();
   const range = address.range();
-  if (range === '6to4') return new ipaddr.IPv4(bytes.slice(2, 6));
+  const at = (...places: readonly number[]) => new ipaddr.IPv4(places.map((place) => bytes[place] ?? 0));
+  const last = at(12, 13, 14, 15);
+  const found = isIsatap(bytes) ? [last] : [];
+  if (range === '6to4') return [...found, at(2, 3, 4, 5)];
+  // The server, then the client, whose address is written inverted (RFC 4380).
+  if (range === 'teredo')
+    return [...found, at(4, 5, 6, 7), new ipaddr.IPv4(bytes.slice(12).map((byte) => byte ^ 0xff))];
+  if (range === 'rfc6052')
+    return [
+      last,
+      ...TRANSLATED.filter(({ empty }) => empty.every((place) => bytes[place] === 0)).map(({ from }) =>
+        at(...from),
+      ),
+    ];
   const compatible = bytes.slice(0, 12).every((byte) => byte === 0) && range !== 'loopback';
-  return range === 'rfc6052' || range === 'rfc6145' || compatible
-    ? new ipaddr.IPv4(bytes.slice(12))
-    : undefined;
+  return range === 'rfc6145' || compatible ? [last] : found;
+}
+
+/**
+ * Where an IPv4 address stands behind a shorter prefix than 96 bits (RFC 6052, section 2.2): the prefix for local use (RFC 8215)
+ * leaves it open which of them it is, so that whatever may be meant has to be allowed.
+ */
+const TRANSLATED = [
+  { from: [6, 7, 9, 10], empty: [8, 11, 12, 13, 14, 15] },
+  { from: [7, 9, 10, 11], empty: [8, 12, 13, 14, 15] },
+  { from: [9, 10, 11, 12], empty: [8, 13, 14, 15] },
+] as const;
+
+/** An interface identifier of ISATAP (RFC 5214), under any prefix: with the bit that says whether the IPv4 address is unique, or without. */
+function isIsatap(bytes: readonly number[]): boolean {
+  const [first, second, third, fourth] = bytes.slice(8, 12);
+  return (first === 0x00 || first === 0x02) && second === 0x00 && third === 0x5e && fourth === 0xfe;
 }
 
 function interfaceAddresses(): readonly string[] {
