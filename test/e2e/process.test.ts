@@ -146,16 +146,23 @@ describe('an administrator', () => {
 });
 
 describe('the data directory', () => {
-  // Of the kernel's own file system: not even root may write there.
-  const closed = '/sys/ute-data';
-
-  it('that cannot be written is named before anything is started, with the setting', async () => {
-    const gateway = start({ ...configured(dir, echoTools()), UTE_DATA_DIR: closed });
-    expect(await gateway.exited).toEqual({ code: 1, signal: null });
-    expect(gateway.stderr).toContain(`the data directory ${closed} cannot be written (`);
-    expect(gateway.stderr).toContain('UTE_DATA_DIR');
-    expect(gateway.stderr.trimEnd().split('\n')).toHaveLength(1);
-  });
+  // Of the kernel's own file systems: not even root may write there. /proc says of a new folder that the one above it is missing.
+  it.each([
+    ['/sys/ute-data', 'may not write there'],
+    ['/proc/ute-data', 'no folder can be made there'],
+    ['/dev/null', 'a file is in its place'],
+    ['/dev/null/ute-data', 'a file is in'],
+  ])(
+    '%s, which cannot be written, is named before anything is started, with the setting and why',
+    async (closed, why) => {
+      const gateway = start({ ...configured(dir, echoTools()), UTE_DATA_DIR: closed });
+      expect(await gateway.exited).toEqual({ code: 1, signal: null });
+      expect(gateway.stderr).toContain(`the data directory ${closed} cannot be written (`);
+      expect(gateway.stderr).toContain(why);
+      expect(gateway.stderr).toContain('UTE_DATA_DIR');
+      expect(gateway.stderr.trimEnd().split('\n')).toHaveLength(1);
+    },
+  );
 
   it('with a keys.json that was emptied: the start says which file, and makes no new key over it', async () => {
     const env = configured(dir, echoTools());

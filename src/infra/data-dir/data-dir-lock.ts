@@ -1,6 +1,7 @@
 // One process at a time in an embedded database: a file beside it that names the process, left behind only by a crash.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolders } from '../../lib/files/make-folders.ts';
 import { isLiving, startOfProcess } from '../process/living-process.ts';
 
 export class DataDirInUse extends Error {
@@ -16,7 +17,7 @@ export class DataDirInUse extends Error {
 /** Throws DataDirInUse when another process is in it. The function that is returned gives it free again. */
 export function lockDataDir(dataDir: string): () => void {
   const path = `${dataDir}.lock`;
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolders(dirname(path));
   for (let attempt = 0; ; attempt += 1) {
     try {
       writeFileSync(path, `${process.pid} ${startOfProcess(process.pid)}\n`, { flag: 'wx', mode: 0o600 });

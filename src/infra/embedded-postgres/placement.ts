@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { makeFolders } from '../../lib/files/make-folders.ts';
 import { letThrough } from '../sandbox/let-through.ts';
 import { barrierAbove, mayPass, mayRead } from '../sandbox/reachable.ts';
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
@@ -90,7 +91,7 @@ function placementOf(home: string, user: ServerUser | undefined): Placement {
 
 function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    makeFolders(path);
   } catch (error) {
     throw new EmbeddedPostgresError(
       `${resolve(path)} cannot be made (${codeOf(error)}): set data_dir (UTE_DATA_DIR) to a folder that can be written to`,

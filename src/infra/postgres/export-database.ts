@@ -1,10 +1,11 @@
 // The gateway's records as a folder of files: one COPY of each table, and a manifest that says what is in it.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, escapeIdentifier } from 'pg';
 import { z } from 'zod';
+import { makeFolders } from '../../lib/files/make-folders.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import { VERSION } from '../../version.ts';
 import { copyIn, copyOut } from './copy-tables.ts';
@@ -39,7 +40,7 @@ export async function exportDatabase(
   folder: string,
   log: Log,
 ): Promise<readonly MovedTable[]> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder, 0o700);
   if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty: name a new folder`);
   // Refuses a schema that this version does not know.
   const database = await Database.open(settings, log);

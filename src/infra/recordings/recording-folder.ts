@@ -1,7 +1,8 @@
 // The folder of recordings: what lies there, how large it is, and what a crash left half-done.
 import { createReadStream, type Dirent } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolders } from '../../lib/files/make-folders.ts';
 import type { RecordingState } from '../../ports/recordings.ts';
 import type { RecordingPlace } from './running-recording.ts';
 import { isTail, readHead, readTail, tailLine } from './recording-lines.ts';
@@ -21,7 +22,7 @@ export class RecordingFolder {
   }
 
   async make(): Promise<void> {
-    await mkdir(this.#path, { recursive: true, mode: 0o700 });
+    makeFolders(this.#path, 0o700);
   }
 
   /** Several processes may share a folder: each part bears the number of the one that writes it. */

@@ -1,7 +1,8 @@
 // The key that seals sensitive values in recordings: made at its first use, kept in the data directory, told to nobody.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolders } from '../../lib/files/make-folders.ts';
 
 export interface Seal {
   /** Tells keys apart, and nothing else about them. */
@@ -54,7 +55,7 @@ function readKey(path: string): Buffer | undefined {
 
 function makeKey(path: string): Buffer {
   const key = randomBytes(32);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path), 0o700);
   try {
     // wx: of two processes that start at once, one makes the key and the other reads it.
     writeFileSync(path, `${key.toString('hex')}\n`, { mode: 0o600, flag: 'wx' });

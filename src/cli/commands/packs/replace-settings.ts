@@ -2,7 +2,6 @@
 import {
   chmodSync,
   chownSync,
-  mkdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -12,6 +11,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolders } from '../../../lib/files/make-folders.ts';
 import { CliFailure, EXIT } from '../../exit-code.ts';
 
 export interface Replacement {
@@ -39,7 +39,7 @@ export async function replaceSettings(file: string, { before, text, check }: Rep
   const draft = `${file}.${process.pid}.yaml`;
   let unfinished = draft;
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolders(dirname(file));
     // A link stays one: what it leads to is what is replaced, and a rename stays within a folder.
     const place = before === undefined ? file : realpathSync(file);
     const like = before === undefined ? undefined : statSync(place);

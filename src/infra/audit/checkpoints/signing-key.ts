@@ -1,8 +1,9 @@
 // The key that signs checkpoints: a file that the database's users cannot read, made at the first start; its public half beside it.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { link, mkdtemp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Log } from '../../../ports/telemetry/log.ts';
+import { makeFolders } from '../../../lib/files/make-folders.ts';
 import { keyIdOf } from '../../../lib/audit-chain/checkpoint.ts';
 
 export interface SigningKey {
@@ -39,7 +40,7 @@ async function readKey(path: string): Promise<KeyObject> {
 /** Whole or not at all, and by one process of those that start at once. */
 async function makeWhereMissing(path: string): Promise<void> {
   if (await stat(path).catch(() => undefined)) return;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path), 0o700);
   const folder = await mkdtemp(join(dirname(path), '.key-'));
   try {
     const made = join(folder, 'key');
