@@ -5,14 +5,27 @@ import type { GatewayAnswer } from './gateway-client.ts';
 
 const KEY_HINT = ' ute takes the key from UTE_API_KEY, or from --key-file.';
 
-/** The text of an answer that says yes. Throws with the problem's own words otherwise. */
+/** The gateway's no, with the reason that it gave. */
+export class Refused extends CliFailure {
+  readonly reason: string | undefined;
+
+  constructor(message: string, reason: string | undefined) {
+    super(EXIT.refused, message);
+    this.reason = reason;
+  }
+}
+
+/** The text of an answer that says yes. Throws Refused with the problem's own words otherwise. */
 export function accepted(answer: GatewayAnswer): string {
   if (answer.ok) return answer.text;
   const problem = parse(answer.text);
-  const detail = isJsonObject(problem) ? problem['detail'] : undefined;
+  const { detail, reason } = isJsonObject(problem) ? problem : {};
   const said = typeof detail === 'string' ? detail : 'the answer is not one of this gateway';
   const hint = answer.status === 401 ? KEY_HINT : '';
-  throw new CliFailure(EXIT.refused, `the gateway refused (${answer.status}): ${said}${hint}`);
+  throw new Refused(
+    `the gateway refused (${answer.status}): ${said}${hint}`,
+    typeof reason === 'string' ? reason : undefined,
+  );
 }
 
 /** The answer as a JSON object. */

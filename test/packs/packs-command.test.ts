@@ -191,11 +191,26 @@ describe('ute packs add beside a gateway that runs', () => {
       const request = new Request(input, init);
       if (request.method !== 'PUT' || early === 0) return fetch(request);
       early -= 1;
-      return Response.json({ detail: 'There is no tool of this name.' }, { status: 404 });
+      return Response.json({ detail: 'In words of its own.', reason: 'TOOL_NOT_FOUND' }, { status: 404 });
     };
     const added = await ute('packs', 'add', 'email', '--agent', 'late', '--tools', '@mail.json');
     expect(added).toMatchObject({ code: 0, stderr: '' });
     expect((await ute('agents', 'tools', 'late')).stdout).toContain('email');
+  });
+
+  it('does not wait where a tool is refused for any other reason, whatever the words of it', async () => {
+    reach(gateway.keys.admin.text);
+    let asked = 0;
+    asking = async (input, init) => {
+      const request = new Request(input, init);
+      if (request.method !== 'PUT') return fetch(request);
+      asked += 1;
+      const detail = 'config names a mailbox: There is no tool of this name in it.';
+      return Response.json({ detail, reason: 'AGENT_CONFIG_INVALID' }, { status: 400 });
+    };
+    const refused = await ute('packs', 'add', 'email', '--agent', 'other', '--tools', '@mail.json');
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('names a mailbox') });
+    expect(asked).toBe(1);
   });
 
   it('waits until that gateway has the tools, and tells what it makes of them', async () => {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../contract/json.ts';
 import { readArguments } from '../../arguments.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT } from '../../exit-code.ts';
-import { asObject } from '../../gateway-answer.ts';
+import { asObject, Refused } from '../../gateway-answer.ts';
 import type { GatewayClient } from '../../gateway-client.ts';
 
 /** By the name of the tool: {config, sensitive_config}. */
@@ -81,5 +81,8 @@ async function withdrawn(
     gone?.ok === true
       ? `The agent ${name} was not declared.`
       : `The agent ${name} is declared, without this tool and those after it: delete it (ute agents delete ${name}), or configure the rest.`;
-  throw new CliFailure(cause.exitCode, `${cause.message}\n${left}`);
+  const message = `${cause.message}\n${left}`;
+  throw cause instanceof Refused
+    ? new Refused(message, cause.reason)
+    : new CliFailure(cause.exitCode, message);
 }

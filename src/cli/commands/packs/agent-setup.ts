@@ -1,15 +1,13 @@
 // `ute packs add --agent`: an agent of the gateway that runs is configured for the tools of the pack, once it has them.
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Reason } from '../../../contract/call/reasons/reasons.ts';
 import type { CliIo } from '../../cli-io.ts';
 import { CliFailure, EXIT } from '../../exit-code.ts';
-import { accepted } from '../../gateway-answer.ts';
+import { accepted, Refused } from '../../gateway-answer.ts';
 import { GatewayClient, type GatewayOptions } from '../../gateway-client.ts';
 import { agentPath, configureTools, declareAgent, readAgentTools } from '../agents/declare-agent.ts';
 import type { WantedAgent } from '../agents/declare-agent.ts';
 import { BETWEEN_MS, takePack, TRIES, type AddedPack } from './take-pack.ts';
-
-/** As the gateway says it of a tool that is not in force. */
-const NO_TOOL = 'There is no tool of this name';
 
 export interface AgentSetupOptions extends GatewayOptions {
   readonly agent?: string;
@@ -64,7 +62,12 @@ async function onceEverywhere(work: () => Promise<unknown>): Promise<void> {
       await work();
       return;
     } catch (error) {
-      if (left === 1 || !(error instanceof CliFailure) || !error.message.includes(NO_TOOL)) throw error;
+      if (left === 1 || !isNoTool(error)) throw error;
       await pause(BETWEEN_MS);
     }
+}
+
+/** Of a tool that is not in force. */
+function isNoTool(error: unknown): boolean {
+  return error instanceof Refused && error.reason === ('TOOL_NOT_FOUND' satisfies Reason);
 }
