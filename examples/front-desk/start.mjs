@@ -3,8 +3,11 @@
 //   node examples/front-desk/start.mjs
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { GoogleCalendar } from '../../test/helpers/google-calendar.ts';
-import { startMailServer } from '../../test/helpers/mail-server.ts';
+import { requireNode } from '../node-version.mjs';
+
+requireNode();
+const { GoogleCalendar } = await import('../../test/helpers/google-calendar.ts');
+const { startMailServer } = await import('../../test/helpers/mail-server.ts');
 
 const agent = JSON.parse(readFileSync(new URL('front-desk.json', import.meta.url), 'utf8'));
 const { config, sensitive_config: secrets } = agent.email;

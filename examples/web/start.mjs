@@ -2,8 +2,10 @@
 //
 //   node examples/web/start.mjs
 import { spawn } from 'node:child_process';
-import { startSite } from './site.js';
+import { requireNode } from '../node-version.mjs';
 
+requireNode();
+const { startSite } = await import('./site.js');
 const TOKEN = 'token-of-the-lamp';
 const { url } = await startSite(Number(process.env.SITE_PORT ?? 8098), TOKEN);
 console.log(`the site is at ${url}`);

@@ -14,7 +14,9 @@ export function isNodeNewEnough(program: string): boolean {
   const own = process.versions.node;
   if (rank(own) >= rank(needed)) return true;
   process.exitCode = 1;
-  process.stderr.write(`${program} needs Node.js ${needed} or newer; this is ${own} (${process.execPath})\n`);
+  process.stderr.write(
+    `${program} needs Node.js ${needed} or newer; this is ${own} (${process.execPath}): install it from https://nodejs.org\n`,
+  );
   return false;
 }
 

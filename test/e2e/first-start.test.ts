@@ -1,6 +1,15 @@
 // What a first start depends on: the Node that is there, a build that is made once, and no package that only builds or tests.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { callTool } from '../helpers/rest-client.ts';
@@ -12,8 +21,9 @@ const PROGRAMS = [
   ['unified-tool-executor', 'dist/bundle/main.js'],
   ['ute', 'dist/cli/main.js'],
 ] as const;
+const EXAMPLES = globSync('examples/*/start.mjs', { cwd: ROOT });
 const TOO_OLD =
-  /^(?:unified-tool-executor|ute) needs Node\.js 22\.19 or newer; this is \d+\.\d+\.\d+ \(\/.*\)\n$/;
+  /^(?:unified-tool-executor|ute|examples\/[a-z-]+\/start\.mjs) needs Node\.js 22\.19 or newer; this is \d+\.\d+\.\d+ \(\/.*\): .*install it from https:\/\/nodejs\.org\n$/;
 
 let dir: string;
 
@@ -44,6 +54,26 @@ describe.each(PROGRAMS)('%s on a Node that is too old', (_name, file) => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(TOO_OLD);
     expect(stderr).toContain(`this is ${version}`);
+  });
+
+  const old = findOldNode();
+  it.skipIf(old === undefined)('says so on a real one, which cannot read the rest', () => {
+    const { status, stdout, stderr } = run(old ?? '');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(TOO_OLD);
+  });
+});
+
+describe.each(EXAMPLES)('%s on a Node that is too old', (file) => {
+  const run = (node: string, ...args: string[]) =>
+    spawnSync(node, [...args, file], { cwd: ROOT, encoding: 'utf8' });
+
+  it('says in one line what it needs and how to go on, before it starts anything', () => {
+    const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })`;
+    const { status, stdout, stderr } = run(process.execPath, '--import', `data:text/javascript,${pretend}`);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(TOO_OLD);
+    expect(stderr).toContain(`npx node ${file}`);
   });
 
   const old = findOldNode();
