@@ -1,8 +1,11 @@
 // Puts the program and the packages it uses into a few files: to find, read and link 2,000 small ones is most of a start.
 // From dist/main.js to dist/bundle/main.js. Threads, child processes and assets stay where they are, and are found there.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { rolldown } from 'rolldown';
+import { parseAst } from 'rolldown/parseAst';
+import { Visitor } from 'rolldown/utils';
 
 const DIST = join(import.meta.dirname, '../dist');
 const OUT = join(DIST, 'bundle');
@@ -73,63 +76,92 @@ const ownPlaces = {
 };
 
 /**
- * To import `node:http` by its names is to read each of them, and one of them, WebSocket, loads a whole HTTP client that nobody
- * here uses. What is imported is therefore this module, which has the other names.
+ * What the program takes of its own from elsewhere at run time, such as handlers, is asked of what loads the chunks: a script
+ * has no import of its own. What stands in the bundle is left as it is, for the bundler.
  */
-const HTTP = 'node:http';
-const {
-  WebSocket: _,
-  CloseEvent: __,
-  MessageEvent: ___,
-  ...named
-} = Object.getOwnPropertyDescriptors(process.getBuiltinModule(HTTP));
-const builtInHttp = {
-  name: 'built-in-http',
-  resolveId: {
-    filter: { id: /^(?:node:)?http$/ },
-    handler: (id, importer, { kind }) => (kind === 'import-statement' ? `\0${HTTP}` : null),
-  },
-  load: {
-    filter: { id: /^\0node:http$/ },
-    handler: () => `const http = process.getBuiltinModule('${HTTP}');
-export default http;
-export const { ${Object.keys(named).join(', ')} } = http;`,
+const isBundled = (source) =>
+  source.type === 'Literal' && !isBuiltin(source.value) && !OPTIONAL.includes(source.value);
+const importsElsewhere = {
+  name: 'imports-elsewhere',
+  transform: {
+    filter: { id: { exclude: /^\0|^rolldown\// }, code: /\bimport\s*\(/ },
+    handler(code) {
+      const starts = [];
+      const visitor = new Visitor({
+        ImportExpression({ start, source }) {
+          if (!isBundled(source)) starts.push(start);
+        },
+      });
+      visitor.visit(parseAst(code));
+      const edited = starts.reduceRight(
+        (text, start) => `${text.slice(0, start)}__${text.slice(start)}`,
+        code,
+      );
+      return { code: edited, map: null };
+    },
   },
 };
 
-rmSync(OUT, { recursive: true, force: true });
-const bundle = await rolldown({
-  input: join(DIST, 'main.js'),
-  platform: 'node',
-  external: OPTIONAL,
-  plugins: [ownPlaces, builtInHttp],
-  // A package that is missing, say: a bundle that is not whole is not made.
-  onLog(level, log) {
-    if (level === 'warn') throw new Error(log.message);
+/** The program itself, which main.js loads by what keeps compiled code, and not by Node's own loader. */
+const PROGRAM = join(DIST, 'app/process/run-process.js');
+const LOADER = '\0loader';
+let isLoaded = false;
+const ownLoader = {
+  name: 'own-loader',
+  resolveId(id, importer) {
+    if (importer === undefined || resolve(dirname(importer), id) !== PROGRAM) return null;
+    isLoaded = true;
+    return LOADER;
   },
-});
-await bundle.write({
-  dir: OUT,
-  format: 'esm',
-  sourcemap: true,
-  // Nest and the logs know classes by their names.
-  keepNames: true,
-  // Licences stay.
-  comments: { legal: true, annotation: false, jsdoc: false },
-  entryFileNames: '[name].js',
-  chunkFileNames: '[name]-[hash].js',
-});
-await bundle.close();
-for (const name of readdirSync(OUT)) if (name.endsWith('.js')) inLatin1(join(OUT, name));
+  load: (id) =>
+    id === LOADER
+      ? `import { loadProgram } from ${JSON.stringify(join(DIST, 'app/process/load-program.js'))};
+loadProgram(import.meta.dirname);`
+      : null,
+};
+
+rmSync(OUT, { recursive: true, force: true });
+await bundle('main.js', 'esm', [ownLoader]);
+if (isLoaded) await bundle('app/process/run-process.js', 'cjs', [importsElsewhere]);
+
+async function bundle(input, format, plugins) {
+  const made = await rolldown({
+    input: join(DIST, input),
+    platform: 'node',
+    external: OPTIONAL,
+    plugins: [ownPlaces, ...plugins],
+    // A package that is missing, say: a bundle that is not whole is not made.
+    onLog(level, log) {
+      if (level === 'warn') throw new Error(log.message);
+    },
+  });
+  const extension = format === 'esm' ? 'js' : 'cjs';
+  const { output } = await made.write({
+    dir: OUT,
+    format,
+    // As modules are.
+    strict: true,
+    sourcemap: true,
+    // Nest and the logs know classes by their names.
+    keepNames: true,
+    // Licences stay.
+    comments: { legal: true, annotation: false, jsdoc: false },
+    entryFileNames: `[name].${extension}`,
+    chunkFileNames: `[name]-[hash].${extension}`,
+  });
+  await made.close();
+  for (const { type, fileName } of output) if (type === 'chunk') inAscii(join(OUT, fileName));
+}
 
 /**
- * V8 keeps a program whose text is Latin-1 in half of the memory, and one dash of a message is enough for the other half: what
- * is beyond is written as an escape, which means the same in strings, templates and regular expressions.
+ * V8 keeps a program whose text is Latin-1 in half of the memory, and one dash of a message is enough for the other half; and
+ * ASCII is the same bytes to whoever reads it. What is beyond is written as an escape, which means the same in strings,
+ * templates and regular expressions.
  */
-function inLatin1(path) {
+function inAscii(path) {
   const code = readFileSync(path, 'utf8');
   const escaped = code.replace(
-    /[^\0-\xff]/g,
+    /[^\0-\x7f]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   if (escaped !== code) writeFileSync(path, escaped);

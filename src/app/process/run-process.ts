@@ -16,6 +16,13 @@ const CLOSE_LIMIT_MS = 5_000;
 /** From ready to the one collection of what booting left: late enough for the loading to be over. */
 const SETTLE_MS = 500;
 
+let beforeCollecting: () => Promise<void> = async () => undefined;
+
+/** What is done once after a start, with all that it took still in memory. Must not reject. */
+export function onceStarted(task: () => Promise<void>): void {
+  beforeCollecting = task;
+}
+
 /** Timers of the gateway keep no process alive, and a start or a stop may wait for nothing else: `process.exit` alone ends it. */
 setInterval(() => undefined, 2 ** 30);
 
@@ -85,7 +92,7 @@ async function started(
 ): Promise<Service> {
   const { serve } = await import('../service/serve.ts');
   const service = await serve(settings, (line) => process.stderr.write(line), read, sibling);
-  setTimeout(() => collectBootGarbage(service), SETTLE_MS).unref();
+  setTimeout(() => void beforeCollecting().then(() => collectBootGarbage(service)), SETTLE_MS).unref();
   return service;
 }
 
