@@ -1,6 +1,6 @@
 // ToolIndex: one set of tools, to be searched by what people say. Built in slices; a search looks up the words that few tools have, and weighs what
 // it finds by the others.
-import MiniSearch, { type SearchResult } from 'minisearch';
+import MiniSearch, { type MatchInfo } from 'minisearch';
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { ALL_FIELDS, entryOf, NAMING_FIELDS, WEIGHTS, type Entry } from './tool-entry.ts';
 import { relatedTerms } from './synonyms.ts';
@@ -36,6 +36,14 @@ interface Naming {
 
 const UNNAMED: Naming = { name: [], summary: [], parameters: [] };
 
+/** A tool that was found by terms that were looked up. */
+interface Found {
+  readonly id: number;
+  score: number;
+  terms: number;
+  readonly match: MatchInfo;
+}
+
 interface Question {
   readonly said: ReadonlySet<string>;
   /** Of those that were not looked up, what each counts. */
@@ -63,14 +71,18 @@ export class ToolIndex {
     return index;
   }
 
-  /** The best first, those alone that `may` lets through, which is asked of no more of them than it takes. */
-  search(query: string, limit: number, may: (fn: ToolFunction) => boolean): readonly ToolFunction[] {
+  /** The best first, those alone that `may` lets through, which is asked of no more of them than it takes. Yields after each term. */
+  *search(
+    query: string,
+    limit: number,
+    may: (fn: ToolFunction) => boolean,
+  ): Generator<void, readonly ToolFunction[]> {
     const words = [...new Set(wordsOf(query))].slice(0, MOST_WORDS);
     const said = new Set(words.flatMap((word) => termOf(word) ?? []));
     const meant = new Set(words.flatMap(relatedTerms).filter((term) => !said.has(term)));
     const lookedUp = this.#lookedUp(said.size > 0 ? said : meant);
     if (lookedUp.length === 0) return [];
-    const ranked = this.#index.search({ queries: lookedUp.map((term) => this.#queryOf(term)) }, PLAIN);
+    const ranked = yield* this.#ranked(lookedUp);
     const others = new Map<string, number>([
       ...[...meant].map((term) => [term, RELATED_WEIGHT] as const),
       ...[...said].map((term) => [term, 1] as const),
@@ -107,6 +119,26 @@ export class ToolIndex {
     return rare.some((term) => this.#countOf(term) > 0) ? rare : byCount.slice(0, rare.length + 1);
   }
 
+  /** As one search for all of them would have it, which many tools and many words that begin so would make long. */
+  *#ranked(terms: readonly string[]): Generator<void, readonly Found[]> {
+    const all = new Map<number, Found>();
+    for (const term of terms) {
+      for (const { id, score, match } of this.#index.search(this.#queryOf(term), PLAIN)) {
+        const known = all.get(Number(id));
+        if (known === undefined) all.set(Number(id), { id: Number(id), score, terms: 1, match });
+        else {
+          known.score += score;
+          known.terms += 1;
+          Object.assign(known.match, match);
+        }
+      }
+      yield;
+    }
+    const ranked = [...all.values()].sort((a, b) => b.score * b.terms - a.score * a.terms || a.id - b.id);
+    yield;
+    return ranked;
+  }
+
   /** A word that tools are named by is looked for there: in documentation it stands everywhere. */
   #queryOf(term: string) {
     const fields = this.#counts.has(term) ? NAMING_FIELDS : ALL_FIELDS;
@@ -124,16 +156,16 @@ export class ToolIndex {
   }
 
   /** Those first of which most of the name was asked for: of a tool that is called much more, something else is meant. */
-  #weighed(ranked: readonly SearchResult[], question: Question): readonly Weighed[] {
+  #weighed(ranked: readonly Found[], question: Question): readonly Weighed[] {
     const others = [...question.others].map(([term, weight]) => ({
       term,
       weight,
       worth: weight * this.#rarity(term),
     }));
-    const weighed = ranked.slice(0, MOST_WEIGHED).map(({ id, score, match, queryTerms }): Weighed => {
-      const naming = this.#namings[Number(id)] ?? UNNAMED;
-      let sum = score / Math.max(1, queryTerms.length);
-      let quality = queryTerms.length;
+    const weighed = ranked.slice(0, MOST_WEIGHED).map(({ id, score, terms, match }): Weighed => {
+      const naming = this.#namings[id] ?? UNNAMED;
+      let sum = score;
+      let quality = terms;
       let named = 0;
       for (const term in match) if (match[term]?.includes('name') === true) named += 1;
       for (const { term, weight, worth } of others) {
@@ -150,7 +182,7 @@ export class ToolIndex {
         if (inName) named += 1;
       }
       const share = named / Math.max(1, naming.name.length);
-      return { id: Number(id), score: sum * quality * (1 - NAME_SHARE + NAME_SHARE * share) };
+      return { id, score: sum * quality * (1 - NAME_SHARE + NAME_SHARE * share) };
     });
     return weighed.sort((a, b) => b.score - a.score || a.id - b.id);
   }

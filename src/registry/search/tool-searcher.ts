@@ -1,7 +1,8 @@
 // ToolSearcher: searches sets of tools. Each set has an index of its own, made when it is first wanted, and gone with the set.
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolSet } from '../../contract/tool/tool-set.ts';
-import { inSlices } from '../../lib/concurrency/in-slices.ts';
+import { inSlices, yieldToLoop } from '../../lib/concurrency/in-slices.ts';
+import { OneByOne } from '../../lib/concurrency/one-by-one.ts';
 import type { SearchWanted, ToolSearch } from '../../ports/registry/tool-search.ts';
 import type { ToolCatalog } from '../../ports/registry/tool-catalog.ts';
 import type { Histogram, Metrics } from '../../ports/telemetry/metrics.ts';
@@ -17,6 +18,8 @@ export class ToolSearcher implements ToolSearch {
   readonly #catalog: ToolCatalog;
   readonly #seconds: Histogram;
   readonly #indexes = new WeakMap<ToolSet, Promise<ToolIndex>>();
+  /** Slices of several at once would follow each other without a turn for anything else. */
+  readonly #turns = new OneByOne();
   readonly #unsubscribe: () => void;
   /** Whether anybody has searched all the tools: only then is their index kept ready. */
   #isAllWanted = false;
@@ -42,10 +45,13 @@ export class ToolSearcher implements ToolSearch {
   async search({ set, query, limit, may }: SearchWanted): Promise<readonly ToolFunction[]> {
     if (set === this.#catalog.snapshot()) this.#isAllWanted = true;
     const index = await this.#indexOf(set);
-    const began = performance.now();
-    const found = index.search(query, limit, may);
-    this.#seconds.observe((performance.now() - began) / 1000);
-    return found;
+    return this.#turns.run('', async () => {
+      const began = performance.now();
+      const found = await inSlices(index.search(query, limit, may));
+      this.#seconds.observe((performance.now() - began) / 1000);
+      await yieldToLoop();
+      return found;
+    });
   }
 
   #indexOf(set: ToolSet): Promise<ToolIndex> {
