@@ -1,9 +1,10 @@
-// Eight projects: unit specs beside their source (fast, no processes), everything under test/ (real parts), and six that install
-// packages and run alone: test/deploy (`npm run test:deploy`), which needs programs that nothing else does, test/upgrade
-// (`npm run test:upgrade`), which needs the git history, test/servers (`npm run test:servers`), test/sdk (`npm run test:sdk`),
-// test/clients (`npm run test:clients`) and test/corpus (`npm run test:corpus`).
+// Nine projects: unit specs beside their source (fast, no processes), everything under test/ (real parts) in two, of which one has a
+// process for each file, and six that install packages and run by themselves: test/deploy (`npm run test:deploy`), which needs
+// programs that nothing else does, test/upgrade (`npm run test:upgrade`), which needs the git history, test/servers
+// (`npm run test:servers`), test/sdk (`npm run test:sdk`), test/clients (`npm run test:clients`) and test/corpus (`npm run test:corpus`).
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/helpers/longest-first.ts';
+import { OWN_PROCESS } from './test/helpers/own-process.ts';
 
 /** Property tests run on a seed of their own, alike on every run; FC_SEED=<number> looks elsewhere. */
 const setupFiles = ['test/helpers/property-seed.ts'];
@@ -15,13 +16,23 @@ const setupFiles = ['test/helpers/property-seed.ts'];
  */
 const execArgv = ['--wasm-wrapper-tiering-budget=2147483647'];
 
+/** Of suites over real parts, each project of them. */
+const SUITE = {
+  globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
+  setupFiles,
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  // A busy machine takes seconds for what takes milliseconds elsewhere.
+  expect: { poll: { timeout: 20_000 } },
+};
+
 export default defineConfig({
   test: {
     execArgv,
     // Suites wait for processes, sockets and leases most of the time: each takes two fifths of a core.
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
-    // Specs keep nothing in modules, so they may share them: a third of the time.
+    // Specs keep nothing in modules, nor do most suites, so they may share them: a third of the time.
     projects: [
       {
         test: {
@@ -34,17 +45,21 @@ export default defineConfig({
       },
       {
         test: {
+          ...SUITE,
+          name: 'alone',
+          include: [...OWN_PROCESS],
+        },
+      },
+      {
+        test: {
+          ...SUITE,
           name: 'suites',
-          globalSetup: ['test/helpers/needed-programs.ts', 'test/helpers/make-cluster.ts'],
-          setupFiles,
+          isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: ['clients', 'corpus', 'deploy', 'sdk', 'servers', 'upgrade'].map(
-            (dir) => `test/${dir}/**`,
-          ),
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          // A busy machine takes seconds for what takes milliseconds elsewhere.
-          expect: { poll: { timeout: 20_000 } },
+          exclude: [
+            ...OWN_PROCESS,
+            ...['clients', 'corpus', 'deploy', 'sdk', 'servers', 'upgrade'].map((dir) => `test/${dir}/**`),
+          ],
         },
       },
       {

@@ -28,6 +28,9 @@ export class LongestFirst extends BaseSequencer {
       const place = LONGEST.indexOf(relative(this.ctx.config.root, moduleId));
       return place === -1 ? LONGEST.length : place;
     };
-    return (await super.sort(files)).toSorted((a, b) => placeOf(a) - placeOf(b));
+    // A process that files share ends where the next file is of another project: each project's files stay together.
+    return (await super.sort(files)).toSorted((a, b) =>
+      a.project.name === b.project.name ? placeOf(a) - placeOf(b) : a.project.name < b.project.name ? -1 : 1,
+    );
   }
 }

@@ -10,6 +10,8 @@ let made: TestServer | undefined;
 let removeTemplate: (() => void) | undefined;
 
 export async function setup(): Promise<void> {
+  // Each project asks for it.
+  if (process.env['UTE_TEST_CLUSTER'] !== undefined) return;
   made = embeddedServer();
   const { server } = made;
   await server.start();
