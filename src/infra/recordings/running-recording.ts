@@ -171,9 +171,12 @@ export class RunningRecording {
     this.#bytes += tail.length;
     // After a failed write the end of the file is not known: it stays what it is, and is mended at the next start.
     const finished = this.#tail.then(async () => {
-      if (!this.#broken) await this.#file.appendFile(tail);
-      await this.#file.sync();
-      await this.#file.close();
+      try {
+        if (!this.#broken) await this.#file.appendFile(tail);
+        await this.#file.sync();
+      } finally {
+        await this.#file.close();
+      }
       if (!this.#broken) await rename(this.#place.part, this.#place.path);
     });
     this.#tail = finished.catch((error: unknown) => this.#hooks.failed(error));
