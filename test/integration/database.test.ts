@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import type { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
 import { Database } from '../../src/infra/postgres/database.ts';
@@ -204,13 +204,15 @@ describe('GatewayDatabase', () => {
 
 async function ute(argv: readonly string[], env: Record<string, string>) {
   let stdout = '';
+  const cwd = mkdtempSync(join(tmpdir(), 'ute-migrate-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   const code = await run(argv, {
     stdout: (chunk) => void (stdout += chunk),
     stderr: (chunk) => void (stdout += chunk),
     readStdin: () => Promise.resolve(''),
     fetch,
     env,
-    cwd: mkdtempSync(join(tmpdir(), 'ute-migrate-')),
+    cwd,
   });
   return { code, stdout };
 }

@@ -40,7 +40,7 @@ it('Prometheus takes the rules as they are', () => {
   expect(status).toBe(0);
 });
 
-it('each alert fires for what it is for, and is silent beside it', () => {
+it('each alert fires for what it is for, and is silent beside it', { timeout: 240_000 }, () => {
   expect(promtool('test', 'rules', ...tests)).toMatchObject({ status: 0 });
   const cases = tests.flatMap((file) => (read(file) as Cases).tests.map(({ name }) => name));
   const expected = alerts.flatMap(({ alert }) => [`${alert} fires`, `${alert} is silent`]);
