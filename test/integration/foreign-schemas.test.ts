@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../src/contract/json.ts';
 import { functionsOf } from '../../src/contract/tool/tool-function.ts';
 import { validation } from '../../src/extensions/validation/index.ts';
 import { ForeignCheckError, ForeignSchemas } from '../../src/lib/json-schema/foreign/foreign-schemas.ts';
+import { schemaCheck } from '../../src/lib/json-schema/foreign/schema-check.ts';
 import { FakeClock } from '../helpers/fake-clock.ts';
 import { callOf, echoNext, outcomeOf, requestOf, specOf, through } from '../helpers/call-kit.ts';
 import { realClock } from '../helpers/python-ports.ts';
@@ -163,19 +164,53 @@ describe('in the thread', () => {
   });
 });
 
-describe('validation of a tool that a server defines', () => {
-  const options = validation.optionsSchema.parse({});
+const options = validation.optionsSchema.parse({});
 
-  async function callWith(inputSchema: JsonObject, args: JsonObject, outputSchema?: JsonObject) {
-    const extension = validation.create({ clock: realClock });
-    const spec = specOf({ inputSchema, ...(outputSchema && { outputSchema }), foreign: { server: 'files' } });
-    const [fn] = functionsOf(spec);
-    const { calls, next } = echoNext();
-    const call = callOf({ function: fn as never, request: requestOf({ arguments: args }), arguments: args });
-    const response = await outcomeOf(async () => through(extension, call, next, options), call);
-    await extension.close?.();
-    return { response, seen: calls[0]?.arguments };
-  }
+async function callOn(of: Parameters<typeof specOf>[0], args: JsonObject) {
+  const extension = validation.create({ clock: realClock });
+  const [fn] = functionsOf(specOf(of));
+  const { calls, next } = echoNext();
+  const call = callOf({ function: fn as never, request: requestOf({ arguments: args }), arguments: args });
+  const response = await outcomeOf(async () => through(extension, call, next, options), call);
+  await extension.close?.();
+  return { response, seen: calls[0]?.arguments };
+}
+
+describe('validation by a large schema of the operator', () => {
+  const LARGE = {
+    type: 'object',
+    properties: {
+      ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`p${at}`, { type: 'number' }])),
+      mode: { type: 'string', default: 'fast' },
+    },
+  };
+
+  it('is left to the thread, where it would hold the event loop to be compiled', () => {
+    expect(schemaCheck(schemas, LARGE).here).toBeUndefined();
+    expect(schemaCheck(schemas, SUM).here).toBeDefined();
+  });
+
+  it('refuses what does not fit, with every place, and fills in defaults', async () => {
+    expect((await callOn({ inputSchema: LARGE }, { p7: 1 })).seen).toEqual({ p7: 1, mode: 'fast' });
+    const { response, seen } = await callOn({ inputSchema: LARGE }, { p7: 'x', p299: 'y' });
+    expect(response).toMatchObject({
+      error: {
+        reason: 'SCHEMA_MISMATCH',
+        details: { violations: [{ pointer: '/p7' }, { pointer: '/p299' }] },
+      },
+    });
+    expect(seen).toBeUndefined();
+  });
+
+  it('holds results to it', async () => {
+    const { response } = await callOn({ inputSchema: { type: 'object' }, outputSchema: LARGE }, { p7: 'x' });
+    expect(response).toMatchObject({ error: { type: 'OUTPUT_INVALID', reason: 'SCHEMA_MISMATCH' } });
+  });
+});
+
+describe('validation of a tool that a server defines', () => {
+  const callWith = (inputSchema: JsonObject, args: JsonObject, outputSchema?: JsonObject) =>
+    callOn({ inputSchema, ...(outputSchema && { outputSchema }), foreign: { server: 'files' } }, args);
 
   it('refuses what does not fit, fills in defaults, and takes a null for an argument left out', async () => {
     expect((await callWith(SUM, { a: 1 })).seen).toEqual({ a: 1, b: 2 });

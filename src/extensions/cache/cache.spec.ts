@@ -1,5 +1,5 @@
 // The cache as a layer: what is kept and for whom, equal calls at once, and that its own trouble fails nobody.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   callOf,
   functionOf,
@@ -148,6 +148,16 @@ describe('cache', () => {
     await through(extension, make(), cut, merged);
     expect(memory.size.entries).toBe(0);
     await around(make(), answer('fits'));
+    expect(memory.size.entries).toBe(1);
+  });
+
+  it('keeps an answer by a schema that is too large for the event loop, where it fits it', async () => {
+    const anyOf = Array.from({ length: 200 }, (_, at) => ({ const: `word ${at}` }));
+    const { around, make, memory, extension } = kit({}, { outputSchema: { anyOf } });
+    onTestFinished(async () => extension.close?.());
+    await around(make(), answer('no word'));
+    expect(memory.size.entries).toBe(0);
+    await around(make(), answer('word 199'));
     expect(memory.size.entries).toBe(1);
   });
 

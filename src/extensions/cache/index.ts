@@ -5,7 +5,8 @@ import { cachedResponse } from '../../contract/call/make-response.ts';
 import type { ErrorType } from '../../contract/call/error-types.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolRefusal, ToolResponse, ToolSuccess } from '../../contract/call/tool-response.ts';
-import { createValidator, type Validator } from '../../lib/json-schema/validator.ts';
+import { ForeignSchemas } from '../../lib/json-schema/foreign/foreign-schemas.ts';
+import { schemaCheck, type SchemaCheck } from '../../lib/json-schema/foreign/schema-check.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Metrics } from '../../ports/telemetry/metrics.ts';
@@ -35,6 +36,7 @@ export const cache: ExtensionPlugin<CacheOptions, Needs> = {
 };
 
 function createCache(needs: Needs): ToolExtension<CacheOptions> {
+  const threads = new ForeignSchemas((ms, task) => needs.clock.after(ms, task));
   const singleFlight = new SingleFlight();
   const leading = new Leading(needs);
   const generations = new Generations(needs);
@@ -48,7 +50,7 @@ function createCache(needs: Needs): ToolExtension<CacheOptions> {
         return dropping(generations, drops);
       if (!isCached(fn, options)) return undefined;
       const counts = countsOf(fn.name);
-      const output = fn.outputSchema === undefined ? undefined : createValidator(fn.outputSchema);
+      const output = fn.outputSchema === undefined ? undefined : schemaCheck(threads, fn.outputSchema);
       /** Undefined: the store is in trouble. */
       const generationOf = (call: ToolCall): string | Promise<string | undefined> =>
         group === undefined
@@ -79,6 +81,7 @@ function createCache(needs: Needs): ToolExtension<CacheOptions> {
         }
       };
     },
+    close: () => threads.close(),
   };
 }
 
@@ -111,7 +114,7 @@ interface Lead {
   readonly options: CacheOptions;
   readonly counts: Counts;
   /** Undefined: the tool declares no output schema. */
-  readonly output: Validator | undefined;
+  readonly output: SchemaCheck | undefined;
 }
 
 interface Led {
@@ -142,7 +145,7 @@ class Leading {
       return answered(given(call, known, waited ? counts.shared : counts.hit), known.dataJson);
     }
     const response = await next(call);
-    if (response.ok) return this.#answer(lead, response, found);
+    if (response.ok) return await this.#answer(lead, response, found);
     if (found?.leads === true) this.#inBackground(lead, this.#store.release(lead.key, call.id));
     if (found?.stale !== undefined && mayStandIn(response)) {
       call.progress.degraded.push('stale');
@@ -171,10 +174,14 @@ class Leading {
     this.#log.debug({ ...callLogFields(call), err: error }, 'the cache could not be asked');
   }
 
-  #answer(lead: Lead, response: ToolSuccess, found: (Found & { kind: 'none' }) | undefined): Led {
+  async #answer(
+    lead: Lead,
+    response: ToolSuccess,
+    found: (Found & { kind: 'none' }) | undefined,
+  ): Promise<Led> {
     const { call, key, options, output } = lead;
     const { dataJson } = response;
-    const shared = isForAll(response) && fitsOutput(output, response);
+    const shared = isForAll(response) && (await fitsOutput(output, response, call.signal));
     const kept = shared && Buffer.byteLength(dataJson) <= options.max_result_bytes;
     if (found !== undefined && kept) {
       const lifeMs = (options.ttl_ms ?? 0) + options.stale_if_error_ms;
@@ -194,10 +201,20 @@ class Leading {
 }
 
 /** Validation stands outside of the cache: what it is going to refuse must not be given again. */
-function fitsOutput(output: Validator | undefined, { data }: ToolSuccess): boolean {
+function fitsOutput(
+  output: SchemaCheck | undefined,
+  { data, dataJson }: ToolSuccess,
+  signal: AbortSignal,
+): boolean | Promise<boolean> {
   if (output === undefined) return true;
+  const { here, inThread } = output;
   // What takes long to check is not kept: validation checks it in a thread.
-  return output.validateHere(output.changesValue ? structuredClone(data) : data)?.length === 0;
+  if (here !== undefined)
+    return here.validateHere(here.changesValue ? structuredClone(data) : data)?.length === 0;
+  return inThread.validate(dataJson, signal).then(
+    ({ violations }) => violations.length === 0,
+    () => false,
+  );
 }
 
 function answered(response: ToolResponse, dataJson: string): Led {

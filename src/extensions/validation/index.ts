@@ -5,11 +5,12 @@ import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { ExtensionPlugin, Layer, ToolExtension } from '../../contract/plugin.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { SchemaCheck } from '../../lib/json-schema/foreign/schema-check.ts';
 import { isLarge, yieldToLoop } from '../../lib/concurrency/in-slices.ts';
 import { withClosedRoot } from './closed-root.ts';
 import { fittingArguments } from './fitting-arguments.ts';
 import { refuseWrongResult } from './refuse-wrong-result.ts';
-import { CheckCompiler, type Checks, type SchemaCheck } from './tool-checks.ts';
+import { CheckCompiler, type Checks } from './tool-checks.ts';
 
 const optionsSchema = z.strictObject({
   output: z

@@ -2,9 +2,9 @@
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolSuccess } from '../../contract/call/tool-response.ts';
 import { ForeignCheckError, type ForeignValidator } from '../../lib/json-schema/foreign/foreign-schemas.ts';
+import type { SchemaCheck } from '../../lib/json-schema/foreign/schema-check.ts';
 import type { Violation } from '../../lib/json-schema/violation.ts';
 import { outputInvalid } from './failures.ts';
-import type { SchemaCheck } from './tool-checks.ts';
 
 /** Throws ToolFailure OUTPUT_INVALID; at once where that is quick, later where the event loop would be held. */
 export function refuseWrongResult(

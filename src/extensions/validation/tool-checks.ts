@@ -1,18 +1,12 @@
 // The checks of a tool: its schemas, ready for the event loop and for a thread.
 import type { ToolFunction } from '../../contract/tool/tool-function.ts';
-import { ForeignSchemas, type ForeignValidator } from '../../lib/json-schema/foreign/foreign-schemas.ts';
+import { ForeignSchemas } from '../../lib/json-schema/foreign/foreign-schemas.ts';
 import { int64PlacesOf, type Int64Places } from '../../lib/json-schema/int64-places.ts';
 import { ownNamesOf, type OwnNames } from '../../lib/json-schema/property-names.ts';
-import { createValidator, type Validator, type ValidatorOptions } from '../../lib/json-schema/validator.ts';
+import { schemaCheck, type SchemaCheck } from '../../lib/json-schema/foreign/schema-check.ts';
+import type { ValidatorOptions } from '../../lib/json-schema/validator.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { declaresBusinessId } from './business-id.ts';
-
-export interface SchemaCheck {
-  /** Undefined: somebody else wrote the schema, and it is applied in the thread alone. */
-  readonly here: Validator | undefined;
-  /** For what would hold the event loop. */
-  readonly inThread: ForeignValidator;
-}
 
 export interface Checks {
   readonly fn: ToolFunction;
@@ -62,13 +56,6 @@ export class CheckCompiler {
 
   #checkOf({ spec }: ToolFunction, schema: object, options: ValidatorOptions): SchemaCheck {
     const isForeign = spec.foreign !== undefined;
-    const threads = isForeign ? this.#foreign : this.#own;
-    let inThread: ForeignValidator | undefined;
-    return {
-      here: isForeign ? undefined : createValidator(schema, options),
-      get inThread(): ForeignValidator {
-        return (inThread ??= threads.validatorOf(schema, options));
-      },
-    };
+    return schemaCheck(isForeign ? this.#foreign : this.#own, schema, { ...options, isForeign });
   }
 }

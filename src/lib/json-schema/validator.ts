@@ -17,6 +17,8 @@ export interface Validator {
   validate(value: unknown): readonly Violation[];
   /** The same on the event loop: undefined where it would hold the loop for long. `value` may be changed even then. */
   validateHere(value: unknown): readonly Violation[] | undefined;
+  /** Compiles all that any value may need, instead of at the first one that does. */
+  compile(): void;
   /** Whether it fills in defaults, or drops members. */
   readonly changesValue: boolean;
 }
@@ -52,6 +54,7 @@ export function createValidator(
   return {
     changesValue:
       dropsUnexpected || fillsDefaults(schema) || (readsIntegers && compiled.integers !== undefined),
+    compile: () => compiled.compile(),
     validate: (value) => compiled.check(value, 'thread') ?? TOO_COSTLY,
     validateHere: (value) => (compiled.work.isCostly(value) ? undefined : compiled.check(value, 'here')),
   };
@@ -89,6 +92,11 @@ class CompiledSchema {
     } finally {
       taken.giveBack();
     }
+  }
+
+  compile(): void {
+    this.#decide ??= this.#compile(false);
+    this.#explain ??= this.#compile(true);
   }
 
   #check(value: unknown, where: Where): readonly Violation[] | undefined {

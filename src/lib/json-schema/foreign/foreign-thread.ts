@@ -4,6 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import type { SchemaProblem } from '../lint/schema-graph.ts';
 import { ownThread } from '../../concurrency/thread-cpu.ts';
 import type { ThreadReady } from '../../concurrency/bounded-thread.ts';
+import { isSlowToCompile } from '../lint/compile-cost.ts';
 import { lintSchema } from '../lint/schema-linter.ts';
 import { dropStandInNulls } from '../stand-in-nulls.ts';
 import { createValidator, type Validator, type ValidatorOptions, type Violation } from '../validator.ts';
@@ -63,7 +64,10 @@ function knownOf({ key, schema, options }: ForeignTask & { kind: 'validate' }): 
   let known = validators.get(key);
   if (known === undefined && schema !== undefined) {
     const parsed = JSON.parse(schema) as object;
-    known = { schema: parsed, validator: createValidator(parsed, options) };
+    const validator = createValidator(parsed, options);
+    // Within the time for it: later, only the check of a value has some left.
+    if (isSlowToCompile(parsed)) validator.compile();
+    known = { schema: parsed, validator };
   }
   if (known !== undefined) validators.set(key, known);
   return known;
