@@ -1,8 +1,9 @@
 // Bodies over a real server: bounded while they arrive, JSON only, and the client always gets its answer.
 import { connect } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { ArrivingBodies } from './arriving-bodies.ts';
 import { takeJsonBodies } from './json-body.ts';
 
 const LIMIT = 1024;
@@ -69,4 +70,42 @@ it('a body whose sender goes away is a call that was cancelled, and no error of 
   const socket = connect(Number(port), '127.0.0.1', () => socket.write(head, () => socket.destroy()));
   expect(await taken.promise).toMatchObject({ type: 'CANCELLED', reason: 'CLIENT_GONE' });
   await listening.close();
+});
+
+it('of bodies that were begun and left there, those that began first are given up, and others arrive', async () => {
+  const listening = fastify();
+  const limit = 100 * LIMIT;
+  takeJsonBodies(listening, limit, new ArrivingBodies(2 * limit));
+  const refused: (string | undefined)[] = [];
+  listening.post('/', ({ body }, reply) => {
+    if (Buffer.isBuffer(body)) return reply.send(String(body.length));
+    refused.push(body instanceof ToolFailure ? body.reason : undefined);
+    return reply.code(503).send('');
+  });
+  const { port, hostname } = new URL(await listening.listen({ port: 0, host: '127.0.0.1' }));
+  const left = Array.from({ length: 6 }, () => {
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    socket.write(
+      `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${limit}\r\n\r\n`,
+    );
+    socket.write('x'.repeat(limit - 1));
+    return socket;
+  });
+  try {
+    await vi.waitFor(() => expect(refused).toHaveLength(4), { timeout: 10_000 });
+    for (const bytes of [limit, 2, limit]) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`http://${hostname}:${port}/`, {
+        method: 'POST',
+        headers,
+        body: 'x'.repeat(bytes),
+      });
+      expect(await answer.text()).toBe(String(bytes));
+    }
+    expect(new Set(refused)).toEqual(new Set(['OVERLOADED']));
+    expect(refused.length).toBeLessThan(left.length);
+  } finally {
+    for (const socket of left) socket.destroy();
+    await listening.close();
+  }
 });

@@ -4,28 +4,37 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { ByteList } from '../../../lib/bytes/byte-list.ts';
+import { ArrivingBodies, type ArrivingBody } from './arriving-bodies.ts';
 
 /** RFC 9512, and what was in use before. A web page cannot send them without asking, either. */
 export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'] as const;
 /** Definitions are written in YAML as often as in JSON; calls are not. */
 const YAML_ROUTES = '/v1/specs/';
+/** Smaller ones take less than their connection does. */
+const SMALL_BYTES = 16 * 1024;
+const OVERLOADED_RETRY_MS = 1_000;
 
 /**
  * After this, `request.body` is a Buffer, or the ToolFailure that says why there is none: call routes hand it
  * to the core, so that even a body that is too large is refused behind auth and leaves an audit record.
  */
-export function takeJsonBodies(server: FastifyInstance, maxBytes: number): void {
+export function takeJsonBodies(
+  server: FastifyInstance,
+  maxBytes: number,
+  arriving = ArrivingBodies.forBodiesOf(maxBytes),
+): void {
+  const room = { maxBytes, arriving };
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(PLAIN_JSON, (request, payload: Readable, done) => {
-    collect(payload, maxBytes, (body) => done(null, unreadable(request) ?? body));
+    collect(payload, room, (body) => done(null, unreadable(request) ?? body));
   });
   server.addContentTypeParser([...YAML_TYPES], (request, payload: Readable, done) => {
     const isTaken = request.url.startsWith(YAML_ROUTES);
-    collect(payload, maxBytes, (body) => done(null, isTaken ? (unreadable(request) ?? body) : notJson()));
+    collect(payload, room, (body) => done(null, isTaken ? (unreadable(request) ?? body) : notJson()));
   });
   // Anything but JSON is refused: a web page can post text/plain to loopback without asking, but not JSON.
   server.addContentTypeParser('*', (_request, payload: Readable, done) => {
-    collect(payload, maxBytes, () => done(null, notJson()));
+    collect(payload, room, () => done(null, notJson()));
   });
 }
 
@@ -51,29 +60,52 @@ function unreadable({ headers }: FastifyRequest): ToolFailure | undefined {
     : unsupported('The body must be text in UTF-8: charset=utf-8.');
 }
 
+interface BodyRoom {
+  readonly maxBytes: number;
+  readonly arriving: ArrivingBodies;
+}
+
 /**
  * Reads on past the limit without keeping anything, up to 16 times of it, so that the client can read the answer.
  * By events, and told by a function: an async iterator over a body of one chunk costs more than everything else the door does.
  */
-function collect(payload: Readable, maxBytes: number, taken: (body: Buffer | ToolFailure) => void): void {
+function collect(
+  payload: Readable,
+  { maxBytes, arriving }: BodyRoom,
+  taken: (body: Buffer | ToolFailure) => void,
+): void {
   const kept = new ByteList();
   let bytes = 0;
   let isOver = false;
   const end = (body: () => Buffer | ToolFailure) => {
     if (isOver) return;
     isOver = true;
+    arriving.ended(arrived);
     taken(body());
+    kept.clear();
   };
+  const arrived: ArrivingBody = { bytes: 0, giveUp: () => end(overloaded) };
   payload.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes <= maxBytes) kept.push(chunk);
-    else kept.clear();
+    if (bytes <= maxBytes && !isOver) {
+      kept.push(chunk);
+      if (bytes > SMALL_BYTES) arriving.keeps(arrived, bytes);
+    } else {
+      kept.clear();
+      arriving.ended(arrived);
+    }
     if (bytes > maxBytes * 16) payload.destroy();
   });
   payload.once('end', () => end(() => (bytes > maxBytes ? tooLarge(maxBytes) : kept.whole())));
   // Closed with no end: we stopped reading, or the client went away and reads no answer.
   payload.once('close', () => end(() => (bytes > maxBytes ? tooLarge(maxBytes) : gone())));
   payload.once('error', () => end(gone));
+}
+
+function overloaded(): ToolFailure {
+  const message =
+    'Too much of other requests is on its way to this gateway, and this body did not arrive in time.';
+  return toolFailure('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS, partialSideEffects: false });
 }
 
 /** Nobody reads this answer, and nothing went wrong here: it is counted and audited as what it is. */
