@@ -1,5 +1,5 @@
 // kill -9 in the middle of a call that changes something: on record it has begun, and it ends once, as unknown.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
 import { callTool, request } from '../helpers/rest-client.ts';
+import { removeDir } from '../helpers/temp-tools.ts';
 
 const POLL = { timeout: 20_000, interval: 20 };
 const HOLD = `import { existsSync, writeFileSync } from 'node:fs';
@@ -46,7 +47,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await Promise.all(started.splice(0).map((gateway) => gateway.end()));
-  rmSync(dir, { recursive: true, force: true });
+  removeDir(dir);
 });
 
 /** Kills a gateway while its call is inside of the tool. Gives the key that works in the next one too. */

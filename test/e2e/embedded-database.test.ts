@@ -1,5 +1,5 @@
 // The embedded database and its gateway, as programs: they end together, and a crash is recovered from in sight.
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { afterEach, assert, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readPidFile } from '../../src/infra/embedded-postgres/stale-server.ts';
 import { childrenOf, configured, GatewayProcess, isAlive } from '../helpers/gateway-process.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { removeDir } from '../helpers/temp-tools.ts';
 
 const POLL = { timeout: 30_000, interval: 20 };
 
@@ -21,7 +22,7 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(started.splice(0).map((gateway) => gateway.end()));
   await eventually(() => assert(!isAlive(serverPid()), 'the server is still there'));
-  rmSync(dir, { recursive: true, force: true });
+  removeDir(dir);
 });
 
 function start(settings: Readonly<Record<string, unknown>> = {}): GatewayProcess {

@@ -1,5 +1,5 @@
 // Gateways over PostgreSQL as it is run for real: behind PgBouncer in transaction mode, over TLS, with a read replica.
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import { startPostgres, type Postgres } from '../helpers/postgres.ts';
 import { callTool, metricValue, request } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 import { lastRun, makeSchedule } from '../helpers/schedule-client.ts';
+import { removeDir } from '../helpers/temp-tools.ts';
 
 const TOOLS = ['config/tools.yaml'];
 const KEY = createApiKey();
@@ -106,7 +107,7 @@ describe('over TLS', () => {
   afterAll(async () => {
     await gateway?.stop();
     authority.remove();
-    rmSync(dir, { recursive: true, force: true });
+    removeDir(dir);
   });
 
   it('a server that a CA of the settings vouches for is used, encrypted', async () => {

@@ -1,6 +1,6 @@
 // Several processes on one port: connections are spread evenly, limits hold over all, one that dies is replaced, and probes,
 // metrics and signals are those of all of them.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -11,6 +11,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { childrenOf, configured, GatewayProcess, isAlive, type Doors } from '../helpers/gateway-process.ts';
 import { callTool } from '../helpers/rest-client.ts';
 import { sharedStores, type Stores } from '../helpers/stores.ts';
+import { removeDir } from '../helpers/temp-tools.ts';
 
 const KEY = createApiKey();
 const SETTINGS = {
@@ -63,7 +64,7 @@ describe('two processes on one port', () => {
 
   afterAll(async () => {
     await gateway?.end();
-    rmSync(dir, { recursive: true, force: true });
+    removeDir(dir);
   });
 
   const target = () => ({ url: doors.rest, key: KEY.text });
@@ -184,7 +185,7 @@ describe('processes that cannot share what they have to', () => {
     expect((await gateway.exited).code).toBe(1);
     expect(gateway.stderr).toContain('processes: is 2, and each process would count limits for itself');
     expect(gateway.stderr).toContain('processes: is 2, and only one process may hold the embedded database');
-    rmSync(dir, { recursive: true, force: true });
+    removeDir(dir);
   });
 
   it('auto keeps one, and says why', async () => {
@@ -195,7 +196,7 @@ describe('processes that cannot share what they have to', () => {
       expect(gateway.stdout).toContain('only one process may hold the embedded database');
     } finally {
       await gateway.end();
-      rmSync(dir, { recursive: true, force: true });
+      removeDir(dir);
     }
   });
 });

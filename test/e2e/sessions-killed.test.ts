@@ -1,6 +1,6 @@
 // Three replicas as an operator runs them, over real Redis and PostgreSQL: what a session has, and the end of a key, hold over them, one of
 // them killed in the middle of its calls. And what a call of a session with budgets costs Redis, counted at the server.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { GatewayProcess } from '../helpers/gateway-process.ts';
 import { metricValue } from '../helpers/rest-client.ts';
 import { sharedStores, type Stores } from '../helpers/stores.ts';
+import { removeDir } from '../helpers/temp-tools.ts';
 
 const TOOLS = resolve(import.meta.dirname, '../../examples/sessions/tools.yaml');
 const PATH = '/v1/tools/get_faqs/execute';
@@ -58,7 +59,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(replicas.map((each) => each.end()));
   await stores?.stop();
-  rmSync(dir, { recursive: true, force: true });
+  removeDir(dir);
 });
 
 /** In its own folder: a replica that was killed comes back as the same. */

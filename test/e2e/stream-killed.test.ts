@@ -1,5 +1,5 @@
 // A gateway that is killed in the middle of a call of a stream: its client is told what is known, and the session goes on.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { createApiKey } from '../../src/lib/secrets/api-key.ts';
 import { configured, GatewayProcess } from '../helpers/gateway-process.ts';
 import { sharedStores, type Stores } from '../helpers/stores.ts';
 import { StreamClient } from '../helpers/stream-client.ts';
+import { removeDir } from '../helpers/temp-tools.ts';
 
 const TOOLS = resolve(import.meta.dirname, '../fixtures/stream/tools.yaml');
 const { text: key, id, secretHash } = createApiKey();
@@ -22,7 +23,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(processes.map((each) => each.end()));
   await stores?.stop();
-  for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
+  for (const dir of dirs) removeDir(dir);
 });
 
 async function started() {

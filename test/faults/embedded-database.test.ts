@@ -1,5 +1,5 @@
 // kill -9 in the middle of writes, of the gateway, of its database and of both: what was acknowledged is there afterwards.
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -10,6 +10,7 @@ import { acceptCall, callWhen } from '../helpers/async-client.ts';
 import { configured, GatewayProcess, isAlive } from '../helpers/gateway-process.ts';
 import { callTool, type RestTarget } from '../helpers/rest-client.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { removeDir } from '../helpers/temp-tools.ts';
 
 const POLL = { timeout: 60_000, interval: 50 };
 const ROUNDS = ['the gateway', 'the database', 'both', 'both'] as const;
@@ -39,7 +40,7 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(started.splice(0).map((gateway) => gateway.end()));
   await eventually(() => assert(!isAlive(serverPid()), 'the server is still there'));
-  rmSync(dir, { recursive: true, force: true });
+  removeDir(dir);
 });
 
 const home = () => realpathSync(join(dir, 'data/postgres'));

@@ -1,11 +1,12 @@
 // A gateway for attacks on approvals: dangerous tools of several kinds in a folder that a test may change, and people with keys.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Door } from './doors.ts';
 import { request, type Answer, type RestTarget } from './rest-client.ts';
 import { startGateway, type RunningGateway } from './running-gateway.ts';
+import { removeDir } from './temp-tools.ts';
 
 const HELPER = 'export const word = "first";\n';
 /** Notes each run in a file: what ran, how often and for whom is seen there. */
@@ -156,7 +157,7 @@ export async function startApprovalBench(
     newNote: () => join(dir, `note-${(notes += 1)}`),
     async stop() {
       await gateway.stop();
-      rmSync(dir, { recursive: true, force: true });
+      removeDir(dir);
     },
   };
 }

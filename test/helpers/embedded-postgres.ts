@@ -1,12 +1,13 @@
 // The embedded database of a test's own: in a folder of its own, ended and removed with it.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedPostgres } from '../../src/infra/embedded-postgres/embedded-postgres.ts';
 import { SANDBOX_DEFAULTS } from '../../src/lib/sandbox-settings.ts';
 import type { Log } from '../../src/ports/telemetry/log.ts';
 import { quietLog } from './quiet-log.ts';
+import { removeDir } from './temp-tools.ts';
 
 export interface TestServer {
   readonly dataDir: string;
@@ -24,7 +25,7 @@ export function embeddedServer(
     server,
     async end() {
       await server.stop();
-      rmSync(dataDir, { recursive: true, force: true });
+      removeDir(dataDir);
     },
   };
 }

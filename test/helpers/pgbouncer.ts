@@ -1,11 +1,12 @@
 // A real PgBouncer in transaction mode before a PostgreSQL of the test, on a free loopback port.
 import { spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { eventually } from './eventually.ts';
 import { freePort } from './postgres.ts';
+import { removeDir } from './temp-tools.ts';
 
 export interface PgBouncer {
   url(user: string): string;
@@ -45,7 +46,7 @@ export async function startPgBouncer(serverPort: number, users: readonly string[
     async stop() {
       server.kill('SIGKILL');
       await exited;
-      rmSync(dir, { recursive: true, force: true });
+      removeDir(dir);
     },
   };
 }

@@ -1,6 +1,6 @@
 // A PostgreSQL as one elsewhere, of the binaries that the gateway embeds: its own cluster in a temp dir, on a free loopback port, gone at the end.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { placeBinaries } from '../../src/infra/embedded-postgres/placement.ts';
 import { findPostgres } from '../../src/infra/embedded-postgres/postgres-package.ts';
 import { childrenOf } from './gateway-process.ts';
 import type { ServerUser } from '../../src/infra/embedded-postgres/server-user.ts';
+import { removeDir } from './temp-tools.ts';
 
 export interface Postgres {
   readonly port: number;
@@ -52,7 +53,7 @@ export async function startPostgres(initSql = '', sharedBuffers = '16MB'): Promi
   const kill = () => end(server);
   const stop = async () => {
     await kill();
-    rmSync(dir, { recursive: true, force: true });
+    removeDir(dir);
   };
   try {
     let pool = await connected(url(), server);
@@ -85,7 +86,7 @@ export async function startPostgres(initSql = '', sharedBuffers = '16MB'): Promi
           stop: async () => {
             await itsPool.end();
             await end(own);
-            rmSync(copy.dir, { recursive: true, force: true });
+            removeDir(copy.dir);
           },
         };
       },
@@ -106,7 +107,7 @@ export function makeTemplate(): { readonly data: string; remove(): void } {
   const user = ordinaryUser(dir);
   const data = join(dir, 'data');
   makeData(join(placeBinaries(findPostgres(), user, dir), 'bin'), data, dir, user);
-  return { data, remove: () => rmSync(dir, { recursive: true, force: true }) };
+  return { data, remove: () => removeDir(dir) };
 }
 
 function makeData(bin: string, data: string, cwd: string, user: ServerUser | undefined): void {

@@ -1,5 +1,5 @@
 // Recordings for tests: the real files in a temp dir, the two extensions around a tool of the test's own.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -16,6 +16,7 @@ import { FileSeal } from '../../src/infra/recordings/seal-key.ts';
 import type { Recordings, RecordingWish, ReplayRules, ReplaySource } from '../../src/ports/recordings.ts';
 import { callOf, outcomeOf, recordingLog, recordingMetrics, through } from './call-kit.ts';
 import { FakeClock } from './fake-clock.ts';
+import { removeDir } from './temp-tools.ts';
 
 export const RULES: ReplayRules = { onMiss: 'refuse', onRepeat: 'last', onChanged: 'answer' };
 
@@ -24,7 +25,7 @@ export type Tool = (call: ToolCall) => Promise<ToolResult> | ToolResult;
 /** For one test: the folder is gone after it. */
 export async function openRecordingKit(maxTotalBytes = 1 << 30) {
   const root = mkdtempSync(join(tmpdir(), 'ute-recordings-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  onTestFinished(() => removeDir(root));
   const dir = join(root, 'recordings');
   const clock = new FakeClock();
   const log = recordingLog();

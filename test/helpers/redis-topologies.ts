@@ -1,11 +1,12 @@
 // Redis as it is run for real: over TLS, behind sentinels, and as a cluster, of real servers on loopback.
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { certificateAuthority } from './certificates.ts';
 import { eventually } from './eventually.ts';
 import { freePort, startRedis } from './redis.ts';
+import { removeDir } from './temp-tools.ts';
 
 export interface RedisTopology {
   /** `redis` of gateway.yaml. */
@@ -49,7 +50,7 @@ export async function redisOverTls(): Promise<RedisTopology> {
     async stop() {
       await redis.stop();
       authority.remove();
-      rmSync(dir, { recursive: true, force: true });
+      removeDir(dir);
     },
   };
 }
@@ -120,7 +121,7 @@ export async function redisBehindSentinel(isGuarded = false): Promise<RedisTopol
     async stop() {
       await sentinel.stop();
       await Promise.all([first.stop(), second.stop()]);
-      rmSync(dir, { recursive: true, force: true });
+      removeDir(dir);
     },
   };
 }
@@ -158,7 +159,7 @@ export async function redisCluster(): Promise<RedisTopology> {
     },
     async stop() {
       await Promise.all(nodes.map(({ redis }) => redis.stop()));
-      rmSync(dir, { recursive: true, force: true });
+      removeDir(dir);
     },
   };
 }

@@ -1,5 +1,5 @@
 // A whole gateway in this process, on free ports, with its own data directory: what e2e tests talk to.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createApiKey } from '../../src/lib/secrets/api-key.ts';
@@ -8,6 +8,7 @@ import { serve, type Service } from '../../src/app/service/serve.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
+import { removeDir } from './temp-tools.ts';
 
 export interface TestKey {
   readonly text: string;
@@ -79,7 +80,7 @@ export async function startGateway(options: {
   const read = (text?: string) =>
     loadSettings({ ...options.env, UTE_CONFIG: join(dir, 'gateway.yaml') }, dir, text);
   const service = await serve(read(), () => undefined, read).catch((error: unknown) => {
-    rmSync(dir, { recursive: true, force: true });
+    removeDir(dir);
     throw error;
   });
   return {
@@ -94,7 +95,7 @@ export async function startGateway(options: {
     keys: { admin: made.admin.key, agent: made.agent.key, other: made.other.key, reader: made.reader.key },
     async stop() {
       await service.stop();
-      rmSync(dir, { recursive: true, force: true });
+      removeDir(dir);
     },
   };
 }

@@ -9,7 +9,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -22,6 +21,7 @@ import { findPostgres, makeLinks } from '../../src/infra/embedded-postgres/postg
 import { readPidFile } from '../../src/infra/embedded-postgres/stale-server.ts';
 import { embeddedServer, type TestServer } from '../helpers/embedded-postgres.ts';
 import { quietLog } from '../helpers/quiet-log.ts';
+import { removeDir } from '../helpers/temp-tools.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
 const SHARED = '/var/lib/unified-tool-executor';
@@ -42,7 +42,7 @@ const folder = () => {
 
 afterEach(async () => {
   for (const embedded of started.splice(0)) await embedded.end();
-  for (const each of folders.splice(0)) rmSync(each, { recursive: true, force: true });
+  for (const each of folders.splice(0)) removeDir(each);
 });
 
 async function ask(config: PoolConfig, text: string): Promise<readonly Record<string, unknown>[]> {
@@ -194,7 +194,7 @@ describe('the embedded database', () => {
     expect(place.startsWith(IS_ROOT ? SHARED : home)).toBe(true);
     expect(server.places).toContain(SHARED);
     await server.stop();
-    rmSync(place, { recursive: true, force: true });
+    removeDir(place);
   });
 });
 
