@@ -1,5 +1,7 @@
 // The demo's upstream: a tiny JSON server with the weather of a few cities, always the same.
-import { createServer } from 'node:http';
+
+// Not imported: that would read every name of it, and one of them, WebSocket, loads a whole HTTP client.
+const { createServer } = process.getBuiltinModule('node:http');
 
 const CELSIUS = new Map([
   ['berlin', { city: 'Berlin', temperature: 12, condition: 'cloudy', humidity: 71 }],

@@ -1,5 +1,6 @@
 // CgroupTree: a cgroup for each run, where the gateway may make one: memory and processes of the whole tree are bounded.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync, existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 export type CgroupVersion = 'cgroup-v1' | 'cgroup-v2';
@@ -68,9 +69,9 @@ export class Cgroup {
     this.#events = memory && join(memory.path, memory.events);
   }
 
-  /** Before the process has any children: they inherit the group. */
-  add(pid: number): void {
-    for (const path of this.#paths) writeFileSync(join(path, 'cgroup.procs'), String(pid));
+  /** Before the process has any children: they inherit the group. The kernel may take 30 ms over each. */
+  async add(pid: number): Promise<void> {
+    for (const path of this.#paths) await writeFile(join(path, 'cgroup.procs'), String(pid));
   }
 
   /** Whether somebody in the group was killed for want of memory. Asked before `remove`. */

@@ -105,7 +105,7 @@ export class RunSupervisor implements Supervisor {
     this.#pid = pid;
     try {
       if (this.#killed) throw new Error('killed before it began');
-      this.#options.cgroup?.add(pid);
+      await this.#options.cgroup?.add(pid);
       await this.#options.atGate?.(pid);
       gate.end('.');
     } catch (error) {
