@@ -68,6 +68,8 @@ export class FakeSegments implements SegmentStorage {
     });
   }
 
+  prepare(): void {}
+
   leftovers(): Promise<readonly Segment[]> {
     const found = [...this.files].map(([path, { text }]) => ({
       path,
@@ -92,7 +94,9 @@ export class FakeSegments implements SegmentStorage {
     return Promise.resolve();
   }
 
-  release(): void {}
+  release(): Promise<void> {
+    return Promise.resolve();
+  }
 
   #append(file: Stored, text: string): Promise<void> {
     if (this.#failures === 0) {

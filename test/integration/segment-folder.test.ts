@@ -42,7 +42,7 @@ describe('SegmentFolder', () => {
     expect([first?.records, second?.bytes]).toEqual([1, 2]);
     await folder.remove(first?.path ?? '');
     expect(await folder.leftovers()).toHaveLength(1);
-    folder.release();
+    await folder.release();
     expect(readdirSync(join(dir, 'data'))).toEqual(['audit']);
   });
 
@@ -55,7 +55,7 @@ describe('SegmentFolder', () => {
     expect(file.path).toBe(join(path, '0000000042.jsonl'));
     await file.close();
     expect((await folder.leftovers()).map((segment) => segment.records)).toEqual([1, 0]);
-    folder.release();
+    await folder.release();
   });
 
   it('processes that share a data directory keep apart; what one left behind is taken over when it is dead', async () => {
@@ -68,8 +68,8 @@ describe('SegmentFolder', () => {
     const alive = await SegmentFolder.open(path);
     expect(alive.path).toBe(`${path}-3`);
     expect(await alive.leftovers()).toEqual([]);
-    alive.release();
-    first.release();
+    await alive.release();
+    await first.release();
     // The second was killed: its lock names a process that is no more.
     writeFileSync(`${path}-2.lock`, '99999999 1\n');
     const next = await SegmentFolder.open(path);
@@ -78,7 +78,7 @@ describe('SegmentFolder', () => {
       await Promise.all((await next.leftovers()).map(async ({ path: at }) => String(await next.read(at)))),
     ).toEqual(['of the second\n']);
     expect(existsSync(`${path}-2.lock`)).toBe(false);
-    next.release();
+    await next.release();
   });
 
   it('what was appended is what is read, whether the file was completed or its process was killed', async () => {
@@ -101,7 +101,7 @@ describe('SegmentFolder', () => {
       }),
       { numRuns: 30 },
     );
-    folder.release();
+    await folder.release();
   });
 
   it('room is made ahead: of many groups few make the file grow', async () => {
@@ -114,7 +114,7 @@ describe('SegmentFolder', () => {
     }
     await file.close();
     expect(sizes.size).toBeLessThan(12);
-    folder.release();
+    await folder.release();
   });
 
   it('keeps what a database refuses, line by line', async () => {
@@ -122,7 +122,7 @@ describe('SegmentFolder', () => {
     await folder.reject(Buffer.from('{"a":1}\n'));
     await folder.reject(Buffer.from('{"a":2}\n'));
     expect((await folder.read(join(path, 'rejected.jsonl'))).toString()).toBe('{"a":1}\n{"a":2}\n');
-    folder.release();
+    await folder.release();
   });
 
   it('does not open where it cannot write', async () => {

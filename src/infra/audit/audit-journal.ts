@@ -27,6 +27,9 @@ interface Entry {
 const UNHURRIED_MS = 20;
 const GROUP_RECORDS = 256;
 const SEGMENT_BYTES = 1 << 20;
+/** Of one that is made ahead: a group goes beyond its end. */
+const ROOM = SEGMENT_BYTES + (SEGMENT_BYTES >> 3);
+const USUAL_GROUP_BYTES = 1 << 17;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
@@ -44,6 +47,8 @@ export class AuditJournal {
   #current: OpenSegment | undefined;
   readonly #sealed = new SealedSegments();
   readonly #timer: GatherTimer;
+  /** Of the group that is being written: memory of its own for each would have the heap searched once a second. */
+  readonly #bytes = Buffer.allocUnsafeSlow(USUAL_GROUP_BYTES);
   #failure: unknown;
   #retryMs = FIRST_RETRY_MS;
   #cycle: Promise<void> | undefined;
@@ -210,13 +215,22 @@ export class AuditJournal {
 
   async #write(group: readonly Entry[]): Promise<void> {
     const segment = await this.#segment();
-    const bytes = Buffer.from(group.map(({ line }) => line).join(''));
+    const bytes = this.#bytesOf(group);
     if (segment.bytes === 0) segment.since = this.#clock.wall();
     // Counted first: a part of it may arrive.
     segment.bytes += bytes.length;
     await segment.file.append(bytes);
     segment.records += group.length;
     if (segment.bytes >= SEGMENT_BYTES) await this.#endSegment();
+    else if (segment.bytes >= SEGMENT_BYTES / 2) this.#storage.prepare(ROOM);
+  }
+
+  #bytesOf(group: readonly Entry[]): Uint8Array {
+    const text = group.map(({ line }) => line).join('');
+    const size = group.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (size > this.#bytes.length) return Buffer.from(text);
+    this.#bytes.write(text);
+    return this.#bytes.subarray(0, size);
   }
 
   async #failed(group: readonly Entry[], error: unknown): Promise<number> {

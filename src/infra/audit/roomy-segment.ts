@@ -7,6 +7,7 @@ const DSYNC: number | undefined = constants.O_DSYNC;
 const FLAGS = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | (DSYNC ?? 0);
 /** Written ahead at once, at most. */
 const MOST_ROOM = 1 << 18;
+const ZEROS = new Uint8Array(MOST_ROOM);
 
 /**
  * A file that grows has its new size and place synced as well: the file system commits its own journal for each group of records.
@@ -32,15 +33,27 @@ export class RoomySegment {
     return new RoomySegment(path, await open(path, FLAGS, 0o600));
   }
 
+  /** Makes room for so many bytes, before there is anything in the file. Rejects where the disk has not so much. */
+  async makeRoom(bytes: number): Promise<void> {
+    while (this.#size < bytes) {
+      const { bytesWritten } = await this.#handle.write(ZEROS, 0, ZEROS.length, this.#size);
+      this.#size += bytesWritten;
+    }
+    if (DSYNC === undefined) await this.#handle.datasync();
+  }
+
   async append(bytes: Uint8Array): Promise<void> {
     this.#isTorn = true;
     const end = this.#end + bytes.length;
-    const written = end > this.#size ? withRoom(bytes, Math.min(end, MOST_ROOM)) : bytes;
+    const room = end > this.#size ? ZEROS.subarray(0, Math.min(end, MOST_ROOM)) : undefined;
     let done = 0;
     // The room is no part of what has to arrive: a disk that is almost full takes the records without it.
     while (done < bytes.length) {
-      const rest = written.length - done;
-      const { bytesWritten } = await this.#handle.write(written, done, rest, this.#end + done);
+      const rest = done === 0 ? bytes : bytes.subarray(done);
+      const at = this.#end + done;
+      const { bytesWritten } = await (room === undefined
+        ? this.#handle.write(rest, 0, rest.length, at)
+        : this.#handle.writev([rest, room], at));
       if (bytesWritten <= 0) throw new Error(`nothing could be written to ${this.path}`);
       done += bytesWritten;
     }
@@ -57,12 +70,6 @@ export class RoomySegment {
       await this.#handle.close();
     }
   }
-}
-
-function withRoom(bytes: Uint8Array, room: number): Uint8Array {
-  const roomy = new Uint8Array(bytes.length + room);
-  roomy.set(bytes);
-  return roomy;
 }
 
 /** What was appended: no record holds a zero byte, which JSON escapes. */

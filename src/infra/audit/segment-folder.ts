@@ -26,12 +26,14 @@ export interface Segment {
 /** What AuditJournal and AuditShipper ask of a disk; tests have one that fails. */
 export interface SegmentStorage {
   create(): Promise<SegmentFile>;
+  /** Makes the file of the next `create` meanwhile, with room for so many bytes: then nobody waits for it. Once for each. */
+  prepare(bytes: number): void;
   leftovers(): Promise<readonly Segment[]>;
   read(path: string): Promise<Buffer>;
   remove(path: string): Promise<void>;
   /** Keeps the line of a record that the database refuses, for a human. */
   reject(line: Buffer): Promise<void>;
-  release(): void;
+  release(): Promise<void>;
 }
 
 const NAME = /^(\d{10})\.jsonl$/;
@@ -47,6 +49,8 @@ export class SegmentFolder implements SegmentStorage {
   readonly path: string;
   readonly #unlock: () => void;
   #last = 0;
+  /** Undefined where it could not be made ahead, on a disk that is almost full. */
+  #next: Promise<RoomySegment | undefined> | undefined;
 
   private constructor(path: string, unlock: () => void) {
     this.path = path;
@@ -97,16 +101,28 @@ export class SegmentFolder implements SegmentStorage {
   }
 
   async create(): Promise<SegmentFile> {
+    const prepared = await this.#next;
+    this.#next = undefined;
+    return prepared ?? this.#make(0);
+  }
+
+  prepare(bytes: number): void {
+    this.#next ??= this.#make(bytes).catch(() => undefined);
+  }
+
+  async #make(room: number): Promise<RoomySegment> {
     this.#last += 1;
     const path = this.#pathOf(this.#last);
     const file = await RoomySegment.create(path);
     try {
+      await file.makeRoom(room);
       await this.#syncNames();
+      return file;
     } catch (error) {
       await file.close();
+      if (room > 0) await this.remove(path);
       throw error;
     }
-    return file;
   }
 
   async leftovers(): Promise<readonly Segment[]> {
@@ -139,7 +155,13 @@ export class SegmentFolder implements SegmentStorage {
     }
   }
 
-  release(): void {
+  async release(): Promise<void> {
+    const unused = await this.#next;
+    this.#next = undefined;
+    if (unused !== undefined) {
+      await unused.close();
+      await this.remove(unused.path);
+    }
     this.#unlock();
   }
 
@@ -153,7 +175,7 @@ export class SegmentFolder implements SegmentStorage {
         this.#last += 1;
         await rename(from, this.#pathOf(this.#last));
       }
-      orphan.release();
+      await orphan.release();
     }
   }
 

@@ -198,7 +198,7 @@ export class StoredAuditSink implements AuditSink {
       this.#shipper.stop();
       await this.#journal.close();
     } finally {
-      this.#storage.release();
+      await this.#storage.release();
     }
   }
 
