@@ -14,6 +14,8 @@ import type { Metrics } from '../../ports/telemetry/metrics.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 import { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import { SqlAuditTable } from '../../infra/audit/audit-table.ts';
+import { BusyAuditTable } from '../../infra/audit/storing/busy-audit-table.ts';
+import { StoringThread } from '../../infra/audit/storing/storing-thread.ts';
 import { CheckpointFile } from '../../infra/audit/checkpoints/checkpoint-file.ts';
 import { CheckpointDelivery } from '../../infra/audit/checkpoints/checkpoint-delivery.ts';
 import { historyWithJournal } from './history-with-journal.ts';
@@ -64,10 +66,15 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
   requireWritable(settings.own_dir);
   const { database, log } = deps;
   const gateway = randomUUID();
+  const table = new BusyAuditTable({
+    ...deps,
+    here: new SqlAuditTable(database, gateway),
+    start: async () => StoringThread.start({ settings: await database.writerSettings(), gateway }),
+  });
   const sink = await StoredAuditSink.open({
     ...deps,
     path: join(settings.own_dir, 'audit'),
-    table: new SqlAuditTable(database, gateway),
+    table,
     intents: settings.database.url === undefined ? 'journal' : 'database',
     maxBacklogBytes: settings.limits.max_audit_backlog_bytes,
     random: Math.random,
@@ -105,6 +112,7 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
             'the audit journal could not be closed in good order: its last records may be lost',
           ),
         );
+      await table.close();
     },
   };
 }

@@ -8,6 +8,7 @@ import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { Database } from './database.ts';
 import { hasTwoRoles, type DatabaseSettings } from './roles/connect-as.ts';
+import { writerSettings, type WriterSettings } from './roles/writer-settings.ts';
 import type { Tables } from './tables.ts';
 
 /** After a failure, callers are refused for so long before the next try. */
@@ -48,6 +49,11 @@ export class GatewayDatabase {
 
   get isOpen(): boolean {
     return this.#opened !== undefined;
+  }
+
+  /** How those who write connect, as another thread may be told. */
+  writerSettings(): Promise<WriterSettings> {
+    return writerSettings(this.#settings);
   }
 
   /** Undefined while it is not open. */
