@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -91,13 +92,16 @@ describe('SegmentFolder', () => {
         for (const line of lines) await file.append(bytes(line));
         if (!isKilled) await file.close();
         const onDisk = statSync(file.path).size;
-        const [[left], read] = [await folder.leftovers(), await folder.read(file.path)];
+        const left = (await folder.leftovers()).find(({ path: at }) => at === file.path);
+        const read = await folder.read(file.path);
         if (isKilled) await file.close();
         await folder.remove(file.path);
         const whole = lines.join('');
         expect(read.equals(bytes(whole))).toBe(true);
         expect([left?.records, left?.bytes]).toEqual([lines.length, whole.length]);
-        expect(onDisk).toBeLessThanOrEqual(isKilled ? 2 * whole.length : whole.length);
+        // The room of a large one may be left to it.
+        const most = onDisk < 1 << 20 ? whole.length : (whole.length * 8) / 7;
+        expect(onDisk).toBeLessThanOrEqual(isKilled ? 2 * whole.length : most);
       }),
       { numRuns: 30 },
     );
@@ -115,6 +119,32 @@ describe('SegmentFolder', () => {
     await file.close();
     expect(sizes.size).toBeLessThan(12);
     await folder.release();
+  });
+
+  it('a file that was made ahead is the next one, and a large one that was removed holds nothing and is used again', async () => {
+    const folder = await SegmentFolder.open(path);
+    const first = await folder.create();
+    folder.prepare(3 << 19);
+    folder.prepare(3 << 19);
+    const second = await folder.create();
+    expect([first.path, second.path]).toEqual(['01', '02'].map((end) => join(path, `00000000${end}.jsonl`)));
+    expect(statSync(second.path).size).toBe(3 << 19);
+    const secret = `${'secret'.repeat(240_000)}\n`;
+    await second.append(bytes(secret));
+    await second.close();
+    expect((await folder.read(second.path)).toString()).toBe(secret);
+    const { ino } = statSync(second.path);
+    await folder.remove(second.path);
+    expect(readFileSync(second.path).every((byte) => byte === 0)).toBe(true);
+    folder.prepare(3 << 19);
+    const third = await folder.create();
+    expect([statSync(third.path).ino, existsSync(second.path)]).toEqual([ino, false]);
+    await third.append(bytes('third\n'));
+    expect((await folder.read(third.path)).toString()).toBe('third\n');
+    for (const file of [first, third]) await file.close();
+    folder.prepare(3 << 19);
+    await folder.release();
+    expect(readdirSync(path)).toEqual(['0000000001.jsonl', '0000000003.jsonl']);
   });
 
   it('keeps what a database refuses, line by line', async () => {

@@ -66,11 +66,7 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
   requireWritable(settings.own_dir);
   const { database, log } = deps;
   const gateway = randomUUID();
-  const table = new BusyAuditTable({
-    ...deps,
-    here: new SqlAuditTable(database, gateway),
-    start: async () => StoringThread.start({ settings: await database.writerSettings(), gateway }),
-  });
+  const table = auditTableOf(gateway, deps);
   const sink = await StoredAuditSink.open({
     ...deps,
     path: join(settings.own_dir, 'audit'),
@@ -104,17 +100,32 @@ export async function openCallLog(settings: Settings, deps: Deps): Promise<CallL
       void replica?.close();
       // A statement of it may hang: what it has not done is done by another gateway, or at the next start.
       void maintenance.stop();
-      await sink
-        .close(database.isOpen ? withinMs : 0)
-        .catch((error: unknown) =>
-          log.error(
-            { err: error },
-            'the audit journal could not be closed in good order: its last records may be lost',
-          ),
-        );
-      await table.close();
+      await closeTrail(sink, table, database.isOpen ? withinMs : 0, log);
     },
   };
+}
+
+function auditTableOf(gateway: string, { database, clock, log }: Deps): BusyAuditTable {
+  const start = async () => StoringThread.start({ settings: await database.writerSettings(), gateway });
+  return new BusyAuditTable({ here: new SqlAuditTable(database, gateway), start, clock, log });
+}
+
+/** Afterwards no thread stores anything. */
+async function closeTrail(
+  sink: StoredAuditSink,
+  table: BusyAuditTable,
+  withinMs: number,
+  log: Log,
+): Promise<void> {
+  await sink
+    .close(withinMs)
+    .catch((error: unknown) =>
+      log.error(
+        { err: error },
+        'the audit journal could not be closed in good order: its last records may be lost',
+      ),
+    );
+  await table.close();
 }
 
 async function openReplica(

@@ -4,6 +4,7 @@ import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { GatherTimer } from './gather-timer.ts';
+import { GroupBytes } from './group-bytes.ts';
 import { openSegment, sealedOf, SealedSegments, type OpenSegment } from './sealed-segments.ts';
 import type { Segment, SegmentStorage } from './segment-folder.ts';
 
@@ -27,9 +28,8 @@ interface Entry {
 const UNHURRIED_MS = 20;
 const GROUP_RECORDS = 256;
 const SEGMENT_BYTES = 1 << 20;
-/** Of one that is made ahead: a group goes beyond its end. */
+/** Of one made ahead: a group goes beyond its end. */
 const ROOM = SEGMENT_BYTES + (SEGMENT_BYTES >> 3);
-const USUAL_GROUP_BYTES = 1 << 17;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
@@ -47,8 +47,7 @@ export class AuditJournal {
   #current: OpenSegment | undefined;
   readonly #sealed = new SealedSegments();
   readonly #timer: GatherTimer;
-  /** Of the group that is being written: memory of its own for each would have the heap searched once a second. */
-  readonly #bytes = Buffer.allocUnsafeSlow(USUAL_GROUP_BYTES);
+  readonly #bytes = new GroupBytes();
   #failure: unknown;
   #retryMs = FIRST_RETRY_MS;
   #cycle: Promise<void> | undefined;
@@ -172,10 +171,7 @@ export class AuditJournal {
     else if (!this.#timer.isSet || (this.#timer.isUnhurried && entry.settle !== undefined)) this.#gather();
   }
 
-  /**
-   * No time is given to those who wait: what comes while a group is written is the next group, so that a slower disk gets
-   * larger ones by itself.
-   */
+  /** No time is given to those who wait: what comes while a group is written is the next, so that a slower disk has larger ones. */
   #gather(): void {
     if (this.#waiting.every(({ settle }) => settle === undefined)) this.#timer.after(UNHURRIED_MS, true);
     else this.#timer.soon();
@@ -215,7 +211,7 @@ export class AuditJournal {
 
   async #write(group: readonly Entry[]): Promise<void> {
     const segment = await this.#segment();
-    const bytes = this.#bytesOf(group);
+    const bytes = this.#bytes.of(group);
     if (segment.bytes === 0) segment.since = this.#clock.wall();
     // Counted first: a part of it may arrive.
     segment.bytes += bytes.length;
@@ -223,14 +219,6 @@ export class AuditJournal {
     segment.records += group.length;
     if (segment.bytes >= SEGMENT_BYTES) await this.#endSegment();
     else if (segment.bytes >= SEGMENT_BYTES / 2) this.#storage.prepare(ROOM);
-  }
-
-  #bytesOf(group: readonly Entry[]): Uint8Array {
-    const text = group.map(({ line }) => line).join('');
-    const size = group.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (size > this.#bytes.length) return Buffer.from(text);
-    this.#bytes.write(text);
-    return this.#bytes.subarray(0, size);
   }
 
   async #failed(group: readonly Entry[], error: unknown): Promise<number> {

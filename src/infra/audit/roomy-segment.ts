@@ -1,21 +1,25 @@
 // RoomySegment: a file of the audit journal that makes room ahead: to sync what is written over costs half of what growing does.
 import { constants } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, rename, type FileHandle } from 'node:fs/promises';
 
 /** Where it exists, on Linux, a write that syncs as well: one turn of the event loop instead of two. */
 const DSYNC: number | undefined = constants.O_DSYNC;
-const FLAGS = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | (DSYNC ?? 0);
+const WRITE = constants.O_WRONLY | (DSYNC ?? 0);
+const CREATE = WRITE | constants.O_CREAT | constants.O_EXCL;
 /** Written ahead at once, at most. */
 const MOST_ROOM = 1 << 18;
+/** A file of this size is used again: its room is left to it where it is a small part. */
+export const REUSED_BYTES = 1 << 20;
+const SMALL_PART = 8;
 const ZEROS = new Uint8Array(MOST_ROOM);
 
 /**
  * A file that grows has its new size and place synced as well: the file system commits its own journal for each group of records.
  * So each time it has to grow it is made twice as large, with zeros in the same write, and what follows goes over them.
- * They are cut off when it is complete; those of a process that was killed are not read.
+ * Many of them are cut off when it is complete; those that are left, or of a process that was killed, are not read.
  */
 export class RoomySegment {
-  readonly path: string;
+  #path: string;
   readonly #handle: FileHandle;
   /** Behind the last group. */
   #end = 0;
@@ -24,19 +28,46 @@ export class RoomySegment {
   #isTorn = false;
 
   private constructor(path: string, handle: FileHandle) {
-    this.path = path;
+    this.#path = path;
     this.#handle = handle;
+  }
+
+  get path(): string {
+    return this.#path;
   }
 
   /** Rejects where there is such a file already. */
   static async create(path: string): Promise<RoomySegment> {
-    return new RoomySegment(path, await open(path, FLAGS, 0o600));
+    return new RoomySegment(path, await open(path, CREATE, 0o600));
+  }
+
+  /** An old file without anything that it held, for a place on the disk that is there already; undefined of a smaller one. */
+  static async emptied(path: string): Promise<RoomySegment | undefined> {
+    const segment = new RoomySegment(path, await open(path, WRITE));
+    try {
+      const { size } = await segment.#handle.stat();
+      if (size >= REUSED_BYTES) {
+        await segment.makeRoom(size);
+        return segment;
+      }
+    } catch (error) {
+      await segment.close();
+      throw error;
+    }
+    await segment.close();
+    return undefined;
+  }
+
+  async moveTo(path: string): Promise<void> {
+    await rename(this.#path, path);
+    this.#path = path;
   }
 
   /** Makes room for so many bytes, before there is anything in the file. Rejects where the disk has not so much. */
   async makeRoom(bytes: number): Promise<void> {
     while (this.#size < bytes) {
-      const { bytesWritten } = await this.#handle.write(ZEROS, 0, ZEROS.length, this.#size);
+      const most = Math.min(ZEROS.length, bytes - this.#size);
+      const { bytesWritten } = await this.#handle.write(ZEROS, 0, most, this.#size);
       this.#size += bytesWritten;
     }
     if (DSYNC === undefined) await this.#handle.datasync();
@@ -54,7 +85,7 @@ export class RoomySegment {
       const { bytesWritten } = await (room === undefined
         ? this.#handle.write(rest, 0, rest.length, at)
         : this.#handle.writev([rest, room], at));
-      if (bytesWritten <= 0) throw new Error(`nothing could be written to ${this.path}`);
+      if (bytesWritten <= 0) throw new Error(`nothing could be written to ${this.#path}`);
       done += bytesWritten;
     }
     if (DSYNC === undefined) await this.#handle.datasync();
@@ -65,7 +96,9 @@ export class RoomySegment {
 
   async close(): Promise<void> {
     try {
-      if (this.#size > this.#end && !this.#isTorn) await this.#handle.truncate(this.#end);
+      const room = this.#size - this.#end;
+      const isLeft = this.#size >= REUSED_BYTES && room < this.#size / SMALL_PART;
+      if (room > 0 && !isLeft && !this.#isTorn) await this.#handle.truncate(this.#end);
     } finally {
       await this.#handle.close();
     }

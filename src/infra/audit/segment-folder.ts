@@ -51,6 +51,8 @@ export class SegmentFolder implements SegmentStorage {
   #last = 0;
   /** Undefined where it could not be made ahead, on a disk that is almost full. */
   #next: Promise<RoomySegment | undefined> | undefined;
+  /** An emptied file, for the next one that is made ahead. */
+  #spare: Promise<RoomySegment | undefined> | undefined;
 
   private constructor(path: string, unlock: () => void) {
     this.path = path;
@@ -113,7 +115,7 @@ export class SegmentFolder implements SegmentStorage {
   async #make(room: number): Promise<RoomySegment> {
     this.#last += 1;
     const path = this.#pathOf(this.#last);
-    const file = await RoomySegment.create(path);
+    const file = (room > 0 ? await this.#reused(path) : undefined) ?? (await RoomySegment.create(path));
     try {
       await file.makeRoom(room);
       await this.#syncNames();
@@ -141,7 +143,16 @@ export class SegmentFolder implements SegmentStorage {
     return withoutRoom(await readFile(path));
   }
 
+  /**
+   * A large file is overwritten, and becomes one of the next: to give its place on the disk back and to find another is work
+   * for the file system's own journal, behind which the next group would wait.
+   */
   async remove(path: string): Promise<void> {
+    if (this.#spare === undefined) {
+      this.#spare = RoomySegment.emptied(path).catch(() => undefined);
+      if ((await this.#spare) !== undefined) return;
+      this.#spare = undefined;
+    }
     await rm(path, { force: true });
   }
 
@@ -156,13 +167,20 @@ export class SegmentFolder implements SegmentStorage {
   }
 
   async release(): Promise<void> {
-    const unused = await this.#next;
+    const unused = await Promise.all([this.#next, this.#spare]);
     this.#next = undefined;
-    if (unused !== undefined) {
-      await unused.close();
-      await this.remove(unused.path);
+    for (const file of unused) {
+      await file?.close();
+      if (file !== undefined) await rm(file.path, { force: true });
     }
     this.#unlock();
+  }
+
+  async #reused(path: string): Promise<RoomySegment | undefined> {
+    const spare = await this.#spare;
+    this.#spare = undefined;
+    await spare?.moveTo(path);
+    return spare;
   }
 
   async #takeOver(first: string): Promise<void> {

@@ -21,7 +21,12 @@ export interface StoringTask {
 /** Without an error: the lines are committed. `ready` is the first thing that it says. */
 export type StoringAnswer =
   | { readonly kind: 'ready' | 'stored' }
-  | { readonly kind: 'failed'; readonly isNoRecord: boolean; readonly message: string; readonly code: unknown };
+  | {
+      readonly kind: 'failed';
+      readonly isNoRecord: boolean;
+      readonly message: string;
+      readonly code: unknown;
+    };
 
 type Waiting = PromiseWithResolvers<StoringAnswer>;
 
