@@ -66,7 +66,11 @@ function kit(taken: Readonly<Record<string, number>> = {}, failing: readonly ('t
         : refusalOf(inner, new ToolFailure('TRANSIENT', 'no'));
     };
     const failure = await order.walk(call, next, SESSION, steps).then(
-      () => undefined,
+      async ({ ok }) => {
+        // What the core does of an answer that the caller gets.
+        if (ok) await call.progress.whenSucceeded?.();
+        return undefined;
+      },
       (error: unknown) => error as ToolFailure,
     );
     return { call, failure };

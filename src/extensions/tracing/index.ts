@@ -53,9 +53,16 @@ function createTracing({ log, tracedShare }: Needs): RequestExtension<TracingOpt
     answer: Promise<ToolResponse>,
     tell: (response: ToolResponse) => void,
   ) => {
-    answer.then(tell).catch((error: unknown) => {
+    const failed = (error: unknown) =>
       log.error({ ...callLogFields(call), err: error }, 'the span of a call could not be made');
-    });
+    // One promise for both: this is on the path of every call.
+    answer.then((response) => {
+      try {
+        tell(response);
+      } catch (error) {
+        failed(error);
+      }
+    }, failed);
     return answer;
   };
   return {
@@ -95,7 +102,8 @@ const nameOf = ({ request }: ToolCall) => `execute_tool ${request.tool.slice(0, 
 function insideOf(call: ToolCall, own: SpanContext): ToolCall {
   call.progress.traceId = own.traceId;
   call.progress.traceKept = (own.traceFlags & TraceFlags.SAMPLED) !== 0;
-  return { ...call, context: { ...call.context, ...traceContextOf(own) } };
+  const { traceparent, tracestate } = traceContextOf(own);
+  return { ...call, context: { ...call.context, traceparent, tracestate } };
 }
 
 function tellCall(span: Span, call: ToolCall, response: ToolResponse, content: boolean): void {

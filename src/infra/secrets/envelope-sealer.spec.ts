@@ -149,6 +149,16 @@ describe('FileKeys', () => {
     expect(await new EnvelopeSealer(keys).open(sealed, PLACE)).toBe('x');
   });
 
+  it('makes no key beside a file that holds none, and names it', async () => {
+    const keys = new FileKeys(dir, clock);
+    writeFileSync(join(dir, 'secret-keys', 'k000001.key'), 'short');
+    await expect(keys.rotate()).rejects.toMatchObject({
+      reason: 'SECRETS_KEY_MISSING',
+      message: expect.stringMatching(/k000001\.key cannot be used/) as string,
+    });
+    expect(readdirSync(join(dir, 'secret-keys'))).toEqual(['k000001.key']);
+  });
+
   it('does not start with a file that holds no key, and names it', () => {
     expect(new FileKeys(dir, clock).kind).toBe('file');
     writeFileSync(join(dir, 'secret-keys', 'k000001.key'), 'short');

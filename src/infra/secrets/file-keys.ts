@@ -51,15 +51,25 @@ export class FileKeys extends KeyRing {
   }
 
   async rotate(): Promise<string> {
-    const [current = keyName(0)] = readKeys(this.#folder).keys();
+    const [current = keyName(0)] = this.#readAll().keys();
     const next = keyName(Number(current.slice(1)) + 1);
     if (!makeKey(this.#folder, next))
       throw toolFailure(
         'VERSION_CONFLICT',
         'Another gateway has made a new key at this moment: look at the keys again.',
       );
-    this.#known = readKeys(this.#folder);
+    this.#known = this.#readAll();
     return next;
+  }
+
+  /** A new key beside one that is broken would hide for how many secrets there is none. */
+  #readAll(): LocalKeys {
+    try {
+      return readKeys(this.#folder);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw toolFailure('SECRETS_KEY_MISSING', message, { retryable: false, cause: error });
+    }
   }
 }
 

@@ -19,7 +19,9 @@ export function traceHeaders({ traceparent, tracestate }: Given): TraceContext |
 
 /** That of a span, for what is called inside it. */
 export function traceContextOf({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {
+  const traceparent = `00-${traceId}-${spanId}-${FLAGS[traceFlags & 0xff]}`;
   const tracestate = traceState?.serialize() ?? '';
-  const traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
-  return { traceparent, ...(tracestate !== '' && { tracestate }) };
+  return tracestate === '' ? { traceparent } : { traceparent, tracestate };
 }
+
+const FLAGS = Array.from({ length: 256 }, (_, flags) => flags.toString(16).padStart(2, '0'));
