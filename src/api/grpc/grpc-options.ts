@@ -6,10 +6,12 @@ import * as protoLoader from '@grpc/proto-loader';
 import type { MethodDefinition, PackageDefinition, ServiceDefinition } from '@grpc/proto-loader';
 import { ServerGrpc, type CustomStrategy, type GrpcOptions } from '@nestjs/microservices';
 import { protoPath as healthProto } from 'grpc-health-check';
+import { ArrivingBodies } from '../../lib/bytes/arriving-bodies.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { StreamHub } from '../stream/stream-hub.ts';
 import { converseBy } from './converse/converse.ts';
 import { executeBy } from './execute/execute.ts';
+import { boundHalfMessages } from './half-messages.ts';
 import type { GrpcHealth } from './grpc-health.ts';
 import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, SERVICE, SERVICE_NAME } from './wire-types.ts';
 import { MAX_SEND_BYTES } from './execute/write-response.ts';
@@ -74,7 +76,8 @@ export function grpcOptions(settings: GrpcSettings): CustomStrategy {
     ...(streams !== undefined && { Converse: converseBy(streams) }),
   };
   const onBound = (bound: number) => health.setPort(bound);
-  return { strategy: new GrpcServer(options, { closeWithinMs, own, onBound, handed }) };
+  const arriving = ArrivingBodies.forBodiesOf(maxMessageBytes);
+  return { strategy: new GrpcServer(options, { closeWithinMs, own, onBound, handed, arriving }) };
 }
 
 interface GrpcServerNeeds {
@@ -83,6 +86,7 @@ interface GrpcServerNeeds {
   readonly own: object;
   readonly onBound: (port: number) => void;
   readonly handed: GrpcSettings['handed'];
+  readonly arriving: ArrivingBodies;
 }
 
 /** Nest's gRPC server, which also tells the port it got, and whose graceful close has an end. */
@@ -102,7 +106,8 @@ class GrpcServer extends ServerGrpc {
   override async createClient(): Promise<Server> {
     const server = new Server(this.#options.channelOptions);
     const credentials = this.#options.credentials as ServerCredentials;
-    const { handed, onBound } = this.#needs;
+    const { handed, onBound, arriving } = this.#needs;
+    boundHalfMessages(server, arriving);
     if (handed !== undefined) {
       const injector = server.createConnectionInjector(credentials);
       handed((connection) => injector.injectConnection(connection));

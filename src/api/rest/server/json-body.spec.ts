@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
-import { ArrivingBodies } from './arriving-bodies.ts';
+import { ArrivingBodies } from '../../../lib/bytes/arriving-bodies.ts';
 import { takeJsonBodies } from './json-body.ts';
 
 const LIMIT = 1024;

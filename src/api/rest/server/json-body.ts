@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { ByteList } from '../../../lib/bytes/byte-list.ts';
-import { ArrivingBodies, type ArrivingBody } from './arriving-bodies.ts';
+import { ArrivingBodies, type ArrivingBody } from '../../../lib/bytes/arriving-bodies.ts';
 
 /** RFC 9512, and what was in use before. A web page cannot send them without asking, either. */
 export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'] as const;

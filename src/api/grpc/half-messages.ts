@@ -1,0 +1,71 @@
+// Bounds what half messages take together: anybody may begin one on each of many streams, and leave it there.
+import { constants, type Http2Server, type ServerHttp2Stream } from 'node:http2';
+import type { Server, ServerCredentials } from '@grpc/grpc-js';
+import type { ArrivingBodies, ArrivingBody } from '../../lib/bytes/arriving-bodies.ts';
+
+/** Before a message: one byte that says whether it is compressed, and four for its length. */
+const HEAD_BYTES = 5;
+/** Smaller ones take less than their stream does. */
+const SMALL_BYTES = 16 * 1024;
+
+/** Of grpc-js, what its types leave out: it shows its HTTP/2 server to nobody. */
+interface ServerOnHttp2 {
+  createHttp2Server(credentials: ServerCredentials): Http2Server;
+}
+
+/** Before the server is bound. Callers whose message is given up are told RESOURCE_EXHAUSTED. */
+export function boundHalfMessages(server: Server, arriving: ArrivingBodies): void {
+  const inside = server as unknown as ServerOnHttp2;
+  const create = inside.createHttp2Server.bind(server);
+  inside.createHttp2Server = (credentials) => {
+    const http2 = create(credentials);
+    // Behind grpc-js's own listener, which has paused the stream: nothing is read earlier for it.
+    http2.on('stream', (stream) => follow(stream, arriving));
+    return http2;
+  };
+}
+
+function follow(stream: ServerHttp2Stream, arriving: ArrivingBodies): void {
+  const message = new HalfMessage();
+  const body: ArrivingBody = {
+    bytes: 0,
+    giveUp: () => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM),
+  };
+  stream.on('data', (data: Buffer) => {
+    const bytes = message.take(data);
+    if (bytes > SMALL_BYTES) arriving.keeps(body, bytes);
+    else if (body.bytes > 0) arriving.ended(body);
+  });
+  stream.once('close', () => arriving.ended(body));
+}
+
+/** How much of a message has arrived that is not whole. */
+export class HalfMessage {
+  #head = 0;
+  #size = 0;
+  #bytes = 0;
+
+  /** What is kept of the last one after so much more. */
+  take(data: Uint8Array): number {
+    let at = 0;
+    while (at < data.length) {
+      if (this.#head < HEAD_BYTES) {
+        if (this.#head > 0) this.#size = this.#size * 256 + (data[at] ?? 0);
+        this.#head += 1;
+        at += 1;
+      } else {
+        const taken = Math.min(this.#size - this.#bytes, data.length - at);
+        this.#bytes += taken;
+        at += taken;
+      }
+      if (this.#head === HEAD_BYTES && this.#bytes === this.#size) this.#next();
+    }
+    return this.#bytes;
+  }
+
+  #next(): void {
+    this.#head = 0;
+    this.#size = 0;
+    this.#bytes = 0;
+  }
+}
