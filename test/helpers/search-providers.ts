@@ -43,12 +43,9 @@ export async function startProviders(
 ): Promise<Record<Provider, string>> {
   const answer = (provider: Provider, query: string, most?: number): readonly Found[] => {
     asked.push({ provider, query, most });
-    if (query === 'itself')
-      return [{ title: 'About', url: `${origins[provider]}/about`, text: `See ${origins[provider]}.` }];
     return query === 'nothing' ? [] : CRAFTED.slice(0, most);
   };
-  const origins: Record<Provider, string> = { searxng: '', brave: '', tavily: '' };
-  return Object.assign(origins, {
+  return {
     searxng: await servers.http((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
       if (pathname !== '/search' || searchParams.get('format') !== 'json')
@@ -104,7 +101,7 @@ export async function startProviders(
       }));
       return json(response, 200, { query, answer: null, images: [], results, response_time: 0.4 });
     }),
-  });
+  };
 }
 
 function json(response: ServerResponse, status: number, value: object): void {

@@ -20,7 +20,7 @@ export interface Resolved {
   readonly faults: readonly ReferenceFault[];
   /** Files that were read, and the hash of what they held: a changed secret is a changed connection. */
   readonly files: ReadonlyMap<string, string>;
-  /** What references brought in: secret, wherever it appears. Not so a variable that is where something is, and no more. */
+  /** What references brought in: secret, wherever it appears. */
   readonly secrets: readonly string[];
 }
 
@@ -48,8 +48,7 @@ export async function resolveReferences(value: JsonValue, sources: ReferenceSour
     let at = 0;
     for (const match of text.matchAll(REFERENCE)) {
       const found = await lookUp(match[1] ?? '', path);
-      const isAddress = match[0] === text && match[1]?.startsWith('env:') && isPlainAddress(found);
-      if (!isAddress) for (const part of secretParts(found)) secrets.add(part);
+      for (const part of secretParts(found)) secrets.add(part);
       resolved += text.slice(at, match.index) + found;
       at = match.index + match[0].length;
     }
@@ -87,14 +86,4 @@ export async function resolveReferences(value: JsonValue, sources: ReferenceSour
 function splitAtColon(reference: string): readonly [string, string] {
   const colon = reference.indexOf(':');
   return colon < 0 ? [reference, ''] : [reference.slice(0, colon), reference.slice(colon + 1).trim()];
-}
-
-/**
- * Where a service is: scheme, host, port and a word at most. It belongs in answers, such as a page of the very host that was
- * asked. Whatever may let somebody in is none of these: a user, a query, a longer path.
- */
-function isPlainAddress(text: string): boolean {
-  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
-  if (url === null || url.username !== '' || url.password !== '') return false;
-  return url.search === '' && url.hash === '' && /^\/(?:[a-z]{1,12}\/?)?$/.test(url.pathname);
 }
