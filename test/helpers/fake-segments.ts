@@ -64,7 +64,7 @@ export class FakeSegments implements SegmentStorage {
         this.syncs += 1;
         file.synced = file.text.length;
       },
-      close: () => Promise.resolve(),
+      close: async () => this.#stall,
     });
   }
 

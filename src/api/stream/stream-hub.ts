@@ -111,8 +111,11 @@ export class StreamHub {
     const principalId = by.speaker.principal.id;
     const whose = { id, tokenHash, principalId, tenantId, sessionId, isDeclared, language };
     const conversation = { turn, isTurnNew: isDeclared, isTurnOver: false, received: 0, named: 0 };
-    this.#replace(sessionId, id);
-    parking.replace(sessionId, id);
+    // Of a session that is new there is no other. What is said of it anyway might be heard after its next stream has begun.
+    if (!isDeclared) {
+      this.#replace(sessionId, id);
+      parking.replace(sessionId, id);
+    }
     const held = this.#held.add({ ...whose, ...conversation, next: 1, kept: [] }, by, leave);
     const { resumeForMs } = terms;
     by.line.send({

@@ -100,6 +100,19 @@ describe('AuditJournal', () => {
     await kept;
   });
 
+  it('has no room for more while a file is closed', async () => {
+    const { journal, disk } = await opened({ maxBacklogBytes: 20 });
+    for (const name of [1, 2, 3]) await journal.append(line(name));
+    expect(journal.isRefusing).toBe(true);
+    const finish = disk.stall();
+    const sealed = journal.seal();
+    await settled();
+    expect([journal.isRefusing, journal.pending, journal.sealed.length]).toEqual([true, 3, 0]);
+    finish();
+    await sealed;
+    expect([journal.isRefusing, journal.pending, journal.sealed.length]).toEqual([true, 3, 1]);
+  });
+
   it('lets in no call when what is on disk and not shipped has reached its bound', async () => {
     const { journal, disk } = await opened({ maxBacklogBytes: 50 });
     for (let index = 0; index < 6; index += 1) await journal.append(line(index));

@@ -240,9 +240,10 @@ export class AuditJournal {
     if (segment === undefined) return;
     this.#current = undefined;
     const { file, bytes } = segment;
+    const complete = this.#sealed.expect(sealedOf(segment));
     // What matters about this file has been said by then: a failed close changes nothing.
     await file.close().catch(() => undefined);
     if (bytes === 0) await this.#storage.remove(file.path);
-    else this.#sealed.add(sealedOf(segment));
+    else complete();
   }
 }

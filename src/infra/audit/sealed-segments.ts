@@ -29,9 +29,16 @@ export class SealedSegments {
   }
 
   add(segment: Segment): void {
-    this.#list = [...this.#list, segment];
+    this.expect(segment)();
+  }
+
+  /** Counted from now on, and in the list when the function is called: while a file is closed, there is no room for more. */
+  expect(segment: Segment): () => void {
     this.bytes += segment.bytes;
     this.records += segment.records;
+    return () => {
+      this.#list = [...this.#list, segment];
+    };
   }
 
   remove(segment: Segment): void {
