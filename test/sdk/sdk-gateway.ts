@@ -54,6 +54,10 @@ function toolsOf(upstream: string): object[] {
       rate_limits: [{ per: 'tool', rate: 1, period: '1s', burst: 1 }],
       metadata: { read_only: true },
     }),
+    handler('seldom', 'add', NUMBERS, {
+      rate_limits: [{ per: 'tool', rate: 1, period: '1h', burst: 1 }],
+      metadata: { read_only: true },
+    }),
     handler('delete_note', 'echo', ID, { metadata: { is_dangerous: true, risk_level: 'high' } }),
     handler('delete_soon', 'echo', ID, {
       metadata: { is_dangerous: true },
