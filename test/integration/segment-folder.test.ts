@@ -147,6 +147,17 @@ describe('SegmentFolder', () => {
     expect(readdirSync(path)).toEqual(['0000000001.jsonl', '0000000003.jsonl']);
   });
 
+  it('leaves nothing and no lock where it is released while an emptied file becomes the next one', async () => {
+    const folder = await SegmentFolder.open(path);
+    const file = await folder.create();
+    await file.append(Buffer.alloc(3 << 19, 'x'));
+    await file.close();
+    const removed = folder.remove(file.path);
+    folder.prepare(3 << 19);
+    await Promise.all([removed, folder.release()]);
+    expect([readdirSync(path), readdirSync(join(dir, 'data'))]).toEqual([[], ['audit']]);
+  });
+
   it('keeps what a database refuses, line by line', async () => {
     const folder = await SegmentFolder.open(path);
     await folder.reject(Buffer.from('{"a":1}\n'));

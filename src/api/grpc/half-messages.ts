@@ -25,18 +25,21 @@ export function boundHalfMessages(server: Server, arriving: ArrivingBodies): voi
   };
 }
 
+/** Most calls are one small message: nothing is made for them but the count. */
 function follow(stream: ServerHttp2Stream, arriving: ArrivingBodies): void {
   const message = new HalfMessage();
-  const body: ArrivingBody = {
-    bytes: 0,
-    giveUp: () => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM),
-  };
+  let body: ArrivingBody | undefined;
   stream.on('data', (data: Buffer) => {
     const bytes = message.take(data);
-    if (bytes > SMALL_BYTES) arriving.keeps(body, bytes);
-    else if (body.bytes > 0) arriving.ended(body);
+    if (bytes > SMALL_BYTES) arriving.keeps((body ??= bodyOf(stream, arriving)), bytes);
+    else if (body !== undefined) arriving.ended(body);
   });
+}
+
+function bodyOf(stream: ServerHttp2Stream, arriving: ArrivingBodies): ArrivingBody {
+  const body = { bytes: 0, giveUp: () => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM) };
   stream.once('close', () => arriving.ended(body));
+  return body;
 }
 
 /** How much of a message has arrived that is not whole. */

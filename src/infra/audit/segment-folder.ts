@@ -167,9 +167,10 @@ export class SegmentFolder implements SegmentStorage {
   }
 
   async release(): Promise<void> {
-    const unused = await Promise.all([this.#next, this.#spare]);
-    this.#next = undefined;
-    for (const file of unused) {
+    // One after the other: the next one may be the spare one.
+    const next = await this.#next;
+    const spare = await this.#spare;
+    for (const file of [next, spare]) {
       await file?.close();
       if (file !== undefined) await rm(file.path, { force: true });
     }

@@ -86,6 +86,18 @@ describe('BusyAuditTable', () => {
     expect(threads.length).toBe(2);
   });
 
+  it('does not end it while it stores, however long that takes', async () => {
+    const { table, store, clock, threads } = opened();
+    await store(5);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    Object.assign(threads[0] ?? {}, { store: () => promise });
+    const stored = table.store(PIECE, true);
+    await clock.advance(120_000);
+    expect(threads[0]?.hasEnded).toBe(false);
+    resolve();
+    await stored;
+  });
+
   it('stores here again when it has ended, and what it was storing is told as not stored', async () => {
     const { store, clock, threads, here } = opened();
     await store(5);

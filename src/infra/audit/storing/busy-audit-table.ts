@@ -43,6 +43,8 @@ export class BusyAuditTable implements AuditTable {
     this.#count(lines.length);
     const thread = this.#thread;
     if (thread === undefined) return this.#deps.here.store(lines, fresh);
+    // However long this takes, it is not idle.
+    this.#disarm?.();
     try {
       await thread.store(lines, fresh);
     } finally {
