@@ -182,6 +182,7 @@ async function round(call: Call, at: number): Promise<readonly Result[]> {
   expect(faqs?.meta).toMatchObject({ untrusted: true, fallback: false });
   const service = `Cut ${tenant}`;
   const [free] = await call.turn(['get_availability', { service, date: tomorrow() }]);
+  expect(free?.meta).toMatchObject({ fallback: false });
   const start = slotsOf(free)[at];
   const wanted = { ...mine, service, start_time: start, customer_name: `Caller of ${tenant}` };
   const [booked, seen] = await call.turn(
@@ -307,17 +308,16 @@ function meeting(count: number, then: () => unknown): () => Promise<void> {
   };
 }
 
-/** The gateway has a connection again: a circuit that opened meanwhile has closed. */
+/** The database answers again, and the circuit that opened meanwhile is closed: half open, it lets one call through at a time. */
 async function isReached(): Promise<void> {
+  const admin = { url: gateway.url, key: gateway.keys.admin.text };
+  const probe = { arguments: { topic: 'cancellation' } };
   for (let isSafe = true; isSafe;) {
-    const probe = { arguments: { topic: 'cancellation' } };
-    const { body } = await sendTo<{ meta: { fallback: boolean } }>(
-      gateway.key('acme'),
-      'POST',
-      '/v1/tools/get_policies/execute',
-      probe,
-    );
-    isSafe = body.meta.fallback;
+    const path = '/v1/tools/get_policies/execute';
+    const { body } = await sendTo<{ meta: { fallback: boolean } }>(gateway.key('acme'), 'POST', path, probe);
+    const { circuits } = (await sendTo<{ circuits: { state: string }[] }>(admin, 'GET', '/v1/admin/circuits'))
+      .body;
+    isSafe = body.meta.fallback || circuits.some(({ state }) => state !== 'closed');
   }
 }
 
