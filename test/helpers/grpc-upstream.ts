@@ -47,7 +47,8 @@ interface Call {
   readonly metadata: Metadata;
   getDeadline(): Date | number;
   getPath(): string;
-  on(event: 'cancelled' | 'drain', listener: () => void): void;
+  on(event: 'cancelled', listener: () => void): void;
+  once(event: 'drain', listener: () => void): void;
   write(message: unknown): boolean;
   end(): void;
   readonly cancelled: boolean;
@@ -131,7 +132,7 @@ const kitchen: Record<string, (call: Call, done: Done) => void> = {
       while (!call.cancelled && at < last) {
         at += 1;
         if (!call.write({ value: at })) {
-          call.on('drain', more);
+          call.once('drain', more);
           return;
         }
       }

@@ -1,5 +1,5 @@
 // WatchedSettings: one reading for all parts, and no part keeps another from what the file says.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -89,4 +89,38 @@ it('tells nobody anything once it has been stopped', async () => {
   write(linesOf(7002));
   await watched.check();
   expect(ports).not.toContain(7002);
+});
+
+it.each([
+  ['gone', () => undefined, 'the file does not exist'],
+  ['not to be read', (file: string) => void mkdirSync(file), 'the file cannot be read: EISDIR'],
+  ['emptied', (file: string) => writeFileSync(file, ''), 'the file is empty'],
+])('changes nothing while the file is %s, and says so once, as it is', async (_, put, reason) => {
+  const { file, write, log, watched, follow } = setUp();
+  const ports = follow('one');
+  await watched.check();
+  rmSync(file);
+  put(file);
+  await watched.check();
+  await watched.check();
+  expect([ports, follow('late')]).toEqual([[7001], reason.endsWith('empty') ? [] : [7001]]);
+  const told = log.lines.map(({ fields }) => String(fields['err']));
+  expect(told).toEqual([expect.stringContaining(reason)]);
+  rmSync(file, { recursive: true, force: true });
+  write(linesOf(7002));
+  await watched.check();
+  expect(ports).toEqual([7001, 7002]);
+});
+
+it('takes a file that cannot be read at the first look for no missing one', async () => {
+  const { file, write, texts, watched, follow } = setUp();
+  const ports = follow('one');
+  rmSync(file);
+  mkdirSync(file);
+  await watched.check();
+  expect([ports, texts]).toEqual([[], []]);
+  rmSync(file, { recursive: true });
+  write(linesOf(7002));
+  await watched.check();
+  expect(ports).toEqual([7002]);
 });

@@ -2,6 +2,7 @@
 // same text. What a part cannot use stays there as it was, and keeps no other part from what the file says.
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { reasonOf } from '../../lib/text/read-text.ts';
 import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -19,7 +20,7 @@ export interface SettingsListener {
 
 export interface WatchedSettingsNeeds {
   readonly file: string;
-  /** The settings as this text and the environment say; undefined: there is no file, or it cannot be read. Throws Error. */
+  /** The settings as this text and the environment say; undefined: there is no file. Throws Error. */
   readonly read: (text: string | undefined) => Settings;
   readonly clock: Clock;
   readonly log: Log;
@@ -44,6 +45,8 @@ export class WatchedSettings {
   /** Hash of what was looked at last, good or not. */
   #seen: string | undefined;
   #said: Said | undefined;
+  /** Why it could not be read at the last look; it is told once for each reason. */
+  #unread: string | undefined;
   #stopped = false;
   #looks: Repeated | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -81,24 +84,40 @@ export class WatchedSettings {
   }
 
   async #check(): Promise<void> {
-    const text = await readFile(this.#needs.file, 'utf8').catch(() => undefined);
+    const isFirstLook = this.#seen === undefined;
+    const found = await lookAt(this.#needs.file, isFirstLook);
     if (this.#stopped) return;
-    const seen = text === undefined ? 'none' : hash('sha256', text);
-    if (seen !== this.#seen) {
-      const isFirstLook = this.#seen === undefined;
-      this.#seen = seen;
-      this.#said = this.#settingsOf(text, isFirstLook);
-      for (const follower of this.#followers)
-        Object.assign(follower, { isUpToDate: false, isToldOfFailure: false });
-    }
+    if ('unread' in found) this.#tellUnread(found.unread);
+    else this.#take(found.text, isFirstLook);
     for (const follower of this.#followers) this.#tell(follower);
+  }
+
+  #take(text: string | undefined, isFirstLook: boolean): void {
+    this.#unread = undefined;
+    const seen = text === undefined ? 'none' : hash('sha256', text);
+    if (seen === this.#seen) return;
+    this.#seen = seen;
+    this.#said = this.#settingsOf(text, isFirstLook);
+    for (const follower of this.#followers)
+      Object.assign(follower, { isUpToDate: false, isToldOfFailure: false });
+  }
+
+  /** What it says is not known then: every part stays with what it said last. */
+  #tellUnread(err: Error): void {
+    if (err.message === this.#unread) return;
+    this.#unread = err.message;
+    const { file, log } = this.#needs;
+    log.error(
+      { file, err },
+      'gateway.yaml cannot be read: keys, loaders and toolsets stay as they were until it can',
+    );
   }
 
   #settingsOf(text: string | undefined, isFirstLook: boolean): Said {
     const { file, read, log } = this.#needs;
     try {
       // Read as settings it would be all defaults, and no key: that it is being written is likelier.
-      if (!isFirstLook && (text ?? '').trim() === '') throw new Error('the file is empty');
+      if (!isFirstLook && text?.trim() === '') throw new Error('the file is empty');
       return { settings: read(text) };
     } catch (err) {
       const auth = err instanceof SettingsError ? err.auth : undefined;
@@ -128,5 +147,19 @@ export class WatchedSettings {
         );
       follower.isToldOfFailure = true;
     }
+  }
+}
+
+/** There need not be one at the start. One that is gone later is likelier to be on its way back. */
+async function lookAt(
+  file: string,
+  mayBeMissing: boolean,
+): Promise<{ readonly text: string | undefined } | { readonly unread: Error }> {
+  try {
+    return { text: await readFile(file, 'utf8') };
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isMissing && mayBeMissing) return { text: undefined };
+    return { unread: new Error(`the file ${reasonOf(error)}`, { cause: error }) };
   }
 }
