@@ -1,6 +1,6 @@
 // `ute validate` and a running gateway on the same declarations and settings: what one refuses, the other does, in one text.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
@@ -59,6 +59,15 @@ async function verdicts(text: string): Promise<{ readonly gateway: Report; reado
   const of = ({ ok, problems }: Report): Report => ({ ok, problems });
   return { gateway: of(reload.body), validate: of(validate) };
 }
+
+it('leaves the data directory of the gateway as it is, and makes none', async () => {
+  const own = tempDir();
+  const text = `log: { level: silent }\ndata_dir: data\nloaders: [{ type: yaml-file, paths: ['${tools}'] }]\n`;
+  writeFileSync(join(own, 'gateway.yaml'), text);
+  const { code, stderr } = await ute(['validate'], { UTE_CONFIG: join(own, 'gateway.yaml') }, own);
+  expect({ code, stderr, left: readdirSync(own) }).toEqual({ code: 0, stderr: '', left: ['gateway.yaml'] });
+  removeDir(own);
+});
 
 const CONNECTIONS = `connections:
   db: { type: postgres, url: 'postgres://u:p@127.0.0.1:1/d' }

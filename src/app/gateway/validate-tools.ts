@@ -114,6 +114,8 @@ function withoutServices(settings: Settings, dataDir: string): Settings {
   return {
     ...settings,
     data_dir: dataDir,
+    // The journal of a gateway that was killed is the next one's, and what is agreed to is its own.
+    own_dir: dataDir,
     // What is installed there already is not installed anew.
     executors: { ...settings.executors, mcp: { ...mcp, packages_dir: packagesDir(settings) } },
     auth: { ...settings.auth, mode: 'none' },
