@@ -93,7 +93,7 @@ it('tells nobody anything once it has been stopped', async () => {
 
 it.each([
   ['gone', () => undefined, 'the file does not exist'],
-  ['not to be read', (file: string) => void mkdirSync(file), 'the file cannot be read: EISDIR'],
+  ['not to be read', (file: string) => mkdirSync(file), 'the file cannot be read: EISDIR'],
   ['emptied', (file: string) => writeFileSync(file, ''), 'the file is empty'],
 ])('changes nothing while the file is %s, and says so once, as it is', async (_, put, reason) => {
   const { file, write, log, watched, follow } = setUp();

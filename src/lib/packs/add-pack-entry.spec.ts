@@ -71,6 +71,20 @@ describe('addPackEntry', () => {
     expect(addPackEntry(textWith(undefined), system)).toBe('there already');
   });
 
+  it('says what an entry that is there lacks, and leaves that as it was written', () => {
+    const wanted = { name: 'web', without: ['fetch_url'], choose: { search: 'brave' } };
+    const other = { ...wanted, choose: { search: 'tavily' } };
+    expect(addPackEntry(textWith(undefined, wanted), wanted)).toBe('there already');
+    expect(addPackEntry(textWith(undefined, other), wanted)).toEqual({
+      message: 'the pack web is named already, without choose: { search: brave }: write that there',
+    });
+    expect(addPackEntry(textWith(undefined, { name: 'web', without: [] }), wanted)).toEqual({
+      message:
+        'the pack web is named already, without choose: { search: brave } and ' +
+        'overrides: { fetch_url: { off: true } }: write that there',
+    });
+  });
+
   it.each(['[', 'loaders: 1\n', '- a\n', 'a: 1\na: 2\n'])(
     'takes nothing that it does not understand: %j',
     (text) => {

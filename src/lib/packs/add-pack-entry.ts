@@ -1,5 +1,5 @@
 // gateway.yaml with one more pack: as it was written, comments included, and with the entry at the end of its loaders.
-import { Document, isMap, isNode, isSeq, parseDocument, type YAMLSeq } from 'yaml';
+import { Document, isMap, isNode, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 
 /** What settings say where they say nothing of loaders: adding one must not take those tools away. */
 const LOADERS_BY_DEFAULT = [{ type: 'yaml-file', paths: ['tools.yaml'] }];
@@ -15,7 +15,8 @@ export interface PackEntry {
 export type WithEntry = { readonly text: string } | 'there already' | { readonly message: string };
 
 /** `text`: undefined where there is no gateway.yaml yet; its tools are those of the pack alone then. */
-export function addPackEntry(text: string | undefined, { name, without, choose = {} }: PackEntry): WithEntry {
+export function addPackEntry(text: string | undefined, wanted: PackEntry): WithEntry {
+  const { name, without, choose = {} } = wanted;
   const document: Document = parseDocument(text ?? '');
   const [error] = document.errors;
   if (error !== undefined) return { message: error.message };
@@ -27,10 +28,10 @@ export function addPackEntry(text: string | undefined, { name, without, choose =
   }
   const loaders: unknown = document.get('loaders', true);
   if (!isSeq(loaders)) return { message: 'loaders: expected a list of entries' };
-  const isThere = loaders.items.some(
-    (item) => isMap(item) && item.get('type') === 'pack' && item.get('name') === name,
+  const there = loaders.items.find(
+    (item): item is YAMLMap => isMap(item) && item.get('type') === 'pack' && item.get('name') === name,
   );
-  if (isThere) return 'there already';
+  if (there !== undefined) return asWanted(there, wanted);
   const overrides = Object.fromEntries(without.map((tool) => [tool, { off: true }]));
   const chosen = Object.keys(choose).length > 0 && { choose };
   const entry = { type: 'pack', name, ...chosen, ...(without.length > 0 && { overrides }) };
@@ -39,6 +40,20 @@ export function addPackEntry(text: string | undefined, { name, without, choose =
   loaders.flow = false;
   loaders.add(document.createNode(entry));
   return { text: document.toString({ lineWidth: 0 }) };
+}
+
+/** What the operator has written there is not changed: that it says something else is told. */
+function asWanted(there: YAMLMap, { name, without, choose = {} }: PackEntry): WithEntry {
+  const lacks = [
+    ...Object.entries(choose)
+      .filter(([choice, value]) => there.getIn(['choose', choice]) !== value)
+      .map(([choice, value]) => `choose: { ${choice}: ${value} }`),
+    ...without
+      .filter((tool) => there.getIn(['overrides', tool, 'off']) !== true)
+      .map((tool) => `overrides: { ${tool}: { off: true } }`),
+  ];
+  if (lacks.length === 0) return 'there already';
+  return { message: `the pack ${name} is named already, without ${lacks.join(' and ')}: write that there` };
 }
 
 /** The text as it is with one line more. Undefined: the list is not one of lines that begin with a dash. */
