@@ -111,16 +111,18 @@ describe('StoredAuditSink', () => {
     expect(table.rows.size).toBe(300);
   });
 
-  it('refuses a call whose intent the database does not take, in two seconds at most, and the next ones at once', async () => {
-    const { sink, table, clock } = await opened();
+  it('refuses a call whose intent the database does not take, in two seconds at most, and the next ones at once, and counts each', async () => {
+    const { sink, table, clock, metrics } = await opened();
     table.hanging = true;
     const refused = sink.intend(intentRecord()).catch((error: unknown) => error);
     await clock.advance(2_000);
     expect(await refused).toMatchObject(DOWN);
     await expect(sink.intend(intentRecord())).rejects.toMatchObject(DOWN);
+    expect(metrics.values.get('ute_audit_refused_calls_total')).toBe(2);
     table.hanging = false;
     await clock.advance(500);
     await sink.intend(intentRecord());
+    expect(metrics.values.get('ute_audit_refused_calls_total')).toBe(2);
     expect(table.rows.size).toBe(1);
   });
 

@@ -98,7 +98,12 @@ export class StoredAuditSink implements AuditSink {
 
   async intend(record: AuditRecord): Promise<void> {
     const line = auditLine(record);
-    await (this.#groups === undefined ? this.#journal.append(line) : this.#groups.commit(line));
+    try {
+      await (this.#groups === undefined ? this.#journal.append(line) : this.#groups.commit(line));
+    } catch (error) {
+      this.#counts.refused.add();
+      throw error;
+    }
     this.#counts.accepted.add();
   }
 
