@@ -14,6 +14,8 @@ export interface SpecRules {
   advise?(fn: ToolFunction): readonly OptionFault[];
   /** Those of gateway.yaml, by name: tools that name one are given its tokens. Left out: there are none. */
   readonly oauthProviders?: ReadonlyMap<string, OAuthProviderRules>;
+  /** Types of connections that this gateway cannot serve, each with the reason. */
+  readonly refusedConnections?: ReadonlyMap<string, string>;
 }
 
 export interface OAuthProviderRules {

@@ -69,6 +69,29 @@ it('leaves the data directory of the gateway as it is, and makes none', async ()
   removeDir(own);
 });
 
+it('refuses a database that one process alone can hold where several serve, before a gateway does', async () => {
+  const own = tempDir();
+  const embedded = 'connections:\n  notes:\n    type: embedded\ntools: []\n';
+  writeFileSync(join(own, 'tools.yaml'), embedded);
+  writeFileSync(join(own, 'gateway.yaml'), 'log: { level: silent }\nprocesses: 2\n');
+  const shared = { UTE_REDIS_URL: 'redis://127.0.0.1:1', UTE_DATABASE_URL: 'postgres://u@127.0.0.1:1/d' };
+  const at = (more: Readonly<Record<string, string>>) =>
+    ute(['validate', '--json'], { UTE_CONFIG: join(own, 'gateway.yaml'), ...shared, ...more }, own);
+  const { code, stdout } = await at({});
+  expect(code).toBe(1);
+  expect((JSON.parse(stdout) as Report).problems).toEqual([
+    {
+      file: 'tools.yaml',
+      line: 3,
+      column: 11,
+      path: 'connections.notes.type',
+      message: expect.stringMatching(/^type "embedded": 2 processes serve here, and one alone/) as string,
+    },
+  ]);
+  expect((await at({ UTE_PROCESSES: '1' })).code).toBe(0);
+  removeDir(own);
+});
+
 const CONNECTIONS = `connections:
   db: { type: postgres, url: 'postgres://u:p@127.0.0.1:1/d' }
   server: { type: mcp, url: 'https://mcp.example.com/' }

@@ -23,6 +23,7 @@ import type { ToolSearch } from '../../ports/registry/tool-search.ts';
 import type { SpecControl } from '../../ports/registry/spec-control.ts';
 import type { ToolVersions } from '../../ports/registry/tool-versions.ts';
 import type { OutsidePorts, Ports } from '../../ports/ports.ts';
+import { processCountOf } from '../process/many/process-count.ts';
 import { specRules } from './registry-rules.ts';
 import { ReplicaAgreement } from '../../registry/reload/replica-agreement.ts';
 import type { ToolsetRegistry } from '../../registry/toolsets/toolset-registry.ts';
@@ -130,14 +131,25 @@ export async function knownPlugins(settings: Settings): Promise<{
 }
 
 function rulesOf(
-  { extensions, oauth }: Settings,
+  settings: Settings,
   { view }: Pipeline,
   custom: Awaited<ReturnType<typeof loadCustomExtensions>>,
   executors: Awaited<ReturnType<typeof loadCustomExecutors>>,
 ) {
+  const { extensions, oauth } = settings;
   const toolStage = new Set(view.tool.map(({ name }) => name));
   const plugins = custom.map(({ plugin }) => plugin).filter(({ name }) => toolStage.has(name));
-  return specRules(plugins, executors, extensions, oauth.providers);
+  const rules = specRules(plugins, executors, extensions, oauth.providers);
+  return { ...rules, refusedConnections: refusedConnections(settings) };
+}
+
+/** The embedded database has one holder. In the other processes every call of such a tool would fail. */
+function refusedConnections(settings: Settings): ReadonlyMap<string, string> {
+  const { count } = processCountOf(settings);
+  const why =
+    `${count} processes serve here, and one alone can hold that database; use a connection of type postgres, ` +
+    'for a pack by `connections` of its entry, or processes: 1';
+  return new Map(count > 1 ? [['embedded', why]] : []);
 }
 
 function statusOf(executors: ReadonlyMap<string, Executor<unknown>>): JsonObject {

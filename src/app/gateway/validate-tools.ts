@@ -13,6 +13,7 @@ import { createInfra, type Infra } from '../adapters/create-ports.ts';
 import { databaseSettings, embeddedPostgres } from '../../infra/postgres/own-database.ts';
 import { GatewayDatabase } from '../../infra/postgres/gateway-database.ts';
 import { SqlSpecStore } from '../../infra/specs/sql-spec-store.ts';
+import { processCountOf } from '../process/many/process-count.ts';
 import { chosenLoaders } from './open-loaders.ts';
 import type { McpServers } from '../../ports/egress/mcp-servers.ts';
 import type { Authenticator } from '../../ports/authenticator.ts';
@@ -118,6 +119,8 @@ function withoutServices(settings: Settings, dataDir: string): Settings {
     own_dir: dataDir,
     // What is installed there already is not installed anew.
     executors: { ...settings.executors, mcp: { ...mcp, packages_dir: packagesDir(settings) } },
+    // As many as would serve: some connections are for one alone.
+    processes: processCountOf(settings).count,
     auth: { ...settings.auth, mode: 'none' },
     redis: { ...settings.redis, url: undefined },
     database: { ...settings.database, url: undefined, owner_url: undefined },

@@ -94,6 +94,8 @@ function makeConnection(
       ],
     };
   }
+  const refusal = rules.refusedConnections?.get(type);
+  if (refusal !== undefined) return { faults: [{ path: ['type'], message: `type "${type}": ${refusal}` }] };
   const parsed = schema.safeParse(resolved);
   const limit = connectionLimitSchema.optional().safeParse(concurrency);
   const faults = [
