@@ -104,7 +104,7 @@ it.each([
   await watched.check();
   await watched.check();
   expect([ports, follow('late')]).toEqual([[7001], reason.endsWith('empty') ? [] : [7001]]);
-  const told = log.lines.map(({ fields }) => String(fields['err']));
+  const told = log.lines.map(({ fields }) => String(fields['reason'] ?? fields['err']));
   expect(told).toEqual([expect.stringContaining(reason)]);
   rmSync(file, { recursive: true, force: true });
   write(linesOf(7002));

@@ -103,12 +103,12 @@ export class WatchedSettings {
   }
 
   /** What it says is not known then: every part stays with what it said last. */
-  #tellUnread(err: Error): void {
-    if (err.message === this.#unread) return;
-    this.#unread = err.message;
+  #tellUnread(reason: string): void {
+    if (reason === this.#unread) return;
+    this.#unread = reason;
     const { file, log } = this.#needs;
     log.error(
-      { file, err },
+      { file, reason },
       'gateway.yaml cannot be read: keys, loaders and toolsets stay as they were until it can',
     );
   }
@@ -154,12 +154,12 @@ export class WatchedSettings {
 async function lookAt(
   file: string,
   mayBeMissing: boolean,
-): Promise<{ readonly text: string | undefined } | { readonly unread: Error }> {
+): Promise<{ readonly text: string | undefined } | { readonly unread: string }> {
   try {
     return { text: await readFile(file, 'utf8') };
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     if (isMissing && mayBeMissing) return { text: undefined };
-    return { unread: new Error(`the file ${reasonOf(error)}`, { cause: error }) };
+    return { unread: `the file ${reasonOf(error)}` };
   }
 }
