@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../contract/json.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { parseWithLargeIntegers, StrictJsonError } from '../../lib/json/strict-json.ts';
+import { faultInWords } from '../../lib/json/strict-json-error.ts';
 import { MendableText } from '../../lib/json/mended/mended-json.ts';
 import type { BrokenObject, Mend, MendedObject } from '../../lib/json/mended/mended-object.ts';
 import { TextPlaces } from '../../lib/text/text-places.ts';
@@ -203,8 +204,9 @@ function strictly(json: string) {
   }
 }
 
-function refusedBy({ message, pointer, reason }: StrictJsonError, position: number): ToolFailure {
-  return new ToolFailure('VALIDATION', `The call is not acceptable JSON: ${message}.`, {
+function refusedBy(error: StrictJsonError, position: number): ToolFailure {
+  const { message, pointer, reason } = error;
+  return new ToolFailure('VALIDATION', `The call is not acceptable JSON: ${faultInWords(error)}.`, {
     reason: reason === 'SYNTAX' ? 'CALL_NOT_JSON' : reason,
     details: { violations: [{ pointer, message }], position },
   });

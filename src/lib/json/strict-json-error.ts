@@ -49,6 +49,17 @@ export class StrictJsonError extends Error {
   }
 }
 
+/** Half a sentence that begins with the place: a model is often shown the message alone. */
+export function faultInWords({
+  reason,
+  pointer,
+  message,
+  offset,
+}: Pick<StrictJsonError, 'reason' | 'pointer' | 'message' | 'offset'>): string {
+  const where = reason === 'SYNTAX' && offset !== undefined ? `, from character ${offset + 1} on` : '';
+  return `${pointer === '' ? 'it' : pointer} ${message}${where}`;
+}
+
 /** What is wrong with a key or a value, before its place is known. Messages never repeat a value. */
 export interface Fault {
   readonly reason: StrictJsonReason;

@@ -1,6 +1,7 @@
 // Strict JSON: agrees with JSON.parse within the limits, and refuses everything else with a reason.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { faultInWords } from './strict-json-error.ts';
 import { checkJsonValue, parseStrictJson, StrictJsonError } from './strict-json.ts';
 
 function reasonOf(run: () => unknown): string {
@@ -182,5 +183,23 @@ describe('checkJsonValue', () => {
     let value: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) value = [value];
     expect(reasonOf(() => checkJsonValue(value))).toBe('TOO_DEEP');
+  });
+});
+
+describe('faultInWords', () => {
+  it.each([
+    ['{"arguments":{"a":1,"a":2}}', '/arguments/a must not appear twice in its object'],
+    ['{"list":[{"__proto__":1}]}', '/list/0 must not have the key "__proto__"'],
+    ['{"text":"\\ud800"}', '/text must not hold half of a surrogate pair'],
+    ['{"a":1} x', 'it is not valid JSON, from character 9 on'],
+  ])('of %s names the place', (text, words) => {
+    const refusal = (): unknown => {
+      try {
+        return parseStrictJson(text);
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(faultInWords(refusal() as StrictJsonError)).toBe(words);
   });
 });

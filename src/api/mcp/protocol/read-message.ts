@@ -10,7 +10,7 @@ import {
   StrictJsonError,
   type WithLargeIntegers,
 } from '../../../lib/json/strict-json.ts';
-import { DEFAULT_JSON_LIMITS } from '../../../lib/json/strict-json-error.ts';
+import { DEFAULT_JSON_LIMITS, faultInWords } from '../../../lib/json/strict-json-error.ts';
 import { invalid } from '../../rest/route/violations.ts';
 
 export const PARSE_ERROR = -32_700;
@@ -56,9 +56,10 @@ export function readMessage(body: unknown): WithLargeIntegers | Unreadable {
   }
 }
 
-function refused({ reason, pointer, message }: StrictJsonError, text: string): Unreadable {
+function refused({ reason, pointer, message, offset }: StrictJsonError, text: string): Unreadable {
   const inCall = pointer.replace(/^\/params(?=\/|$)/, '');
-  const failure = new ToolFailure('VALIDATION', `The message is not acceptable JSON: ${message}`, {
+  const words = faultInWords({ reason, pointer: inCall, message, offset });
+  const failure = new ToolFailure('VALIDATION', `The message is not acceptable JSON: ${words}.`, {
     reason,
     details: { violations: [{ pointer: inCall, message }] },
   });

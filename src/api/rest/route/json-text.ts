@@ -8,6 +8,7 @@ import {
   StrictJsonError,
   type WithLargeIntegers,
 } from '../../../lib/json/strict-json.ts';
+import { faultInWords } from '../../../lib/json/strict-json-error.ts';
 import { invalid } from './violations.ts';
 
 /** A management route's body, parsed; throws ToolFailure for one that was refused on its way in, too. */
@@ -39,8 +40,9 @@ export function refuseLargeIntegers([first]: LargeIntegers): void {
   if (first !== undefined) throw malformed(largeIntegerRefused(first));
 }
 
-function malformed({ reason, pointer, message }: StrictJsonError): ToolFailure {
-  return new ToolFailure('VALIDATION', `The body is not acceptable JSON: ${message}`, {
+function malformed(error: StrictJsonError): ToolFailure {
+  const { reason, pointer, message } = error;
+  return new ToolFailure('VALIDATION', `The body is not acceptable JSON: ${faultInWords(error)}.`, {
     reason,
     details: { violations: [{ pointer: pointer ?? '', message }] },
   });

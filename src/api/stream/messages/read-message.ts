@@ -3,6 +3,7 @@ import { isJsonObject } from '../../../contract/json.ts';
 import type { LargeIntegers } from '../../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { parseWithLargeIntegers, StrictJsonError } from '../../../lib/json/strict-json.ts';
+import { faultInWords } from '../../../lib/json/strict-json-error.ts';
 import { didYouMean } from '../../../lib/text/did-you-mean.ts';
 import { refuseLargeIntegers } from '../../rest/route/json-text.ts';
 import { invalid, refused, violationsOf } from '../../rest/route/violations.ts';
@@ -79,8 +80,9 @@ function unknownType(type: unknown): string {
   return `must be one of ${CLIENT_TYPES.join(', ')}${hint}`;
 }
 
-function notJson({ reason, pointer, message }: StrictJsonError): ToolFailure {
-  return new ToolFailure('VALIDATION', `The message is not acceptable JSON: ${message}`, {
+function notJson(error: StrictJsonError): ToolFailure {
+  const { reason, pointer, message } = error;
+  return new ToolFailure('VALIDATION', `The message is not acceptable JSON: ${faultInWords(error)}.`, {
     reason,
     details: { violations: [{ pointer: pointer ?? '', message }] },
   });
