@@ -28,8 +28,13 @@ export interface PinoLogOptions {
   readonly alsoTo?: (line: LogLine) => void;
 }
 
-/** Lines gather up to this size, and at most this long, before they are written. */
-const GATHER_BYTES = 16_000;
+/**
+ * Lines gather up to this size, and at most this long, before they are written. A write wakes a thread of the pool: at full
+ * rate, writes of 16 kB took 2 µs of the event loop for each call, these 0.4.
+ */
+const GATHER_BYTES = 60_000;
+/** What a pipe on Linux holds; pino's own default is 16 kB. */
+const PIPE_BYTES = 65_536;
 const GATHER_MS = 100;
 /** A reader of stdout who has stopped costs lines, not the gateway's memory. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
@@ -221,6 +226,7 @@ function stdout(): LogDestination {
     fd: 1,
     sync: false,
     minLength: GATHER_BYTES,
+    maxWrite: PIPE_BYTES,
     periodicFlush: GATHER_MS,
     maxLength: MAX_BUFFERED_BYTES,
     contentMode: 'buffer',
