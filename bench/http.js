@@ -4,10 +4,9 @@ import { ROUNDS, WARM_UP_SECONDS, compare, number, report } from './measure.js';
 import { callOf, latencyMs, perSecond } from './rest-load.js';
 import { READ_ONLY, toolsFile } from './tools-file.js';
 
-export async function http() {
-  const upstream = await startChild('fastify-echo.js');
-  const origin = `http://127.0.0.1:${upstream.message.port}`;
-  const file = toolsFile({
+/** A tools.yaml with the tool `post`, which posts `{ text }` to `/echo` at `origin`. */
+export function postingTool(origin) {
+  return toolsFile({
     connections: {
       upstream: { type: 'http', base_url: origin, allow_private: ['127.0.0.0/8'], allow_ports: ['1-65535'] },
     },
@@ -27,6 +26,12 @@ export async function http() {
       },
     ],
   });
+}
+
+export async function http() {
+  const upstream = await startChild('fastify-echo.js');
+  const origin = `http://127.0.0.1:${upstream.message.port}`;
+  const file = postingTool(origin);
   const gateway = await startGateway({ tools: file.path });
   const body = { text: 'the quick brown fox jumps over the lazy dog' };
   const theirs = { url: `${origin}/echo`, body };

@@ -5,15 +5,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { credentials, loadPackageDefinition, Metadata } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
 import { inProcess, startChild, startGateway } from './children.js';
 import { asynchronous } from './asynchronous.js';
+import { grpc } from './grpc.js';
 import { http } from './http.js';
 import { listing } from './listing.js';
 import { mcp } from './mcp.js';
 import { mcpDoor } from './mcp-door.js';
-import { ROUNDS, SECONDS, WARM_UP_SECONDS, allMet, compare, median, number, report } from './measure.js';
+import { ROUNDS, WARM_UP_SECONDS, allMet, compare, median, number, report } from './measure.js';
 import { callOf, perSecond } from './rest-load.js';
 import { processes } from './processes.js';
 import { records } from './records.js';
@@ -50,49 +49,6 @@ async function rest() {
     `${number(ratio * 100)} %`,
     '≥ 35 %',
     ratio >= 0.35,
-  );
-}
-
-async function grpc() {
-  const bare = await startChild('grpc-echo.js');
-  const gateway = await startGateway({ tools: TOOLS });
-  const definition = loadSync('unified_tool_executor/v1/tool_executor_service.proto', {
-    includeDirs: [join(ROOT, 'proto')],
-  });
-  const { ToolExecutorService } = loadPackageDefinition(definition).unified_tool_executor.v1;
-  const request = { tool: 'echo', argumentsJson: Buffer.from(JSON.stringify(BODY)) };
-  const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${gateway.key}`);
-  const shoot = async (address, seconds) => {
-    const client = new ToolExecutorService(address, credentials.createInsecure());
-    const until = performance.now() + seconds * 1000;
-    let count = 0;
-    const one = () => new Promise((resolve, reject) => client.Execute(request, metadata, (error, reply) => (error || !reply.ok ? reject(error ?? new Error('not ok')) : resolve()))); // oxfmt-ignore
-    const caller = async () => {
-      while (performance.now() < until) {
-        await one();
-        count += 1;
-      }
-    };
-    await Promise.all(Array.from({ length: 32 }, caller));
-    client.close();
-    return count / seconds;
-  };
-  const theirs = `127.0.0.1:${bare.message.port}`;
-  await shoot(gateway.grpc, WARM_UP_SECONDS);
-  await shoot(theirs, WARM_UP_SECONDS);
-  const pairs = [];
-  for (let round = 0; round < ROUNDS; round += 1)
-    pairs.push([await shoot(theirs, SECONDS), await shoot(gateway.grpc, SECONDS)]);
-  await Promise.all([bare.stop(), gateway.stop()]);
-  const ratio = median(pairs.map(([base, own]) => own / base));
-  report(
-    'gRPC Execute echo',
-    `${number(median(pairs.map(([, own]) => own)))} calls/s`,
-    `${number(median(pairs.map(([base]) => base)))} calls/s (bare grpc-js)`,
-    `${number(ratio * 100)} %`,
-    '≥ 70 %',
-    ratio >= 0.7,
   );
 }
 

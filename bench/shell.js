@@ -9,8 +9,9 @@ import { inProcess } from './children.js';
 import { compare, median, number, report } from './measure.js';
 import { READ_ONLY, toolsFile } from './tools-file.js';
 
-export async function shell() {
-  const file = toolsFile({
+/** A tools.yaml with the tool `nothing`, a command in the sandbox that does nothing. */
+export function nothingTool() {
+  return toolsFile({
     tools: [
       {
         name: 'nothing',
@@ -21,6 +22,10 @@ export async function shell() {
       },
     ],
   });
+}
+
+export async function shell() {
+  const file = nothingTool();
   const byHand = async () => {
     const times = [];
     for (let i = 0; i < 60; i += 1) times.push(await spawnByHand(['/usr/bin/true']));
