@@ -1,5 +1,5 @@
-// `node bench/paired.js ../before . grpc http`: two checkouts that are built, or more, called in turn while all of their gateways
-// run. What a run of each measures differs by a fifth on a machine that others use; calls a second and processor time of pairs do not.
+// `node bench/paired.js ../before . grpc http`: the gateways of two built checkouts, or more, run at once and are called in turn.
+// Runs one after the other would differ by a fifth on a machine that others use. Run it again before you believe a difference of 5 %.
 import { join, resolve } from 'node:path';
 import { startChild } from './children.js';
 import { echoes } from './grpc.js';
@@ -15,7 +15,7 @@ const ROUNDS = 12;
 const over = (connections, tool, args) => async (gateway, duration) =>
   (await shoot(callOf(gateway, tool, args), { duration, connections })).requests.total;
 
-/** Tools that all of them serve, none for those of each checkout's benchmarks; and the calls of one round. */
+/** `file`: makes the tools.yaml that all of them serve; left out, each serves the bench/tools.yaml of its checkout. `calls`: of one round. */
 const parts = {
   rest: { calls: over(32, 'echo', BODY) },
   grpc: { calls: (gateway, seconds) => echoes(gateway.grpc, gateway.key, seconds) },
@@ -28,7 +28,7 @@ const asked = process.argv.slice(2);
 const names = asked.filter((word) => Object.hasOwn(parts, word));
 const roots = asked.filter((word) => !Object.hasOwn(parts, word));
 if (roots.length < 2)
-  throw new Error(`two folders, and of ${Object.keys(parts).join(', ')} what is measured`);
+  throw new Error(`expected two checkouts, and what to measure of ${Object.keys(parts).join(', ')}`);
 
 for (const name of names.length > 0 ? names : Object.keys(parts)) await measured(name, parts[name]);
 

@@ -21,6 +21,7 @@ import { admission, sessionTrips, shared } from './shared.js';
 import { shell } from './shell.js';
 import { sql } from './sql.js';
 import { stream } from './stream.js';
+import { BODY } from './stores.js';
 import { starts } from './starts.js';
 import { sustained } from './sustained.js';
 import { telemetry } from './telemetry.js';
@@ -30,7 +31,6 @@ import { waiting } from './waiting.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const TOOLS = join(ROOT, 'bench/tools.yaml');
-const BODY = { text: 'the quick brown fox jumps over the lazy dog' };
 async function rest() {
   const bare = await startChild('fastify-echo.js');
   const gateway = await startGateway({ tools: TOOLS });

@@ -10,6 +10,12 @@ describe('PinoLog on stdout', () => {
     expect(linesOf(script)).toEqual(Array.from({ length: count }, (_line, i) => i));
   });
 
+  it('keeps them where each character is three bytes', () => {
+    const script = `for (let i = 0; i < 900; i += 1) log.info({ i, text: '\u6f22'.repeat(60) }, 'line');
+      setImmediate(() => setImmediate(() => process.exit(0)));`;
+    expect(linesOf(script)).toEqual(Array.from({ length: 900 }, (_line, i) => i));
+  });
+
   it('keeps the lines of every log there is', () => {
     const script = `const other = PinoLog.create({ level: 'info' });
       log.info({ i: 1 }, 'line'); other.info({ i: 2 }, 'line'); log.info({ i: 3 }, 'line'); process.exit(0);`;
