@@ -10,10 +10,11 @@ describe('PinoLog on stdout', () => {
     expect(linesOf(script)).toEqual(Array.from({ length: count }, (_line, i) => i));
   });
 
-  it('keeps them where each character is three bytes', () => {
+  it('keeps them, and a write that has begun, where each character is three bytes', () => {
     const script = `for (let i = 0; i < 900; i += 1) log.info({ i, text: '\u6f22'.repeat(60) }, 'line');
       setImmediate(() => setImmediate(() => process.exit(0)));`;
-    expect(linesOf(script)).toEqual(Array.from({ length: 900 }, (_line, i) => i));
+    // In any order: a write that a busy machine has held up for long is overtaken by what is written at exit.
+    expect(linesOf(script).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 900 }, (_line, i) => i));
   });
 
   it('keeps the lines of every log there is', () => {

@@ -1,7 +1,8 @@
 // Specs of PinoLog, with a list in the place of stdout; what happens at exit is tested in a process of its own.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PinoLog, type LogDestination, type LogLevel, type PinoLogOptions } from './pino-log.ts';
+import { PinoLog, type LogLevel, type PinoLogOptions } from './pino-log.ts';
+import type { LogDestination } from './stdout.ts';
 
 describe('PinoLog', () => {
   it('writes a line of JSON with level, ISO time, the fields and the message', () => {

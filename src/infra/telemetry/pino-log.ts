@@ -3,13 +3,9 @@ import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'p
 import type { Log, LogFields } from '../../ports/telemetry/log.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { KnownSecrets } from './known-secrets.ts';
+import { openStdout, PIPE_BYTES, type LogDestination, type Stdout } from './stdout.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
-
-/** What lines are written to, some at a time. */
-export interface LogDestination extends DestinationStream {
-  flush(done: (error?: Error) => void): void;
-}
 
 /** A line as it is written: secrets are hidden in it. */
 export interface LogLine {
@@ -28,18 +24,8 @@ export interface PinoLogOptions {
   readonly alsoTo?: (line: LogLine) => void;
 }
 
-/**
- * Lines gather up to this size, and at most this long, before they are written. A write wakes a thread of the pool: at full
- * rate, writes of 16 kB took 2 µs of the event loop for each call, these 0.4.
- */
-const GATHER_BYTES = 60_000;
-/** What a pipe on Linux holds: no write is larger. Where nobody reads it, process.exit loses the one that waits, and no other. */
-const PIPE_BYTES = 65_536;
 /** Lines that are handed on together, in UTF-16 units: three bytes each at most. */
 const PIECE_UNITS = PIPE_BYTES / 4;
-const GATHER_MS = 100;
-/** A reader of stdout who has stopped costs lines, not the gateway's memory. */
-const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 interface Line extends LogLine {
   readonly logger: Logger;
@@ -136,16 +122,17 @@ const MAX_WAITING_LINES = 1000;
 
 /** Those that have lines when the process exits write them: one listener for all of them, which a log that is no longer used leaves. */
 const waiting = new Set<Backlog>();
-let shared: LogDestination | undefined;
+let shared: Stdout | undefined;
 
 /** Stdout, for every log of this process. */
 function stdoutOfAll(): LogDestination {
   if (shared !== undefined) return shared;
   // Before pino's own exit hook, which writes what it has by then.
   process.prependOnceListener('exit', () => {
+    shared?.writeAtOnce();
     for (const backlog of waiting) backlog.drain();
   });
-  shared = stdout();
+  shared = openStdout();
   return shared;
 }
 
@@ -217,26 +204,4 @@ export class PinoLog implements Log {
     if (!this.#logger.isLevelEnabled(level)) return;
     this.#backlog.add({ logger: this.#logger, bound: this.#bound, level, fields, message, at: Date.now() });
   }
-}
-
-/**
- * Pino's own destination: it flushes at exit, and gives up in silence when the reader of a pipe has gone. It takes
- * bytes: with text, it would copy all that has gathered for each line that is added.
- */
-function stdout(): LogDestination {
-  const destination = pino.destination({
-    fd: 1,
-    sync: false,
-    minLength: GATHER_BYTES,
-    maxWrite: PIPE_BYTES,
-    periodicFlush: GATHER_MS,
-    maxLength: MAX_BUFFERED_BYTES,
-    contentMode: 'buffer',
-  });
-  destination.on('error', () => undefined);
-  return {
-    // Its types know of text alone.
-    write: (text) => void destination.write(Buffer.from(text) as unknown as string),
-    flush: (done) => destination.flush(done),
-  };
 }
