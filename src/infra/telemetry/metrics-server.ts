@@ -4,6 +4,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { foreignRequest, namesHostTwice } from '../../lib/egress/foreign-request.ts';
 
+/** A scrape and a probe are small and come at once: who is slower is cut off, and whoever says nothing after a connection began. */
+const PATIENCE_MS = 10_000;
+const MAX_HEADER_BYTES = 16_384;
+/** Prometheus and probes are few: more would take the files that calls need. */
+const MOST_CONNECTIONS = 1_000;
+
 /** As Prometheus asks for it, before the older format. */
 const OPEN_METRICS = /^[^,]*application\/openmetrics-text(?:;[^,]*)?/;
 
@@ -24,6 +30,9 @@ export interface MetricsServerNeeds {
   readonly readiness: () => Promise<ReadinessAnswer> | ReadinessAnswer;
   /** Nobody shows a credential on this gateway, so pages of other origins are kept out here as well. */
   readonly anonymous: boolean;
+  /** How long a connection may take to bring a whole request. */
+  readonly patienceMs?: number;
+  readonly mostConnections?: number;
 }
 
 export class MetricsServer {
@@ -32,7 +41,15 @@ export class MetricsServer {
 
   constructor(needs: MetricsServerNeeds) {
     this.#needs = needs;
-    this.#server = createServer((request, response) => this.#answer(request, response));
+    const { patienceMs = PATIENCE_MS, mostConnections = MOST_CONNECTIONS } = needs;
+    const limits = {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: patienceMs,
+      requestTimeout: patienceMs,
+      connectionsCheckingInterval: patienceMs / 5,
+    };
+    this.#server = createServer(limits, (request, response) => this.#answer(request, response));
+    this.#server.maxConnections = mostConnections;
   }
 
   /** The port in use. Rejects when it cannot be had. */
