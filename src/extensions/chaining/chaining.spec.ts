@@ -27,7 +27,7 @@ function kit(rules: readonly object[] = RULES, store?: SessionSteps) {
   const clock = new FakeClock();
   const metrics = recordingMetrics();
   const sessionSteps = store ?? new MemorySessionSteps(clock);
-  const extension = chaining.create({ clock, log: recordingLog(), metrics, sessionSteps });
+  const extension = chaining.create({ log: recordingLog(), metrics, sessionSteps });
   const options = chainingOptionsSchema.parse({ rules });
   const call = async (
     tool: string,
@@ -63,6 +63,19 @@ describe('a tool that comes after another', () => {
     expect(await call('book')).toBe('STEP_MISSING');
     expect(metrics.values.get('ute_chaining_refusals_total{look-first}')).toBe(3);
   });
+
+  it.each([-3_600_000, 3_600_000])(
+    'runs for as long as is said, also where the date of the machine is set off by %i ms',
+    async (ms) => {
+      const { call, clock } = kit();
+      await call('look');
+      clock.setWall(clock.wall() + ms);
+      await clock.advance(60_000);
+      expect(await call('book')).toBe('ok');
+      await clock.advance(1);
+      expect(await call('book')).toBe('STEP_MISSING');
+    },
+  );
 
   it.each([
     [{ sessionId: 's2' }],
@@ -146,20 +159,21 @@ describe('while steps cannot be kept', () => {
     const clock = new FakeClock();
     const steps = new MemorySessionSteps(clock, { most: 3, mostOfTenant: 2 });
     const of = (tenant: string, id: string) => ({ tenant, id });
-    await steps.mark(of('acme', 'a'), ['x'], 1);
-    await steps.mark(of('acme', 'b'), ['x'], 1);
-    await expect(steps.mark(of('acme', 'c'), ['x'], 1)).rejects.toThrow('no further session');
+    await steps.mark(of('acme', 'a'), ['x']);
+    await steps.mark(of('acme', 'b'), ['x']);
+    await expect(steps.mark(of('acme', 'c'), ['x'])).rejects.toThrow('no further session');
     // One tenant leaves room for others.
-    await steps.mark(of('umbrella', 'd'), ['x'], 1);
-    await expect(steps.mark(of('wayne', 'e'), ['x'], 1)).rejects.toThrow('no further session');
-    await steps.mark(of('acme', 'a'), ['y'], 2);
+    await steps.mark(of('umbrella', 'd'), ['x']);
+    await expect(steps.mark(of('wayne', 'e'), ['x'])).rejects.toThrow('no further session');
+    await clock.advance(5);
+    await steps.mark(of('acme', 'a'), ['y']);
     expect([...(await steps.taken(of('acme', 'a'), ['x', 'y', 'z']))]).toEqual([
-      ['x', 1],
-      ['y', 2],
+      ['x', 5],
+      ['y', 0],
     ]);
     await clock.advance(86_400_000);
-    await steps.mark(of('acme', 'c'), ['x'], 3);
-    await steps.mark(of('acme', 'e'), ['x'], 3);
+    await steps.mark(of('acme', 'c'), ['x']);
+    await steps.mark(of('acme', 'e'), ['x']);
     expect((await steps.taken(of('acme', 'a'), ['x'])).size).toBe(0);
   });
 });

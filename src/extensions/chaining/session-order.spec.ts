@@ -2,7 +2,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { callOf, recordingLog, recordingMetrics } from '../../../test/helpers/call-kit.ts';
-import { FakeClock } from '../../../test/helpers/fake-clock.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import { refusalOf, successOf } from '../../core/settle.ts';
@@ -32,9 +31,8 @@ function held(rules: readonly ChainingRule[]): StepsOfTool {
   return stepsWith({ rules, asked });
 }
 
-/** `taken`: what the session did, and when. `failing`: what of the store does not answer. */
+/** `taken`: what the session did, and how long ago. `failing`: what of the store does not answer. */
 function kit(taken: Readonly<Record<string, number>> = {}, failing: readonly ('taken' | 'mark')[] = []) {
-  const clock = new FakeClock();
   const [log, metrics] = [recordingLog(), recordingMetrics()];
   const seen: string[] = [];
   const answer = <Result>(what: 'taken' | 'mark', result: Result) =>
@@ -52,7 +50,7 @@ function kit(taken: Readonly<Record<string, number>> = {}, failing: readonly ('t
       return answer('taken', new Map(found));
     },
   };
-  const order = new SessionOrder({ clock, log, metrics, sessionSteps });
+  const order = new SessionOrder({ log, metrics, sessionSteps });
   const walk = async (
     steps: StepsOfTool,
     ends: 'well' | 'badly' = 'well',
@@ -75,7 +73,7 @@ function kit(taken: Readonly<Record<string, number>> = {}, failing: readonly ('t
     );
     return { call, failure };
   };
-  return { clock, log, metrics, seen, walk };
+  return { log, metrics, seen, walk };
 }
 
 describe('a call that leaves steps behind', () => {
@@ -158,10 +156,9 @@ describe('a call that is held to steps', () => {
     const ages = fc.record({ a: age, b: age, c: age });
     await fc.assert(
       fc.asyncProperty(fc.array(rule, { maxLength: 3 }), ages, ages, async (rules, succeeded, called) => {
-        const now = new FakeClock().wall();
         const at = (all: Record<string, number | undefined>, name: (pattern: string) => string) =>
           Object.entries(all).flatMap(([key, ago]) =>
-            ago === undefined ? [] : [[name(key), now - ago] as const],
+            ago === undefined ? [] : [[name(key), ago] as const],
           );
         const { walk, seen } = kit(
           Object.fromEntries([...at(succeeded, succeededStep), ...at(called, calledStep)]),

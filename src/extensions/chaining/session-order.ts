@@ -5,7 +5,6 @@ import type { ToolCall } from '../../contract/call/tool-call.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ToolResponse } from '../../contract/call/tool-response.ts';
 import type { Next } from '../../contract/plugin.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { SessionSteps, SteppingSession } from '../../ports/sessions/session-steps.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Counter, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
@@ -14,7 +13,6 @@ import type { ChainingRule } from './options.ts';
 import { calledStep, succeededStep, type StepsOfTool } from './steps-of-tool.ts';
 
 export interface OrderNeeds {
-  readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly sessionSteps: SessionSteps;
@@ -50,12 +48,12 @@ export class SessionOrder {
   }
 
   async #check(call: ToolCall, session: SteppingSession, { rules, asked }: StepsOfTool): Promise<void> {
-    const { clock, sessionSteps } = this.#needs;
+    const { sessionSteps } = this.#needs;
     const taken = await sessionSteps.taken(session, asked).catch((error: unknown) => {
       throw notKnown(error);
     });
     for (const rule of rules) {
-      const refusal = refusalOf(rule, taken, clock.wall());
+      const refusal = refusalOf(rule, taken);
       if (refusal === undefined) continue;
       this.#refusals.with(rule.name).add();
       call.progress.notes = { ...call.progress.notes, chaining_rule: rule.name };
@@ -65,17 +63,16 @@ export class SessionOrder {
 
   /** Before it runs: what it brings into the session must not be there without being known. */
   async #called(session: SteppingSession, { called }: StepsOfTool): Promise<void> {
-    const { clock, sessionSteps } = this.#needs;
-    await sessionSteps.mark(session, called, clock.wall()).catch((error: unknown) => {
+    await this.#needs.sessionSteps.mark(session, called).catch((error: unknown) => {
       throw notKnown(error);
     });
   }
 
   /** The tool has run: where this cannot be kept, what comes after is refused, and the answer stands. */
   async #succeeded(call: ToolCall, session: SteppingSession, { succeeded }: StepsOfTool): Promise<void> {
-    const { clock, log, sessionSteps } = this.#needs;
+    const { log, sessionSteps } = this.#needs;
     try {
-      await sessionSteps.mark(session, succeeded, clock.wall());
+      await sessionSteps.mark(session, succeeded);
     } catch (error) {
       const { degraded } = call.progress;
       if (!degraded.includes(COMPONENT)) degraded.push(COMPONENT);
@@ -87,11 +84,10 @@ export class SessionOrder {
 function refusalOf(
   { name, after = [], not_after: notAfter = [], within_ms: withinMs, message }: ChainingRule,
   taken: ReadonlyMap<string, number>,
-  now: number,
 ): ToolFailure | undefined {
   const missing = after.filter((pattern) => {
-    const at = taken.get(succeededStep(pattern));
-    return at === undefined || (withinMs !== undefined && now - at > withinMs);
+    const ago = taken.get(succeededStep(pattern));
+    return ago === undefined || (withinMs !== undefined && ago > withinMs);
   });
   if (missing.length > 0) {
     const usual = `The rule ${name} has this tool called only after ${missing.join(' and ')} in the same session.`;

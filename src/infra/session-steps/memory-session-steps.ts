@@ -33,7 +33,7 @@ export class MemorySessionSteps implements SessionSteps {
     this.#room = room;
   }
 
-  async mark({ tenant, id }: SteppingSession, steps: readonly string[], at: number): Promise<void> {
+  async mark({ tenant, id }: SteppingSession, steps: readonly string[]): Promise<void> {
     this.#dropOld();
     const known = this.#kept.get(id);
     const { most, mostOfTenant } = this.#room;
@@ -41,18 +41,20 @@ export class MemorySessionSteps implements SessionSteps {
     if (known === undefined && isFull) throw new Error(NO_ROOM);
     this.#drop(id, known);
     const all = known?.steps ?? new Map<string, number>();
-    for (const step of steps) all.set(step, at);
-    this.#kept.set(id, { tenant, steps: all, until: this.#clock.now() + STEPS_KEPT_MS });
+    const now = this.#clock.now();
+    for (const step of steps) all.set(step, now);
+    this.#kept.set(id, { tenant, steps: all, until: now + STEPS_KEPT_MS });
     this.#ofTenant.set(tenant, (this.#ofTenant.get(tenant) ?? 0) + 1);
   }
 
   async taken({ id }: SteppingSession, steps: readonly string[]): Promise<ReadonlyMap<string, number>> {
     this.#dropOld();
     const known = this.#kept.get(id)?.steps;
+    const now = this.#clock.now();
     return new Map(
       steps.flatMap((step) => {
         const at = known?.get(step);
-        return at === undefined ? [] : [[step, at] as const];
+        return at === undefined ? [] : [[step, now - at] as const];
       }),
     );
   }

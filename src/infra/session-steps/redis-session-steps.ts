@@ -15,14 +15,26 @@ const MOST_OF_TENANT = 200_000;
 const MARK = new RedisScript(`
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local life = tonumber(ARGV[2])
+  local life = tonumber(ARGV[1])
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
-  if not redis.call('ZSCORE', KEYS[2], ARGV[3]) and redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[4]) then return 0 end
-  redis.call('ZADD', KEYS[2], now + life, ARGV[3])
+  if not redis.call('ZSCORE', KEYS[2], ARGV[2]) and redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then return 0 end
+  redis.call('ZADD', KEYS[2], now + life, ARGV[2])
   redis.call('PEXPIRE', KEYS[2], life)
-  for place = 5, #ARGV do redis.call('HSET', KEYS[1], ARGV[place], ARGV[1]) end
+  for place = 4, #ARGV do redis.call('HSET', KEYS[1], ARGV[place], string.format('%.0f', now)) end
   redis.call('PEXPIRE', KEYS[1], life)
   return 1
+`);
+
+/** Ages, by the time that they were marked by: dates of gateways differ, and are set back and forward. */
+const TAKEN = new RedisScript(`
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local found = redis.call('HMGET', KEYS[1], unpack(ARGV))
+  for place = 1, #ARGV do
+    local at = found[place] and string.match(found[place], '^%d+$')
+    found[place] = at and now - tonumber(at) or false
+  end
+  return found
 `);
 
 export class RedisSessionSteps implements SessionSteps {
@@ -34,18 +46,19 @@ export class RedisSessionSteps implements SessionSteps {
     this.#most = mostOfTenant;
   }
 
-  async mark(session: SteppingSession, steps: readonly string[], at: number): Promise<void> {
+  async mark(session: SteppingSession, steps: readonly string[]): Promise<void> {
     const keys = [this.#key(session), `${this.#clients.prefixOf('limits')}:stepping:${session.tenant}`];
-    const args = [at, STEPS_KEPT_MS, session.id, this.#most, ...steps];
+    const args = [STEPS_KEPT_MS, session.id, this.#most, ...steps];
     if ((await MARK.run(this.#clients.coordination, keys, args)) === 0) throw new Error(NO_ROOM);
   }
 
   async taken(session: SteppingSession, steps: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const found = await this.#clients.coordination.hmget(this.#key(session), ...steps);
+    const found = await TAKEN.run(this.#clients.coordination, [this.#key(session)], steps);
+    const ages: readonly unknown[] = Array.isArray(found) ? found : [];
     return new Map(
       steps.flatMap((step, place) => {
-        const at = found[place];
-        return typeof at === 'string' && /^\d+$/.test(at) ? [[step, Number(at)] as const] : [];
+        const ago = ages[place];
+        return typeof ago === 'number' ? [[step, ago] as const] : [];
       }),
     );
   }

@@ -7,11 +7,14 @@ export interface SteppingSession {
 
 export interface SessionSteps {
   /**
-   * Remembers that the session took these steps at `at` (epoch milliseconds), for a day after its last one. Rejects where that
-   * cannot be kept: nothing is forgotten to make room, and no tenant takes the room of all others.
+   * Remembers that the session takes these steps now, for a day after its last one. Rejects where that cannot be kept: nothing is
+   * forgotten to make room, and no tenant takes the room of all others.
    */
-  mark(session: SteppingSession, steps: readonly string[], at: number): Promise<void>;
-  /** When the session last took each of these, where it did. May reject. */
+  mark(session: SteppingSession, steps: readonly string[]): Promise<void>;
+  /**
+   * How many milliseconds ago the session last took each of these, where it did: measured by whoever keeps them, whatever the
+   * date of a machine is set to. May reject.
+   */
   taken(session: SteppingSession, steps: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 

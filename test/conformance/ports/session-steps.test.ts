@@ -1,4 +1,5 @@
 // SessionSteps, held to what it keeps in memory and on a real Redis.
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../src/infra/clock/system-clock.ts';
 import { RedisClients } from '../../../src/infra/redis/redis-clients.ts';
@@ -37,27 +38,30 @@ describe.each(Object.keys(MADE))('SessionSteps: %s', (name) => {
   it('tells what was taken and when, the last time, of each session by itself', async () => {
     const steps = made();
     expect(await taken(steps, 'one')).toEqual([]);
-    await steps.mark(of('one'), ['called a*'], 5);
-    await steps.mark(of('one'), ['called a*', 'succeeded b'], 1_764_000_000_000);
-    await steps.mark(of('two'), ['called c'], 7);
-    expect(await taken(steps, 'one')).toEqual([
-      ['called a*', 1_764_000_000_000],
-      ['succeeded b', 1_764_000_000_000],
-    ]);
-    expect(await taken(steps, 'two')).toEqual([['called c', 7]]);
+    await steps.mark(of('one'), ['called a*']);
+    await pause(50);
+    await steps.mark(of('two'), ['called c']);
+    const [[, aged] = []] = await taken(steps, 'one');
+    expect(aged).toBeGreaterThanOrEqual(49);
+    await steps.mark(of('one'), ['called a*', 'succeeded b']);
+    const [first, second, ...more] = await taken(steps, 'one');
+    expect([first?.[0], second?.[0], more]).toEqual(['called a*', 'succeeded b', []]);
+    // Both were taken together, the last time.
+    expect(first?.[1]).toBe(second?.[1]);
+    expect((await taken(steps, 'two')).map(([step]) => step)).toEqual(['called c']);
   });
 
   it('loses nothing of what is marked at once', async () => {
     const steps = made();
     const names = Array.from({ length: 50 }, (_, number) => `called ${number}`);
-    await Promise.all(names.map((step, at) => steps.mark(of('many'), [step], at)));
+    await Promise.all(names.map((step) => steps.mark(of('many'), [step])));
     expect((await steps.taken(of('many'), names)).size).toBe(50);
   });
 });
 
 it('in Redis the steps of a session end a day after its last one', async () => {
   const steps = new RedisSessionSteps(clients);
-  await steps.mark(of('ends'), ['called a'], 1);
+  await steps.mark(of('ends'), ['called a']);
   const left = await server.client.pttl('steps:steps:ends');
   expect(left).toBeGreaterThan(86_300_000);
   expect(left).toBeLessThanOrEqual(86_400_000);
@@ -70,9 +74,9 @@ it('in Redis what is no step of ours is none', async () => {
 
 it('in Redis one tenant leaves room for others, and what is over leaves room for its own', async () => {
   const steps = new RedisSessionSteps(clients, 2);
-  for (const id of ['f1', 'f2', 'f1']) await steps.mark(of(id, 'full'), ['called a'], 1);
-  await expect(steps.mark(of('f3', 'full'), ['called a'], 1)).rejects.toThrow('no further session');
-  await steps.mark(of('f4', 'other'), ['called a'], 1);
+  for (const id of ['f1', 'f2', 'f1']) await steps.mark(of(id, 'full'), ['called a']);
+  await expect(steps.mark(of('f3', 'full'), ['called a'])).rejects.toThrow('no further session');
+  await steps.mark(of('f4', 'other'), ['called a']);
   await server.client.zadd('steps:stepping:full', 1, 'f1');
-  await steps.mark(of('f3', 'full'), ['called a'], 1);
+  await steps.mark(of('f3', 'full'), ['called a']);
 });
