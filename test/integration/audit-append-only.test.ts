@@ -9,11 +9,13 @@ import { isDataError } from '../../src/infra/audit/audit-shipper.ts';
 import { exportChain } from '../../src/infra/audit/trail/export-chain.ts';
 import { dropOldDays, makeDaysAhead, trailDays } from '../../src/infra/audit/trail/trail-days.ts';
 import { SystemClock } from '../../src/infra/clock/system-clock.ts';
+import { SqlIdempotencyStore } from '../../src/infra/idempotency/sql-idempotency-store.ts';
 import { Database } from '../../src/infra/postgres/database.ts';
 import { MIGRATIONS } from '../../src/infra/postgres/migrations/index.ts';
 import { applyRetention } from '../../src/infra/maintenance/retention.ts';
 import type { DatabaseSettings } from '../../src/infra/postgres/roles/connect-as.ts';
 import { eraseUser } from '../../src/infra/audit/erasure/erase-user.ts';
+import { uuidv7 } from '../../src/lib/ids.ts';
 import { auditRecord, intentRecord } from '../helpers/audit-kit.ts';
 import { embeddedDatabase } from '../helpers/databases.ts';
 import { startPostgres, type Postgres } from '../helpers/postgres.ts';
@@ -195,6 +197,36 @@ it('what else is kept of a user goes where it has ended, and is left and counted
     const { rows } = await sql`SELECT user_id FROM calls WHERE tenant_id = 'erasing' UNION ALL
       SELECT id FROM approvals WHERE tenant_id = 'erasing' ORDER BY 1`.execute(database.db);
     expect(rows.map((row) => Object.values(row as object)[0])).toEqual(['a2', 'a3', 'joe', 'zoe', 'zoe']);
+  });
+});
+
+it('what is kept for the idempotency keys of a user goes with the user: a repeated key is refused, and runs nothing', async () => {
+  await opened(settings(), async (database) => {
+    const store = new SqlIdempotencyStore(database.db);
+    const scope = (key: string) => ({ tenantId: 'keyed', principalId: 'k', tool: 't', key, callerHash: '' });
+    const claim = { fingerprint: 'f', mayRunAgain: true, leaseMs: 60_000, keepMs: 60_000 };
+    const done = { ok: true, dataJson: '"of a call"', intents: [] } as const;
+    const [audited, listed, others, running] = ['zoe', 'zoe', 'joe', 'zoe'].map((user) =>
+      auditRecord({ tenant: 'keyed', user, eventId: uuidv7(Date.now()), callId: uuidv7(Date.now()) }),
+    );
+    const calls = { audited, listed, others, running };
+    for (const [key, { callId = '' } = {}] of Object.entries(calls)) {
+      expect(await store.begin(scope(key), { ...claim, callId })).toMatchObject({ state: 'mine' });
+      if (key !== 'running') await store.end({ ...scope(key), callId }, done);
+    }
+    const table = new SqlAuditTable(database, 'gateway');
+    await table.store(Buffer.from([audited, others, running].map((each) => auditLine(each!)).join('')));
+    await table.intend([auditLine(intentRecord({ tenant: 'keyed', user: 'zoe', callId: listed!.callId }))]);
+    await sql`UPDATE calls SET status = 'succeeded', finished_at = now() WHERE tenant_id = 'keyed'`.execute(
+      database.db,
+    );
+    await eraseUser(database, { tenantId: 'keyed', userId: 'zoe', by: 'key' });
+    const again = (key: string) => store.begin(scope(key), { ...claim, callId: 'again' });
+    const erased = { state: 'ended', outcome: { ok: false, error: { reason: 'OUTCOME_ERASED' } } };
+    expect(await again('audited')).toMatchObject(erased);
+    expect(await again('listed')).toMatchObject(erased);
+    expect(await again('others')).toMatchObject({ state: 'ended', outcome: done });
+    expect(await again('running')).toMatchObject({ state: 'in_flight' });
   });
 });
 

@@ -157,9 +157,7 @@ describe('a call that is held to steps', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(rule, { maxLength: 3 }), ages, ages, async (rules, succeeded, called) => {
         const at = (all: Record<string, number | undefined>, name: (pattern: string) => string) =>
-          Object.entries(all).flatMap(([key, ago]) =>
-            ago === undefined ? [] : [[name(key), ago] as const],
-          );
+          Object.entries(all).flatMap(([key, ago]) => (ago === undefined ? [] : [[name(key), ago] as const]));
         const { walk, seen } = kit(
           Object.fromEntries([...at(succeeded, succeededStep), ...at(called, calledStep)]),
         );

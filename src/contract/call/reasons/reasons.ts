@@ -125,6 +125,7 @@ export const REASONS = {
   CALL_ENDED: row('CONFLICT', 'the call has ended already'),
   CALL_NOT_FOUND: row('NOT_FOUND', 'there is no call of this id'),
   MALFORMED_SCHEDULE: row('VALIDATION', 'the schedule is not in one of the forms that are understood'),
+  OUTCOME_ERASED: row('PERMANENT', 'what the call with this idempotency key was answered has been erased with its user'),
   OUTCOME_KNOWN: row('CONFLICT', 'only an outcome that is unknown can be resolved'),
   OWNER_LOST: row('OUTCOME_UNKNOWN', 'the gateway that ran the call died: whether it ran to its end is not known'),
   RESOLVED: row('OUTCOME_UNKNOWN', 'of records: a human has said how the call ended'),

@@ -8,6 +8,7 @@ import type { Database } from '../../postgres/database.ts';
 import type { Tables } from '../../postgres/tables.ts';
 import { auditLine } from '../audit-line.ts';
 import { trailDays, windowsOf, type Window } from '../trail/trail-days.ts';
+import { eraseOutcomes } from './erase-outcomes.ts';
 import { ENDED_ROWS, SET_ROWS, type EndedRows, type UsersRows } from './ended-rows.ts';
 
 type Db = Database['owner'];
@@ -61,16 +62,15 @@ async function eraseSome(
   here: RawBuilder<unknown>,
   erasure: Erasure,
 ): Promise<number> {
-  const { rows } = await sql<{ seq: number }>`
+  const { rows } = await sql<{ seq: number; call_id: string }>`
     UPDATE audit_trail SET user_id = NULL, session_id = NULL, notes = NULL, personal_salt = NULL
     WHERE ${here} AND seq = ANY(ARRAY(SELECT seq FROM audit_trail WHERE ${here} LIMIT ${MOST_ERASED}))
-    RETURNING seq`.execute(trx);
-  if (rows.length > 0)
-    await record(
-      trx,
-      erasure,
-      rows.map(({ seq }) => seq),
-    );
+    RETURNING seq, call_id`.execute(trx);
+  if (rows.length === 0) return 0;
+  const callIds = rows.map(({ call_id: id }) => id);
+  await eraseOutcomes(trx, erasure.tenantId, callIds);
+  const seqs = rows.map(({ seq }) => seq);
+  await record(trx, erasure, seqs);
   return rows.length;
 }
 
@@ -109,14 +109,17 @@ async function eraseOldRecords(db: Db, { tenantId, userId }: Erasure): Promise<n
 
 async function deleteEnded(
   db: Db,
-  { table, tenant, isUsers, isEnded }: EndedRows,
+  { of, table, tenant, isUsers, isEnded }: EndedRows,
   { tenantId, userId }: Erasure,
 ): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`DELETE FROM ${sql.table(table)} WHERE id = ANY(ARRAY(
-    SELECT id FROM ${sql.table(table)} WHERE ${sql.ref(tenant)} = ${tenantId} AND ${isUsers(userId)} AND ${isEnded} LIMIT ${MOST_ERASED}))`.execute(
-    db,
-  );
-  return Number(numAffectedRows);
+  return db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ id: string }>`DELETE FROM ${sql.table(table)} WHERE id = ANY(ARRAY(
+      SELECT id FROM ${sql.table(table)} WHERE ${sql.ref(tenant)} = ${tenantId} AND ${isUsers(userId)} AND ${isEnded} LIMIT ${MOST_ERASED}))
+      RETURNING id`.execute(trx);
+    const ids = rows.map(({ id }) => id);
+    if (of === 'calls') await eraseOutcomes(trx, tenantId, ids);
+    return ids.length;
+  });
 }
 
 async function countOf(
