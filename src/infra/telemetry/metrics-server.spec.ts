@@ -41,6 +41,7 @@ it.each([
     socket.resume().on('error', () => undefined);
     if (said !== '') socket.write(said);
     await once(socket, 'close');
+    expect(socket.destroyed).toBe(true);
   } finally {
     socket.destroy();
     await server.close();
