@@ -11,9 +11,10 @@ import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { StreamHub } from '../stream/stream-hub.ts';
 import { converseBy } from './converse/converse.ts';
 import { executeBy } from './execute/execute.ts';
-import { boundHalfMessages } from './half-messages.ts';
+import { boundHalfMessages } from './connections/half-messages.ts';
 import type { GrpcHealth } from './grpc-health.ts';
 import { PROTO_DIR, PROTO_FILE, PROTO_PACKAGE, REQUESTS, SERVICE, SERVICE_NAME } from './wire-types.ts';
+import { endUnspokenConnections } from './connections/unspoken-connections.ts';
 import { MAX_SEND_BYTES } from './execute/write-response.ts';
 
 export interface GrpcSettings {
@@ -108,6 +109,7 @@ class GrpcServer extends ServerGrpc {
     const credentials = this.#options.credentials as ServerCredentials;
     const { handed, onBound, arriving } = this.#needs;
     boundHalfMessages(server, arriving);
+    endUnspokenConnections(server);
     if (handed !== undefined) {
       const injector = server.createConnectionInjector(credentials);
       handed((connection) => injector.injectConnection(connection));

@@ -3,7 +3,7 @@ import { connect, constants, type ClientHttp2Session } from 'node:http2';
 import * as fc from 'fast-check';
 import { Client, credentials, Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ArrivingBodies } from '../../lib/bytes/arriving-bodies.ts';
+import { ArrivingBodies } from '../../../lib/bytes/arriving-bodies.ts';
 import { boundHalfMessages, HalfMessage } from './half-messages.ts';
 
 const LIMIT = 1 << 20;

@@ -1,28 +1,18 @@
 // Bounds what half messages take together: anybody may begin one on each of many streams, and leave it there.
-import { constants, type Http2Server, type ServerHttp2Stream } from 'node:http2';
-import type { Server, ServerCredentials } from '@grpc/grpc-js';
-import type { ArrivingBodies, ArrivingBody } from '../../lib/bytes/arriving-bodies.ts';
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import type { Server } from '@grpc/grpc-js';
+import type { ArrivingBodies, ArrivingBody } from '../../../lib/bytes/arriving-bodies.ts';
+import { eachHttp2Server } from './each-http2-server.ts';
 
 /** Before a message: one byte that says whether it is compressed, and four for its length. */
 const HEAD_BYTES = 5;
 /** Smaller ones take less than their stream does. */
 const SMALL_BYTES = 16 * 1024;
 
-/** Of grpc-js, what its types leave out: it shows its HTTP/2 server to nobody. */
-interface ServerOnHttp2 {
-  createHttp2Server(credentials: ServerCredentials): Http2Server;
-}
-
 /** Before the server is bound. Callers whose message is given up are told RESOURCE_EXHAUSTED. */
 export function boundHalfMessages(server: Server, arriving: ArrivingBodies): void {
-  const inside = server as unknown as ServerOnHttp2;
-  const create = inside.createHttp2Server.bind(server);
-  inside.createHttp2Server = (credentials) => {
-    const http2 = create(credentials);
-    // Behind grpc-js's own listener, which has paused the stream: nothing is read earlier for it.
-    http2.on('stream', (stream) => follow(stream, arriving));
-    return http2;
-  };
+  // Behind grpc-js's own listener, which has paused the stream: nothing is read earlier for it.
+  eachHttp2Server(server, (http2) => http2.on('stream', (stream) => follow(stream, arriving)));
 }
 
 /** Most calls are one small message: nothing is made for them but the count. */
