@@ -41,6 +41,7 @@ describe('StepCalls', () => {
       parent: { callId: parent.id, depth: 1, snapshot: parent.snapshot },
     });
     expect(Object.keys(requests[0]?.context ?? {})).toEqual(['tenantId', 'sessionId']);
+    expect(parent.progress.calledOthers).toBe(true);
   });
 
   it('steps inside steps end at a depth', async () => {

@@ -77,6 +77,7 @@ export class StepCalls implements NestedCalls {
     let budget = above?.budget ?? this.#budgets.get(parent.progress);
     if (budget === undefined) this.#budgets.set(parent.progress, (budget = { stepsLeft: MAX_STEPS }));
     budget.stepsLeft -= 1;
+    parent.progress.calledOthers = true;
     const grant = grantOf(parent);
     const { id: callId, snapshot } = parent;
     const depth = (above?.depth ?? 0) + 1;

@@ -200,6 +200,8 @@ export interface CallProgress {
   isIntended?: true;
   /** What the call waits for, where nothing was done yet and that is known: said in place of TIMEOUT when its time is over. */
   stalled?: () => ToolFailure | undefined;
+  /** It called other tools, each decided for its caller: what they gave is for nobody else. Set by the calls themselves. */
+  calledOthers?: true;
   /** Who turned out to be calling, for the extensions outside auth. */
   caller?: { readonly principal: Principal; readonly context: ToolContext };
 }

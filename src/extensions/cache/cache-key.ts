@@ -6,15 +6,22 @@ import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import { canonicalHash } from '../../lib/json/canonical-json.ts';
 import type { CacheOptions } from './options.ts';
 
+export interface KeyAbout {
+  readonly generation?: string;
+  /** The tool calls others, each decided for the caller: whatever its scope, the answer is the caller's. */
+  readonly isCallers?: boolean;
+}
+
 /** Undefined where there is none: no session for answers of a session, or arguments that have no canonical form. */
 export function cacheKeyOf(
   call: ToolCall,
   fn: ToolFunction,
   { scope, ttl_ms: ttlMs = 0, stale_if_error_ms: staleMs }: CacheOptions,
-  generation = '',
+  { generation = '', isCallers = false }: KeyAbout = {},
 ): string | undefined {
-  const whose = whoseAnswer(call, scope);
-  if (whose === undefined) return undefined;
+  const shared = whoseAnswer(call, scope);
+  if (shared === undefined) return undefined;
+  const whose = isCallers ? callerOf(call) : shared;
   try {
     const { name, spec } = fn;
     const content = [
@@ -41,6 +48,13 @@ function whoseAnswer({ context }: ToolCall, scope: CacheOptions['scope']): reado
   if (scope === 'global') return [];
   if (scope === 'tenant') return [tenantId];
   return sessionId === '' ? undefined : [tenantId, sessionId, agentId, userId];
+}
+
+/** Whatever the steps may be decided by: who calls, with which rights, for whom, and in which session. */
+function callerOf({ context, principal }: ToolCall): readonly unknown[] {
+  const { tenantId = '', sessionId = '', agentId = '', userId = '' } = context;
+  const { id = '', roles = [], permissions = [] } = principal ?? {};
+  return ['caller', tenantId, sessionId, agentId, userId, id, [...roles].sort(), [...permissions].sort()];
 }
 
 /** What the operator set for this agent, the secret part too; the defaults are part of the tool's content already. */

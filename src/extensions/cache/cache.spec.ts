@@ -13,8 +13,11 @@ import { FakeClock, settled } from '../../../test/helpers/fake-clock.ts';
 import type { JsonObject, JsonValue } from '../../contract/json.ts';
 import type { ToolCall } from '../../contract/call/tool-call.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import type { Principal } from '../../contract/call/principal.ts';
 import type { ToolContext } from '../../contract/call/tool-context.ts';
 import type { ToolResponse, ToolResult } from '../../contract/call/tool-response.ts';
+import type { Layer } from '../../contract/plugin.ts';
+import type { ToolFunction } from '../../contract/tool/tool-function.ts';
 import type { ToolSpec } from '../../contract/tool/tool-spec.ts';
 import { refusalOf, shortened, successOf } from '../../core/settle.ts';
 import { MemoryResultCache } from '../../infra/cache/memory-result-cache.ts';
@@ -48,22 +51,23 @@ function kit(options: JsonObject = {}, changes: Parameters<typeof functionOf>[0]
       ...given,
     });
   };
-  const around = (call: ToolCall, tool: (call: ToolCall) => Promise<ToolResult> | ToolResult) =>
-    through(
-      extension,
-      call,
-      async (inner) => {
-        runs += 1;
-        inner.progress.attempts += 1;
-        inner.progress.executorEntered = true;
-        try {
-          return successOf(inner, await tool(inner), 1 << 20);
-        } catch (error) {
-          return refusalOf(inner, error);
-        }
-      },
-      merged,
-    );
+  // Each prepared once, as at load.
+  const layers = new Map<ToolFunction, Layer | undefined>();
+  const around = (call: ToolCall, tool: (call: ToolCall) => Promise<ToolResult> | ToolResult) => {
+    const run = async (inner: ToolCall) => {
+      runs += 1;
+      inner.progress.attempts += 1;
+      inner.progress.executorEntered = true;
+      try {
+        return successOf(inner, await tool(inner), 1 << 20);
+      } catch (error) {
+        return refusalOf(inner, error);
+      }
+    };
+    const of = call.function ?? fn;
+    if (!layers.has(of)) layers.set(of, layerFor(extension, of, merged));
+    return layers.get(of)?.(call, run) ?? run(call);
+  };
   return {
     clock,
     memory,
@@ -250,6 +254,53 @@ describe('equal calls at once', () => {
     const outer = await around(make(), async () => ({ data: { inner: dataOf(await step()) } }));
     expect(dataOf(outer)).toEqual({ inner: 'inner' });
     expect(runs()).toBe(2);
+  });
+});
+
+describe('an answer that calls of other tools made', () => {
+  const stepped = (data: JsonValue) => (call: ToolCall) => {
+    call.progress.calledOthers = true;
+    return { data };
+  };
+  const ann: Principal = {
+    id: 'k1',
+    tenantId: 'acme',
+    agents: ['*'],
+    roles: ['agent'],
+    permissions: new Set(['a:read']),
+  };
+
+  it.each(['session', 'tenant', 'global'])(
+    'is given again to the same caller alone, of the scope %s too',
+    async (scope) => {
+      const { around, make } = kit({ scope });
+      const ask = async (principal: Principal, data: JsonValue, context = SESSION) =>
+        dataOf(await around(make({ principal, context }), stepped(data)));
+      // What the first one showed: others run it, and it is kept for each of them.
+      expect(await ask(ann, 0)).toBe(0);
+      expect([await ask(ann, 1), await ask(ann, 2)]).toEqual([1, 1]);
+      const others: readonly Principal[] = [
+        { ...ann, id: 'k2' },
+        { ...ann, roles: ['other'] },
+        { ...ann, permissions: new Set() },
+      ];
+      for (const [place, other] of others.entries()) expect(await ask(other, 10 + place)).toBe(10 + place);
+      const contexts = [{ sessionId: 's2' }, { agentId: 'a2' }, { userId: 'u2' }, { tenantId: 'umbrella' }];
+      for (const [place, context] of contexts.entries())
+        expect(await ask(ann, 20 + place, { ...SESSION, ...context })).toBe(20 + place);
+      expect(await ask(ann, 3)).toBe(1);
+    },
+  );
+
+  it('is given to nobody who waited for it', async () => {
+    const { around, make, runs } = kit({ scope: 'tenant' });
+    const responses = await Promise.all(
+      ['s1', 's2', 's3'].map((sessionId) =>
+        around(make({ context: { ...SESSION, sessionId } }), async (call) => stepped(sessionId)(call)),
+      ),
+    );
+    expect(responses.map(dataOf)).toEqual(['s1', 's2', 's3']);
+    expect(runs()).toBe(3);
   });
 });
 
