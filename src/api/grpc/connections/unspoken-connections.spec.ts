@@ -3,22 +3,22 @@ import { once } from 'node:events';
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { connect } from 'node:net';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { selfSignedCertificate } from '../../../../test/helpers/self-signed-certificate.ts';
 import { endUnspokenConnections } from './unspoken-connections.ts';
 
-async function listening(
-  made: ServerCredentials,
-  withinMs: number,
-): Promise<{ readonly port: number; [Symbol.dispose](): void }> {
-  const server = new Server();
-  endUnspokenConnections(server, withinMs);
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', made, (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
+let server: Server | undefined;
+afterEach(() => server?.forceShutdown());
+
+function listening(made: ServerCredentials, withinMs: number): Promise<number> {
+  const listener = new Server();
+  server = listener;
+  endUnspokenConnections(listener, withinMs);
+  return new Promise((resolve, reject) => {
+    listener.bindAsync('127.0.0.1:0', made, (error, port) =>
+      error === null ? resolve(port) : reject(error),
     );
   });
-  return { port, [Symbol.dispose]: () => server.forceShutdown() };
 }
 
 const plain = () => ServerCredentials.createInsecure();
@@ -33,8 +33,7 @@ it.each([
   ['says half of a preface', plain, 'PRI * HTTP/2.0\r\n'],
   ['says nothing where TLS is spoken', secured, ''],
 ])('a connection that %s is ended', async (_what, made, said) => {
-  using server = await listening(made(), 50);
-  const socket = connect(server.port, '127.0.0.1');
+  const socket = connect(await listening(made(), 50), '127.0.0.1');
   await once(socket, 'connect');
   socket.resume().on('error', () => undefined);
   if (said !== '') socket.write(said);
@@ -46,8 +45,7 @@ it.each([
   ['plain', plain, 'http'],
   ['TLS', secured, 'https'],
 ])('one that has said its settings stays, though it asks for nothing: %s', async (_what, made, scheme) => {
-  using server = await listening(made(), 1_000);
-  const { port } = server;
+  const port = await listening(made(), 1_000);
   const session: ClientHttp2Session = connectHttp2(`${scheme}://127.0.0.1:${port}`, {
     rejectUnauthorized: false,
   });
