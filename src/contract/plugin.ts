@@ -1,7 +1,7 @@
 // The one plugin shape (name, summary, schema, create) and the three things plugins build.
 import type { ZodType } from 'zod';
 import type { JsonObject } from './json.ts';
-import type { LoadedTools, RawDeclaration } from './tool/loaded-tools.ts';
+import type { LoadedTools, Problem, RawDeclaration } from './tool/loaded-tools.ts';
 import type { Origin } from './tool/origin.ts';
 import type { KeptTools } from './tool/source-away.ts';
 import type { Emit, ToolCall } from './call/tool-call.ts';
@@ -169,6 +169,9 @@ export interface OptionFault {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
+
+/** What is wrong with a loader's own entry in gateway.yaml, as a problem at its place there; `path` starts in the entry. */
+export type EntryProblem = (path: readonly string[], message: string) => Problem;
 
 export interface Loader {
   /** Names a source that may be away, in warnings and series. Shows no secret. */

@@ -1,5 +1,5 @@
 // The list of loaders. A folder's name is the `type` that selects it in gateway.yaml.
-import type { LoaderPlugin } from '../contract/plugin.ts';
+import type { EntryProblem, LoaderPlugin } from '../contract/plugin.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { SpecReader } from '../ports/registry/spec-store.ts';
 import { grpcLoader } from './grpc/index.ts';
@@ -29,6 +29,7 @@ export interface LoaderNeeds extends Pick<Ports, LoaderPort> {
   readonly configDir: string;
   /** Absolute folder of what the gateway keeps. */
   readonly dataDir: string;
+  readonly entryProblem: EntryProblem;
 }
 
 export type AnyLoaderPlugin = LoaderPlugin<unknown, LoaderNeeds>;

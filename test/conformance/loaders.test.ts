@@ -137,7 +137,11 @@ async function pack(): Promise<LoaderHarness> {
   let written = '';
   return {
     open: (needs) =>
-      packLoader.create({ ...needs, configDir: dir })(packOptions.parse({ name: 'ours', path: '.' })),
+      packLoader.create({
+        ...needs,
+        configDir: dir,
+        entryProblem: (path, message) => ({ file, path: path.join('.'), message }),
+      })(packOptions.parse({ name: 'ours', path: '.' })),
     source: file,
     placeOf: (name) => ({ file, line: toolLine(written, name) }),
     whenAway: 'refused',

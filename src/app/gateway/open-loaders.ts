@@ -1,9 +1,10 @@
 // The loaders that gateway.yaml names, their options checked. One for the server and for `ute validate`.
-import type { Loader } from '../../contract/plugin.ts';
+import type { EntryProblem, Loader } from '../../contract/plugin.ts';
 import type { NamedLoader } from '../../registry/reload/tool-source.ts';
 import type { Ports } from '../../ports/ports.ts';
 import { LOADERS, type AnyLoaderPlugin } from '../../loaders/index.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
+import { positionOf, readSource } from '../../settings/settings-source.ts';
 import { checkLoaders } from './check-sections.ts';
 
 export interface ChosenLoader {
@@ -31,6 +32,7 @@ type Needs = Ports & { readonly configDir: string; readonly dataDir: string };
 export class OpenedLoaders {
   readonly #needs: Needs;
   #opened: readonly (NamedLoader & { readonly said: string })[] = [];
+  #configFile = '';
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -39,10 +41,14 @@ export class OpenedLoaders {
   /** Throws SettingsError; those from before stay the ones that are known then. */
   of(settings: Settings): readonly NamedLoader[] {
     const free = [...this.#opened];
-    this.#opened = chosenLoaders(settings).map(({ plugin, options, said }) => {
+    const chosen = chosenLoaders(settings);
+    this.#configFile = settings.configFile;
+    this.#opened = chosen.map(({ plugin, options, said }) => {
       const at = free.findIndex((each) => each.said === said);
       const [known] = at < 0 ? [] : free.splice(at, 1);
-      return known ?? { type: plugin.name, loader: plugin.create(this.#needs)(options), said };
+      if (known !== undefined) return known;
+      const needs = { ...this.#needs, entryProblem: this.#problemIn(said) };
+      return { type: plugin.name, loader: plugin.create(needs)(options), said };
     });
     return this.#opened;
   }
@@ -50,5 +56,19 @@ export class OpenedLoaders {
   /** The one whose tools the gateway itself changes. Undefined: gateway.yaml names none. */
   editable(): Loader | undefined {
     return this.#opened.find(({ loader }) => loader.draft !== undefined)?.loader;
+  }
+
+  /**
+   * Looked up in the file when there is one: an entry keeps its loader also where it has moved meanwhile, and a validation
+   * leaves others out.
+   */
+  #problemIn(said: string): EntryProblem {
+    return (path, message) => {
+      const source = readSource(this.#configFile, false);
+      const entries = source.values['loaders'];
+      const index = Array.isArray(entries) ? entries.findIndex((each) => JSON.stringify(each) === said) : -1;
+      const at = ['loaders', ...(index < 0 ? [] : [`${index}`]), ...path];
+      return { ...positionOf(at, source, process.env), path: at.join('.'), message };
+    };
   }
 }

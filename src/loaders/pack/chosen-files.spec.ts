@@ -18,13 +18,13 @@ it('brings the files of what was chosen, and none where nothing was', () => {
 });
 
 it.each([
-  [{ serch: 'brave' }, 'choose.serch', 'the pack has no such choice; did you mean "search"?'],
-  [{ search: 'brve' }, 'choose.search', '"brve": did you mean "brave"?'],
-  [{ search: 'constructor' }, 'choose.search', '"constructor": known: brave, tavily'],
-  [{ constructor: 'brave' }, 'choose.constructor', 'the pack has no such choice; known: search'],
-])('%j is refused with what there is', (choose, path, message) => {
+  [{ serch: 'brave' }, 'serch', 'the pack has no such choice; did you mean "search"?'],
+  [{ search: 'brve' }, 'search', '"brve": did you mean "brave"?'],
+  [{ search: 'constructor' }, 'search', '"constructor": known: brave, tavily'],
+  [{ constructor: 'brave' }, 'constructor', 'the pack has no such choice; known: search'],
+])('%j is refused with what there is', (choose, choice, message) => {
   expect(chosenFiles(manifest, { choose })).toEqual({
     files: [],
-    problems: [{ path, message }],
+    problems: [{ choice, message }],
   });
 });

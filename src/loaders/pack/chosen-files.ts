@@ -5,8 +5,7 @@ import type { PackOptions } from './options.ts';
 
 export interface ChosenFiles {
   readonly files: readonly string[];
-  /** By the path in the loader's entry. */
-  readonly problems: readonly { readonly path: string; readonly message: string }[];
+  readonly problems: readonly { readonly choice: string; readonly message: string }[];
 }
 
 export function chosenFiles({ choices }: PackManifest, { choose }: Pick<PackOptions, 'choose'>): ChosenFiles {
@@ -16,14 +15,14 @@ export function chosenFiles({ choices }: PackManifest, { choose }: Pick<PackOpti
     const known = Object.hasOwn(choices, choice) ? choices[choice] : undefined;
     if (known === undefined) {
       const message = `the pack has no such choice; ${orNone(Object.keys(choices), choice)}`;
-      problems.push({ path: `choose.${choice}`, message });
+      problems.push({ choice, message });
       continue;
     }
     const chosen = Object.hasOwn(known.of, value) ? known.of[value] : undefined;
     if (chosen !== undefined) files.push(...chosen.files);
     else
       problems.push({
-        path: `choose.${choice}`,
+        choice,
         message: `"${value}": ${orNone(Object.keys(known.of), value)}`,
       });
   }

@@ -35,7 +35,12 @@ afterEach(() => {
 });
 
 function load(options: Record<string, unknown> = {}) {
-  const needs = { clock: new FakeClock(), log: quietLog, configDir: dir };
+  const entryProblem = (path: readonly string[], message: string) => ({
+    file: 'gateway.yaml',
+    path: path.join('.'),
+    message,
+  });
+  const needs = { clock: new FakeClock(), log: quietLog, configDir: dir, entryProblem };
   const parsed = optionsSchema.parse({ name: 'orders', path: '.', ...options });
   return packLoader.create(needs)(parsed).load(new AbortController().signal);
 }
@@ -86,11 +91,11 @@ describe('the pack loader', () => {
     const { problems } = await load({ connections: { shoop: 'ours' }, overrides: { fnd: { off: true } } });
     expect(problems).toMatchObject([
       {
-        file: 'pack:orders',
+        file: 'gateway.yaml',
         path: 'connections.shoop',
         message: 'the pack has no connection of that name; it has shop',
       },
-      { file: 'pack:orders', path: 'overrides.fnd', message: 'fits no tool of the pack' },
+      { file: 'gateway.yaml', path: 'overrides.fnd', message: 'fits no tool of the pack' },
     ]);
   });
 

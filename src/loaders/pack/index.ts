@@ -1,6 +1,6 @@
 // pack: a ready-made set of tools, one that comes with the gateway or a folder of the operator's made like it.
 import { basename, join, resolve } from 'node:path';
-import type { Loader, LoaderPlugin } from '../../contract/plugin.ts';
+import type { EntryProblem, Loader, LoaderPlugin } from '../../contract/plugin.ts';
 import type {
   LoadedTools,
   Problem,
@@ -27,6 +27,7 @@ interface Needs {
   readonly log: Log;
   /** Absolute folder that relative paths start from. */
   readonly configDir: string;
+  readonly entryProblem: EntryProblem;
 }
 
 export const packLoader: LoaderPlugin<PackOptions, Needs> = {
@@ -57,7 +58,7 @@ class PackLoader implements Loader {
 
   async load(signal: AbortSignal): Promise<LoadedTools> {
     const found = this.#folder();
-    if ('message' in found) return refused([{ file: this.#source(), message: found.message }]);
+    if ('message' in found) return refused([this.#needs.entryProblem(['name'], found.message)]);
     const { folder } = found;
     this.#loaded = await fingerprint(folder, this.#files);
     const manifest = await readManifest(join(folder, 'pack.yaml'));
@@ -80,7 +81,7 @@ class PackLoader implements Loader {
     const connections = await this.#connections(parsed.connections, folder);
     signal.throwIfAborted();
     const problems = [
-      ...chosen.problems.map((problem) => ({ file: this.#source(), ...problem })),
+      ...chosen.problems.map(({ choice, message }) => this.#needs.entryProblem(['choose', choice], message)),
       ...parsed.problems,
       ...connections.problems,
       ...this.#mistakes(
@@ -127,10 +128,6 @@ class PackLoader implements Loader {
     return path === undefined ? folderOfPack(name) : { folder: resolve(this.#needs.configDir, path) };
   }
 
-  #source(): string {
-    return `pack:${this.#options.name}`;
-  }
-
   /** Those that the operator replaces are not made, so that their secrets need not be there. */
   async #connections(all: readonly ParsedConnection[], folder: string) {
     const made: RawConnection[] = [];
@@ -152,15 +149,13 @@ class PackLoader implements Loader {
       this.#options.overrides,
       tools.map((tool) => [tool]),
     );
-    const file = this.#source();
+    const { entryProblem } = this.#needs;
     const has = known.size === 0 ? 'it has none' : `it has ${[...known].join(', ')}`;
     return [
-      ...named.map((name) => ({
-        file,
-        path: `connections.${name}`,
-        message: `the pack has no connection of that name; ${has}`,
-      })),
-      ...unused.map((name) => ({ file, path: `overrides.${name}`, message: 'fits no tool of the pack' })),
+      ...named.map((name) =>
+        entryProblem(['connections', name], `the pack has no connection of that name; ${has}`),
+      ),
+      ...unused.map((name) => entryProblem(['overrides', name], 'fits no tool of the pack')),
     ];
   }
 }
