@@ -2,6 +2,7 @@
 import { createAsyncCalls, type AsyncService } from '../background/create-async-calls.ts';
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts';
 import { createInfra, type Infra } from '../adapters/create-ports.ts';
+import { notTried } from '../../ports/egress/sandbox.ts';
 import { checkPorts } from '../../infra/http/free-ports.ts';
 import { startDemoUpstream, type DemoUpstream } from '../demo/demo-upstream.ts';
 import { answerWhileRecovering, bootDoors } from './boot-doors.ts';
@@ -161,9 +162,11 @@ async function probeSandbox(
 ): Promise<void> {
   const report = await infra.ports.sandbox.describe();
   state.confinedBy(report);
-  const { backend, refused } = report;
+  const { backend, refused, shortage } = report;
   infra.log.info({ ...state.sandbox(), refused }, 'sandbox found');
-  if (backend === 'none')
+  if (shortage !== undefined)
+    announce(`${notTried(shortage)} Until then shell and Python tools refuse their calls.\n`);
+  else if (backend === 'none')
     announce(
       'There is no sandbox here, so shell and Python tools refuse their calls. Install one: apt-get install bubblewrap util-linux\n',
     );

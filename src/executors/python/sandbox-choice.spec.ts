@@ -53,7 +53,7 @@ describe('whether Python runs in the sandbox', () => {
   });
 
   it.each([
-    ['was short of disk or memory', { ...NONE, isInconclusive: true }],
+    ['was short of disk or memory', { ...NONE, shortage: 'the disk is full' }],
     ['failed to look', new Error('EACCES')],
   ])('a machine that %s at the start is no machine without a sandbox', async (_why, report) => {
     const { choice } = setUp('preferred', report);

@@ -2,7 +2,7 @@
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
-import type { Sandbox, SandboxBackend } from '../../ports/egress/sandbox.ts';
+import { notTried, type Sandbox, type SandboxBackend } from '../../ports/egress/sandbox.ts';
 import type { SandboxWish } from './settings.ts';
 
 export interface ChoiceNeeds {
@@ -17,8 +17,6 @@ export type CallWalls = SandboxBackend | 'none';
 
 const AS_ROOT =
   'executors.python.sandbox: "preferred" is refused where the gateway runs as root: without a sandbox, Python tools would be root. Set "required", or run the gateway as another user.';
-const NOT_TRIED =
-  'The sandbox for Python tools could not be tried: this machine is short of disk, memory or time. Another try follows by itself.';
 const HOW_TO_MEND =
   'Install bubblewrap (apt-get install bubblewrap util-linux) and allow user namespaces, or run on Linux 6.2 or newer with python3 (docs/sandbox.md); to run Python tools with the rights of the gateway itself, set executors.python.sandbox: "off".';
 
@@ -48,12 +46,15 @@ export class SandboxChoice {
   /** What calls of these workers run in. Throws ToolFailure SANDBOX_UNAVAILABLE where they need what is not there. */
   async walls(always: boolean): Promise<CallWalls> {
     if (!(await this.confines(always))) return 'none';
-    const { backend, isInconclusive = false } = await this.#needs.sandbox.describe();
+    const { backend, shortage } = await this.#needs.sandbox.describe();
     if (backend !== 'none') return backend;
-    const message = isInconclusive ? NOT_TRIED : `There is no sandbox for Python tools here. ${HOW_TO_MEND}`;
+    const message =
+      shortage === undefined
+        ? `There is no sandbox for Python tools here. ${HOW_TO_MEND}`
+        : notTried(shortage);
     this.#logUnavailable(message);
     throw toolFailure('SANDBOX_UNAVAILABLE', message, {
-      retryable: isInconclusive,
+      retryable: shortage !== undefined,
       partialSideEffects: false,
     });
   }
@@ -72,7 +73,7 @@ export class SandboxChoice {
         'whether there is a sandbox could not be found out: tools that need one refuse their calls',
       );
     });
-    const without = report?.backend === 'none' && report.isInconclusive !== true;
+    const without = report?.backend === 'none' && report.shortage === undefined;
     this.#withoutSandbox = without;
     this.#logChoice(without);
     return without;

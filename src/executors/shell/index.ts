@@ -11,7 +11,13 @@ import { SlotQueue } from '../../lib/worker-pool/slot-queue.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Counter, Labelled, Metrics } from '../../ports/telemetry/metrics.ts';
-import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRun } from '../../ports/egress/sandbox.ts';
+import {
+  notTried,
+  type Sandbox,
+  type SandboxLimits,
+  type SandboxOutcome,
+  type SandboxRun,
+} from '../../ports/egress/sandbox.ts';
 import { FileContents } from '../../lib/files/file-contents.ts';
 import { compileCommand, placesOf, type CompiledCommand } from './compile-command.ts';
 import { findProgram } from './find-program.ts';
@@ -137,7 +143,9 @@ class ShellExecutor implements Executor<ShellOptions> {
     sandbox.describe().then(
       ({ backend, refused, ...report }) => {
         const fields = { executor: 'shell', backend, refused, ...report };
-        if (backend === 'none') log.error(fields, 'there is no sandbox here: shell tools refuse every call');
+        if (report.shortage !== undefined) log.error(fields, notTried(report.shortage));
+        else if (backend === 'none')
+          log.error(fields, 'there is no sandbox here: shell tools refuse every call');
         else log.info(fields, 'shell tools run in the sandbox');
       },
       (error: unknown) =>

@@ -5,6 +5,7 @@ import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { ChildProcess } from '../../ports/egress/process-spawner.ts';
 import { GroupLeader } from './group-leader.ts';
+import { mostOpenFiles } from './open-files.ts';
 import type { StartPlan } from './start-plan.ts';
 
 const EXPLANATIONS: { readonly [code: string]: string } = {
@@ -54,7 +55,7 @@ function launch(plan: StartPlan): Promise<NodeChild> {
   const [program, ...args] = plan.argv;
   return new Promise((resolve, reject) => {
     if (program === undefined) return reject(new ToolFailure('INTERNAL', 'No program was named to start.'));
-    const fail = (cause: unknown) => reject(spawnFailure(program, cause));
+    const fail = (cause: unknown) => reject(spawnFailure(program, withinLimit(cause, plan)));
     const nothing = (plan.masked?.length ?? 0) > 0 ? openSync('/dev/null', 'r') : undefined;
     try {
       const child = spawn(program, args, {
@@ -92,6 +93,16 @@ function stdioOf(
 
 function closeAll(fds: Iterable<number>): void {
   for (const fd of fds) closeSync(fd);
+}
+
+/** The system calls it an invalid argument where a child's descriptor would have a number that the limit leaves none of. */
+function withinLimit(cause: unknown, { masked = [] }: StartPlan): unknown {
+  const most = mostOpenFiles();
+  const highest = Math.max(...masked);
+  if ((cause as NodeJS.ErrnoException).code !== 'EINVAL' || most === undefined || highest < most)
+    return cause;
+  const message = `the gateway was started with descriptor ${highest} open, and a limit of ${most} open files`;
+  return Object.assign(new Error(message, { cause }), { code: 'EMFILE' });
 }
 
 function spawnFailure(program: string, cause: unknown): ToolFailure {

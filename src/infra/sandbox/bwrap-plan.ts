@@ -45,7 +45,7 @@ export function bwrapPlan(
       ['--json-status-fd', String(supervisor.statusFd), '--block-fd', String(supervisor.gateFd)],
     ].flat();
     const { limits } = program;
-    const perProcess = Object.entries(processLimits(limits, context.cgroups?.memory !== undefined));
+    const perProcess = Object.entries(processLimits(limits, context));
     const argv = [
       [prlimit, ...perProcess.map(([name, [soft, hard]]) => `--${name}=${soft}:${hard}`), '--'],
       // Options go through a descriptor: their values, secrets among them, are in no process list.

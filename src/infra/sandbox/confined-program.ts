@@ -48,6 +48,8 @@ export interface BackendContext {
   /** Set where the gateway is root: it never runs anything as itself. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
   readonly masked: readonly number[];
+  /** Which no program gets more of than the gateway has. */
+  readonly mostOpenFiles: number | undefined;
   /** A descriptor from which the child reads this content. */
   readonly lend: (content: Buffer | string) => number;
 }
@@ -55,12 +57,15 @@ export interface BackendContext {
 /** rlimits that count per process, for prlimit and the launcher alike. */
 export function processLimits(
   { memoryBytes, openFiles, cpuSeconds, fileBytes, countsAddresses }: ProgramLimits,
-  memoryIsBounded: boolean,
+  { cgroups, mostOpenFiles = Infinity }: Pick<BackendContext, 'cgroups' | 'mostOpenFiles'>,
 ): { readonly [resource: string]: readonly [soft: number, hard: number] } {
+  const files = Math.min(openFiles, mostOpenFiles);
   return {
-    ...(!memoryIsBounded && { [countsAddresses ? 'as' : 'data']: [memoryBytes, memoryBytes] as const }),
+    ...(cgroups?.memory === undefined && {
+      [countsAddresses ? 'as' : 'data']: [memoryBytes, memoryBytes] as const,
+    }),
     ...(fileBytes !== undefined && { fsize: [fileBytes, fileBytes] as const }),
-    nofile: [openFiles, openFiles],
+    nofile: [files, files],
     ...(cpuSeconds !== undefined && { cpu: [cpuSeconds, cpuSeconds + 1] as const }),
     core: [0, 0],
   };

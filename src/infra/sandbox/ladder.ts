@@ -26,9 +26,17 @@ const TRIAL = {
 /** Bubblewrap before 0.12 follows links that were planted in a writable folder; nothing is mounted below one here. */
 const FIXED_BWRAP = [0, 12] as const;
 
-/** Of the disk, memory, processes and open files; from Node, and in the words of the programs that set up the walls. */
-const SHORTAGES =
-  /^(?:ENOSPC|EDQUOT|EROFS|ENOMEM|EAGAIN|EMFILE|ENFILE|EIO)$|No space left|Disk quota|Cannot allocate memory|Resource temporarily unavailable|Too many open files/;
+/** From Node, and in the words of the programs that set up the walls. */
+const SHORTAGES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:ENOSPC|EDQUOT)$|No space left|Disk quota/, 'the disk is full'],
+  [/^(?:EROFS|EIO)$/, 'the disk takes nothing'],
+  [/^ENOMEM$|Cannot allocate memory/, 'this machine is short of memory'],
+  [/^EAGAIN$|Resource temporarily unavailable/, 'the limit of processes is reached'],
+  [
+    /^(?:EMFILE|ENFILE)$|Too many open files/,
+    'the limit of open files is too low, or reached (ulimit -n, LimitNOFILE)',
+  ],
+];
 
 export interface Probed {
   readonly backend: Backend | undefined;
@@ -45,16 +53,16 @@ export interface LadderDeps {
 export async function probeLadder(allowed: readonly SandboxBackend[], deps: LadderDeps): Promise<Probed> {
   const refused: { backend: SandboxBackend; why: string }[] = [];
   let backend: Backend | undefined;
-  let isInconclusive = false;
+  let shortage: string | undefined;
   for (const name of allowed) {
     try {
       backend = await tryRung(name, deps);
       break;
     } catch (error) {
       refused.push({ backend: name, why: reasonOf(error) });
-      isInconclusive = isPassing(error);
+      shortage = shortageIn(error);
       // It may hold in a moment: a lesser one is no place for what needs this one.
-      if (isInconclusive) break;
+      if (shortage !== undefined) break;
     }
   }
   const { cgroups, masked } = deps.context;
@@ -63,7 +71,7 @@ export async function probeLadder(allowed: readonly SandboxBackend[], deps: Ladd
     memoryLimit: cgroups?.memory?.version ?? 'rlimit',
     processLimit: cgroups?.pids?.version ?? 'rlimit',
     refused,
-    ...(isInconclusive && { isInconclusive }),
+    ...(shortage !== undefined && { shortage }),
     warnings: [
       ...(backend?.name.startsWith('bwrap') === true ? await bwrapWarnings(deps) : []),
       ...(masked.length > 0
@@ -148,12 +156,13 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
 }
 
-/** Whether it says nothing about the rung: this machine was short of something when it was tried. */
-function isPassing(error: unknown): boolean {
+/** What this machine was short of when the rung was tried: then it says nothing about the rung. */
+export function shortageIn(error: unknown): string | undefined {
   const cause = causeOf(error);
-  if (cause instanceof TrialCutShort) return true;
-  if (!(cause instanceof Error)) return false;
-  return SHORTAGES.test('code' in cause ? String(cause.code) : cause.message);
+  if (cause instanceof TrialCutShort) return 'the trial took too long';
+  if (!(cause instanceof Error)) return undefined;
+  const said = 'code' in cause ? String(cause.code) : cause.message;
+  return SHORTAGES.find(([pattern]) => pattern.test(said))?.[1];
 }
 
 function causeOf(error: unknown): unknown {

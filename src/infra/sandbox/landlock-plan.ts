@@ -23,7 +23,7 @@ export function landlockPlan(
   context: BackendContext,
   supervisor: Supervisor,
 ): StartPlan {
-  const { host, cgroups, user, masked, lend } = context;
+  const { host, user, masked, lend } = context;
   if (host.python === undefined) throw new Error('python3 is not here');
   const { workspace, limits, network } = program;
   // Landlock takes rights away and gives none: what its user may not pass stays closed.
@@ -40,7 +40,7 @@ export function landlockPlan(
     workspace_fd: folder === undefined ? null : firstLent + 1,
     readable: [...systemPaths(host, network), ...program.readable].filter((path) => existsSync(path)),
     writable: [...program.writable, '/dev/null'],
-    limits: processLimits(limits, cgroups?.memory !== undefined),
+    limits: processLimits(limits, context),
     max_processes: limits.maxProcesses,
     process_headroom: program.channel ? PROCESS_HEADROOM : 0,
     seccomp: filters.always.toString('base64'),

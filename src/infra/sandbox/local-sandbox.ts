@@ -1,19 +1,26 @@
 // LocalSandbox: the sandbox of this machine, found out by the first who asks, for one-shot runs and for processes that stay.
 import { getuid } from 'node:process';
 import { toolFailure } from '../../contract/call/failure.ts';
-import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { SandboxSettings } from '../../lib/sandbox-settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SpawnRequest } from '../../ports/egress/process-spawner.ts';
-import type { Sandbox, SandboxOutcome, SandboxReport, SandboxRun } from '../../ports/egress/sandbox.ts';
+import {
+  notTried,
+  type Sandbox,
+  type SandboxOutcome,
+  type SandboxReport,
+  type SandboxRun,
+} from '../../ports/egress/sandbox.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
+import { mostOpenFiles } from '../process/open-files.ts';
 import { firstFreeFd, type Confiner, type StartPlan } from '../process/start-plan.ts';
 import { ADVICE, type Backend } from './backends.ts';
 import { CgroupTree } from './run/cgroups.ts';
 import type { BackendContext, WorkspaceMount } from './confined-program.ts';
 import { KeptWorkspaces } from './workspace/kept-workspaces.ts';
 import { leakingFds, readHostFacts } from './host-facts.ts';
-import { probeLadder, type Probed } from './ladder.ts';
+import { probeLadder, shortageIn, type Probed } from './ladder.ts';
 import { runOnce } from './run/run-once.ts';
 import { RunSupervisor } from './run/run-supervisor.ts';
 import { ScratchFolder } from './workspace/scratch-folder.ts';
@@ -25,8 +32,6 @@ import { isPlainPath } from './workspace/workspace-files.ts';
 /** A machine on which nothing worked is looked at again: it may have been a moment's want of memory or processes. */
 const ASK_AGAIN_MS = 30_000;
 const TRY_AGAIN_MS = 5_000;
-const NOT_TRIED =
-  'The sandbox could not be tried: this machine is short of disk, memory or time. Another try follows by itself.';
 const OPEN_FILES = 1024;
 
 export interface LocalSandboxOptions {
@@ -132,7 +137,7 @@ export class LocalSandbox implements Sandbox, Confiner {
       );
     } catch (error) {
       supervisor.ended();
-      throw cannotConfine(error);
+      throw error instanceof ToolFailure ? error : cannotConfine(error);
     }
   }
 
@@ -157,23 +162,24 @@ export class LocalSandbox implements Sandbox, Confiner {
     const { backend, report } = ready;
     if (backend !== undefined) return { ...ready, backend };
     const why = report.refused.map((each) => `${each.backend}: ${each.why}`).join('; ');
-    const isInconclusive = report.isInconclusive === true;
-    const message = isInconclusive ? NOT_TRIED : `There is no sandbox on this machine. ${ADVICE}`;
-    throw toolFailure('SANDBOX_UNAVAILABLE', message, {
-      retryable: isInconclusive,
-      partialSideEffects: false,
-      cause: new Error(why),
-    });
+    const { shortage } = report;
+    const message =
+      shortage === undefined ? `There is no sandbox on this machine. ${ADVICE}` : notTried(shortage);
+    throw unavailable(message, shortage !== undefined, new Error(why));
   }
 
   async #probe(): Promise<Ready> {
     const { clock } = this.#options;
     const known = await this.#ready;
-    const pauseMs = known?.report.isInconclusive === true ? TRY_AGAIN_MS : ASK_AGAIN_MS;
+    const pauseMs = known?.report.shortage !== undefined ? TRY_AGAIN_MS : ASK_AGAIN_MS;
     if (known !== undefined && known.backend === undefined && clock.now() - this.#failedAt >= pauseMs) {
       this.#ready = undefined;
     }
-    this.#ready ??= this.#lookAround();
+    this.#ready ??= this.#lookAround().catch((error: unknown) => {
+      // Whoever asks next looks again.
+      this.#ready = undefined;
+      throw unavailable(notTried(shortageIn(error) ?? 'looking at this machine failed'), true, error);
+    });
     return this.#ready;
   }
 
@@ -196,12 +202,17 @@ export class LocalSandbox implements Sandbox, Confiner {
       cgroups: settings.cgroups && isLinux ? CgroupTree.probe() : undefined,
       user: owner,
       masked: isLinux ? leakingFds() : [],
+      mostOpenFiles: mostOpenFiles(),
       lend: (content) => temporary.lend(content),
     };
     const probed = await probeLadder(settings.backends, { starter, clock, temporary, context });
     this.#failedAt = clock.now();
     return { ...probed, context, temporary, keptWorkspaces };
   }
+}
+
+function unavailable(message: string, retryable: boolean, cause: unknown): ToolFailure {
+  return toolFailure('SANDBOX_UNAVAILABLE', message, { retryable, partialSideEffects: false, cause });
 }
 
 function cannotConfine(cause: unknown): ToolFailure {

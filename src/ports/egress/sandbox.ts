@@ -11,8 +11,13 @@ export interface SandboxReport {
   /** Why the better back ends cannot be used. */
   readonly refused: readonly { readonly backend: SandboxBackend; readonly why: string }[];
   readonly warnings: readonly string[];
-  /** Where none was found: it could not be tried, for want of disk, memory or time. Another look may find one. */
-  readonly isInconclusive?: boolean;
+  /** Where none was found: what this machine was short of when one was tried. Another look may find one. */
+  readonly shortage?: string;
+}
+
+/** For callers, and for the operator. */
+export function notTried(shortage: string): string {
+  return `The sandbox could not be tried: ${shortage}. Another try follows by itself.`;
 }
 
 /** Slashes between names, relative to the workspace; no `.`, `..` or empty name. */

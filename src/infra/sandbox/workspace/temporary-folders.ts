@@ -7,12 +7,13 @@ import {
   mkdirSync,
   openSync,
   readlinkSync,
-  unlinkSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toolFailure } from '../../../contract/call/failure.ts';
+import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
 import { namedBytes, unnamedBytes } from './folder-usage.ts';
 import { O_PATH, type Owner } from './workspace-files.ts';
@@ -67,13 +68,15 @@ export class TemporaryFolders {
 
   /** A descriptor that gives this content and nothing else; nothing of it stays on the disk. */
   lend(content: Buffer | string): number {
-    this.#makeRoot();
     const path = join(this.#folder, randomUUID());
-    writeFileSync(path, content, { mode: 0o600 });
     try {
+      this.#makeRoot();
+      writeFileSync(path, content, { mode: 0o600 });
       return openSync(path, 'r');
+    } catch (error) {
+      throw notLent(error);
     } finally {
-      unlinkSync(path);
+      rmSync(path, { force: true });
     }
   }
 
@@ -118,4 +121,17 @@ export class TemporaryFolders {
     child.stderr.resume();
     return (await child.exited).code === 0;
   }
+}
+
+/** Before anything was started. */
+function notLent(cause: unknown): ToolFailure {
+  const { code } = cause as NodeJS.ErrnoException;
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+  if (isFull)
+    return toolFailure('DISK_FULL', 'The disk of the workspaces is full: nothing can be run.', {
+      partialSideEffects: false,
+      cause,
+    });
+  const message = `The program cannot be started: ${code ?? 'a file for it cannot be written'}.`;
+  return toolFailure('SPAWN_FAILED', message, { partialSideEffects: false, cause });
 }
