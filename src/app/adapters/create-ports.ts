@@ -194,9 +194,8 @@ function createOwnDatabase(settings: Settings, { clock, log, metrics }: Observat
   const server = embeddedPostgres(settings, log);
   const where = databaseSettings(settings, server);
   const degraded = degradedGauge(metrics, 'database');
-  return {
-    server,
-    database: new GatewayDatabase(where, { clock, log }),
-    databaseWatch: new DatabaseWatch({ settings: where, clock, log, degraded }),
-  };
+  const database = new GatewayDatabase(where, { clock, log });
+  const { fullDisk } = database;
+  const databaseWatch = new DatabaseWatch({ settings: where, clock, log, degraded, fullDisk });
+  return { server, database, databaseWatch };
 }

@@ -2,7 +2,7 @@
 import { ASSIGNMENTS_AWAY } from '../../infra/assignments/followed-assignments.ts';
 import type { StoredAuditSink } from '../../infra/audit/stored-audit-sink.ts';
 import type { EmbeddedPostgres } from '../../infra/embedded-postgres/embedded-postgres.ts';
-import type { DatabaseWatch } from '../../infra/postgres/database-watch.ts';
+import { DISK_FULL, type DatabaseWatch } from '../../infra/postgres/database-watch.ts';
 import type { Degraded } from '../../infra/telemetry/degraded-gauge.ts';
 import type { Agents } from './open-agents.ts';
 import type { Assignments } from './open-assignments.ts';
@@ -26,6 +26,7 @@ export interface Watched {
 
 export function degradedOf(watched: Watched): Degraded {
   const { databaseWatch, server, coordination, auditSink, keys, agents, oauth, assignments } = watched;
+  const { refusal } = auditSink;
   const checkpoints = watched.checkpointsAway();
   const { step } = server;
   const state = step === 'stopped' || step === 'running' ? 'away' : step;
@@ -33,10 +34,7 @@ export function degradedOf(watched: Watched): Degraded {
     ...(coordination.isAway() && {
       admission: 'Redis is unreachable: limits are enforced by each replica for itself until it is back',
     }),
-    ...(auditSink.isRefusing && {
-      audit:
-        'the audit journal takes no records: its disk fails, or limits.max_audit_backlog_bytes is reached',
-    }),
+    ...(refusal !== undefined && { audit: refusal }),
     ...(checkpoints !== undefined && { audit_checkpoints: checkpoints }),
     ...(watched.isReplicaAway() && {
       history:
@@ -61,6 +59,7 @@ export function degradedOf(watched: Watched): Degraded {
         'the connected accounts of agents cannot be read: tokens that are known stay in use until they end, and one that is disconnected now may still be used',
     }),
     ...(assignments.followed.isAway && { assignments: ASSIGNMENTS_AWAY }),
+    ...(databaseWatch.isFull && { database: DISK_FULL }),
     ...(databaseWatch.isAway && {
       database: `the database is ${state}: API keys and agents stay as they were known, and calls that change something are refused until it is back`,
     }),

@@ -1,10 +1,10 @@
 // AuditJournal: records on the local disk before anybody is answered, many of them with one sync; then to be shipped.
-import { toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { GatherTimer } from './gather-timer.ts';
 import { GroupBytes } from './group-bytes.ts';
+import { refusalOf, unavailable } from './refusal.ts';
 import { openSegment, sealedOf, SealedSegments, type OpenSegment } from './sealed-segments.ts';
 import type { Segment, SegmentStorage } from './segment-folder.ts';
 
@@ -94,9 +94,14 @@ export class AuditJournal {
     return this.#isDown() || this.fullness > 1;
   }
 
+  /** Why, in words for an operator. */
+  get refusal(): string | undefined {
+    return this.isRefusing ? refusalOf(this.#failure) : undefined;
+  }
+
   /** Lets a call in, perhaps after a wait for capacity; half of it is for the calls that run already. */
   ready(): void | Promise<void> {
-    if (this.isRefusing) throw this.#unavailable();
+    if (this.isRefusing) throw unavailable(this.#failure);
     if (!this.#budget.fits(0, 0.5)) return this.#untilItFits(0, 0.5);
   }
 
@@ -104,7 +109,7 @@ export class AuditJournal {
   async append(line: string): Promise<void> {
     const bytes = Buffer.byteLength(line);
     if (!this.#budget.fits(bytes)) await this.#untilItFits(bytes, 1);
-    if (this.#isDown()) throw this.#unavailable();
+    if (this.#isDown()) throw unavailable(this.#failure);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#push({ line, bytes, settle: (error) => (error === undefined ? resolve() : reject(error)) });
     await promise;
@@ -121,7 +126,7 @@ export class AuditJournal {
   async flush(): Promise<void> {
     while (this.#waiting.length > 0 || this.#cycle !== undefined) {
       await this.#writeGroup();
-      if (this.#failure !== undefined) throw this.#unavailable();
+      if (this.#failure !== undefined) throw unavailable(this.#failure);
     }
   }
 
@@ -153,14 +158,8 @@ export class AuditJournal {
     return this.#closed || this.#failure !== undefined;
   }
 
-  #unavailable(): ToolFailure {
-    return toolFailure('AUDIT_UNAVAILABLE', 'The audit log cannot be written at the moment.', {
-      cause: this.#failure,
-    });
-  }
-
   async #untilItFits(bytes: number, part: number): Promise<void> {
-    if (!(await this.#budget.wait(bytes, part, () => this.#isDown()))) throw this.#unavailable();
+    if (!(await this.#budget.wait(bytes, part, () => this.#isDown()))) throw unavailable(this.#failure);
   }
 
   #push(entry: Entry): void {
@@ -223,7 +222,7 @@ export class AuditJournal {
 
   async #failed(group: readonly Entry[], error: unknown): Promise<number> {
     this.#failure = error;
-    for (const { settle } of group) settle?.(this.#unavailable());
+    for (const { settle } of group) settle?.(unavailable(this.#failure));
     this.#waiting = [...group.map(({ line, bytes }) => ({ line, bytes })), ...this.#waiting];
     await this.#endSegment().catch(() => undefined);
     const delayMs = this.#retryMs;

@@ -82,9 +82,9 @@ export class StoredAuditSink implements AuditSink {
     return sink;
   }
 
-  /** Calls that must be recorded are refused now. */
-  get isRefusing(): boolean {
-    return this.#journal.isRefusing;
+  /** Why calls that must be recorded are refused now. */
+  get refusal(): string | undefined {
+    return this.#journal.refusal;
   }
 
   ready(): void | Promise<void> {
@@ -217,7 +217,7 @@ export class StoredAuditSink implements AuditSink {
   #showGauges(): void {
     const { oldest, pending } = this.#journal;
     if (this.#gaps.size > 0) this.#fillGaps();
-    this.#counts.degraded.set(this.isRefusing ? 1 : 0);
+    this.#counts.degraded.set(this.#journal.isRefusing ? 1 : 0);
     this.#counts.pending.set(pending);
     this.#counts.lag.set(oldest === undefined ? 0 : Math.max(0, this.#clock.wall() - oldest) / 1000);
   }

@@ -1,6 +1,7 @@
-// What a caller hears when the gateway's own database fails: that it is away, never what it said.
+// What a caller hears when the gateway's own database fails: that it is away or has no room, never what it said.
 import { DatabaseError } from 'pg';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { isDiskFull } from '../../lib/faults/disk-full.ts';
 import { AnswerLost } from '../../ports/answer-lost.ts';
 import { NotConnected } from './not-connected.ts';
 
@@ -18,12 +19,18 @@ export async function withDatabase<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof ToolFailure) throw error;
     const Failure = isSurelyNotDone(error) ? ToolFailure : AnswerLost;
-    throw new Failure('UNAVAILABLE', 'The gateway cannot reach its database now.', {
+    throw new Failure('UNAVAILABLE', unavailableMessage(error), {
       reason: 'DATABASE_UNAVAILABLE',
       retryAfterMs: RETRY_AFTER_MS,
       cause: error,
     });
   }
+}
+
+export function unavailableMessage(cause: unknown): string {
+  return isDiskFull(cause)
+    ? "The disk of the gateway's database is full: it stores nothing now."
+    : 'The gateway cannot reach its database now.';
 }
 
 /** Nothing was sent, or the server has answered that it failed. */

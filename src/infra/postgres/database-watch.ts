@@ -5,6 +5,7 @@ import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
+import { TAKES_ROOM, type FullDisk } from './roles/full-disk.ts';
 import { watchConfigOf, type DatabaseSettings } from './roles/connect-as.ts';
 
 export interface DatabaseWatchDeps {
@@ -13,10 +14,21 @@ export interface DatabaseWatchDeps {
   readonly log: Log;
   readonly degraded: Gauge;
   /** What the log says. */
-  readonly words?: { readonly away: string; readonly back: string };
+  readonly words?: Words;
+  /** What statements were refused for; left out: nothing is stored there. */
+  readonly fullDisk?: FullDisk;
 }
 
-const WORDS = {
+interface Words {
+  readonly away: string;
+  readonly full: string;
+  readonly back: string;
+}
+
+export const DISK_FULL =
+  'the disk of the database is full: what is there is read as before, and calls that need something stored are refused until there is space';
+const WORDS: Words = {
+  full: DISK_FULL,
   away: 'the database is away: calls that change something are refused until it is back',
   back: 'the database answers again: calls are accepted as before',
 };
@@ -29,7 +41,7 @@ const STOP_WITHIN_MS = 500;
 export class DatabaseWatch {
   readonly #deps: DatabaseWatchDeps;
   #pool: Pool | undefined;
-  #isAway = false;
+  #state: 'well' | 'away' | 'full' = 'well';
   #looks: Repeated | undefined;
   #stopped = false;
 
@@ -38,7 +50,12 @@ export class DatabaseWatch {
   }
 
   get isAway(): boolean {
-    return this.#isAway;
+    return this.#state === 'away';
+  }
+
+  /** It answers, and stores nothing. */
+  get isFull(): boolean {
+    return this.#state === 'full';
   }
 
   /** Once the database has been opened: until then the gateway is not ready anyway. */
@@ -60,13 +77,24 @@ export class DatabaseWatch {
   async #look(): Promise<void> {
     // One connection may be lost while the database is there: asked again, on another.
     const error = await this.#ask().catch(() => this.#ask().catch((reason: unknown) => reason));
-    const isAway = error !== undefined;
-    if (isAway === this.#isAway || this.#stopped) return;
-    this.#isAway = isAway;
-    const { log, degraded, words = WORDS } = this.#deps;
-    degraded.set(isAway ? 1 : 0);
-    if (isAway) log.error({ err: error }, words.away);
-    else log.info({}, words.back);
+    const { log, degraded, words = WORDS, fullDisk } = this.#deps;
+    const isFull = error === undefined && fullDisk?.isFull === true && (await this.#isStillFull(fullDisk));
+    const state = error === undefined ? (isFull ? 'full' : 'well') : 'away';
+    if (state === this.#state || this.#stopped) return;
+    this.#state = state;
+    degraded.set(state === 'well' ? 0 : 1);
+    if (state === 'well') log.info({}, words.back);
+    else log.error({ err: error }, words[state]);
+  }
+
+  async #isStillFull(fullDisk: FullDisk): Promise<boolean> {
+    try {
+      await this.#pool?.query(TAKES_ROOM);
+      fullDisk.hasRoom();
+    } catch (error) {
+      fullDisk.failed(error);
+    }
+    return fullDisk.isFull;
   }
 
   async #ask(): Promise<undefined> {

@@ -12,6 +12,7 @@ import {
   type DatabaseRole,
   type DatabaseSettings,
 } from './roles/connect-as.ts';
+import type { FullDisk } from './roles/full-disk.ts';
 import { OwnPool } from './roles/own-pool.ts';
 import { grantWriter, requireOwner, requireRights } from './roles/writer-role.ts';
 import type { Tables } from './tables.ts';
@@ -40,8 +41,9 @@ export class Database {
   }
 
   /** Connects and brings the schema up to date. Throws Error with a sentence for the operator. */
-  static async open(settings: DatabaseSettings, log: Log): Promise<Database> {
+  static async open(settings: DatabaseSettings, log: Log, fullDisk?: FullDisk): Promise<Database> {
     const opened = await Database.#connect(settings, log);
+    for (const pool of new Set([opened.pool, opened.ownerPool])) fullDisk?.listen(pool);
     try {
       if (settings.migrate) await opened.migrate(log);
       else await opened.#requireCurrent();

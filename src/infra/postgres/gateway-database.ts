@@ -6,7 +6,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { unavailableMessage } from './database-failures.ts';
 import { Database } from './database.ts';
+import { FullDisk } from './roles/full-disk.ts';
 import { hasTwoRoles, type DatabaseSettings } from './roles/connect-as.ts';
 import { writerSettings, type WriterSettings } from './roles/writer-settings.ts';
 import type { Tables } from './tables.ts';
@@ -22,6 +24,7 @@ export class GatewayDatabase {
   readonly db: Kysely<Tables>;
   /** As the owner of the tables, see Database. */
   readonly owner: Kysely<Tables>;
+  readonly fullDisk: FullDisk;
   readonly #settings: DatabaseSettings;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -36,6 +39,7 @@ export class GatewayDatabase {
     this.#settings = settings;
     this.#clock = clock;
     this.#log = log;
+    this.fullDisk = new FullDisk(() => clock.now());
     const pool = async () => (await this.opened()).pool;
     this.db = new Kysely({ dialect: new PostgresDialect({ pool }) });
     const ownerPool = async () => (await this.opened()).ownerPool;
@@ -98,7 +102,7 @@ export class GatewayDatabase {
 
   async #open(): Promise<Database> {
     try {
-      const opened = await Database.open(this.#settings, this.#log);
+      const opened = await Database.open(this.#settings, this.#log, this.fullDisk);
       this.#opened = opened;
       return opened;
     } catch (error) {
@@ -120,7 +124,7 @@ function isAway(error: unknown): boolean {
 }
 
 function unavailable(cause: unknown): ToolFailure {
-  return toolFailure('DATABASE_UNAVAILABLE', 'The gateway cannot reach its database now.', {
+  return toolFailure('DATABASE_UNAVAILABLE', unavailableMessage(cause), {
     retryAfterMs: RETRY_AFTER_MS,
     cause,
   });

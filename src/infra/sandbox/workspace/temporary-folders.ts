@@ -14,6 +14,7 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { isDiskFull } from '../../../lib/faults/disk-full.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
 import { namedBytes, unnamedBytes } from './folder-usage.ts';
 import { O_PATH, type Owner } from './workspace-files.ts';
@@ -126,8 +127,7 @@ export class TemporaryFolders {
 /** Before anything was started. */
 function notLent(cause: unknown): ToolFailure {
   const { code } = cause as NodeJS.ErrnoException;
-  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
-  if (isFull)
+  if (isDiskFull(cause))
     return toolFailure('DISK_FULL', 'The disk of the workspaces is full: nothing can be run.', {
       partialSideEffects: false,
       cause,
