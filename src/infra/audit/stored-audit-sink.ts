@@ -1,4 +1,5 @@
 // StoredAuditSink: AuditSink over the local journal, its shipper, and, where the database is another machine's, its table.
+import { afterAnswers } from '../../lib/timers/end-of-turn.ts';
 import { every, type Repeated } from '../../lib/timers/every.ts';
 import { settledWithin } from '../../lib/timers/settled-within.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -48,7 +49,6 @@ export class StoredAuditSink implements AuditSink {
   /** Records dropped or omitted since the last gap record, by tenant. */
   readonly #gaps = new Map<string, number>();
   #offered: (() => AuditRecord)[] = [];
-  #takingIn: NodeJS.Immediate | undefined;
   #gauges: Repeated | undefined;
 
   private constructor(journal: AuditJournal, storage: SegmentStorage, options: StoredAuditOptions) {
@@ -117,11 +117,11 @@ export class StoredAuditSink implements AuditSink {
     }
   }
 
-  /** Made and written out between calls, not within one: nobody waits for it. */
+  /** Made and written out once the answer has left: nobody waits for it. */
   offer(make: () => AuditRecord): void {
     this.#offered.push(make);
     if (this.#offered.length >= OFFERED_AT_ONCE) this.#takeIn();
-    else this.#takingIn ??= setImmediate(() => this.#takeIn());
+    else if (this.#offered.length === 1) afterAnswers(() => this.#takeIn());
   }
 
   omit(tenant: string): void {
@@ -130,8 +130,6 @@ export class StoredAuditSink implements AuditSink {
   }
 
   #takeIn(): void {
-    clearImmediate(this.#takingIn);
-    this.#takingIn = undefined;
     const offered = this.#offered;
     this.#offered = [];
     for (const make of offered) {

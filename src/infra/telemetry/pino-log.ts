@@ -1,5 +1,6 @@
 // PinoLog: the Log port on pino: JSON lines on stdout, written behind the calls.
 import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import { afterAnswers } from '../../lib/timers/end-of-turn.ts';
 import type { Log, LogFields } from '../../ports/telemetry/log.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { KnownSecrets } from './known-secrets.ts';
@@ -33,7 +34,7 @@ interface Line extends LogLine {
   readonly bound: LogFields;
 }
 
-/** Lines wait here for the end of the event loop's turn: no call waits while its line is put into words. */
+/** Lines wait here until the answers of the event loop's turn have left: no call waits while its line is put into words. */
 class Backlog {
   readonly secrets = new KnownSecrets();
   /** When the line that is being written was logged, as the member that pino puts into it. */
@@ -58,7 +59,7 @@ class Backlog {
   add(line: Line): void {
     if (this.#lines.length === 0) {
       waiting.add(this);
-      setImmediate(() => this.drain());
+      afterAnswers(() => this.drain());
     }
     this.#lines.push(line);
     if (this.#lines.length >= MAX_WAITING_LINES) this.drain();

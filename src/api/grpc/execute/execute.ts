@@ -1,5 +1,6 @@
 // Execute: one message in, one out. On the path of every call, so it goes without Nest's layers between message and core.
 import type { handleUnaryCall, ServerUnaryCall, ServiceError } from '@grpc/grpc-js';
+import { answerAtEndOfTurn } from '../../../lib/timers/end-of-turn.ts';
 import type { ToolResponse } from '../../../contract/call/tool-response.ts';
 import type { ToolCaller } from '../../../ports/tool-caller.ts';
 import { lifeOf } from '../call-life.ts';
@@ -18,7 +19,10 @@ const STARTS = new PacedStarts();
 export function executeBy(caller: Pick<ToolCaller, 'execute'>): handleUnaryCall<Message, Uint8Array> {
   return (call, answer) => {
     const refuse = (thrown: unknown) => answer(exceptionFor(thrown).getError() as ServiceError);
-    paced(call.request, () => run(caller, call)).then((bytes) => setImmediate(answer, null, bytes), refuse);
+    paced(call.request, () => run(caller, call)).then(
+      (bytes) => answerAtEndOfTurn(() => answer(null, bytes)),
+      refuse,
+    );
   };
 }
 

@@ -10,6 +10,7 @@ import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { LargeIntegers } from '../../../contract/call/tool-call.ts';
 import type { Principal } from '../../../contract/call/principal.ts';
+import { answerAtEndOfTurn } from '../../../lib/timers/end-of-turn.ts';
 import type { TraceContext } from '../../../lib/trace/trace-context.ts';
 import type { CallEnvironment } from '../../rest/execute/read-call.ts';
 import { SseAnswer, type ReaderLost } from './sse-answer.ts';
@@ -138,7 +139,7 @@ export class Exchange {
       return;
     }
     // With other answers that are ready in this turn of the event loop, as REST's are.
-    setImmediate(() => {
+    answerAtEndOfTurn(() => {
       if (!this.#reply.raw.destroyed) this.#send(text);
       this.#settle();
     });

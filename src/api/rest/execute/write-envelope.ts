@@ -1,6 +1,7 @@
 // Writes an envelope to HTTP: the status by the one table, the headers it implies, the body in the wire's snake_case.
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { answerAtEndOfTurn } from '../../../lib/timers/end-of-turn.ts';
 import { errorRow } from '../../../contract/call/error-row.ts';
 import {
   ENVELOPE_VERSION,
@@ -23,32 +24,15 @@ const LARGEST_AT_ONCE = 1 << 20;
  */
 export function sendEnvelope(reply: FastifyReply, response: ToolResponse): Promise<void> {
   return new Promise((sent, failed) => {
-    if (ready.length === 0) setImmediate(sendReady);
-    ready.push({ reply, response, sent, failed });
+    answerAtEndOfTurn(() => {
+      try {
+        sendNow(reply, response);
+        sent();
+      } catch (error) {
+        failed(error);
+      }
+    });
   });
-}
-
-interface ReadyAnswer {
-  readonly reply: FastifyReply;
-  readonly response: ToolResponse;
-  readonly sent: () => void;
-  readonly failed: (error: unknown) => void;
-}
-
-/** Of all servers of this process. */
-let ready: ReadyAnswer[] = [];
-
-function sendReady(): void {
-  const answers = ready;
-  ready = [];
-  for (const { reply, response, sent, failed } of answers) {
-    try {
-      sendNow(reply, response);
-      sent();
-    } catch (error) {
-      failed(error);
-    }
-  }
 }
 
 function sendNow(reply: FastifyReply, response: ToolResponse): void {
