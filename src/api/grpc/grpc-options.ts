@@ -7,6 +7,7 @@ import type { MethodDefinition, PackageDefinition, ServiceDefinition } from '@gr
 import { ServerGrpc, type CustomStrategy, type GrpcOptions } from '@nestjs/microservices';
 import { protoPath as healthProto } from 'grpc-health-check';
 import { ArrivingBodies } from '../../lib/bytes/arriving-bodies.ts';
+import type { Handshakes } from '../../lib/connections/handshakes.ts';
 import type { ToolCaller } from '../../ports/tool-caller.ts';
 import type { StreamHub } from '../stream/stream-hub.ts';
 import { converseBy } from './converse/converse.ts';
@@ -96,6 +97,7 @@ class GrpcServer extends ServerGrpc {
   readonly #needs: GrpcServerNeeds;
   /** Takes no more connections, and ends those that are open within that time. */
   #drain: ((withinMs: number) => void) | undefined;
+  #handshakes: Handshakes | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: GrpcOptions['options'], needs: GrpcServerNeeds) {
@@ -109,7 +111,7 @@ class GrpcServer extends ServerGrpc {
     const credentials = this.#options.credentials as ServerCredentials;
     const { handed, onBound, arriving } = this.#needs;
     boundHalfMessages(server, arriving);
-    endUnspokenConnections(server);
+    this.#handshakes = endUnspokenConnections(server);
     if (handed !== undefined) {
       const injector = server.createConnectionInjector(credentials);
       handed((connection) => injector.injectConnection(connection));
@@ -146,6 +148,7 @@ class GrpcServer extends ServerGrpc {
   /** Without channelz grpc-js forgets its sessions for forceShutdown; drain knows them, and cuts them in time. */
   async #close(): Promise<void> {
     this.#drain?.(this.#needs.closeWithinMs);
+    this.#handshakes?.cut();
     await super.close();
   }
 }

@@ -1,5 +1,6 @@
 // The doors: Nest with REST on Fastify and the gRPC server beside it. The only part of the start that loads Nest.
 import 'reflect-metadata';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
@@ -15,11 +16,14 @@ import type { AsyncService } from '../background/create-async-calls.ts';
 import type { Gateway } from '../gateway/create-gateway.ts';
 import { GatewayModule } from './gateway.module.ts';
 import type { Infra } from '../adapters/create-ports.ts';
+import { boundHandshakes } from '../../lib/connections/handshakes.ts';
 import { NestLog } from '../../infra/telemetry/nest-log.ts';
 import type { Sibling } from '../process/many/sibling.ts';
 import { handConnections } from './handed-connections.ts';
 import type { Settings } from '../../settings/settings-schema.ts';
 
+/** As long as a request may take to bring its head. */
+const HANDSHAKE_MS = 10_000;
 /** What the doors get to send their last answers, once nothing runs any more. */
 const LAST_ANSWERS_MS = 500;
 
@@ -66,6 +70,7 @@ export async function prepareDoors({ settings, sibling, ...parts }: DoorParts): 
   await app.init();
   const streams = openStreams(app, settings);
   const handed = sibling && handConnections(app.getHttpServer());
+  const cutSilent = silentConnectionsOf(app.getHttpServer());
   return {
     async listen(restPort = http.port) {
       await app.startAllMicroservices();
@@ -84,13 +89,21 @@ export async function prepareDoors({ settings, sibling, ...parts }: DoorParts): 
     setAccepting: (accepting) => health.setAccepting(accepting),
     async close() {
       sibling?.ends();
-      // A connection that never sent anything is not idle to Node, and would hold up the end for seconds.
-      const lastAnswersOut = setTimeout(() => app.getHttpServer().closeAllConnections(), LAST_ANSWERS_MS);
+      const lastAnswersOut = setTimeout(cutSilent, LAST_ANSWERS_MS);
       // Both at once: Nest would close gRPC only after the last REST connection had ended.
       await streams.close();
       await Promise.all([app.close(), grpc.strategy.close(), handed?.ended(LAST_ANSWERS_MS)]);
       clearTimeout(lastAnswersOut);
     },
+  };
+}
+
+/** What gives an end to connections that never sent anything: they are not idle to Node, and would hold up the end for long. */
+function silentConnectionsOf(server: Server): () => void {
+  const handshakes = boundHandshakes(server, HANDSHAKE_MS);
+  return () => {
+    handshakes.cut();
+    server.closeAllConnections();
   };
 }
 

@@ -48,7 +48,7 @@ export function createFastifyAdapter(tls: TlsFiles | undefined): FastifyAdapter 
   };
   if (tls === undefined) return new FastifyAdapter({ ...common, http: limits });
   const mutual = tls.ca !== undefined && { requestCert: true, rejectUnauthorized: true };
-  return new FastifyAdapter({ ...common, https: { ...limits, ...tls, ...mutual, handshakeTimeout: 10_000 } });
+  return new FastifyAdapter({ ...common, https: { ...limits, ...tls, ...mutual } });
 }
 
 const USED_ASSETS = ['/swagger-ui.css', '/swagger-ui-bundle.js', '/favicon-32x32.png'];

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { giveLastAnswer } from '../../../lib/connections/last-answer.ts';
 import { problemOf } from './problem-of.ts';
 import { asFailure, sendProblem } from './problem.ts';
 
@@ -36,20 +37,23 @@ export function answerRefusedByNode(server: Server): void {
   });
 }
 
-/** What the parser of HTTP gives up on. A client that went away gets no answer, and is nobody's error. */
+/**
+ * What the parser of HTTP gives up on. A client that went away gets no answer, and is nobody's error; nor does one whose TLS
+ * went wrong: before the end of a handshake an answer would wait for it, and the connection with it, for ever.
+ */
 export function answerUnparsed(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  end(socket, failureOf(error.code));
+  const { code = '' } = error;
+  const isOfHttp = code.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  if (isOfHttp && socket.writable) end(socket, failureOf(code));
+  else socket.destroy();
 }
 
 const PROBLEM = 'application/problem+json';
 
 function end(socket: Socket, failure: ToolFailure): void {
   const { status, json } = problemOf(failure, '');
-  socket.end(
+  giveLastAnswer(
+    socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n` +
       `content-type: ${PROBLEM}\r\ncontent-length: ${Buffer.byteLength(json)}\r\nconnection: close\r\n\r\n${json}`,
   );

@@ -7,6 +7,7 @@ import { shuttingDown, toolFailure } from '../../../contract/call/failure.ts';
 import { isReason } from '../../../contract/call/reasons/is-reason.ts';
 import { ToolFailure } from '../../../contract/call/tool-failure.ts';
 import { foreignOrigin, foreignRequest, namesHostTwice } from '../../../lib/egress/foreign-request.ts';
+import { giveLastAnswer } from '../../../lib/connections/last-answer.ts';
 import { SharedSlots } from '../../../lib/concurrency/shared-slots.ts';
 import { namedTenant, TENANT_KEY } from '../../named-tenant.ts';
 import { clientAddressOf, credentialOf } from '../../rest/server/credential.ts';
@@ -177,5 +178,5 @@ function refuse(socket: Duplex, failure: ToolFailure): void {
     'connection: close',
     ...more,
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${json}`);
+  giveLastAnswer(socket, `${head.join('\r\n')}\r\n\r\n${json}`);
 }
