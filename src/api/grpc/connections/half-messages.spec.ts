@@ -1,4 +1,4 @@
-// Specs of half messages on a real server: what is left there is given up, and whole messages arrive all the same.
+// Specs of requests that are not over on a real server: what is left there is given up, and those that are over arrive all the same.
 import { connect, constants, type ClientHttp2Session } from 'node:http2';
 import * as fc from 'fast-check';
 import { Client, credentials, Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
@@ -40,7 +40,7 @@ describe('a message that is not whole', () => {
   });
 });
 
-describe('half messages of many streams', () => {
+describe('messages of many streams', () => {
   const ending: (() => unknown)[] = [];
   afterEach(async () => {
     for (const end of ending.splice(0)) await end();
@@ -71,7 +71,7 @@ describe('half messages of many streams', () => {
     return port;
   }
 
-  function leave(session: ClientHttp2Session, size: number) {
+  function leave(session: ClientHttp2Session, size: number, declared: number) {
     const stream = session.request({
       ':method': 'POST',
       ':path': PATH,
@@ -79,32 +79,38 @@ describe('half messages of many streams', () => {
       te: 'trailers',
     });
     stream.on('error', () => undefined);
-    stream.write(framed(LIMIT, size));
+    stream.write(framed(declared, size));
     return stream;
   }
 
-  it('take so much together: those that began first are given up, and calls go on', async () => {
-    const port = await listening();
-    const session = connect(`http://127.0.0.1:${port}`);
-    ending.push(() => session.destroy());
-    const left = [...Array(10).keys()].map(() => leave(session, LIMIT - 1));
-    await vi.waitFor(() => expect(left.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(5), {
-      timeout: 10_000,
-    });
-    expect(left.filter(({ closed }) => closed).map(({ rstCode }) => rstCode)).toEqual(
-      left.filter(({ closed }) => closed).map(() => constants.NGHTTP2_ENHANCE_YOUR_CALM),
-    );
-    const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
-    ending.push(() => client.close());
-    const bytes = (value: Buffer) => value;
-    for (const size of [2, LIMIT, LIMIT - 1]) {
-      const answer = await new Promise<Buffer | undefined>((resolve, reject) => {
-        client.makeUnaryRequest(PATH, bytes, bytes, Buffer.alloc(size, 'x'), (error, reply) =>
-          error === null ? resolve(reply) : reject(error),
-        );
+  it.each([
+    ['are not whole', LIMIT],
+    ['are whole, and their requests are not over', LIMIT - 1],
+  ])(
+    'that %s take so much together: those that began first are given up, and calls go on',
+    async (_what, declared) => {
+      const port = await listening();
+      const session = connect(`http://127.0.0.1:${port}`);
+      ending.push(() => session.destroy());
+      const left = [...Array(10).keys()].map(() => leave(session, LIMIT - 1, declared));
+      await vi.waitFor(() => expect(left.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(5), {
+        timeout: 10_000,
       });
-      expect(String(answer)).toBe(String(size));
-    }
-    expect(left.every(({ closed }) => closed)).toBe(false);
-  });
+      expect(left.filter(({ closed }) => closed).map(({ rstCode }) => rstCode)).toEqual(
+        left.filter(({ closed }) => closed).map(() => constants.NGHTTP2_ENHANCE_YOUR_CALM),
+      );
+      const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+      ending.push(() => client.close());
+      const bytes = (value: Buffer) => value;
+      for (const size of [2, LIMIT, LIMIT - 1]) {
+        const answer = await new Promise<Buffer | undefined>((resolve, reject) => {
+          client.makeUnaryRequest(PATH, bytes, bytes, Buffer.alloc(size, 'x'), (error, reply) =>
+            error === null ? resolve(reply) : reject(error),
+          );
+        });
+        expect(String(answer)).toBe(String(size));
+      }
+      expect(left.every(({ closed }) => closed)).toBe(false);
+    },
+  );
 });
