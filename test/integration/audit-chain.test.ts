@@ -3,6 +3,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { auditLine, chainedJson } from '../../src/infra/audit/audit-line.ts';
+import { isDataError } from '../../src/infra/audit/audit-shipper.ts';
 import { SqlAuditTable } from '../../src/infra/audit/audit-table.ts';
 import { chainHash, FIRST_PREVIOUS } from '../../src/lib/audit-chain/chained-record.ts';
 import { checkpointId, isSigned, keyIdOf, readCheckpoint } from '../../src/lib/audit-chain/checkpoint.ts';
@@ -119,6 +120,36 @@ it('in the inbox, what no chain takes holds up nothing else', async () => {
   await table.takeIn(async (record) => void rejected.push(record));
   expect(rejected).toEqual(['no record']);
   expect(await chainOf()).toHaveLength(1);
+});
+
+it('in the inbox, what no chain takes waits until it is kept elsewhere, and whoever takes in meanwhile passes it by', async () => {
+  const other = new SqlAuditTable(await there.another().opened(), 'owner');
+  const good = auditLine(auditRecord({ tenant })).trim();
+  await sql`INSERT INTO audit_inbox (record) VALUES ('no record'), (${good})`.execute(database.db);
+  const waiting = async () =>
+    (await sql<{ record: string }>`SELECT record FROM audit_inbox`.execute(database.db)).rows.map(
+      ({ record }) => record,
+    );
+  const byOther: string[] = [];
+  const failing = table.takeIn(async () => {
+    await other.takeIn(async (record) => void byOther.push(record));
+    throw new Error('the disk is full');
+  });
+  await expect(failing).rejects.toThrow('the disk is full');
+  expect([byOther, await waiting()]).toEqual([[], ['no record']]);
+  expect(await chainOf()).toHaveLength(1);
+  await table.takeIn(async (record) => void byOther.push(record));
+  expect([byOther, await waiting()]).toEqual([['no record'], []]);
+});
+
+it('a day whose partition is gone, as of a database from a backup, is no fault of a record, and is made again', async () => {
+  await table.store(linesOf(some(1, { tenant: 'before-the-backup' })));
+  const days = await trailDays(database);
+  for (const day of days) await sql`DROP TABLE ${sql.table(`audit_trail_${day}`)}`.execute(database.db);
+  const refused = await table.store(linesOf(some(3))).catch((error: unknown) => error);
+  expect([refused, isDataError(refused)]).toMatchObject([{ code: '23514' }, false]);
+  await table.store(linesOf(some(3)));
+  expect(await chainOf()).toHaveLength(3);
 });
 
 it('a day without a partition is given one by whoever writes first', async () => {

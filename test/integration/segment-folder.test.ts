@@ -108,6 +108,31 @@ describe('SegmentFolder', () => {
     await folder.release();
   });
 
+  it('a byte that has become zero leaves out no record behind it', async () => {
+    const folder = await SegmentFolder.open(path);
+    const file = await folder.create();
+    const lines = ['{"a":1}', '{"b": 2}', '{"c":3}'].map((line) => `${line}\n`);
+    for (const line of lines) await file.append(bytes(line));
+    const onDisk = readFileSync(file.path);
+    const damaged = Buffer.from(onDisk);
+    damaged[onDisk.indexOf(' ')] = 0;
+    writeFileSync(file.path, damaged);
+    const read = (await folder.read(file.path)).toString();
+    expect(read).toBe(lines.join('').replace(' ', '\0'));
+    expect(await folder.leftovers()).toMatchObject([{ records: 3 }]);
+    await file.close();
+    await folder.release();
+  });
+
+  it('a file that was being emptied when its process was killed holds nothing', async () => {
+    mkdirSync(path, { recursive: true });
+    const half = Buffer.concat([Buffer.alloc(5_000), bytes('of a record"}\n{"a":1}\n'), Buffer.alloc(100)]);
+    writeFileSync(join(path, '0000000001.jsonl'), half);
+    const folder = await SegmentFolder.open(path);
+    expect(await folder.leftovers()).toMatchObject([{ records: 0, bytes: 0 }]);
+    await folder.release();
+  });
+
   it('room is made ahead: of many groups few make the file grow', async () => {
     const folder = await SegmentFolder.open(path);
     const file = await folder.create();

@@ -30,20 +30,8 @@ export class SqlAuditTable implements AuditTable {
       while ((await this.#chain.takeIn(TAKEN_AT_ONCE)) === TAKEN_AT_ONCE);
     } catch (error) {
       if (!isDataError(error)) throw error;
-      await this.#takeInOneByOne(reject);
-    }
-  }
-
-  /** One record that the database refuses holds up no other. */
-  async #takeInOneByOne(reject: (record: string) => Promise<void>): Promise<void> {
-    for (let left = 1; left > 0;) {
-      try {
-        left = await this.#chain.takeIn(1);
-      } catch (error) {
-        if (!isDataError(error)) throw error;
-        const record = await this.#chain.discardFirst();
-        if (record !== undefined) await reject(record);
-      }
+      // One record that the database refuses holds up no other.
+      while (await this.#chain.takeInOne(isDataError, reject));
     }
   }
 

@@ -47,6 +47,9 @@ export class RoomySegment {
     try {
       const { size } = await segment.#handle.stat();
       if (size >= REUSED_BYTES) {
+        // First: whoever finds it half emptied, after a crash, knows it from this.
+        await segment.#handle.write(ZEROS, 0, 1, 0);
+        if (DSYNC === undefined) await segment.#handle.datasync();
         await segment.makeRoom(size);
         return segment;
       }
@@ -110,8 +113,13 @@ export class RoomySegment {
   }
 }
 
-/** What was appended: no record holds a zero byte, which JSON escapes. */
+/**
+ * What was appended. No record holds a zero byte, which JSON escapes: one before the room is damage, and no reason to leave
+ * out what stands behind it. A file that begins with one is empty, or was being emptied.
+ */
 export function withoutRoom(bytes: Buffer): Buffer {
-  const end = bytes.indexOf(0);
-  return end < 0 ? bytes : bytes.subarray(0, end);
+  if (bytes[0] === 0) return bytes.subarray(0, 0);
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  return bytes.subarray(0, end);
 }

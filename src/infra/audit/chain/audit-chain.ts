@@ -36,7 +36,7 @@ export class AuditChain {
     const areOwn = own.every(({ text }, index) => text === lines[index]);
     const { bytes, ...rest } = appending;
     const asked = bytes !== undefined && areOwn ? appending : rest;
-    await this.#db.transaction().execute((trx) => this.#append(trx, own, asked));
+    await this.#whole(this.#db, (trx) => this.#append(trx, own, asked));
   }
 
   /**
@@ -44,7 +44,7 @@ export class AuditChain {
    * Gives how many there were.
    */
   takeIn(limit: number): Promise<number> {
-    return this.#owner.transaction().execute(async (trx) => {
+    return this.#whole(this.#owner, async (trx) => {
       const { rows } = await sql<{ id: number; record: string }>`/* take_in_audit_records */
         DELETE FROM audit_inbox WHERE id = ANY(ARRAY(
           SELECT id FROM audit_inbox ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
@@ -55,13 +55,41 @@ export class AuditChain {
     });
   }
 
-  /** The one that comes first in `takeIn`, out of the way: it cannot be chained. */
-  async discardFirst(): Promise<string | undefined> {
-    const { rows } = await sql<{ record: string }>`DELETE FROM audit_inbox
-      WHERE id = (SELECT id FROM audit_inbox ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING record`.execute(
-      this.#owner,
-    );
-    return rows[0]?.record;
+  /**
+   * The first that waits, chained; or, where `isRefused` says of the failure that it is the record's own, given to `reject` and
+   * out of the way once that has kept it. Whoever else takes in meanwhile has others. False: none waits.
+   */
+  takeInOne(
+    isRefused: (error: unknown) => boolean,
+    reject: (record: string) => Promise<void>,
+  ): Promise<boolean> {
+    return this.#whole(this.#owner, async (trx) => {
+      const { rows } = await sql<{ id: number; record: string }>`
+        SELECT id, record FROM audit_inbox ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(trx);
+      const [first] = rows;
+      if (first === undefined) return false;
+      await sql`SAVEPOINT before_record`.execute(trx);
+      try {
+        await this.#append(trx, [ownLine(first.record)], { fresh: true });
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        this.#days.clear();
+        await sql`ROLLBACK TO SAVEPOINT before_record`.execute(trx);
+        await reject(first.record);
+      }
+      await sql`DELETE FROM audit_inbox WHERE id = ${first.id}`.execute(trx);
+      return true;
+    });
+  }
+
+  /** What a transaction that fails has found or made is not there for the next. */
+  async #whole<T>(db: Database['db'], work: (trx: Trx) => Promise<T>): Promise<T> {
+    try {
+      return await db.transaction().execute(work);
+    } catch (error) {
+      this.#days.clear();
+      throw error;
+    }
   }
 
   async #append(trx: Trx, given: readonly OwnLine[], { fresh, bytes, ofCalls }: Appending): Promise<void> {
