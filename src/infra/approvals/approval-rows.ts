@@ -79,7 +79,7 @@ export async function insertApproval(
       quorum, approver_groups, would, call_id)
     SELECT ${asked.id}, ${asked.tenantId}, ${asked.tool}, ${asked.toolVersion}, ${asked.toolHash}, ${asked.argumentsHash},
       ${text}::json, ${bytes}::integer, ${asked.riskLevel}, ${asked.requestedBy}, ${asked.requestedByUser}, ${asked.agentId},
-      ${asked.userId}, ${asked.sessionId}, ${tokenHash}, 'pending', ${new Date(asked.createdAt)}, ${new Date(asked.expiresAt)},
+      ${asked.userId}, ${asked.sessionId}, ${tokenHash}, 'pending', ${new Date(asked.createdAt)}, ${endOf(asked)},
       ${asked.quorum}::integer, ${asked.approverGroups}::text[], ${would}::json, ${callId}
     FROM waiting
     WHERE pending < ${maxPending} AND own_pending < ${maxPendingPerTenant}
@@ -89,6 +89,14 @@ export async function insertApproval(
     throw toolFailure('APPROVALS_FULL', 'Too many calls wait for approval: have some of them decided first.');
   await recordEvents(db, 'asked', [asked.id], hooks);
   return approvalOf(rows[0]);
+}
+
+/** Whether it has expired is told by the database's time, so that it ends by that, too: the dates of gateways differ. */
+export function endOf({
+  createdAt,
+  expiresAt,
+}: Pick<NewApproval, 'createdAt' | 'expiresAt'>): RawBuilder<Date> {
+  return sql<Date>`date_trunc('milliseconds', now() + ${expiresAt - createdAt}::float8 * interval '1 millisecond')`;
 }
 
 /** As decided now, by the database's own time. */

@@ -10,7 +10,7 @@ import { ENDED, RECORD_ENDS } from '../calls/record-ends.ts';
 import type { Database } from '../postgres/database.ts';
 import { withDatabase } from '../postgres/database-failures.ts';
 import type { Tables } from '../postgres/tables.ts';
-import { insertApproval, type SqlApprovalLimits } from './approval-rows.ts';
+import { endOf, insertApproval, type SqlApprovalLimits } from './approval-rows.ts';
 
 type Db = Kysely<Tables>;
 
@@ -28,10 +28,12 @@ export class SqlWaitingCalls implements WaitingCalls {
   keep(call: NewCall, asked: NewApproval, maxQueued: number): Promise<void> {
     return withDatabase(() =>
       this.#database.db.transaction().execute(async (trx) => {
-        const { rows } = await sql`SELECT 1 FROM calls WHERE id = ${call.id}`.execute(trx);
-        if (rows.length > 0) return;
-        const { id, expiresAt } = asked;
-        const approval = { id, expires_at: new Date(expiresAt).toISOString() };
+        const { rows } = await sql<{ ends: Date }>`SELECT ${endOf(asked)} AS ends
+          WHERE NOT EXISTS (SELECT FROM calls WHERE id = ${call.id})`.execute(trx);
+        const [free] = rows;
+        if (free === undefined) return;
+        const { id } = asked;
+        const approval = { id, expires_at: free.ends.toISOString() };
         const written = await insertCalls(trx, [{ call, maxQueued, approval }]);
         if (!written.has(call.id)) throw queueFull();
         await insertApproval(trx, asked, this.#limits, call.id);

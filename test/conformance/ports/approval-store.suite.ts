@@ -77,7 +77,9 @@ export function describeApprovalStore(
         const approval = newApproval();
         const { tokenHash, ...asked } = approval;
         const created = await store.create(approval);
-        const pending = { ...asked, votes: [], status: 'pending' };
+        // By the store's own time.
+        const { expiresAt } = created;
+        const pending = { ...asked, expiresAt, votes: [], status: 'pending' };
         expect(created).toEqual(pending);
         expect(await store.get(acme, approval.id)).toEqual(pending);
         expect(JSON.stringify(await store.list(acme, { limit: 10 }))).not.toContain(tokenHash);

@@ -36,6 +36,22 @@ describe.each(DATABASES)('on %s', (name, start) => {
     25,
   );
 
+  it.each([-3_600_000, 3_600_000])(
+    'one that was asked for by a gateway whose date is off by %i ms is open for as long as any',
+    async (ms) => {
+      const store = new SqlApprovalStore(database, { maxPending: 100_000 });
+      const at = Date.now() + ms;
+      const { id, tenantId } = await store.create(approvalOf({ createdAt: at, expiresAt: at + 60_000 }));
+      const { rows } = await sql<{ left: number }>`
+        SELECT extract(epoch FROM expires_at - now())::float8 AS left FROM approvals WHERE id = ${id}`.execute(
+        database.db,
+      );
+      expect(rows[0]?.left).toBeGreaterThan(0);
+      expect(rows[0]?.left).toBeLessThanOrEqual(60);
+      expect(await store.get(tenantId, id)).toMatchObject({ status: 'pending' });
+    },
+  );
+
   it('tells operators how many wait, and how many are about to expire', async () => {
     const metrics = recordingMetrics();
     const clock = new FakeClock();
