@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path';
 import { VERSION } from '../../version.ts';
 import { EmbeddedPostgresError, SET_A_URL } from './embedded-postgres-error.ts';
+import { initdbFailure } from './initdb-failure.ts';
 import type { Placement } from './placement.ts';
 import type { PostgresPackage } from './postgres-package.ts';
 import { accountForInitdb, type ServerUser } from './server-user.ts';
@@ -148,26 +149,12 @@ function initdb(
     child.once('error', (error: NodeJS.ErrnoException) => failed(cannotRun(program, error)));
     child.once('close', (code, signal) => {
       if (code === 0) return done();
-      const line =
-        said.split('\n').find((text) => text.startsWith('initdb: error:')) ?? said.trim().split('\n').at(-1);
-      failed(
-        new EmbeddedPostgresError(
-          `the embedded database cannot be made (${line ?? signal ?? `exit code ${code}`})${remedyOf(said)}`,
-        ),
-      );
+      failed(initdbFailure(said, signal ?? `exit code ${code}`));
     });
   });
 }
 
 export const SERVER_ENV = { LANG: 'C', LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' };
-
-function remedyOf(said: string): string {
-  if (said.includes('could not look up effective user ID'))
-    return `: give the gateway's user a line in /etc/passwd, or ${SET_A_URL}`;
-  if (/No space left|Disk quota/.test(said))
-    return ': make room, or set data_dir (UTE_DATA_DIR) to another disk';
-  return '';
-}
 
 /** A program that is there and cannot be started lacks what it is linked to: the C library of these binaries is glibc. */
 export function cannotRun(program: string, error: NodeJS.ErrnoException): EmbeddedPostgresError {
