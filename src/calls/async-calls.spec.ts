@@ -22,6 +22,8 @@ import { CallbackRules } from '../webhooks/callback-rules.ts';
 import { AsyncCalls } from './async-calls.ts';
 
 const ID = '0199aaaa-0000-7000-8000-00000000000a';
+/** By the time of whoever keeps it. */
+const ENDS_AT = 1_800_000_000_000;
 const { callId: _id, ...ADMITTED } = admittedOf();
 const REQUEST = JSON.stringify(ADMITTED);
 
@@ -41,6 +43,10 @@ function setUp({ hasPlace = false, idempotent = false } = {}) {
   const admit = async (request: AdmitRequest): Promise<Admission> => {
     asked.push(request);
     const call = callOf();
+    const awaited =
+      request.arguments['awaits'] === true
+        ? ({ id: 'approval-1', expiresAt: 5 } as AskedApproval)
+        : undefined;
     const admitted: Admitted = {
       admitted: true,
       call: admittedOf({ callId: ID }),
@@ -48,15 +54,21 @@ function setUp({ hasPlace = false, idempotent = false } = {}) {
       door: 'rest',
       registryVersion: '1.0.0',
       traceId: '',
-      ...(request.arguments['awaits'] === true && { awaited: { id: 'approval-1' } as AskedApproval }),
-      kept: async (at) => acceptedOf(call, at),
+      ...(awaited && { awaited }),
+      kept: async (where) =>
+        acceptedOf({ ...call, progress: { ...call.progress, ...(awaited && { awaited }) } }, where),
       failed: async (error) => refusalOf(call, error),
     };
     return admitted;
   };
   const calls = new AsyncCalls({
     store,
-    waiting: { keep: async (call, asked) => void asks.push([call.id, asked.id]) },
+    waiting: {
+      keep: async (call, asked) => {
+        asks.push([call.id, asked.id]);
+        return ENDS_AT;
+      },
+    },
     caller: { admit },
     webhooks: {
       claim: async () => [],
@@ -118,7 +130,10 @@ describe('a call that a human has to approve first', () => {
   it('is kept together with its approval, holds no slot, and is in nobody’s queue until it is decided', async () => {
     const { store, calls, asks, asked, offered, ran, told, woken, admit } = setUp({ hasPlace: true });
     await admit(requestOf());
-    expect(await calls.accept(requestOf({ arguments: { awaits: true } }))).toMatchObject({ ok: true });
+    expect(await calls.accept(requestOf({ arguments: { awaits: true } }))).toMatchObject({
+      ok: true,
+      meta: { awaited: { id: 'approval-1', expiresAt: new Date(ENDS_AT).toISOString() } },
+    });
     expect(asked.at(-1)?.awaitsApproval).toBe(true);
     expect([asks, store.rows.size, offered, ran]).toEqual([[[ID, 'approval-1']], 0, [], []]);
     calls.decided(ID);

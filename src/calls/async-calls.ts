@@ -1,5 +1,5 @@
 // AsyncCalls: what doors do with calls that run later: accept, look, cancel, run again, follow.
-import type { Admitted, AdmitRequest } from '../contract/call/admission.ts';
+import type { Admitted, AdmitRequest, KeptCall } from '../contract/call/admission.ts';
 import { holds, type Principal } from '../contract/call/principal.ts';
 import type { ToolContext } from '../contract/call/tool-context.ts';
 import { permissionMissing, shuttingDown, toolFailure } from '../contract/call/failure.ts';
@@ -72,14 +72,15 @@ export class AsyncCalls {
     return keepAdmitted(admission, (admitted) => this.#queue(admitted, callbackUrl));
   }
 
-  async #queue(admitted: Admitted, callbackUrl: string | undefined): Promise<string> {
+  async #queue(admitted: Admitted, callbackUrl: string | undefined): Promise<KeptCall> {
     const { queue, maxWaitMs, reserve } = this.#deps;
     const accepted = newCallOf(admitted, { maxWaitMs, callbackUrl });
+    const at = `/v1/calls/${accepted.id}`;
     const { awaited } = admitted;
     if (awaited !== undefined) {
       const { waiting, maxQueued, log } = this.#deps;
-      await keepCall(accepted, () => waiting.keep(accepted, awaited, maxQueued), log);
-      return `/v1/calls/${accepted.id}`;
+      const write = () => waiting.keep(accepted, awaited, maxQueued);
+      return { at, approvalEndsAt: await keepCall(accepted, write, log) };
     }
     const slot = reserve(accepted);
     await this.#keepReserved(accepted, slot);
@@ -87,7 +88,7 @@ export class AsyncCalls {
     if (slot === undefined) queue.offer(accepted.id);
     // Read back from its text: it runs as it was kept, here as on any other replica.
     else slot.run({ ...accepted, claim: 1, run: 1 });
-    return `/v1/calls/${accepted.id}`;
+    return { at };
   }
 
   async #keepReserved(call: NewCall, slot: ReservedSlot | undefined): Promise<void> {

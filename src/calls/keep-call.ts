@@ -11,12 +11,12 @@ const RETRY_WITHIN_MS = 2_000;
 
 /**
  * The row is kept once, however often `write` is called: what failed after its commit is found to be there. Whatever the
- * second try fails with, the first may have been committed. Throws ToolFailure.
+ * second try fails with, the first may have been committed. Gives what `write` does. Throws ToolFailure.
  */
-export async function keepCall(call: NewCall, write: () => Promise<void>, log: Log): Promise<void> {
+export async function keepCall<Kept>(call: NewCall, write: () => Promise<Kept>, log: Log): Promise<Kept> {
   const askedAt = performance.now();
   try {
-    await write();
+    return await write();
   } catch (error) {
     if (!(error instanceof AnswerLost)) throw error;
     if (performance.now() - askedAt > RETRY_WITHIN_MS) throw acceptanceUnknown(call, error);
@@ -24,7 +24,7 @@ export async function keepCall(call: NewCall, write: () => Promise<void>, log: L
       { callId: call.id, err: error.cause },
       'the database did not answer whether it accepted a call: it is asked again',
     );
-    await write().catch(() => {
+    return write().catch(() => {
       throw acceptanceUnknown(call, error);
     });
   }

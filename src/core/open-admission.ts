@@ -1,5 +1,5 @@
 // OpenAdmission: a call on its way to being admitted. Whoever keeps it does so while all that stands around the call waits.
-import type { Admission, Admitted, AdmitRequest } from '../contract/call/admission.ts';
+import type { Admission, Admitted, AdmitRequest, KeptCall } from '../contract/call/admission.ts';
 import type { AdmittedCall, Grant } from '../contract/call/admitted-call.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { Principal } from '../contract/call/principal.ts';
@@ -16,7 +16,7 @@ export class OpenAdmission implements AdmitPhase {
   readonly awaitsApproval?: true;
   readonly #admitted = Promise.withResolvers<Omit<Admitted, 'kept' | 'failed'>>();
   /** Settles with where the call is kept. */
-  readonly #keeping = Promise.withResolvers<string>();
+  readonly #keeping = Promise.withResolvers<KeptCall>();
 
   constructor({ terms, awaitsApproval }: Pick<AdmitRequest, 'terms' | 'awaitsApproval'>) {
     if (terms !== undefined) this.terms = terms;
@@ -28,7 +28,7 @@ export class OpenAdmission implements AdmitPhase {
     const { resolve, reject } = this.#keeping;
     const open = async (): Promise<Admission> => ({
       ...(await this.#admitted.promise),
-      kept: (at) => (resolve(at), response),
+      kept: (where) => (resolve(where), response),
       failed: (error) => (reject(error), response),
     });
     const answered = async (): Promise<Admission> => ({ admitted: false, response: await response });
@@ -36,7 +36,7 @@ export class OpenAdmission implements AdmitPhase {
   }
 
   /** By the innermost of the call's chain. Gives where it is kept, or rejects with what kept it from being. */
-  reached(call: ToolCall, fn: ToolFunction): Promise<string> {
+  reached(call: ToolCall, fn: ToolFunction): Promise<KeptCall> {
     const { request, principal, snapshot, progress } = call;
     if (principal === undefined) throw new Error('a call can be admitted only behind auth');
     this.#admitted.resolve({

@@ -124,7 +124,7 @@ describe('admit', () => {
     const { seen, admitted } = kit();
     const kept = await admitted();
     expect(seen).toEqual(['observer', 'both', 'admit only']);
-    expect(await kept.kept('/v1/calls/1')).toMatchObject({
+    expect(await kept.kept({ at: '/v1/calls/1' })).toMatchObject({
       ok: true,
       data: null,
       meta: { acceptedAt: '/v1/calls/1' },
@@ -155,7 +155,7 @@ describe('admit', () => {
     await clock.advance(5_000);
     await settled();
     expect(executor.inFlight).toBe(0);
-    expect(await kept('/too/late')).toMatchObject({ ok: false, error: { type: 'TIMEOUT' } });
+    expect(await kept({ at: '/too/late' })).toMatchObject({ ok: false, error: { type: 'TIMEOUT' } });
   });
 });
 
@@ -163,7 +163,7 @@ describe('resume', () => {
   it('goes through what is left, under the id that the call was admitted with', async () => {
     const { seen, executor, admitted } = kit();
     const admission = await admitted();
-    await admission.kept('/v1/calls/1');
+    await admission.kept({ at: '/v1/calls/1' });
     seen.length = 0;
     expect(await executor.resume(admission.call)).toMatchObject({
       ok: true,

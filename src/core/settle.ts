@@ -1,4 +1,5 @@
 // Settles a call: turns a result or anything thrown into the envelope. The only place where a result becomes an envelope.
+import type { KeptCall } from '../contract/call/admission.ts';
 import type { ErrorType } from '../contract/call/error-types.ts';
 import type { Intent } from '../contract/call/intent.ts';
 import type { JsonValue } from '../contract/json.ts';
@@ -74,10 +75,13 @@ function success(
   };
 }
 
-/** Of a call that runs later; `at` tells where its end will be found. */
-export function acceptedOf(call: ToolCall, at: string): ToolSuccess {
+/** Of a call that runs later. */
+export function acceptedOf(call: ToolCall, { at, approvalEndsAt }: KeptCall): ToolSuccess {
   const { awaited } = call.progress;
-  const approval = awaited && { id: awaited.id, expiresAt: new Date(awaited.expiresAt).toISOString() };
+  const approval = awaited && {
+    id: awaited.id,
+    expiresAt: new Date(approvalEndsAt ?? awaited.expiresAt).toISOString(),
+  };
   return {
     ok: true,
     data: null,

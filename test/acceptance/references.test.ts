@@ -9,10 +9,11 @@ import { LoopbackServers } from '../helpers/loopback-servers.ts';
 import { callTool, request, targetOf, type Envelope } from '../helpers/rest-client.ts';
 import { startGateway, type RunningGateway } from '../helpers/running-gateway.ts';
 
-const PATH_SECRET = 'pathToken/with space+9f8e';
-const QUERY_SECRET = 'query-token+5a4b3c2d1e';
+// Their ends are none that a hash in hexadecimal could hold by chance.
+const PATH_SECRET = 'pathToken/with space+9qx8';
+const QUERY_SECRET = 'query-token+5zk4yj3xw';
 const FILE_SECRET = 'file-token-"quoted"-77';
-const HIDDEN = /pathToken|9f8e|query-token|5a4b3c|file-token|quoted/;
+const HIDDEN = /pathToken|9qx8|query-token|5zk4yj|file-token|quoted/;
 
 let servers: LoopbackServers;
 let gateway: RunningGateway;

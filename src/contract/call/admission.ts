@@ -22,6 +22,14 @@ export interface Answered {
   readonly response: ToolResponse;
 }
 
+/** Where an admitted call is kept. */
+export interface KeptCall {
+  /** The address that tells how it ends. */
+  readonly at: string;
+  /** When the approval that it waits for ends, as it is kept; epoch milliseconds. */
+  readonly approvalEndsAt?: number;
+}
+
 /**
  * Audit, idempotency and whoever else stands around the call wait for it to be kept: exactly one of `kept` and `failed` must
  * follow, within the call's time. Both give the answer for the caller and never reject.
@@ -36,8 +44,7 @@ export interface Admitted {
   readonly traceId: string;
   /** It may not run before a human has approved this, and is to be kept together with it. */
   readonly awaited?: AskedApproval;
-  /** It is kept, and this address tells how it ends. */
-  readonly kept: (at: string) => Promise<ToolResponse>;
+  readonly kept: (where: KeptCall) => Promise<ToolResponse>;
   /** It could not be kept: ToolFailure, or anything else that went wrong. */
   readonly failed: (error: unknown) => Promise<ToolResponse>;
 }

@@ -25,20 +25,24 @@ export class SqlWaitingCalls implements WaitingCalls {
     this.#limits = limits;
   }
 
-  keep(call: NewCall, asked: NewApproval, maxQueued: number): Promise<void> {
+  keep(call: NewCall, asked: NewApproval, maxQueued: number): Promise<number> {
     return withDatabase(() =>
       this.#database.db.transaction().execute(async (trx) => {
-        const { rows } = await sql<{ ends: Date }>`SELECT ${endOf(asked)} AS ends
-          WHERE NOT EXISTS (SELECT FROM calls WHERE id = ${call.id})`.execute(trx);
-        const [free] = rows;
-        if (free === undefined) return;
         const { id } = asked;
-        const approval = { id, expires_at: free.ends.toISOString() };
+        const { rows } = await sql<{ ends: Date; is_kept: boolean }>`
+          SELECT coalesce((SELECT expires_at FROM approvals WHERE id = ${id}), ${endOf(asked)}) AS ends,
+            EXISTS (SELECT FROM calls WHERE id = ${call.id}) AS is_kept`.execute(trx);
+        const [found] = rows;
+        if (found === undefined) throw new Error('a SELECT of one row gave none');
+        const endsAt = found.ends.getTime();
+        if (found.is_kept) return endsAt;
+        const approval = { id, expires_at: found.ends.toISOString() };
         const written = await insertCalls(trx, [{ call, maxQueued, approval }]);
         if (!written.has(call.id)) throw queueFull();
         await insertApproval(trx, asked, this.#limits, call.id);
         const data = { status: 'waiting_approval', approval_id: id, expires_at: approval.expires_at };
         await appendCallEvents(trx, call.id, [{ seq: 1, kind: 'status', data }]);
+        return endsAt;
       }),
     );
   }

@@ -4,8 +4,9 @@ import type { NewCall } from './call-store.ts';
 
 export interface WaitingCalls {
   /**
-   * Call and approval, committed together when it resolves; kept once, however often it is asked for. Throws ToolFailure
+   * Call and approval, committed together when it resolves; kept once, however often it is asked for. Gives when the approval
+   * ends, by the time that tells whether it has: epoch milliseconds. Throws ToolFailure
    * UNAVAILABLE (APPROVALS_FULL, DATABASE_UNAVAILABLE, AnswerLost among them) or CONCURRENCY_LIMIT (ASYNC_QUEUE_FULL).
    */
-  keep(call: NewCall, approval: NewApproval, maxQueued: number): Promise<void>;
+  keep(call: NewCall, approval: NewApproval, maxQueued: number): Promise<number>;
 }

@@ -45,7 +45,7 @@ it.each([
   ['plain', plain, 'http'],
   ['TLS', secured, 'https'],
 ])('one that has said its settings stays, though it asks for nothing: %s', async (_what, made, scheme) => {
-  const port = await listening(made(), 1_000);
+  const port = await listening(made(), 2_000);
   const session: ClientHttp2Session = connectHttp2(`${scheme}://127.0.0.1:${port}`, {
     rejectUnauthorized: false,
   });

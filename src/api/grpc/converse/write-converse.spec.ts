@@ -31,7 +31,7 @@ const read = (bytes: Uint8Array) =>
   }) as Read;
 const written = (message: StreamMessage | ConnectionMessage, seq = 0) => read(writeConverse(message, seq));
 
-const { meta } = acceptedOf(callOf(), '/v1/calls/1');
+const { meta } = acceptedOf(callOf(), { at: '/v1/calls/1' });
 const resultOf = (dataJson: string): StreamMessage => ({
   type: 'tool_result',
   id: 'c1',

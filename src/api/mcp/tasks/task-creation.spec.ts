@@ -45,7 +45,7 @@ function setUp({ timeoutMs = 1_000, isDangerous = false, response, found }: Kit 
     calls: {
       accept: async (request) => {
         asked.push(request);
-        return response ?? acceptedOf(callOf(), `/v1/calls/${ID}`);
+        return response ?? acceptedOf(callOf(), { at: `/v1/calls/${ID}` });
       },
     },
     catalog: { snapshot: () => snapshotOf([fn.spec], [compiledOf(fn)]) },
@@ -119,7 +119,7 @@ describe('a call becomes no task', () => {
   });
 
   it('where an idempotency key leads to a call that is not the caller’s to see', async () => {
-    const response = acceptedOf(callOf(), `/v1/calls/${ID}`);
+    const response = acceptedOf(callOf(), { at: `/v1/calls/${ID}` });
     const { creation, count } = setUp({
       response,
       found: () => {
