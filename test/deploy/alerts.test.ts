@@ -289,10 +289,12 @@ describe('a gateway that is short of something', () => {
   });
 
   it('UteAuditRecordsLost: records that the database refuses', async () => {
-    await bench.postgres.sql(`ALTER TABLE audit_trail ADD CONSTRAINT never CHECK (tool <> 'look') NOT VALID`);
+    await bench.postgres.sql(`CREATE FUNCTION never() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'never' USING ERRCODE = 'data_exception'; END $$;
+      CREATE TRIGGER never BEFORE INSERT ON audit_trail FOR EACH ROW WHEN (NEW.tool = 'look') EXECUTE FUNCTION never()`);
     await callTool(gateway, 'look');
     expect(await fires('UteAuditRecordsLost', { instance: 'a' })).toBe(true);
-    await bench.postgres.sql('ALTER TABLE audit_trail DROP CONSTRAINT never');
+    await bench.postgres.sql('DROP TRIGGER never ON audit_trail; DROP FUNCTION never()');
   });
 });
 
