@@ -1,7 +1,7 @@
 // Why the audit journal takes no records, for an operator and for callers.
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { isDiskFull } from '../../lib/faults/disk-full.ts';
+import { isDiskFull } from '../../lib/files/disk-full.ts';
 
 /** For an operator. `failure`: of the last write; undefined: it was none, so there is too much that is not in the database yet. */
 export function refusalOf(failure: unknown): string {

@@ -1,4 +1,5 @@
 // Why the embedded database cannot be made, of all that initdb and the server under it have said, and what helps.
+import { SAYS_DISK_FULL } from '../../lib/files/disk-full.ts';
 import { EmbeddedPostgresError, SET_A_URL } from './embedded-postgres-error.ts';
 
 /** In this order: the last line of initdb tells what it cleans up. */
@@ -6,7 +7,7 @@ const TELLING: readonly RegExp[] = [/^initdb: error:/, /(?:FATAL|PANIC|ERROR): /
 
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/could not look up effective user ID/, `give the gateway's user a line in /etc/passwd, or ${SET_A_URL}`],
-  [/No space left|Disk quota/, 'make room, or set data_dir (UTE_DATA_DIR) to another disk'],
+  [SAYS_DISK_FULL, 'make room, or set data_dir (UTE_DATA_DIR) to another disk'],
   [
     /insufficient file descriptors|Too many open files/,
     'raise the limit of open files (ulimit -n, LimitNOFILE)',

@@ -1,6 +1,7 @@
 // ServerProcess: a running PostgreSQL, and beside it a shell that ends it when the gateway is gone, however that ended.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { SAYS_DISK_FULL } from '../../lib/files/disk-full.ts';
 import { cannotRun, SERVER_ENV } from './cluster.ts';
 import { EmbeddedPostgresError, SET_A_URL } from './embedded-postgres-error.ts';
 import type { Placement } from './placement.ts';
@@ -122,8 +123,7 @@ export class ServerProcess {
 }
 
 function remedyOf(said: string): string {
-  if (/No space left|Disk quota/.test(said))
-    return ': make room, or set data_dir (UTE_DATA_DIR) to another disk';
+  if (SAYS_DISK_FULL.test(said)) return ': make room, or set data_dir (UTE_DATA_DIR) to another disk';
   if (/could not (?:map|create) .*shared memory|Cannot allocate memory/.test(said))
     return `: give the machine more memory, or ${SET_A_URL}`;
   return '';

@@ -1,13 +1,13 @@
 // Why a package could not be installed, in one sentence for the operator.
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { SAYS_DISK_FULL } from '../../lib/files/disk-full.ts';
 
 const AWAY =
   /\b(?:EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH)\b|Temporary failure in name resolution|Failed to establish a new connection|Network is unreachable|NewConnectionError|Could not fetch URL/i;
 const NO_SUCH = /\bE404\b|\bETARGET\b|No matching version|No matching distribution|Could not find a version/i;
 const NEEDS_SCRIPTS = /only-binary|no binary|No compatible wheel/i;
 const NO_VENV = /ensurepip is not available|No module named venv|No module named ensurepip/i;
-const FULL = /\bENOSPC\b|No space left on device|\bEDQUOT\b|Disk quota exceeded/i;
 const DISK_FULL = 'the disk is full that executors.mcp.packages_dir lies on.';
 const LAST_LINES = 5;
 const MOST_LINE_CHARS = 300;
@@ -27,12 +27,12 @@ export function notInstalled(names: string, why: string, cause?: unknown): ToolF
 /** What the gateway itself could not do. */
 export function ownFailure(names: string, error: unknown): ToolFailure {
   const said = error instanceof Error ? error.message : String(error);
-  return notInstalled(names, FULL.test(said) ? DISK_FULL : `${said}.`, error);
+  return notInstalled(names, SAYS_DISK_FULL.test(said) ? DISK_FULL : `${said}.`, error);
 }
 
 function sentence(output: string): string {
   // First: whoever cannot write what comes from the registry may say that nothing came.
-  if (FULL.test(output)) return DISK_FULL;
+  if (SAYS_DISK_FULL.test(output)) return DISK_FULL;
   if (AWAY.test(output))
     return 'the registry cannot be reached. Run "ute packages install" where it can, and bring the folder of packages here.';
   if (NO_VENV.test(output)) return 'this Python cannot make a virtual environment: install python3-venv.';

@@ -1,7 +1,7 @@
 // What a caller hears when the gateway's own database fails: that it is away or has no room, never what it said.
 import { DatabaseError } from 'pg';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
-import { isDiskFull } from '../../lib/faults/disk-full.ts';
+import { isDiskFull } from '../../lib/files/disk-full.ts';
 import { AnswerLost } from '../../ports/answer-lost.ts';
 import { NotConnected } from './not-connected.ts';
 

@@ -3,6 +3,7 @@ import type { SandboxBackend, SandboxReport } from '../../ports/egress/sandbox.t
 import type { ProcessStarter } from '../process/process-starter.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { SAYS_DISK_FULL } from '../../lib/files/disk-full.ts';
 import { bwrapBackend, landlockBackend, type Backend } from './backends.ts';
 import type { BackendContext } from './confined-program.ts';
 import { runOnce } from './run/run-once.ts';
@@ -28,7 +29,7 @@ const FIXED_BWRAP = [0, 12] as const;
 
 /** From Node, and in the words of the programs that set up the walls. */
 const SHORTAGES: readonly (readonly [RegExp, string])[] = [
-  [/^(?:ENOSPC|EDQUOT)$|No space left|Disk quota/, 'the disk is full'],
+  [SAYS_DISK_FULL, 'the disk is full'],
   [/^(?:EROFS|EIO)$/, 'the disk takes nothing'],
   [/^ENOMEM$|Cannot allocate memory/, 'this machine is short of memory'],
   [/^EAGAIN$|Resource temporarily unavailable/, 'the limit of processes is reached'],

@@ -1,7 +1,7 @@
 // FullDisk: whether the database has room to store anything. On a full disk it answers questions as ever: only what it refuses
 // to store tells of it, and only what takes room tells that there is some again.
 import type { Pool, PoolClient } from 'pg';
-import { isDiskFull } from '../../../lib/faults/disk-full.ts';
+import { isDiskFull } from '../../../lib/files/disk-full.ts';
 
 /** It counts as full for so long after the last refusal: temporary files may lie on a disk of their own. */
 const HOLDS_MS = 5_000;

@@ -14,7 +14,7 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
-import { isDiskFull } from '../../../lib/faults/disk-full.ts';
+import { isDiskFull } from '../../../lib/files/disk-full.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
 import { namedBytes, unnamedBytes } from './folder-usage.ts';
 import { O_PATH, type Owner } from './workspace-files.ts';

@@ -1,6 +1,6 @@
 // What says that a disk is full, in whatever words, and what does not.
 import { expect, it } from 'vitest';
-import { isDiskFull } from './disk-full.ts';
+import { isDiskFull, SAYS_DISK_FULL } from './disk-full.ts';
 
 const withCode = (code: string) => Object.assign(new Error('it failed'), { code });
 
@@ -22,4 +22,19 @@ it('nothing else is taken for one, not even a failure that is its own cause', ()
   circle.cause = circle;
   for (const error of [undefined, null, 'ENOSPC', withCode('53200'), withCode('EIO'), circle])
     expect(isDiskFull(error)).toBe(false);
+});
+
+it.each([
+  ['no space left', 'initdb: error: could not write to file "x": No space left on device'],
+  ['a quota', 'tar: cannot write: Disk quota exceeded'],
+  ['a code alone', 'npm error code ENOSPC\nnpm error syscall write'],
+  ['the code of a quota', 'EDQUOT'],
+  ['Node', 'ENOSPC: no space left on device, write'],
+])('a full disk is known from a text that tells of %s', (_of, text) => {
+  expect(SAYS_DISK_FULL.test(text)).toBe(true);
+});
+
+it('no other text is taken for one', () => {
+  for (const text of ['', 'Too many open files', 'File too large', 'XENOSPC'])
+    expect(SAYS_DISK_FULL.test(text)).toBe(false);
 });

@@ -2,7 +2,8 @@
 
 /** A system call's, and the SQLSTATE of a database that has no more. */
 const CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', '53100']);
-const SAID = /No space left on device|Disk quota exceeded/;
+/** In what programs print, and in what Node says of a system call: that is in small letters. */
+export const SAYS_DISK_FULL = /\b(?:ENOSPC|EDQUOT)\b|No space left on device|Disk quota exceeded/i;
 /** Of causes behind causes. */
 const DEEPEST = 5;
 
@@ -10,6 +11,8 @@ export function isDiskFull(error: unknown, depth = DEEPEST): boolean {
   if (typeof error !== 'object' || error === null || depth === 0) return false;
   const { code, message, cause } = error as Partial<Record<'code' | 'message' | 'cause', unknown>>;
   return (
-    CODES.has(code) || (typeof message === 'string' && SAID.test(message)) || isDiskFull(cause, depth - 1)
+    CODES.has(code) ||
+    (typeof message === 'string' && SAYS_DISK_FULL.test(message)) ||
+    isDiskFull(cause, depth - 1)
   );
 }
