@@ -1,10 +1,10 @@
 // ServerProcess: a running PostgreSQL, and beside it a shell that ends it when the gateway is gone, however that ended.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { SAYS_DISK_FULL } from '../../lib/files/disk-full.ts';
 import { cannotRun, SERVER_ENV } from './cluster.ts';
-import { EmbeddedPostgresError, SET_A_URL } from './embedded-postgres-error.ts';
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 import type { Placement } from './placement.ts';
+import { remedyOf } from './remedy.ts';
 import { readPidFile } from './stale-server.ts';
 
 /**
@@ -120,13 +120,6 @@ export class ServerProcess {
       `the embedded database in ${this.#place.cluster} does not start (${said === '' ? 'it said nothing' : said})${remedyOf(said)}`,
     );
   }
-}
-
-function remedyOf(said: string): string {
-  if (SAYS_DISK_FULL.test(said)) return ': make room, or set data_dir (UTE_DATA_DIR) to another disk';
-  if (/could not (?:map|create) .*shared memory|Cannot allocate memory/.test(said))
-    return `: give the machine more memory, or ${SET_A_URL}`;
-  return '';
 }
 
 function lines(child: ChildProcess, take: (line: string) => void): void {
