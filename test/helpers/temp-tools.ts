@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { holdThread } from '../../src/lib/timers/hold-thread.ts';
 
 export const ECHO_HANDLER = 'export function execute(args) {\n  return args;\n}\n';
 
@@ -26,7 +27,7 @@ export function removeDir(dir: string): void {
     }
     if (!existsSync(dir)) return;
     if (isLast) throw new Error(`${dir} cannot be removed: something writes into it`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, REMOVE_PAUSE_MS);
+    holdThread(REMOVE_PAUSE_MS);
   }
 }
 

@@ -2,6 +2,7 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolders } from '../../lib/files/make-folders.ts';
+import { holdThread } from '../../lib/timers/hold-thread.ts';
 import { isLiving, startOfProcess } from '../process/living-process.ts';
 
 /** Between a file that is made and its name in it are two system calls: after so long, whoever made it is dead. */
@@ -44,7 +45,7 @@ function lockFile(path: string, levels: number): number | undefined {
     if (text === '') {
       if (unnamed?.id !== id) unnamed = { id, since: performance.now() };
       if (performance.now() - unnamed.since < UNNAMED_MS) {
-        pause();
+        holdThread(PAUSE_MS);
         continue;
       }
     }
@@ -59,7 +60,7 @@ function lockFile(path: string, levels: number): number | undefined {
 function removeDead(path: string, id: string, levels: number): void {
   const remover = `${path}.removing`;
   const isGuarded = levels > 1;
-  if (isGuarded && lockFile(remover, levels - 1) !== undefined) return pause();
+  if (isGuarded && lockFile(remover, levels - 1) !== undefined) return holdThread(PAUSE_MS);
   try {
     if (lookAt(path)?.id === id) rmSync(path, { force: true });
   } finally {
@@ -97,10 +98,6 @@ function lookAt(path: string): { readonly id: string; readonly text: string } | 
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function pause(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,5 +1,6 @@
 // Stdout as the log's destination: written by another thread, and at once where the process exits.
 import { pino, type DestinationStream } from 'pino';
+import { holdThread } from '../../lib/timers/hold-thread.ts';
 
 /**
  * Lines gather up to this size, and at most this long, before they are written. A write wakes a thread of the pool: at full
@@ -50,12 +51,8 @@ export function openStdout(): Stdout {
     flush: (done) => destination.flush(done),
     writeAtOnce: () => {
       untyped.sync = true;
-      if (untyped._writing) sleep(BEGUN_WRITE_MS);
+      // Whether a write of another thread has ended is told by the event loop alone, which no longer turns at exit.
+      if (untyped._writing) holdThread(BEGUN_WRITE_MS);
     },
   };
-}
-
-/** Holds this thread. Whether a write of another thread has ended is told by the event loop alone, which no longer turns at exit. */
-function sleep(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
