@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
 import type { Gauge } from '../../ports/telemetry/metrics.ts';
-import { DatabaseWatch, DISK_FULL } from '../postgres/database-watch.ts';
+import { DatabaseWatch } from '../postgres/database-watch.ts';
 import { keepsConnections, poolOf, type PostgresDatabase } from '../postgres/roles/connect-as.ts';
 import { OwnPool } from '../postgres/roles/own-pool.ts';
 import type { Tables } from '../postgres/tables.ts';
@@ -31,7 +31,6 @@ export class HistoryReplica {
     pool.opened();
     const words = {
       away: 'the read replica of the database is away: lists of calls and audit records are refused until it is back',
-      full: DISK_FULL,
       back: 'the read replica of the database answers again',
     };
     const watch = new DatabaseWatch({ ...deps, settings, words });

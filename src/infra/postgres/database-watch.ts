@@ -13,7 +13,7 @@ export interface DatabaseWatchDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly degraded: Gauge;
-  /** What the log says. */
+  /** What the log says of a database that is away, and is back. */
   readonly words?: Words;
   /** What statements were refused for; left out: nothing is stored there. */
   readonly fullDisk?: FullDisk;
@@ -21,14 +21,12 @@ export interface DatabaseWatchDeps {
 
 interface Words {
   readonly away: string;
-  readonly full: string;
   readonly back: string;
 }
 
 export const DISK_FULL =
   'the disk of the database is full: what is there is read as before, and calls that need something stored are refused until there is space';
 const WORDS: Words = {
-  full: DISK_FULL,
   away: 'the database is away: calls that change something are refused until it is back',
   back: 'the database answers again: calls are accepted as before',
 };
@@ -84,7 +82,7 @@ export class DatabaseWatch {
     this.#state = state;
     degraded.set(state === 'well' ? 0 : 1);
     if (state === 'well') log.info({}, words.back);
-    else log.error({ err: error }, words[state]);
+    else log.error({ err: error }, state === 'full' ? DISK_FULL : words.away);
   }
 
   async #isStillFull(fullDisk: FullDisk): Promise<boolean> {
