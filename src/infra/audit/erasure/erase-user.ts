@@ -62,12 +62,13 @@ async function eraseSome(
   here: RawBuilder<unknown>,
   erasure: Erasure,
 ): Promise<number> {
-  const { rows } = await sql<{ seq: number; call_id: string }>`
+  const { rows } = await sql<{ seq: number; call_id: string | null }>`
     UPDATE audit_trail SET user_id = NULL, session_id = NULL, notes = NULL, personal_salt = NULL
     WHERE ${here} AND seq = ANY(ARRAY(SELECT seq FROM audit_trail WHERE ${here} LIMIT ${MOST_ERASED}))
     RETURNING seq, call_id`.execute(trx);
   if (rows.length === 0) return 0;
-  const callIds = rows.map(({ call_id: id }) => id);
+  // Not every record is of a call.
+  const callIds = rows.map(({ call_id: id }) => id).filter((id) => id !== null);
   await eraseOutcomes(trx, erasure.tenantId, callIds);
   const seqs = rows.map(({ seq }) => seq);
   await record(trx, erasure, seqs);
