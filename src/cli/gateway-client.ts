@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { JsonObject } from '../contract/json.ts';
+import { codeOf } from '../lib/error-code.ts';
 import type { CliIo } from './cli-io.ts';
 import { CliFailure, EXIT } from './exit-code.ts';
 import { ownGatewayUrl } from './own-gateway.ts';
@@ -154,6 +155,5 @@ export function reasonOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   const inner = cause instanceof Error ? cause : error;
   if (!(inner instanceof Error)) return String(inner);
-  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : '';
-  return inner.message === '' ? code : inner.message;
+  return inner.message === '' ? codeOf(inner) : inner.message;
 }

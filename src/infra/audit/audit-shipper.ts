@@ -1,4 +1,5 @@
 // AuditShipper: moves what the journal holds into the database, oldest first; a file is removed when its records are committed.
+import { codeOf } from '../../lib/error-code.ts';
 import { every, type Repeated } from '../../lib/timers/every.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/telemetry/log.ts';
@@ -169,6 +170,6 @@ export class AuditShipper {
  */
 export function isDataError(error: unknown): boolean {
   if (error instanceof SyntaxError) return true;
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && !NOT_OF_THE_RECORD.has(code) && /^(22|23|54)/.test(code);
+  const code = codeOf(error);
+  return !NOT_OF_THE_RECORD.has(code) && /^(22|23|54)/.test(code);
 }

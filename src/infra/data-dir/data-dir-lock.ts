@@ -1,6 +1,7 @@
 // One process at a time in an embedded database: a file beside it that names the process, left behind only by a crash.
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from '../../lib/error-code.ts';
 import { makeFolders } from '../../lib/files/make-folders.ts';
 import { holdThread } from '../../lib/timers/hold-thread.ts';
 import { isLiving, startOfProcess } from '../process/living-process.ts';
@@ -98,8 +99,4 @@ function lookAt(path: string): { readonly id: string; readonly text: string } | 
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { readonly code?: unknown } | null)?.code;
 }

@@ -5,6 +5,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { toolFailure } from '../../contract/call/failure.ts';
 import type { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { codeOf } from '../../lib/error-code.ts';
 import { HostsFile } from './hosts-file.ts';
 import { readSearchRules, wholeNames } from './search-rules.ts';
 
@@ -121,10 +122,6 @@ async function firstOf(names: readonly string[], resolver: Lookup): Promise<read
 
 function isAnswer(error: unknown): boolean {
   return ANSWERS.includes(codeOf(error));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function notFound(hostname: string): Error {

@@ -2,6 +2,7 @@
 import { errors } from 'undici';
 import { toolFailure } from '../../contract/call/failure.ts';
 import { ToolFailure } from '../../contract/call/tool-failure.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 /** No honest text shrinks so far. */
 export function overCompressed(ratio: number, status: number): ToolFailure {
@@ -35,7 +36,7 @@ export function egressDenied(why: string): ToolFailure {
 /** What undici's error means; `sent`: the request may have reached the upstream. */
 export function failureOf(error: Error, sent: boolean): unknown {
   if (error instanceof ToolFailure) return error;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error);
   if (code === 'UND_ERR_INVALID_ARG') return error;
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return new ToolFailure('OUTPUT_TOO_LARGE', 'The upstream answered with headers of more than 16 KiB.', {

@@ -1,5 +1,6 @@
 // GroupCommit: what many ask for at the same time goes to the database as one statement, like the log of a database itself.
 import { setImmediate as yieldToLoop } from 'node:timers/promises';
+import { codeOf } from '../../lib/error-code.ts';
 
 export interface GroupBounds<In> {
   readonly maxItems: number;
@@ -79,9 +80,4 @@ export class GroupCommit<In, Out> {
       else for (const { reject } of group) reject(error);
     }
   }
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : '';
 }

@@ -2,6 +2,7 @@
 // says so by ENOENT, as /proc does.
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { codeOf } from '../error-code.ts';
 
 /** Folders that are there stay as they are; `mode` is for those that are made. Throws Error with a code of the system. */
 export function makeFolders(path: string, mode?: number): void {
@@ -26,8 +27,4 @@ function isFolder(path: string): boolean {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
     throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as NodeJS.ErrnoException).code;
 }

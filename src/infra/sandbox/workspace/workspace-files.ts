@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { toolFailure } from '../../../contract/call/failure.ts';
 import type { ToolFailure } from '../../../contract/call/tool-failure.ts';
+import { codeOf } from '../../../lib/error-code.ts';
 import type { SandboxFile } from '../../../ports/egress/sandbox.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -151,8 +152,4 @@ function attempt<T>(action: () => T, expected: readonly string[]): T | undefined
     if (expected.includes(codeOf(error))) return undefined;
     throw error;
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
